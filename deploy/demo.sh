@@ -109,8 +109,8 @@ redis_key=$(key_of redis-server)
 MIRE_KEY=$redis_key
 export MIRE_KEY MIRE_SERVER="$url"
 redis_version=$(redis-server --version | sed -n 's/.* v=\([^ ]*\).*/\1/p')
-# Each command is given more than once: without anneal_ms=0 the repeats would be counted on the device, and told later.
-spawn "$home/redis.log" env MIRE_SETTINGS=anneal_ms=0 mire run --app-version "$redis_version" --store "$home/store-redis" --threshold "$threshold_ms" -- \
+# Each command is given more than once: without suppress_ms=0 the repeats would be counted on the device, and told later.
+spawn "$home/redis.log" env MIRE_SETTINGS=suppress_ms=0 mire run --app-version "$redis_version" --store "$home/store-redis" --threshold "$threshold_ms" -- \
   redis-server --port 0 --unixsocket "$home/redis.sock" --save '' --enable-debug-command yes
 redis=$!
 redis() { redis-cli -s "$home/redis.sock" "$@" > "$home/redis.out"; }

@@ -12,39 +12,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 static const char usage[] =
     "Usage: mire-run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-    "Run PROGRAM and report what makes it hang.\n"
+    "Run PROGRAM and report its hangs, its memory and why it ended.\n"
     "\n"
-    "  --server URL         where reports go; without it they stay in the store [MIRE_SERVER]\n"
+    "  --server URL         server that receives the reports; without it they stay in the store [MIRE_SERVER]\n"
     "  --key KEY            ingest key of the app [MIRE_KEY]\n"
-    "  --key-file FILE      the same, first line of FILE [MIRE_KEY_FILE]\n"
+    "  --key-file FILE      read the key from the first line of FILE [MIRE_KEY_FILE]\n"
     "  --app NAME           name of the app; default: PROGRAM's file name [MIRE_APP]\n"
-    "  --app-version V      its version; default: from its build id [MIRE_APP_VERSION]\n"
+    "  --app-version V      version of the app; default: from PROGRAM's build id [MIRE_APP_VERSION]\n"
     "  --channel NAME       internal (default), gray or public [MIRE_CHANNEL]\n"
-    "  --store DIR          where reports wait [MIRE_STORE]\n"
-    "  --threshold MS       a hang is longer than this; default 2000 [MIRE_THRESHOLD_MS]\n"
+    "  --store DIR          directory in which reports wait [MIRE_STORE]\n"
+    "  --threshold MS       report hangs longer than this; default 2000 [MIRE_THRESHOLD_MS]\n"
     "  --period MS          time between stack samples; default 50 [MIRE_PERIOD_MS]\n"
-    "  --verbose            say on stderr what is done\n"
+    "  --verbose            print to standard error what was sent and what waits\n"
     "  --help, --version\n"
     "\n"
-    "MIRE_SETTINGS=\"NAME=VALUE ...\" changes other numbers, those of mire_options_set_number in mire.h: anneal_ms=0\n"
-    "tells of every hang, also of one whose stack was told just before.\n"
-    "MIRE_MEMORY=exact|sampled[:BYTES]|off says which of PROGRAM's blocks are noted; one sample in 524288 bytes by "
-    "default.\n"
-    "MIRE_STORE_SYNC=seal|always|never says when DIR is synced; seal by default.\n"
-    "MIRE_THREADS=\"NAME,NAME\" watches PROGRAM's threads of these names as well.\n"
-    "MIRE_SECOND_LIBC=0 lets mire's threads use PROGRAM's C library: perf's call graphs by DWARF need that.\n"
-    "MIRE_CA_FILE=FILE and MIRE_PINS=\"sha256//...\" say whom to trust, MIRE_PLAIN_HTTP=1 lets reports go over a "
-    "network\n"
-    "unencrypted, MIRE_DAILY_BYTES=N is what may be sent in a day: see docs/delivery.md.\n"
+    "Further environment variables:\n"
+    "  MIRE_SETTINGS=\"NAME=VALUE ...\"        parameters of mire_options_set_number in mire.h; suppress_ms=0\n"
+    "                                        reports every hang, also repeated ones of one stack\n"
+    "  MIRE_MEMORY=exact|sampled[:BYTES]|off recorded blocks of PROGRAM; default: one sample in 524288 bytes\n"
+    "  MIRE_STORE_SYNC=seal|always|never     when DIR is synced to disk; default seal\n"
+    "  MIRE_THREADS=\"NAME,NAME\"              names of further threads to watch\n"
+    "  MIRE_SECOND_LIBC=0                    run mire's threads on PROGRAM's C library, as perf's call graphs\n"
+    "                                        by DWARF need\n"
+    "  MIRE_CA_FILE=FILE, MIRE_PINS=\"sha256//...\", MIRE_PLAIN_HTTP=1, MIRE_DAILY_BYTES=N\n"
+    "                                        trusted certificates, server keys, unencrypted http over a network,\n"
+    "                                        bytes per day: see docs/delivery.md\n"
     "\n"
-    "Processes that PROGRAM leaves behind, such as a daemon, are served by mire-run in the background until they end.\n"
-    "One that changes its user keeps its reports in /var/tmp/mire-UID; mire-run sends them too if it was started by "
-    "root.\n"
+    "mire-run serves processes that PROGRAM leaves behind, such as a daemon, in the background until they end.\n"
+    "A process that changes its user has its reports in /var/tmp/mire-UID; mire-run sends them too if root started it.\n"
     "\n"
-    "Exits as PROGRAM does; 128 + N if signal N killed it, 127 if it is not found, 126 if it cannot be executed,\n"
-    "125 if mire-run itself fails.\n";
+    "Exit status: that of PROGRAM; 128 + N if signal N killed it; 127 if it is not found; 126 if it cannot be\n"
+    "executed; 125 if mire-run itself fails.\n";
+/* clang-format on */
 
 void run_complain(const char *what, const char *about, const char *why)
 {
@@ -136,7 +138,7 @@ static int read_arguments(struct run *run, const char *values[], int argc, char 
             values[code] = optarg;
     }
     if (optind == argc) {
-        run_complain("no program given", "", "see mire-run --help");
+        run_complain("no program given", "", "name one after the options, see mire-run --help");
         return EXIT_OURS;
     }
     run->argv = argv + optind;
@@ -145,7 +147,7 @@ static int read_arguments(struct run *run, const char *values[], int argc, char 
 
 static int refuse(const char *option, const char *value)
 {
-    run_complain(option, value ? value : "", "not a value this can have");
+    run_complain(option, value ? value : "", "not a valid value, see mire-run --help");
     return EXIT_OURS;
 }
 
@@ -162,14 +164,14 @@ static int set_server(mire_options *options, const char *values[])
         return EXIT_OURS;
     }
     if (!key[0]) {
-        run_complain("a server needs a key", "", "give --key or --key-file");
+        run_complain("the server needs a key", "", "give --key or --key-file; mire key create NAME makes one");
         return EXIT_OURS;
     }
     if (mire_options_set_server(options, values[O_SERVER], key) != MIRE_OK)
         return refuse("--server", values[O_SERVER]);
     if (!mire__options_server_is_safe(options)) {
-        run_complain("reports do not go over a network in plain http:", values[O_SERVER],
-                     "MIRE_PLAIN_HTTP=1 allows it");
+        run_complain("plain http over a network is not allowed:", values[O_SERVER],
+                     "use https, or set MIRE_PLAIN_HTTP=1");
         return EXIT_OURS;
     }
     return -1;
@@ -206,20 +208,28 @@ static int set_program(struct run *run, const char *values[])
     char version[32];
 
     if (found != PROGRAM_FOUND) {
-        run_complain(found == PROGRAM_NOT_FOUND ? "program not found:" : "not executable:", run->argv[0], "");
+        if (found == PROGRAM_NOT_FOUND)
+            run_complain("program not found:", run->argv[0], "give its path, or a name that is in PATH");
+        else
+            run_complain("not executable:", run->argv[0], "check its permissions and its format");
         return found;
     }
     program_inspect(&facts, run->path);
     if (facts.is_static)
-        run_complain("warning:", run->argv[0], "statically linked, so it runs but cannot be watched");
+        run_complain("warning:", run->argv[0],
+                     "statically linked, so it runs but cannot be watched; link it with libmire instead");
     run->is_foreign = facts.is_foreign || facts.first[0];
     if (facts.first[0])
-        run_complain("warning: it runs but cannot be watched, for a sanitizer has to be loaded first:", facts.first,
+        run_complain("warning: it runs but cannot be watched, because a sanitizer must be loaded first:", facts.first,
                      "");
     if (facts.is_foreign)
-        run_complain("warning:", run->argv[0], "for another processor or C library, so it runs but cannot be watched");
+        run_complain(
+            "warning:", run->argv[0],
+            "for another processor or C library, so it runs but cannot be watched; use a mire-run of its kind");
     if (facts.is_privileged)
-        run_complain("warning:", run->argv[0], "has privileges of its own, so it runs but cannot be watched");
+        run_complain("warning:", run->argv[0],
+                     "has privileges of its own (set-uid, capabilities), so it runs but cannot be watched; run a copy "
+                     "without them");
     snprintf(version, sizeof(version), facts.build_id[0] ? "build-%.12s" : "unknown", facts.build_id);
     if (mire_options_set_app(&run->options, name, values[O_APP_VERSION] ? values[O_APP_VERSION] : version) != MIRE_OK)
         return refuse("--app or --app-version", name);

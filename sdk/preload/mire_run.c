@@ -10,7 +10,7 @@
  * --verbose is given. When the program ends, however it ends, its blackbox is recovered and what waits is sent. If it
  * leaves processes behind, a copy of mire-run goes on in the background for them.
  */
-#include "core/place.h"
+#include "core/store_location.h"
 #include "platform/filter.h"
 #include "platform/platform.h"
 #include "preload/arguments.h"
@@ -118,25 +118,27 @@ static void tell(const struct run *run, const struct courier *courier)
     const struct upload_tally *total = &courier->total;
 
     if (total->refused > 0)
-        fprintf(stderr, "mire-run: the server refused %u reports (status %d)\n", total->refused, total->last.status);
+        fprintf(stderr, "mire-run: the server refused %u reports (status %d); check --server and --key\n",
+                total->refused, total->last.status);
     if (courier->unkept.reports > 0)
         fprintf(stderr,
                 "mire-run: %" PRIu64
-                " reports could not be kept: %s cannot be written%s%s; name a --store with room that the "
+                " reports could not be kept: %s cannot be written%s%s; name a --store with free space that the "
                 "program may write\n",
                 courier->unkept.reports, mire__store_dir(courier->store), courier->unkept.why ? ": " : "",
                 courier->unkept.why ? strerror(courier->unkept.why) : "");
     if (!run->verbose)
         return;
     if (!courier->upload)
-        fprintf(stderr, "mire-run: reports stay in %s\n", mire__store_dir(courier->store));
+        fprintf(stderr, "mire-run: reports stay in %s; give --server to send them\n", mire__store_dir(courier->store));
     else
         fprintf(stderr, "mire-run: %u reports sent, %u waiting in %s\n", total->sent, total->waiting,
                 mire__store_dir(courier->store));
     if (total->waiting > 0 && total->last.problem[0])
-        fprintf(stderr, "mire-run: cannot send: %s\n", total->last.problem);
+        fprintf(stderr, "mire-run: cannot send: %s; the next mire-run of this app tries again\n", total->last.problem);
     else if (total->waiting > 0 && total->last.status)
-        fprintf(stderr, "mire-run: cannot send: status %d\n", total->last.status);
+        fprintf(stderr, "mire-run: cannot send: status %d; the next mire-run of this app tries again\n",
+                total->last.status);
 }
 
 /* Everything that takes reports to the server. */
@@ -178,9 +180,9 @@ static bool open_delivery(struct delivery *delivery, struct run *run, const char
     char dir[MIRE_STORE_PATH_MAX];
 
     memset(delivery, 0, sizeof(*delivery));
-    if (mire__place_open(&courier->store, dir, options) != MIRE_OK ||
+    if (mire__store_location_open(&courier->store, dir, options) != MIRE_OK ||
         mire_options_set_store(options, mire__store_dir(courier->store)) != MIRE_OK) {
-        run_complain("cannot make or write the store", dir, strerror(errno));
+        run_complain("cannot create or write the store", dir, strerror(errno));
         close_delivery(delivery);
         return false;
     }

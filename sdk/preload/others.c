@@ -3,7 +3,7 @@
  */
 #include "preload/others.h"
 
-#include "core/place.h"
+#include "core/store_location.h"
 #include "platform/platform.h"
 
 #include <dirent.h>
@@ -58,7 +58,7 @@ static struct store *open_as(uint32_t uid, const char *name)
     struct store *store = NULL;
     struct stat info;
 
-    if (!mire__place_of_user(dir, uid, name))
+    if (!mire__store_location_of_user(dir, uid, name))
         return NULL;
     setfsuid(uid);
     if (lstat(dir, &info) == 0 && S_ISDIR(info.st_mode))

@@ -2,9 +2,9 @@
  * others.h - stores of processes that have changed their user.
  *
  * A server that root starts gives its workers to another user, who cannot write root's store. Such a worker makes one
- * of its own, /var/tmp/mire-<uid>/<name> (core/place.h). `name` is known to nobody but the program's processes, so that
- * no stranger's reports are sent. Each store found has a courier whose thread acts on files as that user: what the user
- * can do there with links, it can do with its own rights only.
+ * of its own, /var/tmp/mire-<uid>/<name> (core/store_location.h). `name` is known to nobody but the program's
+ * processes, so that no stranger's reports are sent. Each store found has a courier whose thread acts on files as that
+ * user: what the user can do there with links, it can do with its own rights only.
  */
 #ifndef MIRE_PRELOAD_OTHERS_H
 #define MIRE_PRELOAD_OTHERS_H

@@ -224,7 +224,7 @@ def execute(plan, steps, truth, data, store, period_ms):
     if plan.way == "run":
         command = [os.path.join(BINARY, "sdk/mire-run"), "--app", "hanger", "--app-version", "1", "--"] + command
     numbers = {"MIRE_STORE": store, "MIRE_THRESHOLD_MS": str(plan.threshold_ms), "MIRE_PERIOD_MS": str(period_ms),
-               "MIRE_SETTINGS": "anneal_ms=0"}  # every hang is told, the same one again too
+               "MIRE_SETTINGS": "suppress_ms=0"}  # every hang is told, the same one again too
     process = subprocess.Popen(command, env=dict(os.environ, **numbers), start_new_session=True)
     try:
         return process.wait(60)

@@ -27,7 +27,7 @@ bool sdk_start(void)
         mire_options_set_number(options, thresholds[i], threshold_ms);
     started = !mire_options_set_app(options, "hanger", "1") && !mire_options_set_store(options, getenv("MIRE_STORE")) &&
               !mire_options_set_period_ms(options, number("MIRE_PERIOD_MS")) &&
-              !mire_options_set_number(options, "anneal_ms", 0) &&
+              !mire_options_set_number(options, "suppress_ms", 0) &&
               !mire_options_set_number(options, "daily_cap", 1000) && !mire_options_add_thread(options, THREAD_NAME) &&
               !mire_start(options);
     mire_options_free(options);

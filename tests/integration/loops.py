@@ -128,7 +128,7 @@ class Typist:
 
 
 def run(command, env=None, stdin=None):
-    env = dict(env or os.environ, MIRE_SETTINGS="anneal_ms=0 daily_cap=1000")  # every hang is to be stored, alike or not
+    env = dict(env or os.environ, MIRE_SETTINGS="suppress_ms=0 daily_cap=1000")  # every hang is to be stored, alike or not
     done = subprocess.run(command, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
     assert done.returncode == 0, (command[:3], done.returncode, done.stdout, done.stderr)
     return done.stdout

@@ -13,7 +13,7 @@ SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).r
 BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
 PROGRAM = BINARY / "tests/integration/alone"
 GUARD = BINARY / "tests/integration/libguard.so"
-SETTINGS = "footprint_kib=1024 baseline_ms=1000 snapshot_ms=300 anneal_ms=0 cpu_percent=10 cpu_window_ms=1000"
+SETTINGS = "footprint_kib=1024 baseline_ms=1000 snapshot_ms=300 suppress_ms=0 cpu_percent=10 cpu_window_ms=1000"
 
 
 def run(store, *words, status=0, **env):

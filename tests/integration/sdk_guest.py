@@ -14,7 +14,7 @@ SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).r
 BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
 PROGRAMS = BINARY / "tests/integration"
 RUN = BINARY / "sdk/mire-run"
-SETTINGS = "footprint_kib=1024 baseline_ms=1000 snapshot_ms=300 anneal_ms=0"
+SETTINGS = "footprint_kib=1024 baseline_ms=1000 snapshot_ms=300 suppress_ms=0"
 
 
 def command(scratch, *program, options=()):

@@ -99,7 +99,7 @@ class KindsTest(unittest.TestCase):
         self.assert_cost(report)
 
     def test_without_annealing_a_load_is_told_window_by_window(self):
-        self.assertGreaterEqual(len(self.run_it("spin", 5000, "anneal_ms=0", *CPU)), 2)
+        self.assertGreaterEqual(len(self.run_it("spin", 5000, "suppress_ms=0", *CPU)), 2)
 
     def test_power_is_the_average_of_a_longer_window(self):
         report, = self.run_it("spin", 8000, "cpu_percent=0", "power_percent=10", "power_window_ms=5000", "period_ms=10")

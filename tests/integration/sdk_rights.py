@@ -18,7 +18,7 @@ SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).r
 BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
 PROGRAM = BINARY / "tests/integration/rights"
 HANG_MS = 700
-SETTINGS = "daily_cap=100 anneal_ms=0 cpu_percent=0 power_percent=0"
+SETTINGS = "daily_cap=100 suppress_ms=0 cpu_percent=0 power_percent=0"
 
 # Steps of rights.c, and the functions that are to be told with it, in turn: where the program is killed, the last hang is open.
 CASES = {

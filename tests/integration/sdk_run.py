@@ -292,9 +292,9 @@ class RunTest(unittest.TestCase):
 
     def test_what_cannot_be_run_is_said(self):
         done = self.run_it(None, "no-such-program")
-        self.assertEqual((done.returncode, done.stderr), (127, "mire-run: program not found: no-such-program\n"))
+        self.assertEqual((done.returncode, done.stderr), (127, "mire-run: program not found: no-such-program: give its path, or a name that is in PATH\n"))
         done = self.run_it(None, "/etc/passwd")
-        self.assertEqual((done.returncode, done.stderr), (126, "mire-run: not executable: /etc/passwd\n"))
+        self.assertEqual((done.returncode, done.stderr), (126, "mire-run: not executable: /etc/passwd: check its permissions and its format\n"))
         done = self.run_it(None, "/etc")
         self.assertEqual(done.returncode, 126)
         broken = os.path.join(self.scratch.name, "broken")

@@ -301,7 +301,7 @@ static int compete(const char *dir, unsigned who)
             err = mire__store_put(store, &report, NOW);
         if (err != MIRE_OK && err != MIRE_E_FULL)
             return 254;
-        mire__store_count_drop(store, MIRE_DROP_ANNEALED);
+        mire__store_count_drop(store, MIRE_DROP_SUPPRESSED);
         count = mire__store_list(items, 16, store);
         if (i % 8 == 0 && count > 0)
             mire__store_drop(store, items[0].id, MIRE_DROP_REFUSED);
@@ -338,7 +338,7 @@ static void several_processes_lose_nothing_uncounted(void **state)
     store = open_store(*state, NULL);
     assert_true(read_all(store) > 0);
     drop_all(store);
-    assert_int_equal(dropped(store, MIRE_DROP_ANNEALED), PROCESSES * EACH);
+    assert_int_equal(dropped(store, MIRE_DROP_SUPPRESSED), PROCESSES * EACH);
     assert_int_equal(dropped(store, MIRE_DROP_BROKEN), 0);
     assert_int_equal(dropped(store, MIRE_DROP_FULL) + dropped(store, MIRE_DROP_REFUSED) +
                          dropped(store, MIRE_DROP_CONSENT),

@@ -14,7 +14,7 @@ from truth import Watch
 
 THRESHOLD_MS = 500
 KILL_AFTER_S = 1.0
-SETTINGS = "anneal_ms=0 daily_cap=1000 cpu=0"
+SETTINGS = "suppress_ms=0 daily_cap=1000 cpu=0"
 
 
 class End:

@@ -125,22 +125,22 @@ static void set_rollout(struct life *life)
     tell(life);
 }
 
-static struct hang open_hang(struct life *life)
+static struct event open_hang(struct life *life)
 {
-    struct hang hang = {.state = MIRE_HANG_OPEN,
-                        .gate = MIRE_GATE_POLL,
-                        .foreground = MIRE_GROUND_UNKNOWN,
-                        .thread_name = "mapview",
-                        .tid = 4711,
-                        .threshold_ms = 2000,
-                        .period_ms = 50,
-                        .begin_ns = 105 * MIRE_NS_PER_S,
-                        .last_seen_ns = 108 * MIRE_NS_PER_S};
+    struct event hang = {.state = MIRE_EVENT_OPEN,
+                         .gate = MIRE_GATE_POLL,
+                         .foreground = MIRE_GROUND_UNKNOWN,
+                         .thread_name = "mapview",
+                         .tid = 4711,
+                         .threshold_ms = 2000,
+                         .period_ms = 50,
+                         .begin_ns = 105 * MIRE_NS_PER_S,
+                         .last_seen_ns = 108 * MIRE_NS_PER_S};
     struct blackbox *box = life->box.memory;
 
     mire__uuid7(hang.id);
     mire__ring_reset(&box->lanes[0].ring, 1);
-    mire__blackbox_set_hang(box, 0, &hang);
+    mire__blackbox_set_event(box, 0, &hang);
     box_sample(box, hang.begin_ns, 50 * MIRE_NS_PER_MS,
                (const uint64_t[]){BOX_EXE_LOAD + 0x10, BOX_EXE_LOAD + 0x20, 0});
     return hang;
@@ -150,20 +150,20 @@ static struct hang open_hang(struct life *life)
 static void hang(struct life *life)
 {
     struct blackbox *box = life->box.memory;
-    struct hang hang = open_hang(life), none = {.state = MIRE_HANG_NONE};
+    struct event hang = open_hang(life), none = {.state = MIRE_EVENT_NONE};
     struct truth_report *planned;
     struct store_held held;
     char id[MIRE_STORE_ID_LENGTH + 1];
 
-    hang.state = MIRE_HANG_ENDED;
+    hang.state = MIRE_EVENT_ENDED;
     hang.end_ns = hang.last_seen_ns;
     mire__session_count(&box->session, 0, &hang);
     mire__store_stack_send(&held, life->store, 4711, NOW_MS, 10);
-    mire__blackbox_set_hang(box, 0, &hang);
+    mire__blackbox_set_event(box, 0, &hang);
     mire__memory_id(id, hang.id);
     planned = plan(life, id, false);
     acknowledge(life, planned, mire__report_seal(life->store, box, 0, NULL, NOW_MS));
-    mire__blackbox_set_hang(box, 0, &none);
+    mire__blackbox_set_event(box, 0, &none);
 }
 
 static void seal_session(struct life *life)

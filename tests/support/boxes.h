@@ -40,8 +40,8 @@ static inline struct blackbox *box_new(void)
     struct blackbox_facts facts = box_facts();
     struct image exe = {.start = BOX_EXE_LOAD, .end = BOX_EXE_LOAD + 0x100000, .load = BOX_EXE_LOAD, .id_size = 20};
     struct image libc = {.start = BOX_LIBC_LOAD, .end = BOX_LIBC_LOAD + 0x1e0000, .load = BOX_LIBC_LOAD};
-    struct hang hang = {
-        .state = MIRE_HANG_ENDED,
+    struct event hang = {
+        .state = MIRE_EVENT_ENDED,
         .gate = MIRE_GATE_POLL,
         .foreground = MIRE_GROUND_UNKNOWN,
         .thread_name = "mapview",
@@ -60,7 +60,7 @@ static inline struct blackbox *box_new(void)
     mire__blackbox_add_image(box, &exe, "/usr/bin/mapview");
     mire__blackbox_add_image(box, &libc, "/lib/libc.so.6");
     mire__ring_reset(&box->lanes[0].ring, 1);
-    mire__blackbox_set_hang(box, 0, &hang);
+    mire__blackbox_set_event(box, 0, &hang);
     return box;
 }
 

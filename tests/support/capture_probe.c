@@ -42,10 +42,10 @@ static void print_stack(FILE *file, const struct blackbox *from, uint32_t lane, 
 static void print_hang(void *context, struct blackbox *from, uint32_t lane)
 {
     FILE *file = fopen(getenv("MIRE_PROBE"), "ae");
-    struct hang hang;
+    struct event hang;
 
     (void)context;
-    mire__blackbox_hang(&hang, from, lane);
+    mire__blackbox_event(&hang, from, lane);
     if (!file)
         return;
     fprintf(file, "hang %u %" PRIu64 " %" PRIu64 " %u %u %u %u\n", (unsigned)getpid(),
@@ -69,7 +69,7 @@ static uint32_t number_of(const char *name, uint32_t otherwise)
 static void start(void *context)
 {
     struct blackbox_facts facts = {.pid = mire__pid()};
-    struct watch_options options = {.settings = MIRE_SETTINGS_INIT, .on_hang = print_hang, .on_child = start};
+    struct watch_options options = {.settings = MIRE_SETTINGS_INIT, .on_event = print_hang, .on_child = start};
 
     options.settings.foreground_ms = options.settings.launch_ms = number_of("MIRE_PROBE_THRESHOLD_MS", 500);
     options.settings.period_ms = number_of("MIRE_PROBE_PERIOD_MS", 20);

@@ -167,7 +167,7 @@ MIRE_API enum mire_err mire_options_set_period_ms(mire_options *options, uint32_
  *   "baseline_ms"        600000  0..86400000     uptime at which a healthy process first reports its memory; the time
  *                                                to the next such report doubles
  *   "snapshot_ms"        300000  0..86400000     time between two memory snapshots, from which growth is computed
- *   "anneal_ms"           60000  0..3600000      rate limit per stack: after a report, events of the same stack are
+ *   "suppress_ms"           60000  0..3600000      rate limit per stack: after a report, events of the same stack are
  *                                                suppressed for this times 1, 1, 2, 3, 5, ... and only counted
  *   "daily_cap"              10  1..1000         rate limit per stack: reports in a day
  *   "budget_ppm"           5000  100..1000000    CPU limit of the library itself, in millionths of one processor, over

@@ -2,7 +2,7 @@
  * hash.h - FNV-1a with 64 bits: quick, the same on every machine, not for data that an attacker chooses.
  *
  *     uint64_t hash = mire__hash_text(MIRE_HASH_START, name);
- *     hash = mire__hash_text(mire__hash_step(hash, 0xff), file);     0xff is in no UTF-8: ("ab", "c") is not ("a", "bc")
+ *     hash = mire__hash_text(mire__hash_step(hash, 0xff), file);     a byte that is in no UTF-8 ends the name
  *
  * Signal-safe: arithmetic on the caller's memory.
  */

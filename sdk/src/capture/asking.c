@@ -31,7 +31,7 @@ static bool change(uint32_t lane, uint32_t from, uint32_t to)
     return atomic_compare_exchange_strong(&loops[lane].state, &from, to);
 }
 
-/* Call post, unless the loop is not to be response any more. */
+/* Call post, unless the pings are being stopped. */
 static void post(struct asking *asking, uint32_t lane)
 {
     uint64_t token = ++posts << LANE_BITS | lane;

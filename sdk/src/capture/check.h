@@ -1,12 +1,12 @@
 /*
- * check.h - the check thread's round, and what takes part in it.
+ * check.h - the check thread's round, and the steps in it.
  *
- *     sleep until the nearest deadline, or until somebody wakes
- *       -> look at the clocks: how late is it, did the machine sleep
- *       -> step every lane, then every monitor of the process; each says when it wants to be stepped next
+ *     sleep until the nearest deadline or a wake-up
+ *       -> read the clocks: lateness of this round, sleep of the machine
+ *       -> step every lane, then the steps of the process; each returns the time of its next step
  *
- * A step never waits for anything but a sampled thread. It is called in every round, its own deadline reached or not:
- * one that has nothing to do returns at once. Private to capture/. Thread: check thread, all of it.
+ * A step waits for nothing but a sampled thread. Every round calls every step, also before its deadline; a step with
+ * nothing to do returns at once. Private to capture/. Thread: check thread.
  */
 #ifndef MIRE_CAPTURE_CHECK_H
 #define MIRE_CAPTURE_CHECK_H
@@ -16,10 +16,10 @@
 #include "capture/sampler.h"
 #include "platform/ticks.h"
 
-/* More than a busy machine's jitter: a round that begins this much after it was due is late. */
+/* A round that begins this much after its deadline is late: more than the jitter of a busy machine. */
 #define MIRE_LATE_NS (50 * MIRE_NS_PER_MS)
 
-/* What every step may look at. */
+/* The data that every step may read. */
 struct check {
     const struct watch_options *options;
     struct capture_settings settings; /* as they are in this round */
@@ -48,7 +48,7 @@ struct check {
 };
 
 /*
- * What watches the process as a whole; one row in watch.c's table each. It may keep records in lane MIRE_LANE_PROCESS,
+ * A step that watches the process as a whole, one row in watch.c's table. It may keep events in lane MIRE_LANE_PROCESS,
  * one at a time; see record.h.
  *
  * A timer of the process's CPU clock wakes the check thread without waking an idle process: timer_create with

@@ -17,7 +17,7 @@ static struct {
     uint32_t tid;
     uint32_t trigger;
     uint64_t caller;
-    char name[sizeof(((struct hang *)0)->name)];
+    char name[sizeof(((struct event *)0)->name)];
     uint32_t pid; /* a forked child's copy may stand anywhere */
 } demand;
 
@@ -98,20 +98,20 @@ static void take_all(struct check *check, struct record *record)
 
 void mire__demand_step(struct check *check, struct process_record *of)
 {
-    struct hang hang = {.begin_ns = check->now_ns};
+    struct event event = {.begin_ns = check->now_ns};
 
     if (!change(ASKED, TAKING))
         return;
-    hang.trigger = demand.trigger;
-    hang.tid = demand.tid;
-    mire__text_copy(hang.name, sizeof(hang.name), demand.name);
-    mire__thread_name(hang.thread_name, demand.tid);
-    if (mire__process_open(check, of, &hang))
+    event.trigger = demand.trigger;
+    event.tid = demand.tid;
+    mire__text_copy(event.name, sizeof(event.name), demand.name);
+    mire__thread_name(event.thread_name, demand.tid);
+    if (mire__process_open(check, of, &event))
         take_all(check, &of->record);
     atomic_store(&demand.sealing, 1);
     atomic_store(&demand.word, TAKEN);
     mire__futex_wake(&demand.word);
-    if (mire__process_has(of, (enum mire__trigger)hang.trigger))
+    if (mire__process_has(of, (enum mire__trigger)event.trigger))
         mire__record_close(check, &of->record, mire__now_ns(), false);
     atomic_store(&demand.sealing, 0);
 }

@@ -1,12 +1,11 @@
 /*
- * fold.h - the frames of one stack as they are found, innermost first: however many there are, both ends stay.
+ * fold.h - shortens a stack of any depth so that both of its ends stay.
  *
- *     leaf  A B A B A B ... A B  run main      as it is
- *     leaf  A B  run main                      recursion through one to MIRE_FOLD_CYCLE_MAX functions stands once
- *     the innermost half of MIRE_DEPTH_MAX, ..., the outermost half      where still more frames are left
+ *     leaf  A B A B A B ... A B  run main      frames as found, innermost first
+ *     leaf  A B  run main                      recursion over 1 to MIRE_FOLD_CYCLE_MAX functions is kept once
+ *     the innermost half of MIRE_DEPTH_MAX, ..., the outermost half      if there are still too many
  *
- * So stacks of any depth meet at their outermost frames. What was left out is counted, by either way. Private to
- * capture/. Pure.
+ * So stacks of any depth share their outermost frames. Frames that are left out are counted. Private to capture/. Pure.
  */
 #ifndef MIRE_CAPTURE_FOLD_H
 #define MIRE_CAPTURE_FOLD_H
@@ -23,17 +22,17 @@ struct fold_frame {
 };
 
 struct fold {
-    bool unfolded;   /* recursion stays as it is */
-    uint32_t count;  /* frames so far, without those folded */
-    uint32_t lost;   /* of those beyond the inner half the first so many are overwritten */
-    uint32_t folded; /* frames that recursion added */
+    bool unfolded;   /* recursion is kept as found */
+    uint32_t count;  /* frames so far, without folded ones */
+    uint32_t lost;   /* frames behind the inner half that are overwritten */
+    uint32_t folded; /* frames of recursion that were left out */
     struct fold_frame inner[MIRE_FOLD_HALF], outer[MIRE_FOLD_HALF];
 };
 
 /* The next frame further out. */
 void mire__fold_add(struct fold *fold, const struct fold_frame *frame);
 
-/* Fill in the sample's depth, frames and counts; sets MIRE_SAMPLE_CUT where frames were left out in the middle. */
+/* Set the sample's depth, frames and counts, and MIRE_SAMPLE_CUT if frames in the middle were left out. */
 void mire__fold_end(struct sample *out, const struct fold *fold);
 
 #endif

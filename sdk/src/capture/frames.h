@@ -1,14 +1,14 @@
 /*
- * frames.h - the display's frames as the app ticks them: how many came, how many should have.
+ * frames.h - counts frames that the app has drawn, and frames that it has dropped.
  *
  *     tick   tick   tick                 tick   tick
  *      |      |      |      (.)    (.)    |      |          (.) dropped: frame_us passed without a tick
  *
- * Frames are counted in windows of MIRE_FRAMES_WINDOW_NS, or from a scene's begin to its end. A window in which
- * settings.frames_dropped were dropped makes a record. Time in which nothing moves is no jank: a pause is told by the
- * app, and outside a scene a gap over MIRE_FRAMES_PAUSE_NS is taken for one.
+ * Frames are counted in windows of MIRE_FRAMES_WINDOW_NS, or from the begin to the end of a scene. A window with
+ * settings.frames_dropped dropped frames makes an event. Pauses do not count: the app announces them, and outside a
+ * scene a gap longer than MIRE_FRAMES_PAUSE_NS is a pause.
  *
- * Pure: time comes in as an argument. Thread: the one that ticks. Memory is the caller's, zeroed.
+ * Pure: time is an argument. Thread: the one that ticks. The memory is the caller's, zeroed.
  */
 #ifndef MIRE_CAPTURE_FRAMES_H
 #define MIRE_CAPTURE_FRAMES_H
@@ -28,21 +28,21 @@ struct frames {
     uint32_t unused;
 };
 
-/* Begin to count: a window, or a scene. What was counted is forgotten. */
+/* Begin a window or a scene; the counts become 0. */
 void mire__frames_begin(struct frames *frames, uint64_t now_ns, bool scene);
 
 /*
- * A frame came.
- *   when_ns    CLOCK_MONOTONIC; one before the last is taken for the last
- *   frame_ns   a frame's time
- * Returns true when a window is over: read `frames`, then mire__frames_begin. Never within a scene.
+ * A frame was drawn.
+ *   when_ns    CLOCK_MONOTONIC; a time before the last frame counts as the last frame's
+ *   frame_ns   duration of one frame
+ * Returns true at the end of a window: read `frames`, then call mire__frames_begin. Never true within a scene.
  */
 bool mire__frames_tick(struct frames *frames, uint64_t when_ns, uint64_t frame_ns);
 
-/* The scene ends without another frame: those missing since the last one count. */
+/* The scene ends: frames that are missing since the last one count as dropped. */
 void mire__frames_end(struct frames *frames, uint64_t now_ns, uint64_t frame_ns);
 
-/* Nothing will move for now. */
+/* A pause: no frame is due until the next one. */
 void mire__frames_pause(struct frames *frames);
 
 #endif

@@ -3,12 +3,12 @@
  *
  *     spent over budget_minute_ms > budget_ppm of it      -> period doubled
  *     spent over a second         > budget_peak_ppm of it -> period doubled at once
- *     both far below              -> halved again
+ *     both far below              -> period halved
  *
- * A debt is kept: what is spent adds to it, time pays it off at the budget's rate. So a burst within the minute's
- * budget is free, and what follows an expensive hang is watched cheaper until it is paid.
+ * The governor keeps a debt: CPU time adds to it, and time pays it off at the rate of the budget. So a burst within the
+ * budget of a minute is free, and after an expensive hang sampling is rarer until the debt is paid.
  *
- * Pure: time and what was spent come in as arguments. Thread: check thread. Memory is the caller's, zeroed.
+ * Pure: time and CPU time are arguments. Thread: check thread. The memory is the caller's, zeroed.
  */
 #ifndef MIRE_CAPTURE_GOVERNOR_H
 #define MIRE_CAPTURE_GOVERNOR_H
@@ -18,8 +18,8 @@
 #define MIRE_GOVERNOR_SHIFT_MAX 6 /* the period is at most 64 times as long: 3.2 s instead of 50 ms */
 
 struct governor {
-    uint64_t looked_ns; /* when it was asked last; 0 never */
-    uint64_t spent_ns;  /* what had been spent by then */
+    uint64_t looked_ns; /* time of the last call; 0: none */
+    uint64_t spent_ns;  /* CPU time spent by then */
     uint64_t debt_ns;
     uint32_t shift; /* periods are << shift */
     uint32_t unused;
@@ -27,10 +27,10 @@ struct governor {
 };
 
 /*
- * By how much to shift sampling periods now. Decides once a second at most, so it may be asked at every sample.
+ * The current shift of sampling periods. It changes at most once a second, so this may be called at every sample.
  *
  *   now_ns    CLOCK_MONOTONIC
- *   spent_ns  what the library has cost since start: CPU time of its check thread and time in its signal handler
+ *   spent_ns  the library's CPU time since the start: of the check thread, and in the signal handler
  *
  * Returns 0..MIRE_GOVERNOR_SHIFT_MAX.
  */

@@ -55,8 +55,8 @@ static void excuse(struct lane_watch *lane, uint64_t late_ns, uint64_t suspended
     lane->excused_ns += late_ns;
     lane->suspended_ns += suspended_ns;
     if (lane->state == LANE_OPEN) {
-        lane->record.hang.late_ns = lane->late_ns;
-        lane->record.hang.suspended_ns = lane->suspended_ns;
+        lane->record.event.late_ns = lane->late_ns;
+        lane->record.event.suspended_ns = lane->suspended_ns;
     }
 }
 
@@ -97,21 +97,21 @@ static void note_base(struct lane_watch *lane, bool launch)
 static void open_record(struct check *check, struct lane_watch *lane, uint32_t gate)
 {
     const char *name = mire__gate_name(lane->record.lane);
-    struct hang hang = {.gate = gate,
-                        .launch = lane->launch,
-                        .foreground = (uint8_t)check->foreground,
-                        .tid = lane->tid,
-                        .threshold_ms = (uint32_t)mire__lane_threshold_ms(check, lane),
-                        .begin_ns = lane->since_ns,
-                        .late_ns = lane->late_ns,
-                        .suspended_ns = lane->suspended_ns,
-                        .slack_ns = lane->slack_ns};
+    struct event event = {.gate = gate,
+                          .launch = lane->launch,
+                          .foreground = (uint8_t)check->foreground,
+                          .tid = lane->tid,
+                          .threshold_ms = (uint32_t)mire__lane_threshold_ms(check, lane),
+                          .begin_ns = lane->since_ns,
+                          .late_ns = lane->late_ns,
+                          .suspended_ns = lane->suspended_ns,
+                          .slack_ns = lane->slack_ns};
 
-    mire__text_copy(hang.thread_name, sizeof(hang.thread_name), name[0] ? name : lane->record.base.name);
+    mire__text_copy(event.thread_name, sizeof(event.thread_name), name[0] ? name : lane->record.base.name);
     atomic_store(lane->open_turn, lane->turn);
     lane->state = LANE_OPEN;
     lane->sampled_ns = lane->due_ns = lane->excused_ns = 0;
-    mire__record_open(check, &lane->record, &hang);
+    mire__record_open(check, &lane->record, &event);
 }
 
 void mire__lane_finish(struct check *check, struct lane_watch *lane, uint64_t end_ns)
@@ -122,7 +122,7 @@ void mire__lane_finish(struct check *check, struct lane_watch *lane, uint64_t en
         mire__record_forget(check, &lane->record);
         return;
     }
-    if (length_ns >= lane->record.hang.threshold_ms * MIRE_NS_PER_MS)
+    if (length_ns >= lane->record.event.threshold_ms * MIRE_NS_PER_MS)
         mire__asking_told(&lane->asking, end_ns);
     mire__record_close(check, &lane->record, end_ns, false);
 }
@@ -213,7 +213,7 @@ uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const s
             mire__rest_enter(check, lane, sleep == LOOP_WAITED);
             return lane->rest.look_ns;
         }
-        lane->record.hang.unsure_ns += sleep == LOOP_UNSURE || sleep == LOOP_ONCE ? gap_ns : 0;
+        lane->record.event.unsure_ns += sleep == LOOP_UNSURE || sleep == LOOP_ONCE ? gap_ns : 0;
         mire__rest_work(lane, sample, sleep);
         mire__record_put(check, &lane->record, gap_ns);
         mire__record_look_around(check, &lane->record);
@@ -253,7 +253,7 @@ static bool is_gone(struct check *check, struct lane_watch *lane)
     mire__gate_release(lane->record.lane);
     mire__asking_drop(lane->record.lane);
     check->gone |= lane->tid == check->main_tid;
-    vacate(check, lane, lane->record.hang.last_seen_ns);
+    vacate(check, lane, lane->record.event.last_seen_ns);
     return true;
 }
 
@@ -318,12 +318,12 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
     uint64_t again_ns = UINT64_MAX;
 
     if (!mire__gate_look(&view, lane->record.lane)) {
-        vacate(check, lane, lane->record.hang.last_seen_ns);
+        vacate(check, lane, lane->record.event.last_seen_ns);
         return UINT64_MAX;
     }
     note_loop(check, &view);
     if (lane->state == LANE_EMPTY || lane->tid != view.tid) {
-        vacate(check, lane, lane->record.hang.last_seen_ns);
+        vacate(check, lane, lane->record.event.last_seen_ns);
         if (!enter(check, lane, &view))
             return UINT64_MAX;
     }
@@ -373,5 +373,5 @@ void mire__lane_stop(struct check *check, struct lane_watch *lane)
                 mire__lane_threshold_ms(check, lane) * MIRE_NS_PER_MS)
             open_record(check, lane, view.kind); /* a hang that the check thread did not come to look at in time */
     }
-    vacate(check, lane, check->gone ? lane->record.hang.last_seen_ns : now_ns);
+    vacate(check, lane, check->gone ? lane->record.event.last_seen_ns : now_ns);
 }

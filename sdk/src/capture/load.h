@@ -1,20 +1,19 @@
 /*
- * load.h - an amount that only grows (CPU time, bytes), watched over a sliding window.
+ * load.h - compares the growth of a counter (CPU time, bytes) within a sliding window with a limit.
  *
- *     below --half the limit within a window--> near --the limit within a window, and for long enough--> over
+ *     BELOW --half the limit within a window--> NEAR --the limit within a window, and for long enough--> OVER
  *
- * Near is when stacks begin to be taken, so that they are there if it becomes over. What is counted is the growth
- * between two readings that lie within one window, so a limit is never said to be exceeded that was not; a window that
- * begins between two readings is found out one reading later.
+ * From NEAR on stacks are sampled, so that an event has them. Only growth between two readings within one window
+ * counts, so OVER is never wrong; it may come one reading late.
  *
- * Pure: time and amounts come in as arguments. Thread: check thread. Memory is the caller's, zeroed.
+ * Pure: time and amounts are arguments. Thread: check thread. The memory is the caller's, zeroed.
  */
 #ifndef MIRE_CAPTURE_LOAD_H
 #define MIRE_CAPTURE_LOAD_H
 
 #include "base/base.h"
 
-#define MIRE_LOAD_READINGS 36 /* kept of one window: two for each 16th of it, and some to spare */
+#define MIRE_LOAD_READINGS 36 /* per window: two for each 16th of it, and some to spare */
 
 enum mire__load { MIRE_LOAD_BELOW, MIRE_LOAD_NEAR, MIRE_LOAD_OVER };
 
@@ -31,16 +30,16 @@ struct load {
 struct load_limit {
     uint64_t window_ns;
     uint64_t amount;   /* within a window; 0: no limit, always BELOW */
-    uint64_t least_ns; /* from the window's first reading on it is NEAR at most: a short burst is none */
+    uint64_t least_ns; /* OVER needs this much time since the window's first reading: a short burst is none */
 };
 
-/* Forget all readings: the window begins anew. */
+/* Remove all readings. */
 void mire__load_reset(struct load *load);
 
 /*
  * Take a reading.
  *
- *   grown_out, within_ns_out  what the amount grew by, and in what time, within the window
+ *   grown_out, within_ns_out  growth within the window, and its time
  *   now_ns, amount            never falling from call to call
  */
 enum mire__load mire__load_read(uint64_t *grown_out, uint64_t *within_ns_out, struct load *load,

@@ -1,21 +1,20 @@
 /*
- * lock.h - who holds the lock that a sleeping thread waits for.
+ * lock.h - the owner of the lock that a sleeping thread waits for.
  *
- * Learnt from the futex it sleeps on: from the word itself where the kernel's protocol puts the holder there
- * (priority-inheriting and robust mutexes), else from the fields that glibc keeps beside it. Memory around the word is
- * a guess until it is proved: a layout counts only where every field of it can be one, and the holder is a living
- * thread of this process.
+ * The source is the futex that the thread sleeps on: the word itself if the kernel's protocol stores the owner there
+ * (priority-inheriting and robust mutexes), else the fields that glibc has beside it. These fields are a guess until
+ * they are verified: every field must be plausible, and the owner a living thread of this process.
  *
- *     pthread_mutex_t, std::mutex, the loader's lock     holder known
- *     pthread_rwlock_t held by a writer                  holder known
- *     FILE (stdio) locked by another thread              holder known
- *     pthread_join                                       the thread that is to end
+ *     pthread_mutex_t, std::mutex, the loader's lock      owner known
+ *     pthread_rwlock_t held by a writer                   owner known
+ *     FILE (stdio) locked by another thread               owner known
+ *     pthread_join                                        the joined thread
  *     pthread_rwlock_t held by readers, malloc's arenas,
- *     locks that languages and libraries make of futexes a lock, its holder is not written anywhere
- *     condition variables, semaphores, barriers          nobody holds these
+ *     futex locks of languages and libraries              a lock without a stored owner
+ *     condition variables, semaphores, barriers           not locks
  *
- * The layouts are those of glibc 2.25 and later on 64-bit machines; with another libc only the first row's kernel
- * protocol is understood. Thread: check thread.
+ * The layouts are those of glibc 2.25 and later on 64-bit machines. With another libc only the kernel's protocol is
+ * understood. Thread: check thread.
  */
 #ifndef MIRE_CAPTURE_LOCK_H
 #define MIRE_CAPTURE_LOCK_H
@@ -24,8 +23,8 @@
 
 enum mire__lock_kind {
     MIRE_LOCK_NONE,   /* not asleep on a futex */
-    MIRE_LOCK_EVENT,  /* something that nobody holds */
-    MIRE_LOCK_UNTOLD, /* a lock that does not say who holds it */
+    MIRE_LOCK_EVENT,  /* a wait for an event: nothing is held */
+    MIRE_LOCK_UNTOLD, /* a lock without a stored owner */
     MIRE_LOCK_MUTEX,
     MIRE_LOCK_RWLOCK,
     MIRE_LOCK_FILE,
@@ -35,12 +34,12 @@ enum mire__lock_kind {
 struct lock {
     enum mire__lock_kind kind;
     uint64_t address; /* of the futex's word; 0 if NONE or EVENT */
-    uint32_t holder;  /* tid; 0 up to UNTOLD. The waiter itself where it locked twice. */
+    uint32_t holder;  /* tid of the owner; 0 up to UNTOLD. The waiter itself if it locked twice */
 };
 
 /*
- * What does a thread in this state wait for?
- * True as long as it waits: look at the state again afterwards.
+ * Find the lock that a thread in this state waits for. The result holds only while it waits: read the state again
+ * afterwards.
  */
 void mire__lock_find(struct lock *out, const struct thread_state *waiter);
 

@@ -332,7 +332,7 @@ static struct seat find_seat(const struct loop *loop, const struct check *check,
     if (seat.frame == sample->depth)
         seat.frame = frame_by_call(check, sample, view->wait);
     if (seat.frame < sample->depth && seat.frame > entry)
-        seat.frame = entry; /* a thread has one: two places in it may not be known for it without unwind tables */
+        seat.frame = entry; /* a thread has one: two sleeps in it may not be known for it without unwind tables */
     return seat;
 }
 
@@ -357,8 +357,8 @@ static bool is_own_call(const struct check *check, const struct sample *sample, 
 
 static bool is_known(const struct loop *loop, uint64_t place)
 {
-    for (uint32_t i = 0; i < loop->place_count && i < MIRE_LOOP_PLACES; i++) {
-        if (loop->places[i] == place)
+    for (uint32_t i = 0; i < loop->sleep_count && i < MIRE_LOOP_SLEEPS; i++) {
+        if (loop->sleeps[i] == place)
             return true;
     }
     return false;
@@ -366,7 +366,7 @@ static bool is_known(const struct loop *loop, uint64_t place)
 
 static void know(struct loop *loop, uint64_t place)
 {
-    loop->places[loop->place_count++ % MIRE_LOOP_PLACES] = place;
+    loop->sleeps[loop->sleep_count++ % MIRE_LOOP_SLEEPS] = place;
 }
 
 /* How many sleeps at this place followed another there, in this turn. */
@@ -374,14 +374,14 @@ static uint32_t repeats_at(struct loop *loop, const struct gate_view *view, uint
 {
     uint64_t cpu_ns = mire__thread_cpu_ns(view->tid);
 
-    loop->fresh = loop->place != place || loop->place_turn != view->turn;
+    loop->fresh = loop->sleep != place || loop->sleep_turn != view->turn;
     if (loop->fresh)
         loop->repeats = 0;
     else
-        loop->repeats += loop->place_cpu_ns != cpu_ns;
-    loop->place = place;
-    loop->place_turn = view->turn;
-    loop->place_cpu_ns = cpu_ns;
+        loop->repeats += loop->sleep_cpu_ns != cpu_ns;
+    loop->sleep = place;
+    loop->sleep_turn = view->turn;
+    loop->sleep_cpu_ns = cpu_ns;
     return loop->repeats;
 }
 

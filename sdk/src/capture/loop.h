@@ -1,25 +1,24 @@
 /*
- * loop.h - which sleep is the loop's own, and which lies inside its work.
+ * loop.h - tells the loop's own wait from a sleep inside its work.
  *
- *     main > run > wait_for_events > poll       the path of a wait, noted once while the thread slept in it
- *     main > run > nanosleep                    asleep in a call of run's own: the loop waits
- *     main > run > handle > load > read         deeper than run: the work sleeps, and somebody waits for it
+ *     main > run > wait_for_events > poll       the stack of a wait, stored once while the thread slept in it
+ *     main > run > nanosleep                    a sleep in a call of run itself: the loop waits
+ *     main > run > handle > load > read         deeper than run: the work sleeps, and the user waits for it
  *
- * The loop's frame is the innermost function that a stack has in common with the path of a wait. Calls of the C library
- * are the frame's own, as are those of one other library that is not the loop's, a few functions deep: what wraps a
- * sleep or a condition variable.
+ * The loop's frame is the innermost function that a stack shares with the stack of a wait. Calls of the C library
+ * belong to the frame. Calls of one other library, a few functions deep, belong to it too: wrappers of a sleep or of a
+ * condition variable.
  *
- * A loop that comes back to its hooked wait waits there; if its frame sleeps elsewhere, once between two of these
- * waits, that is a callback which the compiler made part of the frame. Its second sleep at the same place in one turn
- * is a loop's. So it is with sleeps for a time: once is no loop. But a nap of 2 ms or less is never the wait of such a
- * loop: work lets others run so.
+ * If a loop has a hooked wait that it returns to, and its frame sleeps elsewhere once between two of these waits, that
+ * sleep is in a callback that the compiler has inlined. A second sleep at the same pc in one turn is the loop's. The
+ * same holds for timed sleeps. A sleep of 2 ms or less is never such a loop's wait: work yields in this way.
  *
- * A wait that the thread made once or twice and never came back to may be no loop's. Then a sleep deeper in the stack
- * is the loop's as well if the same stack sleeps again and again: a program that reads its input in a function of its
- * own, an interpreter.
+ * A wait that the thread made once or twice and never returned to may not be the loop's. Then a deeper sleep is the
+ * loop's wait as well if the same stack sleeps repeatedly: a program that reads its input in a function of its own, or
+ * an interpreter.
  *
- * A thread that sleeps in poll, or a call of its kind, waits for events, however it made the call; not so where the C
- * library itself does it, for the answer of a name server.
+ * A thread that sleeps in poll or a similar call waits for events, unless the C library made the call, for the answer
+ * of a name server.
  *
  * Private to capture/. Thread: check thread.
  */
@@ -32,37 +31,37 @@
 enum loop_sleep {
     LOOP_AWAKE,  /* or at work in the kernel */
     LOOP_WAITS,  /* for events: idle */
-    LOOP_WAITED, /* the same, and it did so when samples said LOOP_MAYBE or LOOP_ONCE */
+    LOOP_WAITED, /* the same; earlier samples with LOOP_MAYBE or LOOP_ONCE were waits as well */
     LOOP_INSIDE, /* asleep inside the work */
-    LOOP_MAYBE,  /* in a call of the frame that has a wait of its own, the first time in this turn: taken for work */
-    LOOP_ONCE,   /* asleep for a time, in a call of a frame that is not known to be a loop's: the same, and unsure */
-    LOOP_UNSURE  /* asleep, and nobody can tell where the loop is */
+    LOOP_MAYBE,  /* in a call of a frame that has a hooked wait, the first time in this turn: counts as work */
+    LOOP_ONCE,   /* a timed sleep, in a call of a frame that is not known to be a loop's: counts as work, unsure */
+    LOOP_UNSURE  /* asleep, and the loop's frame is not known */
 };
 
-#define MIRE_LOOP_PLACES 4
+#define MIRE_LOOP_SLEEPS 4
 
 struct loop {
-    struct gate_call noted[MIRE_WAIT_PATHS]; /* whose paths are in the blackbox, row by row; .from 0: none is */
-    uint32_t noted_count;                    /* how many were noted, in all */
-    uint64_t note_ns;                        /* the next may be noted from then on */
-    uint64_t noted_turn;                     /* looked at in this turn */
-    uint64_t places[MIRE_LOOP_PLACES];       /* in which the loop is known to sleep: a call's, or a whole stack's */
-    uint32_t place_count;
-    uint64_t place; /* in which it slept last, in this turn, with the thread's CPU time then */
-    uint64_t place_turn;
-    uint64_t place_cpu_ns;
-    uint32_t repeats; /* how many sleeps in a row there followed another */
-    bool fresh;       /* the last sample was the first one there */
+    struct gate_call noted[MIRE_WAIT_PATHS]; /* waits whose stacks are in the blackbox, by row; .from 0: none */
+    uint32_t noted_count;                    /* number of stacks stored so far */
+    uint64_t note_ns;                        /* earliest time to store the next */
+    uint64_t noted_turn;                     /* the turn that was looked at */
+    uint64_t sleeps[MIRE_LOOP_SLEEPS];       /* known sleeps of the loop: pcs, or hashes of whole stacks */
+    uint32_t sleep_count;
+    uint64_t sleep; /* the last sleep in this turn, with the thread's CPU time then */
+    uint64_t sleep_turn;
+    uint64_t sleep_cpu_ns;
+    uint32_t repeats; /* how often in a row that sleep followed itself */
+    bool fresh;       /* the last sample was the first in that sleep */
 };
 
-/* The thread in the lane is another one. */
+/* Another thread enters the lane. */
 void mire__loop_begin(struct loop *loop, struct check *check, uint32_t lane);
 
-/* The thread idles: note the path of the wait it is in, if that is not known. It is not disturbed. */
+/* The thread idles: store the stack of its wait if it is new. The thread is not disturbed. */
 void mire__loop_note(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view);
 
 /*
- * What does this sample of a busy thread show?
+ * Classify a sample of a busy thread.
  *   sample  the sampler's last one
  */
 enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view,

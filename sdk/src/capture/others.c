@@ -106,7 +106,7 @@ static bool still_waits(uint32_t tid, const struct lock *lock)
 }
 
 /* From the lane's thread to the holder of its lock, to the holder of that one's, until one waits for none. */
-static void follow_locks(struct other_threads *others, struct hang *hang, bool due)
+static void follow_locks(struct other_threads *others, struct event *event, bool due)
 {
     struct thread_state state = others->sampler->state;
     uint32_t waiter = others->tid;
@@ -118,8 +118,8 @@ static void follow_locks(struct other_threads *others, struct hang *hang, bool d
         if (lock.kind <= MIRE_LOCK_EVENT)
             return;
         if (i == 0) {
-            hang->lock_address = lock.address;
-            hang->lock_owner = lock.holder;
+            event->lock_address = lock.address;
+            event->lock_owner = lock.holder;
         }
         if (lock.holder == 0 || lock.holder == others->tid) /* untold; or all wait for each other, for ever */
             return;
@@ -185,12 +185,12 @@ static void take_busy(struct other_threads *others, uint64_t now_ns)
     }
 }
 
-void mire__others_look(struct other_threads *others, struct hang *hang)
+void mire__others_look(struct other_threads *others, struct event *event)
 {
     uint64_t now_ns = mire__now_ns();
     bool due = now_ns >= others->due_ns;
 
-    follow_locks(others, hang, due);
+    follow_locks(others, event, due);
     if (!due)
         return;
     take_busy(others, now_ns);

@@ -20,15 +20,15 @@ static const uint8_t weight[MIRE_TRIGGERS] = {
 
 bool mire__process_has(const struct process_record *of, enum mire__trigger trigger)
 {
-    return of->record.hang.state == MIRE_HANG_OPEN && of->record.hang.trigger == (uint32_t)trigger;
+    return of->record.event.state == MIRE_EVENT_OPEN && of->record.event.trigger == (uint32_t)trigger;
 }
 
-bool mire__process_open(struct check *check, struct process_record *of, const struct hang *hang)
+bool mire__process_open(struct check *check, struct process_record *of, const struct event *event)
 {
-    struct hang whole = *hang;
+    struct event whole = *event;
 
-    if (of->record.hang.state == MIRE_HANG_OPEN) {
-        if (weight[of->record.hang.trigger] >= weight[hang->trigger])
+    if (of->record.event.state == MIRE_EVENT_OPEN) {
+        if (weight[of->record.event.trigger] >= weight[event->trigger])
             return false;
         mire__record_forget(check, &of->record);
     }
@@ -98,7 +98,7 @@ static uint64_t step(struct check *check)
     mire__demand_step(check, &process);
     next_ns = mire__scene_step(check, &process);
     next_ns = sooner(next_ns, mire__usage_step(check, &process));
-    if (process.record.hang.state == MIRE_HANG_OPEN)
+    if (process.record.event.state == MIRE_EVENT_OPEN)
         mire__record_keep(check, &process.record);
     return next_ns;
 }
@@ -109,7 +109,7 @@ static void stop(struct check *check)
     mire__scene_stop(check, &process);
     if (process.begun_tid != 0)
         mire__usage_stop(check);
-    if (process.record.hang.state == MIRE_HANG_OPEN)
+    if (process.record.event.state == MIRE_EVENT_OPEN)
         mire__record_forget(check, &process.record);
 }
 

@@ -1,7 +1,7 @@
 /*
- * process.h - records of the process as a whole, in lane MIRE_LANE_PROCESS: what it uses too much of (usage.h), frames
- * that were dropped (scene.h), and what the app asks for (demand.h). One at a time: who matters more takes the lane,
- * and whoever had it begins anew when its condition still holds.
+ * process.h - events of the process as a whole, in lane MIRE_LANE_PROCESS: load (usage.h), dropped frames (scene.h) and
+ * requests of the app (demand.h). One at a time: an event of higher priority takes the lane, and the other one begins
+ * again while its condition holds.
  *
  * Private to capture/. Thread: check thread.
  */
@@ -12,27 +12,27 @@
 #include "capture/record.h"
 
 struct process_record {
-    uint32_t begun_tid; /* the check thread that it has begun on; 0: on none yet */
+    uint32_t begun_tid; /* the check thread that it began on; 0: none yet */
     struct record record;
-    struct busy busy; /* of whoever has the lane */
+    struct busy busy; /* of the event in the lane */
 };
 
 /* The row in watch.c's table. */
 extern const struct check_step mire__process_monitor;
 
-/* Has this one the lane? */
+/* Does an event of this trigger have the lane? */
 bool mire__process_has(const struct process_record *of, enum mire__trigger trigger);
 
 /*
- * Open a record: begin_ns, trigger and the facts of its kind are told, the rest is filled in. Returns false if one that
- * matters as much or more has the lane.
+ * Open an event. The caller sets begin_ns, trigger and the facts of the trigger. Returns false if an event of the same
+ * or a higher priority has the lane.
  */
-bool mire__process_open(struct check *check, struct process_record *of, const struct hang *hang);
+bool mire__process_open(struct check *check, struct process_record *of, const struct event *event);
 
-/* It was nothing; no effect where another has the lane. */
+/* Discard the event; no effect if another one has the lane. */
 void mire__process_forget(struct check *check, struct process_record *of, enum mire__trigger trigger);
 
-/* How long between two rounds of samples that are `times` as far apart as a hang's. */
+/* Time between two rounds of samples: `times` the sampling period of hangs. */
 uint64_t mire__process_period_ns(const struct check *check, const struct process_record *of, uint32_t times);
 
 #endif

@@ -20,9 +20,9 @@ static struct thread_use used(const struct record *record)
     const struct thread_counters *base = &record->base;
     struct thread_counters now;
 
-    mire__thread_counters(&now, record->hang.tid);
+    mire__thread_counters(&now, record->event.tid);
     if (now.cpu_ns < base->cpu_ns)
-        return record->hang.use;
+        return record->event.use;
     return (struct thread_use){.cpu_ns = now.cpu_ns - base->cpu_ns,
                                .voluntary_switches = now.voluntary_switches - base->voluntary_switches,
                                .involuntary_switches = now.involuntary_switches - base->involuntary_switches,
@@ -36,35 +36,35 @@ static void count_use(struct record *record)
 {
     struct process_counters process;
 
-    if (record->hang.tid)
-        record->hang.use = used(record);
+    if (record->event.tid)
+        record->event.use = used(record);
     mire__process_counters(&process);
-    record->hang.process = (struct process_use){.cpu_user_ms = process.cpu_user_ms,
-                                                .cpu_system_ms = process.cpu_system_ms,
-                                                .rss_bytes = process.rss_bytes,
-                                                .thread_count = process.thread_count};
+    record->event.process = (struct process_use){.cpu_user_ms = process.cpu_user_ms,
+                                                 .cpu_system_ms = process.cpu_system_ms,
+                                                 .rss_bytes = process.rss_bytes,
+                                                 .thread_count = process.thread_count};
 }
 
-void mire__record_open(struct check *check, struct record *record, const struct hang *hang)
+void mire__record_open(struct check *check, struct record *record, const struct event *event)
 {
     struct blackbox *box = check->box;
     struct lane *lane = &box->lanes[record->lane];
 
-    if (!mire__blackbox_any_hang(box)) {
+    if (!mire__blackbox_any_event(box)) {
         mire__blackbox_clear_images(box);
         mire__blackbox_tidy_scripts(box);
     }
     atomic_store_explicit(&lane->other_count, 0, memory_order_release);
-    mire__ring_reset(&lane->ring, hang->begin_ns * 0x9e3779b97f4a7c15ull);
+    mire__ring_reset(&lane->ring, event->begin_ns * 0x9e3779b97f4a7c15ull);
     mire__sampler_look(check->sampler, box);
-    record->hang = *hang;
-    record->hang.state = MIRE_HANG_OPEN;
-    record->hang.period_ms = check->settings.period_ms;
-    mire__uuid7(record->hang.id);
+    record->event = *event;
+    record->event.state = MIRE_EVENT_OPEN;
+    record->event.period_ms = check->settings.period_ms;
+    mire__uuid7(record->event.id);
     record->counted_ns = 0;
-    if (hang->tid)
-        mire__others_begin(&record->others, check->sampler, box, record->lane, hang->tid,
-                           hang->begin_ns + hang->threshold_ms * MIRE_NS_PER_MS);
+    if (event->tid)
+        mire__others_begin(&record->others, check->sampler, box, record->lane, event->tid,
+                           event->begin_ns + event->threshold_ms * MIRE_NS_PER_MS);
     mire__record_keep(check, record);
 }
 
@@ -87,7 +87,7 @@ static void account(struct check *check, struct record *record)
 
     check->sampled += (uint32_t)cost->samples;
     check->handler_ns += cost->stopped_sum_ns;
-    add_cost(&record->hang.cost, cost);
+    add_cost(&record->event.cost, cost);
     memset(&check->sampler->cost, 0, sizeof(check->sampler->cost));
     check->period_shift = mire__governor_shift(&check->governor, mire__now_ns(),
                                                mire__thread_cpu_ns(0) + check->handler_ns, &check->settings);
@@ -97,7 +97,7 @@ struct sample *mire__record_take(struct check *check, struct record *record, uin
 {
     struct sample *sample = mire__ring_reserve(&check->box->lanes[record->lane].ring);
 
-    mire__sampler_take(sample, check->sampler, tid ? tid : record->hang.tid, check->box);
+    mire__sampler_take(sample, check->sampler, tid ? tid : record->event.tid, check->box);
     sample->tid = tid;
     account(check, record);
     return sample;
@@ -106,7 +106,7 @@ struct sample *mire__record_take(struct check *check, struct record *record, uin
 void mire__record_put(struct check *check, struct record *record, uint64_t weight_ns)
 {
     mire__ring_append(&check->box->lanes[record->lane].ring, weight_ns);
-    record->hang.period_ms = (uint32_t)(mire__record_period_ns(check, record) / MIRE_NS_PER_MS);
+    record->event.period_ms = (uint32_t)(mire__record_period_ns(check, record) / MIRE_NS_PER_MS);
 }
 
 void mire__record_sample(struct check *check, struct record *record, uint32_t tid, uint64_t weight_ns)
@@ -119,47 +119,47 @@ void mire__record_sample(struct check *check, struct record *record, uint32_t ti
 
 void mire__record_look_around(struct check *check, struct record *record)
 {
-    if (!record->hang.tid)
+    if (!record->event.tid)
         return;
-    mire__others_look(&record->others, &record->hang);
+    mire__others_look(&record->others, &record->event);
     account(check, record);
 }
 
 void mire__record_keep(struct check *check, struct record *record)
 {
-    struct hang *hang = &record->hang;
+    struct event *event = &record->event;
 
-    hang->last_seen_ns = mire__now_ns();
-    if (hang->last_seen_ns - record->counted_ns >= HEARTBEAT_NS) {
-        record->counted_ns = hang->last_seen_ns;
+    event->last_seen_ns = mire__now_ns();
+    if (event->last_seen_ns - record->counted_ns >= HEARTBEAT_NS) {
+        record->counted_ns = event->last_seen_ns;
         count_use(record);
     }
-    hang->cost.watch_cpu_ns = mire__thread_cpu_ns(0);
-    hang->cost.wakeups = check->wakeups;
-    hang->cost.period_raised = check->governor.raised_count;
-    mire__blackbox_set_hang(check->box, record->lane, hang);
+    event->cost.watch_cpu_ns = mire__thread_cpu_ns(0);
+    event->cost.wakeups = check->wakeups;
+    event->cost.period_raised = check->governor.raised_count;
+    mire__blackbox_set_event(check->box, record->lane, event);
 }
 
 void mire__record_forget(struct check *check, struct record *record)
 {
-    memset(&record->hang, 0, sizeof(record->hang));
-    mire__blackbox_set_hang(check->box, record->lane, &record->hang);
+    memset(&record->event, 0, sizeof(record->event));
+    mire__blackbox_set_event(check->box, record->lane, &record->event);
 }
 
 void mire__record_close(struct check *check, struct record *record, uint64_t end_ns, bool exited)
 {
-    struct hang *hang = &record->hang;
+    struct event *event = &record->event;
 
-    if (hang->tid)
+    if (event->tid)
         mire__others_end(&record->others);
     record->counted_ns = 0;
     mire__record_keep(check, record);
-    hang->state = MIRE_HANG_ENDED;
-    hang->end_ns = end_ns > hang->begin_ns ? end_ns : hang->begin_ns;
-    hang->exited = exited;
-    mire__blackbox_set_hang(check->box, record->lane, hang);
-    if (mire__hang_counts(hang))
-        check->options->on_hang(check->options->context, check->box, record->lane);
+    event->state = MIRE_EVENT_ENDED;
+    event->end_ns = end_ns > event->begin_ns ? end_ns : event->begin_ns;
+    event->exited = exited;
+    mire__blackbox_set_event(check->box, record->lane, event);
+    if (mire__event_counts(event))
+        check->options->on_event(check->options->context, check->box, record->lane);
     mire__record_forget(check, record);
     check->marked_ns = mire__now_ns(); /* sealing may have taken long */
 }

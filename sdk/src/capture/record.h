@@ -1,8 +1,8 @@
 /*
- * record.h - a lane's record, from its begin to its report: whoever notices something opens one, keeps it up to date
- * where it survives the process, and closes it.
+ * record.h - the open event of a lane, from its begin to its report. The part of capture/ that notices trouble opens
+ * the event, keeps it up to date in the blackbox, and closes it.
  *
- *     open --> sample, keep, sample, keep ... --> close: handed to on_hang if it counts
+ *     open --> sample, keep, sample, keep ... --> close: given to on_event if it counts
  *
  * Private to capture/. Thread: check thread.
  */
@@ -14,50 +14,50 @@
 #include "platform/platform.h"
 
 struct record {
-    struct hang hang; /* what is stored; state MIRE_HANG_NONE: not open */
+    struct event event; /* as stored in the blackbox; state MIRE_EVENT_NONE: not open */
     uint32_t lane;
     uint32_t unused;
-    struct thread_counters base; /* of the thread when it began; zeros: since the thread began */
-    uint64_t counted_ns;         /* when its counters were read last */
+    struct thread_counters base; /* of the thread at the begin; zeros: since the thread began */
+    uint64_t counted_ns;         /* when the counters were read last */
     struct other_threads others;
 };
 
 /*
- * Open the record: with images, an empty ring and a new id. `hang` tells gate, trigger, launch, foreground, name, tid,
- * thread_name, threshold_ms, begin_ns, late_ns and the facts of its kind; the rest is filled in.
+ * Open the event with images, an empty ring and a new id. The caller sets gate, trigger, launch, foreground, name, tid,
+ * thread_name, threshold_ms, begin_ns, late_ns and the facts of the trigger; the function fills in the rest.
  */
-void mire__record_open(struct check *check, struct record *record, const struct hang *hang);
+void mire__record_open(struct check *check, struct record *record, const struct event *event);
 
 /*
- * Take a sample of the record's thread, or of another one of the process into the same ring.
- *   tid        0 for the record's own
- *   weight_ns  how much of the record it stands for
+ * Take a sample of the event's thread, or of another thread of the process, into the ring.
+ *   tid        0: the event's own thread
+ *   weight_ns  the time that the sample represents
  */
 void mire__record_sample(struct check *check, struct record *record, uint32_t tid, uint64_t weight_ns);
 
 /*
- * The same in two steps, for who wants to look at the sample before it counts: take it, and put it into the ring, or
- * not. Valid until the next call of any function here.
+ * The same in two steps, for a caller that examines the sample first: take it, then put it into the ring or not. The
+ * sample is valid until the next call of any function here.
  */
 struct sample *mire__record_take(struct check *check, struct record *record, uint32_t tid);
 void mire__record_put(struct check *check, struct record *record, uint64_t weight_ns);
 
-/* After a sample of the record's own thread: take along those that it waits for, or that compute. */
+/* After a sample of the event's own thread: sample the threads that it waits for, and threads that compute. */
 void mire__record_look_around(struct check *check, struct record *record);
 
-/* Store the record: it goes on as of now. Its counters are read again once a second. */
+/* Store the event as open until now. Reads its counters once a second. */
 void mire__record_keep(struct check *check, struct record *record);
 
 /*
- * It ended. Handed to on_hang if it counts; afterwards nothing is open.
- *   exited  it ended because watching did
+ * Close the event, and give it to on_event if it counts.
+ *   exited  it ended because watching ended
  */
 void mire__record_close(struct check *check, struct record *record, uint64_t end_ns, bool exited);
 
-/* It was nothing. */
+/* Discard the event. */
 void mire__record_forget(struct check *check, struct record *record);
 
-/* How long between two samples of this record, now that its ring has thinned so often and the budget is what it is. */
+/* Time between two samples of the event now: longer after each thinning of the ring, and beyond the CPU budget. */
 uint64_t mire__record_period_ns(const struct check *check, const struct record *record);
 
 #endif

@@ -89,7 +89,7 @@ void mire__rest_work(struct lane_watch *lane, const struct sample *sample, enum 
 
 bool mire__rest_is_one_turn(const struct lane_watch *lane)
 {
-    if (lane->rest.longest_ns >= lane->record.hang.threshold_ms * MIRE_NS_PER_MS)
+    if (lane->rest.longest_ns >= lane->record.event.threshold_ms * MIRE_NS_PER_MS)
         return true;
     return (!lane->rest.rests && !lane->rest.suspect) || !lane->rest.broken || lane->rest.slept_ppm >= CHANCE_PPM;
 }
@@ -138,7 +138,7 @@ void mire__rest_enter(struct check *check, struct lane_watch *lane, bool before)
         end_ns = lane->rest.maybe_ns;
         mire__ring_cut(&check->box->lanes[lane->record.lane].ring, end_ns);
     }
-    lane->record.hang.end_slack_ns = before ? 0 : mire__minus(now_ns, end_ns);
+    lane->record.event.end_slack_ns = before ? 0 : mire__minus(now_ns, end_ns);
     mire__blackbox_count_micro(check->box, mire__minus(mire__minus(end_ns, lane->since_ns), lane->late_ns));
     if (lane->launch)
         mire__record_forget(check, &lane->record);

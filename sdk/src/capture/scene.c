@@ -10,7 +10,7 @@
 
 struct frame_window {
     struct frames frames;
-    char name[sizeof(((struct hang *)0)->name)];
+    char name[sizeof(((struct event *)0)->name)];
 };
 
 static struct {
@@ -134,16 +134,16 @@ void mire__scene_end(void)
 
 static bool open_record(struct check *check, struct process_record *of, uint64_t begin_ns)
 {
-    struct hang hang = {.trigger = MIRE_TRIGGER_FRAMES,
-                        .begin_ns = begin_ns,
-                        .threshold_ms = UINT32_MAX, /* killed before it is over the limit, it was nothing */
-                        .tid = atomic_load(&scene.tid)};
+    struct event event = {.trigger = MIRE_TRIGGER_FRAMES,
+                          .begin_ns = begin_ns,
+                          .threshold_ms = UINT32_MAX, /* killed before it is over the limit, it was nothing */
+                          .tid = atomic_load(&scene.tid)};
 
     if (mire__process_has(of, MIRE_TRIGGER_FRAMES))
         return true;
-    mire__thread_name(hang.thread_name, hang.tid);
+    mire__thread_name(event.thread_name, event.tid);
     seen.looked_ns = seen.due_ns = check->now_ns;
-    return mire__process_open(check, of, &hang);
+    return mire__process_open(check, of, &event);
 }
 
 /* A window over the limit: its facts, and what stacks there are. */
@@ -152,16 +152,16 @@ static void report(struct check *check, struct process_record *of)
     const struct frames *frames = &scene.done.frames;
 
     if (open_record(check, of, frames->begin_ns)) {
-        struct hang *hang = &of->record.hang;
+        struct event *event = &of->record.event;
         uint64_t end_ns = frames->last_ns > frames->begin_ns ? frames->last_ns : check->now_ns;
 
-        hang->begin_ns = frames->begin_ns;
-        hang->threshold_ms = 0;
-        hang->frames = (struct frames_fact){.ticks = frames->ticks,
-                                            .dropped = frames->dropped,
-                                            .longest_ms = (uint32_t)(frames->longest_ns / MIRE_NS_PER_MS),
-                                            .window_ms = (uint32_t)((end_ns - frames->begin_ns) / MIRE_NS_PER_MS)};
-        mire__text_copy(hang->name, sizeof(hang->name), scene.done.name);
+        event->begin_ns = frames->begin_ns;
+        event->threshold_ms = 0;
+        event->frames = (struct frames_fact){.ticks = frames->ticks,
+                                             .dropped = frames->dropped,
+                                             .longest_ms = (uint32_t)(frames->longest_ns / MIRE_NS_PER_MS),
+                                             .window_ms = (uint32_t)((end_ns - frames->begin_ns) / MIRE_NS_PER_MS)};
+        mire__text_copy(event->name, sizeof(event->name), scene.done.name);
         mire__record_close(check, &of->record, end_ns, false);
     }
     atomic_store_explicit(&scene.full, 0, memory_order_release);

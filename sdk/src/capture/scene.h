@@ -1,14 +1,15 @@
 /*
- * scene.h - frames.h in an app: a thread ticks, and the check thread takes stacks of it while frames do not come.
+ * scene.h - the frame counter of the app: a thread ticks, and the check thread samples it while frames are overdue.
  *
- *     half the limit dropped in this window -> the check thread looks every period whether a frame is overdue, and
- *                                              takes the ticking thread's stack if so
- *     the window or scene ends over the limit -> a record with those stacks; else it was nothing
+ *     half the limit dropped in this window ---> each period the check thread samples the ticking thread if a frame is
+ *                                                overdue
+ *     the window or scene ends over the limit -> an event with these stacks; else it is discarded
  *
- * Smooth frames wake nobody. What the ticking thread counts is its own; it hands over whole windows, one at a time: one
- * that ends before the check thread has taken the last is left out.
+ * Smooth frames wake no thread. The ticking thread owns its counts, and hands over complete windows, one at a time; a
+ * window that ends before the check thread has taken the last one is left out.
  *
- * Thread: the first four, the one that ticks; calls from two threads at a time are left out. The rest: check thread.
+ * Thread: the first three functions: the thread that ticks; calls from two threads at a time are ignored. The rest:
+ * check thread.
  */
 #ifndef MIRE_CAPTURE_SCENE_H
 #define MIRE_CAPTURE_SCENE_H

@@ -1,5 +1,5 @@
 /*
- * settings.h - every number that capturing goes by: what an app, or the rollout of a version, may change.
+ * settings.h - the parameters of capture/, which an app or a rollout document may change.
  *
  *   X(name, least, normal, most, meaning)
  *
@@ -30,16 +30,16 @@
     X(disk_kib,               0, 102400, 16777216, "disk I/O too much: read and written, over disk_window_ms") \
     X(disk_window_ms,      1000,  10000,  600000, "") \
     X(frame_us,            1000,  16667,  100000, "a frame's time") \
-    X(frames_dropped,         0,     30,   10000, "frames dropped in a row, or within a scene, that make a record") \
+    X(frames_dropped,         0,     30,   10000, "frames dropped in a window, or within a scene, that make an event") \
     /* reports of what the process holds in memory, where that is noted; 0 switches each off */ \
     X(footprint_kib,          0,      0, 4294967295u, "a footprint that is reported") \
     X(pressure_ppm,           0, 100000, 1000000, "share of 10 s in which the system stalled for want of memory") \
     X(baseline_ms,            0, 600000, 86400000, "how long a healthy process runs before it is reported; then twice as long, ...") \
     X(snapshot_ms,            0, 300000, 86400000, "between two looks that growth is counted from") \
-    /* restraint */ \
-    X(depth_least,            0,      3,      32, "a record whose stacks are all shorter is dropped") \
-    X(daily_cap,              1,     10,    1000, "records of one stack in a day") \
-    X(anneal_ms,              0,  60000, 3600000, "a stack sent just before is counted, not sent, for this times 1, 1, 2, 3, 5, ...; 0: never") \
+    /* rate limiter */ \
+    X(depth_least,            0,      3,      32, "an event whose stacks are all shorter is dropped") \
+    X(daily_cap,              1,     10,    1000, "reports of one stack in a day") \
+    X(suppress_ms,              0,  60000, 3600000, "events of a stack are suppressed after a report for this times 1, 1, 2, 3, 5, ...; 0: never") \
     X(budget_ppm,           100,   5000, 1000000, "own CPU time, of one processor, averaged over a minute") \
     X(budget_peak_ppm,     1000,  30000, 1000000, "the same over a second") \
     X(budget_minute_ms,    1000,  60000,  600000, "what a minute is to budget_ppm")
@@ -54,13 +54,13 @@ struct capture_settings {
 /* clang-format on */
 
 /*
- * Change one number by its name, as in the table.
- * Returns MIRE_OK, MIRE_E_ARG (there is none of that name), MIRE_E_RANGE (outside its bounds): nothing changed.
+ * Set one parameter by its name.
+ * Returns MIRE_OK, MIRE_E_ARG (unknown name), MIRE_E_RANGE. After an error the settings are unchanged.
  * Thread: any.  Signal handler: yes.
  */
 enum mire_err mire__settings_set(struct capture_settings *settings, const char *name, uint32_t value);
 
-/* The same for a wish from outside: a value beyond the bounds becomes the bound. MIRE_OK or MIRE_E_ARG. */
+/* The same for a value from the server: beyond a bound it becomes the bound. Returns MIRE_OK, MIRE_E_ARG. */
 enum mire_err mire__settings_wish(struct capture_settings *settings, const char *name, uint32_t value);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * signal.h - the signal that a running thread is asked with: one that the program does not use.
+ * signal.h - the choice of the sampling signal: one that the program does not use.
  *
- *     libc's own (32)   first of all: the program cannot use, block, ignore or wait for it, nor see that it is taken.
- *                       A handler that libc has there, or puts there later, is called for the signals that are libc's
- *     SIGURG            where that one is refused: its default is to be ignored
- *     realtime ones     from the last one down
+ *     libc's own (32)   preferred: the program cannot use, block or ignore it, nor see that it is taken. Signals of
+ *                       libc's own go to the handler that libc has there, or installs there later
+ *     SIGURG            if the first is refused: its default action is to be ignored
+ *     realtime signals  from the last one down
  *
- * The other ones only while their action is the default. Before each signal it is looked at what the program has done
- * since: who takes the handler away gets another signal chosen, and so does a thread that blocks the one in use. None
- * stays pending: one that was not answered and lies with a thread that blocks it is taken back.
+ * The latter two only while their action is the default one. Before each signal the action is checked: if the program
+ * has replaced the handler, or the thread blocks the signal, another signal is chosen. No signal stays pending: a
+ * signal that a thread blocks is taken back.
  *
  * Private to capture/. Thread: as mire__sampler_*.
  */
@@ -17,29 +17,28 @@
 
 #include "capture/sampler.h"
 
-/* Take a signal for all threads. False: none is to be had now; mire__signal_choose tries again. */
+/* Choose a signal for all threads. False: none is available now; mire__signal_choose tries again. */
 bool mire__signal_open(struct sampler *sampler);
 
-/* Put the signal's action back. One that may still be under way keeps its handler, which does nothing. */
+/* Restore the signal's action. A signal that may still be under way keeps its handler, which then does nothing. */
 void mire__signal_close(struct sampler *sampler);
 
-/* Is the handler in place, or can it be put there again? Else nothing that raises the signal may be set going. */
+/* Install the handler again if necessary. False: it cannot be, and no timer that raises the signal may be started. */
 bool mire__signal_holds(struct sampler *sampler);
 
 /*
- * Have a signal in sampler->signal that this thread takes; changes it if need be.
- * Returns MIRE_LOSS_NONE; MIRE_LOSS_BLOCKED: the thread blocks all that could be had; MIRE_LOSS_NO_SIGNAL.
+ * Set sampler->signal to one that this thread accepts.
+ * Returns MIRE_LOSS_NONE; MIRE_LOSS_BLOCKED (the thread blocks all available signals); MIRE_LOSS_NO_SIGNAL.
  */
 enum mire__loss mire__signal_choose(struct sampler *sampler, uint32_t tid);
 
 /*
- * Send it.
- * Returns MIRE_LOSS_NONE; MIRE_LOSS_GONE: no such thread; MIRE_LOSS_NO_SIGNAL: refused, or the program is about to be
- * replaced.
+ * Send the signal.
+ * Returns MIRE_LOSS_NONE; MIRE_LOSS_GONE (no such thread); MIRE_LOSS_NO_SIGNAL (refused, or the program is in exec).
  */
 enum mire__loss mire__signal_send(struct sampler *sampler, uint32_t tid);
 
-/* The thread has not answered. Returns why; a signal that lies there blocked has been taken back. */
+/* The thread has not answered: take a pending signal back. Returns the reason. */
 enum mire__loss mire__signal_take_back(struct sampler *sampler, uint32_t tid);
 
 #endif

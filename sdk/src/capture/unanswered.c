@@ -22,21 +22,21 @@ static bool is_the_turns(const struct check *check, const struct lane_watch *lan
 static void open_record(struct check *check, struct lane_watch *lane, const struct gate_view *view,
                         const struct loop_response *response)
 {
-    struct hang hang = {.gate = view->kind,
-                        .trigger = MIRE_TRIGGER_UNANSWERED,
-                        .foreground = (uint8_t)check->foreground,
-                        .tid = lane->tid,
-                        .threshold_ms = check->settings.unanswered_ms,
-                        .begin_ns = response->posted_ns,
-                        .slack_ns = response->slack_ns,
-                        .late_ns = response->late_ns};
+    struct event event = {.gate = view->kind,
+                          .trigger = MIRE_TRIGGER_UNANSWERED,
+                          .foreground = (uint8_t)check->foreground,
+                          .tid = lane->tid,
+                          .threshold_ms = check->settings.unanswered_ms,
+                          .begin_ns = response->posted_ns,
+                          .slack_ns = response->slack_ns,
+                          .late_ns = response->late_ns};
     const char *name = mire__gate_name(lane->record.lane);
 
     mire__thread_counters(&lane->record.base, lane->tid);
-    mire__text_copy(hang.thread_name, sizeof(hang.thread_name), name[0] ? name : lane->record.base.name);
+    mire__text_copy(event.thread_name, sizeof(event.thread_name), name[0] ? name : lane->record.base.name);
     lane->unanswered = true;
     lane->sampled_ns = lane->due_ns = lane->excused_ns = 0;
-    mire__record_open(check, &lane->record, &hang);
+    mire__record_open(check, &lane->record, &event);
 }
 
 uint64_t mire__lane_ask(struct check *check, struct lane_watch *lane, const struct gate_view *view)
@@ -56,7 +56,7 @@ uint64_t mire__lane_ask(struct check *check, struct lane_watch *lane, const stru
             return response.next_ns;
         open_record(check, lane, view, &response);
     }
-    lane->record.hang.late_ns = response.late_ns;
+    lane->record.event.late_ns = response.late_ns;
     lane->excused_ns += late_ns;
     return mire__min(response.next_ns, mire__lane_follow(check, lane, view));
 }

@@ -22,11 +22,11 @@ struct usage {
     uint64_t opened_read;
     uint64_t round_ns; /* of the last round of samples */
     uint32_t rounds;
-    uint32_t wait, next;       /* two neighbours of the Fibonacci numbers: rests, in units of settings.anneal_ms */
-    uint64_t rest_until_ns;    /* after a report; whatever comes */
-    uint64_t tired_until_ns;   /* after a record that came to nothing; unless it is over */
-    uint64_t counted_ns;       /* a window over the limit was counted last */
-    struct annealed_fact held; /* counted while at rest */
+    uint32_t wait, next;         /* two neighbours of the Fibonacci numbers: rests, in units of settings.suppress_ms */
+    uint64_t rest_until_ns;      /* after a report; whatever comes */
+    uint64_t tired_until_ns;     /* after a record that came to nothing; unless it is over */
+    uint64_t counted_ns;         /* a window over the limit was counted last */
+    struct suppressed_fact held; /* counted while at rest */
 };
 
 /* What a kind goes by. */
@@ -88,10 +88,10 @@ static void open_record(struct check *check, struct process_record *of, int kind
 {
     struct usage *usage = &state.usages[kind];
     /* Killed before it is over the limit, it was nothing: no record reaches that threshold. */
-    const struct hang hang = {
+    const struct event event = {
         .trigger = kinds[kind].trigger, .begin_ns = check->now_ns - within_ns, .threshold_ms = UINT32_MAX};
 
-    if (!mire__process_open(check, of, &hang))
+    if (!mire__process_open(check, of, &event))
         return;
     usage->opened_ns = usage->round_ns = check->now_ns;
     usage->opened_amount = amount_of(kind) - grown;
@@ -118,34 +118,34 @@ static void rest(struct check *check, struct usage *usage)
         usage->next += usage->wait;
         usage->wait = wait;
     }
-    usage->rest_until_ns = check->now_ns + usage->wait * check->settings.anneal_ms * MIRE_NS_PER_MS;
-    usage->held = (struct annealed_fact){0};
+    usage->rest_until_ns = check->now_ns + usage->wait * check->settings.suppress_ms * MIRE_NS_PER_MS;
+    usage->held = (struct suppressed_fact){0};
     forget(usage);
 }
 
 static void close_record(struct check *check, struct process_record *of, int kind)
 {
     struct usage *usage = &state.usages[kind];
-    struct hang *hang = &of->record.hang;
+    struct event *event = &of->record.event;
     struct load_limit limit = limit_of(&check->settings, kind);
-    uint64_t window_ns = check->now_ns - hang->begin_ns, grown = amount_of(kind) - usage->opened_amount;
+    uint64_t window_ns = check->now_ns - event->begin_ns, grown = amount_of(kind) - usage->opened_amount;
     uint32_t window_ms = (uint32_t)(window_ns / MIRE_NS_PER_MS);
 
     if (kind == DISK) {
         uint64_t read = state.io.read - usage->opened_read;
 
-        hang->disk = (struct disk_fact){.window_ms = window_ms,
-                                        .read_bytes = read,
-                                        .write_bytes = grown > read ? grown - read : 0,
-                                        .limit_bytes = limit.amount};
+        event->disk = (struct disk_fact){.window_ms = window_ms,
+                                         .read_bytes = read,
+                                         .write_bytes = grown > read ? grown - read : 0,
+                                         .limit_bytes = limit.amount};
     } else {
-        hang->cpu = (struct cpu_fact){.window_ms = window_ms,
-                                      .percent = (uint32_t)(grown * 100 / (window_ns ? window_ns : 1)),
-                                      .limit_percent =
-                                          kind == CPU ? check->settings.cpu_percent : check->settings.power_percent};
+        event->cpu = (struct cpu_fact){.window_ms = window_ms,
+                                       .percent = (uint32_t)(grown * 100 / (window_ns ? window_ns : 1)),
+                                       .limit_percent =
+                                           kind == CPU ? check->settings.cpu_percent : check->settings.power_percent};
     }
-    hang->annealed = usage->held;
-    hang->threshold_ms = 0;
+    event->suppressed = usage->held;
+    event->threshold_ms = 0;
     mire__busy_end(&of->busy, check, &of->record);
     mire__record_close(check, &of->record, check->now_ns, false);
     rest(check, usage);

@@ -94,7 +94,7 @@ void mire_set_foreground(int foreground)
     mire__watch_set_foreground(ground);
     mire__monitor_exit_as_set_ground(ground);
     mire__process_session_as_set_front(foreground != 0);
-    mire__worker_ring(&mire__core.worker, MIRE_BELL_LOOK);
+    mire__worker_wake(&mire__core.worker, MIRE_WAKE_LOOK);
 }
 
 enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t interval_bytes)
@@ -129,7 +129,7 @@ enum mire_err mire_set_consent(enum mire_consent consent)
         return MIRE_E_STATE;
     err = mire__store_set_consent(mire__core.store, consent);
     if (err == MIRE_OK && mire__core.works)
-        mire__worker_ring(&mire__core.worker, MIRE_BELL_WAY);
+        mire__worker_wake(&mire__core.worker, MIRE_WAKE_DELIVERY);
     else if (err == MIRE_OK)
         mire__store_refused(mire__core.store);
     mire__core_leave(state);
@@ -153,7 +153,7 @@ void mire_set_network(enum mire_network network)
     if (network < MIRE_NETWORK_UNMETERED || network > MIRE_NETWORK_NONE)
         return;
     atomic_store_explicit(&mire__core.network, network, memory_order_relaxed);
-    mire__worker_ring(&mire__core.worker, MIRE_BELL_WAY);
+    mire__worker_wake(&mire__core.worker, MIRE_WAKE_DELIVERY);
 }
 
 enum mire_err mire_flush(uint32_t timeout_ms)

@@ -91,21 +91,23 @@ enum mire__confined mire__core_confine(bool everybody, bool returns)
     uint32_t state;
 
     if (everybody && is_ours_to_stop(&state, MIRE_CORE_HELD)) {
-        mire__core_say("has confined all of its threads with seccomp: it is not watched from then on");
+        mire__core_say("has confined all of its threads with seccomp: it is not watched any more; allow mire's system "
+                       "calls in its "
+                       "filter to watch it (docs/mire-run.md)");
         mire__core_leave(state);
         mire_stop(NULL);
         fall_silent(returns);
         return MIRE_CONFINED_STOPPED;
     }
     if (!everybody && is_ours_to_stop(&state, MIRE_CORE_HELD)) {
-        mire__core_say(returns ? "has confined itself with seccomp: its memory is not noted from then on"
-                               : "has confined itself with seccomp: its memory is not noted from then on, and hangs "
+        mire__core_say(returns ? "has confined itself with seccomp: its memory is not recorded any more"
+                               : "has confined itself with seccomp: its memory is not recorded any more, and hangs "
                                  "that compute have no stacks");
         mire__monitors_hush(&mire__core.monitors);
         fall_silent(returns);
         mire__apart_set_ours(true);
         mire__watch_wake(); /* both look by themselves from now on */
-        mire__worker_ring(&mire__core.worker, MIRE_BELL_LOOK);
+        mire__worker_wake(&mire__core.worker, MIRE_WAKE_LOOK);
         mire__apart_set_ours(false);
         mire__core_leave(state);
         return MIRE_CONFINED_QUIET;

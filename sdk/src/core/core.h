@@ -1,7 +1,7 @@
 /*
- * core.h - start, stop and what runs in between, for the ways in: the public calls and the preload library.
+ * core.h - start, stop and run-time control for the two ways in: the public calls and the preload library.
  *
- * The one global of the SDK lives behind this header (core/mire.c).
+ * The SDK's global is behind this header (core/state.h).
  */
 #ifndef MIRE_CORE_CORE_H
 #define MIRE_CORE_CORE_H
@@ -13,8 +13,8 @@
 struct monitor_context;
 
 /*
- * What watches this process (core/monitors.h); nothing may run in it, where the process is sampled out. NULL: it is not
- * started, or this is a forked child.
+ * The monitors of this process (core/monitors.h). None may be running, if the process is sampled out. NULL: the library
+ * is not started, or this is a forked child.
  *
  * Thread: any.
  */
@@ -27,8 +27,9 @@ const struct monitor_context *mire__core_monitors(void);
  *   MIRE_APP_BUILD, MIRE_CHANNEL      optional
  *   MIRE_STORE                        directory
  *   MIRE_STORE_SYNC                   "seal", "always" or "never", as mire_options_set_store_sync
- *   MIRE_STORE_OTHERS                 name of a store for a user who may not write there (core/place.h)
- *   MIRE_SESSION                      name of the session that the process is a part of (store/sessions.h)
+ *   MIRE_STORE_OTHERS                 name of the store for users who may not write MIRE_STORE
+ *                                     (core/store_location.h)
+ *   MIRE_SESSION                      name of the session that the process is part of (store/sessions.h)
  *   MIRE_THRESHOLD_MS, MIRE_PERIOD_MS decimal numbers
  *   MIRE_SETTINGS                     "name=value ...", as mire_options_set_number
  *   MIRE_THREADS                      "name,name", as mire_options_add_thread
@@ -37,68 +38,71 @@ const struct monitor_context *mire__core_monitors(void);
  *   MIRE_MEMORY_BUDGET                bytes, as mire_options_set_memory_budget
  *   MIRE_SERVER, MIRE_KEY             used by libmire only; the preload library never sends
  *
- * A value that its setter refuses is treated as absent.
+ * A value that its setter refuses counts as absent.
  *
- *   launch  false: the calling thread is about to wait, its launch is over
+ *   launch  false: the calling thread is about to wait, so its launch is over
  *
  * Returns as mire_start.
- * Thread: the one to watch; before main() is fine, the heap must work.
+ * Thread: the one to watch, also before main(); the heap must work.
  */
 enum mire_err mire__core_start_from_environment(bool launch);
 
 /*
- * The program is going to change what it may do with files: its rights, its root directory, its namespaces. What it
- * notes from now on has a place all the same (store/outbox.h). Thread: any, outside of handlers; nothing in a process
- * that is not started.
+ * Prepare for a change of the program's access to files: its rights, its root directory, its namespaces. Later reports
+ * can still be stored (store/outbox.h). No effect if not started. Thread: any, outside of signal handlers.
  */
 void mire__core_expect_change(void);
 
 /*
- * Have our threads end for a moment, for a call that the kernel allows to a process with one thread, or that concerns
- * the calling thread alone: ours, made anew after it, are as the caller is then. Nothing that was noted is lost.
+ * End the library's threads for a call that requires a process with one thread, or that changes the calling thread
+ * only; then create new ones, which inherit the caller's rights. No data is lost.
  *
- * Pausing returns whether they have ended, and resuming is to follow. Where no thread can be made then, as in a process
- * whose children belong to another PID namespace, it is watched no more; its children are.
- * Thread: any of the program's, outside of handlers, the same for both.
+ * pause returns whether the threads have ended; then resume must follow. If no thread can be created then (in a process
+ * whose children belong to another PID namespace), the process is no longer watched; its children are.
+ * Thread: any of the program's, outside of signal handlers, the same for both.
  */
 bool mire__core_pause(void);
 void mire__core_resume(void);
 
 /*
- * Would a change of the program's user fail with our threads? The C library changes each thread it knows of, and aborts
- * the program where that fails with one and not with another. Ours fail where the program has kept capabilities over
- * such a change before, for itself alone. Thread: any.
+ * Would a change of the program's user fail in the library's threads? The C library changes every thread that it knows,
+ * and aborts the program if the change fails in some threads only. It fails in the library's threads if the program has
+ * kept capabilities over an earlier change, which applies to its own thread only. Thread: any.
  */
 bool mire__core_cannot_follow(void);
 
 /*
- * The calling thread is going to confine itself by a seccomp filter that does not let our system calls through.
+ * Announce a seccomp filter of the program that refuses system calls of the library.
  *
- *   everybody  all threads of the process, ours too: everything is stopped
- *   returns    signal handlers may return. The calling thread, and all that it makes: what runs on it makes no
- *              system call any more, so memory is not noted and a crash not marked; hangs are still seen
+ *   everybody  true: the filter is for all threads of the process, so everything is stopped. False: it is for the
+ *              calling thread and the threads that it creates. The library then makes no system call on them: memory
+ *              is not recorded and crashes are not marked; hangs are still found
+ *   returns    the filter allows the return from signal handlers
  *
- * mire-run says so. Nothing starts in this process any more, nor in one that it forks.
- * Thread: any of the program's, outside of handlers.
+ * mire-run prints a message. No further start is possible in this process or its forked children.
+ * Thread: any of the program's, outside of signal handlers.
  */
 enum mire__confined {
     MIRE_CONFINED_NOT,
-    MIRE_CONFINED_UNWATCHED, /* nothing ran */
-    MIRE_CONFINED_QUIET,     /* hangs are still seen */
+    MIRE_CONFINED_UNWATCHED, /* the process was not watched */
+    MIRE_CONFINED_QUIET,     /* hangs are still found */
     MIRE_CONFINED_STOPPED
 };
 enum mire__confined mire__core_confine(bool everybody, bool returns);
 
-/* A further filter, for all threads, of one that is confined already: ours end before it is in place. Takes 0.1 s. */
+/*
+ * Announce a further filter, for all threads, in a confined process: the library's threads end before it is installed.
+ * Takes 0.1 s.
+ */
 void mire__core_confine_again(void);
 
-/* The kernel has refused the filter: go on as before. */
+/* The kernel has refused the filter: continue as before. */
 void mire__core_confine_undo(enum mire__confined how);
 
 /*
- * Start anew in a forked child, with the options of the parent's start; called by the gate on the child's first waiting
- * call. Nothing of the parent's state is touched: its threads do not exist here and its locks may be held forever.
- * Without a successful start in the parent: does nothing.
+ * Start in a forked child, with the options of the parent's start. The gate calls this on the child's first waiting
+ * call. It does not touch the parent's state, because the parent's threads do not exist here and its locks may be held
+ * for ever. No effect without a successful start in the parent.
  *
  * Returns as mire_start.
  * Thread: the child's only one.

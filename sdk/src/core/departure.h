@@ -1,6 +1,5 @@
 /*
- * departure.h - the ends that nobody calls mire_stop for: exit, an unloaded library, the watched thread's own. Private
- * to core/.
+ * departure.h - ends without mire_stop: exit, an unloaded library, the end of the watched thread. Private to core/.
  */
 #ifndef MIRE_CORE_DEPARTURE_H
 #define MIRE_CORE_DEPARTURE_H
@@ -8,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * Call `stop` when the process exits (or unloads the library), or when the calling thread ends while others go on.
- * Again: the thread that called last is the one. Without memory for it the thread's end goes unnoticed.
+ * Have `stop` called when the process exits or unloads the library, or when the calling thread ends while others
+ * continue. A later call replaces the thread. Without memory, the thread's end goes unnoticed.
  */
 void mire__departure_hook(void (*stop)(bool exits));
 

@@ -1,12 +1,13 @@
 /*
- * due.h - when a process's memory is to be reported, or remembered for the report after. Pure. Private to core/.
+ * due.h - decides when to report the process's memory, or to take a snapshot for a later report. Pure. Private to
+ * core/.
  *
- *     looked at ----> pressure?   the system stalls for want of memory, or the limit is near
- *               ----> footprint?  beyond the app's own threshold; again when a quarter more
- *               ----> baseline?   well and alive for so long, twice as long, four times as long ...
- *               ----> snapshot?   the last one is so old; what grows is counted from it
+ *     each look ----> pressure?   the system stalls for memory, or the limit is near
+ *               ----> footprint?  above the app's threshold; again after growth by a quarter
+ *               ----> baseline?   healthy for a time, for twice, four times that time ...
+ *               ----> snapshot?   the last snapshot, from which growth is computed, is old
  *
- * Nothing here wakes anybody: it is asked when the process was looked at, which is while it uses the processor.
+ * It causes no wake-ups: it is called at looks at the process, which happen while the process uses the CPU.
  */
 #ifndef MIRE_CORE_DUE_H
 #define MIRE_CORE_DUE_H
@@ -23,23 +24,23 @@ struct due {
     uint64_t start_ns;    /* CLOCK_MONOTONIC, as all times here; set by its owner, the rest zeroed */
     uint64_t snapshot_ns; /* the last one, of a report too */
     uint64_t baseline_ns;
-    uint64_t wait_ns; /* from that to the next */
+    uint64_t wait_ns; /* from the last baseline to the next */
     uint64_t trouble_ns[2];
     uint64_t footprint_bytes; /* at the last report of it */
     uint32_t trouble_count;
 };
 
 /*
- * What is due now? It is taken as done.
- *   row  the newest
+ * Decide what is due now; it counts as done.
+ *   row  the newest look
  */
 enum memory_due mire__due(struct due *due, const struct trail_row *row, uint64_t now_ns,
                           const struct capture_settings *settings);
 
-/* A report was made on demand: a snapshot was taken with it. */
+/* A report was made on demand, and a snapshot with it. */
 void mire__due_reported(struct due *due, uint64_t now_ns);
 
-/* The report's trigger; static. NULL for what is not reported. */
+/* The report's trigger, static; NULL if there is no report. */
 const char *mire__due_trigger(enum memory_due what);
 
 #endif

@@ -9,15 +9,15 @@ static const struct {
     const char *name, *text;
 } codes[] = {
     {"MIRE_OK", "success"},
-    {"MIRE_E_ARG", "an argument is missing or not what the call takes"},
-    {"MIRE_E_RANGE", "a number is out of range"},
+    {"MIRE_E_ARG", "an argument is NULL, empty or malformed"},
+    {"MIRE_E_RANGE", "a number is outside its documented range"},
     {"MIRE_E_STATE", "already started, or not started"},
     {"MIRE_E_MEMORY", "out of memory"},
-    {"MIRE_E_STORE", "the store directory cannot be made or written"},
+    {"MIRE_E_STORE", "the store directory cannot be created or written; see mire_options_set_store"},
     {"MIRE_E_SYSTEM", "the system refused a thread, a signal or a mapping"},
     {"MIRE_E_TIMEOUT", "reports are still waiting"},
     {"MIRE_E_FULL", "no room"},
-    {"MIRE_E_FORMAT", "a file is not what it should be"},
+    {"MIRE_E_FORMAT", "a file on disk is damaged"},
 };
 
 static size_t row(enum mire_err err)

@@ -1,5 +1,5 @@
 /*
- * facts.h - what is known about app, device and process when the watch starts. Private to core/.
+ * facts.h - the facts about app, device and process at the start of the watch. For core/ and preload/.
  */
 #ifndef MIRE_CORE_FACTS_H
 #define MIRE_CORE_FACTS_H
@@ -9,7 +9,7 @@
 #include "ring/blackbox.h"
 
 /*
- * Fill in all facts. What the system does not tell stays empty or 0.
+ * Collect all facts. Unknown ones stay empty or 0.
  *
  *   install  32 hex digits
  */

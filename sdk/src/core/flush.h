@@ -1,5 +1,5 @@
 /*
- * flush.h - waits until what has been captured has left. Private to core/.
+ * flush.h - waits until all reports made so far are sent or dropped. Private to core/.
  */
 #ifndef MIRE_CORE_FLUSH_H
 #define MIRE_CORE_FLUSH_H

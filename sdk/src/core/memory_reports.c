@@ -64,7 +64,7 @@ enum mire_err mire__memory_reports_ask(const char *name)
         return MIRE_E_TIMEOUT;
     mire__text_copy(memory.name, sizeof(memory.name), name);
     atomic_store(&memory.asked, ASKED);
-    mire__worker_ring(context->worker, MIRE_BELL_LOOK);
+    mire__worker_wake(context->worker, MIRE_WAKE_LOOK);
     return MIRE_OK;
 }
 
@@ -178,7 +178,7 @@ static void read_tables(struct monitor_context *context, struct heap *heap, stru
         return;
     if (err == MIRE_E_MEMORY || err == MIRE_E_STORE)
         mire__monitor_unkept(context);
-    mire__worker_ring(context->worker, MIRE_BELL_SEND);
+    mire__worker_wake(context->worker, MIRE_WAKE_SEND);
 }
 
 static void report(struct monitor_context *context, struct heap *heap, struct moment *moment, const char *trigger,

@@ -1,6 +1,6 @@
 /*
- * memory_reports.h - reports of what the process holds while it lives: on demand, in trouble, and now and then in health
- * (due.h). Private to core/.
+ * memory_reports.h - memory reports of the living process: on demand, in trouble, and at intervals in health (due.h).
+ * Private to core/.
  */
 #ifndef MIRE_CORE_MEMORY_REPORTS_H
 #define MIRE_CORE_MEMORY_REPORTS_H
@@ -9,24 +9,27 @@
 
 struct heap;
 
-/* The tables are there from now on, or no more. Thread: who starts and stops; then no worker runs, or it is the worker. */
+/*
+ * The tables are available from now on, or no longer. Thread: the owner of the state while no worker runs, or the
+ * worker.
+ */
 void mire__memory_reports_begin(struct monitor_context *context, struct heap *heap);
 void mire__memory_reports_end(void);
 
 /*
- * The process has been looked at, or a report was asked for: make what is due, of the tables as they are now. Takes as
- * long as reading them. Thread: worker.
+ * After a look at the process, or a request: make the report or snapshot that is due, from the current tables. Takes as
+ * long as reading the tables. Thread: worker.
  */
 void mire__memory_reports_look(void);
 
 /*
- * Have a report made by the worker.
- *   name  what the app calls it; NULL for nothing
- * Returns MIRE_OK, MIRE_E_STATE (there are no tables), MIRE_E_TIMEOUT (one is being made already). Thread: any.
+ * Request a report from the worker.
+ *   name  the report's name; NULL: none
+ * Returns MIRE_OK, MIRE_E_STATE (no tables), MIRE_E_TIMEOUT (a report is being made). Thread: any.
  */
 enum mire_err mire__memory_reports_ask(const char *name);
 
-/* Is nothing that was asked for still to be made? Thread: any. */
+/* Are all requested reports made? Thread: any. */
 bool mire__memory_reports_settled(void);
 
 #endif

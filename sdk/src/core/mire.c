@@ -11,7 +11,7 @@
 #include "core/memory_reports.h"
 #include "core/monitor_exit.h"
 #include "core/monitor_heap.h"
-#include "core/place.h"
+#include "core/store_location.h"
 #include "core/process_session.h"
 #include "gate/gate.h"
 #include "platform/apart.h"
@@ -25,16 +25,16 @@
 static bool move_store(void *context, struct store *store)
 {
     (void)context;
-    if (!mire__place_again(store, &mire__core.options))
+    if (!mire__store_location_move(store, &mire__core.options))
         return false;
-    mire__worker_ring(&mire__core.worker, MIRE_BELL_MOVED);
+    mire__worker_wake(&mire__core.worker, MIRE_WAKE_MOVED);
     return true;
 }
 
 static enum mire_err open_store(void)
 {
     char dir[MIRE_STORE_PATH_MAX];
-    enum mire_err err = mire__place_open(&mire__core.store, dir, &mire__core.options);
+    enum mire_err err = mire__store_location_open(&mire__core.store, dir, &mire__core.options);
 
     if (err == MIRE_OK && mire__variant_moves())
         mire__store_on_lost(mire__core.store, move_store, NULL);
@@ -290,7 +290,8 @@ static enum mire_err start(void)
         err = start_worker(&now.facts);
     if (err != MIRE_OK) {
         if (mire__core.store && err == MIRE_E_SYSTEM)
-            mire__core_say("is not watched: the system refused a thread, a signal or a mapping");
+            mire__core_say(
+                "is not watched: the system refused a thread, a signal or a mapping; check its limits (ulimit -a)");
         turn_off();
         return err;
     }

@@ -15,7 +15,7 @@ void mire__monitor_unkept(struct monitor_context *monitor)
     mire__store_count_drop(monitor->store, MIRE_DROP_WRITE);
     atomic_store(&losses->why, (uint32_t)mire__store_why(monitor->store));
     atomic_fetch_add(&losses->unkept, 1);
-    mire__worker_ring(monitor->worker, MIRE_BELL_UNKEPT);
+    mire__worker_wake(monitor->worker, MIRE_WAKE_UNKEPT);
 }
 
 /* The first lane and the process's are there from the start. */

@@ -1,26 +1,26 @@
 /*
- * monitor.h - one monitor: what it is started with, and what all of them may ask. Private to core/.
+ * monitor.h - the interface of a monitor, and the functions that all monitors share. Private to core/.
  */
 #ifndef MIRE_CORE_MONITOR_H
 #define MIRE_CORE_MONITOR_H
 
-#include "capture/restraint.h"
+#include "capture/rate_limiter.h"
 #include "core/options.h"
 #include "core/plan.h"
 #include "core/worker.h"
 #include "ring/blackbox.h"
 
-/* What a monitor works with; all borrowed until its stop. */
+/* The context of a monitor; all borrowed until its stop. */
 struct monitor_context {
     const mire_options *options;
     struct blackbox *box;
-    const struct store_box *file; /* that the box is mapped from */
+    const struct store_box *file; /* of the box */
     struct store *store;
     struct worker *worker;
     const struct plan *plan;
-    bool exits;                 /* what is stopped is so because the process exits, or unloads the library */
-    struct restraint restraint; /* check thread's */
-    _Atomic uint32_t running;   /* bits by enum mire__plugin; whoever starts and stops writes, any thread reads */
+    bool exits;                  /* during a stop: the process exits, or unloads the library */
+    struct rate_limiter limiter; /* check thread's */
+    _Atomic uint32_t running;    /* bits by enum mire__plugin; the owner of the state writes, any thread reads */
 };
 
 struct monitor {
@@ -32,10 +32,10 @@ struct monitor {
 /* Does a plugin's monitor run? Thread: any. */
 bool mire__monitor_runs(const struct monitor_context *context, enum mire__plugin plugin);
 
-/* A report could not be kept: counted, and told by the worker. Thread: check thread, worker. */
+/* A report could not be stored: count it, and have the worker log it. Thread: check thread, worker. */
 void mire__monitor_unkept(struct monitor_context *context);
 
-/* See that a lane has disk. Again does no harm. False: there is none to be had. Thread: any. */
+/* Reserve disk for a lane; no effect if it has some. False: there is none. Thread: any. */
 bool mire__monitor_reserve(const struct monitor_context *context, uint32_t lane);
 
 #endif

@@ -79,7 +79,7 @@ enum mire_err mire__monitor_exit_start(struct monitor_context *context)
         mire__marker_start(crash_path, signals);
     memset(&exits.look, 0, sizeof(exits.look));
     atomic_store(&exits.on, context);
-    mire__worker_ring(context->worker, MIRE_BELL_LOOK);
+    mire__worker_wake(context->worker, MIRE_WAKE_LOOK);
     return MIRE_OK;
 }
 

@@ -14,44 +14,44 @@
 #include <unistd.h>
 
 /* Shall the ended record be sent? Then it is told what was held back of its stack before. */
-static bool admit(struct monitor_context *monitor, struct hang *hang, struct blackbox *box, uint32_t lane)
+static bool admit(struct monitor_context *monitor, struct event *event, struct blackbox *box, uint32_t lane)
 {
     struct capture_settings settings;
-    struct annealed_fact held;
-    struct spine spine;
+    struct suppressed_fact held;
+    struct stack_signature signature;
 
     mire__watch_settings(&settings);
-    mire__spine_find(&spine, box, &box->lanes[lane].ring);
-    if (mire__restraint_judge(&held, &monitor->restraint, monitor->store, hang, &spine, mire__now_ns(),
-                              mire__wall_now_ms(), &settings) != MIRE_VERDICT_SEND)
+    mire__signature_find(&signature, box, &box->lanes[lane].ring);
+    if (mire__rate_limiter_judge(&held, &monitor->limiter, monitor->store, event, &signature, mire__now_ns(),
+                                 mire__wall_now_ms(), &settings) != MIRE_VERDICT_SEND)
         return false;
-    hang->annealed.count += held.count;
-    hang->annealed.duration_ms += held.duration_ms;
-    hang->cost.stored_bytes = mire__store_written(monitor->store);
-    mire__blackbox_set_hang(box, lane, hang);
+    event->suppressed.count += held.count;
+    event->suppressed.duration_ms += held.duration_ms;
+    event->cost.stored_bytes = mire__store_written(monitor->store);
+    mire__blackbox_set_event(box, lane, event);
     return true;
 }
 
 /* On the check thread, which writes nothing meanwhile. */
-static void seal_hang(void *context, struct blackbox *box, uint32_t lane)
+static void seal_event(void *context, struct blackbox *box, uint32_t lane)
 {
     struct monitor_context *monitor = context;
-    struct hang hang;
+    struct event event;
     enum mire_err err;
 
     if (mire__process_session_is_over())
         return;
-    mire__blackbox_hang(&hang, box, lane);
-    mire__session_count(&box->session, lane, &hang);
+    mire__blackbox_event(&event, box, lane);
+    mire__session_count(&box->session, lane, &event);
     mire__process_session_note_check(box);
-    if (!admit(monitor, &hang, box, lane))
+    if (!admit(monitor, &event, box, lane))
         return;
     err = mire__report_seal(monitor->store, box, lane, NULL, mire__wall_now_ms());
     if (err == MIRE_E_MEMORY || err == MIRE_E_STORE) {
         mire__monitor_unkept(monitor);
-        mire__restraint_undo(&monitor->restraint, monitor->store, &hang, mire__wall_now_ms());
+        mire__rate_limiter_undo(&monitor->limiter, monitor->store, &event, mire__wall_now_ms());
     }
-    mire__worker_ring(monitor->worker, MIRE_BELL_SEND);
+    mire__worker_wake(monitor->worker, MIRE_WAKE_SEND);
 }
 
 static bool reserve_lane(void *context, uint32_t lane)
@@ -66,21 +66,21 @@ static void on_turning(void *context)
 
     mire__process_session_note_check(monitor->box);
     if (mire__variant_rehooks())
-        mire__worker_ring(monitor->worker, MIRE_BELL_REHOOK);
+        mire__worker_wake(monitor->worker, MIRE_WAKE_REHOOK);
 }
 
 static void ask_for_look(void *context)
 {
     struct monitor_context *monitor = context;
 
-    mire__worker_ring(monitor->worker, MIRE_BELL_LOOK);
+    mire__worker_wake(monitor->worker, MIRE_WAKE_LOOK);
 }
 
 static void tell_of_end(void *context)
 {
     struct monitor_context *monitor = context;
 
-    mire__worker_ring(monitor->worker, MIRE_BELL_GONE);
+    mire__worker_wake(monitor->worker, MIRE_WAKE_GONE);
 }
 
 static void start_in_child(void *context)
@@ -137,7 +137,7 @@ enum mire_err mire__monitor_hang_start(struct monitor_context *context)
         .names = context->options->threads,
         .names_count = context->options->threads_count,
         .on_lane = reserve_lane,
-        .on_hang = seal_hang,
+        .on_event = seal_event,
         .on_use = ask_for_look,
         .on_turning = on_turning,
         .on_gone = tell_of_end,

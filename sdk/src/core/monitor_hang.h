@@ -1,5 +1,5 @@
 /*
- * monitor_hang.h - the monitor of hangs, of load and of frames: it runs capture/, and seals what that has seen. Private
+ * monitor_hang.h - the monitor of hangs, load and frames: it runs capture/, and seals the events of capture/. Private
  * to core/.
  */
 #ifndef MIRE_CORE_MONITOR_HANG_H
@@ -8,7 +8,7 @@
 #include "core/monitor.h"
 
 /*
- * The monitor's row. Returns as mire__watch_start, or why the waiting calls cannot be hooked.
+ * The row in monitors.c. Returns as mire__watch_start, or the error of hooking the waiting calls.
  * Thread: the one to watch.
  */
 enum mire_err mire__monitor_hang_start(struct monitor_context *context);

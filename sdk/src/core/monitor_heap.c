@@ -43,7 +43,7 @@ static bool name_run(char run[MIRE_STORE_PATH_MAX], const struct store_box *box)
 
 static void ring(void *worker)
 {
-    mire__worker_ring(worker, MIRE_BELL_KEEP);
+    mire__worker_wake(worker, MIRE_WAKE_KEEP);
 }
 
 /* The run's file, with nothing in it. Whatever fails, nothing is left. */

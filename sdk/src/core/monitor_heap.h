@@ -1,5 +1,5 @@
 /*
- * monitor_heap.h - the monitor of memory: a run's tables, from the file to the hooks. Private to core/.
+ * monitor_heap.h - the monitor of memory: it opens a run's tables and hooks the allocating calls. Private to core/.
  */
 #ifndef MIRE_CORE_MONITOR_HEAP_H
 #define MIRE_CORE_MONITOR_HEAP_H
@@ -8,24 +8,24 @@
 #include "heap/heap.h"
 
 /*
- * The row's start and stop. By the options, and what the rollout says over them. Off, or without room for the tables,
- * nothing is noted, and the start succeeds all the same: hangs are watched for without it.
+ * The row in monitors.c, by the options and the rollout over them. The start also succeeds if the mode is off, or if
+ * there is no room for the tables: then memory is not recorded.
  */
 enum mire_err mire__monitor_heap_start(struct monitor_context *context);
 void mire__monitor_heap_stop(void);
 
-/* Another mode, as mire_memory_set. Thread: who owns the SDK's state, or the worker. */
+/* Change the mode, as mire_memory_set. Thread: the owner of the SDK's state, or the worker. */
 enum mire_err mire__monitor_heap_set(enum mire_memory_mode mode, uint64_t interval_bytes);
 
 /*
- * A newer plan: where its document says another mode or interval than the one before, that holds from now on, over what
- * the app has set since. What has no tables gets none. Thread: the worker, owning the SDK's state.
+ * Obey a newer plan: if its document has another mode or interval than the last one, apply it, over values that the app
+ * has set since. Without tables it has no effect. Thread: the worker, owning the SDK's state.
  */
 void mire__monitor_heap_obey(const struct plan *plan);
 
 /*
- * MIRE_BELL_KEEP rang, or the time has come: look after the tables, at most once a second. When something is noted
- * afterwards the bell rings again. Returns when to come: CLOCK_MONOTONIC, UINT64_MAX: when it rings. Thread: worker.
+ * Maintain the tables, at most once a second. The next recorded allocation wakes the worker with MIRE_WAKE_KEEP.
+ * Returns the time of the next call: CLOCK_MONOTONIC, UINT64_MAX: on wake-up only. Thread: worker.
  */
 uint64_t mire__monitor_heap_keep(struct worker *worker);
 

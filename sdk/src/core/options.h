@@ -1,5 +1,5 @@
 /*
- * options.h - what mire_start is told. Private to core/.
+ * options.h - the options of mire_start. For core/ and preload/.
  */
 #ifndef MIRE_CORE_OPTIONS_H
 #define MIRE_CORE_OPTIONS_H
@@ -30,9 +30,8 @@ struct mire_options {
     char server_url[MIRE_URL_BYTES]; /* empty: reports are not sent */
     char server_key[MIRE_KEY_BYTES];
     char store_dir[MIRE_DIR_BYTES];     /* empty: the default */
-    char store_others[MIRE_NAME_BYTES]; /* what a process that has changed its user calls its store; empty: it has none
-                                         */
-    char session[33];                   /* that mire-run began, and the process is a part of; empty: none */
+    char store_others[MIRE_NAME_BYTES]; /* name of the store after a change of the user; empty: none */
+    char session[33];                   /* mire-run's session that the process is part of; empty: none */
     struct capture_settings settings;
     struct memory_options memory;
     struct store_caps store_caps;
@@ -52,7 +51,7 @@ struct mire_options {
     mire_allocator allocator; /* zeros: the C library's */
 };
 
-/* Is what came before the start a launch? */
+/* Does the time before the start count as a launch? */
 enum mire__launch {
     MIRE_LAUNCH_LIKELY, /* see mire_options_set_launch */
     MIRE_LAUNCH_SURE,
@@ -62,25 +61,25 @@ enum mire__launch {
 /* Every default set. */
 void mire__options_init(mire_options *options);
 
-/* "seal", "always" or "never"; anything else, and NULL, changes nothing. */
+/* "seal", "always" or "never"; other texts and NULL have no effect. */
 void mire__options_set_sync(mire_options *options, const char *text);
 
-/* What delivery goes by. Its texts are borrowed from `options`; url is NULL if there is no server. */
+/* The options of delivery. Texts are borrowed from `options`; url is NULL if there is no server. */
 struct upload_options mire__options_delivery(const mire_options *options);
 
-/* May its server be talked to? Not in plain http over a network, unless that is allowed. True without a server. */
+/* Is the server allowed? Not in plain http over a network, unless an option permits it. True without a server. */
 bool mire__options_server_is_safe(const mire_options *options);
 
 /*
- * What delivery goes by, from the environment of mire-run: MIRE_CA_FILE, MIRE_PINS, MIRE_DAILY_BYTES, and
- * MIRE_PLAIN_HTTP, which is 0 or 1. Returns the name of the first that its setter refuses; NULL: all is well.
+ * Set the options of delivery from mire-run's environment: MIRE_CA_FILE, MIRE_PINS, MIRE_DAILY_BYTES, and
+ * MIRE_PLAIN_HTTP (0 or 1). Returns the name of the first variable whose setter refuses it; NULL: none.
  */
 const char *mire__options_delivery_from_environment(mire_options *options);
 
-/* Can a thread be called so? */
+/* Is this a valid name of a thread? */
 bool mire__options_is_thread_name(const char *name);
 
-/* From the variables that core.h lists. A value that its setter refuses is skipped. */
+/* Set options from the variables listed in core.h. A value that its setter refuses is ignored. */
 void mire__options_from_environment(mire_options *options);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * plan.h - which plugins are on in this process: what the app's options say, and the rollout document over it.
+ * plan.h - the plugins that are on in this process: by the app's options, and by the rollout document over them.
  *
- * Decided at the start. While the process runs a newer document can switch off, at once, and change numbers; what is
- * off stays off until the next start, because only the thread to watch can start a watch. Private to core/.
+ * The plan is made at the start. While the process runs, a newer document can switch plugins off and change parameters,
+ * at once. A plugin that is off stays off until the next start, because only the thread to watch can start a watch.
+ * Private to core/.
  */
 #ifndef MIRE_CORE_PLAN_H
 #define MIRE_CORE_PLAN_H
@@ -12,20 +13,20 @@
 #include "store/store.h"
 
 struct plan {
-    struct rollout rollout; /* the document it was made by */
+    struct rollout rollout; /* the document behind the plan */
     bool on[MIRE_PLUGINS];
     bool asked;                 /* there was a document */
-    uint32_t ppm[MIRE_PLUGINS]; /* share of installations that have it on; 0: none */
+    uint32_t ppm[MIRE_PLUGINS]; /* share of installations in which the plugin is on, in millionths */
 };
 
-/* By a document, which may be none (mire__rollout_init): then sessions are not told, for nobody asked. Pure. */
+/* Make a plan by a document, which may be empty (mire__rollout_init): then there are no session records. Pure. */
 void mire__plan_make(struct plan *plan, const struct rollout *rollout, const mire_options *options,
                      const char *install);
 
-/* By the document in the store; without a good one there, by the options alone. */
+/* Make a plan by the document in the store, or by the options if there is no valid one. */
 void mire__plan_load(struct plan *plan, struct store *store, const mire_options *options, const char *install);
 
-/* The document's numbers over these, each within its bounds; names that are not known are passed over. */
+/* Apply the document's parameters, each within its bounds; unknown names are ignored. */
 void mire__plan_numbers(struct capture_settings *settings, const struct rollout *rollout);
 
 #endif

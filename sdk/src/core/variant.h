@@ -1,11 +1,11 @@
 /*
- * variant.h - what differs between the library an app links and the preload library. Each has a file of its own;
- * which one is linked decides. Private to core/.
+ * variant.h - the differences between libmire and libmire-preload. Each has a file of its own, chosen at link time.
+ * Private to core/.
  *
  *                libmire (variant_library.c)      libmire-preload (variant_preload.c)
- *     waiting    patched into the modules         found first by the loader
+ *     hooks      patched into the modules         found first by the loader
  *     sending    by the worker, with libcurl      by mire-run, outside the process
- *     rollout    asked for by the worker          asked for by mire-run; the worker looks whether it is another one
+ *     rollout    requested by the worker          requested by mire-run; the worker checks for a new document
  */
 #ifndef MIRE_CORE_VARIANT_H
 #define MIRE_CORE_VARIANT_H
@@ -15,50 +15,49 @@
 #include "store/store.h"
 
 /*
- * Before anything of ours is allocated, and again in a forked child, where what the parent's process had allocated is
- * not to be freed: whose C library our threads and allocations are (platform/own.h).
+ * Choose the C library of the library's threads and allocations (platform/own.h). Called before the first allocation,
+ * and again in a forked child, which must not free the parent's blocks.
  */
 void mire__variant_begin(void);
 
-/* Make the waiting calls reach the gate, those of modules loaded since too, and undo it. */
+/* Hook the waiting calls; hook those of modules loaded since; unhook all. */
 enum mire_err mire__variant_hook(void);
 void mire__variant_rehook(void);
 void mire__variant_unhook(void);
 
 /*
- * May the signals that quit be marked? Not under mire-run for its own program, which looks at its handlers after we
- * came: there the parent knows.
+ * May the library handle the quit signals? Not in mire-run's own program, which may examine its handlers after the
+ * library's start; there the parent knows the signal.
  */
 bool mire__variant_marks_quit(const mire_options *options);
 
-/* The same for the calls that allocate. exits: the process, or it unloads the library. */
+/* Hook and unhook the allocating calls. exits: the process exits, or unloads the library. */
 enum mire_err mire__variant_hook_heap(void);
 void mire__variant_unhook_heap(bool exits);
 
 /*
- * Are the memory tables of a program that ends by itself kept, as those of one that is killed are? Under mire-run they
- * are: who runs a program that way may want to see what it held at its end.
+ * Are the memory tables kept if the program ends by itself? Under mire-run they are, because its user may want to see
+ * the memory at the end.
  */
 bool mire__variant_keeps_tables(void);
 
 /*
- * Does this process recover what dead ones left? Not under mire-run for its own program: mire-run has just done so, and
- * will again when the program has ended.
+ * Does this process recover dead ones? Not mire-run's own program: mire-run does so before and after it.
  */
 bool mire__variant_recovers(const mire_options *options);
 
 /*
- * Does the store go on elsewhere where the process may not write it any more? Not under mire-run, which takes what
- * waits in the outbox (store/outbox.h).
+ * Does the store move if the process can no longer write it? Not under mire-run, which empties the outbox
+ * (store/outbox.h).
  */
 bool mire__variant_moves(void);
 
-/* Does anything have to be hooked again as modules come? */
+/* Must new modules be hooked? */
 bool mire__variant_rehooks(void);
 
 /*
- * Sending: opened by mire_start, asked by the worker, cancelled by anyone, closed by mire_stop. `sender` is NULL where
- * nothing is to be sent.
+ * Sending: opened by mire_start, driven by the worker, cancelled by any thread, closed by mire_stop. `sender` is NULL
+ * if nothing is sent.
  */
 struct remote;
 enum mire_err mire__variant_send_open(struct upload **sender_out, struct remote *remote, struct store *store,
@@ -69,8 +68,8 @@ void mire__variant_send_cancel(struct upload *sender);
 void mire__variant_send_close(struct upload *sender);
 
 /*
- * The rollout document: see that the store has the newest. Returns when to look again, CLOCK_MONOTONIC; UINT64_MAX:
- * never. And whether its numbers hold: under mire-run those do that its user has given.
+ * ask: update the rollout document in the store. Returns the time of the next call, CLOCK_MONOTONIC; UINT64_MAX: none.
+ * takes_numbers: do the document's parameters apply? Not under mire-run, where the user's do.
  */
 uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct store *store,
                            const struct upload_now *now);

@@ -30,7 +30,7 @@ static void say(const struct worker *worker, enum mire_log_level level, const ch
 
 static bool is_leaving(const void *worker)
 {
-    return atomic_load(&((const struct worker *)worker)->bell) & MIRE_BELL_STOP;
+    return atomic_load(&((const struct worker *)worker)->wake) & MIRE_WAKE_STOP;
 }
 
 static void recover(struct worker *worker)
@@ -46,7 +46,7 @@ static void recover(struct worker *worker)
 
     if (sealed == 0)
         return;
-    snprintf(text, sizeof(text), "%zu hangs of killed processes are reported", sealed);
+    snprintf(text, sizeof(text), "made %zu reports of processes that died", sealed);
     say(worker, MIRE_LOG_INFO, text);
 }
 
@@ -60,7 +60,8 @@ static void say_unkept(const struct worker *worker)
         return;
     why = atomic_load(&worker->losses->why);
     snprintf(text, sizeof(text),
-             "%u reports could not be kept: %s cannot be written%s%s; name a directory that this process may write",
+             "%u reports could not be kept: %s cannot be written%s%s; name a directory that this process may write "
+             "(mire_options_set_store)",
              atomic_load(&worker->losses->unkept), mire__store_dir(worker->store), why ? ": " : "",
              why ? strerror((int)why) : "");
     say(worker, MIRE_LOG_WARNING, text);
@@ -72,7 +73,7 @@ static void say_moved(const struct worker *worker)
 
     if (!worker->log)
         return;
-    snprintf(text, sizeof(text), "the store cannot be written by this user any more: reports go to %s",
+    snprintf(text, sizeof(text), "this user cannot write the store any more: reports go to %s",
              mire__store_dir(worker->store));
     say(worker, MIRE_LOG_WARNING, text);
 }
@@ -144,30 +145,30 @@ static void work(struct worker *worker)
 
         if (mire__quiet_is()) /* nobody rings then */
             until_ns = sooner(until_ns, mire__now_ns() + MIRE_QUIET_LOOK_NS);
-        if (!mire__futex_wait(&worker->bell, 0, until_ns))
+        if (!mire__futex_wait(&worker->wake, 0, until_ns))
             break; /* a filter was put on this thread: it would only spin */
-        uint32_t why = atomic_exchange_explicit(&worker->bell, 0, memory_order_acquire);
-        if (why & MIRE_BELL_STOP) {
-            atomic_fetch_or(&worker->bell, why & ~(uint32_t)MIRE_BELL_STOP); /* for whoever goes on with it */
+        uint32_t why = atomic_exchange_explicit(&worker->wake, 0, memory_order_acquire);
+        if (why & MIRE_WAKE_STOP) {
+            atomic_fetch_or(&worker->wake, why & ~(uint32_t)MIRE_WAKE_STOP); /* for whoever goes on with it */
             break;
         }
-        if (why & MIRE_BELL_GONE && worker->on_gone()) {
+        if (why & MIRE_WAKE_GONE && worker->on_gone()) {
             mire__thread_end_as_first();
             break; /* what `worker` points to may be another's by now */
         }
-        if (why & MIRE_BELL_UNKEPT)
+        if (why & MIRE_WAKE_UNKEPT)
             say_unkept(worker);
-        if (why & MIRE_BELL_MOVED)
+        if (why & MIRE_WAKE_MOVED)
             say_moved(worker);
-        if (why & MIRE_BELL_REHOOK)
+        if (why & MIRE_WAKE_REHOOK)
             mire__variant_rehook();
-        if (why & MIRE_BELL_LOOK || mire__now_ns() >= look_at_ns)
+        if (why & MIRE_WAKE_LOOK || mire__now_ns() >= look_at_ns)
             look_at_ns = worker->on_look();
-        if (why & MIRE_BELL_KEEP || mire__now_ns() >= keep_at_ns)
+        if (why & MIRE_WAKE_KEEP || mire__now_ns() >= keep_at_ns)
             keep_at_ns = worker->on_keep(worker);
-        if (why & MIRE_BELL_WAY || mire__now_ns() >= ask_at_ns)
+        if (why & MIRE_WAKE_DELIVERY || mire__now_ns() >= ask_at_ns)
             ask_at_ns = ask(worker);
-        if (why & (MIRE_BELL_SEND | MIRE_BELL_WAY) || mire__now_ns() >= send_at_ns)
+        if (why & (MIRE_WAKE_SEND | MIRE_WAKE_DELIVERY) || mire__now_ns() >= send_at_ns)
             send_at_ns = send_now(worker);
     }
 }
@@ -205,10 +206,10 @@ enum mire_err mire__worker_start(struct worker *worker)
     return failed ? MIRE_E_SYSTEM : MIRE_OK;
 }
 
-void mire__worker_ring(struct worker *worker, enum mire__bell why)
+void mire__worker_wake(struct worker *worker, enum mire__wake_reason why)
 {
-    atomic_fetch_or_explicit(&worker->bell, why, memory_order_release);
-    mire__futex_wake(&worker->bell);
+    atomic_fetch_or_explicit(&worker->wake, why, memory_order_release);
+    mire__futex_wake(&worker->wake);
 }
 
 bool mire__worker_is_self(const struct worker *worker)
@@ -219,13 +220,13 @@ bool mire__worker_is_self(const struct worker *worker)
 void mire__worker_stop(struct worker *worker)
 {
     mire__variant_send_cancel(worker->sender);
-    mire__worker_ring(worker, MIRE_BELL_STOP);
+    mire__worker_wake(worker, MIRE_WAKE_STOP);
     pthread_join(worker->thread, NULL);
 }
 
 void mire__worker_end_quietly(struct worker *worker, uint64_t until_ns)
 {
-    atomic_fetch_or(&worker->bell, MIRE_BELL_STOP);
+    atomic_fetch_or(&worker->wake, MIRE_WAKE_STOP);
     while (pthread_tryjoin_np(worker->thread, NULL) != 0 && mire__now_ns() < until_ns)
         ;
 }

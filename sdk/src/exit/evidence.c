@@ -2,7 +2,7 @@
 #include "exit/evidence.h"
 
 #include "exit/trail.h"
-#include "ring/hang.h"
+#include "ring/event.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  */
 #include "exit/judge.h"
 
-#include "ring/hang.h"
+#include "ring/event.h"
 
 #include <signal.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "exit/marker.h"
 #include "exit/trail.h"
 #include "platform/platform.h"
-#include "ring/hang.h"
+#include "ring/event.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #define MIRE_EXIT_RUN_H
 
 #include "exit/evidence.h"
-#include "ring/hang.h"
+#include "ring/event.h"
 #include "store/runs.h"
 
 /* The name that all files of this process's run share in the store. Static; another one in a forked child. Thread: the

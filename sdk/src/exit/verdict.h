@@ -9,7 +9,7 @@
  * The order is that of the exclusions: an app that was upgraded, or ended by its own will, by a crash or by its user's,
  * whose system was upgraded or rebooted, that was in the background or stuck, was not killed for want of memory. What
  * proves one of them outright (a crash file, an exit seen) stands against all that only circumstances speak for. See
- * docs/adr/0014-why-a-run-ended.md.
+ * docs/adr/0014-ordered-and-weighted-exclusion.md.
  */
 #ifndef MIRE_EXIT_VERDICT_H
 #define MIRE_EXIT_VERDICT_H

@@ -230,14 +230,14 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
 {
     const struct blackbox_facts *facts = &draft->box->facts;
 
-    mire__document_head(wire, draft->id, MIRE_NAME_EVENT, facts, &draft->hang.process);
+    mire__document_head(wire, draft->id, MIRE_NAME_EVENT, facts, &draft->event.process);
     write_images(wire, draft);
     write_script(wire, &draft->scripts);
     mire__document_trie(wire, &draft->trie, true);
     mire__document_hang(wire, draft);
     mire__document_threads(wire, draft);
     mire__document_exit(wire, draft->told ? draft->told->end : NULL);
-    write_cost(wire, &draft->hang.cost);
+    write_cost(wire, &draft->event.cost);
     write_turns(wire, draft->told);
     mire__document_drops(wire, draft->told);
     mire__wire_end(wire);

@@ -109,7 +109,7 @@ static void add_samples(struct draft *draft)
     for (; i < MIRE_RING_SAMPLES && (sample = mire__ring_at(NULL, &draft->lane->ring, i)); i++) {
         draft->leaves[i] = add_stack(draft, sample);
         draft->whose[i] = 0;
-        if (sample->tid == 0 || sample->tid == draft->hang.tid)
+        if (sample->tid == 0 || sample->tid == draft->event.tid)
             continue;
         draft->whose[i] = thread_of(draft, sample->tid);
         show(&draft->threads[draft->whose[i] - 1], sample, draft->leaves[i]);
@@ -136,7 +136,7 @@ static const struct sample *find_wait(const struct draft *draft, uint32_t lane)
     uint32_t most = 0;
 
     for (uint32_t i = 0; i < MIRE_RING_SAMPLES && (sample = mire__ring_at(NULL, &draft->lane->ring, i)); i++) {
-        if (sample->tid != 0 && sample->tid != draft->hang.tid)
+        if (sample->tid != 0 && sample->tid != draft->event.tid)
             continue;
         for (uint32_t row = 0; row < MIRE_WAIT_PATHS; row++) {
             const struct sample *path = mire__blackbox_wait(draft->box, lane, row);
@@ -174,10 +174,10 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
     draft->box = box;
     draft->lane = &box->lanes[lane];
     draft->told = told;
-    mire__blackbox_hang(&draft->hang, box, lane);
-    if (draft->hang.state == MIRE_HANG_NONE)
+    mire__blackbox_event(&draft->event, box, lane);
+    if (draft->event.state == MIRE_EVENT_NONE)
         return MIRE_E_STATE;
-    if (!mire__text_id(draft->id, draft->hang.id))
+    if (!mire__text_id(draft->id, draft->event.id))
         return MIRE_E_FORMAT;
     wait = find_wait(draft, lane);
     err = mire__trie_init(&draft->trie, count_frames(draft, others) + (wait ? wait->depth : 0));
@@ -187,7 +187,7 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
     add_others(draft, others);
     add_samples(draft);
     draft->wait_node = wait ? add_stack(draft, wait) : 0;
-    mire__hot_find(&draft->hot, &draft->lane->ring, draft->hang.tid);
+    mire__hot_find(&draft->hot, &draft->lane->ring, draft->event.tid);
     mire__blame_find(&draft->blame, &draft->lane->ring, box, wait);
     return mire__script_rows_init(&draft->scripts, &draft->trie, box, &draft->perf, draft->image_count);
 }

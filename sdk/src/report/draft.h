@@ -29,7 +29,7 @@ struct draft_thread {
 struct draft {
     const struct blackbox *box;
     const struct lane *lane;
-    struct hang hang;
+    struct event event;
     struct trie trie;
     struct hot hot;
     struct blame blame;

@@ -35,10 +35,10 @@ static void write_document(struct wire *wire, const void *draft)
 
 bool mire__report_wanted(const struct blackbox *box, uint32_t lane)
 {
-    struct hang hang;
+    struct event event;
 
-    mire__blackbox_hang(&hang, box, lane);
-    return mire__hang_counts(&hang);
+    mire__blackbox_event(&event, box, lane);
+    return mire__event_counts(&event);
 }
 
 enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],

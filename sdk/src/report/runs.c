@@ -58,13 +58,13 @@ static void look_for_hang(struct exit_after *after, const struct blackbox *box)
 {
     after->box_read = true;
     for (uint32_t lane = 0; lane < MIRE_LANE_PROCESS; lane++) {
-        struct hang hang;
+        struct event event;
         uint64_t ms;
 
-        mire__blackbox_hang(&hang, box, lane);
-        if (hang.state != MIRE_HANG_OPEN || !mire__hang_counts(&hang) || hang.last_seen_ns < hang.begin_ns)
+        mire__blackbox_event(&event, box, lane);
+        if (event.state != MIRE_EVENT_OPEN || !mire__event_counts(&event) || event.last_seen_ns < event.begin_ns)
             continue;
-        ms = (hang.last_seen_ns - hang.begin_ns) / MIRE_NS_PER_MS;
+        ms = (event.last_seen_ns - event.begin_ns) / MIRE_NS_PER_MS;
         after->stuck = true;
         after->stuck_ms = ms > after->stuck_ms ? ms : after->stuck_ms;
     }

@@ -31,13 +31,13 @@ static bool is_death(enum mire__end verdict)
 
 static enum store_value value_of(const struct blackbox *box, uint32_t lane, const struct exit_end *end)
 {
-    struct hang hang;
+    struct event event;
 
-    mire__blackbox_hang(&hang, box, lane);
-    if (end && (hang.state == MIRE_HANG_OPEN || is_death(end->verdict.verdict)))
+    mire__blackbox_event(&event, box, lane);
+    if (end && (event.state == MIRE_EVENT_OPEN || is_death(end->verdict.verdict)))
         return MIRE_VALUE_DEATH;
-    return hang.trigger == MIRE_TRIGGER_BUSY || hang.trigger == MIRE_TRIGGER_UNANSWERED ? MIRE_VALUE_HANG
-                                                                                        : MIRE_VALUE_CAPTURE;
+    return event.trigger == MIRE_TRIGGER_BUSY || event.trigger == MIRE_TRIGGER_UNANSWERED ? MIRE_VALUE_HANG
+                                                                                          : MIRE_VALUE_CAPTURE;
 }
 
 /* told.drops: what it tells, all zeros for nothing. */
@@ -100,11 +100,11 @@ static bool left_silently(const struct recovery *recovery, const struct blackbox
 void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *box)
 {
     for (uint32_t lane = 0; lane < MIRE_LANES; lane++) {
-        struct hang hang;
+        struct event event;
 
-        mire__blackbox_hang(&hang, box, lane);
-        if (hang.state == MIRE_HANG_OPEN && left_silently(recovery, box))
-            atomic_store(&box->left_ns, hang.last_seen_ns);
+        mire__blackbox_event(&event, box, lane);
+        if (event.state == MIRE_EVENT_OPEN && left_silently(recovery, box))
+            atomic_store(&box->left_ns, event.last_seen_ns);
     }
 }
 

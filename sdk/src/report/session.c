@@ -25,14 +25,14 @@ static void add_uncounted(struct session_counts *out, const struct blackbox *box
 {
     for (uint32_t lane = 0; lane < MIRE_LANE_PROCESS; lane++) {
         enum mire__session_class class;
-        struct hang hang;
+        struct event event;
 
-        mire__blackbox_hang(&hang, box, lane);
-        if (!mire__hang_counts(&hang) || !mire__session_class_of(&class, &hang) ||
-            atomic_load(&box->session.counted[lane]) == hang.begin_ns)
+        mire__blackbox_event(&event, box, lane);
+        if (!mire__event_counts(&event) || !mire__session_class_of(&class, &event) ||
+            atomic_load(&box->session.counted[lane]) == event.begin_ns)
             continue;
         out->hangs[class]++;
-        out->hang_ms[class] += mire__hang_duration_ns(&hang) / MIRE_NS_PER_MS;
+        out->hang_ms[class] += mire__event_duration_ns(&event) / MIRE_NS_PER_MS;
     }
 }
 

@@ -40,47 +40,47 @@ static uint32_t state_of(const struct blackbox *box, uint32_t lane)
     const struct lane *of = &box->lanes[lane];
 
     return mire__blackbox_is_lacking(box, lane)
-               ? MIRE_HANG_NONE
-               : of->hangs[atomic_load_explicit(&of->hang_active, memory_order_acquire) & 1].state;
+               ? MIRE_EVENT_NONE
+               : of->events[atomic_load_explicit(&of->event_active, memory_order_acquire) & 1].state;
 }
 
 bool mire__blackbox_is_open(const struct blackbox *box, uint32_t lane)
 {
-    return state_of(box, lane) == MIRE_HANG_OPEN;
+    return state_of(box, lane) == MIRE_EVENT_OPEN;
 }
 
-void mire__blackbox_hang(struct hang *out, const struct blackbox *box, uint32_t lane)
+void mire__blackbox_event(struct event *out, const struct blackbox *box, uint32_t lane)
 {
     const struct lane *from = &box->lanes[lane];
     uint64_t left_ns = atomic_load_explicit(&box->left_ns, memory_order_acquire);
 
     if (mire__blackbox_is_lacking(box, lane)) {
-        *out = (struct hang){.state = MIRE_HANG_NONE};
+        *out = (struct event){.state = MIRE_EVENT_NONE};
         return;
     }
-    *out = from->hangs[atomic_load_explicit(&from->hang_active, memory_order_acquire) & 1];
+    *out = from->events[atomic_load_explicit(&from->event_active, memory_order_acquire) & 1];
     out->thread_name[sizeof(out->thread_name) - 1] = '\0';
     out->name[sizeof(out->name) - 1] = '\0';
-    if (out->state == MIRE_HANG_OPEN && left_ns != 0) {
-        out->state = MIRE_HANG_ENDED;
+    if (out->state == MIRE_EVENT_OPEN && left_ns != 0) {
+        out->state = MIRE_EVENT_ENDED;
         out->exited = 1;
         out->end_ns = left_ns;
     }
 }
 
-void mire__blackbox_set_hang(struct blackbox *box, uint32_t lane, const struct hang *hang)
+void mire__blackbox_set_event(struct blackbox *box, uint32_t lane, const struct event *event)
 {
     struct lane *to = &box->lanes[lane];
-    uint32_t spare = (atomic_load_explicit(&to->hang_active, memory_order_relaxed) & 1) ^ 1;
+    uint32_t spare = (atomic_load_explicit(&to->event_active, memory_order_relaxed) & 1) ^ 1;
 
-    to->hangs[spare] = *hang;
-    atomic_store_explicit(&to->hang_active, spare, memory_order_release);
+    to->events[spare] = *event;
+    atomic_store_explicit(&to->event_active, spare, memory_order_release);
 }
 
-bool mire__blackbox_any_hang(const struct blackbox *box)
+bool mire__blackbox_any_event(const struct blackbox *box)
 {
     for (uint32_t i = 0; i < MIRE_LANES; i++) {
-        if (state_of(box, i) != MIRE_HANG_NONE)
+        if (state_of(box, i) != MIRE_EVENT_NONE)
             return true;
     }
     return false;

@@ -1,22 +1,21 @@
 /*
- * blackbox.h - everything about a watched process that must survive it: one mapped file, written with plain stores.
+ * blackbox.h - the data of a watched process that must survive it: one mapped file, written with plain stores.
  *
  *     [ magic, version, size | facts | left | turns | session | losses | images, paths | scripts | lanes ]
- *     lanes: [ 0 | 1 | 2 | ... | process ]     lane: [ hang, two copies | paths of waits | other threads | ring ]
+ *     lanes: [ 0 | 1 | 2 | ... | process ]     lane: [ event, two copies | paths of waits | other threads | ring ]
  *
- * A lane is what can hang by itself: each watched thread has one, the first one is the main thread's. The last one is
- * the process's, for what concerns all of it.
+ * Each watched thread has a lane; the first is the main thread's. The last lane is for events of the whole process.
  *
- * Who writes what: the facts are written by core before the watch starts and, shares aside, never again; all the rest
- * but `left_ns` belongs to the check thread. A record that could be half written exists twice, or is published by
- * a counter stored last; so whoever opens the file of a killed process finds whole records or none. Numbers are in the
- * machine's own order: the file never leaves the machine. Readers treat it as untrusted all the same: use the functions
- * below, which check every bound.
+ * Writers: core writes the facts before the watch starts; afterwards only the sampling shares change. The check thread
+ * writes all other fields except `left_ns`.
+ * Readers: a record that could be half written exists twice, or is published by a counter stored last, so the file of a
+ * killed process holds complete records only. Numbers are in the machine's byte order, because the file never leaves
+ * the machine. The content is untrusted: the functions below check every bound.
  */
 #ifndef MIRE_RING_BLACKBOX_H
 #define MIRE_RING_BLACKBOX_H
 
-#include "ring/hang.h"
+#include "ring/event.h"
 #include "ring/ring.h"
 #include "ring/session.h"
 #include "wire/plugin.h"
@@ -33,8 +32,8 @@ struct blackbox_facts {
     uint64_t start_mono_ns; /* the same instant on three clocks, taken when the watch started */
     uint64_t start_wall_ms;
     uint64_t start_boot_ns;
-    /* Share of installations that have each plugin on, millionths. Core lowers it while the process runs, and never
-     * raises it: who is out at the start stays out, and who is in stays only as long as a smaller share holds it. */
+    /* Share of installations in which each plugin is on, in millionths. While the process runs core may lower it, and
+     * never raises it: an installation that is out at the start stays out. */
     _Atomic uint32_t sampling_ppm[MIRE_PLUGINS];
     char boot_id[40];
     char app_name[MIRE_FACT_BYTES];
@@ -76,7 +75,7 @@ struct scripts {
     char texts[MIRE_SCRIPT_TEXTS_BYTES];
 };
 
-/* Why another thread is taken along. */
+/* Why the stack of another thread is in the event. */
 enum mire__role {
     MIRE_ROLE_OWNER = 1, /* holds the lock that the lane's thread waits for */
     MIRE_ROLE_BUSY = 2   /* uses much CPU */
@@ -86,11 +85,13 @@ struct other {
     uint32_t tid;
     uint32_t role; /* enum mire__role */
     char name[18];
-    uint64_t cpu_ns; /* while the hang lasted */
+    uint64_t cpu_ns; /* during the event */
     struct sample sample;
 };
 
-/* Where the lane's thread has waited for events: its loop. A row is there while its depth is not 0, stored last. */
+/*
+ * A stack in which the lane's thread has waited for events: its loop. A row is valid if depth, stored last, is not 0.
+ */
 struct wait_path {
     _Atomic uint32_t depth;
     uint32_t unused;
@@ -98,44 +99,44 @@ struct wait_path {
 };
 
 struct lane {
-    _Atomic uint32_t hang_active; /* which of the two holds */
-    _Atomic uint32_t other_count; /* emptied when a hang begins, stored after what it counts */
-    struct hang hangs[2];
+    _Atomic uint32_t event_active; /* index of the valid copy in events */
+    _Atomic uint32_t other_count;  /* 0 when an event begins; stored after the row that it counts */
+    struct event events[2];
     struct wait_path waits[MIRE_WAIT_PATHS];
     struct other others[MIRE_OTHERS_MAX];
-    struct ring ring; /* a sample's tid tells whose it is: 0 the lane's own thread's */
+    struct ring ring; /* samples with tid 0 are of the lane's own thread */
 };
 
 /*
- * Turns of MIRE_MICRO_NS and more, hangs included, by their length: the first bucket begins at MIRE_MICRO_NS, each is
- * twice as long as the one before, the last has no end. Counts since start; `told` are those a report has told.
+ * Turns of at least MIRE_MICRO_NS, hangs included, by their length: the first bucket begins at MIRE_MICRO_NS, each
+ * further one at twice the length, and the last has no end. Counts since the start; `told` is the part in reports.
  */
 struct micro {
     _Atomic uint64_t count[MIRE_MICRO_BUCKETS];
     _Atomic uint64_t told[MIRE_MICRO_BUCKETS];
 };
 
-/* Reports and counts that found no place. Any thread adds. */
+/* Reports and counts that could not be stored. Any thread adds. */
 #define MIRE_LOSSES_MAX 16u /* reasons; see enum store_reason */
 struct losses {
-    _Atomic uint64_t waiting[MIRE_LOSSES_MAX]; /* to be counted in the store's ledger, when somebody may write it */
-    _Atomic uint32_t unkept;                   /* reports of this process that could be kept nowhere, since its start */
+    _Atomic uint64_t waiting[MIRE_LOSSES_MAX]; /* to be added to the store's ledger by a process that may write it */
+    _Atomic uint32_t unkept;                   /* reports of this process that could not be stored, since its start */
     _Atomic uint32_t why;                      /* errno of the last one */
 };
 
 struct blackbox {
     uint64_t magic; /* stored last by mire__blackbox_init */
     uint32_t version;
-    _Atomic uint32_t lacking; /* a bit for each lane that has no disk yet: not to be looked at, see below */
+    _Atomic uint32_t lacking; /* a bit for each lane without reserved disk: must not be accessed, see below */
     uint64_t size_bytes;
     struct blackbox_facts facts;
 
-    _Atomic uint64_t left_ns; /* when the program began to end itself without exit(), 0 if it did not; by any thread */
+    _Atomic uint64_t left_ns; /* begin of an end without exit(); 0: there was none. Any thread writes */
     struct micro micro;
     struct session session;
     struct losses losses;
 
-    _Atomic uint32_t image_count; /* emptied when a hang begins while no other is open; else only appended to */
+    _Atomic uint32_t image_count; /* 0 when an event begins while no other is open; else it only grows */
     uint32_t paths_used_bytes;
     struct image images[MIRE_IMAGES_MAX];
     char paths[MIRE_IMAGE_PATHS_BYTES];
@@ -146,8 +147,8 @@ struct blackbox {
 };
 
 /*
- * Make fresh memory (a file of sizeof(struct blackbox) zero bytes, mapped shared) a blackbox.
- * The file's descriptor can be closed after mmap; a lock taken with flock stays as long as the mapping does.
+ * Initialise a blackbox in fresh memory: a file of sizeof(struct blackbox) zero bytes, mapped shared. The file's
+ * descriptor can be closed after mmap; a lock by flock lasts as long as the mapping.
  * Thread: before the watch starts.
  */
 void mire__blackbox_init(struct blackbox *box, const struct blackbox_facts *facts);
@@ -160,43 +161,43 @@ void mire__blackbox_init(struct blackbox *box, const struct blackbox_facts *fact
 enum mire_err mire__blackbox_check(const struct blackbox *box, size_t size_bytes);
 
 /*
- * Copy a lane's hang; its state may be NONE. One that was open when the program ended itself has ended with it.
+ * Copy a lane's event; its state may be NONE. An event that was open when the program ended itself has ended with it.
  *   lane  0..MIRE_LANES-1, here and below
  * Thread: any reader.
  */
-void mire__blackbox_hang(struct hang *out, const struct blackbox *box, uint32_t lane);
+void mire__blackbox_event(struct event *out, const struct blackbox *box, uint32_t lane);
 
 /*
- * Which lanes have no disk yet; from the check thread's word on one has. Even a read of such a lane would be SIGBUS
- * where the file lies in a file system in memory that is full: the functions here take it for one without a hang.
+ * Mark lanes as without reserved disk, and one as reserved. An access to a lane without disk can raise SIGBUS on a full
+ * file system in memory; the functions here treat such a lane as one without an event.
  * Thread: before the watch starts; then the check thread.
  */
 void mire__blackbox_lacks(struct blackbox *box, uint32_t first, uint32_t last);
 void mire__blackbox_has(struct blackbox *box, uint32_t lane);
 bool mire__blackbox_is_lacking(const struct blackbox *box, uint32_t lane); /* thread: any */
 
-/* Is a lane's hang there and open? Thread: any reader. */
+/* Does a lane have an open event? Thread: any reader. */
 bool mire__blackbox_is_open(const struct blackbox *box, uint32_t lane);
 
-/* Replace a lane's hang, all of it at one instant. Thread: writer. */
-void mire__blackbox_set_hang(struct blackbox *box, uint32_t lane, const struct hang *hang);
+/* Replace a lane's event; readers see the old or the new one. Thread: writer. */
+void mire__blackbox_set_event(struct blackbox *box, uint32_t lane, const struct event *event);
 
-/* Is any lane's record not NONE? */
-bool mire__blackbox_any_hang(const struct blackbox *box);
+/* Does any lane have an event, open or ended? */
+bool mire__blackbox_any_event(const struct blackbox *box);
 
-/* Other threads taken along, 0..MIRE_OTHERS_MAX; each sample's depth is at most MIRE_DEPTH_MAX. Thread: any reader. */
+/* Number of other threads in the event, 0..MIRE_OTHERS_MAX; the depth of each sample is checked. Thread: any reader. */
 uint32_t mire__blackbox_other_count(const struct blackbox *box, uint32_t lane);
 
-/* Note the path of a wait, or forget it (NULL). row 0..MIRE_WAIT_PATHS-1. Thread: writer. */
+/* Set the stack of a wait, or clear the row (NULL). row 0..MIRE_WAIT_PATHS-1. Thread: writer. */
 void mire__blackbox_set_wait(struct blackbox *box, uint32_t lane, uint32_t row, const struct sample *sample);
 
-/* The path in a row, NULL if there is none; its depth is at most MIRE_DEPTH_MAX. Thread: any reader. */
+/* The stack in a row, NULL if there is none; its depth is at most MIRE_DEPTH_MAX. Thread: any reader. */
 const struct sample *mire__blackbox_wait(const struct blackbox *box, uint32_t lane, uint32_t row);
 
-/* Count a turn; one shorter than MIRE_MICRO_NS is none. Thread: writer. */
+/* Count a turn; turns shorter than MIRE_MICRO_NS are ignored. Thread: writer. */
 void mire__blackbox_count_micro(struct blackbox *box, uint64_t duration_ns);
 
-/* Forget all images. Thread: writer, while no hang is open. */
+/* Remove all images. Thread: writer, while no event is open. */
 void mire__blackbox_clear_images(struct blackbox *box);
 
 /*
@@ -206,25 +207,25 @@ void mire__blackbox_clear_images(struct blackbox *box);
  */
 enum mire_err mire__blackbox_add_image(struct blackbox *box, const struct image *image, const char *path);
 
-/* Images to be had, 0..MIRE_IMAGES_MAX. */
+/* Number of images, 0..MIRE_IMAGES_MAX. */
 uint32_t mire__blackbox_image_count(const struct blackbox *box);
 
 /* The path of images[index], index < image count; "" in a damaged file. Borrowed from the box. */
 const char *mire__blackbox_image_path(const struct blackbox *box, uint32_t index);
 
 /*
- * Number of a function of a script; one that is new is added. -1: there is no room. Texts are cut to
+ * The number of a script's function, which is added if it is new; -1: the table is full. Texts are cut to
  * MIRE_SCRIPT_NAME_BYTES and MIRE_SCRIPT_FILE_BYTES. Thread: writer.
  */
 int mire__blackbox_add_script(struct blackbox *box, const char *name, const char *file);
 
 /*
- * Forget the functions if their table is more than half full, but for those in the paths of waits, which get other
- * numbers there. Thread: writer, while no hang is open.
+ * If the table of script functions is more than half full, remove all but those in the stacks of waits, which are
+ * renumbered. Thread: writer, while no event is open.
  */
 void mire__blackbox_tidy_scripts(struct blackbox *box);
 
-/* Name and file of a function; false if there is none of that number. Borrowed from the box. Thread: any reader. */
+/* Name and file of a script's function; false if the number is unused. Borrowed from the box. Thread: any reader. */
 bool mire__blackbox_script(const char **name_out, const char **file_out, const struct blackbox *box, uint32_t number);
 
 /* Index of the image that holds `address`, -1 if none. */

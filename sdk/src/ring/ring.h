@@ -1,24 +1,24 @@
 /*
- * ring.h - the stacks of one hang, from its first sample to its last, in fixed memory.
+ * ring.h - the stacks of one event, from the first sample to the last, in fixed memory.
  *
  *     slots    [ s0 | s1 | s2 | s3 | ... ]        samples, in no order
- *     views    [ (slot, weight) ... oldest first ]   two of them; `active` says which one holds
+ *     views    [ (slot, weight) ... oldest first ]   two of them; `active` is the index of the valid one
  *
- * A full ring thins itself: of each two neighbours one stays, chosen at random in proportion to their weights, and
- * takes over the other's weight. So the whole hang stays covered, the sum of weights never changes, and no code is
- * favoured.
+ * A full ring thins itself: of each two neighbours one stays, chosen at random in proportion to the weights, and takes
+ * over the weight of the other. So the samples cover the whole event, and the sum of the weights never changes.
  *
- * The ring lies in a mapped file and must be readable after SIGKILL at any instant: a slot is complete before a view
- * names it, and thinning builds the other view and then flips `active`. Nothing a view names is ever overwritten.
+ * The ring is in a mapped file and is readable after SIGKILL at any instant. Invariants: a slot is complete before a
+ * view refers to it; thinning builds the other view and then flips `active`; a slot of the active view is never
+ * overwritten.
  *
- * One writer (check thread). Readers: the writer itself, or anyone once the writer is gone. No lock, no pointer inside.
+ * One writer, the check thread. Readers: the writer, or any process after the writer's death. No lock, no pointers.
  */
 #ifndef MIRE_RING_RING_H
 #define MIRE_RING_RING_H
 
 #include "base/base.h"
 
-/* How the unwinder came to a frame; the numbers of the wire format. */
+/* How the unwinder found a frame; the numbers are those of the wire format. */
 enum mire__found {
     MIRE_FOUND_PC = 0,     /* where the thread stood */
     MIRE_FOUND_FP = 1,     /* frame pointer */
@@ -35,21 +35,22 @@ enum mire__sample_flag {
     MIRE_SAMPLE_SILENT = 8   /* the thread did not answer; there is no stack */
 };
 
-/* Why a sample has no stack;. */
+/* Why a sample has no stack. */
 enum mire__loss {
     MIRE_LOSS_NONE,
-    MIRE_LOSS_BLOCKED,    /* the thread blocks every signal that it could be asked with */
+    MIRE_LOSS_BLOCKED,    /* the thread blocks all usable signals */
     MIRE_LOSS_NO_SIGNAL,  /* no signal is free, or the system refuses to send one */
-    MIRE_LOSS_UNANSWERED, /* it did not get a processor in time */
-    MIRE_LOSS_GONE,       /* it has ended */
-    MIRE_LOSS_CONFINED,   /* the program's own filter of system calls forbids to ask it */
-    MIRE_LOSS_HIDDEN,     /* asleep, and the kernel does not tell where */
+    MIRE_LOSS_UNANSWERED, /* the thread did not run in time */
+    MIRE_LOSS_GONE,       /* the thread has ended */
+    MIRE_LOSS_CONFINED,   /* the program's seccomp filter forbids the signal */
+    MIRE_LOSS_HIDDEN,     /* the thread sleeps, and the kernel hides its stack pointer */
     MIRE_LOSSES
 };
 
 /*
- * A frame of a script stands where an address stands: no address has these highest bits. The rest is the number of its
- * function in the blackbox and the line, 0 if unknown; `into` is the line, so that a function has one begin.
+ * A script's frame is stored in place of an address, with highest bits that no address has. The other bits are the
+ * number of its function in the blackbox, and the line, 0 if unknown. `into` is the line, so that a function has one
+ * begin.
  */
 #define MIRE_SCRIPT_TAG              0x4d53ull
 #define MIRE_SCRIPT_LINE_MAX         0xffffffu
@@ -79,19 +80,17 @@ struct sample {
     int16_t syscall;  /* number of the system call it was blocked in, -1 if none or unknown */
     uint32_t tid;     /* 0: the lane's own thread */
     uint32_t loss;    /* enum mire__loss; NONE where there is a stack */
-    uint32_t folded;  /* frames that recursion added, left out (capture/fold.h) */
-    uint32_t skipped; /* frames left out between the two halves */
+    uint32_t folded;  /* frames of recursion that were left out (capture/fold.h) */
+    uint32_t skipped; /* frames left out between the two halves of a cut stack */
     uint32_t unused;
-    uint64_t pc[MIRE_DEPTH_MAX]; /* absolute addresses to look up: callers are moved back into their call already; or
-                                  * frames of a script, see MIRE_SCRIPT_PC */
-    uint32_t
-        into[MIRE_DEPTH_MAX]; /* bytes from the beginning of the pc's function to it; 0 also where that is unknown */
+    uint64_t pc[MIRE_DEPTH_MAX];   /* absolute addresses, of callers inside the call; or see MIRE_SCRIPT_PC */
+    uint32_t into[MIRE_DEPTH_MAX]; /* bytes from the begin of the function to pc; 0 if it is unknown */
     uint8_t found[MIRE_DEPTH_MAX];
 };
 
 /*
- * Which function a frame is in, by the address it begins at; where that is not known, the address rounded down, so that
- * a drift of some instructions is none.
+ * The begin of a frame's function; if it is unknown, pc rounded down, so that a drift of some instructions has no
+ * effect.
  *   frame  below sample->depth
  */
 static inline uint64_t mire__sample_function(const struct sample *sample, uint32_t frame)
@@ -100,12 +99,11 @@ static inline uint64_t mire__sample_function(const struct sample *sample, uint32
 }
 
 /*
- * How many functions two stacks have in common, from the outermost inwards. Of stacks whose outer ends are missing
- * nothing is known: 0.
+ * The number of functions that two stacks share, from the outermost inwards; 0 if the outer end of either is missing.
  */
 uint32_t mire__sample_common(const struct sample *one, const struct sample *other);
 
-/* Frames from either end on that follow each other: all, or half of a stack that was cut. */
+/* The number of consecutive frames at either end: all, or half of a cut stack. */
 static inline uint32_t mire__sample_reach(const struct sample *sample)
 {
     return sample->flags & MIRE_SAMPLE_CUT && sample->depth > MIRE_DEPTH_MAX / 2 ? MIRE_DEPTH_MAX / 2 : sample->depth;
@@ -124,40 +122,40 @@ struct ring_view {
 };
 
 struct ring {
-    _Atomic uint32_t active; /* which view holds: 0 or 1 */
-    uint32_t thinned_count;  /* how often; the sampler doubles its period each time */
+    _Atomic uint32_t active; /* index of the valid view */
+    uint32_t thinned_count;  /* each time the sampler doubles its period */
     uint64_t random;
     struct ring_view views[2];
     struct sample slots[MIRE_RING_SAMPLES];
 };
 
-/* Empty the ring. `seed` starts the choice between neighbours; any number. Thread: writer. */
+/* Empty the ring. `seed` seeds the choice between neighbours. Thread: writer. */
 void mire__ring_reset(struct ring *ring, uint64_t seed);
 
 /*
- * Where the next sample is to be written. Valid until the next call of any function here but mire__ring_append.
- * A full ring is thinned first. Thread: writer.
+ * The slot for the next sample, valid until the next call of any function here except mire__ring_append. Thins a full
+ * ring first. Thread: writer.
  */
 struct sample *mire__ring_reserve(struct ring *ring);
 
 /*
  * Publish the reserved sample.
- *   weight_ns  how much of the hang it stands for
+ *   weight_ns  the time that the sample represents
  * Thread: writer, after mire__ring_reserve.
  */
 void mire__ring_append(struct ring *ring, uint64_t weight_ns);
 
-/* Forget the newest samples, those taken at t_ns or later: they turned out to be of something else. Thread: writer. */
+/* Remove the samples taken at t_ns or later, which turned out not to belong to the event. Thread: writer. */
 void mire__ring_cut(struct ring *ring, uint64_t t_ns);
 
-/* Samples in the ring, 0..MIRE_RING_SAMPLES. Thread: any reader. */
+/* Number of samples, 0..MIRE_RING_SAMPLES. Thread: any reader. */
 uint32_t mire__ring_count(const struct ring *ring);
 
 /*
  * The index-th sample, oldest first.
  *   weight_ns_out  may be NULL
- * Returns NULL when index is out of range or the memory is not what a ring is (a damaged file). The sample's depth is
- * at most MIRE_DEPTH_MAX. Borrowed from the ring. Thread: any reader.
+ * Returns NULL if index is out of range or the ring is damaged. The sample's depth is at most MIRE_DEPTH_MAX.
+ * Borrowed from the ring. Thread: any reader.
  */
 const struct sample *mire__ring_at(uint64_t *weight_ns_out, const struct ring *ring, uint32_t index);
 

@@ -13,26 +13,26 @@ const char *mire__session_class_name(enum mire__session_class class)
     return names[class];
 }
 
-bool mire__session_class_of(enum mire__session_class *class_out, const struct hang *hang)
+bool mire__session_class_of(enum mire__session_class *class_out, const struct event *event)
 {
-    if (hang->trigger == MIRE_TRIGGER_UNANSWERED)
+    if (event->trigger == MIRE_TRIGGER_UNANSWERED)
         *class_out = MIRE_SESSION_UNANSWERED;
-    else if (hang->launch)
+    else if (event->launch)
         *class_out = MIRE_SESSION_LAUNCH;
     else
-        *class_out = hang->foreground == MIRE_GROUND_BACK ? MIRE_SESSION_BACKGROUND : MIRE_SESSION_FOREGROUND;
-    return hang->trigger == MIRE_TRIGGER_BUSY || hang->trigger == MIRE_TRIGGER_UNANSWERED;
+        *class_out = event->foreground == MIRE_GROUND_BACK ? MIRE_SESSION_BACKGROUND : MIRE_SESSION_FOREGROUND;
+    return event->trigger == MIRE_TRIGGER_BUSY || event->trigger == MIRE_TRIGGER_UNANSWERED;
 }
 
-void mire__session_count(struct session *session, uint32_t lane, const struct hang *hang)
+void mire__session_count(struct session *session, uint32_t lane, const struct event *event)
 {
     enum mire__session_class class;
-    uint64_t ms = hang->end_ns > hang->begin_ns ? (hang->end_ns - hang->begin_ns) / MIRE_NS_PER_MS : 0;
+    uint64_t ms = event->end_ns > event->begin_ns ? (event->end_ns - event->begin_ns) / MIRE_NS_PER_MS : 0;
 
-    if (!mire__session_class_of(&class, hang))
+    if (!mire__session_class_of(&class, event))
         return;
     atomic_fetch_add_explicit(&session->hangs[class], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&session->hang_ms[class], ms, memory_order_relaxed);
-    atomic_store_explicit(&session->counted[lane], hang->begin_ns, memory_order_relaxed);
+    atomic_store_explicit(&session->counted[lane], event->begin_ns, memory_order_relaxed);
     atomic_store_explicit(&session->loop, 1, memory_order_relaxed); /* a program without one has no hangs */
 }

@@ -26,7 +26,7 @@ static const char *const names[MIRE_DROP_REASONS] = {
     [MIRE_DROP_FULL] = "full",       [MIRE_DROP_AGE] = "age",
     [MIRE_DROP_WRITE] = "write",     [MIRE_DROP_REFUSED] = "refused",
     [MIRE_DROP_BROKEN] = "broken",   [MIRE_DROP_BIG] = "big",
-    [MIRE_DROP_SHORT] = "short",     [MIRE_DROP_ANNEALED] = "suppressed",
+    [MIRE_DROP_SHORT] = "short",     [MIRE_DROP_SUPPRESSED] = "suppressed",
     [MIRE_DROP_DAILY] = "daily",     [MIRE_DROP_FORMAT] = "format",
     [MIRE_DROP_CONSENT] = "consent", [MIRE_DROP_FILTERED] = "filtered",
 };

@@ -49,18 +49,18 @@
  * in files: new ones come last.
  */
 enum store_reason {
-    MIRE_DROP_FULL,     /* made room for newer reports: bytes or count */
-    MIRE_DROP_AGE,      /* older than caps.age_ms */
-    MIRE_DROP_WRITE,    /* could not be written: disk full, read-only, no memory */
-    MIRE_DROP_REFUSED,  /* the server answered 4xx */
-    MIRE_DROP_BROKEN,   /* a blackbox or report that cannot be read */
-    MIRE_DROP_BIG,      /* larger than a report may be */
-    MIRE_DROP_SHORT,    /* restraint: its stacks are too short to mean anything */
-    MIRE_DROP_ANNEALED, /* restraint: the same stack as just before */
-    MIRE_DROP_DAILY,    /* restraint: its stack was sent often enough today */
-    MIRE_DROP_FORMAT,   /* written by a newer version of the library, in a format this one does not know */
-    MIRE_DROP_CONSENT,  /* the user does not agree to reports */
-    MIRE_DROP_FILTERED, /* the app's before_send said no */
+    MIRE_DROP_FULL,       /* made room for newer reports: bytes or count */
+    MIRE_DROP_AGE,        /* older than caps.age_ms */
+    MIRE_DROP_WRITE,      /* could not be written: disk full, read-only, no memory */
+    MIRE_DROP_REFUSED,    /* the server answered 4xx */
+    MIRE_DROP_BROKEN,     /* a blackbox or report that cannot be read */
+    MIRE_DROP_BIG,        /* larger than a report may be */
+    MIRE_DROP_SHORT,      /* restraint: its stacks are too short to mean anything */
+    MIRE_DROP_SUPPRESSED, /* restraint: the same stack as just before */
+    MIRE_DROP_DAILY,      /* restraint: its stack was sent often enough today */
+    MIRE_DROP_FORMAT,     /* written by a newer version of the library, in a format this one does not know */
+    MIRE_DROP_CONSENT,    /* the user does not agree to reports */
+    MIRE_DROP_FILTERED,   /* the app's before_send said no */
     MIRE_DROP_REASONS
 };
 
@@ -247,7 +247,7 @@ struct store_held {
  * stack since the last one, by any process of the app, in any run.
  *
  *   held_out  zeros unless MIRE_OK
- *   stack     a number for it, mire__spine_number
+ *   stack     a number for it, mire__signature_number
  *   now_ms    wall clock; days are those of UTC
  *   cap       records of one stack in a day, >= 1
  *

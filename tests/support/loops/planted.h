@@ -81,7 +81,7 @@ static inline void planted_start_with(char **argv, unsigned threshold_ms)
     mire_options_set_store(options, argv[1]);
     mire_options_set_threshold_ms(options, threshold_ms);
     mire_options_set_period_ms(options, 10);
-    mire_options_set_number(options, "anneal_ms", 0);
+    mire_options_set_number(options, "suppress_ms", 0);
     mire_options_set_number(options, "daily_cap", 1000);
     planted_expect(mire_start(options));
     mire_options_free(options);

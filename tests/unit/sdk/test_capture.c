@@ -18,13 +18,13 @@
 
 static struct blackbox *box;
 static _Atomic uint32_t hang_count;
-static struct hang last;
+static struct event last;
 static uint64_t last_weight_ns;
 
 static void note_hang(void *context, struct blackbox *from, uint32_t lane)
 {
     (void)context;
-    mire__blackbox_hang(&last, from, lane);
+    mire__blackbox_event(&last, from, lane);
     last_weight_ns = 0;
     for (uint32_t i = 0; i < mire__ring_count(&from->lanes[lane].ring); i++) {
         uint64_t weight_ns;
@@ -49,7 +49,7 @@ static struct capture_settings quick(uint32_t threshold_ms)
 static bool start_watch(uint32_t threshold_ms)
 {
     struct blackbox_facts facts = {.pid = mire__pid()};
-    struct watch_options options = {.settings = quick(threshold_ms), .on_hang = note_hang, .on_turning = on_turning};
+    struct watch_options options = {.settings = quick(threshold_ms), .on_event = note_hang, .on_turning = on_turning};
 
     mire__hooks_bind(RTLD_DEFAULT);
     box = mmap(NULL, sizeof(*box), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -81,7 +81,7 @@ static bool scene_a_long_turn_is_a_hang(void)
     ok &= hang_count == 0;
     spin_ms(1500);
     turn_and_settle();
-    ok &= hang_count == 1 && last.state == MIRE_HANG_ENDED && last.gate == MIRE_GATE_POLL && !last.launch;
+    ok &= hang_count == 1 && last.state == MIRE_EVENT_ENDED && last.gate == MIRE_GATE_POLL && !last.launch;
     ok &= last.end_ns - last.begin_ns >= 1490 * MIRE_NS_PER_MS && last.end_ns - last.begin_ns < 3000 * MIRE_NS_PER_MS;
     ok &= last_weight_ns > 300 * MIRE_NS_PER_MS && last_weight_ns < last.end_ns - last.begin_ns;
     ok &= last.use.cpu_ns > 100 * MIRE_NS_PER_MS && last.id[6] >> 4 == 7;
@@ -186,13 +186,13 @@ static bool scene_an_open_hang_stands_in_the_box(void)
 {
     pid_t child;
     bool ok = true;
-    struct hang hang;
+    struct event hang;
 
     box = mmap(NULL, sizeof(*box), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     child = fork();
     if (child == 0) {
         struct blackbox_facts facts = {.pid = mire__pid()};
-        struct watch_options options = {.settings = quick(100), .box = box, .on_hang = note_hang};
+        struct watch_options options = {.settings = quick(100), .box = box, .on_event = note_hang};
 
         mire__hooks_bind(RTLD_DEFAULT);
         mire__blackbox_init(box, &facts);
@@ -203,8 +203,8 @@ static bool scene_an_open_hang_stands_in_the_box(void)
     }
     waitpid(child, NULL, 0);
     ok &= mire__blackbox_check(box, sizeof(*box)) == MIRE_OK;
-    mire__blackbox_hang(&hang, box, 0);
-    ok &= hang.state == MIRE_HANG_OPEN && mire__hang_counts(&hang) && mire__ring_count(&box->lanes[0].ring) >= 2;
+    mire__blackbox_event(&hang, box, 0);
+    ok &= hang.state == MIRE_EVENT_OPEN && mire__event_counts(&hang) && mire__ring_count(&box->lanes[0].ring) >= 2;
     ok &= mire__blackbox_image_count(box) > 2;
     return ok;
 }

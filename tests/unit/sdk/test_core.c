@@ -6,7 +6,7 @@
 
 #include "core/core.h"
 #include "core/options.h"
-#include "core/place.h"
+#include "core/store_location.h"
 #include "mire/ping.h"
 #include "store/store.h"
 #include "support/scratch.h"
@@ -130,7 +130,7 @@ static void the_store_keeps_to_the_caps_of_the_options(void **state)
     mire_options_set_app(options, "a", "1");
     mire_options_set_store(options, *state);
     mire_options_set_store_caps(options, 64, 2, 60);
-    assert_int_equal(mire__place_open(&store, dir, options), MIRE_OK);
+    assert_int_equal(mire__store_location_open(&store, dir, options), MIRE_OK);
     for (unsigned i = 0; i < 5; i++) {
         char id[MIRE_STORE_ID_LENGTH + 1];
         const struct store_report report = {.id = id, .body = "x", .size = 1, .value = MIRE_VALUE_HANG};
@@ -148,7 +148,7 @@ static void assert_opens(const char *place, const mire_options *options)
     char dir[MIRE_STORE_PATH_MAX];
     struct store *store;
 
-    assert_int_equal(mire__place_open(&store, dir, options), MIRE_OK);
+    assert_int_equal(mire__store_location_open(&store, dir, options), MIRE_OK);
     assert_string_equal(dir, place);
     assert_string_equal(mire__store_dir(store), place);
     mire__store_close(store);
@@ -188,7 +188,7 @@ static void a_store_that_is_set_has_no_second_place(void **state)
     mire_options_set_store(options, *state);
     assert_opens(*state, options);
     mire_options_set_store(options, "/proc/nowhere");
-    assert_int_equal(mire__place_open(&store, dir, options), MIRE_E_STORE);
+    assert_int_equal(mire__store_location_open(&store, dir, options), MIRE_E_STORE);
     assert_null(store);
     assert_string_equal(dir, "/proc/nowhere");
     mire_options_free(options);
@@ -207,11 +207,11 @@ static void numbers_are_set_by_name_within_their_bounds(void **state)
     assert_int_equal(mire_options_set_number(options, NULL, 5), MIRE_E_ARG);
     assert_int_equal(mire_options_set_number(NULL, "cpu_percent", 5), MIRE_E_ARG);
     assert_int_equal(options->settings.cpu_percent, 55);
-    setenv("MIRE_SETTINGS", "disk_kib=77 nothing=1 cpu_percent=x, power_percent=,anneal_ms=0 cpu_window_ms=1", 1);
+    setenv("MIRE_SETTINGS", "disk_kib=77 nothing=1 cpu_percent=x, power_percent=,suppress_ms=0 cpu_window_ms=1", 1);
     mire__options_from_environment(options);
     unsetenv("MIRE_SETTINGS");
     assert_int_equal(options->settings.disk_kib, 77);
-    assert_int_equal(options->settings.anneal_ms, 0);
+    assert_int_equal(options->settings.suppress_ms, 0);
     assert_int_equal(options->settings.cpu_percent, 80);
     assert_int_equal(options->settings.power_percent, 80);
     assert_int_equal(options->settings.cpu_window_ms, 5000);

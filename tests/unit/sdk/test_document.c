@@ -29,9 +29,9 @@ static bool says(const struct blackbox *box, const char *part)
     return found;
 }
 
-static void set(struct blackbox *box, const struct hang *hang)
+static void set(struct blackbox *box, const struct event *hang)
 {
-    mire__blackbox_set_hang(box, 0, hang);
+    mire__blackbox_set_event(box, 0, hang);
 }
 
 static void blame_finds_the_costly_middle(void **state)
@@ -266,13 +266,13 @@ static void report_has_the_path_of_the_loops_wait(void **state)
 static void report_tells_the_facts_of_its_trigger(void **state)
 {
     struct blackbox *box = box_new();
-    struct hang hang;
+    struct event hang;
 
     (void)state;
     assert_says(box, "\"trigger\":\"busy\",\"open\":false");
     assert_says(box, "\"guess\":\"foreground_block\"");
     assert_false(says(box, "\"foreground\""));
-    mire__blackbox_hang(&hang, box, 0);
+    mire__blackbox_event(&hang, box, 0);
     hang.foreground = MIRE_GROUND_BACK;
     hang.suspended_ns = 61499 * MS;
     hang.slack_ns = 450 * MS;
@@ -282,7 +282,7 @@ static void report_tells_the_facts_of_its_trigger(void **state)
     hang.end_ns = hang.begin_ns + 2999 * MS + 500000;
     hang.lock_address = 0x7000;
     hang.lock_owner = 30;
-    hang.annealed = (struct annealed_fact){.count = 3, .duration_ms = 7000};
+    hang.suppressed = (struct suppressed_fact){.count = 3, .duration_ms = 7000};
     set(box, &hang);
     assert_says(box, "\"foreground\":false,\"late_ms\":2,\"suspended_ms\":61499,\"begin_slack_ms\":450,"
                      "\"end_slack_ms\":40,\"unsure_ms\":100,");

@@ -2,7 +2,7 @@
 #include "exit/judge.h"
 
 #include "exit/trail.h"
-#include "ring/hang.h"
+#include "ring/event.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -24,7 +24,7 @@
 
 static struct blackbox *box;
 static _Atomic uint32_t hang_count;
-static struct hang hangs[HANGS_MAX];
+static struct event hangs[HANGS_MAX];
 static uint32_t lanes[HANGS_MAX];
 static const char names[][MIRE_GATE_NAME_BYTES] = {"painter"};
 
@@ -33,7 +33,7 @@ static void note_hang(void *context, struct blackbox *from, uint32_t lane)
     uint32_t at = atomic_load(&hang_count);
 
     (void)context;
-    mire__blackbox_hang(&hangs[at], from, lane);
+    mire__blackbox_event(&hangs[at], from, lane);
     lanes[at] = lane;
     atomic_store(&hang_count, at + 1);
 }
@@ -42,7 +42,7 @@ static struct watch_options options_for(uint32_t threshold_ms)
 {
     struct blackbox_facts facts = {.pid = mire__pid()};
     struct watch_options options = {
-        .settings = MIRE_SETTINGS_INIT, .on_hang = note_hang, .names = names, .names_count = 1};
+        .settings = MIRE_SETTINGS_INIT, .on_event = note_hang, .names = names, .names_count = 1};
 
     options.settings.foreground_ms = options.settings.background_ms = options.settings.launch_ms = threshold_ms;
     options.settings.period_ms = 10;
@@ -80,7 +80,7 @@ static void spin_ms(uint64_t ms)
     while (!(condition))      \
     idle_ms(20)
 
-static const struct hang *hang_of(uint32_t tid)
+static const struct event *hang_of(uint32_t tid)
 {
     for (uint32_t i = 0; i < atomic_load(&hang_count); i++)
         if (hangs[i].tid == tid)
@@ -106,7 +106,7 @@ static bool scene_threads_hang_each_in_its_lane(void)
 {
     bool ok = start_watch(300);
     pthread_t thread;
-    const struct hang *mine, *others;
+    const struct event *mine, *others;
 
     pthread_create(&thread, NULL, hang_beside, "drawing");
     spin_ms(600);
@@ -170,7 +170,7 @@ static bool scene_a_thread_that_leaves_takes_its_hang_along(void)
     ok &= mire__gate_exit();
     for (int i = 0; i < 100 && atomic_load(&hang_count) == 0; i++)
         usleep(20000);
-    return ok && hang_count == 1 && hangs[0].exited && mire__hang_duration_ns(&hangs[0]) >= 300 * MIRE_NS_PER_MS;
+    return ok && hang_count == 1 && hangs[0].exited && mire__event_duration_ns(&hangs[0]) >= 300 * MIRE_NS_PER_MS;
 }
 
 /* ---- turns ---- */
@@ -239,7 +239,7 @@ static bool scene_a_launch_counts_from_before_the_watch(void)
     spin_ms(50);
     IDLE_UNTIL(atomic_load(&hang_count) == 1);
     ok &= hangs[0].launch && hangs[0].begin_ns == options.begun_ns && hangs[0].gate == MIRE_GATE_NONE;
-    ok &= mire__hang_guess(&hangs[0]) == MIRE_GUESS_LAUNCH_BLOCK;
+    ok &= mire__event_guess(&hangs[0]) == MIRE_GUESS_LAUNCH_BLOCK;
     return ok;
 }
 

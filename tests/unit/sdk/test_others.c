@@ -72,7 +72,7 @@ static void *be_third(void *unused)
 static struct sampler sampler;
 static struct other_threads others;
 static struct blackbox *box;
-static struct hang hang;
+static struct event hang;
 
 static int open_all(void **state)
 {

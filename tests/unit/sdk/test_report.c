@@ -199,20 +199,20 @@ static void report_without_samples_has_no_hot_stack(void **state)
 static void report_of_a_hang_the_process_was_killed_in_is_open(void **state)
 {
     struct blackbox *box = box_new();
-    struct hang hang;
+    struct event hang;
 
     (void)state;
     assert_says(box, "\"open\":false");
     assert_says(box, "\"duration_ms\":3000");
     assert_says(box, "\"begin_wall_ms\":1763685100000");
-    mire__blackbox_hang(&hang, box, 0);
+    mire__blackbox_event(&hang, box, 0);
     hang.exited = 1;
-    mire__blackbox_set_hang(box, 0, &hang);
+    mire__blackbox_set_event(box, 0, &hang);
     assert_says(box, "\"open\":false"); /* it ended itself */
     hang.exited = 0;
-    hang.state = MIRE_HANG_OPEN;
+    hang.state = MIRE_EVENT_OPEN;
     hang.last_seen_ns = hang.begin_ns + 2500 * MIRE_NS_PER_MS;
-    mire__blackbox_set_hang(box, 0, &hang);
+    mire__blackbox_set_event(box, 0, &hang);
     assert_says(box, "\"duration_ms\":2500");
     assert_says(box, "\"open\":true");
     free(box);
@@ -233,16 +233,16 @@ static void report_tells_the_drops_that_are_not_zero(void **state)
 static void report_is_wanted_only_beyond_the_threshold(void **state)
 {
     struct blackbox *box = box_new();
-    struct hang hang;
+    struct event hang;
 
     (void)state;
     assert_true(mire__report_wanted(box, 0));
-    mire__blackbox_hang(&hang, box, 0);
+    mire__blackbox_event(&hang, box, 0);
     hang.end_ns = hang.begin_ns + 1999 * MIRE_NS_PER_MS;
-    mire__blackbox_set_hang(box, 0, &hang);
+    mire__blackbox_set_event(box, 0, &hang);
     assert_false(mire__report_wanted(box, 0));
-    hang.state = MIRE_HANG_NONE;
-    mire__blackbox_set_hang(box, 0, &hang);
+    hang.state = MIRE_EVENT_NONE;
+    mire__blackbox_set_event(box, 0, &hang);
     assert_false(mire__report_wanted(box, 0));
     free(box);
 }
@@ -251,16 +251,16 @@ static void report_refuses_a_box_without_hang_or_id(void **state)
 {
     struct blackbox *box = box_new();
     struct report report = {.size = 1};
-    struct hang hang;
+    struct event hang;
 
     (void)state;
-    mire__blackbox_hang(&hang, box, 0);
+    mire__blackbox_event(&hang, box, 0);
     hang.id[6] = 0x4e;
-    mire__blackbox_set_hang(box, 0, &hang);
+    mire__blackbox_set_event(box, 0, &hang);
     assert_int_equal(mire__report_build(&report, box, 0, NULL), MIRE_E_FORMAT);
     assert_null(report.body);
-    hang.state = MIRE_HANG_NONE;
-    mire__blackbox_set_hang(box, 0, &hang);
+    hang.state = MIRE_EVENT_NONE;
+    mire__blackbox_set_event(box, 0, &hang);
     assert_int_equal(mire__report_build(&report, box, 0, NULL), MIRE_E_STATE);
     assert_int_equal(report.size, 0);
     free(box);

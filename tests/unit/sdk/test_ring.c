@@ -159,46 +159,47 @@ static void blackbox_finds_the_latest_image(void **state)
 static void a_hang_counts_without_the_time_it_was_stopped(void **state)
 {
     (void)state;
-    struct hang hang = {
-        .state = MIRE_HANG_OPEN, .begin_ns = 10, .last_seen_ns = 10 + 2000 * MIRE_NS_PER_MS, .threshold_ms = 2000};
+    struct event hang = {
+        .state = MIRE_EVENT_OPEN, .begin_ns = 10, .last_seen_ns = 10 + 2000 * MIRE_NS_PER_MS, .threshold_ms = 2000};
 
-    assert_true(mire__hang_counts(&hang));
+    assert_true(mire__event_counts(&hang));
     hang.threshold_ms = 2001;
-    assert_false(mire__hang_counts(&hang));
+    assert_false(mire__event_counts(&hang));
     hang.threshold_ms = 2000;
     hang.late_ns = 1;
-    assert_false(mire__hang_counts(&hang));
-    hang.state = MIRE_HANG_ENDED;
+    assert_false(mire__event_counts(&hang));
+    hang.state = MIRE_EVENT_ENDED;
     hang.end_ns = hang.last_seen_ns + 1;
-    assert_true(mire__hang_counts(&hang));
+    assert_true(mire__event_counts(&hang));
     hang.launch = hang.exited = 1;
-    assert_false(mire__hang_counts(&hang));
+    assert_false(mire__event_counts(&hang));
     hang.gate = MIRE_GATE_POLL;
-    assert_true(mire__hang_counts(&hang));
-    hang.state = MIRE_HANG_NONE;
-    assert_false(mire__hang_counts(&hang));
+    assert_true(mire__event_counts(&hang));
+    hang.state = MIRE_EVENT_NONE;
+    assert_false(mire__event_counts(&hang));
 }
 
 static void the_guess_follows_from_the_facts(void **state)
 {
     (void)state;
-    struct hang hang = {.state = MIRE_HANG_ENDED, .foreground = MIRE_GROUND_UNKNOWN};
+    struct event hang = {.state = MIRE_EVENT_ENDED, .foreground = MIRE_GROUND_UNKNOWN};
 
-    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_FOREGROUND_BLOCK);
+    assert_int_equal(mire__event_guess(&hang), MIRE_GUESS_FOREGROUND_BLOCK);
     hang.foreground = MIRE_GROUND_BACK;
-    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_BACKGROUND_BLOCK);
+    assert_int_equal(mire__event_guess(&hang), MIRE_GUESS_BACKGROUND_BLOCK);
     hang.launch = 1;
-    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_LAUNCH_BLOCK);
+    assert_int_equal(mire__event_guess(&hang), MIRE_GUESS_LAUNCH_BLOCK);
     hang.process.thread_count = 65;
-    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_BLOCKED_MANY_THREADS);
-    hang.state = MIRE_HANG_OPEN;
-    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_BLOCKED_MANY_THREADS); /* nobody misses it in the background */
+    assert_int_equal(mire__event_guess(&hang), MIRE_GUESS_BLOCKED_MANY_THREADS);
+    hang.state = MIRE_EVENT_OPEN;
+    assert_int_equal(mire__event_guess(&hang),
+                     MIRE_GUESS_BLOCKED_MANY_THREADS); /* nobody misses it in the background */
     hang.foreground = MIRE_GROUND_FORE;
-    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_BLOCKED_AND_KILLED);
+    assert_int_equal(mire__event_guess(&hang), MIRE_GUESS_BLOCKED_AND_KILLED);
     hang.trigger = MIRE_TRIGGER_CPU;
-    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_CPU_HIGH);
+    assert_int_equal(mire__event_guess(&hang), MIRE_GUESS_CPU_HIGH);
     hang.trigger = MIRE_TRIGGER_TEST;
-    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_TEST);
+    assert_int_equal(mire__event_guess(&hang), MIRE_GUESS_TEST);
 }
 
 static void turns_are_counted_by_their_length(void **state)
@@ -220,14 +221,14 @@ static void lanes_are_apart(void **state)
 {
     (void)state;
     static struct blackbox own;
-    struct hang hang = {.state = MIRE_HANG_OPEN, .tid = 7};
+    struct event hang = {.state = MIRE_EVENT_OPEN, .tid = 7};
 
-    assert_false(mire__blackbox_any_hang(&own));
-    mire__blackbox_set_hang(&own, MIRE_LANE_PROCESS, &hang);
-    assert_true(mire__blackbox_any_hang(&own));
-    mire__blackbox_hang(&hang, &own, 0);
-    assert_int_equal(hang.state, MIRE_HANG_NONE);
-    mire__blackbox_hang(&hang, &own, MIRE_LANE_PROCESS);
+    assert_false(mire__blackbox_any_event(&own));
+    mire__blackbox_set_event(&own, MIRE_LANE_PROCESS, &hang);
+    assert_true(mire__blackbox_any_event(&own));
+    mire__blackbox_event(&hang, &own, 0);
+    assert_int_equal(hang.state, MIRE_EVENT_NONE);
+    mire__blackbox_event(&hang, &own, MIRE_LANE_PROCESS);
     assert_int_equal(hang.tid, 7);
     atomic_store(&own.lanes[1].other_count, 3);
     own.lanes[1].others[2].sample.depth = MIRE_DEPTH_MAX + 1;
@@ -241,19 +242,19 @@ static void a_hang_ends_with_the_program_that_ends_itself(void **state)
 {
     (void)state;
     struct blackbox *own = calloc(1, sizeof(*own));
-    struct hang hang = {.state = MIRE_HANG_OPEN, .begin_ns = 1000, .last_seen_ns = 2000};
+    struct event hang = {.state = MIRE_EVENT_OPEN, .begin_ns = 1000, .last_seen_ns = 2000};
 
     assert_non_null(own);
-    mire__blackbox_set_hang(own, 0, &hang);
+    mire__blackbox_set_event(own, 0, &hang);
     atomic_store(&own->left_ns, 2500);
-    mire__blackbox_hang(&hang, own, 0);
-    assert_int_equal(hang.state, MIRE_HANG_ENDED);
+    mire__blackbox_event(&hang, own, 0);
+    assert_int_equal(hang.state, MIRE_EVENT_ENDED);
     assert_int_equal(hang.exited, 1);
     assert_int_equal(hang.end_ns, 2500);
-    hang = (struct hang){.state = MIRE_HANG_NONE};
-    mire__blackbox_set_hang(own, 0, &hang);
-    mire__blackbox_hang(&hang, own, 0);
-    assert_int_equal(hang.state, MIRE_HANG_NONE);
+    hang = (struct event){.state = MIRE_EVENT_NONE};
+    mire__blackbox_set_event(own, 0, &hang);
+    mire__blackbox_event(&hang, own, 0);
+    assert_int_equal(hang.state, MIRE_EVENT_NONE);
     free(own);
 }
 
@@ -264,23 +265,23 @@ static void a_lane_without_disk_is_not_looked_at(void **state)
                  to = offsetof(struct blackbox, lanes[MIRE_LANE_PROCESS]) & ~(page - 1);
     char *memory = mmap(NULL, sizeof(struct blackbox), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct blackbox *own = (struct blackbox *)(void *)memory;
-    struct hang hang = {.state = MIRE_HANG_OPEN};
+    struct event hang = {.state = MIRE_EVENT_OPEN};
 
     (void)state;
     assert_ptr_not_equal(memory, MAP_FAILED);
     mire__blackbox_lacks(own, 1, MIRE_LANE_PROCESS - 1);
     assert_int_equal(mprotect(memory + from, to - from, PROT_NONE), 0);
-    assert_false(mire__blackbox_any_hang(own));
+    assert_false(mire__blackbox_any_event(own));
     for (uint32_t lane = 1; lane < MIRE_LANE_PROCESS; lane++) {
-        mire__blackbox_hang(&hang, own, lane);
-        assert_int_equal(hang.state, MIRE_HANG_NONE);
+        mire__blackbox_event(&hang, own, lane);
+        assert_int_equal(hang.state, MIRE_EVENT_NONE);
         assert_false(mire__blackbox_is_open(own, lane));
     }
     assert_int_equal(mprotect(memory + from, to - from, PROT_READ | PROT_WRITE), 0);
     mire__blackbox_has(own, 2);
-    hang = (struct hang){.state = MIRE_HANG_OPEN};
-    mire__blackbox_set_hang(own, 2, &hang);
-    assert_true(mire__blackbox_is_open(own, 2) && mire__blackbox_any_hang(own));
+    hang = (struct event){.state = MIRE_EVENT_OPEN};
+    mire__blackbox_set_event(own, 2, &hang);
+    assert_true(mire__blackbox_is_open(own, 2) && mire__blackbox_any_event(own));
     assert_false(mire__blackbox_is_open(own, 3));
     munmap(memory, sizeof(struct blackbox));
 }

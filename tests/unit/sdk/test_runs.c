@@ -61,25 +61,25 @@ static bool is_there(struct store *store, const char *run, const char *suffix)
 }
 
 /* A process that is gone; its evidence is in the store, and a blackbox with a hang if `hang` is a state. */
-static void leave_run(struct store *store, char run[MIRE_STORE_RUN_BYTES], enum mire__hang_state hang)
+static void leave_run(struct store *store, char run[MIRE_STORE_RUN_BYTES], enum mire__event_state hang)
 {
     struct evidence evidence;
     struct evidence_start start = start_of(4194303);
     struct blackbox *box;
-    struct hang record;
+    struct event record;
 
     mire__store_run_name(run);
     memset(&evidence, 0, sizeof(evidence));
     mire__evidence_init(&evidence, &start);
     put(store, run, MIRE_STORE_EXIT, &evidence, sizeof(evidence));
-    if (hang == MIRE_HANG_NONE)
+    if (hang == MIRE_EVENT_NONE)
         return;
     box = box_new();
     mire__text_copy(box->facts.boot_id, sizeof(box->facts.boot_id), start.boot_id);
     box->facts.pid = start.pid;
-    mire__blackbox_hang(&record, box, 0);
+    mire__blackbox_event(&record, box, 0);
     record.state = hang;
-    mire__blackbox_set_hang(box, 0, &record);
+    mire__blackbox_set_event(box, 0, &record);
     put(store, run, MIRE_STORE_BOX, box, sizeof(*box));
     free(box);
 }
@@ -125,7 +125,7 @@ static void a_run_killed_while_stuck_is_told_with_its_hang(void **state)
     struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES], *text;
 
-    leave_run(store, run, MIRE_HANG_OPEN);
+    leave_run(store, run, MIRE_EVENT_OPEN);
     assert_int_equal(recover(store), 1);
     assert_remembered(store, run, "watchdog_kill");
     text = sealed_text(store);
@@ -142,7 +142,7 @@ static void a_hang_of_a_run_that_crashed_is_not_blocked_and_killed(void **state)
     struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES], *text;
 
-    leave_run(store, run, MIRE_HANG_OPEN);
+    leave_run(store, run, MIRE_EVENT_OPEN);
     put(store, run, MIRE_STORE_CRASH, "", 0); /* empty: still a crash */
     assert_int_equal(recover(store), 1);
     assert_remembered(store, run, "crash");
@@ -159,7 +159,7 @@ static void a_run_without_a_blackbox_is_remembered(void **state)
     struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES];
 
-    leave_run(store, run, MIRE_HANG_NONE);
+    leave_run(store, run, MIRE_EVENT_NONE);
     put(store, run, MIRE_STORE_CRASH, "", 0);
     assert_int_equal(recover(store), 0);
     assert_remembered(store, run, "crash");
@@ -174,9 +174,9 @@ static void what_the_parent_knows_is_of_its_child_alone(void **state)
     struct report_finder parent = {.now_ms = NOW, .ended = &ended};
     struct store_end ends[2];
 
-    leave_run(store, run, MIRE_HANG_NONE);
+    leave_run(store, run, MIRE_EVENT_NONE);
     mire__report_recover(store, &parent); /* the same number, another process */
-    leave_run(store, run, MIRE_HANG_NONE);
+    leave_run(store, run, MIRE_EVENT_NONE);
     ended.start_ticks = 0;
     mire__report_recover(store, &parent);
     assert_int_equal(mire__store_ends(ends, 2, store), 2);
@@ -192,7 +192,7 @@ static void a_run_of_an_older_version_is_read_and_told(void **state)
     struct report_finder upgraded = finder(&next);
     char run[MIRE_STORE_RUN_BYTES], *text;
 
-    leave_run(store, run, MIRE_HANG_ENDED);
+    leave_run(store, run, MIRE_EVENT_ENDED);
     mire__text_copy(next.app_version, sizeof(next.app_version), "8.0.39");
     assert_int_equal(mire__report_recover(store, &upgraded), 1);
     assert_remembered(store, run, "app_upgraded");
@@ -216,7 +216,7 @@ static void a_finder_that_leaves_takes_one_run(void **state)
 
     leaving.is_leaving = leaves;
     for (int i = 0; i < 3; i++)
-        leave_run(store, run, MIRE_HANG_ENDED);
+        leave_run(store, run, MIRE_EVENT_ENDED);
     assert_int_equal(mire__report_recover(store, &leaving), 1);
     assert_int_equal(mire__report_recover(store, &leaving), 1);
     assert_int_equal(recover(store), 1);
@@ -243,7 +243,7 @@ static void evidence_that_cannot_be_read_is_counted_and_its_blackbox_told(void *
     struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES], *text;
 
-    leave_run(store, run, MIRE_HANG_ENDED);
+    leave_run(store, run, MIRE_EVENT_ENDED);
     put(store, run, MIRE_STORE_EXIT, "nonsense", 8);
     assert_int_equal(recover(store), 1);
     text = sealed_text(store);
@@ -261,7 +261,7 @@ static void what_cannot_be_remembered_is_judged_again(void **state)
     char run[MIRE_STORE_RUN_BYTES], path[MIRE_STORE_PATH_MAX];
     int lock;
 
-    leave_run(store, run, MIRE_HANG_OPEN);
+    leave_run(store, run, MIRE_EVENT_OPEN);
     snprintf(path, sizeof(path), "%s/lock", (char *)*state);
     lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     assert_int_equal(flock(lock, LOCK_EX), 0);
@@ -281,7 +281,7 @@ static void many_at_once_judge_each_run_once(void **state)
     char runs[RUNS][MIRE_STORE_RUN_BYTES];
 
     for (int i = 0; i < RUNS; i++)
-        leave_run(store, runs[i], MIRE_HANG_NONE);
+        leave_run(store, runs[i], MIRE_EVENT_NONE);
     for (int i = 0; i < JUDGES; i++) {
         if (fork() != 0)
             continue;
@@ -365,7 +365,7 @@ static void dead_runs_that_cannot_be_told_are_not_kept_for_ever(void **state)
     struct store_box alive;
 
     for (int i = 0; i < MIRE_STORE_RUNS + 3; i++)
-        leave_run(store, run, MIRE_HANG_ENDED);
+        leave_run(store, run, MIRE_EVENT_ENDED);
     mire__store_run_name(run);
     assert_int_equal(
         mire__store_box_open(&alive, store, run, MIRE_STORE_EXIT, sizeof(struct evidence), sizeof(struct evidence)),

@@ -23,9 +23,9 @@
 static struct blackbox *session_box(void)
 {
     struct blackbox *box = box_new();
-    struct hang none = {0};
+    struct event none = {0};
 
-    mire__blackbox_set_hang(box, 0, &none);
+    mire__blackbox_set_event(box, 0, &none);
     mire__session_begin(box, BEGIN, 1763685000000ull);
     atomic_store(&box->session.plugins, 1u << MIRE_PLUGIN_HANG | 1u << MIRE_PLUGIN_SESSION);
     return box;
@@ -57,12 +57,12 @@ static void assert_says(const struct blackbox *box, uint64_t end_ns, const char 
 
 static void count(struct blackbox *box, uint32_t trigger, bool launch, uint32_t ground, uint64_t ms)
 {
-    const struct hang hang = {.state = MIRE_HANG_ENDED,
-                              .trigger = trigger,
-                              .launch = launch,
-                              .foreground = (uint8_t)ground,
-                              .begin_ns = BEGIN,
-                              .end_ns = BEGIN + ms * MIRE_NS_PER_MS};
+    const struct event hang = {.state = MIRE_EVENT_ENDED,
+                               .trigger = trigger,
+                               .launch = launch,
+                               .foreground = (uint8_t)ground,
+                               .begin_ns = BEGIN,
+                               .end_ns = BEGIN + ms * MIRE_NS_PER_MS};
 
     mire__session_count(&box->session, 0, &hang);
 }
@@ -113,13 +113,13 @@ static void foreground_is_told_only_if_the_app_tells_it(void **state)
 static void a_hang_that_was_going_on_at_the_kill_counts(void **state)
 {
     struct blackbox *box = session_box();
-    const struct hang open = {.state = MIRE_HANG_OPEN,
-                              .foreground = MIRE_GROUND_FORE,
-                              .threshold_ms = 2000,
-                              .begin_ns = BEGIN,
-                              .last_seen_ns = BEGIN + 9 * MIRE_NS_PER_S};
+    const struct event open = {.state = MIRE_EVENT_OPEN,
+                               .foreground = MIRE_GROUND_FORE,
+                               .threshold_ms = 2000,
+                               .begin_ns = BEGIN,
+                               .last_seen_ns = BEGIN + 9 * MIRE_NS_PER_S};
     (void)state;
-    mire__blackbox_set_hang(box, 0, &open);
+    mire__blackbox_set_event(box, 0, &open);
     assert_says(box, BEGIN + 10 * MIRE_NS_PER_S, "\"hangs\":{\"foreground\":{\"count\":1,\"duration_ms\":9000}}");
     free(box);
 }
@@ -129,19 +129,19 @@ static void a_hang_that_was_going_on_at_the_kill_counts(void **state)
 static void a_hang_counts_once_however_the_process_ends(void **state)
 {
     struct blackbox *box = session_box();
-    struct hang open = {.state = MIRE_HANG_OPEN,
-                        .foreground = MIRE_GROUND_FORE,
-                        .threshold_ms = 2000,
-                        .begin_ns = BEGIN,
-                        .last_seen_ns = BEGIN + 9 * MIRE_NS_PER_S};
+    struct event open = {.state = MIRE_EVENT_OPEN,
+                         .foreground = MIRE_GROUND_FORE,
+                         .threshold_ms = 2000,
+                         .begin_ns = BEGIN,
+                         .last_seen_ns = BEGIN + 9 * MIRE_NS_PER_S};
     (void)state;
-    mire__blackbox_set_hang(box, 0, &open);
+    mire__blackbox_set_event(box, 0, &open);
     atomic_store(&box->left_ns, BEGIN + 9500 * MIRE_NS_PER_MS);
     assert_says(box, BEGIN + 10 * MIRE_NS_PER_S, "\"hangs\":{\"foreground\":{\"count\":1,\"duration_ms\":9500}}");
     atomic_store(&box->left_ns, 0);
-    open.state = MIRE_HANG_ENDED;
+    open.state = MIRE_EVENT_ENDED;
     open.end_ns = open.last_seen_ns;
-    mire__blackbox_set_hang(box, 0, &open);
+    mire__blackbox_set_event(box, 0, &open);
     assert_says(box, BEGIN + 10 * MIRE_NS_PER_S, "\"hangs\":{\"foreground\":{\"count\":1,\"duration_ms\":9000}}");
     mire__session_count(&box->session, 0, &open);
     assert_says(box, BEGIN + 10 * MIRE_NS_PER_S, "\"hangs\":{\"foreground\":{\"count\":1,\"duration_ms\":9000}}");
@@ -412,17 +412,17 @@ static void ends_and_losses_are_told_once(void **state)
     struct store_item item;
 
     assert_int_equal(mire__store_end_add(store, &end), MIRE_OK);
-    mire__store_count_drop(store, MIRE_DROP_ANNEALED);
+    mire__store_count_drop(store, MIRE_DROP_SUPPRESSED);
     assert_int_equal(mire__session_seal(store, &share, NOW_MS), MIRE_OK);
     assert_int_equal(mire__store_list(&item, 1, store), 1);
     assert_int_equal(mire__store_ends(&kept, 1, store), 1);
     assert_true(kept.told);
     mire__store_drops(drops, store);
-    assert_int_equal(drops[MIRE_DROP_ANNEALED], 0);
+    assert_int_equal(drops[MIRE_DROP_SUPPRESSED], 0);
     /* Dropped, the record gives its losses back. */
     mire__store_drop(store, item.id, MIRE_DROP_REFUSED);
     mire__store_drops(drops, store);
-    assert_int_equal(drops[MIRE_DROP_ANNEALED], 1);
+    assert_int_equal(drops[MIRE_DROP_SUPPRESSED], 1);
     mire__store_close(store);
     free(box);
 }

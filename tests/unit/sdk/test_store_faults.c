@@ -143,7 +143,7 @@ static void store_reads_what_the_first_version_wrote(void **state)
     assert_true(after.until_ms == STORE_NOW && after.said_ms == 0);
     assert_int_equal(mire__store_rollout(etag, text, sizeof(text), store), 13);
     assert_string_equal(etag, "\"e1\"");
-    assert_int_equal(dropped(store, MIRE_DROP_ANNEALED), 7);
+    assert_int_equal(dropped(store, MIRE_DROP_SUPPRESSED), 7);
     assert_body(store, id_at(STORE_NOW, 1), "body");
     mire__store_drop(store, id_at(STORE_NOW, 1), MIRE_DROP_REFUSED);
     assert_int_equal(dropped(store, MIRE_DROP_AGE), 4);

@@ -128,7 +128,7 @@ static void the_same_hang_again_is_counted_not_sealed(void **state)
     assert_int_equal(mire__store_open(&store, *state, &caps), MIRE_OK);
     mire__store_drops(drops, store);
     mire__store_close(store);
-    assert_int_equal(drops[MIRE_DROP_ANNEALED], 2);
+    assert_int_equal(drops[MIRE_DROP_SUPPRESSED], 2);
 }
 
 static void hang_is_seen_through_marks(void **state)

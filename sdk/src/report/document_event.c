@@ -3,19 +3,19 @@
  */
 #include "report/document.h"
 
-static void write_thread(struct wire *wire, const struct hang *hang)
+static void write_thread(struct wire *wire, const struct event *event)
 {
-    if (hang->tid == 0) /* of the whole process */
+    if (event->tid == 0) /* of the whole process */
         return;
     mire__wire_object(wire, MIRE_NAME_THREAD);
-    mire__wire_u64(wire, MIRE_NAME_TID, hang->tid);
-    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_NAME, hang->thread_name);
-    mire__wire_u64(wire, MIRE_NAME_CPU_MS, ms_of(hang->use.cpu_ns));
-    mire__wire_u64(wire, MIRE_NAME_VOLUNTARY_SWITCHES, hang->use.voluntary_switches);
-    mire__wire_u64(wire, MIRE_NAME_INVOLUNTARY_SWITCHES, hang->use.involuntary_switches);
-    mire__wire_u64(wire, MIRE_NAME_MAJOR_FAULTS, hang->use.major_faults);
-    mire__wire_u64(wire, MIRE_NAME_READ_BYTES, hang->use.read_bytes);
-    mire__wire_u64(wire, MIRE_NAME_WRITE_BYTES, hang->use.write_bytes);
+    mire__wire_u64(wire, MIRE_NAME_TID, event->tid);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_NAME, event->thread_name);
+    mire__wire_u64(wire, MIRE_NAME_CPU_MS, ms_of(event->use.cpu_ns));
+    mire__wire_u64(wire, MIRE_NAME_VOLUNTARY_SWITCHES, event->use.voluntary_switches);
+    mire__wire_u64(wire, MIRE_NAME_INVOLUNTARY_SWITCHES, event->use.involuntary_switches);
+    mire__wire_u64(wire, MIRE_NAME_MAJOR_FAULTS, event->use.major_faults);
+    mire__wire_u64(wire, MIRE_NAME_READ_BYTES, event->use.read_bytes);
+    mire__wire_u64(wire, MIRE_NAME_WRITE_BYTES, event->use.write_bytes);
     mire__wire_end(wire);
 }
 
@@ -37,7 +37,7 @@ static void write_times(struct wire *wire, const struct draft *draft)
 
     for (uint32_t i = 0; i < draft->sample_count; i++) {
         uint64_t t_ns = mire__ring_at(NULL, &draft->lane->ring, i)->t_ns;
-        uint64_t t = t_ns > draft->hang.begin_ns ? (t_ns - draft->hang.begin_ns) / MIRE_NS_PER_MS : 0;
+        uint64_t t = t_ns > draft->event.begin_ns ? (t_ns - draft->event.begin_ns) / MIRE_NS_PER_MS : 0;
 
         at = t > at ? t : at;
         column[i] = at;
@@ -97,8 +97,8 @@ static void write_samples(struct wire *wire, const struct draft *draft)
     uint32_t others = 0;
 
     mire__wire_object(wire, MIRE_NAME_SAMPLES);
-    if (draft->hang.period_ms > 0)
-        mire__wire_u64(wire, MIRE_NAME_PERIOD_MS, at_most(draft->hang.period_ms, MIRE_WIRE_PERIOD_MAX));
+    if (draft->event.period_ms > 0)
+        mire__wire_u64(wire, MIRE_NAME_PERIOD_MS, at_most(draft->event.period_ms, MIRE_WIRE_PERIOD_MAX));
     write_times(wire, draft);
     for (uint32_t i = 0; i < draft->sample_count; i++) {
         const struct sample *sample = mire__ring_at(NULL, &draft->lane->ring, i);
@@ -143,42 +143,42 @@ static void write_hot(struct wire *wire, const struct draft *draft)
 }
 
 /* The lock waited for, and the figures of what the process as a whole did; each where there is one. */
-static void write_causes(struct wire *wire, const struct hang *hang)
+static void write_causes(struct wire *wire, const struct event *event)
 {
-    if (hang->lock_address) {
+    if (event->lock_address) {
         mire__wire_object(wire, MIRE_NAME_LOCK);
-        mire__wire_u64(wire, MIRE_NAME_ADDRESS, hang->lock_address);
-        if (hang->lock_owner)
-            mire__wire_u64(wire, MIRE_NAME_OWNER_TID, hang->lock_owner);
+        mire__wire_u64(wire, MIRE_NAME_ADDRESS, event->lock_address);
+        if (event->lock_owner)
+            mire__wire_u64(wire, MIRE_NAME_OWNER_TID, event->lock_owner);
         mire__wire_end(wire);
     }
-    if (hang->cpu.window_ms) {
+    if (event->cpu.window_ms) {
         mire__wire_object(wire, MIRE_NAME_CPU);
-        mire__wire_u64(wire, MIRE_NAME_WINDOW_MS, hang->cpu.window_ms);
-        mire__wire_u64(wire, MIRE_NAME_PERCENT, hang->cpu.percent);
-        mire__wire_u64(wire, MIRE_NAME_LIMIT_PERCENT, hang->cpu.limit_percent);
+        mire__wire_u64(wire, MIRE_NAME_WINDOW_MS, event->cpu.window_ms);
+        mire__wire_u64(wire, MIRE_NAME_PERCENT, event->cpu.percent);
+        mire__wire_u64(wire, MIRE_NAME_LIMIT_PERCENT, event->cpu.limit_percent);
         mire__wire_end(wire);
     }
-    if (hang->disk.window_ms) {
+    if (event->disk.window_ms) {
         mire__wire_object(wire, MIRE_NAME_DISK);
-        mire__wire_u64(wire, MIRE_NAME_WINDOW_MS, hang->disk.window_ms);
-        mire__wire_u64(wire, MIRE_NAME_READ_BYTES, hang->disk.read_bytes);
-        mire__wire_u64(wire, MIRE_NAME_WRITE_BYTES, hang->disk.write_bytes);
-        mire__wire_u64(wire, MIRE_NAME_LIMIT_BYTES, hang->disk.limit_bytes);
+        mire__wire_u64(wire, MIRE_NAME_WINDOW_MS, event->disk.window_ms);
+        mire__wire_u64(wire, MIRE_NAME_READ_BYTES, event->disk.read_bytes);
+        mire__wire_u64(wire, MIRE_NAME_WRITE_BYTES, event->disk.write_bytes);
+        mire__wire_u64(wire, MIRE_NAME_LIMIT_BYTES, event->disk.limit_bytes);
         mire__wire_end(wire);
     }
-    if (hang->trigger == MIRE_TRIGGER_FRAMES) {
+    if (event->trigger == MIRE_TRIGGER_FRAMES) {
         mire__wire_object(wire, MIRE_NAME_FRAMES);
-        mire__wire_u64(wire, MIRE_NAME_WINDOW_MS, hang->frames.window_ms);
-        mire__wire_u64(wire, MIRE_NAME_TICKS, hang->frames.ticks);
-        mire__wire_u64(wire, MIRE_NAME_DROPPED, hang->frames.dropped);
-        mire__wire_u64(wire, MIRE_NAME_LONGEST_MS, hang->frames.longest_ms);
+        mire__wire_u64(wire, MIRE_NAME_WINDOW_MS, event->frames.window_ms);
+        mire__wire_u64(wire, MIRE_NAME_TICKS, event->frames.ticks);
+        mire__wire_u64(wire, MIRE_NAME_DROPPED, event->frames.dropped);
+        mire__wire_u64(wire, MIRE_NAME_LONGEST_MS, event->frames.longest_ms);
         mire__wire_end(wire);
     }
-    if (hang->annealed.count) {
+    if (event->suppressed.count) {
         mire__wire_object(wire, MIRE_NAME_SUPPRESSED);
-        mire__wire_u64(wire, MIRE_NAME_COUNT, at_most(hang->annealed.count, UINT32_MAX));
-        mire__wire_u64(wire, MIRE_NAME_DURATION_MS, hang->annealed.duration_ms);
+        mire__wire_u64(wire, MIRE_NAME_COUNT, at_most(event->suppressed.count, UINT32_MAX));
+        mire__wire_u64(wire, MIRE_NAME_DURATION_MS, event->suppressed.duration_ms);
         mire__wire_end(wire);
     }
 }
@@ -218,44 +218,44 @@ static uint64_t begin_wall_ms(const struct blackbox_facts *facts, uint64_t begin
 static enum mire__guess guess_of(const struct draft *draft)
 {
     const struct exit_end *end = draft->told ? draft->told->end : NULL;
-    struct hang hang = draft->hang;
+    struct event event = draft->event;
 
     if (end && end->verdict.verdict != MIRE_EXIT_WATCHDOG_KILL)
-        hang.state = MIRE_HANG_ENDED;
-    return mire__hang_guess(&hang);
+        event.state = MIRE_EVENT_ENDED;
+    return mire__event_guess(&event);
 }
 
 void mire__document_hang(struct wire *wire, const struct draft *draft)
 {
-    const struct hang *hang = &draft->hang;
-    uint64_t threshold_ms = hang->threshold_ms ? hang->threshold_ms : 1;
+    const struct event *event = &draft->event;
+    uint64_t threshold_ms = event->threshold_ms ? event->threshold_ms : 1;
 
     mire__wire_object(wire, MIRE_NAME_EVENT);
-    mire__wire_u64(wire, MIRE_NAME_BEGIN_NS, hang->begin_ns);
-    mire__wire_u64(wire, MIRE_NAME_BEGIN_WALL_MS, begin_wall_ms(&draft->box->facts, hang->begin_ns));
-    mire__wire_u64(wire, MIRE_NAME_DURATION_MS, at_most(ms_of(mire__hang_duration_ns(hang)), MIRE_WIRE_DURATION_MAX));
+    mire__wire_u64(wire, MIRE_NAME_BEGIN_NS, event->begin_ns);
+    mire__wire_u64(wire, MIRE_NAME_BEGIN_WALL_MS, begin_wall_ms(&draft->box->facts, event->begin_ns));
+    mire__wire_u64(wire, MIRE_NAME_DURATION_MS, at_most(ms_of(mire__event_duration_ns(event)), MIRE_WIRE_DURATION_MAX));
     mire__wire_u64(wire, MIRE_NAME_THRESHOLD_MS, at_most(threshold_ms, MIRE_WIRE_THRESHOLD_MAX));
-    WORD(wire, MIRE_NAME_TRIGGER, triggers, hang->trigger);
-    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_NAME, hang->name);
-    mire__wire_bool(wire, MIRE_NAME_OPEN, hang->state == MIRE_HANG_OPEN);
-    mire__wire_bool(wire, MIRE_NAME_LAUNCH, hang->launch);
-    if (hang->foreground == MIRE_GROUND_BACK || hang->foreground == MIRE_GROUND_FORE)
-        mire__wire_bool(wire, MIRE_NAME_FOREGROUND, hang->foreground == MIRE_GROUND_FORE);
-    mire__wire_u64(wire, MIRE_NAME_LATE_MS, ms_of(hang->late_ns));
-    if (hang->suspended_ns > 0)
-        mire__wire_u64(wire, MIRE_NAME_SUSPENDED_MS, ms_of(hang->suspended_ns));
-    if (hang->slack_ns > 0)
-        mire__wire_u64(wire, MIRE_NAME_BEGIN_SLACK_MS, ms_of(hang->slack_ns));
-    if (hang->end_slack_ns > 0)
-        mire__wire_u64(wire, MIRE_NAME_END_SLACK_MS, ms_of(hang->end_slack_ns));
-    if (hang->unsure_ns > 0)
-        mire__wire_u64(wire, MIRE_NAME_UNSURE_MS, ms_of(hang->unsure_ns));
+    WORD(wire, MIRE_NAME_TRIGGER, triggers, event->trigger);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_NAME, event->name);
+    mire__wire_bool(wire, MIRE_NAME_OPEN, event->state == MIRE_EVENT_OPEN);
+    mire__wire_bool(wire, MIRE_NAME_LAUNCH, event->launch);
+    if (event->foreground == MIRE_GROUND_BACK || event->foreground == MIRE_GROUND_FORE)
+        mire__wire_bool(wire, MIRE_NAME_FOREGROUND, event->foreground == MIRE_GROUND_FORE);
+    mire__wire_u64(wire, MIRE_NAME_LATE_MS, ms_of(event->late_ns));
+    if (event->suspended_ns > 0)
+        mire__wire_u64(wire, MIRE_NAME_SUSPENDED_MS, ms_of(event->suspended_ns));
+    if (event->slack_ns > 0)
+        mire__wire_u64(wire, MIRE_NAME_BEGIN_SLACK_MS, ms_of(event->slack_ns));
+    if (event->end_slack_ns > 0)
+        mire__wire_u64(wire, MIRE_NAME_END_SLACK_MS, ms_of(event->end_slack_ns));
+    if (event->unsure_ns > 0)
+        mire__wire_u64(wire, MIRE_NAME_UNSURE_MS, ms_of(event->unsure_ns));
     if (draft->wait_node > 0)
         mire__wire_u64(wire, MIRE_NAME_WAIT_NODE, draft->wait_node);
-    WORD(wire, MIRE_NAME_GATE, gates, hang->gate);
+    WORD(wire, MIRE_NAME_GATE, gates, event->gate);
     WORD(wire, MIRE_NAME_GUESS, guesses, guess_of(draft));
-    write_causes(wire, hang);
-    write_thread(wire, hang);
+    write_causes(wire, event);
+    write_thread(wire, event);
     write_samples(wire, draft);
     write_blame(wire, draft);
     write_hot(wire, draft);

@@ -1,5 +1,5 @@
 /* test_spine.c - which stacks are one, which are not; against a naive twin that builds the tree. */
-#include "ring/spine.h"
+#include "ring/signature.h"
 #include "support/seed.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 static struct blackbox box; /* some MB: not for the stack */
 static struct ring ring;
-static struct spine spine, other;
+static struct stack_signature signature, other;
 
 static int setup(void **state)
 {
@@ -55,7 +55,7 @@ static void push(uint64_t weight_ns, uint32_t into, bool known, uint32_t depth, 
         __VA_ARGS__                                       \
     }
 
-static void assert_spine(const struct spine *is, uint32_t depth, const uint32_t *functions)
+static void assert_spine(const struct stack_signature *is, uint32_t depth, const uint32_t *functions)
 {
     assert_int_equal(is->sure, depth);
     for (uint32_t i = 0; i < depth; i++)
@@ -68,10 +68,10 @@ static void the_spine_ends_where_no_function_holds_enough(void **state)
     push(30, 5, true, STACK(1, 2, 3, 40));
     push(40, 6, true, STACK(1, 2, 3, 50));
     push(30, 7, true, STACK(1, 2, 9));
-    mire__spine_find(&spine, &box, &ring);
-    assert_spine(&spine, STACK(1, 2, 3));
-    assert_int_equal(spine.deepest, 4);
-    assert_int_equal(spine.inward, 0);
+    mire__signature_find(&signature, &box, &ring);
+    assert_spine(&signature, STACK(1, 2, 3));
+    assert_int_equal(signature.deepest, 4);
+    assert_int_equal(signature.inward, 0);
 }
 
 static void a_heavy_stack_wins_over_many_light_ones(void **state)
@@ -81,21 +81,21 @@ static void a_heavy_stack_wins_over_many_light_ones(void **state)
     push(10, 5, true, STACK(1, 2, 8));
     push(900, 5, true, STACK(1, 2, 3));
     push(10, 5, true, STACK(1, 2, 7));
-    mire__spine_find(&spine, &box, &ring);
-    assert_spine(&spine, STACK(1, 2, 3));
+    mire__signature_find(&signature, &box, &ring);
+    assert_spine(&signature, STACK(1, 2, 3));
 }
 
 static void another_place_in_the_same_functions_is_the_same_spine(void **state)
 {
     (void)state;
     push(1, 5, true, STACK(1, 2, 3));
-    mire__spine_find(&spine, &box, &ring);
+    mire__signature_find(&signature, &box, &ring);
     mire__ring_reset(&ring, 1);
     push(1, 0xe0, true, STACK(1, 2, 3));
-    mire__spine_find(&other, &box, &ring);
-    assert_true(mire__spine_same(&spine, &other));
-    assert_int_equal(mire__spine_number(&spine, 7), mire__spine_number(&other, 7));
-    assert_int_not_equal(mire__spine_number(&spine, 7), mire__spine_number(&spine, 8));
+    mire__signature_find(&other, &box, &ring);
+    assert_true(mire__signature_same(&signature, &other));
+    assert_int_equal(mire__signature_number(&signature, 7), mire__signature_number(&other, 7));
+    assert_int_not_equal(mire__signature_number(&signature, 7), mire__signature_number(&signature, 8));
 }
 
 static void another_function_anywhere_is_another_spine(void **state)
@@ -104,13 +104,13 @@ static void another_function_anywhere_is_another_spine(void **state)
 
     (void)state;
     push(1, 5, true, STACK(1, 2, 3));
-    mire__spine_find(&spine, &box, &ring);
+    mire__signature_find(&signature, &box, &ring);
     for (size_t i = 0; i < MIRE_COUNT(others); i++) {
         mire__ring_reset(&ring, 1);
         push(1, 5, true, 3, others[i]);
-        mire__spine_find(&other, &box, &ring);
-        assert_false(mire__spine_same(&spine, &other));
-        assert_int_not_equal(mire__spine_number(&spine, 7), mire__spine_number(&other, 7));
+        mire__signature_find(&other, &box, &ring);
+        assert_false(mire__signature_same(&signature, &other));
+        assert_int_not_equal(mire__signature_number(&signature, 7), mire__signature_number(&other, 7));
     }
 }
 
@@ -122,54 +122,54 @@ static void a_drift_of_two_instructions_is_the_same_spine(void **state)
     for (uint32_t from = 0; from < 64; from++) {
         mire__ring_reset(&ring, 1);
         push(1, from, false, STACK(1, 2, 3));
-        mire__spine_find(&spine, &box, &ring);
+        mire__signature_find(&signature, &box, &ring);
         mire__ring_reset(&ring, 1);
         push(1, from + 15, false, STACK(1, 2, 3));
-        mire__spine_find(&other, &box, &ring);
-        assert_true(mire__spine_same(&spine, &other));
+        mire__signature_find(&other, &box, &ring);
+        assert_true(mire__signature_same(&signature, &other));
         mire__ring_reset(&ring, 1);
         push(1, from + 64, false, STACK(1, 2, 3));
-        mire__spine_find(&other, &box, &ring);
-        assert_false(mire__spine_same(&spine, &other));
+        mire__signature_find(&other, &box, &ring);
+        assert_false(mire__signature_same(&signature, &other));
     }
 }
 
-static void with_share(uint64_t percent, struct spine *out)
+static void with_share(uint64_t percent, struct stack_signature *out)
 {
     mire__ring_reset(&ring, 1);
     push(percent, 5, true, STACK(1, 2, 3));
     push((100 - percent) / 2, 5, true, STACK(1, 2, 4));
     push((100 - percent) / 2, 5, true, STACK(1, 2, 5));
-    mire__spine_find(out, &box, &ring);
+    mire__signature_find(out, &box, &ring);
 }
 
 /* 58 % of the time in a function now and 64 % the next time: it is one hang. 10 % and 90 %: they are two. */
 static void a_share_that_varies_a_little_is_the_same_spine(void **state)
 {
     (void)state;
-    with_share(58, &spine);
-    assert_int_equal(spine.sure, 2);
+    with_share(58, &signature);
+    assert_int_equal(signature.sure, 2);
     with_share(64, &other);
     assert_int_equal(other.sure, 3);
-    assert_true(mire__spine_same(&spine, &other) && mire__spine_same(&other, &spine));
-    with_share(30, &spine);
-    assert_false(mire__spine_same(&spine, &other) || mire__spine_same(&other, &spine));
+    assert_true(mire__signature_same(&signature, &other) && mire__signature_same(&other, &signature));
+    with_share(30, &signature);
+    assert_false(mire__signature_same(&signature, &other) || mire__signature_same(&other, &signature));
 }
 
 static void the_number_holds_wherever_the_image_is_loaded(void **state)
 {
     (void)state;
     push(1, 5, true, STACK(1, 2, 3));
-    mire__spine_find(&spine, &box, &ring);
+    mire__signature_find(&signature, &box, &ring);
     mire__blackbox_clear_images(&box);
     const struct image moved = {
         .start = 2 * APP, .end = 2 * APP + 0x100000, .load = 2 * APP, .id_size = 4, .id = {1, 2, 3, 4}};
     mire__blackbox_add_image(&box, &moved, "/elsewhere/app");
     mire__ring_reset(&ring, 1);
     push(1, 5, true, STACK(1 + APP / 0x100, 2 + APP / 0x100, 3 + APP / 0x100));
-    mire__spine_find(&other, &box, &ring);
-    assert_true(mire__spine_same(&spine, &other));
-    assert_int_equal(mire__spine_number(&spine, 7), mire__spine_number(&other, 7));
+    mire__signature_find(&other, &box, &ring);
+    assert_true(mire__signature_same(&signature, &other));
+    assert_int_equal(mire__signature_number(&signature, 7), mire__signature_number(&other, 7));
 }
 
 /* A compiler at run time puts the same code elsewhere in each run. */
@@ -179,32 +179,32 @@ static void code_in_no_image_is_the_same_wherever_it_lies(void **state)
     uint64_t number;
 
     push(100, 4, true, STACK(1, 2, 0x7000));
-    mire__spine_find(&spine, &box, &ring);
-    assert_int_equal(spine.sure, 3);
-    number = mire__spine_number(&spine, 0);
+    mire__signature_find(&signature, &box, &ring);
+    assert_int_equal(signature.sure, 3);
+    number = mire__signature_number(&signature, 0);
     mire__ring_reset(&ring, 1);
     push(100, 4, true, STACK(1, 2, 0x9123));
-    mire__spine_find(&other, &box, &ring);
-    assert_true(mire__spine_same(&other, &spine));
-    assert_int_not_equal(mire__spine_number(&other, 0), 0);
+    mire__signature_find(&other, &box, &ring);
+    assert_true(mire__signature_same(&other, &signature));
+    assert_int_not_equal(mire__signature_number(&other, 0), 0);
     mire__ring_reset(&ring, 1);
     push(100, 4, true, STACK(1, 2, 0x8000));
-    mire__spine_find(&other, &box, &ring);
-    assert_int_equal(mire__spine_number(&other, 0), number);
+    mire__signature_find(&other, &box, &ring);
+    assert_int_equal(mire__signature_number(&other, 0), number);
     mire__ring_reset(&ring, 1);
     push(100, 4, true, STACK(1, 2, 3));
-    mire__spine_find(&other, &box, &ring);
-    assert_false(mire__spine_same(&other, &spine));
+    mire__signature_find(&other, &box, &ring);
+    assert_false(mire__signature_same(&other, &signature));
 }
 
 static void another_build_is_another_spine(void **state)
 {
     (void)state;
     push(1, 5, true, STACK(1, 2, 3));
-    mire__spine_find(&spine, &box, &ring);
+    mire__signature_find(&signature, &box, &ring);
     box.images[0].id[3]++;
-    mire__spine_find(&other, &box, &ring);
-    assert_false(mire__spine_same(&spine, &other));
+    mire__signature_find(&other, &box, &ring);
+    assert_false(mire__signature_same(&signature, &other));
 }
 
 static void stacks_that_do_not_reach_the_outermost_frame_are_read_from_the_innermost(void **state)
@@ -218,9 +218,9 @@ static void stacks_that_do_not_reach_the_outermost_frame_are_read_from_the_inner
         memcpy(deep + MIRE_DEPTH_MAX - 3, (uint32_t[]){7, 8, 9}, 12);
         push(1, 5, true, MIRE_DEPTH_MAX, deep);
     }
-    mire__spine_find(&spine, &box, &ring);
-    assert_int_equal(spine.inward, 1);
-    assert_spine(&spine, STACK(9, 8, 7));
+    mire__signature_find(&signature, &box, &ring);
+    assert_int_equal(signature.inward, 1);
+    assert_spine(&signature, STACK(9, 8, 7));
 }
 
 static void broken_stacks_do_not_vote_where_whole_ones_hold_most(void **state)
@@ -229,21 +229,21 @@ static void broken_stacks_do_not_vote_where_whole_ones_hold_most(void **state)
     push(70, 5, true, STACK(1, 2, 3));
     push(30, 5, true, STACK(3));
     ring.slots[1].flags = MIRE_SAMPLE_BROKEN;
-    mire__spine_find(&spine, &box, &ring);
-    assert_spine(&spine, STACK(1, 2, 3));
+    mire__signature_find(&signature, &box, &ring);
+    assert_spine(&signature, STACK(1, 2, 3));
 }
 
 static void nothing_is_known_of_an_empty_ring(void **state)
 {
     (void)state;
-    mire__spine_find(&spine, &box, &ring);
-    assert_int_equal(spine.sure, 0);
-    assert_false(mire__spine_same(&spine, &spine));
+    mire__signature_find(&signature, &box, &ring);
+    assert_int_equal(signature.sure, 0);
+    assert_false(mire__signature_same(&signature, &signature));
     push(50, 0, true, 0, NULL);
-    mire__spine_find(&spine, &box, &ring);
-    assert_int_equal(spine.sure, 0);
-    assert_int_equal(spine.deepest, 0);
-    assert_int_not_equal(mire__spine_number(&spine, 0), 0);
+    mire__signature_find(&signature, &box, &ring);
+    assert_int_equal(signature.sure, 0);
+    assert_int_equal(signature.deepest, 0);
+    assert_int_not_equal(mire__signature_number(&signature, 0), 0);
 }
 
 /* The twin weighs every prefix of every stack: from the root down the heaviest, as long as it holds enough. */
@@ -297,10 +297,10 @@ static void the_spine_is_that_of_its_naive_twin(void **state)
             weights[i] = (uint64_t)random() % 1000000; /* none weighs the same as another */
             push(weights[i], 5, true, 6, stacks[i]);
         }
-        mire__spine_find(&spine, &box, &ring);
-        assert_int_equal(spine.sure, twin_depth(stacks, weights, count, 60));
-        assert_int_equal(spine.depth, twin_depth(stacks, weights, count, 40));
-        depths[spine.sure]++;
+        mire__signature_find(&signature, &box, &ring);
+        assert_int_equal(signature.sure, twin_depth(stacks, weights, count, 60));
+        assert_int_equal(signature.depth, twin_depth(stacks, weights, count, 40));
+        depths[signature.sure]++;
     }
     assert_true(depths[2] > 0 && depths[4] > 0 && depths[6] > 0); /* the rounds were not all alike */
 }
@@ -324,25 +324,25 @@ static void functions_of_scripts_are_told_apart(void **state)
     (void)state;
     push_script("serve", 7);
     push_script("serve", 9);
-    mire__spine_find(&spine, &box, &ring);
-    assert_int_equal(spine.sure, 3);
-    number = mire__spine_number(&spine, 1);
+    mire__signature_find(&signature, &box, &ring);
+    assert_int_equal(signature.sure, 3);
+    number = mire__signature_number(&signature, 1);
 
     setup(NULL);
     push_script("price", 8);
     push_script("price", 8);
-    mire__spine_find(&other, &box, &ring);
+    mire__signature_find(&other, &box, &ring);
     assert_int_equal(other.sure, 3);
-    assert_false(mire__spine_same(&spine, &other));
-    assert_int_not_equal(mire__spine_number(&other, 1), number);
+    assert_false(mire__signature_same(&signature, &other));
+    assert_int_not_equal(mire__signature_number(&other, 1), number);
 
     setup(NULL); /* another process, in which the function has another number */
     assert_int_equal(mire__blackbox_add_script(&box, "before", "/srv/app.py"), 0);
     push_script("serve", 12);
     push_script("serve", 12);
-    mire__spine_find(&other, &box, &ring);
-    assert_true(mire__spine_same(&spine, &other));
-    assert_int_equal(mire__spine_number(&other, 1), number);
+    mire__signature_find(&other, &box, &ring);
+    assert_true(mire__signature_same(&signature, &other));
+    assert_int_equal(mire__signature_number(&other, 1), number);
 }
 
 int main(void)

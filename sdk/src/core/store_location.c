@@ -1,7 +1,7 @@
 /*
- * place.c - see place.h.
+ * store_location.c - see store_location.h.
  */
-#include "core/place.h"
+#include "core/store_location.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void file_name(char out[MIRE_NAME_BYTES], const char *name)
             *at = '_';
 }
 
-bool mire__place_of_user(char out[MIRE_STORE_PATH_MAX], uint32_t uid, const char *name)
+bool mire__store_location_of_user(char out[MIRE_STORE_PATH_MAX], uint32_t uid, const char *name)
 {
     char file[MIRE_NAME_BYTES];
     int length;
@@ -32,12 +32,12 @@ bool mire__place_of_user(char out[MIRE_STORE_PATH_MAX], uint32_t uid, const char
 }
 
 /* Everybody may make a name in /var/tmp: is this one ours? Made if absent. */
-static bool is_ours(const char *place)
+static bool is_ours(const char *path)
 {
     char top[MIRE_STORE_PATH_MAX];
     struct stat info;
 
-    mire__text_copy(top, sizeof(top), place);
+    mire__text_copy(top, sizeof(top), path);
     *strrchr(top, '/') = '\0';
     if (mkdir(top, 0700) != 0 && errno != EEXIST)
         return false;
@@ -54,14 +54,14 @@ static bool below(char out[MIRE_STORE_PATH_MAX], const char *base, const char *b
     return length > 0 && length < MIRE_STORE_PATH_MAX;
 }
 
-static enum mire_err try_place(struct store **store_out, const char *place, const mire_options *options)
+static enum mire_err try_dir(struct store **store_out, const char *path, const mire_options *options)
 {
-    if (strncmp(place, SHARED, sizeof(SHARED) - 1) == 0 && !is_ours(place))
+    if (strncmp(path, SHARED, sizeof(SHARED) - 1) == 0 && !is_ours(path))
         return MIRE_E_STORE;
-    return mire__store_open(store_out, place, &options->store_caps);
+    return mire__store_open(store_out, path, &options->store_caps);
 }
 
-static enum mire_err open_place(struct store **store_out, char dir[MIRE_STORE_PATH_MAX], const mire_options *options)
+static enum mire_err open_first(struct store **store_out, char dir[MIRE_STORE_PATH_MAX], const mire_options *options)
 {
     enum mire_err err = MIRE_E_STORE;
 
@@ -69,34 +69,36 @@ static enum mire_err open_place(struct store **store_out, char dir[MIRE_STORE_PA
         mire__text_copy(dir, MIRE_STORE_PATH_MAX, options->store_dir);
         err = mire__store_open(store_out, dir, &options->store_caps);
         if (err == MIRE_E_STORE && options->store_others[0] &&
-            mire__place_of_user(dir, geteuid(), options->store_others))
-            err = try_place(store_out, dir, options);
+            mire__store_location_of_user(dir, geteuid(), options->store_others))
+            err = try_dir(store_out, dir, options);
         return err;
     }
     if (below(dir, getenv("XDG_STATE_HOME"), "", options->app_name))
-        err = try_place(store_out, dir, options);
+        err = try_dir(store_out, dir, options);
     if (err == MIRE_E_STORE && below(dir, getenv("HOME"), "/.local/state", options->app_name))
-        err = try_place(store_out, dir, options);
-    if (err == MIRE_E_STORE && mire__place_of_user(dir, geteuid(), options->app_name))
-        err = try_place(store_out, dir, options);
+        err = try_dir(store_out, dir, options);
+    if (err == MIRE_E_STORE && mire__store_location_of_user(dir, geteuid(), options->app_name))
+        err = try_dir(store_out, dir, options);
     return err;
 }
 
-enum mire_err mire__place_open(struct store **store_out, char dir[MIRE_STORE_PATH_MAX], const mire_options *options)
+enum mire_err mire__store_location_open(struct store **store_out, char dir[MIRE_STORE_PATH_MAX],
+                                        const mire_options *options)
 {
     enum mire_err err;
 
     *store_out = NULL;
-    err = open_place(store_out, dir, options);
+    err = open_first(store_out, dir, options);
     if (err == MIRE_OK)
         mire__store_set_sync(*store_out, options->store_sync);
     return err;
 }
 
-bool mire__place_again(struct store *store, const mire_options *options)
+bool mire__store_location_move(struct store *store, const mire_options *options)
 {
     char dir[MIRE_STORE_PATH_MAX];
     const char *name = options->store_others[0] ? options->store_others : options->app_name;
 
-    return mire__place_of_user(dir, geteuid(), name) && is_ours(dir) && mire__store_move(store, dir) == MIRE_OK;
+    return mire__store_location_of_user(dir, geteuid(), name) && is_ours(dir) &&
+           mire__store_move(store, dir) == MIRE_OK;
 }

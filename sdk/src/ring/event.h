@@ -1,24 +1,24 @@
 /*
- * hang.h - the record of one hang, or of one of the other things that a lane can report. Facts only; what kind of hang
- * it is, is derived from them.
+ * event.h - one event of a lane: a hang, or a load, a loss of frames, a capture. An event holds facts only; the kind
+ * on the dashboard is derived from them.
  *
  *     NONE --busy for a share of the threshold--> OPEN --the turn ends--> ENDED --report sealed--> NONE
  *                                                  '-- ended before the threshold, or a launch without a loop --> NONE
  */
-#ifndef MIRE_RING_HANG_H
-#define MIRE_RING_HANG_H
+#ifndef MIRE_RING_EVENT_H
+#define MIRE_RING_EVENT_H
 
 #include "base/base.h"
 
-enum mire__hang_state { MIRE_HANG_NONE = 0, MIRE_HANG_OPEN = 1, MIRE_HANG_ENDED = 2 };
+enum mire__event_state { MIRE_EVENT_NONE = 0, MIRE_EVENT_OPEN = 1, MIRE_EVENT_ENDED = 2 };
 
 enum mire__gate_kind { MIRE_GATE_NONE = 0, MIRE_GATE_POLL = 1, MIRE_GATE_MARK = 2, MIRE_GATE_PING = 3 };
 
-/* What made the record. */
+/* Why the event was opened. */
 enum mire__trigger {
     MIRE_TRIGGER_BUSY = 0,       /* a turn over the threshold */
     MIRE_TRIGGER_UNANSWERED = 1, /* a ping not answered, though the loop turns or idles */
-    MIRE_TRIGGER_CPU = 2,        /* the process over its limits: the four below */
+    MIRE_TRIGGER_CPU = 2,        /* this and the next three: the process exceeds a limit */
     MIRE_TRIGGER_POWER = 3,
     MIRE_TRIGGER_DISK = 4,
     MIRE_TRIGGER_FRAMES = 5,
@@ -29,7 +29,7 @@ enum mire__trigger {
 
 enum mire__ground { MIRE_GROUND_BACK = 0, MIRE_GROUND_FORE = 1, MIRE_GROUND_UNKNOWN = 2 };
 
-/* One thread's counters, differences over the hang. */
+/* One thread's counters: differences over the event. */
 struct thread_use {
     uint64_t cpu_ns;
     uint64_t voluntary_switches;
@@ -75,7 +75,7 @@ struct disk_fact {
     uint64_t limit_bytes;
 };
 
-/* MIRE_TRIGGER_FRAMES; the record's name is the scene's. */
+/* MIRE_TRIGGER_FRAMES; the event's name is the scene's. */
 struct frames_fact {
     uint32_t ticks;
     uint32_t dropped;
@@ -83,62 +83,62 @@ struct frames_fact {
     uint32_t window_ms;
 };
 
-/* Hangs of the same stack that were counted, not sent, since the last one sent. */
-struct annealed_fact {
+/* Events of the same stack that were suppressed since the last report of it. */
+struct suppressed_fact {
     uint64_t count;
     uint64_t duration_ms;
 };
 
-struct hang {
-    uint32_t state;     /* enum mire__hang_state */
+struct event {
+    uint32_t state;     /* enum mire__event_state */
     uint32_t gate;      /* enum mire__gate_kind */
     uint32_t trigger;   /* enum mire__trigger */
     uint8_t launch;     /* 1: the loop had not waited once when it began */
-    uint8_t exited;     /* 1: ended because the process did (mire_stop, exit, _exit, exec) */
+    uint8_t exited;     /* 1: the process ended, and the event with it (mire_stop, exit, _exit, exec) */
     uint8_t foreground; /* enum mire__ground, when it began */
     uint8_t unused;
-    uint8_t id[16]; /* UUIDv7, made when it began: the report's id, however often it is built */
+    uint8_t id[16]; /* UUIDv7, made at the begin: the id of every report that is built of the event */
     char thread_name[18];
     char name[64];         /* of a mire_capture or a scene; else empty */
     uint32_t tid;          /* 0: the whole process */
-    uint32_t threshold_ms; /* the one it is measured against; 0: none */
-    uint32_t period_ms;    /* between samples now; doubles when the ring thins */
-    uint64_t begin_ns;     /* CLOCK_MONOTONIC */
-    uint64_t last_seen_ns; /* the last instant at which it was known to be going on */
+    uint32_t threshold_ms; /* the event's own threshold; 0: none */
+    uint32_t period_ms;    /* time between two samples now; doubles when the ring thins */
+    uint64_t begin_ns;     /* CLOCK_MONOTONIC, as all times here */
+    uint64_t last_seen_ns; /* the last time at which the event was known to continue */
     uint64_t end_ns;       /* when ENDED */
-    uint64_t late_ns;      /* by how much the check thread was late: a stopped or starved process, not a hang */
-    uint64_t suspended_ns; /* the machine slept meanwhile; no part of end_ns - begin_ns */
-    uint64_t slack_ns;     /* it may have begun so much earlier: all that a ping, or samples, can tell */
-    uint64_t end_slack_ns; /* it may have ended so much later */
-    uint64_t unsure_ns;    /* samples of so much of it show a thread asleep that may have waited for events */
-    uint64_t lock_address; /* of the lock the thread waited for last, 0 if none is known */
-    uint32_t lock_owner;   /* tid, 0 if not known */
+    uint64_t late_ns;      /* the check thread was late by this: the process was stopped or starved, which is no hang */
+    uint64_t suspended_ns; /* the machine slept for this; not part of end_ns - begin_ns */
+    uint64_t slack_ns;     /* the begin may be earlier by up to this: the precision of pings and of samples */
+    uint64_t end_slack_ns; /* the end may be later by up to this */
+    uint64_t unsure_ns;    /* in samples for this time the thread slept, and may have waited for events */
+    uint64_t lock_address; /* of the lock that the thread waited for last; 0: none is known */
+    uint32_t lock_owner;   /* tid; 0: not known */
     uint32_t unused_too;
     struct thread_use use;
     struct process_use process;
     struct cpu_fact cpu;
     struct disk_fact disk;
     struct frames_fact frames;
-    struct annealed_fact annealed;
+    struct suppressed_fact suppressed;
     struct capture_cost cost;
 };
 
 /*
- * Is it worth a report? By its own threshold, without the time in which the check thread was late. A launch without a
- * loop that ended with the process's own exit is not.
+ * Is the event worth a report? True from its threshold on, without late_ns. A launch without a loop is not, if the
+ * process ended it by its own exit.
  */
-bool mire__hang_counts(const struct hang *hang);
+bool mire__event_counts(const struct event *event);
 
-/* How long it took, or has taken so far. */
-uint64_t mire__hang_duration_ns(const struct hang *hang);
+/* Duration, of an open event until last_seen_ns. */
+uint64_t mire__event_duration_ns(const struct event *event);
 
-/* What the device makes of the facts. */
+/* The kind of trouble as the device sees it: a guess that the server may correct. */
 enum mire__guess {
     MIRE_GUESS_FOREGROUND_BLOCK,
     MIRE_GUESS_BACKGROUND_BLOCK,
     MIRE_GUESS_LAUNCH_BLOCK,
     MIRE_GUESS_BLOCKED_MANY_THREADS, /* more than MIRE_MANY_THREADS */
-    MIRE_GUESS_BLOCKED_AND_KILLED,   /* still open, and not in the background: read from a dead process's box */
+    MIRE_GUESS_BLOCKED_AND_KILLED,   /* open in a dead process's blackbox, and not in the background */
     MIRE_GUESS_CPU_HIGH,
     MIRE_GUESS_POWER,
     MIRE_GUESS_DISK_IO,
@@ -146,6 +146,6 @@ enum mire__guess {
     MIRE_GUESS_CUSTOM,
     MIRE_GUESS_TEST
 };
-enum mire__guess mire__hang_guess(const struct hang *hang);
+enum mire__guess mire__event_guess(const struct event *event);
 
 #endif

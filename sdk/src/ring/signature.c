@@ -1,9 +1,9 @@
 /*
- * spine.c - one vote per level of the stacks. Two candidates that outweigh the rest are found in one pass (Misra and
- * Gries: any function with more than a third of the weight is among them), and weighed in a second. So neither a tree
- * nor memory is needed.
+ * signature.c - one vote per level of the stacks. Two candidates that outweigh the rest are found in one pass (Misra
+ * and Gries: any function with more than a third of the weight is among them), and weighed in a second. So neither a
+ * tree nor memory is needed.
  */
-#include "ring/spine.h"
+#include "ring/signature.h"
 
 #include "base/hash.h"
 
@@ -30,7 +30,7 @@ static uint64_t apart(uint64_t one, uint64_t other)
 
 static bool same_function(struct function_address one, struct function_address other)
 {
-    return apart(one.at, other.at) < (one.known || other.known ? 1 : MIRE_SPINE_DRIFT_BYTES);
+    return apart(one.at, other.at) < (one.known || other.known ? 1 : MIRE_SIGNATURE_DRIFT_BYTES);
 }
 
 static bool holds(uint64_t part, uint64_t all, uint64_t percent)
@@ -79,7 +79,7 @@ static void cast(struct candidate candidates[2], struct function_address functio
     }
 }
 
-/* The function that holds most of the weight, and how much. Who stands elsewhere leaves the vote. */
+/* The function that holds most of the weight, and how much. Samples in other functions leave the vote. */
 static uint64_t elect(struct function_address *out, struct vote *vote, uint32_t level)
 {
     struct candidate candidates[2] = {0};
@@ -116,16 +116,16 @@ static uint32_t image_number(const struct blackbox *box, int index)
 }
 
 /* A function of a script is the same in every process. */
-static struct spine_function function_of_script(const struct blackbox *box, struct function_address function)
+static struct signature_function function_of_script(const struct blackbox *box, struct function_address function)
 {
     uint32_t number = mire__script_number(function.at);
 
     if (number >= MIRE_SCRIPT_FUNCTIONS_MAX)
-        return (struct spine_function){0};
-    return (struct spine_function){.at = box->scripts.functions[number].hash, .image = 1, .known = true};
+        return (struct signature_function){0};
+    return (struct signature_function){.at = box->scripts.functions[number].hash, .image = 1, .known = true};
 }
 
-static struct spine_function function_of(const struct blackbox *box, struct function_address function)
+static struct signature_function function_of(const struct blackbox *box, struct function_address function)
 {
     int index = mire__blackbox_find_image(box, function.at);
 
@@ -133,8 +133,8 @@ static struct spine_function function_of(const struct blackbox *box, struct func
         return function_of_script(box, function);
 
     if (index < 0) /* made at run time: where it lies differs from run to run */
-        return (struct spine_function){0};
-    return (struct spine_function){
+        return (struct signature_function){0};
+    return (struct signature_function){
         .at = function.at - box->images[index].load, .image = image_number(box, index), .known = function.known};
 }
 
@@ -156,7 +156,7 @@ static void enrol(struct vote *vote, const struct ring *ring, bool inward)
     memset(vote, 0, sizeof(*vote));
     vote->inward = inward;
     for (uint32_t i = 0; (sample = mire__ring_at(&weight, ring, i)) && i < MIRE_RING_SAMPLES; i++) {
-        if (holds(whole, any, MIRE_SPINE_PERCENT) ? !is_whole(sample) : sample->depth == 0)
+        if (holds(whole, any, MIRE_SIGNATURE_PERCENT) ? !is_whole(sample) : sample->depth == 0)
             continue;
         vote->samples[vote->count] = sample;
         vote->weights[vote->count++] = weight + 1;
@@ -164,7 +164,7 @@ static void enrol(struct vote *vote, const struct ring *ring, bool inward)
     }
 }
 
-static void descend(struct spine *out, const struct blackbox *box, const struct ring *ring, bool inward)
+static void descend(struct stack_signature *out, const struct blackbox *box, const struct ring *ring, bool inward)
 {
     struct vote vote;
     struct function_address function;
@@ -175,15 +175,15 @@ static void descend(struct spine *out, const struct blackbox *box, const struct 
     out->inward = inward;
     while (out->depth < MIRE_DEPTH_MAX) {
         weight = elect(&function, &vote, out->depth);
-        if (!holds(weight, vote.total, MIRE_SPINE_LIKELY_PERCENT))
+        if (!holds(weight, vote.total, MIRE_SIGNATURE_LIKELY_PERCENT))
             return;
         out->functions[out->depth++] = function_of(box, function);
-        if (holds(weight, vote.total, MIRE_SPINE_PERCENT))
+        if (holds(weight, vote.total, MIRE_SIGNATURE_PERCENT))
             out->sure = out->depth; /* weights never rise from level to level */
     }
 }
 
-void mire__spine_find(struct spine *out, const struct blackbox *box, const struct ring *ring)
+void mire__signature_find(struct stack_signature *out, const struct blackbox *box, const struct ring *ring)
 {
     const struct sample *sample;
 
@@ -196,7 +196,7 @@ void mire__spine_find(struct spine *out, const struct blackbox *box, const struc
         descend(out, box, ring, true);
 }
 
-bool mire__spine_same(const struct spine *one, const struct spine *other)
+bool mire__signature_same(const struct stack_signature *one, const struct stack_signature *other)
 {
     uint32_t sure = one->sure > other->sure ? one->sure : other->sure;
 
@@ -212,13 +212,13 @@ bool mire__spine_same(const struct spine *one, const struct spine *other)
     return true;
 }
 
-uint64_t mire__spine_number(const struct spine *spine, uint64_t seed)
+uint64_t mire__signature_number(const struct stack_signature *signature, uint64_t seed)
 {
     uint64_t hash = mire__hash_step(MIRE_HASH_START, seed);
 
-    for (uint32_t i = 0; i < spine->sure; i++) {
-        const struct spine_function *function = &spine->functions[i];
-        uint64_t at = function->known ? function->at : function->at / MIRE_SPINE_DRIFT_BYTES;
+    for (uint32_t i = 0; i < signature->sure; i++) {
+        const struct signature_function *function = &signature->functions[i];
+        uint64_t at = function->known ? function->at : function->at / MIRE_SIGNATURE_DRIFT_BYTES;
         uint64_t words[2] = {at, (uint64_t)function->image << 1 | function->known};
 
         for (size_t byte = 0; byte < sizeof(words); byte++)

@@ -1,5 +1,5 @@
 /* test_restraint.c - what is sent and what is only counted; time is an argument, and a naive twin replays it all. */
-#include "capture/restraint.h"
+#include "capture/rate_limiter.h"
 #include "support/scratch.h"
 #include "support/seed.h"
 
@@ -12,9 +12,9 @@
 #define WALL_MS 1700000000000u
 #define DAY_MS  86400000u
 
-static struct restraint restraint;
+static struct rate_limiter limiter;
 static struct capture_settings settings;
-static struct spine spine;
+static struct stack_signature signature;
 static struct store *store;
 static uint64_t now_ns;
 
@@ -24,7 +24,7 @@ static int setup(void **state)
 
     if (scratch_new(state) != 0 || mire__store_open(&store, *state, &caps) != MIRE_OK)
         return -1;
-    memset(&restraint, 0, sizeof(restraint));
+    memset(&limiter, 0, sizeof(limiter));
     settings = (struct capture_settings)MIRE_SETTINGS_INIT;
     now_ns = MIRE_NS_PER_S;
     return 0;
@@ -37,26 +37,26 @@ static int teardown(void **state)
 }
 
 /* The spine of main and one function more. */
-static const struct spine *spine_of(uint64_t function)
+static const struct stack_signature *spine_of(uint64_t function)
 {
-    spine = (struct spine){
+    signature = (struct stack_signature){
         .sure = 2, .depth = 2, .deepest = 9, .functions = {{0x1000, 7, 1}, {0x2000 + function * 64, 7, 1}}};
-    return &spine;
+    return &signature;
 }
 
-static struct hang hang_of(uint32_t trigger, uint64_t duration_ms)
+static struct event hang_of(uint32_t trigger, uint64_t duration_ms)
 {
-    return (struct hang){
-        .state = MIRE_HANG_ENDED, .trigger = trigger, .begin_ns = 5, .end_ns = 5 + duration_ms * MIRE_NS_PER_MS};
+    return (struct event){
+        .state = MIRE_EVENT_ENDED, .trigger = trigger, .begin_ns = 5, .end_ns = 5 + duration_ms * MIRE_NS_PER_MS};
 }
 
-static struct annealed_fact held;
+static struct suppressed_fact held;
 
 static enum mire__verdict judge_at(uint32_t trigger, uint64_t function, uint64_t duration_ms, uint64_t wall_ms)
 {
-    struct hang hang = hang_of(trigger, duration_ms);
+    struct event hang = hang_of(trigger, duration_ms);
 
-    return mire__restraint_judge(&held, &restraint, store, &hang, spine_of(function), now_ns, wall_ms, &settings);
+    return mire__rate_limiter_judge(&held, &limiter, store, &hang, spine_of(function), now_ns, wall_ms, &settings);
 }
 
 static enum mire__verdict judge(uint64_t function, uint64_t duration_ms)
@@ -76,9 +76,9 @@ static void the_first_of_a_stack_is_sent_and_the_next_counted(void **state)
 {
     (void)state;
     assert_int_equal(judge(1, 3000), MIRE_VERDICT_SEND);
-    assert_int_equal(judge(1, 3000), MIRE_VERDICT_ANNEALED);
-    assert_int_equal(judge(1, 2500), MIRE_VERDICT_ANNEALED);
-    assert_int_equal(dropped(MIRE_DROP_ANNEALED), 2);
+    assert_int_equal(judge(1, 3000), MIRE_VERDICT_SUPPRESSED);
+    assert_int_equal(judge(1, 2500), MIRE_VERDICT_SUPPRESSED);
+    assert_int_equal(dropped(MIRE_DROP_SUPPRESSED), 2);
     assert_int_equal(judge(2, 3000), MIRE_VERDICT_SEND);
     assert_int_equal(held.count, 0);
     now_ns += UNIT_NS;
@@ -98,7 +98,7 @@ static void the_wait_grows_along_the_fibonacci_numbers(void **state)
         uint64_t sent_ns = now_ns;
 
         now_ns = sent_ns + waits[i] * UNIT_NS - 1;
-        assert_int_equal(judge(1, 3000), MIRE_VERDICT_ANNEALED);
+        assert_int_equal(judge(1, 3000), MIRE_VERDICT_SUPPRESSED);
         now_ns = sent_ns + waits[i] * UNIT_NS;
         assert_int_equal(judge(1, 3000), MIRE_VERDICT_SEND);
     }
@@ -114,7 +114,7 @@ static void a_wait_without_one_begins_anew(void **state)
         now_ns += 13 * UNIT_NS;
         judge(1, 3000);
     }
-    assert_int_equal(restraint.stacks[0].wait, 13);
+    assert_int_equal(limiter.stacks[0].wait, 13);
     now_ns += 13 * UNIT_NS;
     assert_int_equal(judge(1, 3000), MIRE_VERDICT_SEND);
     now_ns += UNIT_NS;
@@ -125,44 +125,46 @@ static void other_stacks_between_do_not_defeat_it(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++)
-        for (uint64_t function = 0; function < MIRE_RESTRAINT_STACKS; function++)
-            assert_int_equal(judge(function, 3000), i == 0 ? MIRE_VERDICT_SEND : MIRE_VERDICT_ANNEALED);
+        for (uint64_t function = 0; function < MIRE_RATE_LIMITER_STACKS; function++)
+            assert_int_equal(judge(function, 3000), i == 0 ? MIRE_VERDICT_SEND : MIRE_VERDICT_SUPPRESSED);
 }
 
 static void a_drift_of_two_instructions_does_not_defeat_it(void **state)
 {
-    struct hang hang = hang_of(MIRE_TRIGGER_BUSY, 3000);
+    struct event hang = hang_of(MIRE_TRIGGER_BUSY, 3000);
     uint64_t number;
 
     (void)state;
     spine_of(1);
-    spine.functions[1].known = 0;
-    spine.functions[1].at = 0x201d;
-    assert_int_equal(mire__restraint_wait(&number, &restraint, &hang, &spine, now_ns, &settings), MIRE_VERDICT_SEND);
-    spine.functions[1].at += 7; /* past a multiple of 32 */
-    assert_int_equal(mire__restraint_wait(&number, &restraint, &hang, &spine, now_ns, &settings),
-                     MIRE_VERDICT_ANNEALED);
+    signature.functions[1].known = 0;
+    signature.functions[1].at = 0x201d;
+    assert_int_equal(mire__rate_limiter_wait(&number, &limiter, &hang, &signature, now_ns, &settings),
+                     MIRE_VERDICT_SEND);
+    signature.functions[1].at += 7; /* past a multiple of 32 */
+    assert_int_equal(mire__rate_limiter_wait(&number, &limiter, &hang, &signature, now_ns, &settings),
+                     MIRE_VERDICT_SUPPRESSED);
 }
 
 static void one_twice_as_long_as_any_sent_is_sent(void **state)
 {
     (void)state;
     assert_int_equal(judge(1, 3000), MIRE_VERDICT_SEND);
-    assert_int_equal(judge(1, 5999), MIRE_VERDICT_ANNEALED);
+    assert_int_equal(judge(1, 5999), MIRE_VERDICT_SUPPRESSED);
     assert_int_equal(judge(1, 6000), MIRE_VERDICT_SEND);
     assert_int_equal(held.count, 1);
-    assert_int_equal(judge(1, 6000), MIRE_VERDICT_ANNEALED);
+    assert_int_equal(judge(1, 6000), MIRE_VERDICT_SUPPRESSED);
 }
 
 static void a_launch_is_not_the_same_as_a_later_turn(void **state)
 {
-    struct hang launch = hang_of(MIRE_TRIGGER_BUSY, 3000);
+    struct event launch = hang_of(MIRE_TRIGGER_BUSY, 3000);
     uint64_t number;
 
     (void)state;
     assert_int_equal(judge(1, 3000), MIRE_VERDICT_SEND);
     launch.launch = 1;
-    assert_int_equal(mire__restraint_wait(&number, &restraint, &launch, &spine, now_ns, &settings), MIRE_VERDICT_SEND);
+    assert_int_equal(mire__rate_limiter_wait(&number, &limiter, &launch, &signature, now_ns, &settings),
+                     MIRE_VERDICT_SEND);
     assert_int_equal(judge_at(MIRE_TRIGGER_CPU, 1, 3000, WALL_MS), MIRE_VERDICT_SEND);
 }
 
@@ -171,39 +173,40 @@ static void the_daily_cap_holds_over_restarts_and_ends_with_the_day(void **state
     (void)state;
     settings.daily_cap = 3;
     for (uint32_t i = 0; i < 5; i++) {
-        memset(&restraint, 0, sizeof(restraint)); /* another process */
+        memset(&limiter, 0, sizeof(limiter)); /* another process */
         assert_int_equal(judge(1, 3000), i < 3 ? MIRE_VERDICT_SEND : MIRE_VERDICT_DAILY);
     }
     assert_int_equal(dropped(MIRE_DROP_DAILY), 2);
-    memset(&restraint, 0, sizeof(restraint));
+    memset(&limiter, 0, sizeof(limiter));
     assert_int_equal(judge_at(MIRE_TRIGGER_BUSY, 1, 3000, WALL_MS + DAY_MS), MIRE_VERDICT_SEND);
     assert_int_equal(held.count, 2);
 }
 
 static void of_stacks_too_short_to_mean_anything_the_first_is_sent(void **state)
 {
-    struct hang hang = hang_of(MIRE_TRIGGER_BUSY, 3000);
+    struct event hang = hang_of(MIRE_TRIGGER_BUSY, 3000);
 
     (void)state;
-    settings.anneal_ms = 0;
+    settings.suppress_ms = 0;
     for (uint32_t i = 0; i < 3; i++) {
         spine_of(1);
-        spine.deepest = settings.depth_least - 1;
-        assert_int_equal(mire__restraint_judge(&held, &restraint, store, &hang, &spine, now_ns, WALL_MS, &settings),
-                         i == 0 ? MIRE_VERDICT_SEND : MIRE_VERDICT_SHORT);
+        signature.deepest = settings.depth_least - 1;
+        assert_int_equal(
+            mire__rate_limiter_judge(&held, &limiter, store, &hang, &signature, now_ns, WALL_MS, &settings),
+            i == 0 ? MIRE_VERDICT_SEND : MIRE_VERDICT_SHORT);
     }
     assert_int_equal(dropped(MIRE_DROP_SHORT), 2);
 }
 
 static void stacks_of_which_nothing_is_known_are_never_the_same(void **state)
 {
-    struct hang hang = hang_of(MIRE_TRIGGER_BUSY, 3000);
+    struct event hang = hang_of(MIRE_TRIGGER_BUSY, 3000);
     uint64_t number;
 
     (void)state;
-    spine = (struct spine){.deepest = 9};
+    signature = (struct stack_signature){.deepest = 9};
     for (int i = 0; i < 3; i++)
-        assert_int_equal(mire__restraint_wait(&number, &restraint, &hang, &spine, now_ns, &settings),
+        assert_int_equal(mire__rate_limiter_wait(&number, &limiter, &hang, &signature, now_ns, &settings),
                          MIRE_VERDICT_SEND);
 }
 
@@ -211,18 +214,20 @@ static void stacks_of_which_nothing_is_known_are_never_the_same(void **state)
 static void hangs_without_a_stack_are_not_one_report_a_day(void **state)
 {
     (void)state;
-    spine = (struct spine){0};
+    signature = (struct stack_signature){0};
     for (uint32_t i = 0; i < 2 * settings.daily_cap; i++) {
-        struct hang hang = hang_of(MIRE_TRIGGER_BUSY, i % 2 ? 800 : 9000);
+        struct event hang = hang_of(MIRE_TRIGGER_BUSY, i % 2 ? 800 : 9000);
 
-        assert_int_equal(mire__restraint_judge(&held, &restraint, store, &hang, &spine, now_ns, WALL_MS, &settings),
-                         MIRE_VERDICT_SEND);
+        assert_int_equal(
+            mire__rate_limiter_judge(&held, &limiter, store, &hang, &signature, now_ns, WALL_MS, &settings),
+            MIRE_VERDICT_SEND);
     }
     for (uint32_t i = 0; i < 2; i++) {
-        struct hang hang = hang_of(MIRE_TRIGGER_BUSY, i % 2 ? 800 : 9000);
+        struct event hang = hang_of(MIRE_TRIGGER_BUSY, i % 2 ? 800 : 9000);
 
-        assert_int_equal(mire__restraint_judge(&held, &restraint, store, &hang, &spine, now_ns, WALL_MS, &settings),
-                         MIRE_VERDICT_DAILY);
+        assert_int_equal(
+            mire__rate_limiter_judge(&held, &limiter, store, &hang, &signature, now_ns, WALL_MS, &settings),
+            MIRE_VERDICT_DAILY);
     }
 }
 
@@ -239,22 +244,22 @@ static void what_the_app_asks_for_has_its_daily_cap_only_and_a_test_none(void **
 static void without_annealing_all_are_sent_up_to_the_cap(void **state)
 {
     (void)state;
-    settings.anneal_ms = 0;
+    settings.suppress_ms = 0;
     for (uint32_t i = 0; i < settings.daily_cap + 1; i++)
         assert_int_equal(judge(1, 3000), i < settings.daily_cap ? MIRE_VERDICT_SEND : MIRE_VERDICT_DAILY);
 }
 
 static void one_that_could_not_be_stored_is_told_by_the_next(void **state)
 {
-    struct hang hang = hang_of(MIRE_TRIGGER_BUSY, 3000);
+    struct event hang = hang_of(MIRE_TRIGGER_BUSY, 3000);
 
     (void)state;
     judge(1, 3000);
     judge(1, 2000);
     now_ns += UNIT_NS;
     assert_int_equal(judge(1, 3000), MIRE_VERDICT_SEND);
-    hang.annealed = held;
-    mire__restraint_undo(&restraint, store, &hang, WALL_MS);
+    hang.suppressed = held;
+    mire__rate_limiter_undo(&limiter, store, &hang, WALL_MS);
     now_ns += UNIT_NS;
     assert_int_equal(judge(1, 3000), MIRE_VERDICT_SEND);
     assert_int_equal(held.count, 2);
@@ -303,14 +308,14 @@ static void waiting_is_that_of_its_naive_twin(void **state)
     srandom(seed);
     for (uint32_t i = 0; i < EVENTS; i++) {
         uint32_t stack = (uint32_t)random() % STACKS;
-        struct hang hang = hang_of(MIRE_TRIGGER_BUSY, 2000 + (uint64_t)random() % 8000);
+        struct event hang = hang_of(MIRE_TRIGGER_BUSY, 2000 + (uint64_t)random() % 8000);
         uint64_t number;
         bool sent;
 
         now_ns += (uint64_t)random() % (random() % 20 == 0 ? 20 : 1) * UNIT_NS + (uint64_t)random() % UNIT_NS;
-        events[stack][counts[stack]++] = (struct event){now_ns, mire__hang_duration_ns(&hang), false};
+        events[stack][counts[stack]++] = (struct event){now_ns, mire__event_duration_ns(&hang), false};
         sent =
-            mire__restraint_wait(&number, &restraint, &hang, spine_of(stack), now_ns, &settings) == MIRE_VERDICT_SEND;
+            mire__rate_limiter_wait(&number, &limiter, &hang, spine_of(stack), now_ns, &settings) == MIRE_VERDICT_SEND;
         assert_int_equal(sent, twin_sends(events[stack], counts[stack]));
         sent_count += sent;
     }
