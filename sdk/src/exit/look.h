@@ -1,8 +1,8 @@
 /*
- * look.h - the process looked at from time to time: a row of the trail.
+ * look.h - a look at the process's memory, for a row of the trail.
  *
- * One look reads six small files: 30 us of CPU time. Who looks is woken by the process's use of CPU time, so an idle
- * process is left alone; while its footprint grows fast, looks follow each other closely.
+ * One look reads six small files, 30 us of CPU time. Looks happen only while the process uses CPU time, so an idle
+ * process causes none. While the footprint grows fast, looks are closer together.
  */
 #ifndef MIRE_EXIT_LOOK_H
 #define MIRE_EXIT_LOOK_H
@@ -19,17 +19,17 @@ struct look {
 };
 
 /*
- * Look, unless the last time is less than MIRE_LOOK_LEAST_NS ago.
+ * Look, unless the last look is less than MIRE_LOOK_LEAST_NS ago.
  *
- *   look      zeroed before the first
- *   evidence  where the row goes
+ *   look      zeroed before the first look
+ *   evidence  receives the row
  *
- * Returns when to look again even if nobody asks: CLOCK_MONOTONIC, UINT64_MAX if not.
+ * Returns the time of the next look: CLOCK_MONOTONIC; UINT64_MAX: on request only.
  * Thread: one at a time. Signal handler: no.
  */
 uint64_t mire__look(struct look *look, struct evidence *evidence);
 
-/* What is to be known at the start: cgroup and counts. */
+/* The facts of the start: cgroup and counts. */
 void mire__look_start(struct evidence_start *out);
 
 #endif

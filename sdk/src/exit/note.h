@@ -1,10 +1,10 @@
-/* note.h - where notes go. Private to exit/. */
+/* note.h - the target of facts that other threads store. Private to exit/. */
 #ifndef MIRE_EXIT_NOTE_H
 #define MIRE_EXIT_NOTE_H
 
 #include "exit/evidence.h"
 
-/* From now on notes of this process go there; mapped for good. */
+/* Facts of this process go there from now on; it stays mapped for ever. */
 void mire__note_into(struct evidence *evidence);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * signs.h - what can be observed about the end of a run, one row each. A sign is present or it is not; what it speaks
- * for and against is verdict.c's. The names are what a report's `exit.for` and `exit.against` say; docs/exits.md
- * explains each to who reads them.
+ * signs.h - the observations about the end of a run, one row each. A sign is present or absent; verdict.c has its
+ * weights. The names are those of `exit.for` and `exit.against` in a report; docs/exits.md explains each.
  */
 #ifndef MIRE_EXIT_SIGNS_H
 #define MIRE_EXIT_SIGNS_H
@@ -18,11 +17,11 @@
     X(QUIT_TOLD, "quit_told")             /* the app said that the user quits, or that the session ends */ \
     X(QUIT_SIGNAL, "quit_signal")         /* SIGTERM, SIGINT or SIGHUP, by default action */ \
     /* the crash marker */ \
-    X(CRASHED, "crashed")                 /* it left a file or a mark, and there was no life later */ \
+    X(CRASHED, "crashed")                 /* it left a file or a mark, and there was no later activity */ \
     X(ABORTED, "aborted")                 /* the same, of a SIGABRT that the process sent itself */ \
-    X(ABORT_SENT, "abort_sent")           /* the same, of a SIGABRT that somebody else sent */ \
-    X(CRASH_SURVIVED, "crash_survived")   /* there was life a minute after the mark */ \
-    X(HANDLERS_REPLACED, "handlers_replaced") /* others took the place of the marker's signal handlers */ \
+    X(ABORT_SENT, "abort_sent")           /* the same, of a SIGABRT from another process */ \
+    X(CRASH_SURVIVED, "crash_survived")   /* there was activity a minute after the mark */ \
+    X(HANDLERS_REPLACED, "handlers_replaced") /* other code replaced the marker's signal handlers */ \
     /* the parent, who knows the wait status */ \
     X(PARENT_SAW_EXIT, "parent_saw_exit") \
     X(PARENT_SAW_CRASH, "parent_saw_crash") /* SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS */ \
@@ -36,12 +35,12 @@
     X(OS_CHANGED, "os_changed") \
     X(BOOT_CHANGED, "boot_changed") \
     X(BOOT_SAME, "boot_same") \
-    /* how it stood when last seen */ \
+    /* its state at the last look */ \
     X(BACKGROUND, "background") \
     X(JUST_FOREGROUND, "just_foreground") /* in the foreground for less than a second */ \
     X(FOREGROUND, "foreground") \
     X(GROUND_UNTOLD, "ground_untold")     /* the app does not tell */ \
-    X(STUCK, "stuck")                     /* a hang was going on */ \
+    X(STUCK, "stuck")                     /* a hang was open */ \
     X(NOT_STUCK, "not_stuck") \
     X(DEBUGGER, "debugger")               /* traced by another process */ \
     X(FOUND_LATE, "found_late")           /* ten minutes and more after it was last seen */ \
@@ -49,9 +48,9 @@
     X(OOM_COUNTED, "oom_counted")         /* the kernel counts an OOM kill more in the run's cgroup */ \
     X(OOM_COUNTED_ELSEWHERE, "oom_counted_elsewhere") /* in the system, and no cgroup tells */ \
     X(OOM_NOT_COUNTED, "oom_not_counted") \
-    X(NEAR_LIMIT, "near_limit")           /* footprint at 85 % of what it may use, or more */ \
+    X(NEAR_LIMIT, "near_limit")           /* footprint at 85 % of its limit, or more */ \
     X(FAR_FROM_LIMIT, "far_from_limit")   /* below 50 % */ \
-    X(PRESSURE, "pressure")               /* stalled for want of memory a tenth of the last 10 s or more */ \
+    X(PRESSURE, "pressure")               /* tasks stalled for memory in a tenth of the last 10 s or more */ \
     X(GREW, "grew")                       /* by a quarter or more in the last minute it was seen */
 /* clang-format on */
 
@@ -61,7 +60,7 @@ enum mire__sign { MIRE_SIGNS(MIRE_SIGN_NUMBER) MIRE_SIGN_COUNT };
 /* Signs as a set: bit MIRE_SIGN_x. */
 #define MIRE_SIGN_BIT(sign) (UINT64_C(1) << MIRE_SIGN_##sign)
 
-/* Its name; static, "" if there is no such sign. */
+/* The name of a sign; static, "" for other numbers. */
 const char *mire__sign_name(enum mire__sign sign);
 
 #endif

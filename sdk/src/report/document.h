@@ -8,7 +8,7 @@
 #include "report/packages.h"
 #include "wire/wire.h"
 
-/* The whole document of a hang. */
+/* The whole document of an event. */
 void mire__document_write(struct wire *wire, const struct draft *draft);
 
 /* The sections "hang" and "threads". */
@@ -16,19 +16,19 @@ void mire__document_hang(struct wire *wire, const struct draft *draft);
 void mire__document_threads(struct wire *wire, const struct draft *draft);
 
 /*
- * What reports of every kind have.
+ * The parts that all kinds of reports have.
  *
- *   head   opens the document: all up to the images
+ *   head   opens the document, up to the images
  *   image  one row of images, inside the open array
- *   trie   frames and nodes. found: and how each frame was found
+ *   trie   frames and nodes; with `found` also how each frame was found
  *   drops  told: NULL for none
  */
 struct document_image {
     const char *path;
-    size_t path_size; /* its end is before that */
+    size_t path_size; /* of the field; the path ends before */
     const uint8_t *id;
     size_t id_size;
-    uint64_t base; /* where it begins in the file's program headers */
+    uint64_t base; /* the module's begin in the file's program headers */
     uint64_t load, size;
     enum package_tie tie;
 };
@@ -37,10 +37,10 @@ void mire__document_head(struct wire *wire, const char *id, const char *kind, co
 void mire__document_image(struct wire *wire, const struct document_image *image, const char *arch);
 void mire__document_trie(struct wire *wire, const struct trie *trie, bool found);
 void mire__document_drops(struct wire *wire, const struct report_told *told);
-/* The section "exit"; nothing where `end` is NULL. */
+/* The section "exit"; none if `end` is NULL. */
 void mire__document_exit(struct wire *wire, const struct exit_end *end);
 
-/* A text in a field of fixed size, if there is any. */
+/* Write the text in a field of fixed size, unless it is empty. */
 #define MIRE_TEXT_IF_ANY(wire, key, field)                    \
     do {                                                      \
         if ((field)[0])                                       \

@@ -1,6 +1,6 @@
 /*
- * draft.h - what a report is made of: one lane's hang, its stacks in one trie, who they belong to, and the two
- * verdicts. Private to report/.
+ * draft.h - the data of a report: one lane's event, its stacks in one trie, their threads, and the two verdicts.
+ * Private to report/.
  *
  *     ring      sample of the lane's own thread --.                   .-- leaves, whose
  *               sample of another thread ---------+--> trie, images --+
@@ -23,7 +23,7 @@ struct draft_thread {
     uint32_t tid;
     const struct other *other; /* NULL: known from samples only */
     const struct sample *sample;
-    uint32_t node; /* of its stack */
+    uint32_t node; /* the leaf of its stack */
 };
 
 struct draft {
@@ -36,12 +36,12 @@ struct draft {
     uint32_t sample_count;
     uint32_t leaves[MIRE_RING_SAMPLES]; /* node of each sample */
     uint32_t whose[MIRE_RING_SAMPLES];  /* 0: the lane's own thread's, else 1 + index into threads */
-    uint32_t wait_node;                 /* of the path of the loop's wait; 0: none is known */
+    uint32_t wait_node;                 /* the leaf of the loop's wait; 0: unknown */
     uint32_t thread_count;
     struct draft_thread threads[MIRE_DRAFT_THREADS_MAX];
     uint32_t image_count;
-    uint32_t images[MIRE_IMAGES_MAX];  /* box's index of each image used */
-    int32_t image_no[MIRE_IMAGES_MAX]; /* the reverse; -1 if not used */
+    uint32_t images[MIRE_IMAGES_MAX];  /* index in the box of each used image */
+    int32_t image_no[MIRE_IMAGES_MAX]; /* the reverse; -1: unused */
     struct script_rows scripts;
     struct perf_map perf;
     const struct report_told *told; /* NULL: nothing */
@@ -49,9 +49,9 @@ struct draft {
 };
 
 /*
- * Gather it. The draft borrows from the box.
- *   told  borrowed; NULL for nothing
- * Returns as mire__report_build; mire__draft_fini is due whatever it returns.
+ * Gather the data. The draft borrows from the box.
+ *   told  borrowed; NULL for none
+ * Returns as mire__report_build. Call mire__draft_fini after any result.
  */
 enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, uint32_t lane,
                                const struct report_told *told);

@@ -14,28 +14,28 @@ struct recovery {
     size_t taken;     /* runs, and boxes without one */
 };
 
-/* May another run be taken? False: the finder leaves, and whoever comes next finds it. */
+/* May another run be recovered? False: the finder stops, and leaves it for the next one. */
 bool mire__recovery_next(struct recovery *recovery);
 
-/* Did the program end itself, by a way that left no word of it in the box? Then a hang that is open has ended. */
+/* If the program ended itself in a way that the box does not record, close the open event. */
 void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *box);
 
 /*
- * Seal what the box holds.
- *   end         how its process ended; NULL: nobody knows
+ * Seal the reports of a box.
+ *   end         of its process; NULL: unknown
  *   written_ms  as of mire__store_box_fn
- * False: something is not sealed for want of memory or disk, but wanted.
+ * False: a report could not be sealed for lack of memory or disk.
  */
 bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, const struct exit_end *end,
                              uint64_t written_ms);
 
-/* Tell the finder what the process could keep nowhere. */
+/* Add the reports that the process could not store to the finder's sum. */
 void mire__recovery_see_unkept(const struct recovery *recovery, const struct blackbox *box);
 
-/* The box goes: the counts that waited in it go into the ledger. */
+/* The box is deleted: move its waiting counts into the ledger. */
 void mire__recovery_take_counts(const struct recovery *recovery, const struct blackbox *box);
 
-/* All of it, for a blackbox of which nothing else is known; a mire__store_box_fn, context being the recovery. */
+/* All steps for a blackbox without evidence; a mire__store_box_fn, with the recovery as context. */
 bool mire__recovery_take_box(void *context, void *memory, size_t size, uint64_t written_ms);
 
 #endif

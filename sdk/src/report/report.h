@@ -1,8 +1,8 @@
 /*
  * report.h - one lane of a blackbox becomes one report: JSON as schema/wire says, compressed with zstd.
  *
- * The box may be a live one, in the hands of the check thread, or one that a killed process left behind: same code,
- * same report, same id however often it is built. Its content is taken as untrusted.
+ * The box may be a live one on the check thread, or that of a killed process: the code, the report and its id are the
+ * same, however often it is built. The content of the box is untrusted.
  *
  * Thread: any; uses the heap.  Signal handler: no.
  */
@@ -17,36 +17,36 @@
 
 struct report {
     char id[MIRE_STORE_ID_LENGTH + 1];
-    void *body; /* zstd; owned by whoever holds the report, see mire__report_fini */
+    void *body; /* zstd; owned by the report, see mire__report_fini */
     size_t size;
 };
 
-/* What a report tells besides its hang: what happened since the last report that got through. */
+/* The contents of a report besides its event: counts since the last report that was sealed. */
 struct report_told {
     uint64_t drops[MIRE_DROP_REASONS];  /* records lost, by reason */
     uint64_t micro[MIRE_MICRO_BUCKETS]; /* turns, as in struct micro */
-    const struct exit_end *end;         /* of the process that the report is about; NULL: it lives, or nobody knows */
+    const struct exit_end *end;         /* of the report's process; NULL: it lives, or the end is unknown */
 };
 
 /*
- * The class of a device, which goes by its memory: of the sizes 1, 1.5, 2, 3, 4, 6, 8, ... the next larger one, for the
- * kernel keeps some of it to itself. "6gb", "512mb"; "" if the memory is not known.
+ * The class of a device by its memory, rounded up to 1, 1.5, 2, 3, 4, 6, 8, ..., because the kernel reserves some of
+ * it: "6gb", "512mb"; "" if the memory is unknown.
  */
 #define MIRE_REPORT_CLASS_BYTES 32
 void mire__report_class(char out[MIRE_REPORT_CLASS_BYTES], uint64_t memory_bytes);
 
-/* Does the lane hold a hang that is worth a report? The box has been checked with mire__blackbox_check. */
+/* Does the lane hold an event that is worth a report? The box has passed mire__blackbox_check. */
 bool mire__report_wanted(const struct blackbox *box, uint32_t lane);
 
 /*
  * Build the report.
  *
  *   out    zeroed unless MIRE_OK
- *   told   NULL for nothing
+ *   told   NULL for none
  *
  * Returns MIRE_OK
- *         MIRE_E_STATE   the lane holds no hang
- *         MIRE_E_FORMAT  the hang has no valid id: a damaged box
+ *         MIRE_E_STATE   the lane holds no event
+ *         MIRE_E_FORMAT  the event has no valid id: the box is damaged
  *         MIRE_E_MEMORY
  *         MIRE_E_FULL    larger than MIRE_REPORT_JSON_MAX
  */
@@ -55,34 +55,34 @@ enum mire_err mire__report_build(struct report *out, const struct blackbox *box,
 void mire__report_fini(struct report *report);
 
 /*
- * Build the report and put it into the store, with what no report tells yet: then the box's turns are told.
+ * Build the report and put it into the store, with all counts that are in no report yet.
  *
- *   end     how its process ended; NULL: it lives, or nobody knows
+ *   end     of its process; NULL: it lives, or the end is unknown
  *   now_ms  wall clock
  *
- * Returns as mire__report_build and mire__store_put. What can never be sealed is counted; MIRE_E_MEMORY and
- * MIRE_E_STORE are not, for there may be another try.
+ * Returns as mire__report_build and mire__store_put. A report that can never be sealed is counted as lost; after
+ * MIRE_E_MEMORY and MIRE_E_STORE it is not, because another attempt may succeed.
  */
 enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, const struct exit_end *end,
                                 uint64_t now_ms);
 
-/* A process that has ended, as its parent knows. */
+/* The end of a process as its parent observed it. */
 struct report_ended {
     uint32_t pid;
-    uint64_t start_ticks; /* mire__process_start_ticks, asked while it was there */
-    bool killed;          /* by a signal; else it ended by itself */
-    uint32_t status;      /* the signal, or its exit status */
+    uint64_t start_ticks; /* mire__process_start_ticks, read while it existed */
+    bool killed;          /* by a signal; false: it ended itself */
+    uint32_t status;      /* the signal, or the exit status */
     uint64_t peak_bytes;  /* largest resident set */
-    uint64_t end_ns;      /* CLOCK_MONOTONIC, when it was reaped; 0: not known */
+    uint64_t end_ns;      /* CLOCK_MONOTONIC, when it was reaped; 0: unknown */
 };
 
-/* What runs could not keep anywhere, added up. */
+/* Reports that runs could not store, added up. */
 struct report_unkept {
     uint64_t reports;
     int why; /* errno of one of them */
 };
 
-/* Who finds runs that are over. */
+/* The process that recovers ended runs. */
 struct report_finder {
     uint64_t now_ms;                         /* wall clock */
     const struct evidence_start *next;       /* the app's new run; NULL: it has not started again */

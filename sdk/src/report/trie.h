@@ -1,5 +1,5 @@
 /*
- * trie.h - the stacks of a hang as one tree: common outer frames stand once. Private to report/.
+ * trie.h - the stacks of an event as one tree, in which common outer frames are stored once. Private to report/.
  *
  *     main > loop > read         nodes   1 main   2 loop (up 1)   3 read (up 1)   4 draw (up 2)
  *     main > loop > draw         leaves  3, 4
@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-/* A place in the program. Equal places are one frame; `found` is that of the first one met. */
+/* A frame: a position in an image. Equal positions are one frame, with the `found` of the first. */
 struct trie_frame {
     int32_t image; /* index, -1 for none */
     uint64_t offset;
@@ -34,8 +34,8 @@ enum mire_err mire__trie_init(struct trie *trie, size_t cap);
 void mire__trie_fini(struct trie *trie);
 
 /*
- * Go from node `parent` to its child for `place`, which is added if it is not there.
- * The caller keeps the sum of all calls within the room given to init.
+ * The child of node `parent` for a frame; it is added if it is new. The caller keeps the number of calls within the
+ * room given to init.
  */
 uint32_t mire__trie_child(struct trie *trie, uint32_t parent, const struct trie_frame *place);
 

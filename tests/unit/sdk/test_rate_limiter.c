@@ -36,7 +36,7 @@ static int teardown(void **state)
     return scratch_free(state);
 }
 
-/* The spine of main and one function more. */
+/* The signature of main and one function more. */
 static const struct stack_signature *spine_of(uint64_t function)
 {
     signature = (struct stack_signature){
@@ -266,10 +266,10 @@ static void one_that_could_not_be_stored_is_told_by_the_next(void **state)
     assert_int_equal(held.duration_ms, 5000);
 }
 
-/* The twin keeps every hang of every stack, and decides on each anew from the first on. */
+/* The twin keeps every hang of every stack, and decides on each again from the first on. */
 enum { STACKS = 5, EVENTS = 400 };
 
-struct event {
+struct arrival {
     uint64_t at_ns, duration_ns;
     bool sent;
 };
@@ -279,13 +279,13 @@ static uint64_t fibonacci(uint32_t n)
     return n < 2 ? 1 : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
-static bool twin_sends(struct event *events, uint32_t count)
+static bool twin_sends(struct arrival *events, uint32_t count)
 {
     uint32_t steps = 0, held_count = 0;
     uint64_t sent_ns = 0, longest_ns = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        struct event *event = &events[i];
+        struct arrival *event = &events[i];
         bool over = i == 0 || event->at_ns - sent_ns >= fibonacci(steps) * UNIT_NS;
 
         event->sent = over || event->duration_ns >= 2 * longest_ns;
@@ -300,7 +300,7 @@ static bool twin_sends(struct event *events, uint32_t count)
 
 static void waiting_is_that_of_its_naive_twin(void **state)
 {
-    static struct event events[STACKS][EVENTS];
+    static struct arrival events[STACKS][EVENTS];
     uint32_t counts[STACKS] = {0}, sent_count = 0;
     unsigned seed = test_seed();
 
@@ -313,7 +313,7 @@ static void waiting_is_that_of_its_naive_twin(void **state)
         bool sent;
 
         now_ns += (uint64_t)random() % (random() % 20 == 0 ? 20 : 1) * UNIT_NS + (uint64_t)random() % UNIT_NS;
-        events[stack][counts[stack]++] = (struct event){now_ns, mire__event_duration_ns(&hang), false};
+        events[stack][counts[stack]++] = (struct arrival){now_ns, mire__event_duration_ns(&hang), false};
         sent =
             mire__rate_limiter_wait(&number, &limiter, &hang, spine_of(stack), now_ns, &settings) == MIRE_VERDICT_SEND;
         assert_int_equal(sent, twin_sends(events[stack], counts[stack]));
