@@ -23,12 +23,12 @@
 
 enum { LOAD = 0, MOVE = 1 };
 
-struct record {
+struct dump_record {
     uint32_t kind, size;
     uint64_t time;
     uint32_t pid, tid;
-    uint64_t virtual_address,
-        numbers[4]; /* of a load: address, bytes, number; of a move: old address, address, bytes, number */
+    uint64_t virtual_address;
+    uint64_t numbers[4]; /* of a load: address, bytes, number; of a move: old address, address, bytes, number */
 };
 
 /* ---- Where the file is ---- */
@@ -91,10 +91,10 @@ int mire__jitdump_open(const char *folder, uint32_t pid)
 
 /* Call `take` for each record of a load, with its name, and of a move. */
 static void walk(int fd, struct perf_map *map,
-                 void (*take)(struct perf_map *map, const struct record *record, const char *name))
+                 void (*take)(struct perf_map *map, const struct dump_record *record, const char *name))
 {
     struct {
-        struct record record;
+        struct dump_record record;
         char rest[MIRE_PERF_NAME_MAX];
     } read;
     uint32_t head[10];
@@ -123,7 +123,7 @@ static bool has(const struct perf_name *name, uint64_t start, uint64_t size)
 }
 
 /* The last record of an address counts. Of code that was moved there the name is with the load of its number. */
-static void take_last(struct perf_map *map, const struct record *record, const char *name)
+static void take_last(struct perf_map *map, const struct dump_record *record, const char *name)
 {
     bool moved = record->kind == MOVE;
 
@@ -137,7 +137,7 @@ static void take_last(struct perf_map *map, const struct record *record, const c
     }
 }
 
-static void take_moved(struct perf_map *map, const struct record *record, const char *name)
+static void take_moved(struct perf_map *map, const struct dump_record *record, const char *name)
 {
     for (uint32_t i = 0; i < map->count && record->kind == LOAD; i++)
         if (map->names[i].moved && map->names[i].moved == record->numbers[2] + 1)

@@ -4,9 +4,10 @@
  *
  *     Packages.db   "RpmP" version generation pages, in 32 bytes; then slots "Slot" package block blocks to the end of
  *                   those pages of 4,096 bytes. A block has 16 bytes; there "BlbS" package generation size, and the
- * header Index.db      "RpmX" version generation pages page-size, in 32 bytes; then slots "Slo"+part tag page pages.
+ *                   header
+ *     Index.db      "RpmX" version generation pages page-size, in 32 bytes; then slots "Slo"+part tag page pages.
  *                   There "RpmI" version generation slots . . mask keys-end, in 64 bytes; then for each slot a key's
- * offset with bits of its hash, and data; then 4 bytes more of data for each slot; then the keys
+ *                   offset with bits of its hash, and data; then 4 bytes more of data for each slot; then the keys
  */
 #include "report/packages_rpm_db.h"
 
