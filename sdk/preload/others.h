@@ -1,10 +1,10 @@
 /*
  * others.h - stores of processes that have changed their user.
  *
- * A server that root starts gives its workers to another user, who cannot write root's store. Such a worker makes one
- * of its own, /var/tmp/mire-<uid>/<name> (core/store_location.h). `name` is known to nobody but the program's
- * processes, so that no stranger's reports are sent. Each store found has a courier whose thread acts on files as that
- * user: what the user can do there with links, it can do with its own rights only.
+ * A server that root starts runs its workers as another user, who cannot write root's store. Such a worker creates one
+ * of its own, /var/tmp/mire-<uid>/<name> (core/store_location.h). Only the program's processes know `name`, so that no
+ * reports of strangers are sent. Each store has a courier whose thread accesses files as that user, so links there give
+ * the user no further rights.
  */
 #ifndef MIRE_PRELOAD_OTHERS_H
 #define MIRE_PRELOAD_OTHERS_H
@@ -16,20 +16,20 @@
 
 struct other_users {
     const mire_options *options; /* server and key; borrowed */
-    char name[MIRE_NAME_BYTES];  /* empty: none are looked for */
+    char name[MIRE_NAME_BYTES];  /* empty: no other stores */
     struct courier couriers[MIRE_OTHERS_MAX];
     size_t count;
-    const char *session;  /* name of the session that goes on; borrowed */
+    const char *session;  /* name of the open session; borrowed */
     uint64_t patience_ms; /* of others_finish */
 };
 
 /*
- * Name the stores after the app and its own store, whose install identifier nobody but its owner can read. Only root
- * can act as another user; for all else the name stays empty.
+ * Derive the name of the stores from the app and from the store's install identifier, which only its owner can read.
+ * Only root can act as another user; without root the name stays empty.
  */
 void others_init(struct other_users *others, const mire_options *options, struct store *store);
 
-/* Start a courier for each store that is new. Thread: one at a time. */
+/* Start a courier for each new store. Thread: one at a time. */
 void others_look(struct other_users *others);
 
 /* Finish every courier, as courier_finish does, add what they did to `total` and `unkept`, and their shares of the

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #define MIRE_REMAIN_MAX 64
-#define MIRE_REMAIN_S   60u /* how long a process has to show that it is the program's point */
+#define MIRE_REMAIN_S   60u /* time in which a process must turn out to be a service */
 
 struct remain_process {
     uint32_t pid;
@@ -28,25 +28,25 @@ struct remain {
 void remain_prepare(void);
 
 /*
- * The program has ended: find what it left and is to be served. A daemon in the making ends one process and begins the
- * next, so this waits until nothing changes for a moment; not at all if there is nothing.
+ * After the end of the program, find its remaining processes that are to be served. A starting daemon ends one process
+ * and begins the next, so this waits until nothing changes for a moment; it does not wait if there is none.
  *
  *   store, session, path  as of points_open
  *
- * Returns whether there is something.
+ * Returns whether there is one.
  */
 bool remain_find(struct remain *remain, const struct store *store, const char *session, const char *path);
 
-/* The process that a session of what stays begins with; 0: nothing stays. */
+/* The first process of the session of the remaining processes; 0: none remains. */
 uint32_t remain_first(const struct remain *remain);
 
 /*
- * Go on in the background: true in a new process, which has no terminal, input or output; false in the caller, also if
- * that fails. Thread: the only one.
+ * Continue in the background: true in a new process, without terminal, input or output; false in the caller, also on
+ * failure. Thread: the only one.
  */
 bool remain_in_background(void);
 
-/* Wait until the last of them has ended, and after MIRE_REMAIN_S only for those that are the program's point. */
+/* Wait until the last of them has ended; after MIRE_REMAIN_S only for services. */
 void remain_wait(struct remain *remain, const struct store *store);
 
 #endif

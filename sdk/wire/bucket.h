@@ -1,9 +1,9 @@
 /*
- * bucket.h - where an installation falls when a share of installations is drawn.
+ * bucket.h - the number of an installation in a random draw of installations.
  *
- * The draw is a hash (SipHash-2-4 under a fixed key) of what is given, so it is the same on every device and on the
- * server, in every run and version. A share of p holds the buckets below p: raising p keeps who was in, and two
- * plugins, or two salts, draw independently. Pure.  Thread: any.  Signal handler: yes.
+ * The draw is a hash (SipHash-2-4 with a fixed key) of the arguments, so it is the same on every device and on the
+ * server, in every run and version. A share of p holds the buckets below p, so a larger p keeps all installations that
+ * were in. Two plugins, or two salts, draw independently. Pure.  Thread: any.  Signal handler: yes.
  */
 #ifndef MIRE_WIRE_BUCKET_H
 #define MIRE_WIRE_BUCKET_H
@@ -14,8 +14,8 @@
 
 /*
  *   install  the installation's identifier, 32 hex digits
- *   plugin   what is drawn for; NULL reads as ""
- *   salt     another salt draws anew; NULL reads as "". Of both together the first 128 bytes count
+ *   plugin   name of the plugin; NULL: ""
+ *   salt     another salt makes another draw; NULL: "". Of both together the first 128 bytes count
  *
  * Returns 0..MIRE_BUCKETS-1.
  */

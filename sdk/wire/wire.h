@@ -1,5 +1,5 @@
 /*
- * wire.h - writes a report's JSON into the caller's memory; with it come the names and limits of the format.
+ * wire.h - writes a report's JSON into the caller's memory.
  *
  *     struct wire w;
  *     mire__wire_begin(&w, buffer, sizeof(buffer));
@@ -8,11 +8,11 @@
  *     mire__wire_end(&w);
  *     if (mire__wire_finish(&length, &w) == MIRE_WIRE_DONE) ...
  *
- * Nothing is allocated, read or written elsewhere. A failure sticks: after the first, calls do nothing, so only
- * mire__wire_finish needs to be asked. What is written is always valid JSON in UTF-8 as far as it goes.
+ * The writer allocates nothing. After the first failure all calls have no effect, so only the result of
+ * mire__wire_finish must be checked. The output is a valid beginning of JSON in UTF-8 at any time.
  *
- * Every value takes a `key`: its name inside an object, NULL inside an array and at the top. Keys are plain ASCII
- * without quotes and backslashes, and are not checked.
+ * Every value has a `key`: its name inside an object, NULL inside an array and at the top. Keys are plain ASCII without
+ * quotes and backslashes, and are not checked.
  *
  * Thread: one at a time per writer.  Signal handler: yes.
  */
@@ -29,18 +29,18 @@
 enum wire_state {
     MIRE_WIRE_DONE = 0,
     MIRE_WIRE_FULL,   /* the buffer is too small */
-    MIRE_WIRE_MISUSED /* nested too deep, closed too often, left open, a key where none belongs or the reverse */
+    MIRE_WIRE_MISUSED /* nested too deep, closed too often, left open, or a key in the wrong place */
 };
 
-/* The fields are the writer's own. */
+/* The fields are private. */
 struct wire {
     char *out;
     size_t cap;
     size_t length;
     enum wire_state state;
     unsigned depth;
-    uint32_t is_array; /* bit d: what is open at depth d + 1 is an array */
-    uint32_t has_any;  /* bit d: at depth d something stands already */
+    uint32_t is_array; /* bit d: depth d + 1 is an array */
+    uint32_t has_any;  /* bit d: depth d has a value already */
 };
 
 /* Start a document. `out` is borrowed until finish, `cap` in bytes. */
@@ -52,8 +52,8 @@ void mire__wire_array(struct wire *wire, const char *key);
 void mire__wire_end(struct wire *wire);
 
 /*
- * A text, up to its NUL or `cap` bytes. Bytes that are not UTF-8 become U+FFFD; what exceeds MIRE_WIRE_TEXT_MAX
- * characters is cut off. NULL is written as an empty text.
+ * A text, up to its NUL or `cap` bytes. Bytes that are not UTF-8 become U+FFFD; the text is cut to MIRE_WIRE_TEXT_MAX
+ * characters. NULL is written as an empty text.
  */
 void mire__wire_text(struct wire *wire, const char *key, const char *text, size_t cap);
 

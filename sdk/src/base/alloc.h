@@ -1,8 +1,7 @@
 /*
- * alloc.h - the heap of everything that is not capturing: the C library's, or the app's (mire_options_set_allocator).
+ * alloc.h - the heap of all code but capture/: the C library's, or the app's (mire_options_set_allocator).
  *
- * Behave as malloc, calloc, realloc, free and strdup. What they return is freed by mire__free alone, and what libc's
- * own functions return is not.
+ * Like malloc, calloc, realloc, free and strdup. Free their blocks with mire__free only, and no other blocks with it.
  *
  * Thread: any.  Signal handler: no.
  */
@@ -18,8 +17,8 @@ void mire__free(void *block);
 char *mire__strdup(const char *text);
 
 /*
- * Take this one from now on; one without functions is the C library's. Only while nothing is allocated, before any
- * thread of ours runs.
+ * Use this allocator from now on; without functions, the C library's. Call it only while nothing is allocated and no
+ * thread of the library runs.
  */
 void mire__alloc_use(const mire_allocator *allocator);
 

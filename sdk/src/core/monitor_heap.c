@@ -179,9 +179,9 @@ enum mire_err mire__monitor_heap_start(struct monitor_context *context)
 
     monitor.context = context;
     monitor.heap = NULL;
-    monitor.budget_bytes = told->budget_bytes  ? told->budget_bytes
-                           : own->budget_bytes ? own->budget_bytes
-                                               : BUDGET_INIT;
+    monitor.budget_bytes = told->budget_bytes ? told->budget_bytes : own->budget_bytes;
+    if (monitor.budget_bytes == 0)
+        monitor.budget_bytes = BUDGET_INIT;
     if (monitor.budget_bytes < MIRE_HEAP_BUDGET_MIN)
         monitor.budget_bytes = MIRE_HEAP_BUDGET_MIN;
     monitor.told = *told;

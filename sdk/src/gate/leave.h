@@ -1,10 +1,10 @@
 /*
- * leave.h - the calls by which a process ends its program at its own will, without exit(): _exit and its like, exec,
- * and abort.
+ * leave.h - hooks of the calls by which a process ends its program without exit(): _exit and similar calls, exec, and
+ * abort.
  *
- * Each has a hook `mire__hook_NAME` that notes it (mire__gate_as_leave) and goes on to the call. So a hang that
- * the program itself ended is told from one that somebody killed. A forked or vforked child that calls them notes
- * nothing. Signal-safe and fit for vfork children, as the calls are.
+ * Each hook `mire__hook_NAME` records the call (mire__gate_as_leave) and makes it. So a hang that the program itself
+ * ended is told from one that ended in a kill. In a forked or vforked child the hooks record nothing. Like the calls,
+ * the hooks are signal-safe and may run in vfork children.
  */
 #ifndef MIRE_GATE_LEAVE_H
 #define MIRE_GATE_LEAVE_H
@@ -38,11 +38,11 @@ MIRE_EXEC_LISTS(MIRE_EXEC_LIST_DECLARE)
 /* clang-format on */
 void mire__hook_abort(void);
 
-/* What the calls with a list of arguments do: `name` is theirs, `rest` what follows `first`. */
+/* The calls with a list of arguments: `name` is the call, `rest` follows `first`. */
 enum mire__exec_list { MIRE_LIST_execl, MIRE_LIST_execlp, MIRE_LIST_execle };
 int mire__leave_by_list(enum mire__exec_list name, const char *path, const char *first, va_list rest);
 
-/* Defines `function`, which does so. */
+/* Defines `function` as such a call. */
 /* clang-format off */
 #define MIRE_DEFINE_BY_LIST(function, name)                          \
     int function(const char *path, const char *first, ...)           \

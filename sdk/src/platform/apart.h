@@ -1,37 +1,37 @@
 /*
- * apart.h - descriptors of our own, under numbers that the program never sees.
+ * apart.h - a descriptor table of the library's own, invisible to the program.
  *
- * A descriptor's number is the lowest one that is free. So a file that the library has open, if only for a moment,
- * changes the numbers that the program gets, and a program that closes all numbers closes it. Under mire run both have
- * a table each:
+ * A new descriptor gets the lowest free number. So a file that the library opens, even briefly, changes the numbers
+ * that the program gets; and a program that closes all descriptors closes it. Under mire run each has a table:
  *
- *     the program's threads --> its table         as without us, at every instant
- *     mire-check, worker    --> a table of ours   empty when the thread begins
- *     mire__apart_run       --> another           for file work on a thread of the program's
+ *     the program's threads --> its table            always as without the library
+ *     mire-check, worker    --> the library's table  empty when the thread begins
+ *     mire__apart_run       --> another table        for file work on a thread of the program
  *
- * A pipe, socket or lock of the program's is never held open by our tables. The copy that a new table begins with lives
- * inside one system call; record locks (fcntl) belong to the table that took them, so closing the copy releases none.
+ * These tables never hold a pipe, socket or lock of the program open. The copy with which a new table begins exists
+ * inside one system call only; record locks (fcntl) belong to the table that took them, so closing the copy releases
+ * none.
  *
- * In an app that links libmire there is one table, for the app's own transport and its ping use the app's descriptors.
+ * In an app that links libmire there is one table, because the app's transport and its ping use the app's descriptors.
  */
 #ifndef MIRE_PLATFORM_APART_H
 #define MIRE_PLATFORM_APART_H
 
 #include "base/base.h"
 
-/* From now on the three calls below have an effect. Thread: the program's, before any of ours is made. */
+/* Enable the calls below. Thread: the program's, before any of the library's is created. */
 void mire__apart_open(void);
 
-/* First of all on a thread of ours. Signal handler: yes. */
+/* The first call on a thread of the library. Signal handler: yes. */
 void mire__apart_begin(void);
 
-/* Is the calling thread ours: did it begin so? Signal handler: yes. */
+/* Is the calling thread one of the library's? Signal handler: yes. */
 bool mire__apart_is_ours(void);
 
 /* For a moment, whose it is: a thread of the program's makes its last system calls of ours. */
 void mire__apart_set_ours(bool ours);
 
-/* Has the calling thread a table of ours? Signal handler: yes. */
+/* Has the calling thread the library's table? Signal handler: yes. */
 bool mire__apart_is(void);
 
 /* For whom the calling thread runs, if for another; mire__tid's. initial-exec: no call that might allocate. */

@@ -1,11 +1,10 @@
 /*
- * filter.h - a program that confines itself with seccomp, and what its filter would say to our system calls.
+ * filter.h - programs that confine themselves with seccomp: evaluates a filter for the library's system calls.
  * Signal-safe.
  *
- * A filter holds for the thread that sets it and for all that it makes, forked processes among them, or for all threads
- * at once. A call that it does not let through is refused, or ends the process. So from then on no system call of ours
- * is made on a thread of the program's; the check thread, which the filter does not hold for, looks every
- * MIRE_QUIET_LOOK_NS.
+ * A filter applies to the thread that installs it and to all threads and processes that it creates, or to all threads
+ * at once. A call that it does not allow fails, or ends the process. So from then on the library makes no system call
+ * on a thread of the program; the check thread, to which the filter does not apply, looks every MIRE_QUIET_LOOK_NS.
  */
 #ifndef MIRE_PLATFORM_FILTER_H
 #define MIRE_PLATFORM_FILTER_H
@@ -17,8 +16,8 @@
 #define MIRE_QUIET_LOOK_NS (100 * MIRE_NS_PER_MS)
 
 enum mire__quiet {
-    MIRE_QUIET_CALLS = 1,   /* no system call of ours on the program's threads */
-    MIRE_QUIET_SIGNALS = 2, /* nor a signal to them: none could return from its handler */
+    MIRE_QUIET_CALLS = 1,   /* the library makes no system call on the program's threads */
+    MIRE_QUIET_SIGNALS = 2, /* and sends them no signal: they could not return from the handler */
 };
 
 /* A set of these; never fewer. Any thread of the program's adds, before its filter is in place. A forked child has it
@@ -58,7 +57,7 @@ void mire__filter_know(void);
 /* Are there more by now? Then one was set by a system call that nobody saw, and nobody knows what it lets through. */
 void mire__filter_look(void);
 
-/* What a filter does to us. */
+/* The effect of a filter on the library. */
 struct filter_verdict {
     bool readable; /* false: the kernel will refuse it, too */
     bool lets_us;  /* every system call of ours; those that we can do without may be refused with an errno */

@@ -1,6 +1,6 @@
 /*
- * footprint.h - what the process holds of the memory it may have, and what the kernel says of the shortage of it.
- * Signal-safe like all of platform/: small files are read, nothing is allocated or kept open.
+ * footprint.h - the process's memory, its limits, and the kernel's signs of a shortage. Signal-safe: it reads small
+ * files, and neither allocates nor keeps files open.
  */
 #ifndef MIRE_PLATFORM_FOOTPRINT_H
 #define MIRE_PLATFORM_FOOTPRINT_H
@@ -9,17 +9,17 @@
 
 /* The process itself. */
 struct footprint {
-    uint64_t bytes;      /* that cannot be read from a file again: anonymous, shared, and swapped */
-    uint64_t file_bytes; /* in memory besides: of files */
+    uint64_t bytes;      /* memory that cannot be read from a file again: anonymous, shared, and swapped */
+    uint64_t file_bytes; /* further memory: of files */
     uint64_t peak_rss_bytes;
     uint32_t thread_count;
     bool traced; /* a debugger is attached */
 };
 
-/* Zeros where the kernel does not tell. */
+/* Zeros if the kernel does not tell. */
 void mire__footprint(struct footprint *out);
 
-/* Descriptors that are open; 0 where the kernel does not tell. */
+/* Number of open descriptors; 0 if the kernel does not tell. */
 uint32_t mire__fd_count(void);
 
 /* The cgroup in which the process's memory is counted. */
@@ -38,18 +38,18 @@ void mire__cgroup_find(struct cgroup *out);
  */
 void mire__cgroup_from(struct cgroup *out, const char *cgroup, const char *mountinfo);
 
-/* Whose limit it is. */
+/* The kind of the limit. */
 enum mire__limit {
     MIRE_LIMIT_NONE,
     MIRE_LIMIT_MACHINE, /* all of its memory */
     MIRE_LIMIT_CGROUP   /* its own, or one above */
 };
 
-/* What may be used. */
+/* The limit of the memory. */
 struct memory_room {
     enum mire__limit limit;
     uint64_t limit_bytes;     /* the tightest: the one with the fewest bytes left */
-    uint64_t used_bytes;      /* of it, by all that count towards it, without what the kernel can drop */
+    uint64_t used_bytes;      /* of the limit, by all processes below it, without droppable caches */
     uint64_t available_bytes; /* in the machine */
 };
 void mire__memory_room(struct memory_room *out, const struct cgroup *cgroup);

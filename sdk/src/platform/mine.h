@@ -1,9 +1,8 @@
 /*
- * mine.h - which addresses of the process are the library's own, so that they are not told, or locked, as the
- * program's.
+ * mine.h - the library's own addresses, so that they are neither reported nor locked as the program's.
  *
- * Whoever maps something for the library adds it. Of a thread of the library's the stack is its own too. Signal-safe,
- * any thread; a forked child keeps the list of its parent.
+ * Code that maps memory for the library adds it. The stacks of the library's threads belong to the list as well.
+ * Signal-safe, any thread; a forked child keeps the list of its parent.
  */
 #ifndef MIRE_PLATFORM_MINE_H
 #define MIRE_PLATFORM_MINE_H
@@ -14,7 +13,7 @@ struct mine_span {
     uint64_t start, end;
 };
 
-#define MIRE_MINE_MAX 160u /* spans and threads at a time; what is added beyond them counts as the program's */
+#define MIRE_MINE_MAX 160u /* spans and threads; further ones count as the program's */
 
 void mire__mine_add(const void *at, size_t bytes);
 void mire__mine_remove(const void *at, size_t bytes);
@@ -32,9 +31,9 @@ void mire__mine_thread_end(void);
 void mire__mine_settle(void);
 
 /*
- * What of a mapping is the library's.
- *   out  spans in the order of their addresses, which do not overlap
- * Returns how many.
+ * The library's parts of a mapping.
+ *   out  spans by address, without overlaps
+ * Returns their number.
  */
 size_t mire__mine_within(struct mine_span out[MIRE_MINE_MAX], uint64_t start, uint64_t end);
 

@@ -1,18 +1,18 @@
 /*
- * own.h - the C library's calls that allocate or make threads, as the library itself makes them.
+ * own.h - the C library's functions that allocate or create threads, for the library's own use.
  *
- * glibc's allocator, and whatever else in it takes locks, takes none as long as the program has one thread. A thread of
- * ours would end that for good, idle as it is. So ours may be made by a second copy of the C library, in a link-map
- * namespace of its own (dlmopen), and allocate with that one alone; the program's stays as it was:
+ * glibc takes no locks while the program has one thread, in its allocator and elsewhere. A further thread would end
+ * that for ever, even an idle one. So a second copy of the C library, in a link-map namespace of its own (dlmopen), may
+ * create the library's threads, which then allocate with that copy only:
  *
- *     the program's threads --> its C library          __libc_single_threaded until the program makes a thread
- *     mire-check, worker    --> the second copy        thread stacks and their storage are the loader's, one for both
+ *     the program's threads --> its C library          __libc_single_threaded until the program creates a thread
+ *     mire-check, worker    --> the second copy        thread stacks and their storage are the loader's, shared by both
  *
- * What runs on our threads keeps to two rules. It calls what is in struct own_calls through mire__own: nothing else of
- * libc's that it calls allocates. And where it takes a lock that the program's threads take too, the loader's, it calls
- * mire__own_share before.
+ * Two rules for code on the library's threads. It calls the functions of struct own_calls through mire__own, and no
+ * other function of libc that allocates. Before it takes a lock that the program's threads take too, the loader's, it
+ * calls mire__own_share.
  *
- * Where there is no second copy, mire__own is the program's C library.
+ * Without a second copy, mire__own is the program's C library.
  */
 #ifndef MIRE_PLATFORM_OWN_H
 #define MIRE_PLATFORM_OWN_H
@@ -22,7 +22,7 @@
 #include <dirent.h>
 #include <pthread.h>
 
-/* As the C library's, but that errno tells nothing. What one copy has allocated goes back to that one. */
+/* As the C library's functions, but without errno. A block must be freed by the copy that allocated it. */
 struct own_calls {
     void *(*malloc)(size_t size);
     void *(*realloc)(void *block, size_t size);

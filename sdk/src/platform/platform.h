@@ -1,9 +1,9 @@
 /*
- * platform.h - what the SDK asks the operating system for. Signal-safe: every function here may run in a signal
- * handler, allocates nothing and leaves errno as it was, unless its comment says otherwise.
+ * platform.h - the SDK's calls to the operating system. Signal-safe: unless its comment says otherwise, every function
+ * here may run in a signal handler, allocates nothing and keeps errno.
  *
- * No file descriptor is kept open: programs that close all of theirs when they turn into daemons would close it, and
- * open something of their own under its number.
+ * No file descriptor stays open: a program that closes all descriptors when it becomes a daemon would close it, and get
+ * its number for a file of its own.
  */
 #ifndef MIRE_PLATFORM_PLATFORM_H
 #define MIRE_PLATFORM_PLATFORM_H
@@ -15,19 +15,19 @@ struct regs; /* platform/arch.h */
 /* ---- time ---- */
 
 uint64_t mire__now_ns(void);        /* CLOCK_MONOTONIC */
-uint64_t mire__now_coarse_ns(void); /* the same, cheaper, behind by up to 4 ms */
-uint64_t mire__boot_now_ns(void);   /* counts suspended time too */
+uint64_t mire__now_coarse_ns(void); /* the same, cheaper, up to 4 ms behind */
+uint64_t mire__boot_now_ns(void);   /* includes suspended time */
 uint64_t mire__wall_now_ms(void);   /* since 1970-01-01 UTC */
 
-/* CPU time a thread of this process has used; 0 if there is no such thread. tid 0: the caller. */
+/* CPU time of a thread of this process; 0 if there is no such thread. tid 0: the caller. */
 uint64_t mire__thread_cpu_ns(uint32_t tid);
 
-/* CPU time all threads of this process have used. */
+/* CPU time of all threads of this process. */
 uint64_t mire__process_cpu_ns(void);
 
 /*
- * A timer on that clock: it signals one thread when the process has used so much more CPU time, and never wakes a
- * process that uses none. A forked child has none of its parent's timers; a program that is executed neither.
+ * A timer on the process's CPU clock: it signals one thread after an amount of CPU time of the process, and never wakes
+ * an idle process. A forked child and an executed program do not inherit it.
  */
 struct cpu_timer {
     int id;
@@ -35,14 +35,14 @@ struct cpu_timer {
 };
 
 /*
- * Make the timer, disarmed.
+ * Create the timer, disarmed.
  *   tid     thread of this process that gets the signal
- *   signal  whose handler finds si_code SI_TIMER, and `value` in si_value
- * Returns false where the system has no such timer.
+ *   signal  its handler finds si_code SI_TIMER, and `value` in si_value
+ * Returns false if the system has no such timer.
  */
 bool mire__cpu_timer_open(struct cpu_timer *timer, uint32_t tid, int signal, void *value);
 
-/* Signal once, after `after_ns` more of the process's CPU time; 0 disarms. A timer that is not open: nothing. */
+/* Signal once, after `after_ns` more of the process's CPU time; 0 disarms. No effect on a closed timer. */
 void mire__cpu_timer_arm(const struct cpu_timer *timer, uint64_t after_ns);
 
 /* Delete it. Not in a forked child, which never had it. */
@@ -55,24 +55,23 @@ uint32_t mire__tid(void);
 
 /*
  * Sleep while *word == expected, until deadline_ns on CLOCK_MONOTONIC (UINT64_MAX: for ever). Returns at once, on a
- * wake, on the deadline or for no reason; look at the word. False: it cannot be waited for at all, a sandbox refuses
- * it.
+ * wake, at the deadline, or spuriously; check the word. False: a sandbox refuses the call.
  */
 bool mire__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
 void mire__futex_wake(_Atomic uint32_t *word);
 
 /*
- * A barrier in every running thread of the process at once: what a thread stored before is seen by the caller after,
- * and what the caller stored before by the thread. So a thread that passes often needs no barrier of its own. Where the
- * kernel has no such call, or a sandbox forbids it, this sleeps a millisecond: no processor keeps a store to itself for
- * so long. Costs a microsecond or two otherwise.
+ * A memory barrier in every running thread of the process: the caller afterwards sees all earlier stores of the
+ * threads, and they see the caller's. So a thread on a hot path needs no barrier of its own. Cost: 1 to 2 us. If the
+ * kernel has no such call, or a sandbox forbids it, this sleeps for 1 ms, after which every processor has published its
+ * stores.
  */
 void mire__barrier_all(void);
 
 /* Send a signal to one thread of this process. False: no such thread. */
 bool mire__thread_signal(uint32_t tid, int signal);
 
-/* Has one thread of this process any capability? 0: the calling one. */
+/* Has a thread of this process any capability? 0: the caller. */
 bool mire__thread_has_rights(uint32_t tid);
 
 /* Wait for the end of a thread that has returned; 0: there is none. The kernel counts it among the process's until
@@ -99,8 +98,8 @@ void mire__uuid7(uint8_t out[16]);
 /* ---- memory ---- */
 
 /*
- * Copy own memory that may not be there.
- * Returns the bytes copied, from the front: size_bytes, or fewer up to the first page that cannot be read.
+ * Copy own memory that may be unmapped.
+ * Returns the number of copied bytes: size_bytes, or fewer, up to the first unreadable page.
  */
 size_t mire__peek(void *out, uint64_t address, size_t size_bytes);
 
@@ -154,7 +153,7 @@ uint64_t mire__residence_bytes(const struct residence *residence, uint64_t addre
  */
 uint64_t mire__residence_held(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool shared);
 
-/* Let another thread run on this processor. */
+/* Yield the processor. */
 void mire__yield(void);
 
 /*
@@ -169,7 +168,7 @@ void *mire__pages_map_inherited(size_t size_bytes, bool wiped);
  * read. */
 long mire__file_read(char *out, size_t cap_bytes, const char *path);
 
-/* What a thread is doing. */
+/* The state of a thread. */
 struct thread_state {
     char letter;  /* scheduler's state, '?' if unknown */
     bool told;    /* the kernel tells of system calls; it does not after setuid, nor in some sandboxes */
@@ -180,10 +179,10 @@ struct thread_state {
     uint64_t args[6]; /* of the system call; zeros where it is -1 */
 };
 
-/* Thread: any. A thread that runs is not blocked; neither is one where the kernel does not tell. */
+/* Read the state of a thread. If the kernel does not tell, it counts as not blocked. Thread: any. */
 void mire__thread_state(struct thread_state *out, uint32_t tid);
 
-/* Is that descriptor of the thread a terminal? Thread: any. */
+/* Is this descriptor of the thread a terminal? Thread: any. */
 bool mire__thread_has_terminal(uint32_t tid, uint64_t fd);
 
 /*
@@ -200,7 +199,7 @@ void mire__proc_keep(uint32_t tid);
  */
 bool mire__thread_states_hold(void);
 
-/* Visit every thread of this process, until the visitor returns false. False if the list cannot be read. */
+/* Visit every thread of this process, until the visitor returns false. Returns false if the list cannot be read. */
 bool mire__threads_visit(bool (*visit)(void *context, uint32_t tid), void *context);
 
 /* A thread's name; "" if there is no such thread. */
@@ -219,7 +218,7 @@ void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *stat
  */
 void mire__thread_end_as_first(void);
 
-/* Has a thread of this process ended? The first one stays in the kernel's list until the last one ends. */
+/* Has a thread of this process ended? The first thread stays in the kernel's list until the last one ends. */
 bool mire__thread_is_gone(uint32_t tid);
 
 struct thread_counters {
@@ -228,7 +227,7 @@ struct thread_counters {
 };
 void mire__thread_counters(struct thread_counters *out, uint32_t tid);
 
-/* How long a thread ran, or wanted to and had no processor, since it began: the rest it slept. */
+/* The time in which a thread ran or waited for a processor, since its begin; the rest it slept. */
 uint64_t mire__thread_awake_ns(uint32_t tid);
 
 /* Bytes fetched from and sent to storage; written ones count when the page becomes dirty, in the thread that wrote. */
@@ -249,7 +248,7 @@ void mire__process_counters(struct process_counters *out);
  * none. */
 uint64_t mire__process_start_ticks(uint32_t pid);
 
-/* Does that very process still run a program? False also where it is dying, or a zombie. */
+/* Does this process still run a program? False also for a dying one, or a zombie. */
 bool mire__process_runs(uint32_t pid, uint64_t start_ticks);
 
 /*

@@ -1,12 +1,12 @@
 /*
- * ticks.h - instants that cost less than reading a clock: the processor's counter where the kernel itself trusts it,
- * else CLOCK_MONOTONIC. Signal-safe but for mire__ticks_choose.
+ * ticks.h - timestamps that are cheaper than reading a clock: the processor's counter if the kernel itself trusts it,
+ * else CLOCK_MONOTONIC. Signal-safe, except mire__ticks_choose.
  *
  *     now:     one instruction (x86-64 rdtsc, aarch64 cntvct_el0)
- *     later:   an instant a moment ago is turned into nanoseconds, by the clock as it is then
+ *     later:   convert a recent timestamp into nanoseconds, by the clock at that time
  *
- * Turning counts back from now, at the counter's own rate: an instant one second old is right to some microseconds, and
- * to half a millisecond even while the system's clock is being slewed as fast as it can be.
+ * The conversion counts back from now, at the counter's own rate. A timestamp one second old is exact to some
+ * microseconds, and to half a millisecond even while the system's clock is slewed at the maximal rate.
  */
 #ifndef MIRE_PLATFORM_TICKS_H
 #define MIRE_PLATFORM_TICKS_H

@@ -1,5 +1,5 @@
 /*
- * document.c - what reports of every kind have, and the report of a hang but for the hang itself.
+ * document.c - the parts that reports of all kinds have, and the report of an event without its event section.
  */
 #include "report/document.h"
 
@@ -234,7 +234,7 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
     write_images(wire, draft);
     write_script(wire, &draft->scripts);
     mire__document_trie(wire, &draft->trie, true);
-    mire__document_hang(wire, draft);
+    mire__document_event(wire, draft);
     mire__document_threads(wire, draft);
     mire__document_exit(wire, draft->told ? draft->told->end : NULL);
     write_cost(wire, &draft->event.cost);

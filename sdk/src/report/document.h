@@ -11,8 +11,8 @@
 /* The whole document of an event. */
 void mire__document_write(struct wire *wire, const struct draft *draft);
 
-/* The sections "hang" and "threads". */
-void mire__document_hang(struct wire *wire, const struct draft *draft);
+/* The sections "event" and "threads". */
+void mire__document_event(struct wire *wire, const struct draft *draft);
 void mire__document_threads(struct wire *wire, const struct draft *draft);
 
 /*

@@ -1,5 +1,5 @@
 /*
- * document_hang.c - the sections "hang" and "threads".
+ * document_event.c - the sections "event" and "threads".
  */
 #include "report/document.h"
 
@@ -207,14 +207,14 @@ static const char *const guesses[] = {"foreground_block",
 _Static_assert(MIRE_COUNT(triggers) == MIRE_TRIGGERS, "a word for every trigger");
 _Static_assert(MIRE_COUNT(guesses) == MIRE_GUESS_TEST + 1, "a word for every guess");
 
-/* The wall clock at the hang's begin, from the pair of clocks taken at start. */
+/* The wall clock at the begin of the event, from the pair of clocks taken at start. */
 static uint64_t begin_wall_ms(const struct blackbox_facts *facts, uint64_t begin_ns)
 {
     int64_t since_start_ms = (int64_t)(begin_ns - facts->start_mono_ns) / (int64_t)MIRE_NS_PER_MS;
     return facts->start_wall_ms + (uint64_t)since_start_ms;
 }
 
-/* Killed for another reason, it was a hang as others are. */
+/* A hang of a process that was killed for another reason counts as an ordinary one. */
 static enum mire__guess guess_of(const struct draft *draft)
 {
     const struct exit_end *end = draft->told ? draft->told->end : NULL;
@@ -225,7 +225,7 @@ static enum mire__guess guess_of(const struct draft *draft)
     return mire__event_guess(&event);
 }
 
-void mire__document_hang(struct wire *wire, const struct draft *draft)
+void mire__document_event(struct wire *wire, const struct draft *draft)
 {
     const struct event *event = &draft->event;
     uint64_t threshold_ms = event->threshold_ms ? event->threshold_ms : 1;

@@ -288,7 +288,8 @@ static void write_footprint(struct wire *wire, const struct memory_draft *draft)
 {
     const struct memory_said *said = draft->said;
     const struct trail_row *last = said->trail_rows > 0 ? &said->trail[said->trail_rows - 1] : NULL;
-    uint64_t footprint = draft->knows_parts ? whole(draft->footprint_bytes) : last ? last->footprint_bytes : 0;
+    uint64_t looked = last ? last->footprint_bytes : 0;
+    uint64_t footprint = draft->knows_parts ? whole(draft->footprint_bytes) : looked;
     double unexplained = draft->rows[MIRE_CATEGORY_PARTS + MIRE_PART_UNEXPLAINED].resident_bytes;
 
     if (draft->knows_parts || last)

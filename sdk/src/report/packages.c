@@ -70,9 +70,9 @@ static void learn(enum package_tie *out, const char *root, const char *program, 
         owned = mire__packages_apk(root, &exe, files, n) || mire__packages_dpkg(root, &exe, files, n) ||
                 mire__packages_rpm(root, &exe, files, n);
         for (size_t i = 0; i < n; i++) {
-            out[of[i]] = files[i].same             ? MIRE_PACKAGE_SAME
-                         : owned || files[i].found ? MIRE_PACKAGE_OTHER
-                                                   : MIRE_PACKAGE_UNKNOWN;
+            out[of[i]] = owned || files[i].found ? MIRE_PACKAGE_OTHER : MIRE_PACKAGE_UNKNOWN;
+            if (files[i].same)
+                out[of[i]] = MIRE_PACKAGE_SAME;
             remember(paths[of[i]], out[of[i]]);
         }
     }

@@ -147,7 +147,9 @@ static size_t local_size(const struct page *page, uint64_t size)
     uint32_t least = (usable - 12) * 32 / 255 - 23;
     uint32_t local = least + (uint32_t)((size - least) % (usable - 4));
 
-    return size <= most ? (size_t)size : local <= most ? local : least;
+    if (size <= most)
+        return (size_t)size;
+    return local <= most ? local : least;
 }
 
 /* Go on reading a row in the chain of pages. */
@@ -297,7 +299,9 @@ static int compare_key(const struct column *key, const struct names *names)
 
     if (key->type < 12 || key->type % 2 == 0)
         return key->type < 12 ? -1 : 1;
-    return order ? order : key->size < names->length ? -1 : key->size > names->length;
+    if (order != 0)
+        return order;
+    return key->size < names->length ? -1 : key->size > names->length;
 }
 
 static void add_name(struct names *names, struct rpm_db *db, uint32_t number)

@@ -64,13 +64,14 @@ static const char *read_hex(uint64_t *out, const char *at)
         at += 2;
     *out = 0;
     for (begin = at;; at++) {
-        char c = *at;
-        uint64_t digit = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10)
-                         : c >= 'A' && c <= 'F' ? (uint64_t)(c - 'A' + 10)
-                                                : 16;
+        char c = *at, lower = (char)(c | 0x20);
+        uint64_t digit;
 
-        if (digit == 16)
+        if (c >= '0' && c <= '9')
+            digit = (uint64_t)(c - '0');
+        else if (lower >= 'a' && lower <= 'f')
+            digit = (uint64_t)(lower - 'a' + 10);
+        else
             return at > begin && at - begin <= 16 ? at : NULL;
         *out = *out << 4 | digit;
     }

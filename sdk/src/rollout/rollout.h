@@ -1,11 +1,11 @@
 /*
- * rollout.h - what the server wants of this installation: which plugins are on, with which share and which numbers.
+ * rollout.h - the rollout document of the server: which plugins are on, in which fraction, with which parameters.
  *
  *     document (schema/wire/rollout.schema.json) -> mire__rollout_read -> struct rollout
  *                                                                           `-> mire__rollout_decide, per plugin
  *
- * A document is a wish, not an order: numbers are brought within bounds that are compiled in, what is not known is
- * passed over, and a document that breaks its format is refused whole, so that the last good one holds. Pure.
+ * Parameters are limited to compiled bounds, and unknown members are ignored. A malformed document is refused as a
+ * whole, so that the last valid one holds. Pure.
  * Thread: any.  Signal handler: no.
  */
 #ifndef MIRE_ROLLOUT_ROLLOUT_H
@@ -15,11 +15,11 @@
 #include "wire/limits.h"
 #include "wire/plugin.h"
 
-#define MIRE_ROLLOUT_NAME_BYTES  32 /* of a parameter's name, its end included; longer ones are not known here */
+#define MIRE_ROLLOUT_NAME_BYTES  32 /* of a parameter's name, its end included; longer ones are ignored */
 #define MIRE_ROLLOUT_NUMBERS_MAX 32 /* numbers of the hang plugin in one document; there are fewer settings */
 #define MIRE_ROLLOUT_SALT_BYTES  (MIRE_WIRE_SALT_MAX + 1)
 
-/* Until a document says otherwise; how often one is asked for. */
+/* Interval of requests until a document sets another. */
 #define MIRE_ROLLOUT_FETCH_S 3600u
 
 /* A setting of capturing (capture/settings.h) by its name. */
@@ -30,7 +30,7 @@ struct rollout_number {
 
 enum mire__rollout_mode { MIRE_ROLLOUT_AS_SET, MIRE_ROLLOUT_OFF, MIRE_ROLLOUT_SAMPLED, MIRE_ROLLOUT_EXACT };
 
-/* Of the memory plugin; 0 where the document does not tell. Within the bounds of base/limits.h else. */
+/* Of the memory plugin; 0: the document has no value. Within the bounds of base/limits.h. */
 struct rollout_memory {
     enum mire__rollout_mode mode;
     uint64_t interval_bytes;
@@ -38,15 +38,15 @@ struct rollout_memory {
 };
 
 struct rollout_plugin {
-    bool known;   /* the document speaks of it; else the app's own options hold */
-    uint32_t ppm; /* share of installations that have it on, 0..1000000 */
+    bool known;   /* the document mentions it; false: the app's options hold */
+    uint32_t ppm; /* share of installations in which it is on, 0..1000000 */
     char salt[MIRE_ROLLOUT_SALT_BYTES];
 };
 
 struct rollout {
-    uint64_t version; /* 0: there is no document */
+    uint64_t version; /* 0: no document */
     uint32_t fetch_s; /* MIRE_ROLLOUT_FETCH_MIN_S..MIRE_ROLLOUT_FETCH_MAX_S */
-    bool kill;        /* everything off, nothing sent; it is still asked for */
+    bool kill;        /* everything off, nothing sent; the document is still requested */
     struct rollout_plugin plugins[MIRE_PLUGINS];
     struct rollout_number numbers[MIRE_ROLLOUT_NUMBERS_MAX];
     uint32_t number_count;
@@ -60,7 +60,7 @@ void mire__rollout_init(struct rollout *rollout);
  * Read a document.
  *
  *   out   as mire__rollout_init makes it unless MIRE_OK
- *   text  `size` bytes, taken as untrusted
+ *   text  `size` bytes, untrusted
  *
  * Returns MIRE_OK, MIRE_E_FORMAT (not JSON, of another format version, a field of the wrong kind, or larger than
  * MIRE_WIRE_ROLLOUT_MAX).
@@ -70,9 +70,9 @@ enum mire_err mire__rollout_read(struct rollout *out, const char *text, size_t s
 /*
  * Is a plugin on for an installation?
  *
- *   ppm_out   the share that has it on; 0 if it is switched off for all
+ *   ppm_out   share of installations in which it is on; 0: off for all
  *   install   32 hex digits
- *   own_ppm   the app's own share, which holds where the document is silent, and never over a kill
+ *   own_ppm   the app's share, for plugins that the document does not mention; a kill overrides it
  */
 bool mire__rollout_decide(uint32_t *ppm_out, const struct rollout *rollout, enum mire__plugin plugin,
                           const char *install, uint32_t own_ppm);

@@ -5,15 +5,15 @@
  *     script       select, run_once, run_forever              all in that one evaluation
  *     sample       select_epoll, select, run_once, run_forever, _PyEval_EvalFrameDefault, main
  *
- *     look    check thread          is there an interpreter whose layout is known? (python.c)
- *     aim     check thread          which of its thread states belongs to the thread that is to be sampled?
- *     copy    the sampled thread,   its chain of frames, while it stands still: a few words a frame
+ *     look    check thread          find an interpreter with a known layout
+ *     aim     check thread          find the interpreter's state of the thread to sample
+ *     copy    the sampled thread,   copy its chain of frames, while it stands still: a few words a frame
  *             or the check thread
  *     name    check thread          function, file and line of each frame
  *
- * The thread may be interrupted anywhere, also while it changes the chain. Everything is read as memory that may not
- * be there, and held against what must be so; a chain that fails is left out as a whole, and the stack is told without
- * a script.
+ * The thread may be interrupted anywhere, also while it changes the chain. All memory is read as if it could be
+ * unmapped, and every value is checked. If a check fails, the whole chain is left out, and the stack has no script
+ * frames.
  *
  * Known: CPython 3.11, 3.12 and 3.13 with a global lock, in a module that exports _PyRuntime.
  */
@@ -24,10 +24,10 @@
 #include "script/layout.h"
 #include "unwind/unwind.h"
 
-/* Of a chain the inner and the outer half of so many are kept. */
+/* Frames of a chain that are kept: the inner and the outer half. */
 #define MIRE_SCRIPT_FRAMES_MAX 256
 
-/* Frames walked over at most: a chain that is longer is left out. Python stops recursion at 1,000 by default. */
+/* Longest chain; longer ones are left out. Python stops recursion at 1,000 by default. */
 #define MIRE_SCRIPT_WALK_MAX 2048
 
 /* No address of a program is as high. */
@@ -94,28 +94,27 @@ struct script {
     struct script_known known[MIRE_SCRIPT_KNOWN];
 };
 
-/* Look for an interpreter, if the list of modules has changed. Thread: check thread. */
+/* Find the interpreter, if the list of modules has changed. Thread: check thread. */
 void mire__script_look(struct script *script, struct modules *modules);
 
-/* The next copy is of this thread. Thread: check thread. */
+/* Choose the thread of the next copy. Thread: check thread. */
 void mire__script_aim(struct script *script, uint32_t tid);
 
-/* A copy of the thread's C stack, as far as there is one. */
+/* The copied part of the thread's C stack. */
 struct script_stack {
     uint64_t address; /* of bytes[0] */
     size_t size;
     const uint8_t *bytes;
 };
 
-/* Copy the chain of the thread that is aimed at. Thread: that one, or the check thread while it sleeps. Signal-safe. */
+/* Copy the chain of the chosen thread. Thread: that one, or the check thread while it sleeps. Signal-safe. */
 void mire__script_as_copy(struct script *script, struct script_stack stack);
 
 /*
- * Give the frames of the chain their names: `places` are those, innermost first. A frame that cannot be right takes all
- * with it.
- *   box  learns of functions that are new to it; NULL: there are no places. It being full leaves the chain out
- * Returns false if something that a frame leads to is gone already, as code is that runs once: another copy has better
- * luck. Thread: check thread.
+ * Find the names of the chain's frames, and store them in `places`, innermost first. One invalid frame discards all.
+ *   box  receives new functions; NULL, or full: no places
+ * Returns false if an object of a frame is freed already, such as code that runs once; take another sample then.
+ * Thread: check thread.
  */
 bool mire__script_name(struct script *script, struct blackbox *box);
 

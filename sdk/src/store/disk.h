@@ -1,5 +1,5 @@
 /*
- * disk.h - the file operations of the store, each all or nothing. Private to store/.
+ * disk.h - the atomic file operations of the store. Private to store/.
  */
 #ifndef MIRE_STORE_DISK_H
 #define MIRE_STORE_DISK_H
@@ -17,37 +17,37 @@ struct disk_part {
     size_t size;
 };
 
-/* Make `path` and what is missing above it, 0700. Returns MIRE_OK, MIRE_E_STORE. */
+/* Create `path` and its missing parents, 0700. Returns MIRE_OK, MIRE_E_STORE. */
 enum mire_err mire__disk_make_dir(const char *path);
 
 enum disk_how {
-    MIRE_DISK_SYNC_FILE = 1, /* before it has its name */
-    MIRE_DISK_SYNC_NAME = 2, /* and after */
-    MIRE_DISK_EXCLUSIVE = 4  /* what is there already stays, and that is MIRE_OK too */
+    MIRE_DISK_SYNC_FILE = 1, /* sync the file before it is renamed */
+    MIRE_DISK_SYNC_NAME = 2, /* sync the directory afterwards */
+    MIRE_DISK_EXCLUSIVE = 4  /* keep an existing file; the result is MIRE_OK then too */
 };
 
 /*
- * Put a file of these parts at `path`, replacing what is there. Otherwise (MIRE_E_STORE) `path` is as it was, but for a
- * name that could not be synced.
+ * Write a file of these parts, replacing an existing one. Returns MIRE_OK; MIRE_E_STORE: `path` is unchanged, unless
+ * only its name could not be synced.
  *
  *   how  a sum of enum disk_how
  */
 enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, unsigned how);
 
-/* Sync a file, a directory, or the one that a file is in. False: it may not have reached the disk. */
+/* Sync a file, a directory, or the directory of a file. False: it may not have reached the disk. */
 bool mire__disk_sync_file(const char *path);
 bool mire__disk_sync_dir(const char *path);
 bool mire__disk_sync_dir_of(const char *path);
 
 /*
- * May this process write a file so large? Beyond its RLIMIT_FSIZE a write would bring SIGXFSZ, which kills.
+ * May this process write a file of this size? Beyond RLIMIT_FSIZE a write raises SIGXFSZ, which kills.
  */
 bool mire__disk_allows(size_t size);
 
-/* Read at most `cap` bytes of a file. Returns how many, -1 if it cannot be read. */
+/* Read at most `cap` bytes of a file. Returns their number, -1 if it cannot be read. */
 ssize_t mire__disk_read(void *out, size_t cap, const char *path);
 
-/* Lock `path`, made if absent, against other processes and threads. Returns a descriptor, or -1 after `wait_ms`. */
+/* Lock `path`, created if absent, against other processes and threads. Returns a descriptor, or -1 after `wait_ms`. */
 int mire__disk_lock(const char *path, uint32_t wait_ms);
 void mire__disk_unlock(int fd);
 

@@ -1,7 +1,7 @@
 /*
- * ends.h - how the last runs ended: what the record of a later session tells.
+ * ends.h - the ends of the last runs, for the records of later sessions.
  *
- * Kept in the file `ends`, one line a run. Of more than MIRE_STORE_ENDS the oldest are forgotten.
+ * The file `ends` has one line per run, at most MIRE_STORE_ENDS; the oldest are removed.
  *
  * Thread: any; calls on one store may run in parallel, in several processes too.  Signal handler: no.
  */
@@ -17,20 +17,20 @@ struct store_end {
     bool told;        /* mire__store_end_told was called */
     char verdict[24]; /* the wire's word: "clean_exit", "foom", ... */
     uint32_t confidence_ppm;
-    uint64_t start_wall_ms, seen_wall_ms; /* of the run: when it began, when it was last seen */
+    uint64_t start_wall_ms, seen_wall_ms; /* of the run: its begin, and its last activity */
     char process[64];                     /* its name, cut; never empty */
 };
 
 /*
- * Remember how a run ended. Once more for the same run: nothing.
+ * Add the end of a run; no effect if it is there already.
  * Returns MIRE_OK, MIRE_E_STORE, MIRE_E_MEMORY.
  */
 enum mire_err mire__store_end_add(struct store *store, const struct store_end *end);
 
-/* The ends that are remembered, oldest first; the newest `cap` of them. Returns how many. */
+/* The newest `cap` ends, oldest first. Returns their number. */
 size_t mire__store_ends(struct store_end *out, size_t cap, struct store *store);
 
-/* The end of that run is told: a record with it is sealed. Returns as mire__store_end_add. */
+/* A record with the end of that run is sealed. Returns as mire__store_end_add. */
 enum mire_err mire__store_end_told(struct store *store, const char *run);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * outbox.h - where a run keeps reports that it may not write to the store's directory any more.
+ * outbox.h - a mapped file for reports of a run that can no longer write the store's directory.
  *
- * A process may lose its way to the directory while it runs: it gives up root, or confines itself with chroot. What it
- * has mapped stays. So before such a change it maps <dir>/box/<run>.outbox, one of the run's files (runs.h), and a
- * report that cannot be written is put there:
+ * A process may lose access to the directory while it runs: it gives up root, or confines itself with chroot. Its
+ * mappings stay. So before such a change it maps <dir>/box/<run>.outbox, one of the run's files (runs.h), and puts
+ * reports there:
  *
  *     process: out/ cannot be written --> outbox --> out/ :finder, with the rights that the process had
  *
- * The finder is mire-run, twice a second while the process lives, or whoever recovers the run. It believes nothing that
- * it reads there: the process may be anybody's by now. A report that is put twice, by two finders or after a kill, is
- * one report, for its id is the same.
+ * The finder is mire-run, twice a second while the process lives, or the process that recovers the run. It treats the
+ * content as untrusted, because the process may have been taken over. A report that is put twice, by two finders or
+ * after a kill, counts once, because its id is the same.
  *
  * Private to store/ and core/, preload/, report/.
  */
@@ -21,14 +21,14 @@
 #define MIRE_STORE_OUTBOX ".outbox"
 
 /*
- * Make the run's outbox, with all of its disk: 1 MB, deleted with the store's closing if nothing is in it. Again does
- * nothing. Returns MIRE_OK, MIRE_E_STORE, MIRE_E_SYSTEM. Thread: any, one at a time.
+ * Create the run's outbox, with 1 MB of reserved disk; no effect if it exists. Closing the store deletes an empty one.
+ * Returns MIRE_OK, MIRE_E_STORE, MIRE_E_SYSTEM. Thread: any, one at a time.
  */
 enum mire_err mire__outbox_open(struct store *store, const char *run);
 
 /*
- * Put reports of all outboxes into the store, and delete the outboxes of dead runs. What cannot be put now stays.
- * Returns how many outboxes of living runs there are. Thread: any.
+ * Move the reports of all outboxes into the store, and delete the outboxes of dead runs. Reports that cannot be moved
+ * now stay. Returns the number of outboxes of living runs. Thread: any.
  */
 size_t mire__outbox_take_all(struct store *store, uint64_t now_ms);
 

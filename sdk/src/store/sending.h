@@ -1,9 +1,9 @@
 /*
- * sending.h - what has to be remembered about sending over restarts, for all processes of the app.
+ * sending.h - the state of sending that survives restarts, for all processes of the app.
  *
- *     <dir>/after    until when the server wants to be left alone, and when it said so
- *           spent    the day, and how many bytes were sent in it
- *           consent  what the user has said
+ *     <dir>/after    the time before which the server wants no request, and the time of its answer
+ *           spent    the day, and the bytes sent in it
+ *           consent  the user's decision
  *
  * Thread: any; calls on one store may run in parallel, in several processes too.  Signal handler: no.
  */
@@ -13,7 +13,7 @@
 #include "mire/delivery.h"
 #include "store/store.h"
 
-/* When the server wants to hear from us again, on the wall clock as it was when it said so. Zeros: at any time. */
+/* The time before which the server wants no request, on the wall clock at its answer. Zeros: none. */
 struct store_after {
     uint64_t until_ms, said_ms;
 };
@@ -23,25 +23,25 @@ void mire__store_after(struct store_after *out, struct store *store);
 enum mire_err mire__store_set_after(struct store *store, const struct store_after *after);
 
 /*
- * Take `bytes` off what may be sent in `day`. A later day than the one before begins anew; an earlier one, where the
- * clock was set back, goes on with its count.
+ * Take `bytes` of the limit of `day`. A later day begins at 0; an earlier one, after the clock was set back, continues
+ * the count.
  *
- *   spent_out  bytes sent in that day, these included if they were taken
+ *   spent_out  bytes sent in that day, including these if they were taken
  *   day        since 1970
  *
  * Returns MIRE_OK
  *         MIRE_E_FULL   more than `cap` in all: not taken
- *         MIRE_E_STORE  the count cannot be written: not taken, spent_out is what is known
+ *         MIRE_E_STORE  the count cannot be written: not taken; spent_out is the last known count
  */
 enum mire_err mire__store_spend(uint64_t *spent_out, struct store *store, uint64_t day, uint64_t bytes, uint64_t cap);
 
-/* What the user has said; a file that cannot be read says nothing. Setting returns MIRE_OK or MIRE_E_STORE. */
+/* The user's decision; UNKNOWN if the file cannot be read. Setting returns MIRE_OK or MIRE_E_STORE. */
 enum mire_consent mire__store_consent(struct store *store);
 enum mire_err mire__store_set_consent(struct store *store, enum mire_consent consent);
 
 /*
- * Where the user has refused, drop every sealed report as MIRE_DROP_CONSENT.
- * Returns whether nothing may be sent.
+ * If the user has refused, drop all sealed reports as MIRE_DROP_CONSENT.
+ * Returns whether the user has refused.
  */
 bool mire__store_refused(struct store *store);
 

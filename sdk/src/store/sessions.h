@@ -1,8 +1,8 @@
 /*
- * sessions.h - sessions that no record tells yet: <dir>/session/<name>, one small file each.
+ * sessions.h - sessions without a record yet: <dir>/session/<name>, one small file each.
  *
- * A file is there while its session goes on, and afterwards until a rollout document says whether a record is wanted.
- * Several processes add to one: each reads, changes and writes it while it holds the lock.
+ * A file exists while its session is open, and afterwards until a rollout document decides whether a record is wanted.
+ * Several processes add to one file: each reads, changes and writes it while it holds the lock.
  *
  * Thread: any; calls on one store may run in parallel, in several processes too.  Signal handler: no.
  */
@@ -11,34 +11,34 @@
 
 #include "store/runs.h"
 
-#define MIRE_STORE_SESSIONS 64 /* files that are looked at; of more than that the rest waits */
+#define MIRE_STORE_SESSIONS 64 /* files in one list; further ones wait */
 
-/* Hold all session files. Returns a descriptor for unlock, -1 after a second. No other call of the store meanwhile. */
+/* Lock all session files. Returns a descriptor for unlock, -1 after a second. No other call of the store meanwhile. */
 int mire__store_sessions_lock(const struct store *store);
 void mire__store_sessions_unlock(int lock);
 
 /*
- * Read one.
+ * Read a file.
  *   name  32 hex digits, as mire__store_run_name makes them
  *   out   borrowed; `size` bytes
- * Returns MIRE_OK, MIRE_E_STATE: there is none that holds, or of another size.
+ * Returns MIRE_OK, MIRE_E_STATE (missing, damaged, or of another size).
  */
 enum mire_err mire__store_session_load(void *out, size_t size, const struct store *store, const char *name);
 
-/* Can the files be seen at all? Not by a process that has given up its rights, or lives below another root. */
+/* Are the files accessible? Not for a process that has given up its rights, or has another root directory. */
 bool mire__store_sessions_seen(const struct store *store);
 
-/* Write one, all of it at one instant. Not synced unless everything is. Returns MIRE_OK, MIRE_E_STORE. */
+/* Replace a file atomically; synced by MIRE_STORE_SYNC_ALWAYS only. Returns MIRE_OK, MIRE_E_STORE. */
 enum mire_err mire__store_session_save(struct store *store, const char *name, const void *bytes, size_t size);
 
 void mire__store_session_forget(const struct store *store, const char *name);
 
-/* The names, in no order. Returns how many, at most MIRE_STORE_SESSIONS. */
+/* The names, in no order. Returns their number, at most MIRE_STORE_SESSIONS. */
 size_t mire__store_session_list(char names[MIRE_STORE_SESSIONS][MIRE_STORE_RUN_BYTES], const struct store *store);
 
 /*
- * Visit the blackboxes that are there.
- *   visit  memory: of `size` bytes, read-only; lives: its process does. false: enough
+ * Visit all blackboxes.
+ *   visit  memory: `size` bytes, read-only; lives: its process is alive. Returns false to stop
  */
 typedef bool mire__store_visit_fn(void *context, const void *memory, size_t size, bool lives);
 void mire__store_visit_boxes(const struct store *store, mire__store_visit_fn *visit, void *context);

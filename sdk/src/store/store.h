@@ -1,29 +1,29 @@
 /*
- * store.h - what survives the process: one directory, shared by all processes of an app.
+ * store.h - the files that survive the process: one directory, shared by all processes of an app.
  *
  *     <dir>/install          32 hex digits, random, made once
- *           drops            the loss ledger: records lost, by reason, that no report tells yet
- *           stacks           what was sent today and what was held back, by stack
- *           after, spent, consent   about sending, see sending.h
- *           rollout          the last good rollout document, behind the ETag it came with
+ *           drops            the ledger of losses: lost records by reason that are in no report yet
+ *           stacks           reports and suppressed events of today, by stack
+ *           after, spent, consent   state of sending, see sending.h
+ *           rollout          the last valid rollout document, after its ETag
  *           lock             held briefly while several files change
- *           ends             how the last runs ended, see ends.h
- *           box/<n>.<...>    what a running process keeps, or one that ended left behind: see runs.h
- *           session/<n>      sessions that are not told yet, see sessions.h
- *           memory/<n>.heap  memory tables of the last runs, for whoever looks into them
+ *           ends             the ends of the last runs, see ends.h
+ *           box/<n>.<...>    files of a running process, or of a dead one: see runs.h
+ *           session/<n>      sessions without a record yet, see sessions.h
+ *           memory/<n>.heap  memory tables of the last runs, for mire memory
  *           out/<id>.report  sealed report, zstd; waits to be sent
  *
- * A file appears under its name only when complete: written aside, synced, renamed, directory synced. When it is synced
- * is the app's to say (enum mire_store_sync). Each file that is not mapped begins with one frame (frame.h): version,
- * lengths and a checksum. What does not hold is deleted and counted, once, as MIRE_DROP_BROKEN; what an older version
- * of the library wrote, without frames, is read; what a newer one wrote is MIRE_DROP_FORMAT. No descriptor is kept
- * between calls, for hosts that close what they do not know. Directories are 0700, files 0600.
+ * A file appears under its name only when it is complete: written aside, synced, renamed, directory synced. The app
+ * sets the sync policy (enum mire_store_sync). Each file that is not mapped begins with one frame (frame.h): version,
+ * lengths and a checksum. A damaged file is deleted and counted once, as MIRE_DROP_BROKEN. Files of an older version,
+ * without frames, are read; files of a newer version are counted as MIRE_DROP_FORMAT. No descriptor stays open between
+ * calls, because some programs close unknown descriptors. Directories are 0700, files 0600.
  *
- * Every loss is in exactly one place: in the ledger, or in one sealed report, whose frame says what its body tells. So
- * a report that is lost gives its counts back, and none is lost or told twice, whenever the process is killed. The two
- * ways round: while the ledger cannot be written, or is locked for 200 ms, counts wait in memory, or in the run's
- * blackbox; and a report that was sent, and is then sealed again by whoever recovers its process, is at the server
- * already, with what it told then.
+ * Invariant: every loss is counted either in the ledger, or in one sealed report, whose frame has the counts of its
+ * body. So a lost report returns its counts, and no loss is missing or counted twice, whenever the process is killed.
+ * Two exceptions. While the ledger cannot be written, or is locked for 200 ms, counts wait in memory or in the run's
+ * blackbox. And a report that was sent, and is then sealed again at the recovery of its process, is at the server
+ * already, with its first counts.
  *
  * Thread: any; calls on one store may run in parallel.  Signal handler: no.
  */
@@ -40,27 +40,27 @@
 
 #define MIRE_STORE_PATH_MAX  4096
 #define MIRE_STORE_ID_LENGTH 36          /* characters of a report's UUID */
-#define MIRE_STORE_LIST_MAX  1024        /* reports looked at; caps.count is not above */
+#define MIRE_STORE_LIST_MAX  1024        /* reports in one list; the maximum of caps.count */
 #define MIRE_STORE_BOX_MAX   (64u << 20) /* bytes */
-#define MIRE_STORE_STACKS    128         /* stacks known to the ledger of what was sent today */
+#define MIRE_STORE_STACKS    128         /* stacks in the file `stacks` */
 
 /*
- * Why a record was lost. The names are what the report's `drops` says; see mire__store_reason_name. The numbers stand
- * in files: new ones come last.
+ * Why a record was lost. mire__store_reason_name has the names in a report's `drops`. The numbers are in files, so new
+ * ones are added at the end.
  */
 enum store_reason {
-    MIRE_DROP_FULL,       /* made room for newer reports: bytes or count */
+    MIRE_DROP_FULL,       /* dropped for newer reports: bytes or count */
     MIRE_DROP_AGE,        /* older than caps.age_ms */
     MIRE_DROP_WRITE,      /* could not be written: disk full, read-only, no memory */
     MIRE_DROP_REFUSED,    /* the server answered 4xx */
     MIRE_DROP_BROKEN,     /* a blackbox or report that cannot be read */
     MIRE_DROP_BIG,        /* larger than a report may be */
-    MIRE_DROP_SHORT,      /* restraint: its stacks are too short to mean anything */
-    MIRE_DROP_SUPPRESSED, /* restraint: the same stack as just before */
-    MIRE_DROP_DAILY,      /* restraint: its stack was sent often enough today */
-    MIRE_DROP_FORMAT,     /* written by a newer version of the library, in a format this one does not know */
-    MIRE_DROP_CONSENT,    /* the user does not agree to reports */
-    MIRE_DROP_FILTERED,   /* the app's before_send said no */
+    MIRE_DROP_SHORT,      /* rate limiter: its stacks are too short to be telling */
+    MIRE_DROP_SUPPRESSED, /* rate limiter: the same stack as just before */
+    MIRE_DROP_DAILY,      /* rate limiter: the daily cap of its stack is reached */
+    MIRE_DROP_FORMAT,     /* written by a newer version of the library, in an unknown format */
+    MIRE_DROP_CONSENT,    /* the user has refused reports */
+    MIRE_DROP_FILTERED,   /* the app's before_send has refused it */
     MIRE_DROP_REASONS
 };
 
@@ -70,51 +70,51 @@ struct store_caps {
     uint64_t age_ms; /* of a sealed report, by the time in its id */
 };
 
-/* 5 MB is below what an app's user would notice; two weeks is how long a device may be without network. */
+/* A user does not notice 5 MB; a device may be without network for two weeks. */
 #define MIRE_STORE_CAPS_INIT                                                \
     {                                                                       \
         .bytes = 5u << 20, .count = 256, .age_ms = 14ull * 24 * 3600 * 1000 \
     }
 
 /*
- * What a sealed report is worth when there is no room for all: the least goes first, the oldest among equals. The
- * numbers stand in files.
+ * The value of a sealed report: at the limits, reports of the lowest value are dropped first, of equals the oldest. The
+ * numbers are in files.
  *
- * Records of sessions are tiny, and every rate is divided by them: they go last. Not to push out everything else on a
- * device that starts often and is never on line, they are at most half of caps.count.
+ * Session records are tiny, and are the denominator of every rate, so they are dropped last. They are at most half of
+ * caps.count, so that a device that starts often and is never online keeps other reports.
  */
 enum store_value {
     MIRE_VALUE_BASELINE = 1, /* memory of a healthy process */
-    MIRE_VALUE_CAPTURE = 2,  /* asked for, or noticed beside hangs: CPU, disk, frames, pressure */
-    MIRE_VALUE_HANG = 3,     /* also whatever an older version of the library sealed */
-    MIRE_VALUE_DEATH = 4,    /* of a run that was killed stuck, ran out of memory or crashed */
+    MIRE_VALUE_CAPTURE = 2,  /* requested, or other events than hangs: CPU, disk, frames, pressure */
+    MIRE_VALUE_HANG = 3,     /* also all reports of an older version of the library */
+    MIRE_VALUE_DEATH = 4,    /* of a run that was killed during a hang, ran out of memory or crashed */
     MIRE_VALUE_SESSION = 5
 };
 
 struct store;
 
 /*
- * Open the store at `dir`, making what is missing.
+ * Open the store at `dir`, creating missing directories.
  *
  *   store_out  owned by the caller; NULL unless MIRE_OK
- *   dir        made absolute, so that a later chdir does not matter
+ *   dir        made absolute, so that a later chdir has no effect
  *
  * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE (cannot be made or written).
  */
 enum mire_err mire__store_open(struct store **store_out, const char *dir, const struct store_caps *caps);
 
 /*
- * Go on in another directory, made if it is missing: reports, counts, and all that is written by its name from now on.
- * What is mapped stays where it is, and so does what was sealed; what waits in memory comes along, and what the user
- * has said. As soon as the first directory can be written again, mire__store_put goes back there.
+ * Continue in another directory, created if necessary. Mapped files and sealed reports stay in the first one; counts in
+ * memory and the user's decision move along. mire__store_put returns to the first directory as soon as it can be
+ * written again.
  *
- * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE, MIRE_E_STATE (another thread is at it). Thread: any.
+ * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE, MIRE_E_STATE (another thread moves it). Thread: any.
  */
 enum mire_err mire__store_move(struct store *store, const char *dir);
 
 /*
- * A report cannot be written: whoever knows of another place moves the store there, and returns whether that was done.
- * Called by mire__store_put. Before the store is used by a second thread.
+ * Set the callback of mire__store_put for a report that cannot be written. It may call mire__store_move, and returns
+ * whether it has moved the store. Call this before a second thread uses the store.
  */
 typedef bool mire__store_lost_fn(void *context, struct store *store);
 void mire__store_on_lost(struct store *store, mire__store_lost_fn *lost, void *context);
@@ -125,11 +125,11 @@ void mire__store_close(struct store *store);
 /* caps.age_ms */
 uint64_t mire__store_age_ms(const struct store *store);
 
-/* Absolute path of the directory that it is at. Borrowed until close. */
+/* Absolute path of the current directory. Borrowed until close. */
 const char *mire__store_dir(const struct store *store);
 
 /*
- * This installation's identifier, made on first use.
+ * The installation's identifier, created on first use.
  *
  *   install  32 lower-case hex digits and a NUL
  *
@@ -138,8 +138,8 @@ const char *mire__store_dir(const struct store *store);
 enum mire_err mire__store_install(char install[33], struct store *store);
 
 /*
- * When files are synced; MIRE_STORE_SYNC_SEAL until this is called. See mire/store.h for what each keeps. Before the
- * store is used by a second thread.
+ * Set the sync policy, see mire/store.h; MIRE_STORE_SYNC_SEAL until then. Call this before a second thread uses the
+ * store.
  */
 void mire__store_set_sync(struct store *store, enum mire_store_sync sync);
 
@@ -149,22 +149,22 @@ struct store_report {
     const void *body;
     size_t size;
     enum store_value value;
-    const uint64_t *told; /* MIRE_DROP_REASONS counts that the body tells, from mire__store_drops; NULL: none */
+    const uint64_t *told; /* MIRE_DROP_REASONS counts in the body, from mire__store_drops; NULL: none */
 };
 
 /*
- * Seal a report: the counts it tells leave the ledger. Sealing one id again replaces it, and gives back what the
- * replaced one told. Afterwards reports are dropped until the caps hold: those too old, but for the one sealed now;
- * then those of least value, the oldest among equals. One that cannot be written goes into the outbox if there is one
- * (outbox.h). One that nothing takes is not counted: its caller knows whether that loses it.
+ * Seal a report; the counts in it leave the ledger. A second report with the same id replaces the first, whose counts
+ * return. Then reports are dropped until the limits hold: those beyond the age limit, except the new one; then those of
+ * the lowest value, of equals the oldest. A report that cannot be written goes into the outbox if there is one
+ * (outbox.h). A report that cannot be stored at all is not counted: the caller knows whether it is lost.
  *
- *   now_ms  wall clock, for the age of others
+ *   now_ms  wall clock, for the age of other reports
  *
  * Returns MIRE_OK
- *         MIRE_E_STATE  the counts cannot leave the ledger: another report told them meanwhile, or the ledger cannot be
- *                       written. Nothing is sealed. One that tells none does not meet this
- *         MIRE_E_FULL   larger than caps.bytes, counted as MIRE_DROP_BIG; or all that is there is worth more,
- *                       counted as MIRE_DROP_FULL
+ *         MIRE_E_STATE  the counts cannot leave the ledger: another report took them meanwhile, or the ledger cannot be
+ *                       written. Nothing is sealed. Impossible for a report without counts
+ *         MIRE_E_FULL   larger than caps.bytes, counted as MIRE_DROP_BIG; or all reports have a higher value, counted
+ *                       as MIRE_DROP_FULL
  *         MIRE_E_STORE  not written, no trace left
  */
 enum mire_err mire__store_put(struct store *store, const struct store_report *report, uint64_t now_ms);
@@ -172,10 +172,10 @@ enum mire_err mire__store_put(struct store *store, const struct store_report *re
 /* Bytes of the reports sealed since the store was opened. */
 uint64_t mire__store_written(const struct store *store);
 
-/* What became of reports since the store was opened, by this process. */
+/* Counts of reports by this process, since the store was opened. */
 struct store_balance {
     uint64_t sent;    /* mire__store_done */
-    uint64_t dropped; /* all reasons but those of restraint */
+    uint64_t dropped; /* all reasons but those of the rate limiter */
 };
 void mire__store_balance(struct store_balance *out, const struct store *store);
 
@@ -187,11 +187,11 @@ struct store_item {
 };
 
 /*
- * The sealed reports, oldest first. At most `cap`, the newest are left out.
+ * List the sealed reports, oldest first. With more than `cap`, the newest are left out.
  *
  *   items  borrowed; room for `cap`
  *
- * Returns how many.
+ * Returns their number.
  */
 size_t mire__store_list(struct store_item *items, size_t cap, struct store *store);
 
@@ -200,67 +200,67 @@ size_t mire__store_list(struct store_item *items, size_t cap, struct store *stor
  *
  *   body_out, size_out  owned by the caller (mire__free); NULL, 0 unless MIRE_OK
  *
- * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE (no longer there), MIRE_E_FORMAT (not as it was sealed: it is dropped
- * and counted now).
+ * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE (no longer there), MIRE_E_FORMAT (damaged; it is dropped and counted
+ * now).
  */
 enum mire_err mire__store_get(void **body_out, size_t *size_out, struct store *store, const char *id);
 
-/* The server has it, with the counts it tells: forget it. */
+/* The server has the report and its counts: delete it. */
 void mire__store_done(struct store *store, const char *id);
 
-/* It will never be sent: forget it, count it and give back the counts it tells. */
+/* The report will never be sent: delete it, count it, and return its counts to the ledger. */
 void mire__store_drop(struct store *store, const char *id, enum store_reason reason);
 
-/* Count a loss. What cannot be written now is kept in memory and written with the next one. */
+/* Count a loss. A count that cannot be written waits in memory for the next one. */
 void mire__store_count_drop(struct store *store, enum store_reason reason);
 
-/* The same for many. */
+/* Count several losses. */
 void mire__store_count_drops(struct store *store, const uint64_t counts[MIRE_DROP_REASONS]);
 
 /*
- * Where counts wait that cannot be written: MIRE_DROP_REASONS words, borrowed until they are replaced, into which goes
- * all that waits already; NULL: in memory of the store's own, and what waits in the words stays there. Thread: while no
- * other one uses the store.
+ * Set the memory for counts that cannot be written: MIRE_DROP_REASONS words, borrowed until they are replaced. Waiting
+ * counts move into them. NULL: the store's own memory; counts in the words stay there. Thread: while no other one uses
+ * the store.
  */
 void mire__store_wait_in(struct store *store, _Atomic uint64_t *words);
 
-/* Why the last report that could not be written was not: errno, 0 where there was none. */
+/* errno of the last report that could not be written; 0: none. */
 int mire__store_why(const struct store *store);
 
-/* Write the counts that wait in memory. Returns MIRE_OK: none does any more; MIRE_E_STORE. Closing tries it too. */
+/* Write the counts that wait in memory; closing does too. Returns MIRE_OK (none waits any more), MIRE_E_STORE. */
 enum mire_err mire__store_save_drops(struct store *store);
 
-/* Counts of losses that no sealed report tells. */
+/* Counts of losses that are in no sealed report. */
 void mire__store_drops(uint64_t counts[MIRE_DROP_REASONS], struct store *store);
 
 /* "full", "age", ... Static. */
 const char *mire__store_reason_name(enum store_reason reason);
 
-/* Records held back: counted, not sent. */
+/* Suppressed events of a stack. */
 struct store_held {
     uint64_t count;
     uint64_t duration_ms; /* of all of them together */
 };
 
 /*
- * May one more record of a stack be sent today? If so it is counted as sent, and takes along what was held back of that
- * stack since the last one, by any process of the app, in any run.
+ * May one more report of a stack be sent today? If so, count it as sent, and take the suppressed events of the stack
+ * since the last report, by any process of the app, in any run.
  *
  *   held_out  zeros unless MIRE_OK
- *   stack     a number for it, mire__signature_number
+ *   stack     its number, mire__signature_number
  *   now_ms    wall clock; days are those of UTC
- *   cap       records of one stack in a day, >= 1
+ *   cap       reports of one stack in a day, >= 1
  *
  * Returns MIRE_OK
  *         MIRE_E_FULL   enough for today
- *         MIRE_E_STORE  the ledger cannot be read or written: nothing is known of that stack
+ *         MIRE_E_STORE  the file cannot be read or written
  */
 enum mire_err mire__store_stack_send(struct store_held *held_out, struct store *store, uint64_t stack, uint64_t now_ms,
                                      uint32_t cap);
 
 /*
- * Hold back records of a stack. The MIRE_STORE_STACKS held or sent last are known; of others the counts are forgotten
- * (they stand in the drops too).
+ * Count suppressed events of a stack. The file has the MIRE_STORE_STACKS latest stacks; counts of others are lost (but
+ * they are in the drops as well).
  *
  * Returns MIRE_OK, MIRE_E_STORE: not counted.
  */
@@ -268,24 +268,24 @@ enum mire_err mire__store_stack_hold(struct store *store, uint64_t stack, uint64
                                      const struct store_held *held);
 
 /*
- * The rollout document that came last and was good. Other processes of the app may replace it at any time.
+ * Read or replace the last valid rollout document. Other processes of the app may replace it at any time.
  *
- *   etag  of the answer it came with, quotes and all; one that is longer is kept as ""
- *   text  borrowed; room for `cap` bytes, no NUL is put behind them
+ *   etag  of its answer, with quotes; a longer one is stored as ""
+ *   text  borrowed; room for `cap` bytes, without a NUL
  *
- * Reading returns the document's bytes, 0 if there is none that fits; setting MIRE_OK or MIRE_E_STORE.
+ * Reading returns the document's bytes, 0 if there is none that fits; replacing MIRE_OK or MIRE_E_STORE.
  */
 #define MIRE_STORE_ETAG_BYTES 72 /* with its NUL */
 size_t mire__store_rollout(char etag[MIRE_STORE_ETAG_BYTES], char *text, size_t cap, struct store *store);
 enum mire_err mire__store_set_rollout(struct store *store, const char *etag, const char *text, size_t size);
 
-/* A number that changes when the document does; 0 if there is none. One look at the file's entry. */
+/* A number that changes with the document; 0: there is none. Cost: one stat. */
 uint64_t mire__store_rollout_mark(struct store *store);
 
 /*
- * A blackbox: memory whose content the kernel keeps when the process is killed. The blocks that are stored to are
- * reserved on disk first, so that storing cannot fail. It is alive as long as the mapping is: the file is locked
- * through it, no descriptor stays open. A forked child does not inherit the mapping and must not touch it.
+ * A blackbox: memory whose content the kernel keeps when the process is killed. Its blocks are reserved on disk before
+ * they are stored to, so that no store fails. The mapping holds the file's lock, which tells that the owner is alive;
+ * no descriptor stays open. A forked child does not inherit the mapping and must not access it.
  */
 struct store_box {
     void *memory;
@@ -293,28 +293,28 @@ struct store_box {
     char path[MIRE_STORE_PATH_MAX];
 };
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 #define MIRE_STORE_WORDS_BYTES 256
 
 /*
- * Leave a sentence for whoever serves the store, such as why this process is not watched; in place of the last one it
- * left. Returns MIRE_OK, MIRE_E_STORE.
+ * Leave a message for mire-run, such as why this process is not watched. It replaces the process's last message.
+ * Returns MIRE_OK, MIRE_E_STORE.
  */
 enum mire_err mire__store_say(struct store *store, const char *words);
 
-/* Hand every such sentence to `hear`, once each, and delete it. Returns how many there were. */
+/* Give every message to `hear`, and delete it. Returns their number. */
 size_t mire__store_hear(struct store *store, void (*hear)(void *context, const char *words), void *context);
 
 /* ---- blackboxes ---- */
 
 /*
- * Make a file of zeros and map it; one of that run and suffix that is there is replaced.
+ * Create a file of zeros and map it. It replaces an existing file of the same run and suffix.
  *
- *   run       the run's name, from mire__store_run_name or the run's first file
- *   suffix    which of the run's files, see runs.h: MIRE_STORE_BOX makes a blackbox
+ *   run       name of the run, from mire__store_run_name
+ *   suffix    of the file, see runs.h: MIRE_STORE_BOX is a blackbox
  *   size      bytes, 1..MIRE_STORE_BOX_MAX
- *   reserved  of these, from the front, may be stored to, 1..size; the rest only where mire__store_box_reserve said so
+ *   reserved  bytes at the front that may be stored to, 1..size; others need mire__store_box_reserve
  *
  * Returns MIRE_OK, MIRE_E_RANGE, MIRE_E_STORE (cannot be made, disk full), MIRE_E_SYSTEM (mapping refused).
  */
@@ -322,30 +322,30 @@ enum mire_err mire__store_box_open(struct store_box *box, struct store *store, c
                                    size_t size, size_t reserved);
 
 /*
- * Reserve disk for `size` more bytes at `at`, all of it inside the box. Again does no harm.
+ * Reserve disk for `size` more bytes at `at`, inside the box. May be repeated.
  * Returns MIRE_OK, MIRE_E_STORE (disk full, or the file cannot be opened any more).
  */
 enum mire_err mire__store_box_reserve(const struct store_box *box, size_t at, size_t size);
 
-/* Unmap and delete it: nothing in it is left to tell. A zeroed box is fine. */
+/* Unmap and delete the file. A zeroed box has no effect. */
 void mire__store_box_close(struct store_box *box);
 
-/* Unmap it and let it lie: whoever recovers dead boxes tells what is in it. A zeroed box is fine. */
+/* Unmap the file and leave it for the recovery of dead boxes. A zeroed box has no effect. */
 void mire__store_box_leave(struct store_box *box);
 
 /*
- * What to do with a dead box: `true` when all it tells is sealed, or it tells nothing, so that it is deleted.
- *   memory      a copy of it, which may be changed
- *   written_ms  when its process last wrote to it; wall clock. Of a process with a mark of its end
- *               (mire__thread_mark_end) the instant of its death
+ * Handles a dead box. Returns true if its reports are sealed, or it has none; the box is then deleted.
+ *   memory      a private copy, which may be changed
+ *   written_ms  wall clock of the last write; for a process with a mark of its end (mire__thread_mark_end) the time of
+ *               its death
  */
 typedef bool mire__store_box_fn(void *context, void *memory, size_t size, uint64_t written_ms);
 
 /*
- * Hand every blackbox whose process is gone, and that has no evidence beside it (runs.h), to `take`, each to one caller
- * at a time. Empty ones are deleted and counted as MIRE_DROP_BROKEN.
+ * Give every blackbox of a dead process that has no evidence (runs.h) to `take`, each to one caller at a time. Empty
+ * ones are deleted and counted as MIRE_DROP_BROKEN.
  *
- * Returns how many were deleted.
+ * Returns the number of deleted boxes.
  */
 size_t mire__store_recover(struct store *store, mire__store_box_fn *take, void *context);
 

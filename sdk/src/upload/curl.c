@@ -185,7 +185,9 @@ static enum mire_err set_trust(CURL *easy, const struct upload_options *options)
     }
     if (code == CURLE_OK && options->pins && options->pins[0])
         code = curl_easy_setopt(easy, CURLOPT_PINNEDPUBLICKEY, options->pins);
-    return code == CURLE_OK ? MIRE_OK : code == CURLE_OUT_OF_MEMORY ? MIRE_E_MEMORY : MIRE_E_SYSTEM;
+    if (code == CURLE_OUT_OF_MEMORY)
+        return MIRE_E_MEMORY;
+    return code == CURLE_OK ? MIRE_OK : MIRE_E_SYSTEM;
 }
 
 static enum mire_err set_options(struct client *client, const struct upload_options *options)

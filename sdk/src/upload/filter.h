@@ -1,5 +1,5 @@
 /*
- * filter.h - the app's look at a report before it leaves (mire_options_set_before_send). Private to upload/.
+ * filter.h - shows a report to the app before it is sent (mire_options_set_before_send). Private to upload/.
  */
 #ifndef MIRE_UPLOAD_FILTER_H
 #define MIRE_UPLOAD_FILTER_H
@@ -11,8 +11,8 @@
 /*
  * Show a sealed report's body to the app.
  *
- * Returns MIRE_OK        send it; also where the app does not ask
- *         MIRE_E_STATE   the app does not want it sent
+ * Returns MIRE_OK        send it; also without a callback
+ *         MIRE_E_STATE   the app has dropped it
  *         MIRE_E_FORMAT  it cannot be unpacked
  *         MIRE_E_MEMORY
  */

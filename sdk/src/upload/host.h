@@ -1,5 +1,5 @@
 /*
- * host.h - the app as the transport: its function, asked as mire/delivery.h says. Private to upload/.
+ * host.h - the transport of the app (mire_options_set_transport). Private to upload/.
  */
 #ifndef MIRE_UPLOAD_HOST_H
 #define MIRE_UPLOAD_HOST_H

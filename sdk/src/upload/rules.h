@@ -1,9 +1,9 @@
 /*
- * rules.h - what an answer means, and when to try again. Pure. Private to upload/.
+ * rules.h - the meaning of an answer, and the time of the next attempt. Pure. Private to upload/.
  *
- *     2xx that names the report              sent; any other 2xx is somebody else's answer: again later
+ *     2xx that names the report              sent; any other 2xx is not mired's: again later
  *     0 (no answer), 3xx, 408, 425, 429, 5xx  again later
- *     other 4xx                              refused: the same bytes will not be taken later either
+ *     other 4xx                              refused: the same bytes would be refused again
  */
 #ifndef MIRE_UPLOAD_RULES_H
 #define MIRE_UPLOAD_RULES_H
@@ -25,38 +25,38 @@ enum upload_verdict mire__upload_verdict(int status);
 bool mire__upload_parse_retry_after(uint64_t *at_ms_out, const char *text, uint64_t now_ms);
 
 /*
- * Is it mired that says it holds this report? Its answer is {"report_id":"<id>"}; a captive portal, or a proxy that
- * answers in its place, cannot know the id, which is sent compressed.
+ * Does mired confirm this report? Its answer is {"report_id":"<id>"}. A captive portal or a proxy cannot know the id,
+ * which is sent compressed.
  *
  *   text  untrusted; `size` bytes
  */
 bool mire__upload_is_ack(const char *text, size_t size, const char *id);
 
 /*
- * How long the server wants to be left alone, in milliseconds; a day at most, whatever it says.
+ * The wait that the server asks for, in milliseconds, at most a day.
  *
  *   retry_after  value of the header
- *   date         value of the Date header, "" if there was none: where it can be read, a date is taken by that clock,
- *                for the device's may be wrong
- *   now_ms       the device's
+ *   date         value of the Date header, "": none. A date in retry_after is compared with it, because the device's
+ *                clock may be wrong
+ *   now_ms       the device's clock
  *
- * False: there is nothing to go by.
+ * False: no valid wait.
  */
 bool mire__upload_asked_ms(uint64_t *wait_ms_out, const char *retry_after, const char *date, uint64_t now_ms);
 
 /*
- * How much is left of a wait that was asked for on the wall clock, which may have jumped since: never more than was
- * asked for, and a day at most. Milliseconds.
+ * The rest of a wait, in milliseconds. The wall clock may have jumped since: never more than the whole wait, and at
+ * most a day.
  */
 uint64_t mire__upload_left_ms(uint64_t until_ms, uint64_t said_ms, uint64_t now_ms);
 
 /*
- * How long to wait after `failures` failures in a row, >= 1: doubles from first_ms to limit_ms, and of that a share
- * between half and all, chosen by `random`, so that a crowd of devices does not come back at one instant. Milliseconds.
+ * The wait after `failures` failures in a row, >= 1, in milliseconds: doubled from first_ms up to limit_ms, then
+ * shortened by `random` to between half and all, so that devices do not return all at once.
  */
 uint64_t mire__upload_backoff_ms(uint32_t failures, uint32_t first_ms, uint32_t limit_ms, uint32_t random);
 
-/* May a report of this size and enum store_value go over a network where each byte costs? */
+/* May a report of this size and enum store_value be sent over a metered network? */
 bool mire__upload_on_metered(uint64_t bytes, uint32_t value);
 
 #endif
