@@ -201,7 +201,7 @@ int main(int argc, char **argv)
     loop = g_main_loop_new(NULL, FALSE);
     g_timeout_add(300, schedule_next, NULL);
     g_main_loop_run(loop);
-    mire_loop_leave(); /* the loop is over: what follows is no turn of it */
+    mire_loop_leave(); /* the loop is over */
     if (option.server)
         mire_flush(10000);
     mire_stop(NULL);

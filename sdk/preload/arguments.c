@@ -118,7 +118,7 @@ static void values_from_environment(const char *values[])
     }
 }
 
-/* -1: go on; else what to exit with. */
+/* Returns -1 to continue, or the exit status. */
 static int read_arguments(struct run *run, const char *values[], int argc, char **argv)
 {
     int code;
@@ -184,10 +184,10 @@ static int set_options(struct run *run, const char *values[])
 
     mire__options_init(options);
     mire__options_set_sync(options, getenv("MIRE_STORE_SYNC"));
-    mire_options_set_daily_bytes(options, 0); /* whose program it is knows what it costs */
+    mire_options_set_daily_bytes(options, 0); /* the person at the terminal decides about the costs */
     if ((refused = mire__options_delivery_from_environment(options)))
         return refuse(refused, getenv(refused));
-    mire_options_set_channel(options, "internal"); /* who runs a program by hand wants to see all of it */
+    mire_options_set_channel(options, "internal"); /* a person who runs a program by hand wants all events */
     if (values[O_CHANNEL] && mire_options_set_channel(options, values[O_CHANNEL]) != MIRE_OK)
         return refuse("--channel", values[O_CHANNEL]);
     if (values[O_STORE] && mire_options_set_store(options, values[O_STORE]) != MIRE_OK)
@@ -199,7 +199,7 @@ static int set_options(struct run *run, const char *values[])
     return set_server(options, values);
 }
 
-/* -1: found; else what to exit with. Names the app after it where nothing better was given. */
+/* Returns -1 if found, or the exit status. The app's default name is the program's. */
 static int set_program(struct run *run, const char *values[])
 {
     enum program_found found = program_find(run->path, sizeof(run->path), run->argv[0]);

@@ -15,7 +15,7 @@
 static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,  SIGUSR2, SIGALRM,
                                 SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGPIPE};
 
-/* What mire-run was given, which the program is to have. Main thread only. */
+/* Mask and disposition that mire-run was given, for the program. Main thread only. */
 static sigset_t before;
 static struct sigaction children_before;
 
@@ -62,7 +62,7 @@ int child_start(pid_t *pid_out, const char *path, char *const *argv)
     if (pid == 0) {
         if (number)
             tell_number(number);
-        child_release(); /* NOLINT(clang-analyzer-unix.Vfork): two system calls on what is the child's own */
+        child_release(); /* NOLINT(clang-analyzer-unix.Vfork): two system calls on the child's own state */
         execv(path, argv);
         err = errno;
         _exit(127);
@@ -124,7 +124,7 @@ int child_wait(struct child_end *out, pid_t pid)
     fill_set(&set);
     while (!look(out, pid)) {
         int signal = sigwaitinfo(&set, &info);
-        /* What the terminal sends goes to the whole process group; the child has it already. */
+        /* Signals of the terminal go to the whole process group; the child has them already. */
         if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
             kill(pid, signal);
     }

@@ -57,7 +57,7 @@ static void deliver_the_rest(struct courier *courier)
     }
 }
 
-/* What this thread touches from now on, it touches with the user's rights. The kernel keeps them for each thread. */
+/* This thread accesses files with the user's rights from now on. The kernel has rights per thread. */
 static void act_as(uint32_t user)
 {
     if (user == 0)
@@ -67,7 +67,7 @@ static void act_as(uint32_t user)
     syscall(SYS_setfsuid, user);
 }
 
-/* What the program's processes have to say about being watched. */
+/* Print the messages of the program's processes. */
 static void repeat(void *context, const char *words)
 {
     (void)context;

@@ -25,7 +25,7 @@ typedef int prctl_fn(int option, number_t a, number_t b, number_t c, number_t d)
 static _Atomic(syscall_fn *) real_syscall __attribute__((used));
 static _Atomic(prctl_fn *) real_prctl;
 
-/* What a call asks for. */
+/* The request of a call. */
 struct confining {
     bool asked;
     bool strict;
@@ -33,7 +33,7 @@ struct confining {
     const void *filter;
 };
 
-/* Before it: what is to be told to end. */
+/* Before the call: stop the watch if necessary. */
 static enum mire__confined begin(const struct confining *call)
 {
     /* In strict mode the processor's counter is out of reach, too, and with it the time. */

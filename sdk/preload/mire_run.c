@@ -91,7 +91,7 @@ static bool let_sanitizers_run(void)
     return length > 0 && (size_t)length < sizeof(text) ? setenv("ASAN_OPTIONS", text, 1) == 0 : true;
 }
 
-/* The program learns what the preload library needs, and not the key. */
+/* The environment has the settings of the preload library, and not the key. */
 static bool set_environment(const struct run *run, const char *others_name, const char *session)
 {
     const mire_options *options = &run->options;
@@ -290,7 +290,7 @@ static int run_with_store(struct run *run, struct remain *remain)
     return code;
 }
 
-/* In the background: what the program left behind still hangs, and is killed. */
+/* In the background: remaining processes still hang, and are killed. */
 static void serve(struct run *run, struct remain *remain)
 {
     static struct delivery delivery;

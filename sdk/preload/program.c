@@ -91,7 +91,7 @@ static void look_for_build_id(struct program_facts *out, int fd, const ElfW(Phdr
     }
 }
 
-/* What a file asks of the machine: "" where it asks for no loader. */
+/* The machine and loader of an ELF file; "": no loader. */
 struct elf_kind {
     bool is_elf;
     unsigned char class;
@@ -109,7 +109,7 @@ static void look_for_loader(struct elf_kind *out, int fd, const ElfW(Phdr) * seg
     snprintf(out->loader, sizeof(out->loader), "%s", mire__path_base(path));
 }
 
-/* Where a file has what its loader puts at an address. Returns 0 if nowhere. */
+/* The file offset of an address. Returns 0 if there is none. */
 static uint64_t offset_of(int fd, const ElfW(Ehdr) * header, uint64_t address)
 {
     ElfW(Phdr) segment;
@@ -178,7 +178,7 @@ static void look_at_segments(struct program_facts *out, struct elf_kind *kind, i
     out->is_static = !has_loader;
 }
 
-/* Is it of another kind than this program, which came with what is preloaded? */
+/* Is it of another kind than mire-run, to which the preload library belongs? */
 static bool is_foreign(const struct elf_kind *kind)
 {
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define DAY_NS    (24 * 3600 * MIRE_NS_PER_S)
-#define BEHIND_NS (60 * MIRE_NS_PER_S) /* processes add what they have counted once a day, each by its own clock */
+#define BEHIND_NS (60 * MIRE_NS_PER_S) /* processes add their counts once a day, each by its own clock */
 
 static struct session_sum fresh(const struct run_session *session, uint64_t now_ns)
 {

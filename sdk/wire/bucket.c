@@ -8,7 +8,9 @@
 
 #define TEXT_MAX 192
 
-/* Nothing is up this sleeve: they are the first digits of pi. They never change, or every share would be drawn anew. */
+/*
+ * Nothing is up this sleeve: they are the first digits of pi. They never change, or every share would be drawn again.
+ */
 #define KEY0 0x243f6a8885a308d3ull
 #define KEY1 0x13198a2e03707344ull
 

@@ -55,8 +55,8 @@
 #define MIRE_NAME_UP       "up"
 #define MIRE_NAME_FRAME    "frame"
 #define MIRE_NAME_OWN      "own"
-#define MIRE_NAME_JAVA     "java"   /* the section, and what says that an image is of it */
-#define MIRE_NAME_SCRIPT   "script" /* the section, and what says that an image is of it */
+#define MIRE_NAME_JAVA     "java"   /* the section, and the mark of its images */
+#define MIRE_NAME_SCRIPT   "script" /* the section, and the mark of its images */
 #define MIRE_NAME_TEXTS    "texts"
 #define MIRE_NAME_FUNCTION "function"
 #define MIRE_NAME_METHOD   "method" /* beside class */

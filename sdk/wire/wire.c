@@ -28,7 +28,7 @@ static bool in_object(const struct wire *wire)
     return wire->depth > 0 && !(wire->is_array & 1u << (wire->depth - 1));
 }
 
-/* What stands before every value: the comma, and in an object the key. */
+/* The prefix of every value: the comma, and in an object the key. */
 static void lead(struct wire *wire, const char *key)
 {
     uint32_t bit = 1u << wire->depth;

@@ -1,5 +1,5 @@
 /*
- * base.h - what every folder of the SDK may use. Signal-safe: no calls, only arithmetic.
+ * base.h - helpers for every folder of the SDK. Signal-safe: no calls, only arithmetic.
  */
 #ifndef MIRE_BASE_BASE_H
 #define MIRE_BASE_BASE_H
@@ -38,7 +38,7 @@ static inline uint64_t mire__minus(uint64_t from, uint64_t what)
 enum mire__left { MIRE_LEFT_NOT, MIRE_LEFT_EXIT /* _exit and its like */, MIRE_LEFT_EXEC, MIRE_LEFT_ABORT };
 
 /*
- * Copy text, cut to `cap_bytes` with its end; what is left of the buffer becomes zeros. A NULL text is empty.
+ * Copy text, cut to `cap_bytes` with its end; the rest of the buffer is set to 0. A NULL text is empty.
  *   out  cap_bytes >= 1
  */
 static inline void mire__text_copy(char *out, size_t cap_bytes, const char *text)

@@ -9,7 +9,7 @@ enum { OFF, ON, POSTING, STOPPING };
 #define LANE_BITS 4
 _Static_assert(MIRE_WATCHED_MAX <= 1 << LANE_BITS, "a lane fits");
 
-/* One a lane. What is not atomic is written by start, before `state`. */
+/* One per lane. start writes the fields that are not atomic, before `state`. */
 static struct {
     _Atomic uint32_t state;
     _Atomic uint32_t round;

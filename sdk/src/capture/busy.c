@@ -6,7 +6,7 @@
 #define ROUND_MAX   4 /* threads sampled in one round: each may take a while to answer */
 #define OWN_THREADS "mire-"
 #define DISK_TRIES  3    /* writing is often over in microseconds: look more than once */
-#define WAIT_BYTES  4096 /* what a thread that waits for the disk counts for, having moved nothing itself */
+#define WAIT_BYTES  4096 /* assumed bytes of a thread that waits for the disk and has moved none itself */
 
 /* The threads that used most in this round, most first. */
 struct round {
@@ -140,7 +140,7 @@ static uint64_t weight_of(const struct round *round, const struct busy_thread *t
     return (uint64_t)((double)since_ns * (double)thread->unsaid / (double)round->all);
 }
 
-/* Sample a thread while it does what it is sampled for, not while it sleeps; what it used is then said. */
+/* Sample a thread while it works, not while it sleeps; then its use counts as reported. */
 static bool sample_one(const struct round *round, struct check *check, struct record *record,
                        struct busy_thread *thread)
 {

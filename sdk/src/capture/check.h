@@ -28,14 +28,14 @@ struct check {
     struct ticks_scale scale;
     uint64_t start_ns;
     uint64_t now_ns;       /* when this round began */
-    uint64_t due_ns;       /* when it should have: the deadline, if that was what ended the sleep before it */
+    uint64_t due_ns;       /* when it should have begun: the deadline, if the deadline ended the sleep */
     uint64_t late_ns;      /* the difference, if it is MIRE_LATE_NS or more; else 0 */
     uint64_t suspended_ns; /* how long the machine slept during the sleep before it */
     uint64_t marked_ns;    /* up to here the thread's time is accounted for */
     uint64_t wakeups;
     uint64_t handler_ns; /* time that threads spent in the sampler's handler */
     struct governor governor;
-    uint32_t period_shift; /* what it says: sampling periods are << this */
+    uint32_t period_shift; /* its result: sampling periods are << this */
     uint32_t tid;          /* of the check thread */
     uint32_t main_tid;     /* of the thread that started the watch */
     uint32_t foreground;   /* enum mire__ground */

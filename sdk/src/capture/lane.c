@@ -8,12 +8,13 @@
 #include <string.h>
 
 /*
- * A loop that turns is looked at so often, and is not asked to wake: that would cost it a system call a turn. Less than
- * MIRE_MICRO_NS, so that a turn of that length is seen while it lasts. One that idles for so long is parked.
+ * Interval of looks at a turning loop. The loop is not asked to wake the check thread, which would cost it a system
+ * call per turn. Less than MIRE_MICRO_NS, so that a turn of that length is seen while it lasts. A loop that idles for
+ * this time is parked.
  */
 #define TURNING_LOOK_NS (200 * MIRE_NS_PER_MS)
-#define KEEPING_NS      MIRE_NS_PER_MS       /* far longer than a thread needs to keep the end of a turn */
-#define NO_LOOP_LOOK_NS (10 * MIRE_NS_PER_S) /* how often a thread without a loop is looked at: is it there still */
+#define KEEPING_NS      MIRE_NS_PER_MS       /* far longer than a thread takes to store the end of a turn */
+#define NO_LOOP_LOOK_NS (10 * MIRE_NS_PER_S) /* interval of checks whether a thread without a loop still exists */
 
 uint64_t mire__lane_threshold_ms(const struct check *check, const struct lane_watch *lane)
 {
@@ -22,7 +23,7 @@ uint64_t mire__lane_threshold_ms(const struct check *check, const struct lane_wa
     return check->foreground == MIRE_GROUND_BACK ? check->settings.background_ms : check->settings.foreground_ms;
 }
 
-/* A threshold can be so low, and sampling begin so early, that it must be oftener. */
+/* A low threshold, or early sampling, needs more frequent looks. */
 static uint64_t turning_look_ns(const struct check *check)
 {
     uint64_t least_ms = mire__min(check->settings.foreground_ms, check->settings.background_ms);
@@ -34,9 +35,9 @@ static uint64_t turning_look_ns(const struct check *check)
 /* ---- time ---- */
 
 /*
- * This round came late, so neither this process nor the check thread could run, or the thread would have computed
- * meanwhile. How much of that lies in the turn that lasted from since_ns to until_ns?
- *   waking  that turn's begin was what woke us
+ * The part of this round's lateness in the turn from since_ns to until_ns. Time in which the thread computed is not
+ * late: then the process could run.
+ *   waking  the begin of that turn woke the check thread
  */
 static uint64_t late_in(const struct check *check, const struct lane_watch *lane, uint64_t since_ns, uint64_t until_ns,
                         bool waking)
@@ -60,7 +61,7 @@ static void excuse(struct lane_watch *lane, uint64_t late_ns, uint64_t suspended
     }
 }
 
-/* The counter cannot be trusted over a suspend: then the turn began just now, for all we know. */
+/* After a suspend the counter is not reliable, and the turn counts as begun just now. */
 static uint64_t begin_of(const struct check *check, const struct gate_view *view, uint64_t turn, uint64_t ticks)
 {
     if (view->begun_turn == turn)
@@ -70,7 +71,7 @@ static uint64_t begin_of(const struct check *check, const struct gate_view *view
 
 /* ---- turns ---- */
 
-/* The end of a thread's first turn is always kept: a wait, so there is a loop. */
+/* A known end of a turn, or an idle thread, means a wait: the thread has a loop. */
 static void note_loop(const struct check *check, const struct gate_view *view)
 {
     if (view->ended_turn != 0 || (view->turn & 1) == 0)
@@ -78,13 +79,13 @@ static void note_loop(const struct check *check, const struct gate_view *view)
 }
 
 /*
- * What the thread has used before the turn.
- *   launch  all that it has used belongs to it
+ * The CPU time of the thread before the turn.
+ *   launch  all CPU time of the thread belongs to the turn
  */
 static void note_base(struct lane_watch *lane, bool launch)
 {
     if (lane->unanswered)
-        return; /* the record is a ping's */
+        return; /* the open event is a ping's */
     if (launch) {
         memset(&lane->record.base, 0, sizeof(lane->record.base));
         mire__thread_name(lane->record.base.name, lane->tid);
@@ -93,7 +94,7 @@ static void note_base(struct lane_watch *lane, bool launch)
     }
 }
 
-/* The thread has been busy in this turn for long enough to be sampled. */
+/* The turn is old enough to be sampled: open an event. */
 static void open_record(struct check *check, struct lane_watch *lane, uint32_t gate)
 {
     const char *name = mire__gate_name(lane->record.lane);
@@ -128,8 +129,8 @@ void mire__lane_finish(struct check *check, struct lane_watch *lane, uint64_t en
 }
 
 /*
- * The turn that was looked at last time has ended. If the check thread did not come to look in time, a hang has no
- * stacks, but is told all the same. One found LONG has ended for certain, even if its end is only just being kept.
+ * The turn of the last step has ended. If the check thread was not in time to sample it, a hang has no stacks, but is
+ * reported. A LONG turn has ended for certain, even if its end is just being stored.
  */
 static void end_turn(struct check *check, struct lane_watch *lane, const struct gate_view *view, bool waking)
 {
@@ -155,7 +156,7 @@ static void end_turn(struct check *check, struct lane_watch *lane, const struct 
     lane->state = LANE_IDLE;
 }
 
-/* A turn began and ended since the last look: this one woke the check thread, which got no processor until now. */
+/* A turn began and ended since the last step: it woke the check thread, which did not get to run until now. */
 static void catch_up(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
     bool waking = lane->parked;
@@ -190,7 +191,7 @@ static void begin_turn(struct check *check, struct lane_watch *lane, const struc
         mire__gate_keep_end(lane->record.lane);
 }
 
-/* What the sample that was just taken shows; of a ping's record nothing is asked. */
+/* Classify the last sample; events of pings are not classified. */
 static enum loop_sleep judge(struct check *check, struct lane_watch *lane, const struct gate_view *view,
                              const struct sample *sample)
 {
@@ -199,7 +200,6 @@ static enum loop_sleep judge(struct check *check, struct lane_watch *lane, const
     return mire__loop_judge(&lane->loop, check, lane->record.lane, view, sample);
 }
 
-/* Take a sample if it is time for one, and keep the record alive. Returns when to come again. */
 uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
     uint64_t now_ns = mire__now_ns(), period_ns = mire__record_period_ns(check, &lane->record);
@@ -233,7 +233,7 @@ static void give_up_launch(struct check *check, struct lane_watch *lane)
     lane->state = LANE_NO_LOOP;
 }
 
-/* The thread is not watched any more, or is gone. What is open was last known to go on at until_ns. */
+/* The thread is no longer watched, or is gone. Its open event was last known to continue at until_ns. */
 static void vacate(struct check *check, struct lane_watch *lane, uint64_t until_ns)
 {
     if (lane->state == LANE_EMPTY)
@@ -245,7 +245,7 @@ static void vacate(struct check *check, struct lane_watch *lane, uint64_t until_
     lane->parked = lane->unanswered = false;
 }
 
-/* Nobody told that the thread has ended: it is busy for ever, as far as the gate can see. */
+/* Has the thread ended unnoticed? To the gate it is busy for ever. */
 static bool is_gone(struct check *check, struct lane_watch *lane)
 {
     if (!mire__thread_is_gone(lane->tid))
@@ -257,7 +257,7 @@ static bool is_gone(struct check *check, struct lane_watch *lane)
     return true;
 }
 
-/* A turn goes on. Returns when to come again. */
+/* The turn continues. Returns the time of the next step. */
 static uint64_t step_busy(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
     uint64_t rested_ns = lane->state == LANE_RESTING ? mire__rest_step(check, lane, view) : 0;
@@ -275,12 +275,12 @@ static uint64_t step_busy(struct check *check, struct lane_watch *lane, const st
     if (lane->state == LANE_BUSY) {
         lane->state = LANE_LONG;
         if (!mire__gate_watch_end(lane->record.lane, lane->turn))
-            return now_ns; /* it has ended just now */
+            return now_ns; /* the turn has just ended */
     }
     if (lane->state == LANE_LONG && now_ns < open_ns)
         return open_ns;
     if (lane->unanswered)
-        return UINT64_MAX; /* one record at a time */
+        return UINT64_MAX; /* one event at a time */
     if (lane->state == LANE_LONG)
         open_record(check, lane, view->kind);
     if (lane->state == LANE_OPEN && lane->launch && now_ns - check->start_ns > MIRE_LAUNCH_NS)
@@ -288,7 +288,7 @@ static uint64_t step_busy(struct check *check, struct lane_watch *lane, const st
     return lane->state == LANE_NO_LOOP ? now_ns + NO_LOOP_LOOK_NS : mire__lane_follow(check, lane, view);
 }
 
-/* A thread has come. False: there is no room for its records. */
+/* A thread enters the lane. False: there is no disk for its events. */
 static bool enter(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
     const struct watch_options *options = check->options;
@@ -306,7 +306,7 @@ static bool enter(struct check *check, struct lane_watch *lane, const struct gat
     return true;
 }
 
-/* The end of a thread's first turn is kept, always: just now it is being kept. It is not to be passed over. */
+/* The end of a thread's first turn is always stored. Is it being stored right now? Then wait for it. */
 static bool is_keeping(const struct lane_watch *lane, const struct gate_view *view)
 {
     return lane->turn == 0 && (view->turn & 1) == 0 && view->ended_turn == 0;
@@ -328,7 +328,7 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
             return UINT64_MAX;
     }
     if (is_keeping(lane, &view)) {
-        lane->park_ns = UINT64_MAX; /* of a lane that was parked its next turn would be taken for what woke us */
+        lane->park_ns = UINT64_MAX; /* else the next turn of a parked lane would count as the wake-up */
         return is_gone(check, lane) ? UINT64_MAX : mire__now_ns() + KEEPING_NS;
     }
     if (lane->turn != view.turn) {
@@ -371,7 +371,7 @@ void mire__lane_stop(struct check *check, struct lane_watch *lane)
         if (view.turn == lane->turn && young && !lane->unanswered &&
             mire__minus(now_ns - lane->since_ns, lane->late_ns) >=
                 mire__lane_threshold_ms(check, lane) * MIRE_NS_PER_MS)
-            open_record(check, lane, view.kind); /* a hang that the check thread did not come to look at in time */
+            open_record(check, lane, view.kind); /* a hang that the check thread was too late to sample */
     }
     vacate(check, lane, check->gone ? lane->record.event.last_seen_ns : now_ns);
 }

@@ -80,7 +80,7 @@ void mire__loop_note(struct loop *loop, struct check *check, uint32_t lane, cons
     mire__blackbox_set_wait(check->box, lane, row, sample);
 }
 
-/* ---- what a thread sleeps in ---- */
+/* ---- the call in which a thread sleeps ---- */
 
 enum sleep_kind { SLEEP_OTHER, SLEEP_EVENTS, SLEEP_USER, SLEEP_CALL };
 
@@ -152,7 +152,7 @@ static enum sleep_kind of_futex(const struct thread_state *state)
 #define SYS_epoll_pwait2 441
 #endif
 
-/* From a terminal comes what its user types. */
+/* Input of a terminal comes from its user. */
 static enum sleep_kind of_read(const struct thread_state *state, uint32_t tid)
 {
     if (!mire__thread_has_terminal(tid, state->args[0]))

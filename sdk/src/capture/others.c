@@ -205,7 +205,7 @@ void mire__others_end(struct other_threads *others)
         struct other *other = &others->box->lanes[others->lane].others[i];
         uint64_t cpu_ns = used_ns(others, other->tid);
 
-        if (cpu_ns > 0) /* a thread that has ended since leaves what was known before */
+        if (cpu_ns > 0) /* for an ended thread the last value stays */
             other->cpu_ns = cpu_ns;
     }
 }

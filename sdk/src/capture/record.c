@@ -31,7 +31,7 @@ static struct thread_use used(const struct record *record)
                                .write_bytes = now.write_bytes - base->write_bytes};
 }
 
-/* Read what the record has used so far: some ten small files, 150 us. */
+/* Read the counters of the event: some ten small files, 150 us. */
 static void count_use(struct record *record)
 {
     struct process_counters process;

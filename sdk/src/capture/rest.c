@@ -6,7 +6,7 @@
 #define LOOK_LEAST_NS (50 * MIRE_NS_PER_MS)
 #define LOOK_FIRST_NS (200 * MIRE_NS_PER_MS)
 #define LOOK_MOST_NS  (4 * MIRE_NS_PER_S)  /* one wake-up of an idle process */
-#define GAP_NS        (5 * MIRE_NS_PER_MS) /* what a thread at work may sleep between two samples: a page fault's */
+#define GAP_NS        (5 * MIRE_NS_PER_MS) /* sleep of a working thread between two samples, such as a page fault */
 #define GAP_PART      32                   /* or that part of it */
 #define CHANCE_PPM    10000000u /* e^-10: a loop that sleeps so much is not met at work each time by chance */
 #define MAYBE_WORK_NS (100 * MIRE_NS_PER_MS)

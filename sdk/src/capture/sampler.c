@@ -11,7 +11,7 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
-#define LOOK_OUT_NS      30000 /* twice what a handler takes */
+#define LOOK_OUT_NS      30000 /* twice the time of a handler */
 #define RUN_LOOK_NS      200000
 #define MODULES_STALE_NS MIRE_NS_PER_S /* a module that took another's place is noticed after that long */
 #define BELOW_BYTES      4096          /* a handler's frame: the kernel's copy of the registers, and ours */
@@ -312,7 +312,7 @@ static void unwind_snapshot(struct sample *out, struct sampler *sampler, struct 
     sampler->cost.unwind_sum_ns += mire__now_ns() - begin_ns;
 }
 
-/* Part of what unwinding costs. Returns whether the names could be read. */
+/* Counts as cost of unwinding. Returns whether the names could be read. */
 static bool name_script(struct sampler *sampler, struct blackbox *box)
 {
     uint64_t begin_ns = mire__now_ns();

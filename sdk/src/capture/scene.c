@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define STALE_NS (10 * MIRE_NS_PER_S) /* without a tick, what was near its limit is forgotten */
+#define STALE_NS (10 * MIRE_NS_PER_S) /* without a tick, a window near its limit is forgotten */
 
 struct frame_window {
     struct frames frames;
@@ -31,7 +31,7 @@ static struct {
     struct frame_window done;
 } scene;
 
-/* What the check thread has seen. */
+/* The state of the check thread. */
 static struct {
     uint64_t due_ns;
     uint64_t looked_ns;
@@ -146,7 +146,7 @@ static bool open_record(struct check *check, struct process_record *of, uint64_t
     return mire__process_open(check, of, &event);
 }
 
-/* A window over the limit: its facts, and what stacks there are. */
+/* A window over the limit: its facts, and its stacks. */
 static void report(struct check *check, struct process_record *of)
 {
     const struct frames *frames = &scene.done.frames;

@@ -31,7 +31,7 @@
     X(disk_window_ms,      1000,  10000,  600000, "") \
     X(frame_us,            1000,  16667,  100000, "a frame's time") \
     X(frames_dropped,         0,     30,   10000, "frames dropped in a window, or within a scene, that make an event") \
-    /* reports of what the process holds in memory, where that is noted; 0 switches each off */ \
+    /* memory reports, if memory is recorded; 0 disables each */ \
     X(footprint_kib,          0,      0, 4294967295u, "a footprint that is reported") \
     X(pressure_ppm,           0, 100000, 1000000, "share of 10 s in which the system stalled for want of memory") \
     X(baseline_ms,            0, 600000, 86400000, "how long a healthy process runs before it is reported; then twice as long, ...") \
@@ -42,7 +42,7 @@
     X(suppress_ms,              0,  60000, 3600000, "events of a stack are suppressed after a report for this times 1, 1, 2, 3, 5, ...; 0: never") \
     X(budget_ppm,           100,   5000, 1000000, "own CPU time, of one processor, averaged over a minute") \
     X(budget_peak_ppm,     1000,  30000, 1000000, "the same over a second") \
-    X(budget_minute_ms,    1000,  60000,  600000, "what a minute is to budget_ppm")
+    X(budget_minute_ms,    1000,  60000,  600000, "the window of budget_ppm")
 
 #define MIRE_SETTING_FIELD(name, least, normal, most, meaning) uint32_t name;
 struct capture_settings {

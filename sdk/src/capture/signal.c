@@ -45,7 +45,7 @@ static bool install(int signal)
     return sigaction(signal, &action, NULL) == 0;
 }
 
-/* ThreadSanitizer puts a handler of its own before ours: what libc says counts. */
+/* ThreadSanitizer installs a handler in front of ours: libc's view counts. */
 static bool looks_ours(int signal)
 {
     struct signal_action now;

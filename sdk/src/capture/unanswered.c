@@ -1,5 +1,5 @@
 /*
- * unanswered.c - a loop that does not come to what it is asked, though it turns or idles. See lane.h.
+ * unanswered.c - a loop that does not answer its ping, though it turns or idles. See lane.h.
  */
 #include "capture/lane.h"
 
@@ -18,7 +18,7 @@ static bool is_the_turns(const struct check *check, const struct lane_watch *lan
            mire__minus(check->now_ns, lane->since_ns) >= response->waiting_ns / 2;
 }
 
-/* Its counters begin here: what the thread used since the post is not known. */
+/* Its counters begin here: the use since the post is unknown. */
 static void open_record(struct check *check, struct lane_watch *lane, const struct gate_view *view,
                         const struct loop_response *response)
 {

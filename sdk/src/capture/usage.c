@@ -13,7 +13,7 @@
 #define TIRED        4                      /* windows of rest after one that came near the limit and not over it */
 #define WAIT_MAX     987u
 
-/* One kind of use: what it grows by is compared with a limit, over a window. */
+/* One kind of use: its growth within a window is compared with a limit. */
 struct usage {
     struct load load;
     struct load reads;      /* DISK: the part of it that was read */
@@ -23,13 +23,13 @@ struct usage {
     uint64_t round_ns; /* of the last round of samples */
     uint32_t rounds;
     uint32_t wait, next;         /* two neighbours of the Fibonacci numbers: rests, in units of settings.suppress_ms */
-    uint64_t rest_until_ns;      /* after a report; whatever comes */
+    uint64_t rest_until_ns;      /* pause after a report, unconditional */
     uint64_t tired_until_ns;     /* after a record that came to nothing; unless it is over */
     uint64_t counted_ns;         /* a window over the limit was counted last */
     struct suppressed_fact held; /* counted while at rest */
 };
 
-/* What a kind goes by. */
+/* The parameters of a kind. */
 struct usage_kind {
     enum mire__trigger trigger;
     uint32_t round_periods; /* rounds are as many sampling periods apart */
@@ -48,7 +48,7 @@ static struct {
     struct cpu_timer timer;
     bool asleep;            /* until the timer fires: as long as the process uses little */
     uint64_t asleep_cpu_ns; /* the process's CPU time when it fell asleep */
-    uint64_t looked_ns;     /* when all was looked at last, and what had been used by then */
+    uint64_t looked_ns;     /* time of the last look, and the use by then */
     uint64_t cpu_ns;
     struct io_bytes io;
     uint64_t due_ns;  /* of the next look */
@@ -100,7 +100,7 @@ static void open_record(struct check *check, struct process_record *of, int kind
     mire__busy_begin(&of->busy, check, kind == DISK);
 }
 
-/* Windows begin anew. */
+/* Begin new windows. */
 static void forget(struct usage *usage)
 {
     mire__load_reset(&usage->load);
@@ -160,7 +160,7 @@ static bool enough(const struct check *check, const struct usage *usage, uint64_
     return open_ns >= window_ns || (seen && (usage->rounds >= ROUNDS_LEAST || open_ns >= window_ns / 2));
 }
 
-/* Samples while a record is open, and the decision what becomes of it. Returns when to come again. */
+/* Samples an open event, and decides its end. Returns the time of the next step. */
 static uint64_t go_on(struct check *check, struct process_record *of, int kind, enum mire__load load)
 {
     struct usage *usage = &state.usages[kind];
@@ -190,7 +190,7 @@ static void count_while_at_rest(struct check *check, struct usage *usage, uint64
     usage->held.duration_ms += window_ns / MIRE_NS_PER_MS;
 }
 
-/* One kind, after what the process has used was read. Returns when to come again, earlier than the next look. */
+/* One kind, after the counters were read. Returns the time of the next step, if that is before the next look. */
 static uint64_t step_kind(struct check *check, struct process_record *of, int kind)
 {
     struct usage *usage = &state.usages[kind];
@@ -300,7 +300,7 @@ static void say_used(struct check *check)
         check->options->on_use(check->options->context);
 }
 
-/* Read what has been used. Returns whether it was little. */
+/* Read the counters. Returns whether the process used little. */
 static bool look(struct check *check)
 {
     uint64_t passed_ns = check->now_ns - state.looked_ns, cpu_ns = state.cpu_ns,

@@ -1,8 +1,7 @@
 /*
  * watch.c - the check thread: its rounds, its begin and its end. See capture.h and check.h.
  *
- * All of `watch` belongs to the check thread while it runs, and to mire__watch_start and mire__watch_stop while it does
- * not.
+ * The check thread owns `watch` while it runs; mire__watch_start and mire__watch_stop own it otherwise.
  */
 #include "capture/capture.h"
 
@@ -27,27 +26,26 @@ struct watch {
     struct check check;
     struct sampler sampler;
     struct lane_watch lanes[MIRE_WATCHED_MAX];
-    uint32_t known;      /* a bit for each lane that a thread was ever in; others are zeros, and have no pages yet */
-    uint64_t ahead_ns;   /* by how much the boot-time clock is ahead of the monotonic one: time suspended */
-    uint64_t turning_ns; /* when on_turning was called last */
+    uint32_t known;      /* a bit for each lane that was ever used; others are zeros without pages */
+    uint64_t ahead_ns;   /* boot-time clock minus monotonic clock: the time suspended */
+    uint64_t turning_ns; /* last call of on_turning */
     uint32_t version;    /* of the settings in check */
     pthread_t thread;
 };
 
 enum asked_to { GO_ON, STOP, PAUSE };
 
-/* Where hooks, a stopping thread and a changing one find the watch; pid tells a forked child's copy from the real one.
- */
+/* The watch, for hooks and other threads. In a forked child pid is not the own pid: the copy is not valid there. */
 static struct {
     struct watch *watch;  /* NULL when not watching */
-    struct watch *memory; /* mapped once and kept: a late signal's handler may look at its sampler */
+    struct watch *memory; /* mapped once and never freed: a late signal's handler may read its sampler */
     uint32_t pid;
-    _Atomic uint32_t wake;       /* futex word: raised by the gate, by a timer and by mire__watch_stop */
-    _Atomic uint32_t stop;       /* enum asked_to; by who stops, pauses and resumes */
-    _Atomic uint32_t begun;      /* futex word: 1 since the check thread has */
-    bool paused;                 /* there is no check thread; the same */
-    _Atomic uint32_t foreground; /* enum mire__ground, by anyone; 0 stands for unknown, others are one more */
-    _Atomic uint32_t settings[SETTINGS_COUNT]; /* by anyone, read by the check thread when `version` has changed */
+    _Atomic uint32_t wake;                     /* futex word: raised by the gate, by a timer and by mire__watch_stop */
+    _Atomic uint32_t stop;                     /* enum asked_to; written by the thread that stops, pauses or resumes */
+    _Atomic uint32_t begun;                    /* futex word: 1 once the check thread has begun */
+    bool paused;                               /* there is no check thread; writer as of `stop` */
+    _Atomic uint32_t foreground;               /* any thread writes; 0: unknown, else 1 + enum mire__ground */
+    _Atomic uint32_t settings[SETTINGS_COUNT]; /* any thread writes; the check thread reads when `version` changes */
     _Atomic uint32_t version;
     _Atomic uint64_t open_turns[MIRE_WATCHED_MAX]; /* see lane.h */
 } global;
@@ -87,7 +85,7 @@ static void look_at_settings(struct watch *watch)
     mire__watch_settings(&watch->check.settings);
 }
 
-/* False: the thread was interrupted between the two clocks. */
+/* False: the thread was interrupted between the two readings. */
 static bool read_ahead(uint64_t *ahead_ns)
 {
     uint64_t before_ns = mire__now_ns(), boot_ns = mire__boot_now_ns();
@@ -125,7 +123,7 @@ static bool knows(struct watch *watch, uint32_t lane)
     return true;
 }
 
-/* Lanes that idle shall be woken by their next turn. Returns false if one has a turn already. */
+/* Have idle lanes wake the check thread at their next turn. Returns false if one has begun a turn already. */
 static bool park(struct watch *watch)
 {
     uint32_t idle = 0, busy;
@@ -157,7 +155,7 @@ static void say_turning(struct watch *watch)
     watch->options.on_turning(watch->options.context);
 }
 
-/* Step everything. Returns when the next round is due. */
+/* Step everything. Returns the time of the next round. */
 static uint64_t play_round(struct watch *watch)
 {
     struct check *check = &watch->check;
@@ -184,17 +182,17 @@ static void doze(struct check *check, uint64_t deadline_ns)
     uint64_t look_ns;
 
     while (!stopping() && atomic_exchange(&global.wake, 0) == 0 && mire__now_ns() < deadline_ns) {
-        look_ns = mire__quiet_is() ? mire__now_ns() + MIRE_QUIET_LOOK_NS : UINT64_MAX; /* nobody wakes us then */
+        look_ns = mire__quiet_is() ? mire__now_ns() + MIRE_QUIET_LOOK_NS : UINT64_MAX; /* without wake-ups then */
         if (!mire__futex_wait(&global.wake, 0, look_ns < deadline_ns ? look_ns : deadline_ns))
-            atomic_store(&global.stop, 1); /* a filter was put on this thread: it would only spin */
+            atomic_store(&global.stop, 1); /* a seccomp filter is on this thread: it would only spin */
         check->wakeups++;
     }
 }
 
 /*
- * Sleep until the deadline, or until somebody wakes, and look at the clocks. A round is late by what it woke too late,
- * and by what the one before lasted too long: the process may be stopped at any point, also between two steps, and
- * nothing takes longer than the samples do.
+ * Sleep until the deadline or a wake-up, and read the clocks. The lateness of a round is its late wake-up plus the
+ * overrun of the round before: the process may be stopped at any point, also between two steps, and the samples are the
+ * longest part of a round.
  */
 static void sleep_until(struct watch *watch, uint64_t deadline_ns)
 {
@@ -254,7 +252,7 @@ static void *check_thread(void *argument)
     struct watch *watch = argument;
 
     mire__apart_begin();
-    pthread_setname_np(pthread_self(), "mire-check"); /* by itself: from outside it takes a file */
+    pthread_setname_np(pthread_self(), "mire-check"); /* on the thread itself: from outside it needs a file */
     mire__mine_thread_begin(CHECK_STACK_BYTES);
     begin(watch);
     while (!stopping() && !watch->check.gone)
@@ -265,7 +263,7 @@ static void *check_thread(void *argument)
     return NULL;
 }
 
-/* ---- from outside ---- */
+/* ---- called by other threads ---- */
 
 static enum mire_err start_thread(struct watch *watch)
 {
@@ -277,7 +275,7 @@ static enum mire_err start_thread(struct watch *watch)
         return MIRE_E_MEMORY;
     pthread_attr_setstacksize(&attributes, CHECK_STACK_BYTES);
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited: no handler of the app runs on the check thread */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited, so that no handler of the app runs on the check thread */
     mire__mine_thread_comes();
     failed = mire__own.pthread_create(&watch->thread, &attributes, check_thread, watch);
     if (failed)
@@ -291,9 +289,9 @@ static enum mire_err start_thread(struct watch *watch)
 
 static void prepare(struct watch *watch, const struct watch_options *options)
 {
-    mire__asking_reset(); /* a forked child has its parent's */
+    mire__asking_reset(); /* a forked child has inherited its parent's */
     for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
-        if (watch->known >> i & 1) /* of a start that failed */
+        if (watch->known >> i & 1) /* of a failed start */
             memset(&watch->lanes[i], 0, sizeof(watch->lanes[i]));
         atomic_store(&global.open_turns[i], 0);
     }
@@ -325,7 +323,7 @@ static void open_gate(struct watch *watch)
     mire__gate_open(&gate);
     mire__ticks_scale_init(&watch->check.scale);
     mire__gate_enter(options->begun_ns, NULL);
-    mire__gate_as_ours_begin(); /* what the thread sleeps in until its mire_start is over is no wait of a loop's */
+    mire__gate_as_ours_begin(); /* sleeps inside mire_start are no waits of a loop */
 }
 
 struct making {

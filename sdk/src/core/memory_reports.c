@@ -27,11 +27,11 @@ enum { IDLE, FILLING, ASKED };
 static struct {
     _Atomic(struct monitor_context *) context; /* NULL: there are no tables */
     _Atomic(struct heap *) heap;               /* they */
-    _Atomic uint32_t asked;                    /* see above; whoever is FILLING has the name, ASKED gives it away */
+    _Atomic uint32_t asked;                    /* see above; FILLING owns the name, ASKED hands it over */
     _Atomic uint32_t pid;                      /* whose all this is: a forked child inherits it, and has no worker */
     char name[NAME_BYTES];
     struct due due; /* worker's, or who begins */
-    /* Worker's: the footprint when mappings were looked at last, when that was, what time of a processor it took. */
+    /* Worker's: footprint, time and CPU time of the last look at mappings. */
     uint64_t looked_bytes, looked_ns, look_took_ns;
 } memory;
 
@@ -73,7 +73,7 @@ bool mire__memory_reports_settled(void)
     return atomic_load(&memory.asked) == IDLE || atomic_load(&memory.pid) != mire__pid();
 }
 
-/* What is told of this very moment. */
+/* The data of one report. */
 struct moment {
     struct memory_said said;
     struct residence residence; /* open while the tables are read */
@@ -227,7 +227,7 @@ void mire__memory_reports_look(void)
         mire__extra_set_trail(extra, moment->rows, rows, atomic_load(&evidence->footprint_peak_bytes));
     if (rows > 0)
         due = mire__due(&memory.due, &moment->rows[rows - 1], mire__now_ns(), &settings);
-    /* Not at the start, before the program has mapped and touched what it is going to. */
+    /* Not at the start, before the program has mapped and touched its memory. */
     if (rows > 1 && has_moved(moment->rows[rows - 1].footprint_bytes)) {
         memory.looked_bytes = moment->rows[rows - 1].footprint_bytes;
         memory.looked_ns = mire__now_ns();

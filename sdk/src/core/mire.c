@@ -229,7 +229,7 @@ static void make_plan(void)
 }
 
 /*
- * In a program that has confined itself nothing can be stopped: it all ends with the process.
+ * A program that has confined itself cannot be stopped: everything ends with the process.
  *   counts_out  NULL for none
  */
 static enum mire_err stop(bool exits, struct mire_counts *counts_out)
@@ -259,7 +259,7 @@ struct beginning {
     enum mire_err err;
 };
 
-/* What a start reads. */
+/* The reading part of a start. */
 static void look_around(void *context)
 {
     struct beginning *now = context;

@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-/* Shall the ended record be sent? Then it is told what was held back of its stack before. */
+/* Shall the ended event be sent? Then it gets the suppressed events of its stack. */
 static bool admit(struct monitor_context *monitor, struct event *event, struct blackbox *box, uint32_t lane)
 {
     struct capture_settings settings;

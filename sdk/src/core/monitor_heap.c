@@ -46,7 +46,7 @@ static void ring(void *worker)
     mire__worker_wake(worker, MIRE_WAKE_KEEP);
 }
 
-/* The run's file, with nothing in it. Whatever fails, nothing is left. */
+/* Create the run's empty file. After a failure no file is left. */
 static enum mire_err open_file(struct heap *heap, const struct heap_options *options, bool on_disk)
 {
     struct store *store = monitor.context->store;

@@ -1,5 +1,5 @@
 /*
- * options.c - setters that refuse what cannot work, so that mire_start has little left to check.
+ * options.c - the setters refuse invalid values, so that mire_start has little left to check.
  */
 #include "core/options.h"
 

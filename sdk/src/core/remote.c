@@ -42,7 +42,7 @@ static void read_kept(struct rollout *out, char etag[MIRE_STORE_ETAG_BYTES], str
 
     mire__rollout_init(out);
     if (size == 0 || mire__rollout_read(out, text, size) != MIRE_OK)
-        etag[0] = '\0'; /* what is damaged has to come anew */
+        etag[0] = '\0'; /* a damaged document is requested again */
 }
 
 void mire__remote_init(struct remote *remote, const struct blackbox_facts *facts, struct store *store)

@@ -8,7 +8,7 @@
  * the same for a moment, between ON and ON: other threads wait for its end, and no call takes it for "not started". In
  * ON_IDLE the worker may run all the same, to ask for the rollout document.
  *
- * A forked child owns nothing: its pid is not `owner_pid`. It may start anew, and then leaks what it inherited:
+ * A forked child owns nothing: its pid is not `owner_pid`. It may start again, and then leaks inherited resources:
  * libcurl's locks, and those of the allocator, may be held for ever.
  */
 #ifndef MIRE_CORE_STATE_H

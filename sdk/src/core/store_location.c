@@ -12,7 +12,7 @@
 
 #define SHARED "/var/tmp/mire-"
 
-/* The app's name as a file name: what could lead elsewhere becomes '_'. */
+/* The app's name as a file name: characters that lead to other directories become '_'. */
 static void file_name(char out[MIRE_NAME_BYTES], const char *name)
 {
     mire__text_copy(out, MIRE_NAME_BYTES, name);

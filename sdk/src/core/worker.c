@@ -50,7 +50,7 @@ static void recover(struct worker *worker)
     say(worker, MIRE_LOG_INFO, text);
 }
 
-/* Not in a program that tells nobody: what makes the text may allocate. */
+/* Only with a log: making the text may allocate. */
 static void say_unkept(const struct worker *worker)
 {
     char text[MIRE_STORE_PATH_MAX + 256];
@@ -149,12 +149,12 @@ static void work(struct worker *worker)
             break; /* a filter was put on this thread: it would only spin */
         uint32_t why = atomic_exchange_explicit(&worker->wake, 0, memory_order_acquire);
         if (why & MIRE_WAKE_STOP) {
-            atomic_fetch_or(&worker->wake, why & ~(uint32_t)MIRE_WAKE_STOP); /* for whoever goes on with it */
+            atomic_fetch_or(&worker->wake, why & ~(uint32_t)MIRE_WAKE_STOP); /* for the next thread */
             break;
         }
         if (why & MIRE_WAKE_GONE && worker->on_gone()) {
             mire__thread_end_as_first();
-            break; /* what `worker` points to may be another's by now */
+            break; /* `worker` may have a new owner by now */
         }
         if (why & MIRE_WAKE_UNKEPT)
             say_unkept(worker);

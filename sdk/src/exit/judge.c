@@ -1,5 +1,5 @@
 /*
- * judge.c - what is present of the signs, group by group, and the facts.
+ * judge.c - finds the present signs, group by group, and the facts.
  */
 #include "exit/judge.h"
 
@@ -10,7 +10,7 @@
 
 #define BIT(sign) MIRE_SIGN_BIT(sign)
 
-/* What all look at. */
+/* The input of all groups. */
 struct scene {
     const struct evidence *evidence;
     const struct exit_after *after;
@@ -156,7 +156,7 @@ static uint64_t signs_of_state(const struct scene *scene)
     return signs;
 }
 
-/* OOM kills counted since it was last looked at: what came before was not this run's end. -1: nobody knows. */
+/* OOM kills since the last look; earlier ones did not end this run. -1: unknown. */
 static int64_t rise(uint64_t before, bool before_known, uint64_t after, bool after_known)
 {
     return before_known && after_known && after >= before ? (int64_t)(after - before) : -1;
@@ -178,7 +178,7 @@ static uint64_t signs_of_oom(const struct scene *scene)
     return system > 0 ? BIT(OOM_COUNTED_ELSEWHERE) : 0;
 }
 
-/* What is known of how much it held in the end. The parent knows the most, but not when. */
+/* The largest known footprint at the end. The parent knows the peak, but not its time. */
 static uint64_t held_bytes(const struct scene *scene)
 {
     uint64_t peak = scene->after->parent_peak_bytes;

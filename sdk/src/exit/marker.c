@@ -1,7 +1,7 @@
 /* marker.c - the crash marker. Signal-safe: all of it runs in handlers, or may be interrupted by them.
  *
  *     depth 1   make the file, note the signal, pass on
- *     depth 2   a crash in whoever it was passed to, or on another thread meanwhile: count it, pass on
+ *     depth 2   a crash in the displaced handler, or on another thread meanwhile: count it, pass on
  *     depth 3   end the process
  *
  * `depth` falls again when a displaced handler returns: it has repaired the cause, or put another action in our place,

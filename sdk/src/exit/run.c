@@ -1,5 +1,5 @@
 /*
- * run.c - the run's file is opened; note.c has what runs in signal handlers.
+ * run.c - opens the run's file; note.c has the code that runs in signal handlers.
  */
 #include "exit/run.h"
 

@@ -90,7 +90,7 @@ static const char *const verdict_names[MIRE_EXIT_VERDICTS] = {
     [MIRE_EXIT_OS_KILL] = "os_kill",
 };
 
-/* What each exclusion excludes. */
+/* The verdicts that each exclusion excludes. */
 static const struct {
     const char *name;
     uint32_t verdicts; /* a bit each */

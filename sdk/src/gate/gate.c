@@ -1,4 +1,4 @@
-/* gate.c - what a watched thread does in passing. Signal-safe.
+/* gate.c - the code that a watched thread runs when it passes the gate. Signal-safe.
  *
  * Writer of turn, since_ticks, kind, ended_turn and its kin: the watched thread. Writer of asked: both; reader of all:
  * the check thread. `turn` and `asked` form a handshake: each side stores its own word, then loads the other's; so
@@ -37,7 +37,7 @@ void mire__gate_as_wake(void)
         mire__futex_wake(mire__gates.wake);
 }
 
-/* Publish the turn. Returns what the check thread wants of it. */
+/* Publish the turn. Returns the request of the check thread. */
 static enum mire__gate_asked turn_to(struct gate *gate, uint64_t turn)
 {
     atomic_store_explicit(&gate->turn, turn, memory_order_release);
@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void become_busy(struct gate *gate,
     }
 }
 
-/* The watch was stopped while the thread was elsewhere, or it starts anew in a forked child. */
+/* The watch was stopped while the thread was elsewhere, or it starts again in a forked child. */
 static struct gate *turn_back(struct gate *gate)
 {
     uint32_t state = atomic_load(&gate->state);

@@ -1,5 +1,5 @@
 /*
- * start.c - what the gate needs before it can be used: the fork handler, and the functions behind the hooks.
+ * start.c - prepares the gate: the fork handler, and the functions behind the hooks.
  */
 #include "gate/hooks.h"
 #include "gate/state.h"

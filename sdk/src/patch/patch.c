@@ -36,7 +36,7 @@ struct tables {
     const uint32_t *hash; /* DT_GNU_HASH; NULL: none, or one that does not tell which symbols are the module's own */
 };
 
-/* What stands in front of a hash table. */
+/* The header of a hash table. */
 enum { HASH_BUCKETS, HASH_FIRST_OWN, HASH_FILTER_WORDS, HASH_SHIFT, HASH_HEAD };
 
 static void *hook_dlsym(void *handle, const char *name);
@@ -207,7 +207,7 @@ struct hooked_symbols {
     bool those[256]; /* by the low byte of their numbers: most others are told by it */
 };
 
-/* What one pass over the modules does. */
+/* The work of one pass over the modules. */
 struct pass {
     const struct hook *only; /* of this table; NULL: of all */
     bool patch;

@@ -104,7 +104,7 @@ static void run_errand(void *argument)
     errand->work(errand->context);
 }
 
-/* The kernel's view of what a program sees of signals: all but those that cannot wait. */
+/* All signals but those that cannot be delayed. */
 static void block_all(uint64_t *before)
 {
     const uint64_t all = ~0ull;

@@ -87,11 +87,11 @@ bool mire__arch_sets_frame(const uint8_t *code, size_t size);
  */
 long mire__arch_as_ego(void (*work)(void *context), void *context, unsigned long flags);
 
-/* What tells the calling thread from others: an address in memory of its own. */
+/* An address in the calling thread's own memory, which identifies it. */
 uint64_t mire__arch_as_thread_pointer(void);
 
 /*
- * A counter of the processor that runs at one rate, whatever the processor does, and may be read by everybody.
+ * A counter of the processor with a constant rate, readable in user mode.
  *   steady  it is known to
  */
 bool mire__arch_has_counter(bool steady);

@@ -18,11 +18,11 @@
 #define LOST        (-1)
 #define NO_REGISTER (-1)
 
-/* libc's syscall(): what is in front of its `syscall`. */
+/* libc's syscall(): the code in front of its `syscall`. */
 static const uint8_t wrapper[] = {0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xd6, 0x48, 0x89, 0xca,
                                   0x4d, 0x89, 0xc2, 0x4d, 0x89, 0xc8, 0x4c, 0x8b, 0x4c, 0x24, 0x08};
 
-/* Bytes of an operand: the ModRM byte, and what follows it. */
+/* Bytes of an operand: the ModRM byte, and its extensions. */
 static size_t operand_bytes(const uint8_t *at)
 {
     uint8_t mod = at[0] >> 6, rm = at[0] & 7;

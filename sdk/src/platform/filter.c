@@ -203,7 +203,7 @@ uint32_t mire__filter_run(const struct sock_filter *program, size_t count, const
     return NOT_A_PROGRAM;
 }
 
-/* ---- what the library calls once it runs ---- */
+/* ---- the library's system calls after its start ---- */
 
 #define EGO (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_VFORK)
 #define RW  (PROT_READ | PROT_WRITE)

@@ -20,7 +20,7 @@
 #define MOUNTS_BYTES    (48u << 10) /* beyond this mounts are not looked at */
 #define VMSTAT_BYTES    (16u << 10)
 #define LEVELS_MAX      8
-#define NO_LIMIT        (UINT64_C(1) << 62) /* what the old files say for "max" */
+#define NO_LIMIT        (UINT64_C(1) << 62) /* the value for "max" in cgroup v1 */
 #define DIRECTORY_BYTES 4096
 #define UNIFIED_MAGIC   0x63677270 /* linux/magic.h */
 #define MEMORY_MAGIC    0x27e0eb
@@ -183,7 +183,7 @@ void mire__cgroup_from(struct cgroup *out, const char *cgroup, const char *mount
     if (root_size == 1)
         root_size = 0; /* "/" */
     if (path_size < root_size || strncmp(path, root, root_size) != 0)
-        return; /* outside of what is mounted here */
+        return; /* outside of this mount */
     path += root_size;
     path_size -= root_size;
     if (path_size == 1)

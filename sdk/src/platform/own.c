@@ -52,7 +52,7 @@ bool mire__own_is_sanitized(void)
 
 static struct {
     void *handle;         /* of the namespace; NULL: there is none */
-    struct link_map *map; /* of what is in it, nothing comes or goes */
+    struct link_map *map; /* its modules never change */
     _Atomic char *single; /* the program's copy: it has one thread, so it takes no locks */
     uint32_t pid;
     uint32_t copies;  /* in the process, those of its parents too */
@@ -83,7 +83,7 @@ static bool find_calls(struct own_calls *out, void *handle)
     return true;
 }
 
-/* What can be read again of a library: the parts in front of the first that is written to, which lie side by side. */
+/* The read-only parts of a library, in front of its first writable one. */
 static void rest(const struct link_map *map)
 {
     const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)map->l_addr;

@@ -108,13 +108,13 @@ size_t mire__peek(void *out, uint64_t address, size_t size_bytes);
 void *mire__pages_map(size_t size_bytes);
 void mire__pages_unmap(void *pages, size_t size_bytes);
 
-/* A file's bytes, shared with whoever maps them; unmapped as above. NULL: refused. */
+/* Map a file shared; unmapped as above. NULL: refused. */
 void *mire__pages_map_file(size_t size_bytes, int fd);
 
 /* Give the memory of private pages without a file back: they read as zeros from now on. */
 void mire__pages_empty(void *pages, size_t size_bytes);
 
-/* Let no huge page come there; where the system has none, nothing happens. What is mapped above is so already. */
+/* Prevent huge pages there; no effect on a system without them. Pages mapped above have none already. */
 void mire__pages_keep_small(void *pages, size_t size_bytes);
 
 /*
@@ -277,7 +277,7 @@ struct mapping {
 bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *mapping), void *context, char *buffer,
                           size_t buffer_bytes);
 
-/* What of a mapping lies in memory, and what was moved out. */
+/* The parts of a mapping in memory and in swap. */
 struct mapping_use {
     uint64_t resident_bytes;
     uint64_t anonymous_bytes; /* of them: the process's own pages, those that are copies of a file's too */

@@ -1,4 +1,4 @@
-/* proc.c - what /proc says about this process and its threads. Signal-safe: own number parsing, no stdio. */
+/* proc.c - reads /proc of this process and its threads. Signal-safe: own number parsing, no stdio. */
 #include "platform/apart.h"
 #include "platform/filter.h"
 #include "platform/platform.h"
@@ -208,7 +208,7 @@ void mire__proc_keep(uint32_t tid)
     if (!mire__apart_is() || find_kept(tid))
         return;
     if (!keeping) {
-        memset(&kept, 0, sizeof(kept)); /* what another thread kept has ended with it */
+        memset(&kept, 0, sizeof(kept)); /* the descriptors of another thread ended with it */
         kept.maps = open_file("/proc/self/maps");
         keeping = &kept;
     }
@@ -279,7 +279,7 @@ void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid)
         out[size - 1] = '\0';
 }
 
-/* What getdents64 writes. */
+/* A row of getdents64. */
 struct dirent64_row {
     uint64_t inode;
     int64_t next;

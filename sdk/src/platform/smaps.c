@@ -1,4 +1,4 @@
-/* smaps.c - see platform.h: mappings, and what of each the process holds. */
+/* smaps.c - see platform.h: mappings, and the memory of each. */
 #include "platform/platform.h"
 
 #include "platform/mapping.h"
@@ -10,13 +10,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What is gathered of one mapping: its line, then those of its figures. */
+/* The data of one mapping: its line, then those of its figures. */
 struct smaps_scan {
     bool (*visit)(void *context, const struct mapping *mapping, const struct mapping_use *use);
     void *context;
     struct mapping mapping;
     struct mapping_use use;
-    char path[MIRE_PATH_BYTES]; /* as much of it as tells what it is */
+    char path[MIRE_PATH_BYTES]; /* its beginning */
     bool any;
 };
 

@@ -15,7 +15,7 @@ static inline const char *skip_spaces(const char *text)
     return text;
 }
 
-/* Returns what follows the number; `text` less its blanks where there is none. */
+/* Returns the text behind the number; without a number, `text` without its blanks. */
 static inline const char *read_decimal(uint64_t *out, const char *text)
 {
     text = skip_spaces(text);
@@ -24,7 +24,7 @@ static inline const char *read_decimal(uint64_t *out, const char *text)
     return text;
 }
 
-/* What follows "key" at a line's beginning; NULL if there is no such line. */
+/* The text after "key" at the beginning of a line; NULL if there is no such line. */
 static inline const char *text_after(const char *text, const char *key)
 {
     size_t size = strlen(key);

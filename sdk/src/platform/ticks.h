@@ -24,7 +24,7 @@ struct ticks_scale {
     uint64_t base_ns;
 };
 
-/* Begin anew: at start, and when the machine has slept, for a counter may stop or go on meanwhile. */
+/* Begin: at the start, and after the machine has slept, because a counter may stop or continue meanwhile. */
 void mire__ticks_scale_init(struct ticks_scale *scale);
 
 /* CLOCK_MONOTONIC at `ticks`: never later than now, and now if the two cannot be compared. */

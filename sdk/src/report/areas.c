@@ -55,7 +55,7 @@ static bool add(struct reading *reading, uint64_t start, uint64_t end, uint64_t 
     return true;
 }
 
-/* What of it is ours, and what is not. */
+/* Split an area into the library's part and the rest. */
 static bool add_parts(struct reading *reading, const struct mapping *mapping, uint64_t held_bytes, enum area_of of)
 {
     const struct residence *residence = &reading->areas->residence;
@@ -106,7 +106,7 @@ static bool on_mapping(void *context, const struct mapping *mapping, const struc
         reading->first = reading->areas->count;
         reading->library = false;
     }
-    /* What a library's data grows into follows it, and has no name. */
+    /* The zero-initialised data of a library follows it, and has no name. */
     if (of == AREA_ANONYMOUS && mapping->path[0] == '\0' && follows && reading->library && mapping->writable)
         of = AREA_LIBRARY;
     if (of == AREA_FILE && reading->library)

@@ -1,5 +1,5 @@
 /*
- * blame.c - level by level. What holds more than half of a level is found by a weighted vote in one pass over it.
+ * blame.c - level by level. A weighted vote in one pass finds the function that holds more than half of a level.
  */
 #include "report/blame.h"
 

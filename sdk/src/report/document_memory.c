@@ -188,7 +188,7 @@ static void write_stacks(struct wire *wire, const struct memory_draft *draft)
 
 /* ---- footprint ---- */
 
-/* What could still be had: of the limit, or of the machine's memory, whichever is less. */
+/* The available memory: the rest of the limit, or of the machine's memory if that is less. */
 static uint64_t available(const struct trail_row *row)
 {
     uint64_t below_limit = row->limit_bytes > row->used_bytes ? row->limit_bytes - row->used_bytes : 0;

@@ -52,7 +52,7 @@ static void ask_for_stack(struct draft *draft, const struct sample *sample)
             mire__perf_map_ask(&draft->perf, sample->pc[frame]);
 }
 
-/* What virtual machines have written down of code that lies in no module. */
+/* Names of generated code, from the files of virtual machines. */
 static void name_made_code(struct draft *draft, uint32_t others, const struct sample *wait)
 {
     const struct blackbox_facts *facts = &draft->box->facts;

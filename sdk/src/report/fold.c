@@ -193,7 +193,7 @@ struct session_ending {
     bool left;
 };
 
-/* Of one that lives on, what it has counted. A hang that goes on is not the session's any more. */
+/* Add the counts of a living process. Its open hang no longer belongs to the session. */
 static bool add_box(void *context, const void *memory, size_t size, bool lives)
 {
     struct session_ending *ending = context;
@@ -247,7 +247,7 @@ struct waiting {
     const char *name;
 };
 
-/* A list of the newest, by begin. Returns what is to be forgotten for it; NULL: nothing. */
+/* Insert into the list of the newest, by begin. Returns the entry that is dropped for it; NULL: none. */
 static const char *keep_newest(struct waiting list[WAITING_MAX], size_t *count, uint64_t begin_wall_ms,
                                const char *name)
 {

@@ -301,7 +301,7 @@ enum mire_err mire__report_memory_of_run(bool *sealed_out, struct store *store, 
 
     *sealed_out = false;
     if (!mire__store_tables_path(path, store, run)) {
-        mire__store_tables_drop(store, run); /* a link to what the machine lost when it went down */
+        mire__store_tables_drop(store, run); /* a link to a file that the machine lost at its end */
         return MIRE_OK;
     }
     err = map_file(&file, path);

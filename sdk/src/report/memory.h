@@ -1,13 +1,12 @@
 /*
- * memory.h - the memory tables of a run become one report: what was alive, by category and by stack.
+ * memory.h - makes one report of a run's memory tables: live memory by category and by stack.
  *
- *     blocks, mappings --tally.h--> sums by category and stack --memory_draft.h--> what is worth telling --> JSON, zstd
+ *     blocks, mappings --tally.h--> sums by category and stack --memory_draft.h--> the largest ones --> JSON, zstd
  *
- * The tables may be those of this process, written to meanwhile, or a file that a killed process left behind: same
- * code. Their content is taken as untrusted. Reading a million live blocks takes some 100 ms; at most 20 MB are
- * used meanwhile.
+ * The tables may be those of this process, which change meanwhile, or the file of a killed process; the code is the
+ * same. Their content is untrusted. Cost: about 100 ms for a million live blocks, and at most 20 MB of memory.
  *
- * Thread: any that is not watched by the monitor itself (it uses the heap).  Signal handler: no.
+ * Thread: any whose allocations are not recorded (it uses the heap).  Signal handler: no.
  */
 #ifndef MIRE_REPORT_MEMORY_H
 #define MIRE_REPORT_MEMORY_H
@@ -20,27 +19,27 @@
 struct residence; /* platform.h */
 struct areas;     /* areas.h */
 
-/* How much is told. */
+/* Limits of a report. */
 struct memory_caps {
-    uint32_t top;     /* categories with most bytes whose stacks are told */
-    uint32_t objects; /* object classes beside those, with most bytes */
-    uint32_t each;    /* stacks of one category */
-    uint32_t stacks;  /* in all, at most MIRE_WIRE_STACKS_MAX */
+    uint32_t top;     /* categories with stacks: those with most bytes */
+    uint32_t objects; /* further object classes with stacks, those with most bytes */
+    uint32_t each;    /* stacks per category */
+    uint32_t stacks;  /* stacks in all, at most MIRE_WIRE_STACKS_MAX */
 };
 
-/* For a report that is sent: some 20 KB. */
+/* For a report that is sent: about 20 KB. */
 #define MIRE_MEMORY_CAPS_INIT                              \
     {                                                      \
         .top = 32, .objects = 64, .each = 8, .stacks = 512 \
     }
 
-/* For somebody who has the file: all that a document may hold. */
+/* For mire memory: the maximum of a document. */
 #define MIRE_MEMORY_CAPS_ALL                                         \
     {                                                                \
         .top = 4096, .objects = 4096, .each = 16384, .stacks = 16384 \
     }
 
-/* What the tables do not tell. All borrowed; NULL and 0 where not known, but for what has no remark. */
+/* Facts that are not in the tables. All borrowed; NULL or 0 if unknown, except where noted. */
 struct memory_said {
     const char *trigger; /* the wire's word; not NULL */
     const char *name;
@@ -59,10 +58,11 @@ struct memory_said {
     /* How much of a mapping lies in memory (mire__residence_bytes): own process only, NULL in another's tables. */
     uint64_t (*resident)(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool of_file);
     const struct residence *residence;
-    const struct areas *areas;      /* of this process; NULL: another's tables, or the kernel does not tell */
-    void (*on_read)(void *context); /* called after each MIRE_MEMORY_STRIDE blocks: what was read can leave memory */
+    const struct areas *areas; /* of this process; NULL: another's tables, or the kernel does not tell */
+    void (*on_read)(
+        void *context); /* called after each MIRE_MEMORY_STRIDE blocks: pages that were read may be released */
     void *context;
-    struct memory_extra *extra; /* where a snapshot is to be kept, for what comes after */
+    struct memory_extra *extra; /* receives the snapshot, for later reports */
     struct memory_caps caps;
 };
 
@@ -77,7 +77,7 @@ enum mire_err mire__memory_json(char **text_out, size_t *size_out, const struct 
                                 const struct memory_said *said);
 
 /*
- * Build the report and put it into the store. What can never be sealed is counted there.
+ * Build the report and put it into the store. A report that can never be sealed is counted as lost.
  *
  *   now_ms  wall clock
  *
@@ -87,37 +87,37 @@ enum mire_err mire__memory_seal(struct store *store, const struct heap_reader *r
                                 uint64_t now_ms);
 
 /*
- * Look how much of the mappings lies in memory (said->resident), and keep that in said->extra for a report of the run
- * when it is dead. Some ms for a GiB of them.
+ * Store the part of the mappings in memory (said->resident) in said->extra, for a report after the run's death. Cost:
+ * some ms per GiB.
  */
 void mire__memory_look_at_mappings(const struct heap_reader *reader, const struct memory_said *said);
 
-/* Keep what is alive as the run's snapshot (said->extra), from which the next report counts growth. As above. */
+/* Store the live memory as the run's snapshot (said->extra), from which the next report computes growth. As above. */
 enum mire_err mire__memory_snapshot(const struct heap_reader *reader, const struct memory_said *said);
 
 /* A report's id as text; false if it is not a UUIDv7. */
 bool mire__memory_id(char out[MIRE_STORE_ID_LENGTH + 1], const uint8_t id[16]);
 
 /*
- * A dead run's tables: reported if it was killed for want of memory, then kept among those of the last MIRE_MEMORY_RUNS
- * runs. A file that is none is deleted and counted as broken; one that cannot be kept is deleted. Sealed again, the
- * report has the same id.
+ * Handle the tables of a dead run: make a report if it was killed for its memory, then keep the file among those of the
+ * last MIRE_MEMORY_RUNS runs. A damaged file is deleted and counted as broken; a file that cannot be kept is deleted. A
+ * second report has the same id.
  *
  *   sealed_out  a report was sealed
- *   run         its name in the store; it may have left no tables
- *   box         its blackbox, NULL if it is gone
- *   end         how it ended
+ *   run         its name in the store; it may have no tables
+ *   box         its blackbox; NULL: there is none
+ *   end         its end
  *   now_ms      wall clock
  *
- * Returns MIRE_OK      there is nothing more to do
- *         MIRE_E_MEMORY, MIRE_E_STORE  the report could not be sealed: the tables stay for another try
+ * Returns MIRE_OK      done
+ *         MIRE_E_MEMORY, MIRE_E_STORE  the report could not be sealed; the tables stay for another attempt
  */
 enum mire_err mire__report_memory_of_run(bool *sealed_out, struct store *store, const char *run,
                                          const struct blackbox *box, const struct exit_end *end, uint64_t now_ms);
 
 #define MIRE_MEMORY_STRIDE (1u << 16)
 
-/* Files of dead runs kept, and bytes they may take on disk together. */
+/* Number of kept files of dead runs, and their limit on disk. */
 #define MIRE_MEMORY_RUNS       3u
 #define MIRE_MEMORY_KEPT_BYTES (64u << 20)
 

@@ -1,5 +1,5 @@
 /*
- * memory_draft.c - one pass over blocks and mappings, then a choice of what to tell.
+ * memory_draft.c - one pass over blocks and mappings, then the choice of categories and stacks.
  */
 #include "report/memory_draft.h"
 
@@ -95,7 +95,7 @@ static int by_live_bytes(const void *a, const void *b)
     return x->live.category < y->live.category ? -1 : 1;
 }
 
-/* What is told of each, in the order it is told in. */
+/* The chosen stacks of each category, in the order of the report. */
 static enum mire_err rank_categories(struct memory_draft *draft)
 {
     struct memory_row **order = mire__calloc(MIRE_CATEGORIES_MAX, sizeof(struct memory_row *));

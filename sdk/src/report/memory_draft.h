@@ -1,5 +1,5 @@
 /*
- * memory_draft.h - what a memory report is made of. Private to report/.
+ * memory_draft.h - the data of a memory report. Private to report/.
  */
 #ifndef MIRE_REPORT_MEMORY_DRAFT_H
 #define MIRE_REPORT_MEMORY_DRAFT_H
@@ -13,7 +13,7 @@
 /* A category; counts and bytes as in tally_pair. */
 struct memory_row {
     struct tally_pair live;    /* its node is 0 */
-    double resident_bytes;     /* what of it counts in the footprint; where knows_resident */
+    double resident_bytes;     /* its part of the footprint; if knows_resident */
     struct draw_spread spread; /* of the estimates */
     uint32_t stack_count;
     int32_t rank; /* its row in the report, -1 if it has none */
@@ -33,8 +33,8 @@ struct memory_stack {
 enum footprint_from {
     MIRE_FOOTPRINT_NOW,    /* the kernel says so while the report is made */
     MIRE_FOOTPRINT_LOOK,   /* the last look, while the process lived */
-    MIRE_FOOTPRINT_TABLES, /* what the tables hold, with what was seen at the last look: more than that look */
-    MIRE_FOOTPRINT_EXIT    /* the largest resident set, as whoever waited for the process was told */
+    MIRE_FOOTPRINT_TABLES, /* the tables, with the data of the last look: more than that look had */
+    MIRE_FOOTPRINT_EXIT    /* the largest resident set, from the parent's wait */
 };
 
 struct memory_draft {
@@ -46,7 +46,7 @@ struct memory_draft {
     bool knows_parts;       /* all rows have, and with those of the parts (parts.h) they are the footprint */
     double footprint_bytes; /* if knows_parts */
     enum footprint_from footprint_from; /* likewise */
-    double rounding_bytes;              /* what a common allocator takes for the blocks beyond their bytes */
+    double rounding_bytes;              /* overhead of a common allocator for these blocks */
     struct pieces pieces;               /* of said->areas */
     bool exact;                         /* totals, peaks and sums leave nothing out */
     struct tally tally;
@@ -67,13 +67,13 @@ struct memory_draft {
 
 /*
  * Gather it. The draft borrows the reader, what is said, and the bytes.
- * Returns MIRE_OK, MIRE_E_MEMORY; mire__memory_draft_fini is due whatever it returns.
+ * Returns MIRE_OK, MIRE_E_MEMORY. Call mire__memory_draft_fini after any result.
  */
 enum mire_err mire__memory_draft_init(struct memory_draft *draft, const struct heap_reader *reader,
                                       const struct memory_said *said);
 void mire__memory_draft_fini(struct memory_draft *draft);
 
-/* Keep what was alive as the run's snapshot. Without memory for it the one before stays. */
+/* Store the live memory as the run's snapshot. Without memory the last one stays. */
 void mire__memory_draft_keep(struct memory_extra *extra, const struct memory_draft *draft);
 
 /* How much of a mapping lies in memory; said->resident is not NULL. */

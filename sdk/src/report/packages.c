@@ -51,7 +51,7 @@ static void remember(const char *path, enum package_tie tie)
     }
 }
 
-/* The ties of what is not remembered, and remember them. */
+/* Find the ties that are not cached, and cache them. */
 static void learn(enum package_tie *out, const char *root, const char *program, const char *const *paths, size_t count)
 {
     struct package_file *files = mire__calloc(count + 1, sizeof(*files));

@@ -2,14 +2,14 @@
  * packages.h - does a module come from the same source package as the program?
  *
  * evince's window is in libevview3.so.3, a library of Debian's package libevview3-3; both packages are built from the
- * source "evince", so the library's code is the app's. The databases of dpkg, apk and rpm tell so (rpm's in the formats
- * sqlite and ndb; that of Berkeley DB, which rpm 4.15 and older write, is not read).
+ * source "evince", so the library's code is the app's. The source are the databases of dpkg, apk and rpm (rpm's in the
+ * formats sqlite and ndb; that of Berkeley DB, which rpm 4.15 and older write, is not read).
  *
- * The first question about a program reads the file lists of its packages, 5 to 8 ms of CPU time with dpkg, or looks
- * each module up in rpm's index, 0.1 to 0.3 ms a module; of a program that no package owns, all lists, once for each
- * new module. Answers are remembered for the program asked about last.
+ * The first call for a program reads the file lists of its packages, 5 to 8 ms of CPU time with dpkg, or looks each
+ * module up in rpm's index, 0.1 to 0.3 ms a module. For a program that no package owns it reads all lists, once for
+ * each new module. Results are cached for the last program.
  *
- * Thread: any; a question waits while another thread asks.  Signal handler: no.
+ * Thread: any; a call waits while another thread is in one.  Signal handler: no.
  */
 #ifndef MIRE_REPORT_PACKAGES_H
 #define MIRE_REPORT_PACKAGES_H
@@ -17,8 +17,8 @@
 #include <stddef.h>
 
 enum package_tie {
-    MIRE_PACKAGE_UNKNOWN, /* there is no database, or it owns neither */
-    MIRE_PACKAGE_OTHER,   /* another source package's, or nobody's beside a program of a package */
+    MIRE_PACKAGE_UNKNOWN, /* there is no database, or neither is in a package */
+    MIRE_PACKAGE_OTHER,   /* of another source package; or of none, if the program is in a package */
     MIRE_PACKAGE_SAME,
 };
 
@@ -26,14 +26,14 @@ enum package_tie {
  * Find the tie of each of `count` modules to the program.
  *
  *   out      count ties
- *   root     directory that the databases lie below; "" on a device
- *   program  path of its executable; "" is no program of a package
- *   paths    of the modules, as the kernel has them mapped
+ *   root     directory above the databases; "" on a device
+ *   program  path of its executable; "": not in a package
+ *   paths    of the modules, as in /proc/self/maps
  */
 void mire__packages_find(enum package_tie *out, const char *root, const char *program, const char *const *paths,
                          size_t count);
 
-/* The same on this device, in memory that mire__free frees; NULL: there is none. */
+/* The same on this device; free the result by mire__free. NULL: out of memory. */
 enum package_tie *mire__packages_ties(const char *program, const char *const *paths, size_t count);
 
 #endif

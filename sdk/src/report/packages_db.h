@@ -1,5 +1,5 @@
 /*
- * packages_db.h - the databases of dpkg, apk and rpm, asked about a program and some modules. Private to report/.
+ * packages_db.h - the package databases of dpkg, apk and rpm. Private to report/.
  */
 #ifndef MIRE_REPORT_PACKAGES_DB_H
 #define MIRE_REPORT_PACKAGES_DB_H

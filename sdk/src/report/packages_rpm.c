@@ -100,7 +100,7 @@ static bool is_file(const struct header *header, uint32_t index, const struct pa
     return listed.length == file->length && memcmp(listed.path, file->path, file->length) == 0;
 }
 
-/* The source's name out of its package's: without what the last two hyphens begin. 0: it has none. */
+/* The name of the source package: without its last two parts. 0: it has none. */
 static size_t source_length(const char *package)
 {
     size_t length = package ? strlen(package) : 0;

@@ -20,7 +20,7 @@ enum page_kind { INDEX_INTERIOR = 2, TABLE_INTERIOR = 5, INDEX_LEAF = 10, TABLE_
 
 struct page {
     uint8_t *bytes;
-    uint32_t size;   /* without what is reserved at its end */
+    uint32_t size;   /* without the reserved bytes at its end */
     uint32_t header; /* offset: the file's header comes before that of page 1 */
     uint32_t cells;
     enum page_kind kind;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define CHUNK_BYTES (64u << 10)
-#define CLOCK_MS    2000 /* what a file's time and the start's may differ by, though it was written later */
+#define CLOCK_MS    2000 /* tolerance between a file's time and the start */
 #define CODE_MAX    (1ull << 30)
 
 enum mire_err mire__perf_map_ask(struct perf_map *map, uint64_t pc)
@@ -93,7 +93,7 @@ void mire__perf_name_set(struct perf_name *name, uint64_t start, const char *tex
     }
 }
 
-/* A line without its end. What was said of an address before is outdated. */
+/* A line without its end. Earlier names of the address are outdated. */
 static void read_line(struct perf_map *map, const char *line)
 {
     uint64_t start, size;

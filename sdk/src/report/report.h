@@ -86,29 +86,29 @@ struct report_unkept {
 struct report_finder {
     uint64_t now_ms;                         /* wall clock */
     const struct evidence_start *next;       /* the app's new run; NULL: it has not started again */
-    const struct report_ended *ended;        /* NULL: nobody's parent */
-    struct report_unkept *unkept;            /* added to, with what cannot be recovered yet; may be NULL */
-    bool settles;                            /* sessions that are over become records; else that is mire-run's */
+    const struct report_ended *ended;        /* a process whose end the parent observed; NULL: none */
+    struct report_unkept *unkept;            /* receives reports that cannot be recovered yet; may be NULL */
+    bool settles;                            /* make records of ended sessions; false: mire-run does */
     struct blackbox *own;                    /* of the finder's own process; NULL: none */
-    const char *session;                     /* that goes on, and the finder keeps; NULL: none */
-    bool (*is_leaving)(const void *context); /* asked after each run that is over; NULL: never. True: leave the rest */
+    const char *session;                     /* name of the finder's open session; NULL: none */
+    bool (*is_leaving)(const void *context); /* called after each run; true: leave the rest. NULL: never */
     const void *context;
 };
 
 /*
- * What compresses reports, as ZSTD_compress does; NULL: nothing, and none can be made. Written while no thread makes
- * any. Whoever is to come without zstd has one of his own, and leaves pack.c out.
+ * The compressor of reports, like ZSTD_compress; NULL: none, and no report can be made. Set it while no thread makes
+ * one. A binary without zstd sets its own, and leaves pack.c out.
  */
 typedef size_t mire__pack_fn(void *out, size_t cap, const void *text, size_t size, int level);
 extern mire__pack_fn *mire__report_pack;
 
 /*
- * Judge why runs ended that are over, remember it (store/ends.h), seal what they left behind, with the verdict, and
- * delete their files. What belongs to a process that has ended by itself, or lives on having executed another program,
- * counts as ended with the program, however it did that. Each run is judged once, whoever comes at the same time. One
- * run at least is taken, also where is_leaving is true from the start: a program of short runs gets its reports sealed.
+ * Judge ended runs, store the verdicts (store/ends.h), seal their reports with the verdicts, and delete their files.
+ * Open events of a process that has ended itself, or continues as another program, count as ended with the program.
+ * Each run is judged once, also with several finders. At least one run is taken, even if is_leaving is true from the
+ * start, so that a program of short runs gets its reports sealed.
  *
- * Returns how many reports were sealed.
+ * Returns the number of sealed reports.
  */
 size_t mire__report_recover(struct store *store, const struct report_finder *finder);
 

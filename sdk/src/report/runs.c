@@ -1,9 +1,9 @@
 /*
- * runs.c - what is left of runs that are over becomes reports, in one order for each:
+ * runs.c - makes the reports of ended runs, in one order for each:
  *
  *     evidence -> verdict -> remembered -> hangs sealed with it -> memory tables reported, kept -> evidence deleted
  *
- * Killed anywhere in between, whoever comes next begins again: the ids are the same, the verdict is remembered once.
+ * After a kill in between, the next process begins again: the ids are the same, and the verdict is stored once.
  */
 #include "report/recovery.h"
 

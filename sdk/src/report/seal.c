@@ -40,7 +40,7 @@ static enum store_value value_of(const struct blackbox *box, uint32_t lane, cons
                                                                                           : MIRE_VALUE_CAPTURE;
 }
 
-/* told.drops: what it tells, all zeros for nothing. */
+/* told.drops: the counts in it; all zeros: none. */
 static enum mire_err build_and_put(struct store *store, struct blackbox *box, uint32_t lane,
                                    const struct report_told *told, uint64_t now_ms)
 {
@@ -160,7 +160,7 @@ static bool is_own_past(const struct recovery *recovery, const struct blackbox *
            own->facts.start_ticks == box->facts.start_ticks && is_of_this_boot(recovery, &box->facts);
 }
 
-/* What the process counted and told nobody. As seal_lane. */
+/* The counts of the process that are in no report. As seal_lane. */
 static bool tell_session(struct recovery *recovery, struct blackbox *box, uint64_t end_ns)
 {
     struct session *session = &box->session;
@@ -193,7 +193,7 @@ static bool is_stranger(const struct recovery *recovery, const struct blackbox *
     return session->of[0] && !session->apart && !mire__session_goes_on(recovery->store, session->of);
 }
 
-/* A box that cannot be sealed stays for a later try; what it told already is then told again, under the same ids. */
+/* A box that cannot be sealed stays for a later attempt, which makes the same reports with the same ids again. */
 bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, const struct exit_end *end,
                              uint64_t written_ms)
 {

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* What a record says, in one piece. */
+/* The content of a record. */
 struct draft_session {
     char id[MIRE_STORE_ID_LENGTH + 1];
     const struct session_sum *sum;

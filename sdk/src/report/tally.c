@@ -11,7 +11,7 @@
 
 #define FIRST_SLOTS (1u << 12)
 
-/* A pair with what is behind it is aligned as a pair is. */
+/* Keep the next pair aligned. */
 struct tally_drawn {
     struct tally_pair pair;
     struct draw_spread spread;

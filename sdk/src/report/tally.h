@@ -3,10 +3,10 @@
  *
  *     block, block, mapping, ... --add--> (category, node): count, bytes --close--> pairs, most bytes first
  *
- * The table holds MIRE_TALLY_PAIRS_MAX pairs. When it is full the small ones go, so that what is large has room
- * whenever it comes; of those that went only the categories' own sums know (memory_draft.h).
+ * The table holds MIRE_TALLY_PAIRS_MAX pairs. A full table drops its small pairs, so that large ones always have room;
+ * dropped pairs are still in the sums of their categories (memory_draft.h).
  *
- * Where blocks are drawn by chance, behind each pair stands how far it may be off; the table holds half as many then.
+ * In sampled mode each pair is followed by its possible error; the table then holds half as many.
  */
 #ifndef MIRE_REPORT_TALLY_H
 #define MIRE_REPORT_TALLY_H
@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "heapread/read.h"
 
-/* Real programs have some ten thousand; the table of so many takes 6 MB, that of drawn blocks 8. */
+/* Real programs have about ten thousand. The table takes 6 MB, with errors 8. */
 #define MIRE_TALLY_PAIRS_MAX (3u << 16)
 
 /* Whole numbers if every block weighs 1, exact up to 2^53. */
@@ -27,28 +27,28 @@ struct tally_pair {
 
 struct tally {
     uint8_t *pairs;      /* open addressing by category and node until closed, then `pair_count` in a row */
-    uint32_t pair_bytes; /* of one pair and what is behind it */
-    uint32_t slot_mask;  /* slots less one */
+    uint32_t pair_bytes; /* of one pair with its error */
+    uint32_t slot_mask;  /* slots minus one */
     uint32_t pair_count;
     uint32_t last; /* slot added to last: neighbours in memory often have one stack */
     bool full;     /* some small pairs are missing, or incomplete */
 };
 
 /*
- *   drawn  blocks may be drawn by chance: keep how far each pair may be off
+ *   drawn  sampled mode: keep the possible error of each pair
  * Returns MIRE_OK, MIRE_E_MEMORY.
  */
 enum mire_err mire__tally_init(struct tally *tally, bool drawn);
 void mire__tally_fini(struct tally *tally);
 
 /*
- * A block.
- *   chance  with which it was drawn; below 1 only if the tally was told so
- * What there is no memory for is left out, and `full` says so.
+ * Add a block.
+ *   chance  probability of its sampling; below 1 only with `drawn`
+ * Without memory, entries are left out and `full` is set.
  */
 void mire__tally_add(struct tally *tally, uint32_t category, uint32_t node, uint64_t size_bytes, double chance);
 
-/* A pair by its slot, or once closed by its place; and how far it may be off, NULL where nothing is drawn. */
+/* A pair by its slot, or by its rank once the tally is closed; and its possible error, NULL in exact mode. */
 static inline struct tally_pair *mire__tally_at(const struct tally *tally, uint32_t i)
 {
     return (struct tally_pair *)(void *)(tally->pairs + (size_t)i * tally->pair_bytes);
@@ -59,7 +59,7 @@ static inline struct draw_spread *mire__tally_spread(const struct tally *tally, 
                                                          : NULL;
 }
 
-/* No more is added: pairs stand in a row, most bytes first; equal ones by category and node. */
+/* Close: sort the pairs, most bytes first, equal ones by category and node. */
 void mire__tally_close(struct tally *tally);
 
 #endif

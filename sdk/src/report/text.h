@@ -1,5 +1,5 @@
 /*
- * text.h - a document in memory of its own, and compressed; its id. Private to report/.
+ * text.h - writes a document into a buffer, and compresses it; ids as text. Private to report/.
  */
 #ifndef MIRE_REPORT_TEXT_H
 #define MIRE_REPORT_TEXT_H
@@ -9,7 +9,7 @@
 #include "wire/wire.h"
 
 /*
- * Have `write` write a document, again into a larger buffer where it does not fit.
+ * Have `write` write a document, repeatedly with a larger buffer until it fits.
  *
  *   text_out, size_out  owned by the caller (mire__free); NULL, 0 unless MIRE_OK
  *
@@ -19,7 +19,7 @@ typedef void mire__text_fn(struct wire *wire, const void *context);
 enum mire_err mire__text_write(char **text_out, size_t *size_out, mire__text_fn *write, const void *context);
 
 /*
- * Compress it with zstd.
+ * Compress a document with zstd.
  *   body_out, size_out  as above
  * Returns MIRE_OK, MIRE_E_MEMORY.
  */

@@ -96,7 +96,7 @@ uint64_t mire__reader_number(struct reader *reader)
     return value;
 }
 
-/* What a backslash stands for; the backslash is taken. */
+/* The character behind a backslash, which is consumed. */
 static char unescape(struct reader *reader)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -181,7 +181,7 @@ static void skip_scalar(struct reader *reader)
     }
 }
 
-/* Brackets are counted, and need not pair up: what is passed over need not be understood. */
+/* Brackets are only counted: an ignored value need not be valid. */
 void mire__reader_skip(struct reader *reader)
 {
     uint32_t open = 0;

@@ -34,7 +34,7 @@ bool mire__reader_open(struct reader *reader);
 /* The next member's name, cut to `cap`; its value has to be taken next. False: the object is closed, or a failure. */
 bool mire__reader_member(struct reader *reader, char *name, size_t cap);
 
-/* What kind of value comes: '{', '[', '"', '0' for a number, 't', 'f', 'n'; 0 for a failure. */
+/* The kind of the next value: '{', '[', '"', '0' for a number, 't', 'f', 'n'; 0 for a failure. */
 char mire__reader_peek(struct reader *reader);
 
 /* A whole number from 0 to UINT64_MAX; a larger one reads as that. A fraction or a minus is a failure. */

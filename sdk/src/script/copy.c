@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define OWNED_BY_C_STACK 3   /* a frame that only bounds an evaluation, on the C stack */
-#define THREAD_BYTES     168 /* of a thread state: what is read of it */
+#define THREAD_BYTES     168 /* of a thread state: bytes that are read */
 #define CFRAME_BYTES     24
 #define EVALUATIONS_MAX  512 /* nested ones: each takes C stack */
 
@@ -97,7 +97,7 @@ static bool leave_evaluation(struct chain_walk *walk, const struct script_layout
            frame == outer;
 }
 
-/* One frame. False: what was read cannot be one. */
+/* One frame. False: it is not valid. */
 static bool step(struct script_chain *chain, struct chain_walk *walk, const struct script_layout *layout)
 {
     uint8_t bytes[MIRE_SCRIPT_FRAME_BYTES];

@@ -1,6 +1,5 @@
 /*
- * layout.h - where CPython keeps what the frames of its scripts are told by: byte offsets by minor version. Private to
- * script/.
+ * layout.h - byte offsets in CPython's structures, by minor version. Private to script/.
  *
  * Taken from the headers of 3.11.2, 3.11.7, 3.12.1 and 3.13.0 by offsetof. What is read is checked on every way: a
  * patched interpreter whose layout differs has no frames of scripts, and no wrong ones.
@@ -10,7 +9,7 @@
 
 #include "base/base.h"
 
-/* What of a code object tells one from another: its type, first line, and the four objects below. */
+/* Words that identify a code object: its type, first line, and the four objects below. */
 #define MIRE_SCRIPT_CODE_WORDS 6
 
 struct script_layout {
@@ -30,7 +29,7 @@ struct script_layout {
     uint16_t text_ascii, text_other;
 };
 
-#define MIRE_SCRIPT_FRAME_BYTES 72 /* of a frame: what any of them reads */
+#define MIRE_SCRIPT_FRAME_BYTES 72 /* of a frame: enough for every layout */
 
 /* The layout of a version, as Py_Version has it; NULL: it is not known. */
 const struct script_layout *mire__script_layout(uint64_t py_version);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define CODE_BYTES      208 /* of a code object: what is read of it */
+#define CODE_BYTES      208 /* of a code object: bytes that are read */
 #define OBJECT_TYPE     8
 #define OBJECT_SIZE     16
 #define BYTES_DATA      32 /* of a bytes object */
@@ -172,7 +172,7 @@ static uint32_t find_line(uint64_t table, uint64_t unit, uint32_t first_line)
 
 /* ---- frames ---- */
 
-/* What there is to be known of a code object. False: it is none, or the instruction is not in it. */
+/* Read a code object. False: it is none, or the instruction is not in it. */
 static bool read_code(uint64_t words[MIRE_SCRIPT_CODE_WORDS], uint64_t *unit_out, const struct script *script,
                       const struct script_frame *frame)
 {
@@ -218,7 +218,7 @@ static enum naming name_anew(struct script_known *known, const struct script *sc
     return NAMING_OK;
 }
 
-/* Fill in what is known of a frame: what was read before, if its code object is as it was then. */
+/* Set the frame from the cache, if its code object is unchanged. */
 static enum naming know(struct script_known *known, const struct script *script, struct blackbox *box,
                         const struct script_frame *frame)
 {

@@ -60,7 +60,7 @@ bool mire__store_remove(const struct store *store, const char *path)
 ssize_t mire__store_load_locked(enum frame_state *state_out, const struct store *store, const char *name, void *out,
                                 size_t cap)
 {
-    const size_t room = MIRE_FRAME_BYTES_MAX + cap + 1; /* one more, to see what does not fit */
+    const size_t room = MIRE_FRAME_BYTES_MAX + cap + 1; /* one more, to notice larger files */
     char path[MIRE_STORE_PATH_MAX];
     ssize_t size = -1;
     struct frame frame;

@@ -71,7 +71,7 @@ static void drop_some(struct store *store, const struct victim *victims, size_t 
     if (ledger.dropping > before && mire__ledger_save(&ledger, store, true) == MIRE_OK) {
         atomic_fetch_add_explicit(&store->dropped_count, ledger.dropping - before, memory_order_relaxed);
         mire__ledger_finish(&ledger, store);
-        mire__ledger_save(&ledger, store, false); /* if it fails, whoever comes next finds the word and finishes */
+        mire__ledger_save(&ledger, store, false); /* if it fails, the next process finds the decision and finishes */
     } else if (ledger.dropping > before) {
         /* No room for the ledger: there is, when they are gone. */
         for (size_t i = 0; i < count; i++)

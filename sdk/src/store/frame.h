@@ -24,8 +24,8 @@
 #include "store/store.h"
 
 #define MIRE_FRAME_VERSION   2u
-#define MIRE_FRAME_BYTES     (24 + 8 * MIRE_DROP_REASONS) /* what is written */
-#define MIRE_FRAME_BYTES_MAX (24 + 8 * 255)               /* what is read */
+#define MIRE_FRAME_BYTES     (24 + 8 * MIRE_DROP_REASONS) /* size when written */
+#define MIRE_FRAME_BYTES_MAX (24 + 8 * 255)               /* largest size when read */
 
 struct frame {
     enum store_value value;

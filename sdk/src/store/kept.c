@@ -102,7 +102,7 @@ static bool is_orphan(struct store *store, const char *run)
     if (!mire__store_run_path(path, store, run, MIRE_STORE_EXIT) || access(path, F_OK) == 0)
         return false;
     if (!mire__store_tables_path(path, store, run)) {
-        mire__store_tables_drop(store, run); /* a link to what the machine lost when it went down */
+        mire__store_tables_drop(store, run); /* a link to a file that the machine lost at its end */
         return false;
     }
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -33,7 +33,7 @@
 enum { READY = 0x52454459, TAKEN = 0x54414b45 };
 
 struct outbox {
-    _Atomic uint32_t used;   /* bytes behind this, stored after what they hold */
+    _Atomic uint32_t used;   /* bytes behind this, stored after their content */
     _Atomic uint32_t making; /* 1: a thread of the process appends */
 };
 
@@ -157,7 +157,7 @@ static bool is_id(const char id[MIRE_STORE_ID_LENGTH + 1])
            strspn(id, "0123456789abcdef-") == MIRE_STORE_ID_LENGTH;
 }
 
-/* Returns MIRE_OK, MIRE_E_FORMAT: it is damaged, or what kept it from being put. */
+/* Returns MIRE_OK; MIRE_E_FORMAT (damaged); or the error of mire__store_put. */
 static enum mire_err put_file(struct store *store, const char *id, const uint8_t *file, uint32_t size, uint64_t now_ms)
 {
     struct store_report report = {.id = id};
@@ -174,7 +174,7 @@ static enum mire_err put_file(struct store *store, const char *id, const uint8_t
     return err == MIRE_E_FULL ? MIRE_OK : err; /* dropped, and counted */
 }
 
-/* False: not now, so neither what is behind it. */
+/* False: not now, and later entries neither. */
 static bool take_one(struct store *store, struct outbox_entry *entry, uint32_t size, uint64_t now_ms)
 {
     char id[MIRE_STORE_ID_LENGTH + 1];

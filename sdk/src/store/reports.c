@@ -56,7 +56,7 @@ static size_t keep(struct store_item *items, size_t count, size_t cap, const str
     return count;
 }
 
-/* By its frame alone; what has none that can be read is worth least. */
+/* By its frame alone; without a readable frame, the lowest value. */
 static enum store_value value_of(int dir, const char *name, uint64_t file_size)
 {
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -127,7 +127,7 @@ static enum mire_err read_file(uint8_t **bytes_out, size_t *size_out, const char
     return MIRE_OK;
 }
 
-/* Only what has a body by itself is a report of the first version. */
+/* Only a file that is a body by itself is a report of the first version. */
 static enum frame_state check(struct frame *frame, const uint8_t *bytes, size_t size)
 {
     enum frame_state state = bytes ? mire__frame_check(frame, bytes, size) : FRAME_BROKEN;
@@ -222,7 +222,7 @@ static enum mire_err put_telling(struct store *store, const struct store_report 
     if (mire__ledger_tell(&ledger, report, replaced) && mire__ledger_save(&ledger, store, true) == MIRE_OK) {
         err = write_report(store, report, path);
         mire__ledger_finish(&ledger, store);
-        mire__ledger_save(&ledger, store, false); /* if it fails, whoever comes next finds the word and finishes */
+        mire__ledger_save(&ledger, store, false); /* if it fails, the next process finds the decision and finishes */
     }
     mire__ledger_close(&ledger, store);
     return err;

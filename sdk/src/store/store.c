@@ -35,7 +35,7 @@ static bool may_use(const char *path)
     return refused == 0;
 }
 
-/* Make what is missing at `dir`, and go on there. */
+/* Create the missing directories of `dir`, and continue there. */
 static enum mire_err settle(struct store *store, const char *dir)
 {
     static const char *const parts[] = {"box", "out"};

@@ -60,7 +60,7 @@ static bool memory_path(char out[MIRE_STORE_PATH_MAX], const char *run)
     return length > 0 && length < MIRE_STORE_PATH_MAX;
 }
 
-/* Others may have filled it: is there what tables take at first? */
+/* Other processes may have filled it: is there room for empty tables? */
 static bool memory_has_room(void)
 {
     struct statfs system;
@@ -160,7 +160,7 @@ bool mire__store_tables_path(char out[MIRE_STORE_PATH_MAX], const struct store *
     return strcmp(out, expected) == 0 && lstat(out, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Copy what is not a hole. sync: see that it is on disk. */
+/* Copy the file without its holes. sync: also to disk. */
 static bool copy_file(int to, int from, off_t size, bool sync)
 {
     static const size_t most = COPY_BYTES;

@@ -1,5 +1,5 @@
 /*
- * words.c - what a watched process wants its user to know, as one small file each: mire-run says it.
+ * words.c - messages of watched processes, one small file each, which mire-run prints.
  */
 #include "platform/own.h"
 #include "platform/platform.h"

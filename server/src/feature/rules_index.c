@@ -180,7 +180,7 @@ int rules_module(struct rules_module *out, struct arena *arena, const struct rul
     out->fits = arena_array(arena, rules->module_count / 64 + 1, sizeof *out->fits);
     if (!out->fits)
         return MIRE_FAULT_MEMORY;
-    const char *name = base_name(path);
+    const char *name = path_base(path);
     for (size_t i = 0; i < rules->module_count; i++) {
         const struct pattern *pattern = &rules->modules[i];
         const char *subject = pattern->path ? path : name;
