@@ -98,7 +98,7 @@ class KindsTest(unittest.TestCase):
         self.assertLessEqual(sum(hang["samples"]["weight_ms"]), hang["duration_ms"] + 200)
         self.assert_cost(report)
 
-    def test_without_annealing_a_load_is_told_window_by_window(self):
+    def test_without_suppression_a_load_is_told_window_by_window(self):
         self.assertGreaterEqual(len(self.run_it("spin", 5000, "suppress_ms=0", *CPU)), 2)
 
     def test_power_is_the_average_of_a_longer_window(self):

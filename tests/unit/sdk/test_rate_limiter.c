@@ -1,4 +1,4 @@
-/* test_restraint.c - what is sent and what is only counted; time is an argument, and a naive twin replays it all. */
+/* test_rate_limiter.c - which events are sent, and which are only counted; time is an argument, and a naive twin replays all. */
 #include "capture/rate_limiter.h"
 #include "support/scratch.h"
 #include "support/seed.h"
@@ -37,7 +37,7 @@ static int teardown(void **state)
 }
 
 /* The signature of main and one function more. */
-static const struct stack_signature *spine_of(uint64_t function)
+static const struct stack_signature *signature_of(uint64_t function)
 {
     signature = (struct stack_signature){
         .sure = 2, .depth = 2, .deepest = 9, .functions = {{0x1000, 7, 1}, {0x2000 + function * 64, 7, 1}}};
@@ -56,7 +56,7 @@ static enum mire__verdict judge_at(uint32_t trigger, uint64_t function, uint64_t
 {
     struct event hang = hang_of(trigger, duration_ms);
 
-    return mire__rate_limiter_judge(&held, &limiter, store, &hang, spine_of(function), now_ns, wall_ms, &settings);
+    return mire__rate_limiter_judge(&held, &limiter, store, &hang, signature_of(function), now_ns, wall_ms, &settings);
 }
 
 static enum mire__verdict judge(uint64_t function, uint64_t duration_ms)
@@ -135,7 +135,7 @@ static void a_drift_of_two_instructions_does_not_defeat_it(void **state)
     uint64_t number;
 
     (void)state;
-    spine_of(1);
+    signature_of(1);
     signature.functions[1].known = 0;
     signature.functions[1].at = 0x201d;
     assert_int_equal(mire__rate_limiter_wait(&number, &limiter, &hang, &signature, now_ns, &settings),
@@ -189,7 +189,7 @@ static void of_stacks_too_short_to_mean_anything_the_first_is_sent(void **state)
     (void)state;
     settings.suppress_ms = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        spine_of(1);
+        signature_of(1);
         signature.deepest = settings.depth_least - 1;
         assert_int_equal(
             mire__rate_limiter_judge(&held, &limiter, store, &hang, &signature, now_ns, WALL_MS, &settings),
@@ -241,7 +241,7 @@ static void what_the_app_asks_for_has_its_daily_cap_only_and_a_test_none(void **
     }
 }
 
-static void without_annealing_all_are_sent_up_to_the_cap(void **state)
+static void without_suppression_all_are_sent_up_to_the_cap(void **state)
 {
     (void)state;
     settings.suppress_ms = 0;
@@ -314,8 +314,8 @@ static void waiting_is_that_of_its_naive_twin(void **state)
 
         now_ns += (uint64_t)random() % (random() % 20 == 0 ? 20 : 1) * UNIT_NS + (uint64_t)random() % UNIT_NS;
         events[stack][counts[stack]++] = (struct arrival){now_ns, mire__event_duration_ns(&hang), false};
-        sent =
-            mire__rate_limiter_wait(&number, &limiter, &hang, spine_of(stack), now_ns, &settings) == MIRE_VERDICT_SEND;
+        sent = mire__rate_limiter_wait(&number, &limiter, &hang, signature_of(stack), now_ns, &settings) ==
+               MIRE_VERDICT_SEND;
         assert_int_equal(sent, twin_sends(events[stack], counts[stack]));
         sent_count += sent;
     }
@@ -339,7 +339,7 @@ int main(void)
         TEST(hangs_without_a_stack_are_not_one_report_a_day),
         TEST(stacks_of_which_nothing_is_known_are_never_the_same),
         TEST(what_the_app_asks_for_has_its_daily_cap_only_and_a_test_none),
-        TEST(without_annealing_all_are_sent_up_to_the_cap),
+        TEST(without_suppression_all_are_sent_up_to_the_cap),
         TEST(one_that_could_not_be_stored_is_told_by_the_next),
         TEST(waiting_is_that_of_its_naive_twin),
     };

@@ -1,4 +1,4 @@
-/* test_spine.c - which stacks are one, which are not; against a naive twin that builds the tree. */
+/* test_signature.c - which stacks are one, which are not; against a naive twin that builds the tree. */
 #include "ring/signature.h"
 #include "support/seed.h"
 
@@ -55,21 +55,21 @@ static void push(uint64_t weight_ns, uint32_t into, bool known, uint32_t depth, 
         __VA_ARGS__                                       \
     }
 
-static void assert_spine(const struct stack_signature *is, uint32_t depth, const uint32_t *functions)
+static void assert_signature(const struct stack_signature *is, uint32_t depth, const uint32_t *functions)
 {
     assert_int_equal(is->sure, depth);
     for (uint32_t i = 0; i < depth; i++)
         assert_int_equal(is->functions[i].at, functions[i] * 0x100u);
 }
 
-static void the_spine_ends_where_no_function_holds_enough(void **state)
+static void the_signature_ends_where_no_function_holds_enough(void **state)
 {
     (void)state;
     push(30, 5, true, STACK(1, 2, 3, 40));
     push(40, 6, true, STACK(1, 2, 3, 50));
     push(30, 7, true, STACK(1, 2, 9));
     mire__signature_find(&signature, &box, &ring);
-    assert_spine(&signature, STACK(1, 2, 3));
+    assert_signature(&signature, STACK(1, 2, 3));
     assert_int_equal(signature.deepest, 4);
     assert_int_equal(signature.inward, 0);
 }
@@ -82,10 +82,10 @@ static void a_heavy_stack_wins_over_many_light_ones(void **state)
     push(900, 5, true, STACK(1, 2, 3));
     push(10, 5, true, STACK(1, 2, 7));
     mire__signature_find(&signature, &box, &ring);
-    assert_spine(&signature, STACK(1, 2, 3));
+    assert_signature(&signature, STACK(1, 2, 3));
 }
 
-static void another_place_in_the_same_functions_is_the_same_spine(void **state)
+static void another_place_in_the_same_functions_is_the_same_signature(void **state)
 {
     (void)state;
     push(1, 5, true, STACK(1, 2, 3));
@@ -98,7 +98,7 @@ static void another_place_in_the_same_functions_is_the_same_spine(void **state)
     assert_int_not_equal(mire__signature_number(&signature, 7), mire__signature_number(&signature, 8));
 }
 
-static void another_function_anywhere_is_another_spine(void **state)
+static void another_function_anywhere_is_another_signature(void **state)
 {
     static const uint32_t others[][3] = {{1, 2, 4}, {1, 4, 3}, {4, 2, 3}};
 
@@ -116,7 +116,7 @@ static void another_function_anywhere_is_another_spine(void **state)
 
 /* Without call frame information the beginning is unknown: two instructions on is the same all the same, also where a
  * multiple of 32 lies between. */
-static void a_drift_of_two_instructions_is_the_same_spine(void **state)
+static void a_drift_of_two_instructions_is_the_same_signature(void **state)
 {
     (void)state;
     for (uint32_t from = 0; from < 64; from++) {
@@ -144,7 +144,7 @@ static void with_share(uint64_t percent, struct stack_signature *out)
 }
 
 /* 58 % of the time in a function now and 64 % the next time: it is one hang. 10 % and 90 %: they are two. */
-static void a_share_that_varies_a_little_is_the_same_spine(void **state)
+static void a_share_that_varies_a_little_is_the_same_signature(void **state)
 {
     (void)state;
     with_share(58, &signature);
@@ -197,7 +197,7 @@ static void code_in_no_image_is_the_same_wherever_it_lies(void **state)
     assert_false(mire__signature_same(&other, &signature));
 }
 
-static void another_build_is_another_spine(void **state)
+static void another_build_is_another_signature(void **state)
 {
     (void)state;
     push(1, 5, true, STACK(1, 2, 3));
@@ -220,7 +220,7 @@ static void stacks_that_do_not_reach_the_outermost_frame_are_read_from_the_inner
     }
     mire__signature_find(&signature, &box, &ring);
     assert_int_equal(signature.inward, 1);
-    assert_spine(&signature, STACK(9, 8, 7));
+    assert_signature(&signature, STACK(9, 8, 7));
 }
 
 static void broken_stacks_do_not_vote_where_whole_ones_hold_most(void **state)
@@ -230,7 +230,7 @@ static void broken_stacks_do_not_vote_where_whole_ones_hold_most(void **state)
     push(30, 5, true, STACK(3));
     ring.slots[1].flags = MIRE_SAMPLE_BROKEN;
     mire__signature_find(&signature, &box, &ring);
-    assert_spine(&signature, STACK(1, 2, 3));
+    assert_signature(&signature, STACK(1, 2, 3));
 }
 
 static void nothing_is_known_of_an_empty_ring(void **state)
@@ -276,7 +276,7 @@ static uint32_t twin_depth(uint32_t stacks[][6], const uint64_t *weights, uint32
     return 6;
 }
 
-static void the_spine_is_that_of_its_naive_twin(void **state)
+static void the_signature_is_that_of_its_naive_twin(void **state)
 {
     static uint32_t stacks[MIRE_RING_SAMPLES][6];
     static uint64_t weights[MIRE_RING_SAMPLES];
@@ -348,20 +348,20 @@ static void functions_of_scripts_are_told_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_spine_ends_where_no_function_holds_enough, setup),
+        cmocka_unit_test_setup(the_signature_ends_where_no_function_holds_enough, setup),
         cmocka_unit_test_setup(functions_of_scripts_are_told_apart, setup),
         cmocka_unit_test_setup(a_heavy_stack_wins_over_many_light_ones, setup),
-        cmocka_unit_test_setup(another_place_in_the_same_functions_is_the_same_spine, setup),
-        cmocka_unit_test_setup(another_function_anywhere_is_another_spine, setup),
-        cmocka_unit_test_setup(a_drift_of_two_instructions_is_the_same_spine, setup),
-        cmocka_unit_test_setup(a_share_that_varies_a_little_is_the_same_spine, setup),
+        cmocka_unit_test_setup(another_place_in_the_same_functions_is_the_same_signature, setup),
+        cmocka_unit_test_setup(another_function_anywhere_is_another_signature, setup),
+        cmocka_unit_test_setup(a_drift_of_two_instructions_is_the_same_signature, setup),
+        cmocka_unit_test_setup(a_share_that_varies_a_little_is_the_same_signature, setup),
         cmocka_unit_test_setup(the_number_holds_wherever_the_image_is_loaded, setup),
         cmocka_unit_test_setup(code_in_no_image_is_the_same_wherever_it_lies, setup),
-        cmocka_unit_test_setup(another_build_is_another_spine, setup),
+        cmocka_unit_test_setup(another_build_is_another_signature, setup),
         cmocka_unit_test_setup(stacks_that_do_not_reach_the_outermost_frame_are_read_from_the_innermost, setup),
         cmocka_unit_test_setup(broken_stacks_do_not_vote_where_whole_ones_hold_most, setup),
         cmocka_unit_test_setup(nothing_is_known_of_an_empty_ring, setup),
-        cmocka_unit_test_setup(the_spine_is_that_of_its_naive_twin, setup),
+        cmocka_unit_test_setup(the_signature_is_that_of_its_naive_twin, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
