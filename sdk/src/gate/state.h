@@ -1,5 +1,5 @@
 /*
- * state.h - the gate's words. Private to gate/; who writes what is told in gate.c.
+ * state.h - the gate's words. Private to gate/; gate.c has their writers.
  */
 #ifndef MIRE_GATE_STATE_H
 #define MIRE_GATE_STATE_H
@@ -14,21 +14,21 @@
 enum mire__gate_state { MIRE_GATE_FREE, MIRE_GATE_TAKEN, MIRE_GATE_WATCHED, MIRE_GATE_LEFT, MIRE_GATE_CHILD };
 
 /*
- * What the check thread wants of the next change of turn.
- *   TURN  to be woken when one begins; its end is then kept
- *   KEEP  its end kept: what a check thread that gets no processor finds later
- *   END   the same, and to be woken
+ * The request of the check thread for the next change of turn.
+ *   TURN  wake me when a turn begins; its end is then stored
+ *   KEEP  store the end, for a check thread that runs too late
+ *   END   store the end, and wake me
  */
 enum mire__gate_asked { ASKED_NOTHING, ASKED_TURN, ASKED_KEEP, ASKED_END };
 
 /*
- * A call that has slept, at least once. Writer: the watched thread; reader: the check thread, which takes a row that is
- * just being replaced for what it is not, and finds no such call on the stack.
+ * A call that has slept, at least once. Writer: the watched thread. Reader: the check thread; a row that is just being
+ * replaced can be inconsistent, and then matches no call on the stack.
  */
 struct known_call {
     _Atomic uintptr_t from; /* 0: the row is free, as those after it are */
     _Atomic uintptr_t frame;
-    _Atomic uint64_t count; /* how often it was made since it is known */
+    _Atomic uint64_t count; /* calls since it is known */
 };
 
 /* Long waits from inside the work of one turn, which had to ask first. */
@@ -39,13 +39,13 @@ struct asked_calls {
     struct gate_call calls[MIRE_ASKED_CALLS];
 };
 
-/* One watched thread's words, on cache lines of their own: nobody else's turns slow it down. */
+/* One watched thread's words, on cache lines of their own, so that other threads do not slow it down. */
 struct gate {
     _Alignas(128) _Atomic uint32_t state;
     _Atomic uint32_t asked;
     _Atomic uint64_t turn;
     _Atomic uint64_t since_ticks;
-    _Atomic uint64_t ended_turn; /* the turn whose end was kept last, its begin and its end */
+    _Atomic uint64_t ended_turn; /* the last turn with a stored end, its begin and its end */
     _Atomic uint64_t ended_since_ticks;
     _Atomic uint64_t end_ns;
     _Atomic uint32_t kind;
@@ -75,12 +75,12 @@ struct gates {
     _Atomic uint32_t *wake; /* this and the next two: written by open, before `open` */
     void (*on_child)(void *context);
     void *context;
-    uint32_t pid;                         /* whose `left` it is: a vforked child has the same memory */
-    _Atomic(_Atomic uint64_t *) left;     /* where to note that the program ends itself; NULL if nowhere */
-    _Atomic(_Atomic uint32_t *) left_how; /* the same, and how */
-    _Atomic uint32_t leaving;             /* threads that may be storing there just now */
-    _Atomic uint32_t executing;           /* threads in a call of exec: nobody may be sent a signal */
-    _Atomic uint32_t sending;             /* a thread may just be sending one */
+    uint32_t pid;                         /* the owner of `left`: a vforked child has the same memory */
+    _Atomic(_Atomic uint64_t *) left;     /* receives the time when the program ends itself; NULL: none */
+    _Atomic(_Atomic uint32_t *) left_how; /* receives enum mire__left; NULL: none */
+    _Atomic uint32_t leaving;             /* threads that may be storing there */
+    _Atomic uint32_t executing;           /* threads in exec: no signal may be sent */
+    _Atomic uint32_t sending;             /* a thread may be sending one */
 };
 extern struct gates mire__gates;
 
@@ -88,10 +88,10 @@ extern struct gates mire__gates;
 struct gate *mire__gate_as_own(void);
 void mire__gate_as_set_own(struct gate *gate);
 
-/* The calling thread takes free words and is watched from now on. NULL: all are taken. Signal handler: yes. */
+/* Give free words to the calling thread, which is watched from now on. NULL: all are taken. Signal handler: yes. */
 struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name);
 
-/* The calling thread has none, but names are looked for: takes some if its name is one of them. Signal handler: yes. */
+/* Watch the calling thread if its name is one of the given names. Signal handler: yes. */
 struct gate *mire__gate_as_look_for_name(void);
 
 /*
@@ -107,7 +107,7 @@ enum mire__wait mire__gate_as_counts(struct gate *gate, enum mire__wait_length l
  */
 void mire__gate_as_try_ends(struct gate *gate);
 
-/* In a forked child: its only thread may start anew. */
+/* In a forked child: its only thread may start again. */
 void mire__gate_as_forked(void);
 
 #endif
