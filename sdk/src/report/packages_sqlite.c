@@ -40,7 +40,7 @@ static bool open_page(struct page *out, struct rpm_db *db, uint32_t number)
 {
     uint32_t size = db->sqlite.page_size;
 
-    *out = (struct page){.bytes = number ? mire__malloc(size) : NULL, .size = db->sqlite.usable};
+    *out = (struct page){.bytes = number ? mire__calloc(1, size + 4) : NULL, .size = db->sqlite.usable};
     if (!out->bytes || !mire__rpm_read(db, db->fd, out->bytes, size, (uint64_t)(number - 1) * size)) {
         close_page(out);
         return false;
@@ -55,12 +55,12 @@ static bool open_page(struct page *out, struct rpm_db *db, uint32_t number)
     return false;
 }
 
-/* The bytes of a page from that cell's begin on; NULL: it lies outside. */
+/* The bytes of a page from that cell's begin on; those behind the page, four zeros, if it lies outside. */
 static const uint8_t *cell_at(const struct page *page, uint32_t cell)
 {
     uint32_t offset = rpm_be16(page->bytes + page->header + (is_interior(page) ? 12 : 8) + cell * 2);
 
-    return offset + 4 <= page->size ? page->bytes + offset : NULL;
+    return page->bytes + (offset + 4 <= page->size ? offset : page->size);
 }
 
 static uint32_t last_child(const struct page *page)
@@ -196,7 +196,7 @@ static uint32_t child_of(const struct page *page, uint64_t number)
         const uint8_t *cell = cell_at(page, i);
         uint64_t key;
 
-        if (!cell || !read_varint(&key, cell + 4, page->bytes + page->size))
+        if (!read_varint(&key, cell + 4, page->bytes + page->size))
             return 0;
         if (number <= key)
             return rpm_be32(cell);
@@ -250,7 +250,7 @@ static void find_trees(struct rpm_db *db, uint32_t number, int depth)
         uint64_t size, key;
         uint32_t tree;
 
-        if (page.kind == TABLE_INTERIOR && at)
+        if (page.kind == TABLE_INTERIOR)
             find_trees(db, rpm_be32(at), depth + 1);
         if (page.kind != TABLE_LEAF || !(at = read_varint(&size, at, end)) || !(at = read_varint(&key, at, end)))
             continue;
@@ -330,8 +330,7 @@ static void find_names(struct names *names, struct rpm_db *db, uint32_t number, 
         uint32_t row;
         int order;
 
-        at = page.kind == INDEX_INTERIOR && cell ? cell + 4 : cell;
-        at = read_varint(&size, at, end);
+        at = read_varint(&size, page.kind == INDEX_INTERIOR ? cell + 4 : cell, end);
         if (!at)
             break;
         size = local_size(&page, size) < (size_t)(end - at) ? local_size(&page, size) : (size_t)(end - at);
