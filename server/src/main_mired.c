@@ -77,5 +77,5 @@ int main(int argc, char **argv)
         return check(&config);
     if (config_check(&config, stderr))
         return 2;
-    return daemon_run(&config, (enum role)role);
+    return daemon_run(&config, (enum daemon_role)role);
 }

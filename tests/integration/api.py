@@ -197,12 +197,12 @@ def hostile(seed):
     """The fixed world with other names, weights and times; one issue has a single report, one none in the range."""
     rng = random.Random(seed)
     world = scenario.world(seed)
-    apps, versions, issues, hangs, baselines = world
+    apps, versions, issues, events, baselines = world
     names = {}
     for i in issues:
         for key in ("caller1", "caller2", "caller1_image"):
             i[key] = names.setdefault(i[key], rng.choice(NAMES) + str(len(names)))
-    for h in hangs:
+    for h in events:
         h["weight"] = rng.choice([1.0, 2.0, 12.5, 50.0])
         h["model"], h["process"] = rng.choice(NAMES), rng.choice(NAMES[1:])
         h["unresolved_count"] = rng.randrange(h["frame_count"] + 1)
@@ -220,14 +220,14 @@ def aliased(seed):
     nobody else's. Returns the world and how its issues are shown."""
     rng = random.Random(seed)
     world = hostile(seed)
-    apps, versions, issues, hangs, baselines = world
-    for h in hangs:
+    apps, versions, issues, events, baselines = world
+    for h in events:
         h["tree"] = rng.choice([0, 5, -7, 2**31 - 1])
     by_id = {i["issue_id"]: i for i in issues}
     merges, splits = {2: 1, 3: 1, 7: 6}, {(2, 5): 90, (4, -7): 91, (11, 5): 92}
     for (issue, tree), into in splits.items():
         head = by_id[merges.get(issue, issue)]
-        first = min((h for h in hangs if h["issue_id"] == issue and h["tree"] == tree), key=lambda h: h["received_at"])
+        first = min((h for h in events if h["issue_id"] == issue and h["tree"] == tree), key=lambda h: h["received_at"])
         issues.append(head | {"issue_id": into, "split_from": head["issue_id"], "first_seen": first["received_at"],
                               "first_version_id": first["version_id"]})
     return world, merges, splits
@@ -253,7 +253,7 @@ def shown(merges, splits):
             assert probe.ask(f"/i/H-{issue}")[1]["Location"] == f"/{slug}/issues/H-{into}"
             listed = probe.get("listIssues", f"/api/v1/apps/{slug}/issues?q=H-{issue}%20")["groups"]
             assert f"H-{into}" in [f["id"] for g in listed for f in g["features"]], listed
-        for h in [h for h in now.hangs if h["issue_id"] in (1, 90)][:20]:
+        for h in [h for h in now.events if h["issue_id"] in (1, 90)][:20]:
             slug, name = "redis", now.name(h["issue_id"])
             assert probe.ask(f"/r/{h['report_id']}")[1]["Location"] == f"/{slug}/issues/{name}/reports/{h['report_id']}"
     return check
@@ -316,7 +316,7 @@ def regroup(probe, w):
     lists = lambda: [probe.get("listIssues", base), probe.get("getIssue", base + "/H-1"), probe.get("getIssue", base + "/H-2"),
                      probe.get("getOverview", "/api/v1/apps/redis/overview"), probe.get("getFacets", "/api/v1/apps/redis/facets")]
     before = lists()
-    own = {i: sum(h["issue_id"] == i for h in w.hangs) for i in (1, 2, 3)}
+    own = {i: sum(h["issue_id"] == i for h in w.events) for i in (1, 2, 3)}
 
     similar = probe.get("getSimilar", base + "/H-2/similar")
     hits = {s["feature"]["id"]: s for s in similar["suggestions"]}
@@ -350,7 +350,7 @@ def regroup(probe, w):
             assert probe.ask_post(base + "/H-2/merge", who | {"issues": ["H-3"]})[0] == 409
         else:
             opened = next(f for f in done["after"] if f["id"] != "H-1")
-            five = sum(h["issue_id"] == 1 and h["tree"] == 5 for h in w.hangs)
+            five = sum(h["issue_id"] == 1 and h["tree"] == 5 for h in w.events)
             assert opened["split_from"] == "H-1" and opened["totals"]["reports"] == five == done["reports"]
             assert probe.get("getIssue", base + "/H-1")["feature"]["totals"]["reports"] == own[1] - five
             assert probe.ask_post(base + "/H-1/split", who | body)[0] == 422
@@ -363,8 +363,8 @@ def regroup(probe, w):
 
     parts = probe.get("getMadeOf", base + "/H-1/made-of")
     assert {t["id"]: t["reports"] for t in parts["trees"]} == {
-        f"H-1.{t & 0xffffffff:08x}": sum(h["issue_id"] == 1 and h["tree"] == t for h in w.hangs) for t in (5, -7)}
-    assert parts["other_reports"] == sum(h["issue_id"] == 1 and h["tree"] == 0 for h in w.hangs)
+        f"H-1.{t & 0xffffffff:08x}": sum(h["issue_id"] == 1 and h["tree"] == t for h in w.events) for t in (5, -7)}
+    assert parts["other_reports"] == sum(h["issue_id"] == 1 and h["tree"] == 0 for h in w.events)
     assert all(t["frames"][t["caller1"]]["function"] == "keysCommand" for t in parts["trees"])
 
     # By scene: what was merged with another Caller2 comes out again.
@@ -388,7 +388,7 @@ def regroup(probe, w):
 
 def lost(probe, w):
     """Stacks that are gone or cannot be read cost their own report only."""
-    own = [h["report_id"] for h in w.hangs if h["issue_id"] == 2]
+    own = [h["report_id"] for h in w.events if h["issue_id"] == 2]
     subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM event_stack WHERE report_id = '{own[-1]}'", "-c",
                     f"UPDATE event_stack SET document = 'x' WHERE report_id = '{own[-2]}'"], check=True)
     flame = probe.get("getFlame", "/api/v1/apps/redis/issues/H-2/flame")
@@ -421,14 +421,14 @@ def dropped(probe, w):
 
 
 def links(probe, w):
-    report = next(h for h in w.hangs if h["issue_id"] == 1)["report_id"]
+    report = next(h for h in w.events if h["issue_id"] == 1)["report_id"]
     assert probe.ask("/i/H-1")[1]["Location"] == "/redis/issues/H-1"
     status, headers, _ = probe.ask(f"/r/{report}")
     assert status == 302 and headers["Location"] == f"/redis/issues/H-1/reports/{report}"
     probe.refused(404, "/i/H-999")
     probe.refused(404, "/r/x")
     assert probe.ask("/i/M-11")[1]["Location"] == "/mapview/memory/M-11"
-    held = next(h for h in w.hangs if h["issue_id"] == 11)["report_id"]
+    held = next(h for h in w.events if h["issue_id"] == 11)["report_id"]
     assert probe.ask(f"/r/{held}")[1]["Location"] == f"/mapview/memory/M-11/reports/{held}"
     text = probe.ask("/i/M-11.md")[2].decode()
     assert text.startswith("# M-11: `TileCache::insert(Key, Tile&&)`\n") and "/mapview/memory/M-11?t=" in text, text

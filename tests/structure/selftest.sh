@@ -63,6 +63,7 @@ T
   put tests/structure/signal-allowed.txt <<'T'
 memcpy
 T
+  put tests/structure/tags-allowed.txt < /dev/null
   build
 }
 
@@ -77,6 +78,7 @@ build() {
 run() {
   case $1 in
   exports) "$here/exports.sh" "$tree/build/libone.so" "$tree/exports.txt" ;;
+  tags) "$here/tags.py" ;;
   *) "$here/$1.sh" ;;
   esac
 }
@@ -94,7 +96,7 @@ refuses() {
 }
 
 good_tree
-for check in format layers headers exports signal say sql links; do
+for check in format layers headers exports signal say sql links tags; do
   said=$(run $check 2>&1) || { printf '%s refuses a good tree:\n%s\n' "$check" "$said"; faults=$((faults + 1)); }
 done
 
@@ -139,6 +141,10 @@ refuses signal 'no file says'
 # shellcheck disable=SC2028
 echo '    printf("%s\n", name);' | put server/src/cli/show.c
 refuses say 'show.c:1:'
+
+echo 'struct cli { int x; };' | put server/src/cli/show.c
+echo 'struct cli { int x; };' | put server/src/http/http.h
+refuses tags 'server: cli is defined in server/src/cli/show.c, server/src/http/http.h'
 
 sql() { echo "$1" >> "$tree/schema/sql/0001_one.sql"; }
 sql 'CREATE TABLE bare (a int CONSTRAINT bare_is_known PRIMARY KEY);'

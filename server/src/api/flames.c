@@ -133,7 +133,7 @@ static int merge(struct merging *m, struct call *call, const struct uuid *one)
 }
 
 /* Of memory bytes, unless objects are asked for; of all else time. */
-static int choose_unit(struct merging *m, struct call *call, const struct feature *feature)
+static int choose_unit(struct merging *m, struct call *call, const struct issue_summary *feature)
 {
     const char *of = request_query(call->request, "of");
     m->category = request_query(call->request, "category");
@@ -150,7 +150,7 @@ static int answer_flame(struct call *call)
     const char *hash = request_query(call->request, "root"), *report = request_query(call->request, "report");
     struct merging m MIRE_SCOPED(merging_fini) = {0};
     struct issue_facts facts;
-    struct feature *feature;
+    struct issue_summary *feature;
     struct uuid one;
     uint64_t root;
     size_t count;

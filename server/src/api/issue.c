@@ -82,7 +82,7 @@ static int answer_issue(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct issue_facts facts;
-    struct feature *feature;
+    struct issue_summary *feature;
     struct kept kept;
     size_t count;
     int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);

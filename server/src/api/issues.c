@@ -44,7 +44,7 @@ static bool rank_fits(const struct group_order *order)
 static int read_cursor(struct group_order *order, struct call *call)
 {
     const char *text = request_query(call->request, "cursor");
-    struct cursor cursor;
+    struct page_cursor cursor;
 
     if (!text)
         return 0;
@@ -65,7 +65,7 @@ static size_t shown(const struct group *g)
 
 /* A group's line is the sum of its features' lines, unless not all of them are shown. */
 static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const struct group *g,
-                       const struct feature *features)
+                       const struct issue_summary *features)
 {
     if (shown(g) < g->issue_count)
         return read_trend(trend, call->tx, call->arena, &call->view, g->issues, g->issue_count);
@@ -76,7 +76,7 @@ static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const 
     return 0;
 }
 
-static int put_group(struct call *call, const struct group *g, const struct feature *features)
+static int put_group(struct call *call, const struct group *g, const struct issue_summary *features)
 {
     struct json_writer *w = &call->json;
     double trend[MIRE_TREND_PARTS];
@@ -101,7 +101,7 @@ static int put_group(struct call *call, const struct group *g, const struct feat
 /* The features of all groups of the page come in one go, in the groups' order. */
 static int put_groups(struct call *call, struct group_page *page, const struct devices *devices)
 {
-    struct feature *features = NULL;
+    struct issue_summary *features = NULL;
     size_t wanted = 0, count = 0, at = 0;
     int rc = 0;
 
@@ -129,7 +129,7 @@ static int put_groups(struct call *call, struct group_page *page, const struct d
 
 static int put_next(struct call *call, const struct group *last)
 {
-    const struct cursor cursor = {
+    const struct page_cursor cursor = {
         .query = call_query_hash(call), .span = call->view.span, .rank = last->rank, .key = last->key};
     const char *text = cursor_format(call->arena, &cursor);
 

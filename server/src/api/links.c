@@ -108,7 +108,8 @@ static int add_stack(void *context, double weight, const void *bytes, size_t len
     return 0;
 }
 
-static int put_ticket(struct call *call, const struct feature *f, const struct issue_facts *facts, const char *slug)
+static int put_ticket(struct call *call, const struct issue_summary *f, const struct issue_facts *facts,
+                      const char *slug)
 {
     struct text *out = &call->reply->text;
     struct ticket ticket = {out, call->arena};
@@ -144,7 +145,7 @@ static int put_ticket(struct call *call, const struct feature *f, const struct i
 static int answer_ticket(struct call *call, const char *slug)
 {
     struct issue_facts facts;
-    struct feature *feature;
+    struct issue_summary *feature;
     struct kept kept;
     size_t count;
     int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);

@@ -57,7 +57,7 @@ static int put_tree(struct call *call, const struct tree_part *t, bool memory)
     return rc;
 }
 
-static int put_trees(struct call *call, const struct feature *feature)
+static int put_trees(struct call *call, const struct issue_summary *feature)
 {
     struct json_writer *w = &call->json;
     struct tree_part *trees;
@@ -107,7 +107,7 @@ static int put_acts(struct call *call, bool memory)
 static int answer_made_of(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct feature *feature;
+    struct issue_summary *feature;
     size_t count;
     int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 

@@ -163,17 +163,17 @@ static int catch_up(struct shelf *shelf, struct pg_tx *tx, int32_t app)
 }
 
 /* What a question needs besides the index. */
-struct asking {
+struct nearby_search {
     const struct nearby_question *of;
     struct shelf *shelf;
     struct shown_row *shown;
     size_t shown_count;
     struct similar_hit found[FOUND_MAX];
-    struct feature *features; /* of the issues found, in the same order */
+    struct issue_summary *features; /* of the issues found, in the same order */
     size_t found_count;
 };
 
-static const struct shown_row *row_of(const struct asking *a, int64_t issue, int32_t tree)
+static const struct shown_row *row_of(const struct nearby_search *a, int64_t issue, int32_t tree)
 {
     size_t low = 0, high = a->shown_count;
     while (low < high) {
@@ -190,7 +190,7 @@ static const struct shown_row *row_of(const struct asking *a, int64_t issue, int
 }
 
 /* Where a tree is shown; -1: as the issue that is asked about. */
-static int64_t shown_as(const struct asking *a, int64_t issue, int32_t tree)
+static int64_t shown_as(const struct nearby_search *a, int64_t issue, int32_t tree)
 {
     const struct shown_row *row = row_of(a, issue, tree);
     if (!row)
@@ -201,13 +201,13 @@ static int64_t shown_as(const struct asking *a, int64_t issue, int32_t tree)
 
 static int64_t issue_of(void *context, uint32_t member)
 {
-    const struct asking *a = context;
+    const struct nearby_search *a = context;
     const struct label *label = &a->shelf->labels[member];
     return shown_as(a, label->issue, label->tree);
 }
 
 /* The member's stack as it is now. 0; 1: it is gone, or is another issue's now; or a fault. */
-static int read_theirs(struct nearby_stack *out, const struct asking *a, const struct label *label)
+static int read_theirs(struct nearby_stack *out, const struct nearby_search *a, const struct label *label)
 {
     struct pg_tree *tree;
     size_t count;
@@ -236,14 +236,14 @@ static void explain(struct nearby_hit *hit, struct similar *similar)
 }
 
 /* Seconds between the times that two issues were seen; 0: they were at the same time. */
-static int64_t gap(const struct feature *a, const struct feature *b)
+static int64_t gap(const struct issue_summary *a, const struct issue_summary *b)
 {
     int64_t begun = a->first_us > b->first_us ? a->first_us : b->first_us;
     int64_t ended = a->last_us < b->last_us ? a->last_us : b->last_us;
     return begun > ended ? (begun - ended) / 1000000 : 0;
 }
 
-static const struct feature *feature_of(const struct asking *a, int64_t issue)
+static const struct issue_summary *feature_of(const struct nearby_search *a, int64_t issue)
 {
     for (size_t i = 0; i < a->found_count; i++)
         if (a->features[i].issue == issue)
@@ -252,7 +252,7 @@ static const struct feature *feature_of(const struct asking *a, int64_t issue)
 }
 
 /* The issues found, in the order in which they are shown. */
-static int rank(struct asking *a)
+static int rank(struct nearby_search *a)
 {
     int64_t issues[FOUND_MAX], gaps[FOUND_MAX];
     size_t found = a->found_count;
@@ -263,7 +263,7 @@ static int rank(struct asking *a)
         return rc;
     size_t kept = 0;
     for (size_t i = 0; i < found; i++) {
-        const struct feature *feature = feature_of(a, issues[i]);
+        const struct issue_summary *feature = feature_of(a, issues[i]);
         if (!feature || !*feature->subject != !*a->of->issue->subject)
             continue;
         gaps[kept] = gap(feature, a->of->issue);
@@ -273,7 +273,7 @@ static int rank(struct asking *a)
     return (int)kept;
 }
 
-static int find(struct asking *a, const struct nearby_stack *ours, size_t ours_count)
+static int find(struct nearby_search *a, const struct nearby_stack *ours, size_t ours_count)
 {
     struct similar_stack stacks[MIRE_SIMILAR_STACKS];
     struct hashed hashed[MIRE_SIMILAR_STACKS];
@@ -287,8 +287,8 @@ static int find(struct asking *a, const struct nearby_stack *ours, size_t ours_c
     return rc || !a->found_count ? rc : rank(a);
 }
 
-static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct asking *a, const struct nearby_stack *ours,
-               size_t ours_count)
+static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct nearby_search *a,
+               const struct nearby_stack *ours, size_t ours_count)
 {
     int rc = find(a, ours, ours_count);
     int count = rc;
@@ -311,7 +311,7 @@ static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct aski
 
 int nearby_find(struct nearby_hit *hits, size_t cap, size_t *got_out, const struct nearby_question *question)
 {
-    struct asking a = {.of = question};
+    struct nearby_search a = {.of = question};
     struct nearby_stack ours[MIRE_SIMILAR_STACKS];
     size_t ours_count = 0;
     int32_t app = question->view->app;

@@ -32,7 +32,7 @@ struct nearby_stack {
 };
 
 struct nearby_hit {
-    struct feature feature; /* the issue as it is shown; its devices are not counted */
+    struct issue_summary feature; /* the issue as it is shown; its devices are not counted */
     double score, best;
     uint32_t members; /* trees of it that were compared */
     struct nearby_stack ours, theirs;
@@ -44,7 +44,7 @@ struct nearby_question {
     struct pg_tx *tx;
     struct arena *arena;
     const struct view *view;
-    const struct feature *issue;
+    const struct issue_summary *issue;
     const struct tree_part *trees; /* of it, most reports first: the first MIRE_SIMILAR_STACKS are asked about */
     size_t tree_count;
 };

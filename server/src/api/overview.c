@@ -47,7 +47,7 @@ static void put_versions(struct json_writer *w, const struct sums *sums)
 static int put_top(struct call *call, const struct devices *devices, const char *key, enum read_top which)
 {
     int64_t *issues;
-    struct feature *top = NULL;
+    struct issue_summary *top = NULL;
     size_t count = 0;
     int rc = read_top(&issues, &count, call->tx, call->arena, &call->view, which);
 

@@ -203,7 +203,7 @@ bool text_is_uuid(const char *text)
 
 /* A cursor is QUERY.FROM.TO.KEY.RANK, rank in hex: it may be any text. */
 
-char *cursor_format(struct arena *arena, const struct cursor *c)
+char *cursor_format(struct arena *arena, const struct page_cursor *c)
 {
     size_t len = strlen(c->rank);
     char *rank = arena_alloc(arena, 2 * len + 1);
@@ -230,9 +230,9 @@ static char *rank_parse(struct arena *arena, const char *hex)
     return rank;
 }
 
-int cursor_parse(struct cursor *out, struct arena *arena, const char *text, uint64_t query)
+int cursor_parse(struct page_cursor *out, struct arena *arena, const char *text, uint64_t query)
 {
-    struct cursor c = {0};
+    struct page_cursor c = {0};
     char *copy = arena_strdup(arena, text);
     char *part[5] = {0};
 

@@ -46,7 +46,7 @@ bool text_is_uuid(const char *text);
  * Where a page ended: the query it belongs to, its range, and the last row's rank and key. As text it is opaque and
  * fits a URL. The range goes along so that a relative one does not move between two pages.
  */
-struct cursor {
+struct page_cursor {
     uint64_t query;
     struct span span;
     const char *rank;
@@ -54,9 +54,9 @@ struct cursor {
 };
 
 /* NULL if memory runs out. */
-char *cursor_format(struct arena *arena, const struct cursor *cursor);
+char *cursor_format(struct arena *arena, const struct page_cursor *cursor);
 
 /* -1 also for a cursor of another query. */
-int cursor_parse(struct cursor *out, struct arena *arena, const char *text, uint64_t query);
+int cursor_parse(struct page_cursor *out, struct arena *arena, const char *text, uint64_t query);
 
 #endif

@@ -24,14 +24,14 @@ static void put_whole(struct json_writer *w, const struct population *p)
     put_spread(w, "held_bytes", &p->held, p->weight);
 }
 
-struct ranked {
+struct ranked_category {
     const struct population_category *category;
     uint64_t median;
 };
 
 static int by_suspicion(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_category *x = a, *y = b;
     if (x->category->suspects != y->category->suspects)
         return x->category->suspects > y->category->suspects ? -1 : 1;
     if (x->median != y->median)
@@ -66,11 +66,12 @@ static void put_category(struct json_writer *w, const struct population *p, cons
 /* Those most often suspect first, then those that hold most. */
 static int put_categories(struct call *call, const struct population *p, const struct population *healthy)
 {
-    struct ranked *ranked = arena_array(call->arena, p->count, sizeof *ranked);
+    struct ranked_category *ranked = arena_array(call->arena, p->count, sizeof *ranked);
     if (!ranked)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < p->count; i++)
-        ranked[i] = (struct ranked){&p->categories[i], sketch_quantile(&p->categories[i].bytes, p->weight, 50)};
+        ranked[i] =
+            (struct ranked_category){&p->categories[i], sketch_quantile(&p->categories[i].bytes, p->weight, 50)};
     if (p->count)
         qsort(ranked, p->count, sizeof *ranked, by_suspicion);
     json_write_open(&call->json, "categories", '[');
@@ -91,7 +92,7 @@ static int answer_issue_memory(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct population own, healthy;
-    struct feature *feature;
+    struct issue_summary *feature;
     size_t count;
     int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 

@@ -85,7 +85,7 @@ int put_symbols(void *context, struct request *request, struct reply *reply)
 
 /* --- which are lacking --- */
 
-struct asked {
+struct files_asked {
     size_t count;
     struct pg_bytes *ids;
     bool *debug;
@@ -96,7 +96,7 @@ struct asked_file {
     const char *id, *kind;
 };
 
-static enum bind_outcome read_file(struct asked *asked, struct bind *bind, uint32_t at)
+static enum bind_outcome read_file(struct files_asked *asked, struct bind *bind, uint32_t at)
 {
     static const struct bind_field fields[] = {
         {"build_id", MIRE_BIND_TEXT, offsetof(struct asked_file, id), .required = true, .max = 2 * MIRE_SYMBOL_ID_MAX},
@@ -121,7 +121,7 @@ static enum bind_outcome read_file(struct asked *asked, struct bind *bind, uint3
 
 static enum bind_outcome read_files(struct bind *bind, void *out, uint32_t at)
 {
-    struct asked *asked = out;
+    struct files_asked *asked = out;
     enum bind_outcome outcome = bind_is_array(bind, at, ASKED_MAX);
     size_t count = outcome == MIRE_BIND_OK ? json_size(bind->json, at) : 0;
     asked->ids = arena_array(bind->arena, count, sizeof *asked->ids);
@@ -144,7 +144,7 @@ int post_lacking(void *context, struct request *request, struct reply *reply)
 {
     const struct api *api = context;
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    struct asked asked = {0};
+    struct files_asked asked = {0};
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
     int rc = keep_check_key(api, request, reply);
     if (!rc)
@@ -218,7 +218,7 @@ static bool read_number(int64_t *out, const char *text)
     return text && *text >= '0' && *text <= '9' && !*end && *out <= SIZE_MAX_;
 }
 
-struct part {
+struct upload_part {
     uint8_t hash[HASH];
     int64_t at, size;
     const char *name;
@@ -226,7 +226,7 @@ struct part {
 
 /* 0, 1: the reply says what is wrong. A part begins at a piece, and ends at one or with the file; behind the end an
  * empty one asks what came of it. */
-static int read_part(struct part *out, const struct request *request, struct reply *reply)
+static int read_part(struct upload_part *out, const struct request *request, struct reply *reply)
 {
     uint8_t sum[HASH], told[HASH];
     const char *text = request_query(request, "sum");
@@ -351,8 +351,8 @@ static int end_upload(const struct api *api, struct request *request, struct rep
 }
 
 /* Add a part, and commit it. 0: it was the last one; 1: the reply tells what is wanted next; or a fault. */
-static int take_part(const struct api *api, struct request *request, struct reply *reply, const struct part *part,
-                     struct symbol_upload *upload)
+static int take_part(const struct api *api, struct request *request, struct reply *reply,
+                     const struct upload_part *part, struct symbol_upload *upload)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
@@ -380,7 +380,7 @@ static int take_part(const struct api *api, struct request *request, struct repl
 int put_upload(void *context, struct request *request, struct reply *reply)
 {
     const struct api *api = context;
-    struct part part = {0};
+    struct upload_part part = {0};
     int rc = keep_check_key(api, request, reply);
     if (!rc)
         rc = read_part(&part, request, reply);

@@ -124,7 +124,7 @@ static void affect(struct affected *all, int64_t issue)
         all->issues[all->count++] = issue;
 }
 
-static int read_state(struct feature **out, size_t *count, struct call *call, const struct affected *all)
+static int read_state(struct issue_summary **out, size_t *count, struct call *call, const struct affected *all)
 {
     struct affected shown = {.count = 0};
     struct kept kept;
@@ -146,7 +146,8 @@ static int read_state(struct feature **out, size_t *count, struct call *call, co
 }
 
 /* Reports that are shown elsewhere now: what issues have gained. */
-static int64_t moved(const struct feature *before, size_t before_count, const struct feature *after, size_t after_count)
+static int64_t moved(const struct issue_summary *before, size_t before_count, const struct issue_summary *after,
+                     size_t after_count)
 {
     int64_t sum = 0;
 
@@ -159,7 +160,7 @@ static int64_t moved(const struct feature *before, size_t before_count, const st
     return sum;
 }
 
-static void put_features(struct json_writer *w, const char *key, const struct feature *features, size_t count)
+static void put_features(struct json_writer *w, const char *key, const struct issue_summary *features, size_t count)
 {
     json_write_open(w, key, '[');
     for (size_t i = 0; i < count; i++)
@@ -174,7 +175,7 @@ static int regroup(struct call *call, struct regroup *asked, struct affected *al
 {
     struct alias_act act = {.app = call->view.app, .author = asked->author, .reason = asked->reason};
     struct json_writer *w = &call->json;
-    struct feature *before, *after;
+    struct issue_summary *before, *after;
     size_t before_count, after_count;
     int rc = read_state(&before, &before_count, call, all);
 

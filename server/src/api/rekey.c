@@ -62,21 +62,21 @@ int get_rekey(void *api, struct request *request, struct reply *reply)
     return call_run(api, request, reply, &kind);
 }
 
-struct asked {
+struct rekey_asked {
     bool preview;
     const char *detail;
 };
 
 static const struct bind_field fields[] = {
-    {"preview", MIRE_BIND_BOOL, offsetof(struct asked, preview), .required = true},
-    {"detail", MIRE_BIND_TEXT, offsetof(struct asked, detail), .max = DETAIL_MAX},
+    {"preview", MIRE_BIND_BOOL, offsetof(struct rekey_asked, preview), .required = true},
+    {"detail", MIRE_BIND_TEXT, offsetof(struct rekey_asked, detail), .max = DETAIL_MAX},
 };
 
 int post_rekey(void *context, struct request *request, struct reply *reply)
 {
     const struct api *api = context;
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    struct asked asked = {.detail = ""};
+    struct rekey_asked asked = {.detail = ""};
     struct rekey_ask ask = {.cause = "key"};
     int64_t job = 0;
     int rc = keep_check_key(api, request, reply);

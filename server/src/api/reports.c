@@ -9,7 +9,7 @@
 static int read_after(int64_t *after_us, struct uuid *after, struct call *call)
 {
     const char *text = request_query(call->request, "cursor");
-    struct cursor cursor;
+    struct page_cursor cursor;
 
     if (!text)
         return 0;
@@ -26,7 +26,7 @@ static int put_next(struct call *call, const struct report_row *last)
 {
     char id[MIRE_UUID_TEXT];
     const char *rank = arena_printf(call->arena, "%" PRId64, last->received_us);
-    struct cursor cursor = {.query = call_query_hash(call), .span = call->view.span, .rank = rank, .key = id};
+    struct page_cursor cursor = {.query = call_query_hash(call), .span = call->view.span, .rank = rank, .key = id};
 
     uuid_format(id, &last->id);
     const char *text = rank ? cursor_format(call->arena, &cursor) : NULL;
@@ -41,7 +41,7 @@ static int answer_reports(struct call *call)
     struct json_writer *w = &call->json;
     struct issue_facts facts;
     struct report_row *rows;
-    struct feature *feature;
+    struct issue_summary *feature;
     struct uuid after;
     int64_t limit, after_us = 0;
     size_t count;

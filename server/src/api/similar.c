@@ -65,7 +65,7 @@ static int answer_similar(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct nearby_hit hits[MIRE_NEARBY_MAX];
-    struct feature *feature;
+    struct issue_summary *feature;
     struct tree_part *trees;
     size_t count, got = 0, kept = 0;
     int64_t limit;

@@ -25,12 +25,12 @@ static const char usage[] = "Usage: mire issues --app APP [--server URL] [--t RA
                             "  --json         the server's answer as it is\n\n"
                             "mire issues merge, split, unmerge: show issues as one, or apart; each with --help.\n";
 
-struct asking {
+struct issues_options {
     const char *server, *app, *t, *limit;
     bool json;
 };
 
-struct line {
+struct issue_line {
     char *id, *caller1, *caller2, *why;
     uint64_t events, devices;
     double longest_s;
@@ -56,7 +56,7 @@ static double member_number(const struct json *json, uint32_t object, const char
     return value > 0 ? value : 0;
 }
 
-static bool line_fill(struct line *line, const struct json *json, uint32_t feature)
+static bool line_fill(struct issue_line *line, const struct json *json, uint32_t feature)
 {
     uint32_t totals = json_member(json, feature, "totals");
     char *category MIRE_SCOPED(free_memory) = member_text(json, feature, "category");
@@ -64,10 +64,10 @@ static bool line_fill(struct line *line, const struct json *json, uint32_t featu
     char *subject MIRE_SCOPED(free_memory) = member_text(json, feature, "subject");
     size_t room = category && reason && subject ? strlen(category) + strlen(reason) + strlen(subject) + 4 : 1;
 
-    *line = (struct line){.id = member_text(json, feature, "id"),
-                          .caller1 = member_text(json, feature, "caller1"),
-                          .caller2 = member_text(json, feature, "caller2"),
-                          .why = malloc(room)};
+    *line = (struct issue_line){.id = member_text(json, feature, "id"),
+                                .caller1 = member_text(json, feature, "caller1"),
+                                .caller2 = member_text(json, feature, "caller2"),
+                                .why = malloc(room)};
     if (!line->id || !line->caller1 || !line->caller2 || !line->why || !category || !reason || !subject)
         return false;
     snprintf(line->why, room, "%s/%s%s%s", category, reason, *subject ? ": " : "", subject);
@@ -80,7 +80,7 @@ static bool line_fill(struct line *line, const struct json *json, uint32_t featu
     return true;
 }
 
-static void line_fini(struct line *line)
+static void line_fini(struct issue_line *line)
 {
     free(line->id);
     free(line->caller1);
@@ -95,7 +95,7 @@ static int wider(int width, const char *text)
     return (int)own > width ? (int)own : width;
 }
 
-static void print_lines(const struct line *lines, size_t count)
+static void print_lines(const struct issue_line *lines, size_t count)
 {
     int id = 5, caller1 = 7, caller2 = 7, why = 9;
     struct text out MIRE_SCOPED(text_fini) = {0};
@@ -129,13 +129,13 @@ static void print_lines(const struct line *lines, size_t count)
 }
 
 /* Appends the features of one group to lines; -1 out of memory. */
-static int collect(struct line **lines, size_t *count, const struct json *json, uint32_t group)
+static int collect(struct issue_line **lines, size_t *count, const struct json *json, uint32_t group)
 {
     uint32_t features = json_member(json, group, "features");
 
     if (!features || json_kind(json, features) != MIRE_JSON_ARRAY)
         return 0;
-    struct line *more = realloc(*lines, (*count + json_size(json, features) + 1) * sizeof *more);
+    struct issue_line *more = realloc(*lines, (*count + json_size(json, features) + 1) * sizeof *more);
     if (!more)
         return -1;
     *lines = more;
@@ -150,7 +150,7 @@ static int show(const struct text *body)
     const struct json_limits limits = MIRE_JSON_LIMITS;
     struct json json MIRE_SCOPED(json_fini);
     struct json_fault fault;
-    struct line *lines = NULL;
+    struct issue_line *lines = NULL;
     size_t count = 0;
     int rc = 0;
 
@@ -202,7 +202,7 @@ static void say_apps(const char *url)
     fputs(*before == ',' ? "\n" : "mire issues: there is no app yet: `mire key create APP` makes one\n", stderr);
 }
 
-static int ask(const struct asking *a)
+static int ask(const struct issues_options *a)
 {
     struct text url MIRE_SCOPED(text_fini) = {0}, body MIRE_SCOPED(text_fini) = {0};
     struct text apps MIRE_SCOPED(text_fini) = {0};
@@ -234,7 +234,7 @@ static int ask(const struct asking *a)
 int cli_issues(int argc, char **argv)
 {
     static const char *const regroup[] = {"merge", "split", "unmerge"};
-    struct asking a = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .limit = "50"};
+    struct issues_options a = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .limit = "50"};
     const struct cli_option options[] = {{"server", .text = &a.server},
                                          {"app", .text = &a.app},
                                          {"t", .text = &a.t},

@@ -36,7 +36,7 @@ static const char usage[] =
     "  --data-dir DIR       where mired keeps its private PostgreSQL (mired must be running)\n"
     "  --database-url URL   a PostgreSQL of your own; also $DATABASE_URL\n";
 
-struct keys {
+struct key_command {
     const char *app, *scope, *label, *number;
     char *settings[SETTINGS_MAX + 1]; /* what goes to config_load */
     size_t setting_count;
@@ -54,7 +54,7 @@ static int failed(const char *what, int rc)
     return CLI_FAILED;
 }
 
-static int run_create(struct keys *keys)
+static int run_create(struct key_command *keys)
 {
     char key[MIRE_KEY_TEXT];
     int rc = pg_key_create(key, keys->pg, keys->app, keys->scope, keys->label);
@@ -78,14 +78,14 @@ static int print_key(void *context, const struct pg_key_row *row)
     return 0;
 }
 
-static int run_list(struct keys *keys)
+static int run_list(struct key_command *keys)
 {
     say(stdout, "%-6s %-9s %-8s %-10s  %-10s %s\n", "KEY", "BEGINS", "SCOPE", "MADE", "REVOKED", "LABEL");
     int rc = pg_key_list(keys->pg, keys->app, print_key, NULL);
     return rc == 0 ? CLI_DONE : failed("the keys could not be listed", rc);
 }
 
-static int run_revoke(struct keys *keys)
+static int run_revoke(struct key_command *keys)
 {
     char *end;
     long long number = strtoll(keys->number, &end, 10);
@@ -102,11 +102,11 @@ static int run_revoke(struct keys *keys)
 
 static const struct {
     struct cli_verb verb;
-    int (*run)(struct keys *keys);
+    int (*run)(struct key_command *keys);
 } verbs[] = {{{"create", "APP"}, run_create}, {{"list", "APP"}, run_list}, {{"revoke", "APP KEY-NUMBER"}, run_revoke}};
 
 /* Open the database of a configuration; what it complains of goes to `log`. CLI_DONE or CLI_FAILED. */
-static int try_database(struct keys *keys, const struct config *config, const struct log *log)
+static int try_database(struct key_command *keys, const struct config *config, const struct log *log)
 {
     static char conninfo[MIRE_SETTING_MAX + 256];
 
@@ -121,7 +121,7 @@ static int try_database(struct keys *keys, const struct config *config, const st
  * `mired serve & mire key create ...`: give mired a moment to begin, and time to make its private cluster and the
  * tables. Without a word to say, whatever comes of it: the real try will tell.
  */
-static void await_mired(struct keys *keys, const struct config *config)
+static void await_mired(struct key_command *keys, const struct config *config)
 {
     static const struct log silent = {.fd = 2, .least = MIRE_LOG_OFF};
     const char *data_dir = config_text(config, MIRE_SET_DATA_DIR);
@@ -137,7 +137,7 @@ static void await_mired(struct keys *keys, const struct config *config)
     }
 }
 
-static int open_database(struct keys *keys)
+static int open_database(struct key_command *keys)
 {
     static struct config config;
     static const struct log quiet = {.fd = 2, .least = MIRE_LOG_WARN};
@@ -172,7 +172,7 @@ static int check_app(const char *app)
 static const char *take_scope(void *context, char *value)
 {
     static const char *const scopes[] = {"ingest", "symbols", "rollout", "rules"};
-    struct keys *keys = context;
+    struct key_command *keys = context;
 
     keys->scope = value;
     for (size_t i = 0; i < CLI_COUNT(scopes); i++)
@@ -183,14 +183,14 @@ static const char *take_scope(void *context, char *value)
 
 /* An option of mired's. */
 struct mired_option {
-    struct keys *keys;
+    struct key_command *keys;
     char *flag;
 };
 
 static const char *take_setting(void *context, char *value)
 {
     const struct mired_option *setting = context;
-    struct keys *keys = setting->keys;
+    struct key_command *keys = setting->keys;
 
     if (keys->setting_count + 2 > SETTINGS_MAX)
         return "too many settings";
@@ -202,7 +202,7 @@ static const char *take_setting(void *context, char *value)
 int cli_key(int argc, char **argv)
 {
     static char flags[3][16] = {"--config", "--data-dir", "--database-url"};
-    struct keys keys = {.scope = "ingest", .label = ""};
+    struct key_command keys = {.scope = "ingest", .label = ""};
     struct mired_option config = {&keys, flags[0]}, data_dir = {&keys, flags[1]}, database_url = {&keys, flags[2]};
     const struct cli_option options[] = {{"scope", .take = take_scope, .context = &keys},
                                          {"label", .text = &keys.label},

@@ -33,7 +33,7 @@ static const char usage[] =
     "  --collapsed OUT  write stacks for flame graphs, weighted by bytes, and print nothing; one FILE\n"
     "  --rules FILE     rules asked before the built-in ones for who answers for a stack\n";
 
-struct request {
+struct memory_request {
     struct memory_view view;
     const char *pprof, *collapsed, *rules;
 };
@@ -61,7 +61,7 @@ static bool write_file(const char *path, const struct text *text)
     return good;
 }
 
-static bool export(const struct cli_document *document, const struct request *request)
+static bool export(const struct cli_document *document, const struct memory_request *request)
 {
     struct text text = {0};
     bool good = true;
@@ -78,7 +78,7 @@ static bool export(const struct cli_document *document, const struct request *re
     return good;
 }
 
-static bool show(const struct cli_document *document, const char *path, const struct request *request)
+static bool show(const struct cli_document *document, const char *path, const struct memory_request *request)
 {
     const struct report *report = &document->report;
     if (!report->memory.known) {
@@ -97,7 +97,7 @@ static bool show(const struct cli_document *document, const char *path, const st
     return true;
 }
 
-static bool do_file(const char *path, const struct request *request)
+static bool do_file(const char *path, const struct memory_request *request)
 {
     struct cli_document document;
     size_t len, text_len;
@@ -120,7 +120,7 @@ static bool do_file(const char *path, const struct request *request)
 
 int cli_memory(int argc, char **argv)
 {
-    struct request request = {.view = MEMORY_VIEW_INIT};
+    struct memory_request request = {.view = MEMORY_VIEW_INIT};
     const struct cli_option options[] = {{"top", .take = take_rows, .context = &request.view.categories},
                                          {"stacks", .take = take_rows, .context = &request.view.stacks},
                                          {"frames", .take = take_rows, .context = &request.view.frames},

@@ -52,14 +52,14 @@ int rollout_no_memory(void)
     return CLI_FAILED;
 }
 
-static void put_url(struct text *url, const struct asking *asking, const char *rest)
+static void put_url(struct text *url, const struct rollout_options *asking, const char *rest)
 {
     text_printf(url, "%s/api/v1/apps/", asking->server);
     fetch_escape(url, asking->app);
     text_add(url, rest);
 }
 
-int rollout_fetch(struct asking *asking, const char *version)
+int rollout_fetch(struct rollout_options *asking, const char *version)
 {
     const struct json_limits limits = MIRE_JSON_LIMITS;
     MIRE_SCOPED(text_fini) struct text url = {0};
@@ -86,7 +86,7 @@ int rollout_fetch(struct asking *asking, const char *version)
     return CLI_FAILED;
 }
 
-int rollout_change(struct asking *asking, const char *method, const char *rest, const struct text *more)
+int rollout_change(struct rollout_options *asking, const char *method, const char *rest, const struct text *more)
 {
     MIRE_SCOPED(text_fini) struct text url = {0}, body = {0}, answer = {0};
 
@@ -119,7 +119,7 @@ int rollout_change(struct asking *asking, const char *method, const char *rest, 
     return CLI_DONE;
 }
 
-static int put_rules(struct asking *asking)
+static int put_rules(struct rollout_options *asking)
 {
     MIRE_SCOPED(text_fini) struct text more = {0};
 
@@ -128,7 +128,7 @@ static int put_rules(struct asking *asking)
     return rollout_change(asking, "PUT", "/rollout", &more);
 }
 
-static int run_show(struct asking *asking)
+static int run_show(struct rollout_options *asking)
 {
     int status = rollout_fetch(asking, NULL);
 
@@ -155,7 +155,7 @@ static const char *text_of(char *out, size_t room, const struct json *json, uint
     return out;
 }
 
-static int run_history(struct asking *asking)
+static int run_history(struct rollout_options *asking)
 {
     char made[64], author[600], *reason;
     int status = rollout_fetch(asking, NULL);
@@ -178,7 +178,7 @@ static int run_history(struct asking *asking)
     return CLI_DONE;
 }
 
-static int run_get(struct asking *asking)
+static int run_get(struct rollout_options *asking)
 {
     MIRE_SCOPED(text_fini) struct text out = {0};
     int status = rollout_fetch(asking, asking->word_count ? asking->words[0] : NULL);
@@ -192,7 +192,7 @@ static int run_get(struct asking *asking)
     return CLI_DONE;
 }
 
-static int run_put(struct asking *asking)
+static int run_put(struct rollout_options *asking)
 {
     MIRE_SCOPED(text_fini) struct text more = {0};
     const char *path = asking->words[0];
@@ -210,7 +210,7 @@ static int run_put(struct asking *asking)
     return status == CLI_DONE ? rollout_change(asking, "PUT", "/rollout", &more) : status;
 }
 
-static struct rollout_rule *find_rule(struct asking *asking)
+static struct rollout_rule *find_rule(struct rollout_options *asking)
 {
     for (size_t i = 0; i < asking->rules.count; i++)
         if (strcmp(asking->rules.rules[i].name, asking->rule) == 0)
@@ -238,7 +238,7 @@ static bool set_share(struct rollout_rule *rule, const char *word)
     return false;
 }
 
-static int run_set(struct asking *asking)
+static int run_set(struct rollout_options *asking)
 {
     int status = rollout_fetch(asking, NULL);
     struct rollout_rule *rule = status == CLI_DONE ? find_rule(asking) : NULL;
@@ -253,7 +253,7 @@ static int run_set(struct asking *asking)
     return put_rules(asking);
 }
 
-static int run_switch(struct asking *asking, bool kill)
+static int run_switch(struct rollout_options *asking, bool kill)
 {
     int status = rollout_fetch(asking, NULL);
 
@@ -265,17 +265,17 @@ static int run_switch(struct asking *asking, bool kill)
     return put_rules(asking);
 }
 
-static int run_kill(struct asking *asking)
+static int run_kill(struct rollout_options *asking)
 {
     return run_switch(asking, true);
 }
 
-static int run_revive(struct asking *asking)
+static int run_revive(struct rollout_options *asking)
 {
     return run_switch(asking, false);
 }
 
-static int run_back(struct asking *asking)
+static int run_back(struct rollout_options *asking)
 {
     MIRE_SCOPED(text_fini) struct text more = {0};
     char *end;
@@ -290,7 +290,7 @@ static int run_back(struct asking *asking)
 
 static const struct {
     struct cli_verb verb;
-    int (*run)(struct asking *asking);
+    int (*run)(struct rollout_options *asking);
 } verbs[] = {{{"show", "APP"}, run_show},
              {{"history", "APP"}, run_history},
              {{"get", "APP [VERSION]"}, run_get},
@@ -304,12 +304,12 @@ static const struct {
 int cli_rollout(int argc, char **argv)
 {
     const char *user = getenv("USER");
-    struct asking asking = {.server = fetch_server(),
-                            .key = getenv("MIRE_KEY"),
-                            .author = user && *user ? user : "mire",
-                            .rule = "public",
-                            .hold_h = 24,
-                            .crash = 0.1};
+    struct rollout_options asking = {.server = fetch_server(),
+                                     .key = getenv("MIRE_KEY"),
+                                     .author = user && *user ? user : "mire",
+                                     .rule = "public",
+                                     .hold_h = 24,
+                                     .crash = 0.1};
     const struct cli_option options[] = {{"server", .text = &asking.server},
                                          {"key", .text = &asking.key},
                                          {"reason", .text = &asking.reason},

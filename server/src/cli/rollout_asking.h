@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-struct asking {
+struct rollout_options {
     const char *server, *key, *reason, *author, *rule, *app;
     double hold_h, crash, cpu, reports; /* of a ramp */
     bool backs;
@@ -27,13 +27,13 @@ int rollout_wrong(const char *what);
 int rollout_no_memory(void);
 
 /* Fetch the rollout that holds, or a version of it, into `asking`. A status. */
-int rollout_fetch(struct asking *asking, const char *version);
+int rollout_fetch(struct rollout_options *asking, const char *version);
 
 /* Send a change made from the version in `asking`: `more` are its own members. A status. */
-int rollout_change(struct asking *asking, const char *method, const char *rest, const struct text *more);
+int rollout_change(struct rollout_options *asking, const char *method, const char *rest, const struct text *more);
 
 /* `mire rollout ramp`, and its options: what is wrong with a value, or NULL. (rollout_ramp.c) */
-int rollout_ramp(struct asking *asking);
+int rollout_ramp(struct rollout_options *asking);
 const char *rollout_take_guard(void *asking, char *word);
 const char *rollout_take_hold(void *asking, char *word);
 const char *rollout_take_on_guard(void *asking, char *word);

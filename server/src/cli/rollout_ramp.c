@@ -25,7 +25,7 @@ static bool put_steps(struct text *out, const char *list)
     return true;
 }
 
-int rollout_ramp(struct asking *asking)
+int rollout_ramp(struct rollout_options *asking)
 {
     MIRE_SCOPED(text_fini) struct text more = {0}, rest = {0};
     const char *what = asking->words[1];
@@ -52,7 +52,7 @@ int rollout_ramp(struct asking *asking)
 
 const char *rollout_take_guard(void *context, char *word)
 {
-    struct asking *asking = context;
+    struct rollout_options *asking = context;
     const char *equals = strchr(word, '=');
     char *end = NULL;
     double value = equals ? strtod(equals + 1, &end) : -1;
@@ -71,7 +71,7 @@ const char *rollout_take_guard(void *context, char *word)
 
 const char *rollout_take_hold(void *context, char *word)
 {
-    struct asking *asking = context;
+    struct rollout_options *asking = context;
     char *end;
 
     asking->hold_h = strtod(word, &end);
@@ -80,7 +80,7 @@ const char *rollout_take_hold(void *context, char *word)
 
 const char *rollout_take_on_guard(void *context, char *word)
 {
-    struct asking *asking = context;
+    struct rollout_options *asking = context;
 
     asking->backs = strcmp(word, "back") == 0;
     return asking->backs || strcmp(word, "pause") == 0 ? NULL : "--on-guard is pause or back";

@@ -58,14 +58,14 @@ static void look_in(const struct module *module, uint64_t address, bool mangled)
     putchar('\n');
 }
 
-struct asked {
+struct slices {
     struct module *modules[MIRE_PICK_MAX]; /* one a slice */
     const char *archs[MIRE_PICK_MAX];      /* printed above the slice's answers; NULL: nothing is */
     size_t count;
     bool mangled;
 };
 
-static void look(const struct asked *asked, const char *text)
+static void look(const struct slices *asked, const char *text)
 {
     for (size_t i = 0; i < asked->count; i++) {
         if (asked->archs[i])
@@ -102,7 +102,7 @@ static struct module *open_slice(const char *who, const struct pick *pick, const
 }
 
 /* Open the slices of an architecture, all of them, or the first one. False: one cannot be, or is not there. */
-static bool open_slices(struct asked *asked, const char *who, const char *path, const char *arch, const char *dir)
+static bool open_slices(struct slices *asked, const char *who, const char *path, const char *arch, const char *dir)
 {
     struct pick pick;
     char list[MIRE_PICK_MAX * MIRE_OBJECT_ARCH];
@@ -133,7 +133,7 @@ static bool open_slices(struct asked *asked, const char *who, const char *path, 
 int cli_symbols_look(int argc, char **argv)
 {
     char line[LINE_ROOM];
-    struct asked asked = {0};
+    struct slices asked = {0};
     const char *dir = "/usr/lib/debug", *arch = NULL;
     const struct cli_option options[] = {
         {"mangled", .flag = &asked.mangled}, {"dir", .text = &dir}, {"arch", .text = &arch}};

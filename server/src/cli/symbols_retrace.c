@@ -17,14 +17,14 @@
 
 #define LINE_ROOM 8192
 
-struct span {
+struct text_span {
     const char *at, *end;
 };
 
 /* "  at loader/module/a.b.c(SourceFile:12) ~[x.jar]", or a frame alone: "a.b.c(SourceFile:12)", "a.b.c:12", "a.b.c". */
 struct java_frame {
-    struct span class_name, method;
-    struct span file; /* with its line; at == end: no brackets */
+    struct text_span class_name, method;
+    struct text_span file; /* with its line; at == end: no brackets */
     bool brackets;
     uint32_t line;
 };
@@ -145,12 +145,12 @@ static void print_line(const char *text)
 }
 
 /* A text that grows, of one line. */
-struct line {
+struct trace_line {
     char text[2 * LINE_ROOM];
     size_t len;
 };
 
-static void add(struct line *line, const char *at, size_t len)
+static void add(struct trace_line *line, const char *at, size_t len)
 {
     size_t room = sizeof line->text - 1 - line->len;
     len = len < room ? len : room;
@@ -159,13 +159,13 @@ static void add(struct line *line, const char *at, size_t len)
     line->text[line->len] = '\0';
 }
 
-static void add_text(struct line *line, const char *text)
+static void add_text(struct trace_line *line, const char *text)
 {
     add(line, text, strlen(text));
 }
 
 /* The frame's own line with the names of the source in place of its. */
-static void write_frame(struct line *out, const char *text, const struct java_frame *frame,
+static void write_frame(struct trace_line *out, const char *text, const struct java_frame *frame,
                         const struct retrace_frame *found, bool is_other)
 {
     char number[16];
@@ -214,7 +214,7 @@ static const struct retrace_frame *frame_at(const struct retrace_answer *answer,
 static void print_frames(const struct retrace_answer *answer, const char *text, const struct java_frame *frame)
 {
     uint16_t choices = (uint16_t)(answer->frames[answer->count - 1].choice + 1);
-    struct line line;
+    struct trace_line line;
     for (size_t level = 0; level < answer->count; level++)
         for (uint16_t choice = 0; choice < choices; choice++) {
             const struct retrace_frame *found = frame_at(answer, choice, level);
@@ -234,7 +234,7 @@ static void print_frames(const struct retrace_answer *answer, const char *text, 
 static void print_classes(struct retrace_carry *carry, const struct retrace *retrace, const char *text)
 {
     const char *from = text;
-    struct line out = {.len = 0};
+    struct trace_line out = {.len = 0};
     out.text[0] = '\0';
     *carry = (struct retrace_carry){0};
     for (const char *at = text; *at;) {
@@ -267,7 +267,7 @@ static void print_method(const struct retrace *retrace, const char *text)
         print_line(text);
 }
 
-static char *copy(char out[LINE_ROOM], const struct span *span)
+static char *copy(char out[LINE_ROOM], const struct text_span *span)
 {
     size_t len = (size_t)(span->end - span->at);
     len = len < LINE_ROOM - 1 ? len : LINE_ROOM - 1;
@@ -281,7 +281,7 @@ static void look_frame(struct retrace_carry *carry, const struct retrace *retrac
 {
     char class_name[LINE_ROOM], method[LINE_ROOM], file[LINE_ROOM];
     static struct retrace_answer answer;
-    struct span file_span = frame->file;
+    struct text_span file_span = frame->file;
     const struct retrace_query query = {.class_name = copy(class_name, &frame->class_name),
                                         .method = copy(method, &frame->method),
                                         .file = copy(file, &file_span),

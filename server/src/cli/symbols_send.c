@@ -31,7 +31,7 @@ struct sending {
     struct send_result *result;
 };
 
-struct line { /* one thread's */
+struct connection { /* one thread's */
     struct sending *sending;
     CURL *curl;
     struct curl_slist *headers;
@@ -43,7 +43,7 @@ struct line { /* one thread's */
 
 static size_t keep_answer(char *bytes, size_t size, size_t count, void *context)
 {
-    struct line *line = context;
+    struct connection *line = context;
     size_t room = sizeof line->answer - 1 - line->answer_len;
     size_t len = size * count < room ? size * count : room;
     memcpy(line->answer + line->answer_len, bytes, len);
@@ -51,10 +51,10 @@ static size_t keep_answer(char *bytes, size_t size, size_t count, void *context)
     return size * count;
 }
 
-static bool line_open(struct line *line, struct sending *sending)
+static bool line_open(struct connection *line, struct sending *sending)
 {
     char authorization[256];
-    *line = (struct line){.sending = sending, .curl = curl_easy_init()};
+    *line = (struct connection){.sending = sending, .curl = curl_easy_init()};
     snprintf(authorization, sizeof authorization, "Authorization: Bearer %.200s", sending->options->key);
     line->headers = curl_slist_append(NULL, authorization);
     if (!line->curl || !line->headers)
@@ -70,14 +70,14 @@ static bool line_open(struct line *line, struct sending *sending)
     return true;
 }
 
-static void line_close(struct line *line)
+static void line_close(struct connection *line)
 {
     curl_slist_free_all(line->headers);
     curl_easy_cleanup(line->curl);
 }
 
 /* HTTP status; 0: there was no answer, and line->answer says why. */
-static long perform(struct line *line, const char *url)
+static long perform(struct connection *line, const char *url)
 {
     long status = 0;
     line->answer_len = 0;
@@ -91,14 +91,14 @@ static long perform(struct line *line, const char *url)
     return status;
 }
 
-struct part {
+struct body_part {
     const unsigned char *bytes;
     size_t len, at;
 };
 
 static size_t give_part(char *out, size_t size, size_t count, void *context)
 {
-    struct part *part = context;
+    struct body_part *part = context;
     size_t len = part->len - part->at < size * count ? part->len - part->at : size * count;
     memcpy(out, part->bytes + part->at, len);
     part->at += len;
@@ -113,7 +113,7 @@ static bool read_have(uint64_t *out, const char *answer)
     return at != NULL;
 }
 
-static long ask_have(struct line *line, uint64_t *have)
+static long ask_have(struct connection *line, uint64_t *have)
 {
     char url[4096];
     snprintf(url, sizeof url, "%s/api/v1/symbols/uploads/%s", line->sending->options->server, line->hash);
@@ -123,7 +123,7 @@ static long ask_have(struct line *line, uint64_t *have)
 }
 
 /* &key=value, where there is one. */
-static void add_query(struct line *line, char *url, size_t room, const char *key, const char *value)
+static void add_query(struct connection *line, char *url, size_t room, const char *key, const char *value)
 {
     size_t len = strlen(url);
     char *escaped = value ? curl_easy_escape(line->curl, value, 0) : NULL;
@@ -132,11 +132,11 @@ static void add_query(struct line *line, char *url, size_t room, const char *key
     curl_free(escaped);
 }
 
-static long put_part(struct line *line, const char *name, const struct file_bytes *file, uint64_t at, size_t len)
+static long put_part(struct connection *line, const char *name, const struct file_bytes *file, uint64_t at, size_t len)
 {
     char url[8192], sum[2 * HASH + 1];
     uint8_t hash[HASH];
-    struct part part = {file->bytes + at, len, 0};
+    struct body_part part = {file->bytes + at, len, 0};
     hash_blake2b(hash, HASH, part.bytes, len);
     hex_format(sum, hash, HASH);
     snprintf(url, sizeof url, "%s/api/v1/symbols/uploads/%s?at=%" PRIu64 "&size=%zu&sum=%s",
@@ -173,7 +173,7 @@ static bool is_of_the_moment(long status)
 }
 
 /* As long as the server asks, else longer each time. */
-static void wait_for(const struct line *line, int tries)
+static void wait_for(const struct connection *line, int tries)
 {
     curl_off_t asked = 0;
     curl_easy_getinfo(line->curl, CURLINFO_RETRY_AFTER, &asked);
@@ -182,7 +182,7 @@ static void wait_for(const struct line *line, int tries)
 }
 
 /* All parts that are not there yet. The last status: 201 when the file is stored. */
-static long send_parts(struct line *line, const char *name, const struct file_bytes *file)
+static long send_parts(struct connection *line, const char *name, const struct file_bytes *file)
 {
     const struct send_options *options = line->sending->options;
     uint64_t have = 0, told = 0, before = 0;
@@ -236,7 +236,7 @@ void symbols_read_words(char words[MIRE_SYMBOL_WHY], const struct json *json, ui
 }
 
 /* Of the one file that was stored, or that is not used. */
-static void read_stored(char defect[MIRE_SYMBOL_WHY], char instead[MIRE_SYMBOL_WHY], const struct line *line)
+static void read_stored(char defect[MIRE_SYMBOL_WHY], char instead[MIRE_SYMBOL_WHY], const struct connection *line)
 {
     static const struct json_limits limits = MIRE_JSON_LIMITS;
     struct json json;
@@ -263,7 +263,7 @@ static const char *end_of(const char *name)
 }
 
 /* A mapping is of the version that was said, or else of that of the archive that it is in. */
-static void take_version(struct line *line, const struct found_file *file)
+static void take_version(struct connection *line, const struct found_file *file)
 {
     const struct send_options *options = line->sending->options;
     bool told = options->version != NULL;
@@ -273,7 +273,7 @@ static void take_version(struct line *line, const struct found_file *file)
         line->version = line->build = NULL;
 }
 
-static void send_one(struct line *line, const struct found_file *file)
+static void send_one(struct connection *line, const struct found_file *file)
 {
     struct sending *sending = line->sending;
     struct file_bytes whole, bytes;
@@ -325,7 +325,7 @@ static const struct found_file *take(struct sending *sending)
 
 static void *run(void *context)
 {
-    struct line line;
+    struct connection line;
     if (line_open(&line, context))
         for (const struct found_file *file; (file = take(context));)
             send_one(&line, file);

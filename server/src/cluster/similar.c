@@ -19,7 +19,7 @@ static const double ageing = 0.5; /* per year */
 static const double year_s = 365 * 86400.0;
 
 /* One stack asked about. */
-struct asked {
+struct question {
     uint32_t tokens[MIRE_SIMILAR_FRAMES];
     uint32_t given[MIRE_SIMILAR_FRAMES]; /* where it stands in the stack as given */
     uint32_t again[MIRE_SIMILAR_FRAMES]; /* where the same function stands next, + 1; 0 nowhere */
@@ -28,9 +28,9 @@ struct asked {
     double total;
 };
 
-static void ask(struct asked *asked, struct similar *similar, const struct similar_stack *stack)
+static void ask(struct question *asked, struct similar *similar, const struct similar_stack *stack)
 {
-    *asked = (struct asked){.count = 0};
+    *asked = (struct question){.count = 0};
     uint64_t last = 0;
     for (size_t i = 0; i < stack->count && asked->count < MIRE_SIMILAR_FRAMES; i++) {
         if (i && stack->frames[i] == last)
@@ -45,7 +45,7 @@ static void ask(struct asked *asked, struct similar *similar, const struct simil
 }
 
 /* Note where each function of the stack stands first. Undone by unplace. */
-static void place(struct similar *similar, struct asked *asked)
+static void place(struct similar *similar, struct question *asked)
 {
     for (uint32_t i = asked->count; i-- > 0;) {
         if (asked->tokens[i] == NONE)
@@ -55,7 +55,7 @@ static void place(struct similar *similar, struct asked *asked)
     }
 }
 
-static void unplace(struct similar *similar, const struct asked *asked)
+static void unplace(struct similar *similar, const struct question *asked)
 {
     for (uint32_t i = 0; i < asked->count; i++)
         if (asked->tokens[i] != NONE)
@@ -70,7 +70,7 @@ struct other {
 
 /* How alike two stacks are, 0..1. The n-th time a function stands in one is paired with the n-th in the other. `why`
  * gets the pairs, if it is not NULL. */
-static double likeness(struct similar *similar, const struct asked *asked, const struct other *other,
+static double likeness(struct similar *similar, const struct question *asked, const struct other *other,
                        struct similar_evidence *why)
 {
     double common = 0, total = 0;
@@ -100,7 +100,7 @@ static double likeness(struct similar *similar, const struct asked *asked, const
 void similar_explain(struct similar_evidence *out, struct similar *similar, const struct similar_stack *left,
                      const struct similar_stack *right)
 {
-    struct asked a, b;
+    struct question a, b;
     *out = (struct similar_evidence){.count = 0};
     if (!similar->member_count)
         return;
@@ -128,7 +128,7 @@ static int by_votes(const void *a, const void *b)
 }
 
 /* Members that share the rarest frames, those that share most first. Returns how many. */
-static uint32_t vote(struct similar *similar, const struct asked *asked, size_t asked_count)
+static uint32_t vote(struct similar *similar, const struct question *asked, size_t asked_count)
 {
     const struct token *rare[MIRE_SIMILAR_STACKS * MIRE_SIMILAR_FRAMES];
     size_t rare_count = 0;
@@ -198,7 +198,7 @@ static struct similar_hit hear(const struct scored *members, uint32_t count)
 }
 
 /* Compare what was voted for with every stack asked about, and keep each member's best. */
-static void score(struct scored *scored, uint32_t count, struct similar *similar, struct asked *asked,
+static void score(struct scored *scored, uint32_t count, struct similar *similar, struct question *asked,
                   uint32_t asked_count)
 {
     for (uint32_t s = 0; s < asked_count; s++) {
@@ -240,7 +240,7 @@ int similar_find(struct similar_hit *hits, size_t cap, size_t *got_out, struct s
     *got_out = 0;
     if (!similar->member_count || !cap)
         return 0;
-    struct asked asked[MIRE_SIMILAR_STACKS];
+    struct question asked[MIRE_SIMILAR_STACKS];
     uint32_t asked_count = 0;
     for (size_t s = 0; s < question->count && s < MIRE_SIMILAR_STACKS; s++)
         ask(&asked[asked_count++], similar, &question->stacks[s]);

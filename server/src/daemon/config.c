@@ -17,7 +17,7 @@
 
 #define DEFAULT_FILE "/etc/mire/mired.conf"
 
-enum kind {
+enum setting_kind {
     KIND_TEXT,
     KIND_NUMBER,
     KIND_FLAG,
@@ -32,7 +32,7 @@ enum kind {
 static const struct {
     const char *name;
     const char *preset;
-    enum kind kind;
+    enum setting_kind kind;
     long least, most;
     const char *help;
 } table[MIRE_SETTING_COUNT] = {
@@ -334,7 +334,7 @@ static bool value_is_good(const struct config *config, int s)
 }
 
 /* The rule file is read; what is wrong in it is described. */
-static bool rules_are_good(enum kind kind, const char *path, FILE *out)
+static bool rules_are_good(enum setting_kind kind, const char *path, FILE *out)
 {
     struct rules *rules = NULL;
     struct suspect_rules *suspects = NULL;

@@ -37,7 +37,7 @@
 struct daemon {
     const struct config *config;
     struct log log;
-    enum role role;
+    enum daemon_role role;
     sigset_t signals; /* that end us */
     bool told;        /* one of them came */
     struct embedded *embedded;
@@ -319,7 +319,7 @@ static int stop(struct daemon *daemon)
     return daemon->told ? 0 : rc;
 }
 
-int daemon_run(const struct config *config, enum role role)
+int daemon_run(const struct config *config, enum daemon_role role)
 {
     struct daemon *daemon = calloc(1, sizeof *daemon);
     if (!daemon)

@@ -12,7 +12,7 @@
 
 #include "daemon/config.h"
 
-enum role {
+enum daemon_role {
     MIRE_ROLE_HTTP = 1, /* take reports in, answer the API */
     MIRE_ROLE_WORK = 2, /* work on reports */
     MIRE_ROLE_SERVE = MIRE_ROLE_HTTP | MIRE_ROLE_WORK,
@@ -20,6 +20,6 @@ enum role {
 };
 
 /* Run until SIGTERM or SIGINT. 0 or the program's exit status. */
-int daemon_run(const struct config *config, enum role role);
+int daemon_run(const struct config *config, enum daemon_role role);
 
 #endif

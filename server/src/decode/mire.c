@@ -230,13 +230,14 @@ static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
 
 static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
 {
-    struct columns {
+    struct frame_columns {
         struct bind_column image, offset, found;
     } c = {0};
     static const struct bind_field fields[] = {
-        {REQUIRED(COLUMN(struct columns, image, MIRE_NAME_IMAGE, MIRE_WIRE_FRAMES_MAX, -1, MIRE_WIRE_IMAGES_MAX - 1))},
-        {REQUIRED(COLUMN(struct columns, offset, MIRE_NAME_OFFSET, MIRE_WIRE_FRAMES_MAX, 0, UINT64_MAX))},
-        {COLUMN(struct columns, found, MIRE_NAME_FOUND, MIRE_WIRE_FRAMES_MAX, 0, MIRE_FOUND_SCRIPT)},
+        {REQUIRED(
+            COLUMN(struct frame_columns, image, MIRE_NAME_IMAGE, MIRE_WIRE_FRAMES_MAX, -1, MIRE_WIRE_IMAGES_MAX - 1))},
+        {REQUIRED(COLUMN(struct frame_columns, offset, MIRE_NAME_OFFSET, MIRE_WIRE_FRAMES_MAX, 0, UINT64_MAX))},
+        {COLUMN(struct frame_columns, found, MIRE_NAME_FOUND, MIRE_WIRE_FRAMES_MAX, 0, MIRE_FOUND_SCRIPT)},
     };
     struct report *report = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
@@ -267,12 +268,12 @@ static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
 
 static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
 {
-    struct columns {
+    struct node_columns {
         struct bind_column up, frame;
     } c = {0};
     static const struct bind_field fields[] = {
-        {REQUIRED(COLUMN(struct columns, up, MIRE_NAME_UP, MIRE_WIRE_NODES_MAX, 1, UINT64_MAX))},
-        {REQUIRED(COLUMN(struct columns, frame, MIRE_NAME_FRAME, MIRE_WIRE_NODES_MAX, 0, UINT64_MAX))},
+        {REQUIRED(COLUMN(struct node_columns, up, MIRE_NAME_UP, MIRE_WIRE_NODES_MAX, 1, UINT64_MAX))},
+        {REQUIRED(COLUMN(struct node_columns, frame, MIRE_NAME_FRAME, MIRE_WIRE_NODES_MAX, 0, UINT64_MAX))},
     };
     struct report *report = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
@@ -318,12 +319,12 @@ static enum bind_outcome read_exit(struct bind *bind, void *out, uint32_t at)
 
 enum bind_outcome mire_read_buckets(struct bind *bind, void *out, uint32_t at)
 {
-    struct columns {
+    struct turn_columns {
         struct bind_column from_ms, count;
     } c = {0};
     static const struct bind_field fields[] = {
-        {REQUIRED(COLUMN(struct columns, from_ms, MIRE_NAME_FROM_MS, MIRE_WIRE_BUCKETS_MAX, 1, UINT32_MAX))},
-        {REQUIRED(COLUMN(struct columns, count, MIRE_NAME_COUNT, MIRE_WIRE_BUCKETS_MAX, 0, UINT32_MAX))},
+        {REQUIRED(COLUMN(struct turn_columns, from_ms, MIRE_NAME_FROM_MS, MIRE_WIRE_BUCKETS_MAX, 1, UINT32_MAX))},
+        {REQUIRED(COLUMN(struct turn_columns, count, MIRE_NAME_COUNT, MIRE_WIRE_BUCKETS_MAX, 0, UINT32_MAX))},
     };
     struct report *report = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));

@@ -188,14 +188,14 @@ static enum bind_outcome read_samples(struct bind *bind, struct report *report, 
 
 static enum bind_outcome read_hot(struct bind *bind, struct report *report, uint32_t at)
 {
-    struct hot {
+    struct hot_columns {
         uint32_t node, run;
         struct bind_column repeat;
     } hot = {0};
     const struct bind_field fields[] = {
-        {REQUIRED(WHOLE(struct hot, node, MIRE_NAME_NODE, MIRE_BIND_U32, 0, report->node_count - 1))},
-        {REQUIRED(WHOLE(struct hot, run, MIRE_NAME_RUN, MIRE_BIND_U32, 1, UINT32_MAX))},
-        {REQUIRED(COLUMN(struct hot, repeat, MIRE_NAME_REPEAT, MIRE_WIRE_REPEAT_MAX, 1, UINT32_MAX))},
+        {REQUIRED(WHOLE(struct hot_columns, node, MIRE_NAME_NODE, MIRE_BIND_U32, 0, report->node_count - 1))},
+        {REQUIRED(WHOLE(struct hot_columns, run, MIRE_NAME_RUN, MIRE_BIND_U32, 1, UINT32_MAX))},
+        {REQUIRED(COLUMN(struct hot_columns, repeat, MIRE_NAME_REPEAT, MIRE_WIRE_REPEAT_MAX, 1, UINT32_MAX))},
     };
     enum bind_outcome outcome = bind_object(bind, &hot, at, fields, COUNT(fields));
     if (outcome)

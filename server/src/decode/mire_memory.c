@@ -39,13 +39,14 @@ static enum bind_outcome read_foreground(struct bind *bind, void *out, uint32_t 
 
 static enum bind_outcome read_trail(struct bind *bind, void *out, uint32_t at)
 {
-    struct columns {
+    struct trail_columns {
         struct bind_column at_ms, footprint, available;
     } c = {0};
     static const struct bind_field fields[] = {
-        {REQUIRED(COLUMN(struct columns, at_ms, MIRE_NAME_AT_MS, MIRE_WIRE_TRAIL_MAX, 0, UINT32_MAX))},
-        {REQUIRED(COLUMN(struct columns, footprint, MIRE_NAME_FOOTPRINT_BYTES, MIRE_WIRE_TRAIL_MAX, 0, UINT64_MAX))},
-        {COLUMN(struct columns, available, MIRE_NAME_AVAILABLE_BYTES, MIRE_WIRE_TRAIL_MAX, 0, UINT64_MAX)},
+        {REQUIRED(COLUMN(struct trail_columns, at_ms, MIRE_NAME_AT_MS, MIRE_WIRE_TRAIL_MAX, 0, UINT32_MAX))},
+        {REQUIRED(
+            COLUMN(struct trail_columns, footprint, MIRE_NAME_FOOTPRINT_BYTES, MIRE_WIRE_TRAIL_MAX, 0, UINT64_MAX))},
+        {COLUMN(struct trail_columns, available, MIRE_NAME_AVAILABLE_BYTES, MIRE_WIRE_TRAIL_MAX, 0, UINT64_MAX)},
     };
     struct memory *memory = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
@@ -70,20 +71,20 @@ static enum bind_outcome read_trail(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
-struct names {
+struct text_list {
     const char **text;
     size_t count;
 };
 
-struct categories {
-    struct names names;
+struct category_columns {
+    struct text_list names;
     struct bind_column kind, live_count, live_bytes, resident, total_count, total_bytes, peak_count, peak_bytes;
     struct bind_column grown_count, grown_bytes, error_count, error_bytes, stack_count;
 };
 
 static enum bind_outcome read_names(struct bind *bind, void *out, uint32_t at)
 {
-    struct names *names = &((struct categories *)out)->names;
+    struct text_list *names = &((struct category_columns *)out)->names;
     enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_CATEGORIES_MAX);
     if (outcome)
         return outcome;
@@ -102,9 +103,10 @@ static enum bind_outcome read_names(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
-#define WIDE(name, member, least, most) COLUMN(struct categories, member, name, MIRE_WIRE_CATEGORIES_MAX, least, most)
-#define SIGNED(name, member)            WIDE(name, member, INT64_MIN, INT64_MAX)
-#define PLAIN(name, member)             WIDE(name, member, 0, UINT64_MAX)
+#define WIDE(name, member, least, most) \
+    COLUMN(struct category_columns, member, name, MIRE_WIRE_CATEGORIES_MAX, least, most)
+#define SIGNED(name, member) WIDE(name, member, INT64_MIN, INT64_MAX)
+#define PLAIN(name, member)  WIDE(name, member, 0, UINT64_MAX)
 
 static const struct bind_field category_fields[] = {
     {REQUIRED(OTHER(MIRE_NAME_NAME, read_names))},
@@ -148,7 +150,7 @@ static struct memory_growth growth_at(const struct bind_column *bytes, const str
                                   .count = count->known ? (int64_t)count->values[i] : 0};
 }
 
-static struct memory_category category_at(const struct categories *c, size_t i)
+static struct memory_category category_at(const struct category_columns *c, size_t i)
 {
     return (struct memory_category){
         .name = c->names.text[i],
@@ -169,7 +171,7 @@ static struct memory_category category_at(const struct categories *c, size_t i)
 
 static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t at)
 {
-    struct categories c = {0};
+    struct category_columns c = {0};
     struct memory *memory = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, category_fields, COUNT(category_fields));
     if (!outcome)
@@ -190,11 +192,11 @@ static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t 
     return MIRE_BIND_OK;
 }
 
-struct stacks {
+struct stack_columns {
     struct bind_column category, node, count, bytes, error_count, error_bytes, grown_count, grown_bytes;
 };
 
-#define STACKS(name, member, least, most) COLUMN(struct stacks, member, name, MIRE_WIRE_STACKS_MAX, least, most)
+#define STACKS(name, member, least, most) COLUMN(struct stack_columns, member, name, MIRE_WIRE_STACKS_MAX, least, most)
 
 static const struct bind_field stack_fields[] = {
     {REQUIRED(STACKS(MIRE_NAME_CATEGORY, category, 0, MIRE_WIRE_CATEGORIES_MAX - 1))},
@@ -215,7 +217,7 @@ static const struct report *report_of(const void *memory)
 
 static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
 {
-    struct stacks c = {0};
+    struct stack_columns c = {0};
     struct memory *memory = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, stack_fields, COUNT(stack_fields));
     if (!outcome)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct module {
+struct image_class {
     const char *image; /* NULL: a free place of the table */
     enum whose whose;
     struct rules_module rules;
@@ -22,8 +22,8 @@ struct judging {
     struct resolved *doc;
     const struct report *report;
     const struct rules *rules;
-    bool scripted;          /* frames of a script are told */
-    struct module *modules; /* by name of the image: a hash table */
+    bool scripted;               /* frames of a script are told */
+    struct image_class *modules; /* by name of the image: a hash table */
     size_t room;
     uint8_t *position; /* per place: BETWEEN... */
     uint32_t *rule_of; /* per rule that was found, by hash: index into `found` + 1 */
@@ -50,7 +50,7 @@ static size_t hash_text(const char *text)
     return (size_t)(hash ^ hash >> 32);
 }
 
-static int find_module(struct module **out, struct judging *j, const char *image)
+static int find_module(struct image_class **out, struct judging *j, const char *image)
 {
     size_t at = hash_text(image) & (j->room - 1);
     while (j->modules[at].image && strcmp(j->modules[at].image, image) != 0)
@@ -97,7 +97,7 @@ static uint32_t note_rule(struct judging *j, const struct rule_found *found)
  * a name outside all (an interpreter's, Java's) may be to blame. A folder alone makes no module the system's: where
  * nothing else is known of it, it is unknown.
  */
-static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, const struct module *module,
+static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, const struct image_class *module,
                              const struct resolved_place *place)
 {
     bool known = place->image[0] || place->named;
@@ -137,7 +137,7 @@ static int find_names(struct name *out, uint32_t *made_out, struct judging *j, c
 static int judge_place(struct classes *out, struct judging *j, struct resolved_place *place, size_t at)
 {
     struct rule_found found, mark;
-    struct module *module;
+    struct image_class *module;
     uint32_t made = 0;
     bool by_rule;
     int rc = find_module(&module, j, place->script && place->file[0] ? place->file : place->image);

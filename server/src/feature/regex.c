@@ -28,32 +28,32 @@ struct regex {
 };
 
 /* A piece of the machine: where it begins, and the chain of exits that lead nowhere yet. */
-struct piece {
+struct regex_piece {
     uint16_t first;
     uint16_t open; /* exit: state * 2, + 1 for its other one; the next of the chain stands in the exit itself */
 };
 
-struct reader {
+struct regex_reader {
     const char *at;
     const char *why;
     struct regex *out;
     int depth;
 };
 
-static bool wrong(struct reader *reader, const char *why)
+static bool wrong(struct regex_reader *reader, const char *why)
 {
     if (!reader->why)
         reader->why = why;
     return false;
 }
 
-static uint16_t *exit_of(const struct reader *reader, uint16_t number)
+static uint16_t *exit_of(const struct regex_reader *reader, uint16_t number)
 {
     struct state *state = &reader->out->states[number / 2];
     return number & 1 ? &state->other : &state->next;
 }
 
-static void join(const struct reader *reader, uint16_t open, uint16_t to)
+static void join(const struct regex_reader *reader, uint16_t open, uint16_t to)
 {
     while (open != NOWHERE) {
         uint16_t *exit = exit_of(reader, open);
@@ -62,7 +62,7 @@ static void join(const struct reader *reader, uint16_t open, uint16_t to)
     }
 }
 
-static uint16_t chain(const struct reader *reader, uint16_t a, uint16_t b)
+static uint16_t chain(const struct regex_reader *reader, uint16_t a, uint16_t b)
 {
     uint16_t last = a;
     if (a == NOWHERE)
@@ -73,10 +73,10 @@ static uint16_t chain(const struct reader *reader, uint16_t a, uint16_t b)
     return a;
 }
 
-static bool add(struct piece *out, struct reader *reader, enum op op)
+static bool add(struct regex_piece *out, struct regex_reader *reader, enum op op)
 {
     uint16_t number = reader->out->count;
-    *out = (struct piece){number, (uint16_t)(number * 2)};
+    *out = (struct regex_piece){number, (uint16_t)(number * 2)};
     if (number == MIRE_REGEX_STATES)
         return wrong(reader, "the expression is too long");
     reader->out->states[reader->out->count++] = (struct state){.op = (uint8_t)op, .next = NOWHERE, .other = NOWHERE};
@@ -89,7 +89,7 @@ static void take(struct state *state, unsigned char byte)
 }
 
 /* One byte of a list or of the expression itself, \ before it or not. */
-static bool literal(unsigned char *out, struct reader *reader)
+static bool literal(unsigned char *out, struct regex_reader *reader)
 {
     if (*reader->at == '\\' && !*++reader->at)
         return wrong(reader, "a character belongs behind the \\");
@@ -98,7 +98,7 @@ static bool literal(unsigned char *out, struct reader *reader)
 }
 
 /* [a-z_] behind its bracket. */
-static bool read_list(struct reader *reader, struct state *state)
+static bool read_list(struct regex_reader *reader, struct state *state)
 {
     bool but = *reader->at == '^';
     const char *begin = reader->at += but;
@@ -124,9 +124,9 @@ static bool read_list(struct reader *reader, struct state *state)
     return true;
 }
 
-static bool read_either(struct piece *out, struct reader *reader);
+static bool read_either(struct regex_piece *out, struct regex_reader *reader);
 
-static bool read_group(struct piece *out, struct reader *reader)
+static bool read_group(struct regex_piece *out, struct regex_reader *reader)
 {
     if (++reader->depth > DEPTH_MAX)
         return wrong(reader, "too many brackets within brackets");
@@ -138,11 +138,11 @@ static bool read_group(struct piece *out, struct reader *reader)
     return true;
 }
 
-static bool read_atom(struct piece *out, struct reader *reader)
+static bool read_atom(struct regex_piece *out, struct regex_reader *reader)
 {
     unsigned char byte;
     char c = *reader->at;
-    *out = (struct piece){NOWHERE, NOWHERE};
+    *out = (struct regex_piece){NOWHERE, NOWHERE};
     if (c == '*' || c == '+' || c == '?')
         return wrong(reader, "there is nothing to repeat");
     if (c == '(') {
@@ -171,37 +171,37 @@ static bool read_atom(struct piece *out, struct reader *reader)
     return true;
 }
 
-static bool read_repeated(struct piece *out, struct reader *reader)
+static bool read_repeated(struct regex_piece *out, struct regex_reader *reader)
 {
     if (!read_atom(out, reader))
         return false;
     for (; *reader->at == '*' || *reader->at == '+' || *reader->at == '?'; reader->at++) {
-        struct piece split, before = *out;
+        struct regex_piece split, before = *out;
         if (!add(&split, reader, OP_SPLIT))
             return false;
         reader->out->states[split.first].next = before.first;
         uint16_t leave = (uint16_t)(split.first * 2 + 1);
         if (*reader->at == '?') {
-            *out = (struct piece){split.first, chain(reader, before.open, leave)};
+            *out = (struct regex_piece){split.first, chain(reader, before.open, leave)};
             continue;
         }
         join(reader, before.open, split.first);
-        *out = (struct piece){*reader->at == '+' ? before.first : split.first, leave};
+        *out = (struct regex_piece){*reader->at == '+' ? before.first : split.first, leave};
     }
     return true;
 }
 
 /* Pieces one after the other; none at all is an exit that leads on. */
-static bool read_row(struct piece *out, struct reader *reader)
+static bool read_row(struct regex_piece *out, struct regex_reader *reader)
 {
     bool any = false;
     while (*reader->at && *reader->at != '|' && *reader->at != ')') {
-        struct piece next;
+        struct regex_piece next;
         if (!read_repeated(&next, reader))
             return false;
         if (any)
             join(reader, out->open, next.first);
-        *out = (struct piece){any ? out->first : next.first, next.open};
+        *out = (struct regex_piece){any ? out->first : next.first, next.open};
         any = true;
     }
     if (any)
@@ -211,26 +211,26 @@ static bool read_row(struct piece *out, struct reader *reader)
     return true; /* a split with one exit */
 }
 
-static bool read_either(struct piece *out, struct reader *reader)
+static bool read_either(struct regex_piece *out, struct regex_reader *reader)
 {
     if (!read_row(out, reader))
         return false;
     while (*reader->at == '|') {
-        struct piece split, right, left = *out;
+        struct regex_piece split, right, left = *out;
         reader->at++;
         if (!add(&split, reader, OP_SPLIT) || !read_row(&right, reader))
             return false;
         reader->out->states[split.first].next = left.first;
         reader->out->states[split.first].other = right.first;
-        *out = (struct piece){split.first, chain(reader, left.open, right.open)};
+        *out = (struct regex_piece){split.first, chain(reader, left.open, right.open)};
     }
     return true;
 }
 
 int regex_make(struct regex **out, const char **why_out, const char *text)
 {
-    struct reader reader = {.at = text};
-    struct piece all, done;
+    struct regex_reader reader = {.at = text};
+    struct regex_piece all, done;
     struct regex *regex = calloc(1, sizeof *regex + MIRE_REGEX_STATES * sizeof regex->states[0]);
     reader.out = regex;
     if (!regex)

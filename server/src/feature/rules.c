@@ -178,7 +178,7 @@ static enum rules_outcome read_rule(struct rule *rule, struct rules *rules, stru
 
 static enum rules_outcome add_rule(struct rules *rules, struct rules_fault *fault, char *line, unsigned number)
 {
-    struct pack *pack = &rules->packs[rules->pack_count - 1];
+    struct rule_pack *pack = &rules->packs[rules->pack_count - 1];
     if (pack->rule_count == MIRE_RULES_MAX)
         return pack_wrong(fault, number, "too many rules: a pack has at most 4096");
     if (rules->count == rules->room) {
@@ -202,7 +202,7 @@ static enum rules_outcome add_rule(struct rules *rules, struct rules_fault *faul
 static enum rules_outcome read_line(void *context, struct rules_fault *fault, char *line, unsigned number)
 {
     struct rules *rules = context;
-    struct pack *pack = &rules->packs[rules->pack_count - 1];
+    struct rule_pack *pack = &rules->packs[rules->pack_count - 1];
     char *rest = line + strspn(line, " \t");
     bool tells = !strncmp(rest, "version", 7) && strchr(" \t", rest[7]);
     if (pack->version && tells)
@@ -222,15 +222,15 @@ static enum rules_outcome add_pack(struct rules *rules, struct rules_fault *faul
                                    bool builtin)
 {
     unsigned lines = 0;
-    struct pack *pack = &rules->packs[rules->pack_count];
+    struct rule_pack *pack = &rules->packs[rules->pack_count];
     fault->pack = source->name;
     if (rules->pack_count == MIRE_PACKS_MAX)
         return pack_wrong(fault, 0, "too many packs");
-    *pack = (struct pack){.name = source->name,
-                          .len = source->len,
-                          .builtin = builtin,
-                          .given = source->version,
-                          .version = source->version};
+    *pack = (struct rule_pack){.name = source->name,
+                               .len = source->len,
+                               .builtin = builtin,
+                               .given = source->version,
+                               .version = source->version};
     enum rules_outcome outcome = pack_copy(&pack->text, fault, source->text, source->len);
     if (outcome)
         return outcome;
@@ -289,7 +289,7 @@ enum rules_outcome rules_before(struct rules **out, struct rules_fault *fault, c
     struct rules_source all[MIRE_PACKS_MAX + 1] = {*source};
     size_t builtin = 0;
     for (size_t i = 0; i < base->pack_count; i++) {
-        const struct pack *pack = &base->packs[i];
+        const struct rule_pack *pack = &base->packs[i];
         all[i + 1] = (struct rules_source){pack->name, pack->original, pack->len, pack->given};
         builtin += pack->builtin;
     }
@@ -352,6 +352,6 @@ size_t rules_pack_count(const struct rules *rules)
 
 struct rules_pack rules_pack(const struct rules *rules, size_t at)
 {
-    const struct pack *pack = &rules->packs[at];
+    const struct rule_pack *pack = &rules->packs[at];
     return (struct rules_pack){pack->name, pack->version, pack->builtin, pack->rule_count, pack->original};
 }

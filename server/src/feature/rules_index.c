@@ -154,7 +154,7 @@ static struct rule_found found_at(const struct rules *rules, uint32_t number)
     if (number == UINT32_MAX)
         return (struct rule_found){.class = MIRE_CLASS_NONE, .text = "", .pack = ""};
     const struct rule *rule = &rules->rows[number];
-    const struct pack *pack = &rules->packs[rule->pack];
+    const struct rule_pack *pack = &rules->packs[rule->pack];
     return (struct rule_found){.class = rule->class,
                                .text = rule->written,
                                .line = rule->line,

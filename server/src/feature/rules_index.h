@@ -35,7 +35,7 @@ struct rules_index {
     uint32_t *numbers;            /* of rules, rising in each bucket */
 };
 
-struct pack {
+struct rule_pack {
     const char *name;
     char *text;     /* cut up: the rules point into it */
     char *original; /* as it was read */
@@ -48,7 +48,7 @@ struct pack {
 
 struct rules {
     size_t pack_count;
-    struct pack packs[MIRE_PACKS_MAX];
+    struct rule_pack packs[MIRE_PACKS_MAX];
     size_t count, room;
     struct rule *rows;
     size_t module_count, module_room;

@@ -47,7 +47,7 @@ static enum memory_reason judge(const struct memory_category *category, const st
     return grows ? MIRE_MEMORY_GROWS : MIRE_MEMORY_NOT_SUSPECT;
 }
 
-struct ranked {
+struct ranked_suspect {
     uint32_t category;
     bool known; /* its stacks are */
     uint64_t beyond, bytes, count;
@@ -55,7 +55,7 @@ struct ranked {
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_suspect *x = a, *y = b;
     if (x->known != y->known)
         return x->known ? -1 : 1;
     if (x->beyond != y->beyond)
@@ -67,7 +67,7 @@ static int by_rank(const void *a, const void *b)
 
 static int rank(struct memory_found *found, struct arena *arena, const struct memory *memory)
 {
-    struct ranked *ranked = arena_array(arena, memory->category_count, sizeof *ranked);
+    struct ranked_suspect *ranked = arena_array(arena, memory->category_count, sizeof *ranked);
     size_t count = 0;
     if (!ranked)
         return MIRE_FAULT_MEMORY;
@@ -75,8 +75,8 @@ static int rank(struct memory_found *found, struct arena *arena, const struct me
         uint64_t bytes = memory->categories[i].held_bytes, healthy = found[i].healthy_bytes.value;
         if (found[i].reason)
             ranked[count++] =
-                (struct ranked){(uint32_t)i, memory_stacks_of(memory, i).count > 0,
-                                bytes > healthy ? bytes - healthy : 0, bytes, memory->categories[i].live_count};
+                (struct ranked_suspect){(uint32_t)i, memory_stacks_of(memory, i).count > 0,
+                                        bytes > healthy ? bytes - healthy : 0, bytes, memory->categories[i].live_count};
     }
     if (count)
         qsort(ranked, count, sizeof *ranked, by_rank);

@@ -40,7 +40,7 @@ int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *d
     return 0;
 }
 
-struct walk {
+struct tree_walker {
     const struct resolved *doc;
     const uint32_t *functions;
     uint64_t *below;   /* per node: time of it and all under it */
@@ -54,7 +54,7 @@ struct walk {
     struct tree_step *steps;
 };
 
-static int walk_init(struct walk *walk, struct arena *arena)
+static int walk_init(struct tree_walker *walk, struct arena *arena)
 {
     size_t nodes = walk->doc->node_count;
     size_t places = walk->doc->place_count;
@@ -93,7 +93,7 @@ static bool is_asked(const struct resolved *doc, size_t sample, const struct tre
     return how->thread == MIRE_TREE_ALL || doc->samples[sample].thread == how->thread;
 }
 
-static uint32_t function_of(const struct walk *walk, uint32_t node)
+static uint32_t function_of(const struct tree_walker *walk, uint32_t node)
 {
     return walk->functions[walk->doc->nodes[node].place];
 }
@@ -104,7 +104,7 @@ static bool is_partial(const struct report_sample *sample)
 }
 
 /* The outermost node of a stack; 0 if it is deeper than anybody looks. */
-static uint32_t outermost(const struct walk *walk, uint32_t node)
+static uint32_t outermost(const struct tree_walker *walk, uint32_t node)
 {
     for (unsigned i = 0; i < DEPTH_MAX; i++) {
         if (!walk->doc->nodes[node].parent)
@@ -115,7 +115,7 @@ static uint32_t outermost(const struct walk *walk, uint32_t node)
 }
 
 /* The node of a whole stack that is the function and has most time; of equals the outermost. 0: there is none. */
-static uint32_t find_shared(const struct walk *walk, uint32_t function, const uint64_t *whole)
+static uint32_t find_shared(const struct tree_walker *walk, uint32_t function, const uint64_t *whole)
 {
     uint32_t best = 0;
     for (uint32_t n = 1; n < walk->doc->node_count; n++)
@@ -128,7 +128,7 @@ static uint32_t find_shared(const struct walk *walk, uint32_t function, const ui
  * A stack whose outer end is missing begins in the middle of the others: its outermost function stands where the whole
  * ones have it.
  */
-static void join_partial(struct walk *walk, uint64_t *whole)
+static void join_partial(struct tree_walker *walk, uint64_t *whole)
 {
     const struct resolved *doc = walk->doc;
     unsigned joined = 0;
@@ -148,7 +148,7 @@ static void join_partial(struct walk *walk, uint64_t *whole)
 }
 
 /* Time that stacks joined elsewhere bring to the nodes outside them. */
-static void add_joined(struct walk *walk)
+static void add_joined(struct tree_walker *walk)
 {
     for (size_t n = 1; n < walk->doc->node_count; n++) {
         if (walk->parent[n] == walk->doc->nodes[n].parent)
@@ -159,7 +159,7 @@ static void add_joined(struct walk *walk)
 }
 
 /* Time of every node, and the children's lists; of node 0 that of the stacks. The sums go to the path. */
-static void weigh(struct tree_path *out, struct walk *walk, const struct tree_walk *how)
+static void weigh(struct tree_path *out, struct tree_walker *walk, const struct tree_walk *how)
 {
     const struct resolved *doc = walk->doc;
     uint64_t sum = 0;
@@ -187,7 +187,7 @@ static void weigh(struct tree_path *out, struct walk *walk, const struct tree_wa
 
 /* All children of the level's nodes, which are the function `caller`, go to `deeper`; returns how many, and the
  * heaviest function among them. */
-static size_t children(struct walk *walk, size_t count, uint32_t caller, uint32_t stamp, uint32_t *best_out)
+static size_t children(struct tree_walker *walk, size_t count, uint32_t caller, uint32_t stamp, uint32_t *best_out)
 {
     size_t found = 0;
     uint64_t most = 0;
@@ -215,7 +215,7 @@ static size_t children(struct walk *walk, size_t count, uint32_t caller, uint32_
 }
 
 /* Keep the nodes of one function; returns how many, and the heaviest one's place. */
-static size_t keep(struct walk *walk, size_t count, uint32_t function, uint32_t *place_out)
+static size_t keep(struct tree_walker *walk, size_t count, uint32_t function, uint32_t *place_out)
 {
     size_t kept = 0;
     uint64_t most = 0;
@@ -233,7 +233,7 @@ static size_t keep(struct walk *walk, size_t count, uint32_t function, uint32_t 
 }
 
 /* A function that calls itself is one step: nodes below the level's that are the same function join it. */
-static size_t join_recursion(struct walk *walk, size_t count, uint32_t function)
+static size_t join_recursion(struct tree_walker *walk, size_t count, uint32_t function)
 {
     for (size_t i = 0; i < count; i++)
         for (uint32_t n = walk->child[walk->level[i]]; n; n = walk->sibling[n])
@@ -244,7 +244,7 @@ static size_t join_recursion(struct walk *walk, size_t count, uint32_t function)
 
 int tree_path(struct tree_path *out, struct arena *arena, const struct resolved *doc, const struct tree_walk *how)
 {
-    struct walk walk = {.doc = doc, .functions = how->functions};
+    struct tree_walker walk = {.doc = doc, .functions = how->functions};
     *out = (struct tree_path){0};
     int rc = walk_init(&walk, arena);
     if (rc)

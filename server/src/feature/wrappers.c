@@ -23,7 +23,7 @@ struct evidence { /* of a function */
 
 enum hint { HINT_NONE, HINT_WEAK, HINT_STRONG };
 
-struct search {
+struct wrapper_search {
     const struct resolved *doc;
     const uint32_t *functions;
     enum rule_class *of;       /* per place */
@@ -63,14 +63,14 @@ static enum hint hint_of(const struct resolved_place *place)
 }
 
 /* A function of the C library that allocates for its caller counts as an allocator: strdup, reallocarray. */
-static bool is_allocator(const struct search *s, uint32_t place)
+static bool is_allocator(const struct wrapper_search *s, uint32_t place)
 {
     return s->of[place] == MIRE_CLASS_ALLOCATOR ||
            (s->of[place] == MIRE_CLASS_RUNTIME && hint_of(&s->doc->places[place]) == HINT_STRONG);
 }
 
 /* The stack from its innermost frame outwards. A stack begins inside the function that called the allocator. */
-static void look_at(struct search *s, const struct memory_stack *stack)
+static void look_at(struct wrapper_search *s, const struct memory_stack *stack)
 {
     const struct resolved_node *nodes = s->doc->nodes;
     bool direct = true;
@@ -95,7 +95,7 @@ static bool speaks_for_itself(const struct evidence *evidence)
            evidence->callers.count + evidence->sizes.count >= 5;
 }
 
-static bool is_wrapper(const struct search *s, uint32_t place, bool by_place_alone)
+static bool is_wrapper(const struct wrapper_search *s, uint32_t place, bool by_place_alone)
 {
     const struct evidence *evidence = &s->evidence[s->functions[place]];
     enum hint hint = hint_of(&s->doc->places[place]);
@@ -108,7 +108,7 @@ static bool is_wrapper(const struct search *s, uint32_t place, bool by_place_alo
 }
 
 /* One pass. Returns whether a wrapper was found. */
-static bool pass(struct search *s, bool by_place_alone)
+static bool pass(struct wrapper_search *s, bool by_place_alone)
 {
     const struct resolved *doc = s->doc;
     bool found = false;
@@ -128,7 +128,7 @@ int wrappers_find(enum rule_class **plain_out, struct classes *classes, struct a
                   const uint32_t *functions)
 {
     struct resolved_place *places = arena_array(arena, doc->place_count, sizeof *places);
-    struct search s = {.doc = doc, .functions = functions, .of = classes->of};
+    struct wrapper_search s = {.doc = doc, .functions = functions, .of = classes->of};
     s.evidence = arena_array(arena, doc->place_count, sizeof *s.evidence);
     *plain_out = arena_array(arena, doc->place_count, sizeof **plain_out);
     if (!places || !s.evidence || !*plain_out)

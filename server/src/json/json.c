@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reader {
+struct json_reader {
     struct json *json;
     const char *p;
     const char *end;
@@ -21,25 +21,25 @@ struct reader {
     uint32_t open[MIRE_JSON_DEPTH_MAX]; /* places of the containers we are in */
 };
 
-static enum json_outcome fail(struct reader *r, enum json_outcome outcome, const char *at, const char *text)
+static enum json_outcome fail(struct json_reader *r, enum json_outcome outcome, const char *at, const char *text)
 {
     r->fault->at = (size_t)(at - r->json->text);
     r->fault->text = text;
     return outcome;
 }
 
-static enum json_outcome malformed(struct reader *r, const char *text)
+static enum json_outcome malformed(struct json_reader *r, const char *text)
 {
     return fail(r, MIRE_JSON_MALFORMED, r->p, r->p < r->end ? text : "the text ends here, too early");
 }
 
-static inline void skip_space(struct reader *r)
+static inline void skip_space(struct json_reader *r)
 {
     while (r->p < r->end && (*r->p == ' ' || *r->p == '\n' || *r->p == '\t' || *r->p == '\r'))
         r->p++;
 }
 
-static enum json_outcome grow(struct reader *r)
+static enum json_outcome grow(struct json_reader *r)
 {
     struct json *json = r->json;
     if (json->count >= r->limits.values_max)
@@ -55,7 +55,7 @@ static enum json_outcome grow(struct reader *r)
     return MIRE_JSON_OK;
 }
 
-static inline enum json_outcome push(struct reader *r, enum json_kind kind, uint32_t size, uint64_t bits)
+static inline enum json_outcome push(struct json_reader *r, enum json_kind kind, uint32_t size, uint64_t bits)
 {
     struct json *json = r->json;
     if (json->count >= json->room || json->count >= r->limits.values_max) {
@@ -121,7 +121,7 @@ static int hex4(const char *p, const char *end)
 }
 
 /* \uXXXX at r->p, with its partner if it is the first half of a pair. A half alone stands for no character. */
-static enum json_outcome skip_unicode(struct reader *r)
+static enum json_outcome skip_unicode(struct json_reader *r)
 {
     int high = hex4(r->p + 2, r->end);
     if (high < 0) {
@@ -141,7 +141,7 @@ static enum json_outcome skip_unicode(struct reader *r)
     return MIRE_JSON_OK;
 }
 
-static enum json_outcome skip_escape(struct reader *r)
+static enum json_outcome skip_escape(struct json_reader *r)
 {
     if (r->end - r->p < 2) {
         r->p = r->end;
@@ -157,7 +157,7 @@ static enum json_outcome skip_escape(struct reader *r)
     return MIRE_JSON_OK;
 }
 
-static enum json_outcome read_string(struct reader *r)
+static enum json_outcome read_string(struct json_reader *r)
 {
     const char *begin = ++r->p;
     bool escaped = false;
@@ -188,7 +188,7 @@ static enum json_outcome read_string(struct reader *r)
     return push(r, MIRE_JSON_STRING, (uint32_t)len, (uint64_t)(begin - r->json->text) | (uint64_t)escaped << 63);
 }
 
-static enum json_outcome read_number(struct reader *r)
+static enum json_outcome read_number(struct json_reader *r)
 {
     struct json_number number;
     const char *text = json_number_read(&number, &r->p, r->end, r->limits.tolerant);
@@ -197,7 +197,7 @@ static enum json_outcome read_number(struct reader *r)
     return push(r, number.kind, 0, number.bits);
 }
 
-static enum json_outcome read_word(struct reader *r, const char *word, size_t len, enum json_kind kind)
+static enum json_outcome read_word(struct json_reader *r, const char *word, size_t len, enum json_kind kind)
 {
     for (size_t i = 0; i < len; i++, r->p++)
         if (r->p >= r->end || *r->p != word[i])
@@ -206,7 +206,7 @@ static enum json_outcome read_word(struct reader *r, const char *word, size_t le
 }
 
 /* A member's name and its colon. */
-static enum json_outcome read_name(struct reader *r)
+static enum json_outcome read_name(struct json_reader *r)
 {
     skip_space(r);
     if (r->p >= r->end || *r->p != '"')
@@ -221,7 +221,7 @@ static enum json_outcome read_name(struct reader *r)
     return MIRE_JSON_OK;
 }
 
-static void close_container(struct reader *r)
+static void close_container(struct json_reader *r)
 {
     struct json *json = r->json;
     struct json_slot *slot = &json->slots[r->open[--r->depth]];
@@ -229,7 +229,7 @@ static void close_container(struct reader *r)
 }
 
 /* Open a container. *done: it is empty and already closed. */
-static enum json_outcome open_container(struct reader *r, bool *done)
+static enum json_outcome open_container(struct json_reader *r, bool *done)
 {
     bool object = *r->p == '{';
     if (r->depth >= r->limits.depth_max)
@@ -250,7 +250,7 @@ static enum json_outcome open_container(struct reader *r, bool *done)
 }
 
 /* One scalar, or the beginning of a container (*done is then false unless it is empty). */
-static inline enum json_outcome begin_value(struct reader *r, bool *done)
+static inline enum json_outcome begin_value(struct json_reader *r, bool *done)
 {
     skip_space(r);
     *done = true;
@@ -276,7 +276,7 @@ static inline enum json_outcome begin_value(struct reader *r, bool *done)
 }
 
 /* After a value: on to the next one, closing what ends here. *more: there is a next one. */
-static inline enum json_outcome after_value(struct reader *r, bool *more)
+static inline enum json_outcome after_value(struct json_reader *r, bool *more)
 {
     while (r->depth) {
         struct json_slot *slot = &r->json->slots[r->open[r->depth - 1]];
@@ -314,7 +314,7 @@ void json_fini(struct json *json)
 enum json_outcome json_read(struct json *json, struct json_fault *fault, const char *text, size_t len,
                             const struct json_limits *limits)
 {
-    struct reader r = {.json = json, .p = text, .end = text + len, .fault = fault, .limits = *limits};
+    struct json_reader r = {.json = json, .p = text, .end = text + len, .fault = fault, .limits = *limits};
     if (r.limits.depth_max > MIRE_JSON_DEPTH_MAX)
         r.limits.depth_max = MIRE_JSON_DEPTH_MAX;
     if (r.limits.values_max > MIRE_JSON_VALUES_MAX)

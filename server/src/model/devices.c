@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct marks {
+struct device_marks {
     uint32_t in_list, in_group; /* number of the last list and group it was counted in, from 1 */
 };
 
 struct table {
-    uint32_t *slots;          /* 1 + number of the device; 0: free. Power of two, at most half full */
-    const uint8_t **installs; /* by number */
-    struct marks *marks;      /* by number */
+    uint32_t *slots;            /* 1 + number of the device; 0: free. Power of two, at most half full */
+    const uint8_t **installs;   /* by number */
+    struct device_marks *marks; /* by number */
     size_t mask, used;
     uint8_t key[MIRE_SHORT_KEY];
 };
@@ -45,7 +45,7 @@ static int table_init(struct table *t, size_t most)
     return t->slots && t->installs && t->marks && most < UINT32_MAX / 4 ? 0 : MIRE_FAULT_MEMORY;
 }
 
-static struct marks *table_find(struct table *t, const uint8_t *install)
+static struct device_marks *table_find(struct table *t, const uint8_t *install)
 {
     size_t at = (size_t)hash_short(t->key, install, MIRE_INSTALL_LEN) & t->mask;
 
@@ -81,10 +81,10 @@ static int64_t count_list(struct table *t, int64_t *of_group, const struct devic
     int64_t devices = 0;
 
     for (size_t i = 0; i < list->count; i++) {
-        struct marks *m = table_find(t, list->installs + i * MIRE_INSTALL_LEN);
+        struct device_marks *m = table_find(t, list->installs + i * MIRE_INSTALL_LEN);
         devices += m->in_list != number + 1;
         *of_group += m->in_group != group;
-        *m = (struct marks){number + 1, group};
+        *m = (struct device_marks){number + 1, group};
     }
     return devices;
 }

@@ -132,13 +132,13 @@ void memory_document_write(struct json_writer *w, const struct memory *memory)
     json_write_close(w, '}');
 }
 
-struct names {
+struct document_names {
     const char **text;
     size_t count;
 };
 
-struct categories {
-    struct names names;
+struct document_category_columns {
+    struct document_names names;
     struct bind_column kind, known, live_count, live_bytes, held_bytes, total_count, total_bytes, peak_count,
         peak_bytes;
     struct bind_column error_count, error_bytes, stack_count, grown_count, grown_bytes;
@@ -147,7 +147,7 @@ struct categories {
 
 static enum bind_outcome read_names(struct bind *bind, void *out, uint32_t at)
 {
-    struct names *names = &((struct categories *)out)->names;
+    struct document_names *names = &((struct document_category_columns *)out)->names;
     enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
     if (outcome)
         return outcome;
@@ -191,8 +191,8 @@ static struct fact fact_if(bool known, const struct bind_column *column, size_t 
     return known ? (struct fact){column->values[i], true} : (struct fact){0};
 }
 
-static void category_at(struct memory_category *category, struct memory_found *found, const struct categories *c,
-                        size_t i)
+static void category_at(struct memory_category *category, struct memory_found *found,
+                        const struct document_category_columns *c, size_t i)
 {
     uint64_t known = c->known.values[i];
     *category = (struct memory_category){
@@ -223,27 +223,27 @@ static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t 
 {
     static const struct bind_field fields[] = {
         OTHER("name", read_names),
-        COLUMN(struct categories, kind, MIRE_MEMORY_KIND_COUNT - 1),
-        COLUMN(struct categories, known, 63),
-        COLUMN(struct categories, live_count, UINT64_MAX),
-        COLUMN(struct categories, live_bytes, UINT64_MAX),
-        COLUMN(struct categories, held_bytes, UINT64_MAX),
-        COLUMN(struct categories, total_count, UINT64_MAX),
-        COLUMN(struct categories, total_bytes, UINT64_MAX),
-        COLUMN(struct categories, peak_count, UINT64_MAX),
-        COLUMN(struct categories, peak_bytes, UINT64_MAX),
-        COLUMN(struct categories, error_count, UINT64_MAX),
-        COLUMN(struct categories, error_bytes, UINT64_MAX),
-        COLUMN(struct categories, stack_count, UINT32_MAX),
-        SIGNED(struct categories, grown_count),
-        SIGNED(struct categories, grown_bytes),
-        COLUMN(struct categories, reason, MIRE_MEMORY_REASON_COUNT - 1),
-        COLUMN(struct categories, rank, UINT32_MAX),
-        COLUMN(struct categories, rule, UINT32_MAX),
-        COLUMN(struct categories, healthy_count, UINT64_MAX),
-        COLUMN(struct categories, healthy_bytes, UINT64_MAX),
+        COLUMN(struct document_category_columns, kind, MIRE_MEMORY_KIND_COUNT - 1),
+        COLUMN(struct document_category_columns, known, 63),
+        COLUMN(struct document_category_columns, live_count, UINT64_MAX),
+        COLUMN(struct document_category_columns, live_bytes, UINT64_MAX),
+        COLUMN(struct document_category_columns, held_bytes, UINT64_MAX),
+        COLUMN(struct document_category_columns, total_count, UINT64_MAX),
+        COLUMN(struct document_category_columns, total_bytes, UINT64_MAX),
+        COLUMN(struct document_category_columns, peak_count, UINT64_MAX),
+        COLUMN(struct document_category_columns, peak_bytes, UINT64_MAX),
+        COLUMN(struct document_category_columns, error_count, UINT64_MAX),
+        COLUMN(struct document_category_columns, error_bytes, UINT64_MAX),
+        COLUMN(struct document_category_columns, stack_count, UINT32_MAX),
+        SIGNED(struct document_category_columns, grown_count),
+        SIGNED(struct document_category_columns, grown_bytes),
+        COLUMN(struct document_category_columns, reason, MIRE_MEMORY_REASON_COUNT - 1),
+        COLUMN(struct document_category_columns, rank, UINT32_MAX),
+        COLUMN(struct document_category_columns, rule, UINT32_MAX),
+        COLUMN(struct document_category_columns, healthy_count, UINT64_MAX),
+        COLUMN(struct document_category_columns, healthy_bytes, UINT64_MAX),
     };
-    struct categories c = {0};
+    struct document_category_columns c = {0};
     struct memory *memory = &((struct resolved *)out)->memory;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
     if (outcome)
@@ -262,11 +262,11 @@ static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t 
     return MIRE_BIND_OK;
 }
 
-struct stacks {
+struct document_stack_columns {
     struct bind_column category, node, count, bytes, error_count, error_bytes, known, grown_count, grown_bytes, caller1;
 };
 
-static bool fits(const struct resolved *doc, const struct stacks *c, size_t i)
+static bool fits(const struct resolved *doc, const struct document_stack_columns *c, size_t i)
 {
     int64_t caller1 = (int64_t)c->caller1.values[i];
     if (c->category.values[i] >= doc->memory.category_count || c->node.values[i] >= doc->node_count)
@@ -280,18 +280,19 @@ static bool fits(const struct resolved *doc, const struct stacks *c, size_t i)
 static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
-        COLUMN(struct stacks, category, UINT32_MAX),
-        COLUMN(struct stacks, node, UINT32_MAX),
-        COLUMN(struct stacks, count, UINT64_MAX),
-        COLUMN(struct stacks, bytes, UINT64_MAX),
-        MAYBE(struct stacks, error_count),
-        MAYBE(struct stacks, error_bytes),
-        COLUMN(struct stacks, known, 1),
-        SIGNED(struct stacks, grown_count),
-        SIGNED(struct stacks, grown_bytes),
-        {"caller1", MIRE_BIND_COLUMN, offsetof(struct stacks, caller1), true, -1, INT32_MAX, ITEMS_MAX, NULL},
+        COLUMN(struct document_stack_columns, category, UINT32_MAX),
+        COLUMN(struct document_stack_columns, node, UINT32_MAX),
+        COLUMN(struct document_stack_columns, count, UINT64_MAX),
+        COLUMN(struct document_stack_columns, bytes, UINT64_MAX),
+        MAYBE(struct document_stack_columns, error_count),
+        MAYBE(struct document_stack_columns, error_bytes),
+        COLUMN(struct document_stack_columns, known, 1),
+        SIGNED(struct document_stack_columns, grown_count),
+        SIGNED(struct document_stack_columns, grown_bytes),
+        {"caller1", MIRE_BIND_COLUMN, offsetof(struct document_stack_columns, caller1), true, -1, INT32_MAX, ITEMS_MAX,
+         NULL},
     };
-    struct stacks c = {0};
+    struct document_stack_columns c = {0};
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
     if (outcome)

@@ -172,12 +172,12 @@ static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
 
 static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
 {
-    struct columns {
+    struct document_node_columns {
         struct bind_column parent, place;
     } columns = {0};
     static const struct bind_field fields[] = {
-        COLUMN(struct columns, parent, UINT32_MAX),
-        COLUMN(struct columns, place, UINT32_MAX),
+        COLUMN(struct document_node_columns, parent, UINT32_MAX),
+        COLUMN(struct document_node_columns, place, UINT32_MAX),
     };
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_object(bind, &columns, at, fields, COUNT(fields));
@@ -201,29 +201,29 @@ static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
 
 static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
 {
-    struct columns {
+    struct document_sample_columns {
         uint32_t period_ms;
         struct bind_column at_ms, weight_ms, node, state, loss, folded, skipped, syscall, thread;
     } c = {0};
 /* Not in documents of old. */
-#define LATER(column, most)                                                                                   \
-    {                                                                                                         \
-        .name = #column, .want = MIRE_BIND_COLUMN, .offset = offsetof(struct columns, column), .max = (most), \
-        .items_max = ITEMS_MAX                                                                                \
+#define LATER(column, most)                                                                                    \
+    {                                                                                                          \
+        .name = #column, .want = MIRE_BIND_COLUMN, .offset = offsetof(struct document_sample_columns, column), \
+        .max = (most), .items_max = ITEMS_MAX                                                                  \
     }
     static const struct bind_field fields[] = {
-        NUMBER(struct columns, period_ms, MIRE_BIND_U32, UINT32_MAX),
-        COLUMN(struct columns, at_ms, UINT32_MAX),
-        COLUMN(struct columns, weight_ms, UINT32_MAX),
-        COLUMN(struct columns, node, UINT32_MAX),
-        COLUMN(struct columns, state, 127),
+        NUMBER(struct document_sample_columns, period_ms, MIRE_BIND_U32, UINT32_MAX),
+        COLUMN(struct document_sample_columns, at_ms, UINT32_MAX),
+        COLUMN(struct document_sample_columns, weight_ms, UINT32_MAX),
+        COLUMN(struct document_sample_columns, node, UINT32_MAX),
+        COLUMN(struct document_sample_columns, state, 127),
         LATER(loss, 127),
         LATER(folded, UINT32_MAX),
         LATER(skipped, UINT32_MAX),
         LATER(thread, UINT32_MAX),
         {.name = "syscall",
          .want = MIRE_BIND_COLUMN,
-         .offset = offsetof(struct columns, syscall),
+         .offset = offsetof(struct document_sample_columns, syscall),
          .min = -1,
          .max = INT32_MAX,
          .items_max = ITEMS_MAX},
@@ -263,17 +263,17 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
 
 static enum bind_outcome read_hot(struct bind *bind, void *out, uint32_t at)
 {
-    struct hot {
+    struct document_hot {
         uint32_t node, run, caller1, caller2, thread;
         struct bind_column repeat;
     } hot = {0};
     static const struct bind_field fields[] = {
-        NUMBER(struct hot, node, MIRE_BIND_U32, UINT32_MAX),
-        NUMBER(struct hot, run, MIRE_BIND_U32, UINT32_MAX),
-        NUMBER(struct hot, thread, MIRE_BIND_U32, UINT32_MAX),
-        COLUMN(struct hot, repeat, UINT32_MAX),
-        {"caller1", MIRE_BIND_U32, offsetof(struct hot, caller1), true, -1, INT32_MAX, 0, NULL},
-        {"caller2", MIRE_BIND_U32, offsetof(struct hot, caller2), true, -1, INT32_MAX, 0, NULL},
+        NUMBER(struct document_hot, node, MIRE_BIND_U32, UINT32_MAX),
+        NUMBER(struct document_hot, run, MIRE_BIND_U32, UINT32_MAX),
+        NUMBER(struct document_hot, thread, MIRE_BIND_U32, UINT32_MAX),
+        COLUMN(struct document_hot, repeat, UINT32_MAX),
+        {"caller1", MIRE_BIND_U32, offsetof(struct document_hot, caller1), true, -1, INT32_MAX, 0, NULL},
+        {"caller2", MIRE_BIND_U32, offsetof(struct document_hot, caller2), true, -1, INT32_MAX, 0, NULL},
     };
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_object(bind, &hot, at, fields, COUNT(fields));

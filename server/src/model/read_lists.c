@@ -203,12 +203,12 @@ enum bind_outcome document_holder(struct bind *bind, void *out, uint32_t at)
 
 enum bind_outcome document_turns(struct bind *bind, void *out, uint32_t at)
 {
-    struct columns {
+    struct document_turn_columns {
         struct bind_column from_ms, count;
     } c = {0};
     static const struct bind_field fields[] = {
-        COLUMN(struct columns, from_ms, UINT32_MAX),
-        COLUMN(struct columns, count, UINT32_MAX),
+        COLUMN(struct document_turn_columns, from_ms, UINT32_MAX),
+        COLUMN(struct document_turn_columns, count, UINT32_MAX),
     };
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));

@@ -166,7 +166,7 @@ int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const 
 
 /* Issues (read_issues.c) */
 
-struct feature {
+struct issue_summary {
     int64_t issue;
     const char *caller1, *caller1_image, *caller1_place, *caller2, *caller2_image, *category, *reason, *state;
     const char *subject;  /* the category of memory to blame; "" of an issue that is none of memory */
@@ -181,8 +181,8 @@ struct feature {
 };
 
 /* The issues of these numbers that are in the view's app, in the order given. Honours span and version. */
-int read_features(struct feature **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                  const int64_t *issues, size_t issue_count);
+int read_features(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                  const struct view *view, const int64_t *issues, size_t issue_count);
 
 enum read_top {
     READ_TOP_WAITED, /* for which people waited longest; none of memory */

@@ -58,7 +58,7 @@ int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const 
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int halvings = share_halvings(reports);
     const unsigned char bound = (unsigned char)(0x100 >> halvings);
-    struct keys keys = {0};
+    struct issue_keys keys = {0};
     bool split;
     int rc = read_splits(&split, tx, view->app);
     if (!rc && issue_count)

@@ -45,7 +45,7 @@ int read_splits(bool *out, struct pg_tx *tx, int32_t app)
     return rc;
 }
 
-int read_keys(struct keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count)
+int read_keys(struct issue_keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,

@@ -104,7 +104,7 @@ int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *a
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     const char *sql = NULL;
-    struct keys keys;
+    struct issue_keys keys;
     bool split;
     int rc = read_keys(&keys, tx, arena, issues, count);
     if (rc == 0)
@@ -123,7 +123,7 @@ int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *a
 /* The app's versions in their natural order; a version's rank is its place. */
 struct ranks {
     size_t count;
-    struct ranked {
+    struct ranked_version {
         int64_t id;
         const char *version;
     } * by_rank;
@@ -133,7 +133,7 @@ struct ranks {
 
 static int by_version(const void *a, const void *b)
 {
-    return version_compare(((const struct ranked *)a)->version, ((const struct ranked *)b)->version);
+    return version_compare(((const struct ranked_version *)a)->version, ((const struct ranked_version *)b)->version);
 }
 
 static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, const struct view *view)
@@ -149,7 +149,7 @@ static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, 
     if (!out->by_rank || !out->ids || !out->ranks)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < out->count; i++) {
-        out->by_rank[i] = (struct ranked){pg_int(rows, i, 0), arena_strdup(arena, pg_text(rows, i, 1))};
+        out->by_rank[i] = (struct ranked_version){pg_int(rows, i, 0), arena_strdup(arena, pg_text(rows, i, 1))};
         if (!out->by_rank[i].version)
             return MIRE_FAULT_MEMORY;
     }
@@ -161,7 +161,7 @@ static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, 
     return 0;
 }
 
-static int feature_fill(struct feature *f, struct arena *arena, const struct pg_rows *rows, size_t row)
+static int feature_fill(struct issue_summary *f, struct arena *arena, const struct pg_rows *rows, size_t row)
 {
     const char **texts[] = {&f->caller1,  &f->caller1_image, &f->caller1_place, &f->caller2, &f->caller2_image,
                             &f->category, &f->reason,        &f->state,         &f->subject};
@@ -177,7 +177,7 @@ static int feature_fill(struct feature *f, struct arena *arena, const struct pg_
 }
 
 /* One part of the span of one issue. */
-static void feature_add(struct feature *f, const struct ranks *ranks, const struct pg_rows *rows, size_t row)
+static void feature_add(struct issue_summary *f, const struct ranks *ranks, const struct pg_rows *rows, size_t row)
 {
     const char *oldest = ranks->by_rank[pg_int(rows, row, 8)].version;
     const char *newest = ranks->by_rank[pg_int(rows, row, 9)].version;
@@ -198,15 +198,15 @@ static void feature_add(struct feature *f, const struct ranks *ranks, const stru
 
 static int by_number(const void *a, const void *b)
 {
-    int64_t x = (*(struct feature *const *)a)->issue, y = (*(struct feature *const *)b)->issue;
+    int64_t x = (*(struct issue_summary *const *)a)->issue, y = (*(struct issue_summary *const *)b)->issue;
     return (x > y) - (x < y);
 }
 
 /* Counters come in order of their issues. */
-static int features_count(struct feature *features, size_t count, struct arena *arena, const struct ranks *ranks,
+static int features_count(struct issue_summary *features, size_t count, struct arena *arena, const struct ranks *ranks,
                           const struct pg_rows *rows)
 {
-    struct feature **sorted = arena_array(arena, count + 1, sizeof *sorted);
+    struct issue_summary **sorted = arena_array(arena, count + 1, sizeof *sorted);
     size_t at = 0;
 
     if (!sorted)
@@ -224,14 +224,14 @@ static int features_count(struct feature *features, size_t count, struct arena *
     return 0;
 }
 
-int read_features(struct feature **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                  const int64_t *issues, size_t issue_count)
+int read_features(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                  const struct view *view, const int64_t *issues, size_t issue_count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     struct pg_rows *counters MIRE_SCOPED(pg_rows_free) = NULL;
     const char *sql = NULL;
     struct ranks ranks;
-    struct keys keys;
+    struct issue_keys keys;
     bool split;
     int rc = read_ranks(&ranks, tx, arena, view);
     if (rc == 0)

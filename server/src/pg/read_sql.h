@@ -78,11 +78,11 @@ int read_splits(bool *out, struct pg_tx *tx, int32_t app);
 #define BY_TREE_IF(split) ((split) ? ", tree" : "")
 
 /* Issues whose reports may be shown as one of these: asked before, for the planner counts what it is given. */
-struct keys {
+struct issue_keys {
     int64_t *issues;
     size_t count;
 };
-int read_keys(struct keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count);
+int read_keys(struct issue_keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count);
 
 extern const int16_t read_slots[MIRE_SLOT_COUNT];
 

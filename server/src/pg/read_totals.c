@@ -100,7 +100,7 @@ static int by_age(const void *a, const void *b)
 }
 
 /* A version's points. */
-struct line {
+struct version_line {
     const struct point *points;
     size_t count;
     double events;
@@ -109,7 +109,7 @@ struct line {
 /* Sums of other orders of addition are equal to the thousandth. */
 static int by_events(const void *a, const void *b)
 {
-    const struct line *x = a, *y = b;
+    const struct version_line *x = a, *y = b;
     double difference = y->events - x->events;
     if (difference > 0.0005 || difference < -0.0005)
         return difference > 0 ? 1 : -1;
@@ -119,7 +119,7 @@ static int by_events(const void *a, const void *b)
 /* Points, which come version by version, put in order of the versions' events; at most MIRE_SERIES_MAX of these. */
 static int points_arrange(struct point **points, size_t *count, struct arena *arena)
 {
-    struct line *lines = arena_array(arena, *count + 1, sizeof *lines);
+    struct version_line *lines = arena_array(arena, *count + 1, sizeof *lines);
     struct point *arranged = arena_array(arena, *count + 1, sizeof *arranged);
     size_t line_count = 0, at = 0;
 

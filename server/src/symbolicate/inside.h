@@ -21,7 +21,7 @@ struct outlined { /* of a wire node whose frame is an outline: what it stands fo
     uint32_t under;     /* below this wire node */
 };
 
-struct job {
+struct symbolicate_job {
     struct arena *arena;
     const struct report *report;
     uint64_t now_ms;
@@ -43,7 +43,7 @@ struct where { /* the image of a frame */
 };
 
 /* Room for one place more, with zeros; NULL: no memory. */
-struct resolved_place *symbolicate_add(struct job *job);
+struct resolved_place *symbolicate_add(struct symbolicate_job *job);
 
 /* The frames of one image of Java. */
 struct java_image {
@@ -56,9 +56,10 @@ struct java_image {
 };
 
 /* Resolve them, and the nodes of those that are outlines. 0 or a fault. */
-int symbolicate_java(struct job *job, struct java_image *java);
+int symbolicate_java(struct symbolicate_job *job, struct java_image *java);
 
 /* Places of the frames order[0..count), which are rows of a script. 0 or a fault. */
-int symbolicate_script(struct job *job, const struct report_image *image, const uint32_t *order, size_t count);
+int symbolicate_script(struct symbolicate_job *job, const struct report_image *image, const uint32_t *order,
+                       size_t count);
 
 #endif

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-static const struct report_java *row_of(const struct job *job, uint32_t frame)
+static const struct report_java *row_of(const struct symbolicate_job *job, uint32_t frame)
 {
     return &job->report->java[job->report->frames[frame].offset];
 }
@@ -34,7 +34,7 @@ static bool is_source(const char *file)
 }
 
 /* As it came. Without its mapping the name may be another function's in another build. */
-static int add_raw(struct job *job, struct java_image *java, const struct report_java *row)
+static int add_raw(struct symbolicate_job *job, struct java_image *java, const struct report_java *row)
 {
     const struct report_image *image = &job->report->images[java->image];
     bool methods = java->retrace && retrace_is_methods(java->retrace);
@@ -92,7 +92,7 @@ static void gather(struct level *out, const struct retrace_answer *answer, size_
     }
 }
 
-static const char *join(struct job *job, const struct level *level)
+static const char *join(struct symbolicate_job *job, const struct level *level)
 {
     const char *name = "";
     for (size_t i = 0; name && i < level->count && strlen(name) < MIRE_PLACE_NAME; i++)
@@ -102,7 +102,7 @@ static const char *join(struct job *job, const struct level *level)
 }
 
 /* As the mapping says, behind what the chain holds already. */
-static int add_retraced(struct chain *chain, struct job *job, const struct java_image *java,
+static int add_retraced(struct chain *chain, struct symbolicate_job *job, const struct java_image *java,
                         const struct retrace_answer *answer)
 {
     struct level levels[MIRE_RETRACE_CHAIN];
@@ -145,7 +145,7 @@ static void look_up(struct retrace_answer *out, struct retrace_carry *carry, con
 }
 
 /* One frame. *outline_out: its code was moved out of others. */
-static int resolve(bool *outline_out, struct job *job, struct java_image *java, uint32_t frame)
+static int resolve(bool *outline_out, struct symbolicate_job *job, struct java_image *java, uint32_t frame)
 {
     struct retrace_answer answer;
     struct retrace_carry carry = {0};
@@ -163,7 +163,7 @@ static int resolve(bool *outline_out, struct job *job, struct java_image *java, 
 }
 
 /* What the node of an outline stands for: its caller, or that one's, at the place it was moved out of. */
-static int resolve_outline(struct job *job, const struct java_image *java, uint32_t node)
+static int resolve_outline(struct symbolicate_job *job, const struct java_image *java, uint32_t node)
 {
     const struct report *report = job->report;
     struct retrace_answer answer;
@@ -184,7 +184,7 @@ static int resolve_outline(struct job *job, const struct java_image *java, uint3
     return rc;
 }
 
-int symbolicate_java(struct job *job, struct java_image *java)
+int symbolicate_java(struct symbolicate_job *job, struct java_image *java)
 {
     const struct report *report = job->report;
     uint8_t *is_outline = arena_array(job->arena, report->frame_count, sizeof *is_outline);

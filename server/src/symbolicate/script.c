@@ -22,7 +22,8 @@ static int fill(struct resolved_place *out, struct arena *arena, const struct re
     return rc;
 }
 
-int symbolicate_script(struct job *job, const struct report_image *image, const uint32_t *order, size_t count)
+int symbolicate_script(struct symbolicate_job *job, const struct report_image *image, const uint32_t *order,
+                       size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct report_script *row = &job->report->scripts[job->report->frames[order[i]].offset];

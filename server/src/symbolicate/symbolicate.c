@@ -16,7 +16,7 @@
 
 #define AT_ONCE 64 /* frames looked up together */
 
-struct resolved_place *symbolicate_add(struct job *job)
+struct resolved_place *symbolicate_add(struct symbolicate_job *job)
 {
     if (job->place_count == job->place_room) {
         size_t room = job->place_room * 2 + 64;
@@ -35,7 +35,7 @@ struct resolved_place *symbolicate_add(struct job *job)
  * A place for an address nothing is known of, or only where its function begins (start, else 0). Addresses outside all
  * modules (code made at run time, mostly) differ from run to run, so they have one name for all.
  */
-static int add_bare(struct job *job, const struct where *where, uint64_t offset, uint64_t start)
+static int add_bare(struct symbolicate_job *job, const struct where *where, uint64_t offset, uint64_t start)
 {
     const char *image = where->name;
     struct resolved_place *place = symbolicate_add(job);
@@ -48,7 +48,7 @@ static int add_bare(struct job *job, const struct where *where, uint64_t offset,
     return place->function ? 0 : MIRE_FAULT_MEMORY;
 }
 
-static int add_named(struct job *job, const char *image, uint64_t offset, const struct symbol_frame *frame)
+static int add_named(struct symbolicate_job *job, const char *image, uint64_t offset, const struct symbol_frame *frame)
 {
     char name[MIRE_PLACE_NAME];
     struct resolved_place *place = symbolicate_add(job);
@@ -68,8 +68,8 @@ static int add_named(struct job *job, const char *image, uint64_t offset, const 
 }
 
 /* Places of one frame, from what its module knows. */
-static int resolve_frame(struct job *job, struct chain *chain, const struct symbol_frame *frames, size_t count,
-                         const struct where *where, uint64_t offset)
+static int resolve_frame(struct symbolicate_job *job, struct chain *chain, const struct symbol_frame *frames,
+                         size_t count, const struct where *where, uint64_t offset)
 {
     chain->first = (uint32_t)job->place_count;
     chain->count = 1;
@@ -88,8 +88,8 @@ static int resolve_frame(struct job *job, struct chain *chain, const struct symb
 }
 
 /* The frames `order[0..count)`, which are all of one image; `module` is NULL if nothing is known of it. */
-static int resolve_image(struct job *job, const struct module *module, const struct where *where, const uint32_t *order,
-                         size_t count)
+static int resolve_image(struct symbolicate_job *job, const struct module *module, const struct where *where,
+                         const uint32_t *order, size_t count)
 {
     struct symbol_frame frames[2 * MIRE_SYMBOL_ROOM];
     struct symbol_chain chains[AT_ONCE];
@@ -111,7 +111,7 @@ static int resolve_image(struct job *job, const struct module *module, const str
 
 /* Frame numbers sorted by image: order[first[i + 1]] .. order[first[i + 2] - 1] are those of image i, i = -1 included.
  */
-static int sort_frames(uint32_t **order_out, uint32_t **first_out, const struct job *job)
+static int sort_frames(uint32_t **order_out, uint32_t **first_out, const struct symbolicate_job *job)
 {
     const struct report *report = job->report;
     uint32_t *first = arena_array(job->arena, report->image_count + 3, sizeof *first);
@@ -129,7 +129,7 @@ static int sort_frames(uint32_t **order_out, uint32_t **first_out, const struct 
     return 0;
 }
 
-static int name_image(struct where *out, struct job *job, const struct report_image *image)
+static int name_image(struct where *out, struct symbolicate_job *job, const struct report_image *image)
 {
     char hex[2 * MIRE_BUILD_ID_MAX + 1];
     hex_format(hex, image->id, image->id_len);
@@ -139,7 +139,7 @@ static int name_image(struct where *out, struct job *job, const struct report_im
 }
 
 /* It would be known better with a file that is not there. A build id that stands there twice is lacking once. */
-static int note_lack(struct job *job, const struct symbolicate_lack *lack)
+static int note_lack(struct symbolicate_job *job, const struct symbolicate_lack *lack)
 {
     const struct report_image *image = lack->image;
     for (size_t i = 0; i < job->missing_count; i++)
@@ -158,7 +158,7 @@ static int note_lack(struct job *job, const struct symbolicate_lack *lack)
 }
 
 /* What dwz made of several programs is lacking like an image: by its own id and name. */
-static int note_alt(struct job *job, const struct report_image *of, const struct symbol_alt *alt)
+static int note_alt(struct symbolicate_job *job, const struct report_image *of, const struct symbol_alt *alt)
 {
     struct report_image *image = arena_array(job->arena, 1, sizeof *image);
     struct symbolicate_lack lack = {image, MIRE_SYMBOLS_SYMTAB, false, NULL, alt->edition ? "is damaged" : ""};
@@ -172,7 +172,7 @@ static int note_alt(struct job *job, const struct report_image *of, const struct
 }
 
 /* Frames of one image that are addresses. */
-static int resolve_native(struct job *job, struct symbols *symbols, const struct report_image *image,
+static int resolve_native(struct symbolicate_job *job, struct symbols *symbols, const struct report_image *image,
                           const uint32_t *order, size_t count)
 {
     struct module *module = NULL;
@@ -198,7 +198,8 @@ static int resolve_native(struct job *job, struct symbols *symbols, const struct
     return rc ? rc : resolve_image(job, module, &where, order, count);
 }
 
-static int resolve_java(struct job *job, struct symbols *symbols, int32_t image, const uint32_t *order, size_t count)
+static int resolve_java(struct symbolicate_job *job, struct symbols *symbols, int32_t image, const uint32_t *order,
+                        size_t count)
 {
     const struct report_image *of = &job->report->images[image];
     struct symbolicate_lack lack = {of, MIRE_SYMBOLS_NONE, false, NULL, ""};
@@ -224,7 +225,7 @@ static int by_build(const void *a, const void *b)
     return order ? order : x->id_len - y->id_len;
 }
 
-static int resolve_frames(struct job *job, struct symbols *symbols)
+static int resolve_frames(struct symbolicate_job *job, struct symbols *symbols)
 {
     const struct report *report = job->report;
     uint32_t *order = NULL;
@@ -254,7 +255,7 @@ static int resolve_frames(struct job *job, struct symbols *symbols)
 }
 
 /* What a wire node becomes: these places, innermost first, below that wire node's. */
-static struct chain chain_of(uint32_t *under, const struct job *job, size_t node)
+static struct chain chain_of(uint32_t *under, const struct symbolicate_job *job, size_t node)
 {
     *under = job->report->nodes[node].parent;
     if (!job->outlined || !job->outlined[node].known)
@@ -264,7 +265,7 @@ static struct chain chain_of(uint32_t *under, const struct job *job, size_t node
 }
 
 /* The trie with inlined calls as nodes; map[n] is the innermost node of wire node n. */
-static int build_nodes(struct resolved *out, uint32_t **map_out, const struct job *job)
+static int build_nodes(struct resolved *out, uint32_t **map_out, const struct symbolicate_job *job)
 {
     const struct report *report = job->report;
     uint32_t under;
@@ -289,7 +290,7 @@ static int build_nodes(struct resolved *out, uint32_t **map_out, const struct jo
     return 0;
 }
 
-static int map_stacks(struct resolved *out, const struct job *job, const uint32_t *map)
+static int map_stacks(struct resolved *out, const struct symbolicate_job *job, const uint32_t *map)
 {
     const struct report *report = job->report;
     size_t sample_count = report->event.sample_count;
@@ -319,7 +320,7 @@ static int map_stacks(struct resolved *out, const struct job *job, const uint32_
 }
 
 /* The device's own choices. */
-static void map_choices(struct resolved *out, const struct job *job, const uint32_t *map)
+static void map_choices(struct resolved *out, const struct symbolicate_job *job, const uint32_t *map)
 {
     const struct report *report = job->report;
     out->wait_node = map[report->event.wait_node]; /* of the root: the root */
@@ -335,7 +336,7 @@ static void map_choices(struct resolved *out, const struct job *job, const uint3
     }
 }
 
-static int map_memory(struct resolved *out, const struct job *job, const uint32_t *map)
+static int map_memory(struct resolved *out, const struct symbolicate_job *job, const uint32_t *map)
 {
     const struct memory *memory = &job->report->memory;
     struct memory_stack *stacks = arena_array(job->arena, memory->stack_count, sizeof *stacks);
@@ -363,7 +364,7 @@ static const char *in_utf8(struct arena *arena, const char *text)
     return copy;
 }
 
-static int mend_texts(const struct job *job)
+static int mend_texts(const struct symbolicate_job *job)
 {
     for (size_t i = 0; i < job->place_count; i++) {
         struct resolved_place *place = &job->places[i];
@@ -382,7 +383,7 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
                 struct symbols *symbols, const struct report *report, uint64_t now_ms)
 {
     const struct report_event *event = &report->event;
-    struct job job = {.arena = arena, .report = report, .now_ms = now_ms, .names_ns = MIRE_NAMES_NS};
+    struct symbolicate_job job = {.arena = arena, .report = report, .now_ms = now_ms, .names_ns = MIRE_NAMES_NS};
     uint32_t *map = NULL;
     *out = (struct resolved){
         .trigger = event->trigger,

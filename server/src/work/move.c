@@ -158,7 +158,7 @@ static int keep_tree(struct move *move)
 }
 
 /* Issues of all derived reports, by rising key. */
-static int find_issues(struct batch *batch, struct pg_tx *tx)
+static int find_issues(struct move_batch *batch, struct pg_tx *tx)
 {
     struct move **order = arena_array(batch->arena, batch->count, sizeof(struct move *));
     size_t count = 0;
@@ -191,7 +191,7 @@ static int by_build(const void *a, const void *b)
     return order ? order : (x->build_id_len > y->build_id_len) - (x->build_id_len < y->build_id_len);
 }
 
-static int store_images(const struct batch *batch, struct pg_tx *tx)
+static int store_images(const struct move_batch *batch, struct pg_tx *tx)
 {
     size_t count = 0;
     for (size_t i = 0; i < batch->count; i++)
@@ -208,7 +208,7 @@ static int store_images(const struct batch *batch, struct pg_tx *tx)
     return pg_images_store(tx, all, count);
 }
 
-static int store_own(const struct batch *batch, struct pg_tx *tx)
+static int store_own(const struct move_batch *batch, struct pg_tx *tx)
 {
     int rc = 0;
     for (size_t i = 0; !rc && i < batch->count; i++) {
@@ -296,7 +296,7 @@ static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *t
 }
 
 /* Sums of memory by issue; days of receipt rise with hours. */
-static int shift_memory(const struct batch *batch, const struct shift *shifts, size_t count, struct pg_tx *tx)
+static int shift_memory(const struct move_batch *batch, const struct shift *shifts, size_t count, struct pg_tx *tx)
 {
     int rc = 0;
     for (size_t i = 0; !rc && i < count; i++) {
@@ -321,7 +321,7 @@ static int by_sum(const void *a, const void *b)
     return order ? order : compare(x->hour.tree, y->hour.tree);
 }
 
-static int shift_counters(const struct batch *batch, struct pg_tx *tx)
+static int shift_counters(const struct move_batch *batch, struct pg_tx *tx)
 {
     struct shift *shifts = arena_array(batch->arena, 2 * batch->count, sizeof *shifts);
     size_t count = 0, kinds = 0;
@@ -378,7 +378,7 @@ static int count_one(const struct move *move, struct pg_tx *tx)
     return move->stored.gone ? 0 : pg_rekey_count(tx, &step);
 }
 
-static int finish(const struct batch *batch, struct pg_tx *tx)
+static int finish(const struct move_batch *batch, struct pg_tx *tx)
 {
     const struct move **order = arena_array(batch->arena, batch->count, sizeof(struct move *));
     int rc = 0;
@@ -396,7 +396,7 @@ static int finish(const struct batch *batch, struct pg_tx *tx)
     return rc;
 }
 
-int move_all(struct batch *batch, struct pg_tx *tx)
+int move_all(struct move_batch *batch, struct pg_tx *tx)
 {
     int rc = find_issues(batch, tx);
     if (!rc)

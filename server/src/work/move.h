@@ -19,7 +19,7 @@ struct move {
     int64_t to_issue;         /* 0: there is none yet, which happens in a preview only */
 };
 
-struct batch {
+struct move_batch {
     struct arena *arena;
     struct move *moves; /* by rising key, each report once */
     size_t count;
@@ -29,6 +29,6 @@ struct batch {
 int move_prepare(struct move *move);
 
 /* Store a batch, and count what became of each. 0 or a fault. */
-int move_all(struct batch *batch, struct pg_tx *tx);
+int move_all(struct move_batch *batch, struct pg_tx *tx);
 
 #endif

@@ -81,7 +81,7 @@ static bool same_report(const struct rekey_stored *a, const struct rekey_stored 
 }
 
 /* The claimed reports that fit into a batch, in the arena; of one that came twice the first. */
-static int read_batch(struct batch *out, struct worker *worker, const struct pg_rows *rows)
+static int read_batch(struct move_batch *out, struct worker *worker, const struct pg_rows *rows)
 {
     size_t bytes = 0;
     out->arena = &worker->arena;
@@ -99,7 +99,7 @@ static int read_batch(struct batch *out, struct worker *worker, const struct pg_
     return 0;
 }
 
-static int derive_all(struct worker *worker, struct batch *batch, struct pg_tx *tx)
+static int derive_all(struct worker *worker, struct move_batch *batch, struct pg_tx *tx)
 {
     int rc = 0;
     for (size_t i = 0; !rc && i < batch->count; i++) {
@@ -116,7 +116,7 @@ static int derive_all(struct worker *worker, struct batch *batch, struct pg_tx *
     return rc;
 }
 
-static void count(struct work *work, const struct batch *batch)
+static void count(struct work *work, const struct move_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
         const struct move *move = &batch->moves[i];
@@ -136,7 +136,7 @@ static bool is_of_the_moment(int rc)
 }
 
 /* A batch failed: the next one has one report; that of such a one counts an attempt. */
-static int blame(struct worker *worker, const struct batch *batch, struct pg_tx **tx, int rc)
+static int blame(struct worker *worker, const struct move_batch *batch, struct pg_tx **tx, int rc)
 {
     if (is_of_the_moment(rc))
         return rc;
@@ -155,7 +155,7 @@ static int batch_step(struct worker *worker)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    struct batch batch = {0};
+    struct move_batch batch = {0};
     arena_reset(&worker->arena);
     int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
     if (!rc)

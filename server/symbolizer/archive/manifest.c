@@ -34,7 +34,7 @@ bool manifest_is(const char *name)
     return !strcmp(name, "AndroidManifest.xml") || !strcmp(name, "base/manifest/AndroidManifest.xml");
 }
 
-struct span {
+struct byte_span {
     const uint8_t *bytes;
     size_t len;
 };
@@ -50,7 +50,7 @@ static void set_text(char *out, size_t room, const uint8_t *bytes, size_t len)
 }
 
 struct binary {
-    struct span pool, numbers;
+    struct byte_span pool, numbers;
 };
 
 /* One of UTF-16 as UTF-8, up to three bytes; halves of longer ones make the text one that is not valid. */
@@ -68,7 +68,7 @@ static size_t put_character(char *out, uint16_t c)
 }
 
 /* The text of that number in the pool, as UTF-8. */
-static void pool_text(char *out, size_t room, const struct span *pool, uint32_t number)
+static void pool_text(char *out, size_t room, const struct byte_span *pool, uint32_t number)
 {
     if (pool->len < 28 || number >= load_32(pool->bytes + 8) || 28 + 4 * (uint64_t)number + 4 > pool->len)
         return;
@@ -114,7 +114,7 @@ static void take_binary(struct contents_version *out, const struct binary *binar
 }
 
 /* The first element's attributes: 20 bytes each, from where its header says. */
-static void take_element(struct contents_version *out, const struct binary *binary, const struct span *chunk)
+static void take_element(struct contents_version *out, const struct binary *binary, const struct byte_span *chunk)
 {
     if (chunk->len < 36)
         return;
@@ -133,7 +133,7 @@ static void read_binary(struct contents_version *out, const uint8_t *bytes, size
     for (size_t at = load_16(bytes + 2); at <= len && len - at >= 8;) {
         uint32_t size = load_32(bytes + at + 4);
         uint16_t type = load_16(bytes + at);
-        struct span chunk = {bytes + at, size};
+        struct byte_span chunk = {bytes + at, size};
         if (size < 8 || size > len - at)
             return;
         if (type == CHUNK_POOL)
@@ -150,12 +150,12 @@ static void read_binary(struct contents_version *out, const uint8_t *bytes, size
 
 struct field {
     uint64_t number;
-    uint64_t value;    /* of a number */
-    struct span bytes; /* of a text or message */
+    uint64_t value;         /* of a number */
+    struct byte_span bytes; /* of a text or message */
 };
 
 /* The next field of a message; false at its end, or where it makes no sense. */
-static bool next_field(struct field *out, struct span *message)
+static bool next_field(struct field *out, struct byte_span *message)
 {
     uint64_t numbers[2] = {0};
     size_t at = 0;
@@ -179,14 +179,14 @@ static bool next_field(struct field *out, struct span *message)
         return false;
     *out = (struct field){numbers[0] >> 3, numbers[1], {message->bytes + at, kind == 2 ? (size_t)len : 0}};
     at += (size_t)len;
-    *message = (struct span){message->bytes + at, message->len - at};
+    *message = (struct byte_span){message->bytes + at, message->len - at};
     return true;
 }
 
-static void take_attribute(struct contents_version *out, struct span attribute)
+static void take_attribute(struct contents_version *out, struct byte_span attribute)
 {
     struct field field;
-    struct span value = {0};
+    struct byte_span value = {0};
     uint64_t number = 0;
     while (next_field(&field, &attribute)) {
         if (field.number == 3)
@@ -202,7 +202,7 @@ static void take_attribute(struct contents_version *out, struct span attribute)
 
 static void read_message(struct contents_version *out, const uint8_t *bytes, size_t len)
 {
-    struct span node = {bytes, len};
+    struct byte_span node = {bytes, len};
     struct field element, field;
     while (next_field(&element, &node))
         for (; element.number == 1 && next_field(&field, &element.bytes);)

@@ -65,21 +65,21 @@ void stream_fini(struct stream *stream)
 }
 
 /* Each step: up to `in` bytes at `from`, up to `room` at `out`; how much of both was used. */
-struct step {
+struct stream_step {
     const uint8_t *from;
     uint8_t *out;
     size_t in, room;   /* given */
     size_t used, made; /* told */
 };
 
-static void step_plain(struct stream *stream, struct step *step)
+static void step_plain(struct stream *stream, struct stream_step *step)
 {
     step->used = step->made = step->in < step->room ? step->in : step->room;
     memcpy(step->out, step->from, step->made);
     stream->ended = step->used == step->in && step->made < step->room;
 }
 
-static void step_zlib(struct stream *stream, struct step *step)
+static void step_zlib(struct stream *stream, struct stream_step *step)
 {
     z_stream *z = &stream->by.z;
     z->next_in = (Bytef *)(uintptr_t)step->from;
@@ -96,7 +96,7 @@ static void step_zlib(struct stream *stream, struct step *step)
         stream->wrong = DAMAGED;
 }
 
-static void step_xz(struct stream *stream, struct step *step)
+static void step_xz(struct stream *stream, struct stream_step *step)
 {
     lzma_stream *xz = &stream->by.xz;
     xz->next_in = step->from;
@@ -113,7 +113,7 @@ static void step_xz(struct stream *stream, struct step *step)
         stream->wrong = DAMAGED;
 }
 
-static void step_zstd(struct stream *stream, struct step *step)
+static void step_zstd(struct stream *stream, struct stream_step *step)
 {
     ZSTD_inBuffer in = {step->from, step->in, 0};
     ZSTD_outBuffer out = {step->out, step->room, 0};
@@ -126,7 +126,7 @@ static void step_zstd(struct stream *stream, struct step *step)
         stream->ended = !rc && in.pos == in.size;
 }
 
-static void step_bzip2(struct stream *stream, struct step *step)
+static void step_bzip2(struct stream *stream, struct stream_step *step)
 {
     bz_stream *bz = &stream->by.bz;
     bz->next_in = (char *)(uintptr_t)step->from;
@@ -148,7 +148,7 @@ static void step_bzip2(struct stream *stream, struct step *step)
     }
 }
 
-static void take_step(struct stream *stream, struct step *step)
+static void take_step(struct stream *stream, struct stream_step *step)
 {
     if (stream->kind == STREAM_PLAIN)
         step_plain(stream, step);
@@ -167,10 +167,10 @@ size_t stream_read(struct stream *stream, uint8_t *out, size_t room)
     size_t got = 0;
     while (got < room && !stream->ended) {
         size_t left = stream->len - stream->at;
-        struct step step = {.from = stream->bytes + stream->at,
-                            .out = out + got,
-                            .in = left < STEP_MOST ? left : STEP_MOST,
-                            .room = room - got < STEP_MOST ? room - got : STEP_MOST};
+        struct stream_step step = {.from = stream->bytes + stream->at,
+                                   .out = out + got,
+                                   .in = left < STEP_MOST ? left : STEP_MOST,
+                                   .room = room - got < STEP_MOST ? room - got : STEP_MOST};
         take_step(stream, &step);
         stream->at += step.used;
         got += step.made;

@@ -29,7 +29,7 @@ struct directory {
     uint64_t count;
 };
 
-struct row {
+struct zip_row {
     uint16_t flags;
     uint16_t method;
     uint32_t crc;
@@ -62,7 +62,7 @@ static bool find_directory(struct directory *out, const uint8_t *bytes, size_t l
 }
 
 /* Numbers that did not fit into 32 bits stand in the extra field 1, in this order. */
-static void read_extra(struct row *row, const uint8_t *at, size_t len)
+static void read_extra(struct zip_row *row, const uint8_t *at, size_t len)
 {
     uint64_t *wide[] = {&row->len, &row->packed, &row->local};
     while (len >= 4) {
@@ -82,7 +82,7 @@ static void read_extra(struct row *row, const uint8_t *at, size_t len)
 }
 
 /* The row at *at, which moves behind it. */
-static bool read_row(struct row *out, uint64_t *at, const uint8_t *bytes, size_t len)
+static bool read_row(struct zip_row *out, uint64_t *at, const uint8_t *bytes, size_t len)
 {
     if (len - *at < ROW_LEN || load_32(bytes + *at) != ROW)
         return false;
@@ -117,7 +117,7 @@ static int kind_of(uint16_t method)
     return -1;
 }
 
-static const char *take_row(struct unpacking *unpacking, const struct row *row, const uint8_t *bytes, size_t len)
+static const char *take_row(struct unpacking *unpacking, const struct zip_row *row, const uint8_t *bytes, size_t len)
 {
     struct stream stream;
     if (row->local > len || len - row->local < LOCAL_LEN || load_32(bytes + row->local) != LOCAL)
@@ -144,7 +144,7 @@ const char *zip_read(struct unpacking *unpacking, const uint8_t *bytes, size_t l
     if (!find_directory(&directory, bytes, len))
         return "is damaged: it has no directory";
     for (uint64_t i = 0; i < directory.count && !wrong && !unpacking->all->enough; i++) {
-        struct row row;
+        struct zip_row row;
         if (!read_row(&row, &directory.at, bytes, len))
             return "is damaged: its directory is cut off";
         if (!row.len)

@@ -38,7 +38,7 @@ struct numbered_list {
     size_t count, room;
 };
 
-struct line {
+struct breakpad_line {
     uint32_t low;
     uint32_t high;
     uint32_t line;
@@ -56,13 +56,13 @@ struct depth { /* of inlined calls; what is painted is the record's index */
     bool has_piece;
 };
 
-struct reader {
+struct breakpad_reader {
     struct dwarf_harvest *out;
     uint64_t base;
     struct numbered_list files;
     struct numbered_list origins;
     struct {
-        struct line *rows;
+        struct breakpad_line *rows;
         size_t count, room;
     } lines; /* of the function at hand; so the next two */
     struct {
@@ -77,12 +77,12 @@ struct reader {
     bool failed; /* out of memory */
 };
 
-static uint32_t add_text(struct reader *r, bool file, const char *text)
+static uint32_t add_text(struct breakpad_reader *r, bool file, const char *text)
 {
     return dwarf_texts_add(file ? &r->out->files : &r->out->names, &r->failed, text);
 }
 
-static void add_numbered(struct reader *r, struct numbered_list *list, const char *at)
+static void add_numbered(struct breakpad_reader *r, struct numbered_list *list, const char *at)
 {
     struct text_numbers numbers = {.at = at};
     uint64_t number = text_decimal(&numbers);
@@ -111,7 +111,7 @@ static uint32_t find(const struct numbered_list *list, uint64_t number)
     return found ? found->index : 0;
 }
 
-static uint32_t add_scope(struct reader *r, struct dwarf_scope scope)
+static uint32_t add_scope(struct breakpad_reader *r, struct dwarf_scope scope)
 {
     if (!GROW(&r->out->scopes)) {
         r->failed = true;
@@ -122,7 +122,7 @@ static uint32_t add_scope(struct reader *r, struct dwarf_scope scope)
 }
 
 /* [address, address + size) as offsets; false: empty, or out of reach. */
-static bool offsets(uint32_t *low, uint32_t *high, const struct reader *r, uint64_t address, uint64_t size)
+static bool offsets(uint32_t *low, uint32_t *high, const struct breakpad_reader *r, uint64_t address, uint64_t size)
 {
     if (address < r->base || address - r->base >= UINT32_MAX - 1 || !size ||
         size > UINT32_MAX - 1 - (address - r->base))
@@ -132,7 +132,7 @@ static bool offsets(uint32_t *low, uint32_t *high, const struct reader *r, uint6
     return true;
 }
 
-static void begin_function(struct reader *r, const char *at)
+static void begin_function(struct breakpad_reader *r, const char *at)
 {
     struct text_numbers numbers = {.at = at + (!strncmp(at, "m ", 2) ? 2 : 0)};
     uint64_t address = text_hex(&numbers);
@@ -164,7 +164,7 @@ static bool has_file(const char *at)
     return words % 2 == 0;
 }
 
-static void add_ranges(struct reader *r, struct depth *depth, struct text_numbers *numbers, uint32_t record)
+static void add_ranges(struct breakpad_reader *r, struct depth *depth, struct text_numbers *numbers, uint32_t record)
 {
     while (*numbers->at && !r->failed) {
         uint32_t low, high;
@@ -178,7 +178,7 @@ static void add_ranges(struct reader *r, struct depth *depth, struct text_number
     }
 }
 
-static void add_inline(struct reader *r, const char *at)
+static void add_inline(struct breakpad_reader *r, const char *at)
 {
     struct text_numbers numbers = {.at = at};
     bool file_told = has_file(at);
@@ -199,10 +199,10 @@ static void add_inline(struct reader *r, const char *at)
     add_ranges(r, &r->depths[depth], &numbers, (uint32_t)r->inlined.count++);
 }
 
-static void add_line(struct reader *r, const char *at)
+static void add_line(struct breakpad_reader *r, const char *at)
 {
     struct text_numbers numbers = {.at = at};
-    struct line line;
+    struct breakpad_line line;
     uint64_t address = text_hex(&numbers);
     uint64_t size = text_hex(&numbers);
     uint64_t number = text_decimal(&numbers);
@@ -220,12 +220,12 @@ static void add_line(struct reader *r, const char *at)
 
 static int by_low(const void *a, const void *b)
 {
-    const struct line *x = a;
-    const struct line *y = b;
+    const struct breakpad_line *x = a;
+    const struct breakpad_line *y = b;
     return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);
 }
 
-static void add_segment(struct reader *r, struct dwarf_run *run, struct dwarf_segment segment)
+static void add_segment(struct breakpad_reader *r, struct dwarf_run *run, struct dwarf_segment segment)
 {
     if (!GROW(&r->out->segments)) {
         r->failed = true;
@@ -236,13 +236,13 @@ static void add_segment(struct reader *r, struct dwarf_run *run, struct dwarf_se
 }
 
 /* One painted piece, cut by the lines; *next is the first line that may reach into it. */
-static void add_piece(struct reader *r, struct dwarf_run *run, const struct paint_range *piece, size_t *next)
+static void add_piece(struct breakpad_reader *r, struct dwarf_run *run, const struct paint_range *piece, size_t *next)
 {
-    const struct line *lines = r->lines.rows;
+    const struct breakpad_line *lines = r->lines.rows;
     for (uint32_t low = piece->low; low < piece->high && !r->failed;) {
         while (*next < r->lines.count && lines[*next].high <= low)
             ++*next;
-        const struct line *line = *next < r->lines.count ? &lines[*next] : NULL;
+        const struct breakpad_line *line = *next < r->lines.count ? &lines[*next] : NULL;
         struct dwarf_segment segment = {.at = low, .scope = piece->what};
         uint32_t end = piece->high;
         if (line && line->low <= low) {
@@ -258,7 +258,7 @@ static void add_piece(struct reader *r, struct dwarf_run *run, const struct pain
 }
 
 /* The scope of a record inside another scope; where it stands in several, it has one in each. */
-static uint32_t scope_in(struct reader *r, struct inlined *record, uint32_t parent)
+static uint32_t scope_in(struct breakpad_reader *r, struct inlined *record, uint32_t parent)
 {
     bool own_file = record->file == FILE_UNTOLD;
     uint32_t first_file = r->lines.count ? r->lines.rows[0].file : 0;
@@ -281,7 +281,7 @@ static void next_piece(struct depth *depth)
 }
 
 /* The innermost scope at an address; *end is lowered to where another begins, at the most. */
-static uint32_t scope_at(struct reader *r, uint32_t at, uint32_t *end)
+static uint32_t scope_at(struct breakpad_reader *r, uint32_t at, uint32_t *end)
 {
     uint32_t scope = r->scope;
     for (uint32_t i = 0; i < r->depth_count && !r->failed; i++) {
@@ -298,7 +298,7 @@ static uint32_t scope_at(struct reader *r, uint32_t at, uint32_t *end)
     return scope;
 }
 
-static void end_function(struct reader *r)
+static void end_function(struct breakpad_reader *r)
 {
     size_t next = 0;
     if (!r->high || r->failed)
@@ -325,7 +325,7 @@ static void end_function(struct reader *r)
 }
 
 /* Files and origins may be told behind the functions that use them, so they are read first. */
-static void read_numbered(struct reader *r, const char *text, const char *end)
+static void read_numbered(struct breakpad_reader *r, const char *text, const char *end)
 {
     for (const char *line = text; line < end && !r->failed; line += strlen(line) + 1) {
         if (!strncmp(line, "FILE ", 5))
@@ -339,7 +339,7 @@ static void read_numbered(struct reader *r, const char *text, const char *end)
         qsort(r->origins.rows, r->origins.count, sizeof *r->origins.rows, by_number);
 }
 
-static void read_functions(struct reader *r, const char *text, const char *end)
+static void read_functions(struct breakpad_reader *r, const char *text, const char *end)
 {
     for (const char *line = text; line < end && !r->failed; line += strlen(line) + 1) {
         if (!strncmp(line, "FUNC ", 5)) {
@@ -358,7 +358,7 @@ static void read_functions(struct reader *r, const char *text, const char *end)
 
 bool breakpad_harvest(struct dwarf_harvest *out, const struct object *object, uint64_t base)
 {
-    struct reader *r = calloc(1, sizeof *r);
+    struct breakpad_reader *r = calloc(1, sizeof *r);
     if (!r)
         return false;
     const char *text = (const char *)object->text.bytes;

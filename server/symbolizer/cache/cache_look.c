@@ -20,7 +20,7 @@
 #define SIDE_BY_SIDE 32
 #define NEAR_BLOCKS  4 /* that begin in one page, and are compared without asking how many there are */
 
-struct step { /* a frame on its way */
+struct lookup_step { /* a frame on its way */
     uint32_t scope;
     uint32_t name; /* in texts, 0 if unknown; as is path */
     uint32_t path;
@@ -29,7 +29,7 @@ struct step { /* a frame on its way */
     uint32_t level; /* 0: innermost */
 };
 
-struct batch { /* look-ups side by side */
+struct lookup_batch { /* look-ups side by side */
     size_t count;
     uint32_t offsets[SIDE_BY_SIDE]; /* UINT32_MAX: the address is none of the module's */
     struct cache_block blocks[SIDE_BY_SIDE];
@@ -37,7 +37,8 @@ struct batch { /* look-ups side by side */
     uint64_t starts[SIDE_BY_SIDE]; /* address the function begins at */
     uint32_t depths[SIDE_BY_SIDE]; /* frames */
     size_t step_count;
-    struct step steps[SIDE_BY_SIDE * MIRE_SYMBOL_CHAIN_MAX + 1]; /* by level; one is written that may not count */
+    struct lookup_step
+        steps[SIDE_BY_SIDE * MIRE_SYMBOL_CHAIN_MAX + 1]; /* by level; one is written that may not count */
 };
 
 struct texts {
@@ -97,7 +98,7 @@ static inline uint32_t find_block(const struct module *module, uint32_t offset)
     return block;
 }
 
-static inline void find_blocks(struct batch *batch, const struct module *module, const uint64_t *addresses)
+static inline void find_blocks(struct lookup_batch *batch, const struct module *module, const uint64_t *addresses)
 {
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t offset = addresses[i] - module->head.base;
@@ -172,7 +173,7 @@ static inline struct widths widths_of(const uint8_t *block)
                            load_32(block + 8) >> MIRE_CACHE_LINE_BITS & 31};
 }
 
-static inline void find_rows(struct batch *batch, const struct module *module)
+static inline void find_rows(struct lookup_batch *batch, const struct module *module)
 {
     for (size_t i = 0; i < batch->count; i++) {
         uint32_t distance = batch->offsets[i] - batch->blocks[i].start;
@@ -188,7 +189,7 @@ static inline void find_rows(struct batch *batch, const struct module *module)
     }
 }
 
-static inline void find_segments(struct batch *batch, const struct module *module, const struct texts *texts)
+static inline void find_segments(struct lookup_batch *batch, const struct module *module, const struct texts *texts)
 {
     batch->step_count = 0;
     for (size_t i = 0; i < batch->count; i++) {
@@ -202,23 +203,23 @@ static inline void find_segments(struct batch *batch, const struct module *modul
         scope = scope < module->head.scope_count && batch->offsets[i] != UINT32_MAX ? scope : 0;
         expect_scope(module, scope);
         batch->steps[batch->step_count] =
-            (struct step){.scope = scope,
-                          .path = path_of(module, texts, file),
-                          .line = number_of(row, wide.line, bits_of(load_32(p + 8), MIRE_CACHE_LINE_BITS)),
-                          .which = (uint32_t)i};
+            (struct lookup_step){.scope = scope,
+                                 .path = path_of(module, texts, file),
+                                 .line = number_of(row, wide.line, bits_of(load_32(p + 8), MIRE_CACHE_LINE_BITS)),
+                                 .which = (uint32_t)i};
         batch->step_count += scope != 0;
     }
 }
 
 /* All chains, level by level. Each scope of a step is below the number of scopes, and above that of the next step. */
-static inline void walk_out(struct batch *batch, const struct module *module, const struct texts *texts)
+static inline void walk_out(struct lookup_batch *batch, const struct module *module, const struct texts *texts)
 {
     const struct cache_head *head = &module->head;
     const uint64_t name_mask = mask_of(head->name_bits), file_mask = mask_of(head->file_bits);
     const uint64_t parent_mask = mask_of(head->parent_bits), line_mask = mask_of(head->line_bits);
     size_t count = batch->step_count;
     for (size_t i = 0; i < count; i++) {
-        struct step *step = &batch->steps[i];
+        struct lookup_step *step = &batch->steps[i];
         const uint8_t *p = scope_at(module, step->scope);
         uint64_t wide = load_64(p);
         uint64_t deep = load_64(p + head->scope_wide);
@@ -234,7 +235,7 @@ static inline void walk_out(struct batch *batch, const struct module *module, co
         batch->starts[step->which] = parent ? 0 : head->base + (file | (uint64_t)line << head->file_bits);
         parent = level < MIRE_SYMBOL_CHAIN_MAX ? parent : 0;
         expect_scope(module, parent);
-        batch->steps[count] = (struct step){
+        batch->steps[count] = (struct lookup_step){
             .scope = parent, .path = path_of(module, texts, file), .line = line, .which = step->which, .level = level};
         count += parent != 0;
     }
@@ -242,8 +243,8 @@ static inline void walk_out(struct batch *batch, const struct module *module, co
 }
 
 /* Returns how many. */
-static inline size_t write_frames(struct symbol_frame *out, struct symbol_chain *chains, const struct batch *batch,
-                                  const struct texts *texts)
+static inline size_t write_frames(struct symbol_frame *out, struct symbol_chain *chains,
+                                  const struct lookup_batch *batch, const struct texts *texts)
 {
     size_t used = 0;
     for (size_t i = 0; i < batch->count; i++) {
@@ -251,7 +252,7 @@ static inline size_t write_frames(struct symbol_frame *out, struct symbol_chain 
         used += batch->depths[i];
     }
     for (size_t i = 0; i < batch->step_count; i++) {
-        const struct step *step = &batch->steps[i];
+        const struct lookup_step *step = &batch->steps[i];
         out[chains[step->which].first + step->level] =
             (struct symbol_frame){.function = text_at(texts, step->name),
                                   .file = text_at(texts, step->path),
@@ -267,7 +268,7 @@ static inline size_t look_up(struct symbol_frame *out, struct symbol_chain *chai
                              const uint64_t *addresses, size_t count)
 {
     struct texts texts = texts_of(module);
-    struct batch batch;
+    struct lookup_batch batch;
     batch.count = count;
     find_blocks(&batch, module, addresses);
     find_rows(&batch, module);

@@ -22,7 +22,7 @@
 
 #define LAST 64 /* units: some hundredths of a second */
 
-struct job {
+struct convert_job {
     struct dwarf *dwarf;
     atomic_size_t next; /* unit; any thread, relaxed */
     atomic_bool failed; /* any thread, relaxed */
@@ -33,15 +33,15 @@ struct job {
     } last[LAST];
 };
 
-struct share {
-    struct job *job;
+struct convert_share {
+    struct convert_job *job;
     struct merge_input *input; /* filled once all units are read */
     pthread_t thread;
 };
 
 struct naming {
-    struct names *names;
-    struct names *frames;
+    struct symbol_names *names;
+    struct symbol_names *frames;
     const struct convert_source *source;
     uint64_t base;
 };
@@ -54,7 +54,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* The units that come last, the longest of them first. */
-static void order_last(struct job *job)
+static void order_last(struct convert_job *job)
 {
     size_t count = dwarf_unit_count(job->dwarf);
     job->last_count = count < LAST ? count : LAST;
@@ -67,8 +67,8 @@ static void order_last(struct job *job)
 
 static void *read_units(void *context)
 {
-    struct share *share = context;
-    struct job *job = share->job;
+    struct convert_share *share = context;
+    struct convert_job *job = share->job;
     struct dwarf_harvest harvest = {0};
     size_t count = dwarf_unit_count(job->dwarf);
     size_t in_order = count - job->last_count;
@@ -104,12 +104,12 @@ static bool read_names(const struct naming *to)
 /* All units, and the names, while other threads are at the units. False: out of memory. */
 static bool read_all(struct merge_input *merge, struct dwarf *dwarf, const struct naming *naming, unsigned threads)
 {
-    struct job job = {.dwarf = dwarf};
-    struct share shares[MIRE_CONVERT_THREADS];
+    struct convert_job job = {.dwarf = dwarf};
+    struct convert_share shares[MIRE_CONVERT_THREADS];
     unsigned started = 1;
     order_last(&job);
     for (unsigned i = 0; i < threads; i++)
-        shares[i] = (struct share){.job = &job, .input = &merge[i]};
+        shares[i] = (struct convert_share){.job = &job, .input = &merge[i]};
     while (started < threads && !pthread_create(&shares[started].thread, NULL, read_units, &shares[started]))
         started++;
     bool named = read_names(naming);
@@ -294,8 +294,8 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     size_t room = source->split_count > MIRE_CONVERT_THREADS ? source->split_count : MIRE_CONVERT_THREADS;
     struct merge_input *rows = calloc(room, sizeof *rows);
     struct dwarf **dwarfs = calloc(room, sizeof(struct dwarf *)); /* of object files */
-    struct names names = {0};
-    struct names frames = {0};
+    struct symbol_names names = {0};
+    struct symbol_names frames = {0};
     struct merge merge = {.rows = rows, .names = &names, .frames = &frames};
     struct cache_head head = {0};
     struct cache_missing_file missing_files[MIRE_CACHE_MISSING];

@@ -35,17 +35,17 @@
 #define MODULE_DATA     38
 #define MODULE_DATA_120 40
 
-struct row {      /* of a table, decoded */
-    uint32_t end; /* offset from base */
+struct table_row { /* of a table, decoded */
+    uint32_t end;  /* offset from base */
     int32_t value;
 };
 
-struct rows {
-    struct row *rows;
+struct table_rows {
+    struct table_row *rows;
     size_t count, room;
 };
 
-struct reader {
+struct go_reader {
     struct dwarf_harvest *out;
     const struct object *object;
     const uint8_t *bytes;
@@ -64,7 +64,7 @@ struct reader {
         uint32_t low, high; /* offsets from base */
         uint32_t scope;
         uint64_t tree; /* address of its inlined calls, 0: it has none that are known */
-        struct rows file, line, inlined;
+        struct table_rows file, line, inlined;
         uint32_t *scopes; /* of its inlined calls, by number; 0: not made yet */
         size_t scope_count, scope_room;
     } f;
@@ -78,12 +78,12 @@ struct reader {
     bool failed; /* out of memory */
 };
 
-static uint64_t number_at(const struct reader *r, uint64_t at, unsigned wide)
+static uint64_t number_at(const struct go_reader *r, uint64_t at, unsigned wide)
 {
     return at <= r->len && wide <= r->len - at ? load_wide(r->bytes + at, wide) : UINT64_MAX;
 }
 
-static uint64_t word(const struct reader *r, unsigned index)
+static uint64_t word(const struct go_reader *r, unsigned index)
 {
     return number_at(r, 8 + (uint64_t)index * r->wide, r->wide);
 }
@@ -102,7 +102,7 @@ static const uint8_t *memory_at(const struct object *object, uint64_t address, u
 }
 
 /* Does runtime.moduledata begin there? Its first word leads to the table, and it knows where the code lies. */
-static bool take_module(struct reader *r, const uint8_t *at, size_t len)
+static bool take_module(struct go_reader *r, const uint8_t *at, size_t len)
 {
     unsigned index = r->magic == MAGIC_120 ? MODULE_DATA_120 : MODULE_DATA;
     if (len < (size_t)(index + 1) * r->wide || load_wide(at, r->wide) != r->object->go_address)
@@ -116,7 +116,7 @@ static bool take_module(struct reader *r, const uint8_t *at, size_t len)
     return true;
 }
 
-static void find_module(struct reader *r)
+static void find_module(struct go_reader *r)
 {
     for (size_t i = 0; i < r->object->loaded_count; i++) {
         const struct loaded *part = &r->object->loaded[i];
@@ -129,7 +129,7 @@ static void find_module(struct reader *r)
 
 /* ---- header ---- */
 
-static bool read_header(struct reader *r)
+static bool read_header(struct go_reader *r)
 {
     if (r->len < 16)
         return false;
@@ -166,7 +166,7 @@ static bool read_header(struct reader *r)
 
 /* ---- texts ---- */
 
-static uint32_t add_text(struct reader *r, bool file, uint64_t at)
+static uint32_t add_text(struct go_reader *r, bool file, uint64_t at)
 {
     if (at >= r->len)
         return 0;
@@ -176,7 +176,7 @@ static uint32_t add_text(struct reader *r, bool file, uint64_t at)
     return dwarf_texts_add(file ? &r->out->files : &r->out->names, &r->failed, text);
 }
 
-static struct known_file *find_known(const struct reader *r, uint64_t at)
+static struct known_file *find_known(const struct go_reader *r, uint64_t at)
 {
     size_t i = (size_t)(at * 0x9e3779b97f4a7c15u >> 32) & (r->known_room - 1);
     while (r->known[i].number && r->known[i].at != at)
@@ -184,9 +184,9 @@ static struct known_file *find_known(const struct reader *r, uint64_t at)
     return &r->known[i];
 }
 
-static bool grow_known(struct reader *r)
+static bool grow_known(struct go_reader *r)
 {
-    struct reader was = *r;
+    struct go_reader was = *r;
     r->known_room = was.known_room ? was.known_room * 2 : 1024;
     r->known = calloc(r->known_room, sizeof *r->known);
     if (!r->known) {
@@ -203,7 +203,7 @@ static bool grow_known(struct reader *r)
 }
 
 /* The harvest's number of the path at a place; each path has one. */
-static uint32_t file_at(struct reader *r, uint64_t at)
+static uint32_t file_at(struct go_reader *r, uint64_t at)
 {
     if (2 * (r->known_count + 1) > r->known_room && !grow_known(r))
         return 0;
@@ -219,7 +219,7 @@ static uint32_t file_at(struct reader *r, uint64_t at)
 }
 
 /* Of a number in the function's table of files: by its unit, or in one list of all. */
-static uint32_t file_of(struct reader *r, int32_t number)
+static uint32_t file_of(struct go_reader *r, int32_t number)
 {
     if (number < 0)
         return 0;
@@ -234,7 +234,7 @@ static uint32_t file_of(struct reader *r, int32_t number)
 
 /* ---- tables ---- */
 
-static bool take_varint(uint64_t *out, const struct reader *r, uint64_t *at)
+static bool take_varint(uint64_t *out, const struct go_reader *r, uint64_t *at)
 {
     *out = 0;
     for (unsigned shift = 0; shift < 35 && *at < r->len; shift += 7) {
@@ -247,7 +247,7 @@ static bool take_varint(uint64_t *out, const struct reader *r, uint64_t *at)
 }
 
 /* Decode a table as far as the function's code reaches. False: it is damaged. */
-static bool read_table(struct reader *r, struct rows *out, uint64_t place)
+static bool read_table(struct go_reader *r, struct table_rows *out, uint64_t place)
 {
     uint64_t at = r->tables + place, change, step;
     uint32_t end = r->f.low;
@@ -265,12 +265,12 @@ static bool read_table(struct reader *r, struct rows *out, uint64_t place)
             r->failed = true;
             return false;
         }
-        out->rows[out->count++] = (struct row){end, value};
+        out->rows[out->count++] = (struct table_row){end, value};
     }
     return true;
 }
 
-static int32_t value_at(const struct rows *rows, uint32_t at)
+static int32_t value_at(const struct table_rows *rows, uint32_t at)
 {
     size_t low = 0, high = rows->count; /* the first row that ends behind it */
     while (low < high) {
@@ -285,7 +285,7 @@ static int32_t value_at(const struct rows *rows, uint32_t at)
 
 /* ---- inlined calls ---- */
 
-static uint32_t add_scope(struct reader *r, struct dwarf_scope scope)
+static uint32_t add_scope(struct go_reader *r, struct dwarf_scope scope)
 {
     if (!GROW(&r->out->scopes)) {
         r->failed = true;
@@ -296,7 +296,7 @@ static uint32_t add_scope(struct reader *r, struct dwarf_scope scope)
 }
 
 /* Room for the scopes of so many inlined calls. */
-static bool reserve_scopes(struct reader *r, size_t count)
+static bool reserve_scopes(struct go_reader *r, size_t count)
 {
     uint32_t *rows = grow(r->f.scopes, &r->f.scope_room, r->f.scope_count, count - r->f.scope_count, sizeof *rows);
     if (!rows) {
@@ -310,7 +310,7 @@ static bool reserve_scopes(struct reader *r, size_t count)
 }
 
 /* The scope of an inlined call by its number: made with those it lies in. */
-static uint32_t scope_of(struct reader *r, int32_t number, unsigned depth)
+static uint32_t scope_of(struct go_reader *r, int32_t number, unsigned depth)
 {
     bool late = r->magic == MAGIC_120;
     size_t each = late ? 16 : 20;
@@ -337,7 +337,7 @@ static uint32_t scope_of(struct reader *r, int32_t number, unsigned depth)
 }
 
 /* Where the function's inlined calls lie: 0 if it has none, or that is not known. */
-static uint64_t tree_of(const struct reader *r)
+static uint64_t tree_of(const struct go_reader *r)
 {
     bool late = r->magic == MAGIC_118 || r->magic == MAGIC_120;
     uint64_t head = r->f.at + r->entry_wide + 4 * (r->magic == MAGIC_120 ? 9 : 8); /* its last four bytes are flags */
@@ -357,7 +357,7 @@ static uint64_t tree_of(const struct reader *r)
 
 /* ---- functions ---- */
 
-static void add_segment(struct reader *r, struct dwarf_run *run, struct dwarf_segment segment)
+static void add_segment(struct go_reader *r, struct dwarf_run *run, struct dwarf_segment segment)
 {
     if (!GROW(&r->out->segments)) {
         r->failed = true;
@@ -368,9 +368,9 @@ static void add_segment(struct reader *r, struct dwarf_run *run, struct dwarf_se
 }
 
 /* The tables side by side: a segment up to where the first of them changes. */
-static void lay_function(struct reader *r)
+static void lay_function(struct go_reader *r)
 {
-    const struct rows *const tables[] = {&r->f.file, &r->f.line, &r->f.inlined};
+    const struct table_rows *const tables[] = {&r->f.file, &r->f.line, &r->f.inlined};
     struct dwarf_run run = {r->f.low, r->f.high, UNIT, 0, r->out->segments.count};
     size_t at[3] = {0};
     for (uint32_t low = r->f.low; low < r->f.high && !r->failed;) {
@@ -381,7 +381,7 @@ static void lay_function(struct reader *r)
                 at[i]++;
             if (at[i] == tables[i]->count)
                 continue;
-            const struct row *row = &tables[i]->rows[at[i]];
+            const struct table_row *row = &tables[i]->rows[at[i]];
             values[i] = row->value;
             end = row->end < end ? row->end : end;
         }
@@ -397,14 +397,14 @@ static void lay_function(struct reader *r)
 }
 
 /* A function's entry in functab, as an address; the last one is the end of the code. */
-static uint64_t entry_of(const struct reader *r, uint64_t index)
+static uint64_t entry_of(const struct go_reader *r, uint64_t index)
 {
     uint64_t entry = number_at(r, r->functions + 2 * index * r->entry_wide, r->entry_wide);
     bool counted = r->magic == MAGIC_118 || r->magic == MAGIC_120;
     return entry == UINT64_MAX ? entry : entry + (counted ? r->text : 0);
 }
 
-static void read_function(struct reader *r, uint64_t index)
+static void read_function(struct go_reader *r, uint64_t index)
 {
     uint64_t low = entry_of(r, index), high = entry_of(r, index + 1);
     uint64_t place = number_at(r, r->functions + (2 * index + 1) * r->entry_wide, r->entry_wide);
@@ -433,7 +433,7 @@ static void read_function(struct reader *r, uint64_t index)
 
 bool golang_harvest(struct dwarf_harvest *out, const struct object *object, uint64_t base)
 {
-    struct reader r = {.out = out, .object = object, .bytes = object->go.bytes, .len = object->go.len, .base = base};
+    struct go_reader r = {.out = out, .object = object, .bytes = object->go.bytes, .len = object->go.len, .base = base};
     r.steps_left = STEPS_A_BYTE * r.len;
     if (!GROW(&out->files) || !GROW(&out->names))
         return false;

@@ -94,7 +94,7 @@ static bool is_mangled(const char *symbol, const char *name)
 /* A function without the linker's name may have one in the symbol table: some compilers leave it at that. */
 static uint32_t function_name(struct laying *l, struct merge_input *input, const struct dwarf_scope *scope)
 {
-    const struct name *name = scope->linked ? NULL : names_at(l->merge->names, scope->entry);
+    const struct symbol_name *name = scope->linked ? NULL : names_at(l->merge->names, scope->entry);
     bool better = name && (!scope->name || is_mangled(name->text, input->harvest.names.rows[scope->name]));
     return better ? symbol_text(l, name->text) : text_of(l, input, scope->name);
 }
@@ -188,8 +188,8 @@ static void lay(struct laying *l, const struct paint_range *piece)
         return;
     }
     uint32_t number = piece->what - l->run_count;
-    const struct names *names = l->merge->names;
-    const struct name *name =
+    const struct symbol_names *names = l->merge->names;
+    const struct symbol_name *name =
         number < names->count ? &names->rows[number] : &l->merge->frames->rows[number - names->count];
     struct pack_scope scope = {.name = symbol_text(l, name->text), .entry = name->low};
     lay_symbol(l, piece->low, piece->high, pack_scope(l->pack, &scope));
@@ -205,7 +205,7 @@ static bool add_runs(struct paint *paint, uint32_t *count, const struct dwarf_ru
     return true;
 }
 
-static bool add_names(struct paint *paint, uint32_t first, const struct names *names, uint32_t rank)
+static bool add_names(struct paint *paint, uint32_t first, const struct symbol_names *names, uint32_t rank)
 {
     for (size_t i = 0; i < names->count; i++)
         if (!paint_add(paint, (struct paint_range){names->rows[i].low, names->rows[i].high, rank, first + (uint32_t)i}))

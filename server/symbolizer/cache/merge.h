@@ -33,8 +33,8 @@ void merge_input_fini(struct merge_input *input);
 struct merge {
     struct merge_input *rows;
     size_t count;
-    const struct names *names;
-    const struct names *frames;
+    const struct symbol_names *names;
+    const struct symbol_names *frames;
 };
 
 /*

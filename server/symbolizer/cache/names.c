@@ -9,7 +9,7 @@
 
 #define SIZED 64 /* of rank: the symbol told its size */
 
-bool names_add(struct names *names, const struct symbol *symbols, size_t count, const struct object *object,
+bool names_add(struct symbol_names *names, const struct symbol *symbols, size_t count, const struct object *object,
                uint64_t base)
 {
     for (size_t i = 0; i < count; i++) {
@@ -23,15 +23,15 @@ bool names_add(struct names *names, const struct symbol *symbols, size_t count, 
         if (!GROW(names))
             return false;
         names->rows[names->count++] =
-            (struct name){(uint32_t)(symbol->low - base), (uint32_t)(high - base), symbol->name, symbol->rank};
+            (struct symbol_name){(uint32_t)(symbol->low - base), (uint32_t)(high - base), symbol->name, symbol->rank};
     }
     return true;
 }
 
 static int compare(const void *a, const void *b)
 {
-    const struct name *x = a;
-    const struct name *y = b;
+    const struct symbol_name *x = a;
+    const struct symbol_name *y = b;
     if (x->low != y->low)
         return x->low < y->low ? -1 : 1;
     if (x->rank != y->rank)
@@ -41,13 +41,13 @@ static int compare(const void *a, const void *b)
     return x_len != y_len ? (x_len < y_len ? -1 : 1) : strcmp(x->text, y->text);
 }
 
-void names_seal(struct names *names)
+void names_seal(struct symbol_names *names)
 {
     size_t kept = 0;
     if (names->count)
         qsort(names->rows, names->count, sizeof *names->rows, compare);
     for (size_t i = 0; i < names->count; i++) {
-        struct name *last = kept ? &names->rows[kept - 1] : NULL;
+        struct symbol_name *last = kept ? &names->rows[kept - 1] : NULL;
         if (last && last->low == names->rows[i].low)
             continue;
         if (last && last->rank < SIZED && last->high > names->rows[i].low)
@@ -57,7 +57,7 @@ void names_seal(struct names *names)
     names->count = kept;
 }
 
-const struct name *names_at(const struct names *names, uint32_t at)
+const struct symbol_name *names_at(const struct symbol_names *names, uint32_t at)
 {
     size_t low = 0;
     size_t high = names->count;
@@ -71,8 +71,8 @@ const struct name *names_at(const struct names *names, uint32_t at)
     return low < names->count && names->rows[low].low == at ? &names->rows[low] : NULL;
 }
 
-void names_fini(struct names *names)
+void names_fini(struct symbol_names *names)
 {
     free(names->rows);
-    *names = (struct names){0};
+    *names = (struct symbol_names){0};
 }

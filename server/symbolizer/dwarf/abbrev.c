@@ -63,7 +63,7 @@ static enum attribute attribute_of(uint64_t name)
     }
 }
 
-static enum kind kind_of(uint64_t tag)
+static enum entry_kind kind_of(uint64_t tag)
 {
     switch (tag) {
     case 0x2e:
@@ -91,7 +91,7 @@ static uint8_t fetch_of(unsigned width)
     return width == 1 ? STEP_FETCH_1 : width == 2 ? STEP_FETCH_2 : width == 4 ? STEP_FETCH_4 : STEP_FETCH_8;
 }
 
-bool step_of_form(struct step *out, uint64_t form, const struct unit *shape)
+bool step_of_form(struct unit_step *out, uint64_t form, const struct unit *shape)
 {
     out->arg = (uint16_t)form;
     switch (form) {
@@ -178,7 +178,7 @@ bool step_of_form(struct step *out, uint64_t form, const struct unit *shape)
         out->operation = STEP_NOTHING;
         return true;
     case 0x1e: /* data16 */
-        *out = (struct step){STEP_SKIP, AT_NONE, 16};
+        *out = (struct unit_step){STEP_SKIP, AT_NONE, 16};
         return true;
     case 0x21:
         out->operation = STEP_CONSTANT;
@@ -189,7 +189,7 @@ bool step_of_form(struct step *out, uint64_t form, const struct unit *shape)
 }
 
 /* Bytes a step always takes, -1: they vary. */
-static int width_of(const struct step *step)
+static int width_of(const struct unit_step *step)
 {
     switch (step->operation) {
     case STEP_SKIP:
@@ -212,14 +212,14 @@ static int width_of(const struct step *step)
     }
 }
 
-static bool add_step(struct abbrevs *table, struct abbrev *abbrev, struct step step)
+static bool add_step(struct abbrevs *table, struct abbrev *abbrev, struct unit_step step)
 {
     int width = width_of(&step);
-    struct step *last = abbrev->step_count ? &table->steps.rows[table->steps.count - 1] : NULL;
+    struct unit_step *last = abbrev->step_count ? &table->steps.rows[table->steps.count - 1] : NULL;
     if (step.attribute == AT_NONE && width >= 0) { /* nobody asks for it */
         if (!width)
             return true;
-        step = (struct step){STEP_SKIP, AT_NONE, (uint16_t)width};
+        step = (struct unit_step){STEP_SKIP, AT_NONE, (uint16_t)width};
         if (last && last->operation == STEP_SKIP) {
             last->arg = (uint16_t)(last->arg + width);
             return true;
@@ -241,7 +241,7 @@ static bool compile(struct abbrevs *table, struct abbrev *abbrev, const uint8_t 
     uint32_t most = 0;
     abbrev->first_step = (uint32_t)table->steps.count;
     for (;;) {
-        struct step step = {0};
+        struct unit_step step = {0};
         if (p >= end)
             return false;
         uint64_t name = load_uleb(&p);

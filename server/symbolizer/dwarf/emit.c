@@ -16,7 +16,7 @@
 #define PATH_ROOM 8192 /* bytes of a path; the file of a longer one stays unknown */
 
 struct emitter {
-    struct reading *reading;
+    struct unit_reading *reading;
     size_t sequence;
     size_t row;            /* in it */
     struct dwarf_run *run; /* that may go on; NULL: none */
@@ -143,7 +143,7 @@ static void add_piece(struct emitter *e, uint32_t low, uint32_t high, uint32_t s
     }
 }
 
-bool emit_unit(struct reading *reading)
+bool emit_unit(struct unit_reading *reading)
 {
     struct dwarf_worker *worker = reading->worker;
     struct emitter e = {.reading = reading};

@@ -10,7 +10,7 @@
 #define PATHS_BYTES_MAX (1ull << 30)
 
 /* What the unit says is its code, or else what its lines cover: there lines are believed outside of functions. */
-static bool paint_unit(struct reading *reading)
+static bool paint_unit(struct unit_reading *reading)
 {
     struct dwarf_worker *worker = reading->worker;
     struct range_walk ranges;
@@ -38,7 +38,7 @@ static bool paint_unit(struct reading *reading)
 
 bool dwarf_read(struct dwarf_harvest *harvest, struct dwarf *dwarf, size_t number)
 {
-    struct reading reading = {.harvest = harvest, .dwarf = dwarf, .number = (uint32_t)number};
+    struct unit_reading reading = {.harvest = harvest, .dwarf = dwarf, .number = (uint32_t)number};
     reading.outer = &dwarf->units.rows[number];
     reading.unit = reading.outer->split ? reading.outer->split : reading.outer;
     if (!reading.outer->is_code && !harvest->everything)

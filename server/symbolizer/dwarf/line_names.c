@@ -59,7 +59,7 @@ static int read_names_old(struct line_program *program)
 /* One list of DWARF 5. */
 static int read_names_new(struct line_program *program, bool directories)
 {
-    struct step steps[FORMATS_MAX];
+    struct unit_step steps[FORMATS_MAX];
     uint64_t contents[FORMATS_MAX];
     unsigned format_count = *program->p++;
     if (format_count > FORMATS_MAX)

@@ -20,7 +20,7 @@
 
 enum { COLUMN_INFO = 1, COLUMN_ABBREV = 3, COLUMN_STR_OFFSETS = 6, COLUMN_RNGLISTS = 8 };
 
-static void read_row(struct piece *out, const uint8_t *kinds, const uint8_t *offsets, const uint8_t *sizes,
+static void read_row(struct package_piece *out, const uint8_t *kinds, const uint8_t *offsets, const uint8_t *sizes,
                      uint32_t columns)
 {
     for (uint32_t i = 0; i < columns; i++) {
@@ -47,8 +47,8 @@ static void read_row(struct piece *out, const uint8_t *kinds, const uint8_t *off
 
 static int by_info(const void *a, const void *b)
 {
-    const struct piece *x = a;
-    const struct piece *y = b;
+    const struct package_piece *x = a;
+    const struct package_piece *y = b;
     return (x->info > y->info) - (x->info < y->info);
 }
 
@@ -77,7 +77,7 @@ bool package_read(struct package *out, const struct section *index)
     return true;
 }
 
-const struct piece *package_at(const struct package *package, uint64_t info)
+const struct package_piece *package_at(const struct package *package, uint64_t info)
 {
     size_t low = 0;
     size_t high = package->count;
@@ -88,7 +88,7 @@ const struct piece *package_at(const struct package *package, uint64_t info)
         else
             high = middle;
     }
-    const struct piece *piece = low ? &package->rows[low - 1] : NULL;
+    const struct package_piece *piece = low ? &package->rows[low - 1] : NULL;
     return piece && info - piece->info < piece->info_len ? piece : NULL;
 }
 

@@ -6,7 +6,7 @@
 
 #include "object/object.h"
 
-struct piece { /* of one unit; offsets into the sections of these names */
+struct package_piece { /* of one unit; offsets into the sections of these names */
     uint64_t info;
     uint64_t info_len;
     uint64_t abbrev;
@@ -15,7 +15,7 @@ struct piece { /* of one unit; offsets into the sections of these names */
 };
 
 struct package {
-    struct piece *rows; /* by info */
+    struct package_piece *rows; /* by info */
     size_t count;
 };
 
@@ -23,7 +23,7 @@ struct package {
 bool package_read(struct package *out, const struct section *index);
 
 /* The piece that holds a place in .debug_info; NULL: none does. */
-const struct piece *package_at(const struct package *package, uint64_t info);
+const struct package_piece *package_at(const struct package *package, uint64_t info);
 
 void package_fini(struct package *package);
 

@@ -136,12 +136,12 @@ const struct abbrev *die_at(struct die *die, const struct unit *unit, uint64_t a
     return die_read(die, p, info->bytes + unit->end, unit, abbrev) ? abbrev : NULL;
 }
 
-const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, const struct step *step,
+const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, const struct unit_step *step,
                          const struct unit *unit)
 {
     uint64_t raw = 0;
     uint64_t len = 0;
-    struct step other = *step;
+    struct unit_step other = *step;
     switch (step->operation) {
     case STEP_FETCH_3:
         raw = load_wide(p, 3);
@@ -213,7 +213,7 @@ const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, 
 }
 
 /* What the first entry says about the whole unit. False: it is damaged. */
-static bool read_root(struct unit *unit, const struct piece *piece)
+static bool read_root(struct unit *unit, const struct package_piece *piece)
 {
     struct die die;
     unit->directory = "";
@@ -309,7 +309,7 @@ static const char *list_units(struct dwarf *dwarf)
             break; /* what follows cannot be found */
         if (!good)
             continue;
-        const struct piece *piece = package_at(&dwarf->package, unit.at);
+        const struct package_piece *piece = package_at(&dwarf->package, unit.at);
         if (dwarf->package.count && !piece)
             continue; /* of types */
         unit.abbrevs = abbrevs_want(dwarf, abbrevs + (piece ? piece->abbrev : 0), &unit);

@@ -13,12 +13,12 @@
 
 #include "base/bytes.h"
 
-enum kind { /* what an entry means to us */
-            KIND_OTHER,
-            KIND_FUNCTION,
-            KIND_INLINED,
-            KIND_TYPE, /* holds no code unless inside a function */
-            KIND_UNIT,
+enum entry_kind { /* what an entry means to us */
+                  KIND_OTHER,
+                  KIND_FUNCTION,
+                  KIND_INLINED,
+                  KIND_TYPE, /* holds no code unless inside a function */
+                  KIND_UNIT,
 };
 
 enum attribute { /* those that are read */
@@ -92,7 +92,7 @@ enum operation {
     STEP_CONSTANT,     /* constants[arg] */
 };
 
-struct step {
+struct unit_step {
     uint8_t operation;
     uint8_t attribute;
     uint16_t arg; /* of a fetch: the form */
@@ -113,7 +113,7 @@ struct abbrevs {         /* one table of .debug_abbrev, for units of one shape *
     struct abbrev *rows; /* by code */
     size_t count, room;
     struct {
-        struct step *rows;
+        struct unit_step *rows;
         size_t count, room;
     } steps;
     struct {
@@ -196,17 +196,17 @@ void abbrevs_compile(struct dwarf *dwarf, unsigned threads);
 void abbrevs_free_all(struct dwarf *dwarf);
 
 /* The step that reads a form; false: no such form is known. */
-bool step_of_form(struct step *out, uint64_t form, const struct unit *shape);
+bool step_of_form(struct unit_step *out, uint64_t form, const struct unit *shape);
 
 /* Steps whose length is told by the file, and those that need more than a load. NULL: they run out of the section. */
-const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, const struct step *step,
+const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, const struct unit_step *step,
                          const struct unit *unit);
 
 /* Fetch an entry's attributes: `p` lies behind its code. Returns what follows, NULL: the entry is damaged. */
 static inline const uint8_t *die_read(struct die *die, const uint8_t *p, const uint8_t *end, const struct unit *unit,
                                       const struct abbrev *abbrev)
 {
-    const struct step *step = unit->abbrevs->steps.rows + abbrev->first_step;
+    const struct unit_step *step = unit->abbrevs->steps.rows + abbrev->first_step;
     die->has = 0;
     for (unsigned i = 0; i < abbrev->step_count; i++, step++) {
         uint64_t raw;

@@ -12,17 +12,18 @@
 #define REFERENCES_MAX 8 /* entries that refer to each other for a name */
 #define PADDING        8 /* bytes behind the last entry: fewer may be there to align what follows */
 
-struct name {
+struct entry_name {
     const char *text;
     bool linked;
 };
 
-static struct name find_name(struct dwarf_worker *worker, const struct unit *unit, const struct die *die, int depth);
+static struct entry_name find_name(struct dwarf_worker *worker, const struct unit *unit, const struct die *die,
+                                   int depth);
 
-static struct name name_behind(struct dwarf_worker *worker, const struct unit *unit, const struct die *die,
-                               enum attribute reference, int depth)
+static struct entry_name name_behind(struct dwarf_worker *worker, const struct unit *unit, const struct die *die,
+                                     enum attribute reference, int depth)
 {
-    struct name name = {0};
+    struct entry_name name = {0};
     struct die other;
     uint64_t at;
     const struct unit *home = value_reference(&at, unit, die->form[reference], die->raw[reference]);
@@ -31,7 +32,7 @@ static struct name name_behind(struct dwarf_worker *worker, const struct unit *u
     const uint8_t *key = home->dwarf->object->sections[MIRE_SECTION_INFO].bytes + at;
     struct memo *memo = &worker->memo[((uintptr_t)key * 0x9e3779b97f4a7c15ull >> 40) % NAME_MEMO];
     if (memo->die == key)
-        return (struct name){memo->name, memo->linked};
+        return (struct entry_name){memo->name, memo->linked};
     if (die_at(&other, home, at))
         name = find_name(worker, home, &other, depth + 1);
     *memo = (struct memo){key, name.text, name.linked};
@@ -39,10 +40,11 @@ static struct name name_behind(struct dwarf_worker *worker, const struct unit *u
 }
 
 /* The linker's name, wherever it is told; else the nearest name in the source. */
-static struct name find_name(struct dwarf_worker *worker, const struct unit *unit, const struct die *die, int depth)
+static struct entry_name find_name(struct dwarf_worker *worker, const struct unit *unit, const struct die *die,
+                                   int depth)
 {
     static const enum attribute references[] = {AT_SPECIFICATION, AT_ORIGIN};
-    struct name name = {0};
+    struct entry_name name = {0};
     if (die_has(die, AT_LINKAGE_NAME))
         name.text = value_text(unit, die->form[AT_LINKAGE_NAME], die->raw[AT_LINKAGE_NAME]);
     name.linked = name.text != NULL;
@@ -51,7 +53,7 @@ static struct name find_name(struct dwarf_worker *worker, const struct unit *uni
     for (int i = 0; i < 2 && !name.linked; i++) {
         if (!die_has(die, references[i]))
             continue;
-        struct name other = name_behind(worker, unit, die, references[i], depth);
+        struct entry_name other = name_behind(worker, unit, die, references[i], depth);
         if (other.linked || !name.text)
             name = other;
     }
@@ -60,7 +62,7 @@ static struct name find_name(struct dwarf_worker *worker, const struct unit *uni
 
 const char *name_of(bool *linked_out, struct dwarf_worker *worker, const struct unit *unit, const struct die *die)
 {
-    struct name name = find_name(worker, unit, die, 0);
+    struct entry_name name = find_name(worker, unit, die, 0);
     *linked_out = name.linked;
     return name.text;
 }
@@ -77,7 +79,7 @@ static uint32_t small(const struct die *die, enum attribute attribute)
  *
  * Returns 0; 1: nothing inside it can matter; -1: out of memory.
  */
-static int take_scope(struct reading *reading, uint32_t *scope_out, const struct die *die, bool is_function,
+static int take_scope(struct unit_reading *reading, uint32_t *scope_out, const struct die *die, bool is_function,
                       uint64_t at)
 {
     struct dwarf_worker *worker = reading->worker;
@@ -121,7 +123,7 @@ static int take_scope(struct reading *reading, uint32_t *scope_out, const struct
 }
 
 /* Where the entry behind the children begins; NULL: that is not told. */
-static const uint8_t *behind(const struct reading *reading, const uint8_t *p, const uint8_t *end, uint64_t sibling)
+static const uint8_t *behind(const struct unit_reading *reading, const uint8_t *p, const uint8_t *end, uint64_t sibling)
 {
     if (sibling > reading->unit->end - reading->unit->at)
         return NULL;
@@ -144,7 +146,7 @@ static bool is_broken_off(const struct unit *unit, const uint8_t *p, const uint8
     return rest < end || info->len - unit->end < 4 || !load_32(end);
 }
 
-int walk_unit(struct reading *reading)
+int walk_unit(struct unit_reading *reading)
 {
     const struct unit *unit = reading->unit;
     const uint8_t *info = unit->dwarf->object->sections[MIRE_SECTION_INFO].bytes;

@@ -48,7 +48,7 @@ struct dwarf_worker {
 
 #define PAINT_OTHERS UINT32_MAX
 
-struct reading { /* of one unit by one thread */
+struct unit_reading { /* of one unit by one thread */
     struct dwarf_harvest *harvest;
     struct dwarf_worker *worker;
     struct dwarf *dwarf;
@@ -58,7 +58,7 @@ struct reading { /* of one unit by one thread */
 };
 
 /* Fill worker->locals and worker->paint. 0, 1: the unit is damaged, read as far as it goes; -1: out of memory. */
-int walk_unit(struct reading *reading);
+int walk_unit(struct unit_reading *reading);
 
 /* The name of an entry. */
 const char *name_of(bool *linked_out, struct dwarf_worker *worker, const struct unit *unit, const struct die *die);
@@ -68,6 +68,6 @@ uint32_t intern_path(struct dwarf_harvest *harvest, const char *path, size_t len
 uint32_t intern_name(struct dwarf_harvest *harvest, const char *name, bool *failed);
 
 /* Lay what was painted and the lines over each other, and add it to the harvest. False: out of memory. */
-bool emit_unit(struct reading *reading);
+bool emit_unit(struct unit_reading *reading);
 
 #endif

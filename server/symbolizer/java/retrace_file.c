@@ -15,27 +15,27 @@ _Static_assert(sizeof(struct retrace_head) == 40 && sizeof(struct retrace_class)
                    sizeof(struct retrace_member) == 72 && sizeof(struct retrace_number) == 20,
                "the rows have no holes");
 
-struct part {
+struct file_part {
     const void *bytes;
     size_t len;
 };
 
 #define PARTS 5
 
-static void parts_of(struct part out[PARTS], const struct retrace *retrace)
+static void parts_of(struct file_part out[PARTS], const struct retrace *retrace)
 {
     const struct retrace_head *head = &retrace->head;
-    out[0] = (struct part){retrace->classes, head->class_count * sizeof *retrace->classes};
-    out[1] = (struct part){retrace->names, head->class_count * sizeof *retrace->names};
-    out[2] = (struct part){retrace->members, head->member_count * sizeof *retrace->members};
-    out[3] = (struct part){retrace->numbers, head->number_count * sizeof *retrace->numbers};
-    out[4] = (struct part){retrace->texts, head->text_bytes};
+    out[0] = (struct file_part){retrace->classes, head->class_count * sizeof *retrace->classes};
+    out[1] = (struct file_part){retrace->names, head->class_count * sizeof *retrace->names};
+    out[2] = (struct file_part){retrace->members, head->member_count * sizeof *retrace->members};
+    out[3] = (struct file_part){retrace->numbers, head->number_count * sizeof *retrace->numbers};
+    out[4] = (struct file_part){retrace->texts, head->text_bytes};
 }
 
 bool retrace_write(int fd, const struct retrace *retrace)
 {
     struct retrace_head head = retrace->head;
-    struct part parts[PARTS];
+    struct file_part parts[PARTS];
     bool good = true;
     parts_of(parts, retrace);
     head.crc = 0;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rows {
+struct member_rows {
     const struct retrace_member *first, *end;
 };
 
@@ -57,7 +57,7 @@ static uint32_t source_lines(const struct retrace_member *row)
 /* ---- which rows ---- */
 
 /* The rows of the method's short name. */
-static struct rows rows_of(const struct lookup *l)
+static struct member_rows rows_of(const struct lookup *l)
 {
     const struct retrace_class *class = l->class;
     uint32_t count = l->retrace->head.member_count;
@@ -78,7 +78,7 @@ static struct rows rows_of(const struct lookup *l)
         if (retrace_compare(&this, &name) != 0)
             break;
     }
-    return (struct rows){low, high};
+    return (struct member_rows){low, high};
 }
 
 /* The last row of the chain that begins with a row: the method itself. */
@@ -90,7 +90,8 @@ static const struct retrace_member *outermost(const struct retrace_member *row, 
 }
 
 /* The rows of one method, from the first on: as long as chains end in it. */
-static struct rows next_group(const struct lookup *l, const struct rows *all, const struct retrace_member *first)
+static struct member_rows next_group(const struct lookup *l, const struct member_rows *all,
+                                     const struct retrace_member *first)
 {
     const struct retrace_member *last = outermost(first, all->end);
     if (first == all->first && same_text(l, &last->signature, &all->end[-1].signature))
@@ -100,24 +101,24 @@ static struct rows next_group(const struct lookup *l, const struct rows *all, co
         if (!same_text(l, &last->signature, &next->signature))
             break;
     }
-    return (struct rows){first, last + 1};
+    return (struct member_rows){first, last + 1};
 }
 
 /* The first row that covers the line, and those behind it with the same lines. */
-static struct rows rows_at(const struct rows *group, uint32_t line)
+static struct member_rows rows_at(const struct member_rows *group, uint32_t line)
 {
     const struct retrace_member *row = group->first;
     while (row < group->end && !covers(row, line))
         row++;
-    return (struct rows){row, row < group->end ? outermost(row, group->end) + 1 : row};
+    return (struct member_rows){row, row < group->end ? outermost(row, group->end) + 1 : row};
 }
 
-static struct rows row_without_lines(const struct rows *group)
+static struct member_rows row_without_lines(const struct member_rows *group)
 {
     const struct retrace_member *row = group->first;
     while (row < group->end && row->has_lines)
         row++;
-    return (struct rows){row, row < group->end ? row + 1 : row};
+    return (struct member_rows){row, row < group->end ? row + 1 : row};
 }
 
 /* ---- frames ---- */
@@ -227,7 +228,7 @@ static size_t removed_by(const struct lookup *l, const char *remark, const char 
     return at ? (size_t)strtoul(at + sizeof action - 1, NULL, 10) : 0;
 }
 
-static size_t removed_inside(const struct lookup *l, const struct rows *chain)
+static size_t removed_inside(const struct lookup *l, const struct member_rows *chain)
 {
     size_t removed = 0;
     for (const struct retrace_member *row = chain->first; row < chain->end; row++) {
@@ -244,7 +245,7 @@ static size_t removed_inside(const struct lookup *l, const struct rows *chain)
 
 /* ---- choices ---- */
 
-static void add_choice(struct lookup *l, const struct rows *chain, uint32_t one)
+static void add_choice(struct lookup *l, const struct member_rows *chain, uint32_t one)
 {
     const struct retrace_member *last = chain->end - 1;
     const struct retrace_member *end = last->synthesized || last->outline ? last : chain->end;
@@ -268,7 +269,7 @@ static bool is_ambiguous(const struct retrace_member *row)
 }
 
 /* A chain is one choice, or one a line of its innermost method. */
-static void add_chain(struct lookup *l, const struct rows *chain)
+static void add_chain(struct lookup *l, const struct member_rows *chain)
 {
     const struct retrace_member *first = chain->first;
     if (!l->line || !is_ambiguous(first)) {
@@ -288,9 +289,9 @@ static void add_name(struct lookup *l, const struct retrace_member *row)
 }
 
 /* The rows chosen of a group; those without lines are a choice each. */
-static void add_rows(struct lookup *l, const struct rows *rows)
+static void add_rows(struct lookup *l, const struct member_rows *rows)
 {
-    for (struct rows chain = {rows->first, rows->first}; chain.first < rows->end; chain.first = chain.end) {
+    for (struct member_rows chain = {rows->first, rows->first}; chain.first < rows->end; chain.first = chain.end) {
         chain.end = outermost(chain.first, rows->end) + 1;
         add_chain(l, &chain);
     }
@@ -300,13 +301,13 @@ static void add_rows(struct lookup *l, const struct rows *rows)
 
 enum selection { AT_LINE, WITHOUT_LINES, BY_NAME };
 
-static struct rows select_rows(const struct rows *group, enum selection how, uint32_t line)
+static struct member_rows select_rows(const struct member_rows *group, enum selection how, uint32_t line)
 {
-    struct rows rows;
+    struct member_rows rows;
     if (how == WITHOUT_LINES)
         return *group;
     if (how == BY_NAME)
-        return (struct rows){group->end - 1, group->end};
+        return (struct member_rows){group->end - 1, group->end};
     rows = rows_at(group, line);
     if (rows.first == rows.end && !line)
         rows = row_without_lines(group);
@@ -319,12 +320,12 @@ static bool is_selected(enum selection how, const struct retrace_member *row)
 }
 
 /* Visits the selected rows of each group. A visit that adds nothing only finds out whether they are ambiguous. */
-static size_t visit(struct lookup *l, const struct rows *all, enum selection how, bool adds)
+static size_t visit(struct lookup *l, const struct member_rows *all, enum selection how, bool adds)
 {
     size_t groups = 0, count = 0;
-    for (struct rows group = {all->first, all->first}; group.first < all->end; group.first = group.end) {
+    for (struct member_rows group = {all->first, all->first}; group.first < all->end; group.first = group.end) {
         group = next_group(l, all, group.first);
-        struct rows rows = select_rows(&group, how, l->line);
+        struct member_rows rows = select_rows(&group, how, l->line);
         size_t here = 0;
         for (const struct retrace_member *row = rows.first; row < rows.end; row++) {
             if (!is_selected(how, row))
@@ -334,7 +335,7 @@ static size_t visit(struct lookup *l, const struct rows *all, enum selection how
             if (adds && how == BY_NAME)
                 add_name(l, row);
             else if (adds && how != AT_LINE)
-                add_chain(l, &(struct rows){row, row + 1});
+                add_chain(l, &(struct member_rows){row, row + 1});
         }
         if (adds && how == AT_LINE)
             add_rows(l, &rows);
@@ -346,7 +347,7 @@ static size_t visit(struct lookup *l, const struct rows *all, enum selection how
     return count;
 }
 
-static bool take(struct lookup *l, const struct rows *all, enum selection how)
+static bool take(struct lookup *l, const struct member_rows *all, enum selection how)
 {
     l->ambiguous = false;
     if (!visit(l, all, how, false))
@@ -379,13 +380,13 @@ static uint32_t line_of_position(const struct piece_of_text *positions, uint32_t
 }
 
 /* Below an outline a row may tell which line its position stands for. */
-static void follow_position(struct lookup *l, const struct rows *all)
+static void follow_position(struct lookup *l, const struct member_rows *all)
 {
     if (!l->before->position)
         return;
-    for (struct rows group = {all->first, all->first}; group.first < all->end; group.first = group.end) {
+    for (struct member_rows group = {all->first, all->first}; group.first < all->end; group.first = group.end) {
         group = next_group(l, all, group.first);
-        struct rows rows = select_rows(&group, AT_LINE, l->line);
+        struct member_rows rows = select_rows(&group, AT_LINE, l->line);
         struct piece_of_text positions = {"", 0};
         if (rows.first < rows.end)
             positions = retrace_text(l->retrace, &rows.end[-1].positions);
@@ -455,7 +456,7 @@ static void sort_choices(struct retrace_answer *answer)
 
 static void look_up(struct lookup *l)
 {
-    struct rows all = rows_of(l);
+    struct member_rows all = rows_of(l);
     bool found = all.first < all.end;
     follow_position(l, &all);
     if (found)

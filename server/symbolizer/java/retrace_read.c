@@ -11,7 +11,7 @@
 #define LINE_MAX_NUMBER 0x7fffffffu
 #define SPREAD_MAX      4096 /* rows of one name that remarks are spread over: their number counts twice */
 
-struct reading {
+struct mapping_reading {
     const char *texts, *end;
     struct {
         struct retrace_class *rows;
@@ -34,7 +34,7 @@ int retrace_compare(const struct piece_of_text *a, const struct piece_of_text *b
 }
 
 /* Of a file of at most MIRE_OBJECT_FILE_MAX bytes. */
-static struct place_of_text place(const struct reading *r, const char *from, const char *to)
+static struct place_of_text place(const struct mapping_reading *r, const char *from, const char *to)
 {
     return (struct place_of_text){(uint32_t)(from - r->texts), to > from ? (uint32_t)(to - from) : 0};
 }
@@ -54,7 +54,7 @@ static bool take_number(uint32_t *out, const char **at)
 }
 
 /* "a.b.C -> x.y:" */
-static bool take_class(struct reading *r, const char *line)
+static bool take_class(struct mapping_reading *r, const char *line)
 {
     const char *arrow = strstr(line, " -> ");
     const char *end = line + strlen(line);
@@ -90,7 +90,7 @@ static void take_source_lines(struct retrace_member *member, const char *at)
 }
 
 /* "1:3:void x.Y.name(int):40:42 -> a": a method; a field has no parameters and is of no use. */
-static bool take_member(struct reading *r, const char *line)
+static bool take_member(struct mapping_reading *r, const char *line)
 {
     struct retrace_member member = {.order = (uint32_t)r->members.count};
     const char *at = line + strspn(line, " \t");
@@ -149,20 +149,20 @@ bool retrace_value(const char **at, const char **end, const char *remark, const 
     return last != NULL;
 }
 
-static struct place_of_text value_of(const struct reading *r, const char *remark, const char *key)
+static struct place_of_text value_of(const struct mapping_reading *r, const char *remark, const char *key)
 {
     const char *at, *end;
     bool has = retrace_value(&at, &end, remark, key);
     return place(r, has ? at : remark, has ? end : remark);
 }
 
-static bool says(const struct reading *r, const struct place_of_text *place, const char *text)
+static bool says(const struct mapping_reading *r, const struct place_of_text *place, const char *text)
 {
     return place->len == strlen(text) && !memcmp(r->texts + place->at, text, place->len);
 }
 
 /* A remark is about the class or member on the line before it. */
-static void take_remark(struct reading *r, const char *remark)
+static void take_remark(struct mapping_reading *r, const char *remark)
 {
     if (!r->classes.count)
         return;
@@ -206,14 +206,15 @@ static int by_method(const void *a, const void *b, void *texts)
 
 static int by_name(const void *a, const void *b, void *reading)
 {
-    const struct reading *r = reading;
+    const struct mapping_reading *r = reading;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     int order = by_text(&r->classes.rows[x].name, &r->classes.rows[y].name, r->texts);
     return order ? order : (x > y) - (x < y);
 }
 
 /* A method is made by the compiler, or moved out of others, as a whole, though one of its rows says so. */
-static void spread_remarks(const struct reading *r, struct retrace_member *first, const struct retrace_member *end)
+static void spread_remarks(const struct mapping_reading *r, struct retrace_member *first,
+                           const struct retrace_member *end)
 {
     for (struct retrace_member *row = first; row < end; row++) {
         if (!row->synthesized && !row->outline)
@@ -227,7 +228,7 @@ static void spread_remarks(const struct reading *r, struct retrace_member *first
     }
 }
 
-static void sort_members(const struct reading *r, const struct retrace_class *class)
+static void sort_members(const struct mapping_reading *r, const struct retrace_class *class)
 {
     struct retrace_member *row = r->members.rows + class->first, *end = row + class->count;
     if (class->count)
@@ -242,7 +243,7 @@ static void sort_members(const struct reading *r, const struct retrace_class *cl
 }
 
 /* The classes by name of the source. False: out of memory. */
-static bool sort_names(uint32_t **out, const struct reading *r)
+static bool sort_names(uint32_t **out, const struct mapping_reading *r)
 {
     size_t count = r->classes.count;
     uint32_t *names = calloc(count ? count : 1, sizeof *names);
@@ -254,7 +255,7 @@ static bool sort_names(uint32_t **out, const struct reading *r)
     return names != NULL;
 }
 
-static void hand_over(struct retrace *out, const struct reading *r)
+static void hand_over(struct retrace *out, const struct mapping_reading *r)
 {
     out->head.class_count = (uint32_t)r->classes.count;
     out->head.member_count = (uint32_t)r->members.count;
@@ -268,8 +269,8 @@ static void hand_over(struct retrace *out, const struct reading *r)
 
 bool retrace_read_mapping(struct retrace *out, const struct section *text)
 {
-    struct reading reading = {.texts = (const char *)text->bytes, .end = (const char *)text->bytes + text->len};
-    struct reading *r = &reading;
+    struct mapping_reading reading = {.texts = (const char *)text->bytes, .end = (const char *)text->bytes + text->len};
+    struct mapping_reading *r = &reading;
     uint32_t *names = NULL;
     bool good = true;
     for (const char *line = r->texts; line < r->end && good; line += strlen(line) + 1) {
@@ -301,8 +302,8 @@ static int by_number(const void *a, const void *b)
 /* "12,9,com.example.Main,onCreate,(I)V" */
 bool retrace_read_methods(struct retrace *out, const struct section *text)
 {
-    struct reading reading = {.texts = (const char *)text->bytes, .end = (const char *)text->bytes + text->len};
-    struct reading *r = &reading;
+    struct mapping_reading reading = {.texts = (const char *)text->bytes, .end = (const char *)text->bytes + text->len};
+    struct mapping_reading *r = &reading;
     bool good = true;
     for (const char *line = r->texts; line < r->end && good; line += strlen(line) + 1) {
         const char *at = line;

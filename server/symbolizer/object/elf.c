@@ -28,7 +28,7 @@ struct elf {
     uint64_t split_info; /* the .debug_info.dwo that is read, 0: there is none */
 };
 
-struct row { /* of the section table */
+struct section_row { /* of the section table */
     uint64_t index;
     const char *name;
     uint64_t type;
@@ -80,11 +80,11 @@ static const char *arch_name(uint64_t machine)
     }
 }
 
-static struct row row_at(const struct elf *elf, uint64_t index)
+static struct section_row row_at(const struct elf *elf, uint64_t index)
 {
     uint64_t at = elf->table + index * SIZE(elf, Shdr);
     uint64_t name = elf->names + FIELD(elf, at, Shdr, sh_name);
-    struct row row = {
+    struct section_row row = {
         .index = index,
         .name = "",
         .type = FIELD(elf, at, Shdr, sh_type),
@@ -119,11 +119,11 @@ static const char *check_tables(struct elf *elf)
         names >= elf->count)
         return "has a section table that lies outside the file";
     for (uint64_t i = 1; i < elf->count; i++) {
-        struct row row = row_at(elf, i);
+        struct section_row row = row_at(elf, i);
         if (row.type != SHT_NOBITS && !parts_hold(parts, row.offset, row.size))
             return "has a section that lies outside the file";
     }
-    struct row row = row_at(elf, names);
+    struct section_row row = row_at(elf, names);
     if (row.type == SHT_NOBITS)
         return "has section names that are not in the file";
     elf->names = row.offset;
@@ -148,7 +148,7 @@ static int wanted_as(const char *name, bool *packed_out, bool *split_out)
 }
 
 /* How long a compressed section will be; false: it is not compressed, or in a way that is not known. */
-static bool is_packed(struct packed *out, const struct elf *elf, const struct row *row, bool old)
+static bool is_packed(struct packed *out, const struct elf *elf, const struct section_row *row, bool old)
 {
     const uint8_t *bytes = elf->parts->bytes + row->offset;
     size_t head = old ? 12 : elf->wide ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
@@ -185,7 +185,7 @@ static void take_split(struct split_parts *out, const struct section *plain, int
     }
 }
 
-static const char *take_dwarf(const struct elf *elf, const struct row *row, int section, bool old, bool split)
+static const char *take_dwarf(const struct elf *elf, const struct section_row *row, int section, bool old, bool split)
 {
     struct parts *parts = elf->parts;
     struct object *object = parts->object;
@@ -242,7 +242,7 @@ static bool take_symbol(const struct elf *elf, uint64_t at, const char *names, u
     if (home == SHN_UNDEF || name_at >= names_len || !names[name_at] || is_mark(names + name_at) ||
         names[name_at] == '.' || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
         return true;
-    struct row row = {0};
+    struct section_row row = {0};
     if (home < elf->count) /* not one of the reserved numbers */
         row = row_at(elf, home);
     if (type == STT_NOTYPE && !(row.flags & SHF_EXECINSTR))
@@ -261,12 +261,12 @@ static bool take_symbol(const struct elf *elf, uint64_t at, const char *names, u
     return true;
 }
 
-static const char *take_symbols(const struct elf *elf, const struct row *table)
+static const char *take_symbols(const struct elf *elf, const struct section_row *table)
 {
     elf->parts->facts.has_symbols |= table->size > 0;
     if (!elf->parts->object || table->entry_size != SIZE(elf, Sym) || table->link >= elf->count)
         return NULL;
-    struct row names = row_at(elf, table->link);
+    struct section_row names = row_at(elf, table->link);
     if (names.type != SHT_STRTAB)
         return NULL;
     for (uint64_t at = table->offset; table->offset + table->size - at >= SIZE(elf, Sym); at += SIZE(elf, Sym))
@@ -275,7 +275,7 @@ static const char *take_symbols(const struct elf *elf, const struct row *table)
     return NULL;
 }
 
-static const char *take_code(const struct elf *elf, const struct row *row)
+static const char *take_code(const struct elf *elf, const struct section_row *row)
 {
     struct code_list *code = &elf->parts->code;
     if (!elf->parts->object || !row->size || row->address > UINT64_MAX - row->size)
@@ -287,14 +287,14 @@ static const char *take_code(const struct elf *elf, const struct row *row)
 }
 
 /* Go's own table of functions; in programs that are relocated it lies among other data. */
-static bool is_go_table(const struct row *row)
+static bool is_go_table(const struct section_row *row)
 {
     return row->flags & SHF_ALLOC && row->size &&
            (!strcmp(row->name, ".gopclntab") || !strcmp(row->name, ".data.rel.ro.gopclntab"));
 }
 
 /* Is it, or could it lead to, that table? */
-static const char *take_loaded(const struct elf *elf, const struct row *row)
+static const char *take_loaded(const struct elf *elf, const struct section_row *row)
 {
     struct parts *parts = elf->parts;
     struct loaded_list *list = &parts->loaded;
@@ -313,7 +313,7 @@ static const char *take_loaded(const struct elf *elf, const struct row *row)
     return NULL;
 }
 
-static const char *take_row(struct elf *elf, const struct row *row)
+static const char *take_row(struct elf *elf, const struct section_row *row)
 {
     struct parts *parts = elf->parts;
     const uint8_t *bytes = parts->bytes + row->offset;
@@ -358,7 +358,7 @@ static const char *take_row(struct elf *elf, const struct row *row)
  * With -fdebug-types-section gcc writes a .debug_info.dwo for each type, and one for the unit of code. How likely is a
  * section that one? Of a compressed one only its length can be seen.
  */
-static uint64_t code_worth(const struct elf *elf, const struct row *row, bool old)
+static uint64_t code_worth(const struct elf *elf, const struct section_row *row, bool old)
 {
     struct packed packed;
     const uint8_t *bytes = elf->parts->bytes + row->offset;
@@ -380,7 +380,7 @@ static const char *check_type(struct elf *elf, bool *whole_out)
     bool whole = false;
     bool code = false;
     for (uint64_t i = 1; i < elf->count; i++) {
-        struct row row = row_at(elf, i);
+        struct section_row row = row_at(elf, i);
         bool old;
         bool dwo;
         code |= (row.flags & SHF_EXECINSTR) != 0;
@@ -414,7 +414,7 @@ const char *elf_read(struct parts *parts)
     if (parts->object)
         parts->object->split = !whole;
     for (uint64_t i = 1; i < elf.count && !wrong; i++) {
-        struct row row = row_at(&elf, i);
+        struct section_row row = row_at(&elf, i);
         wrong = take_row(&elf, &row);
     }
     parts->facts.both = both && whole;

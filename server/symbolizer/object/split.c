@@ -15,13 +15,13 @@
 #define FORM_DATA_8     0x07
 #define INDEX_HEAD      16u
 
-struct cursor {
+struct package_cursor {
     const uint8_t *p;
     const uint8_t *end;
     bool over; /* it went behind the end, and stays there */
 };
 
-static uint64_t take(struct cursor *c, unsigned width)
+static uint64_t take(struct package_cursor *c, unsigned width)
 {
     c->over |= (size_t)(c->end - c->p) < width;
     if (c->over)
@@ -30,7 +30,7 @@ static uint64_t take(struct cursor *c, unsigned width)
     return load_wide(c->p - width, width);
 }
 
-static uint64_t take_leb(struct cursor *c)
+static uint64_t take_leb(struct package_cursor *c)
 {
     uint64_t value = 0;
     uint64_t byte = 0x80;
@@ -42,7 +42,7 @@ static uint64_t take_leb(struct cursor *c)
 }
 
 /* Get past a value of a form that the first entry of a unit may have. */
-static void skip_form(struct cursor *c, uint64_t form)
+static void skip_form(struct package_cursor *c, uint64_t form)
 {
     switch (form) {
     case 0x0b: /* data1, flag, strx1 */
@@ -84,7 +84,7 @@ static void skip_form(struct cursor *c, uint64_t form)
 }
 
 /* Find an abbreviation: the cursor then stands at its first attribute. */
-static void find_abbrev(struct cursor *abbrevs, uint64_t wanted)
+static void find_abbrev(struct package_cursor *abbrevs, uint64_t wanted)
 {
     while (!abbrevs->over) {
         uint64_t code = take_leb(abbrevs);
@@ -102,11 +102,11 @@ static void find_abbrev(struct cursor *abbrevs, uint64_t wanted)
     }
 }
 
-static bool id_of_entry(uint64_t *out, struct cursor *entry, const struct section *abbrev, uint64_t offset)
+static bool id_of_entry(uint64_t *out, struct package_cursor *entry, const struct section *abbrev, uint64_t offset)
 {
     if (offset >= abbrev->len)
         return false;
-    struct cursor abbrevs = {abbrev->bytes + offset, abbrev->bytes + abbrev->len, false};
+    struct package_cursor abbrevs = {abbrev->bytes + offset, abbrev->bytes + abbrev->len, false};
     find_abbrev(&abbrevs, take_leb(entry));
     while (!abbrevs.over && !entry->over) {
         uint64_t name = take_leb(&abbrevs);
@@ -124,7 +124,7 @@ static bool id_of_entry(uint64_t *out, struct cursor *entry, const struct sectio
 
 bool split_begins_with_type(const uint8_t *bytes, size_t len)
 {
-    struct cursor c = {bytes, bytes + len, false};
+    struct package_cursor c = {bytes, bytes + len, false};
     if (take(&c, 4) == UINT32_MAX)
         take(&c, 8);
     uint64_t version = take(&c, 2);
@@ -135,12 +135,12 @@ bool split_begins_with_type(const uint8_t *bytes, size_t len)
 /* The id of the first unit of code in .debug_info.dwo. */
 static bool id_of_units(uint64_t *out, const struct section *info, const struct section *abbrev)
 {
-    struct cursor c = {info->bytes, info->bytes + info->len, false};
+    struct package_cursor c = {info->bytes, info->bytes + info->len, false};
     while (!c.over && c.p < c.end) {
         uint64_t len = take(&c, 4); /* units of 4 GiB are not split */
         if (c.over || len > (size_t)(c.end - c.p))
             return false;
-        struct cursor unit = {c.p, c.p + len, false};
+        struct package_cursor unit = {c.p, c.p + len, false};
         c.p += len;
         uint64_t version = take(&unit, 2);
         if (version >= 5) {

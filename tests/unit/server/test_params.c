@@ -132,11 +132,11 @@ static void numbers_have_nothing_around_them(void **state)
 
 static void a_cursor_survives_its_way_through_a_url(void **state)
 {
-    struct cursor in = {.query = 0xabcdef0123456789,
-                        .span = {1793491200, 1793577600},
-                        .rank = "\u6e32.<b>",
-                        .key = "0af3"},
-                  out;
+    struct page_cursor in = {.query = 0xabcdef0123456789,
+                             .span = {1793491200, 1793577600},
+                             .rank = "\u6e32.<b>",
+                             .key = "0af3"},
+                       out;
     char *text = cursor_format(*state, &in);
 
     assert_non_null(text);
@@ -159,7 +159,7 @@ static void a_bad_cursor_is_refused(void **state)
                                       "0000000000000001.3600.7200.0a.6",
                                       "0000000000000001.3600.7200.0a.00",
                                       "0000000000000001.3600.7200.0a.61.1"};
-    struct cursor out;
+    struct page_cursor out;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (cursor_parse(&out, *state, bad[i], 1) != -1)

@@ -136,7 +136,7 @@ static struct swift_node *required(struct swift *s, const char *text, struct swi
 }
 
 enum subject { PARAMETER, MEMBER, PATH, POPPED };
-enum rule { PROTOCOL, BASE, SAME, SHAPE, LAYOUT, INVERSE };
+enum generic_rule { PROTOCOL, BASE, SAME, SHAPE, LAYOUT, INVERSE };
 
 static const struct {
     char letter;
@@ -172,7 +172,7 @@ struct swift_node *swift_requirement(struct swift *s)
 {
     char letter = swift_peek(s);
     enum subject subject = PARAMETER;
-    enum rule rule = PROTOCOL;
+    enum generic_rule rule = PROTOCOL;
     if (letter == 'v' || letter == 'V') {
         swift_next(s);
         return marker(s, letter);

@@ -7,12 +7,12 @@
 
 #define NAME_MAX_BYTES 4096 /* of one, words put in */
 
-struct name {
+struct swift_identifier {
     char *bytes;
     size_t len;
 };
 
-static bool append(struct name *name, const char *text, size_t len)
+static bool append(struct swift_identifier *name, const char *text, size_t len)
 {
     if (len > NAME_MAX_BYTES - name->len)
         return false;
@@ -55,7 +55,7 @@ static void split(struct swift *s, const char *text, size_t len)
 }
 
 /* References to words; the last one is an upper case letter. False: there is no such word. */
-static bool take_words(struct swift *s, struct name *name, bool *more)
+static bool take_words(struct swift *s, struct swift_identifier *name, bool *more)
 {
     while (*more && (is_lower(swift_peek(s)) || is_upper(swift_peek(s)))) {
         char c = swift_next(s);
@@ -67,7 +67,7 @@ static bool take_words(struct swift *s, struct name *name, bool *more)
     return true;
 }
 
-static bool take_bytes(struct swift *s, struct name *name, bool punycode)
+static bool take_bytes(struct swift *s, struct swift_identifier *name, bool punycode)
 {
     int len = swift_natural(s);
     if (punycode)
@@ -85,7 +85,7 @@ static bool take_bytes(struct swift *s, struct name *name, bool punycode)
 struct swift_node *swift_identifier(struct swift *s)
 {
     char buffer[NAME_MAX_BYTES];
-    struct name name = {.bytes = buffer};
+    struct swift_identifier name = {.bytes = buffer};
     bool words = false;
     bool punycode = false;
     if (swift_peek(s) < '0' || swift_peek(s) > '9')

@@ -8,12 +8,12 @@
  */
 #include "demangle/swift/old.h"
 
-struct way { /* how something is handed over */
+struct passing { /* how something is handed over */
     char letter;
     const char *callee, *parameter, *result; /* NULL: it is not */
 };
 
-static const struct way ways[] = {
+static const struct passing ways[] = {
     {'a', NULL, NULL, "@autoreleased"},
     {'d', "@callee_unowned", "@unowned", "@unowned"},
     {'D', NULL, NULL, "@unowned_inner_pointer"},
@@ -26,7 +26,7 @@ static const struct way ways[] = {
 };
 
 /* The next letter's; NULL: it is none. */
-static const struct way *take_way(struct swift *s)
+static const struct passing *take_way(struct swift *s)
 {
     char letter = swift_next(s);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
@@ -46,7 +46,7 @@ static struct swift_node *part(struct old *o, enum swift_kind kind)
     struct swift_node *node = swift_node(s, kind);
     if (kind == SWIFT_IMPL_RESULT && swift_take(s, 'z'))
         node = swift_add(s, node, word(s, "@error"));
-    const struct way *way = take_way(s);
+    const struct passing *way = take_way(s);
     if (!way)
         return NULL;
     node = swift_add(s, node, word(s, kind == SWIFT_IMPL_RESULT ? way->result : way->parameter));
@@ -67,7 +67,7 @@ struct swift_node *swift_old_impl(struct old *o)
         {'m', "@convention(method)"},         {'O', "@convention(objc_method)"},
         {'w', "@convention(witness_method)"}, {0}};
     struct swift *s = o->s;
-    const struct way *way = take_way(s);
+    const struct passing *way = take_way(s);
     struct swift_node *type = way ? swift_add(s, swift_node(s, SWIFT_IMPL_FUNCTION), word(s, way->callee)) : NULL;
     if (type && swift_take(s, 'C'))
         type = swift_add(s, type, word(s, swift_take_one(s, conventions)));

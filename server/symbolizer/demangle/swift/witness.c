@@ -5,7 +5,7 @@
 
 enum operand { TYPE, NOMINAL, PROTOCOL, CONFORMANCE, ENTITY, ANY };
 
-struct row {
+struct witness_row {
     char letter;
     uint8_t operand;
     const char *text;
@@ -30,7 +30,7 @@ static struct swift_node *operand_of(struct swift *s, enum operand operand)
 }
 
 /* One of a table; NULL: it is not in it, or has no such operand. */
-static struct swift_node *of_row(struct swift *s, const struct row *rows, size_t count, char letter)
+static struct swift_node *of_row(struct swift *s, const struct witness_row *rows, size_t count, char letter)
 {
     for (size_t i = 0; i < count; i++)
         if (rows[i].letter == letter)
@@ -38,7 +38,7 @@ static struct swift_node *of_row(struct swift *s, const struct row *rows, size_t
     return NULL;
 }
 
-static const struct row metadata[] = {
+static const struct witness_row metadata[] = {
     {'a', TYPE, "type metadata accessor for "},
     {'A', CONFORMANCE, "reflection metadata associated type descriptor "},
     {'b', TYPE, "canonical specialized generic type metadata accessor for "},
@@ -107,7 +107,7 @@ struct swift_node *swift_metadata(struct swift *s)
     return letter == 'X' ? descriptor(s) : of_row(s, metadata, sizeof metadata / sizeof *metadata, letter);
 }
 
-static const struct row witnesses[] = {
+static const struct witness_row witnesses[] = {
     {'C', ENTITY, "enum case for "},
     {'V', TYPE, "value witness table for "},
     {'S', PROTOCOL, "protocol self-conformance witness table for "},

@@ -1,0 +1,40 @@
+#!/usr/bin/python3
+"""tests/structure/tags.py - no struct, union or enum tag is defined in more than one file of one side, SDK or server.
+
+A reader who meets `struct batch` in two files of one side has to find out that they are two things. tags-allowed.txt
+lists the tags that are still to be renamed, "SIDE TAG" a line. The list only gets shorter: a tag on it that is defined
+once is told, and leaves it with the next change.
+"""
+
+import collections
+import os
+import pathlib
+import re
+import sys
+
+SKIP = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
+
+
+def doubled(side):
+    """The tags that several files define, and those files."""
+    found = collections.defaultdict(set)
+    for path in pathlib.Path(side).rglob("*"):
+        if path.suffix in (".c", ".h", ".cc"):
+            for tag in TAG.findall(SKIP.sub(" ", path.read_text(errors="replace"))):
+                found[tag].add(str(path))
+    return {tag: sorted(files) for tag, files in found.items() if len(files) > 1}
+
+
+def main():
+    os.chdir(os.environ.get("MIRE_SOURCE_DIR") or pathlib.Path(__file__).parents[2])
+    allowed = {tuple(line.split()) for line in pathlib.Path("tests/structure/tags-allowed.txt").read_text().splitlines()}
+    found = {(side, tag): files for side in ("sdk", "server") for tag, files in doubled(side).items()}
+    faults = [f"{side}: {tag} is defined in {', '.join(found[side, tag])}" for side, tag in sorted(found.keys() - allowed)]
+    stale = [f"{side}: {tag} is defined once: take it off tests/structure/tags-allowed.txt" for side, tag in sorted(allowed - found.keys())]
+    print("\n".join(faults + stale))
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
