@@ -63,7 +63,6 @@ T
   put tests/structure/signal-allowed.txt <<'T'
 memcpy
 T
-  put tests/structure/tags-allowed.txt < /dev/null
   build
 }
 

@@ -14,7 +14,7 @@ struct position {
     bool loose;    /* found by frame pointer where that says nothing of the stack pointer */
 };
 
-enum outcome { WENT_ON, ENDED, BROKEN };
+enum self_outcome { WENT_ON, ENDED, BROKEN };
 
 /* ---- words of the stack ---- */
 
@@ -58,7 +58,7 @@ static bool read_signal_word(void *context, uint64_t *out, uint64_t at)
     return load(out, read->walk, at, read->floor, read->own);
 }
 
-static enum outcome step_by_signal(struct position *position, struct self_walk *walk, bool own)
+static enum self_outcome step_by_signal(struct position *position, struct self_walk *walk, bool own)
 {
     struct signal_read read = {walk, position->sp, own};
     struct regs regs;
@@ -73,8 +73,8 @@ static enum outcome step_by_signal(struct position *position, struct self_walk *
     return WENT_ON;
 }
 
-MIRE_UNCHECKED static __attribute__((noinline)) enum outcome step_out(struct position *position, struct self_walk *walk,
-                                                                      const struct step *step, uint64_t floor, bool own)
+MIRE_UNCHECKED static __attribute__((noinline)) enum self_outcome
+step_out(struct position *position, struct self_walk *walk, const struct step *step, uint64_t floor, bool own)
 {
     uint64_t cfa, ra, fp = position->fp;
 
@@ -272,7 +272,7 @@ MIRE_UNCHECKED static __attribute__((noinline)) void step_slow(struct self_walk 
     struct self_fresh *fresh = &walk->fresh[progress->fresh_count];
     uint64_t at = mire__arch_bare(position->pc) - (position->exact ? 0 : 1);
     const struct step *step = &fresh->step;
-    enum outcome outcome;
+    enum self_outcome outcome;
     uint32_t found;
 
     progress->ends = true;
