@@ -9,7 +9,7 @@ CREATE TABLE issue (
     blame_key        bytea,
     caller1          text        NOT NULL,
     caller1_image    text        NOT NULL DEFAULT '',
-    caller1_place    text        NOT NULL DEFAULT '',
+    caller1_location text        NOT NULL DEFAULT '',
     caller2          text        NOT NULL,
     caller2_image    text        NOT NULL DEFAULT '',
     category         text        NOT NULL,
@@ -35,7 +35,7 @@ COMMENT ON COLUMN issue.feature_key IS 'Hash of the feature: BLAKE2b-128 of its 
 COMMENT ON COLUMN issue.blame_key IS 'Hash of the feature without the scene; null where a rule named the scene, and of memory.';
 COMMENT ON COLUMN issue.caller1 IS 'The meaningful culprit function.';
 COMMENT ON COLUMN issue.caller1_image IS 'Base name of the module Caller1 is in.';
-COMMENT ON COLUMN issue.caller1_place IS 'file:line of Caller1 in the report that opened the issue; empty if unknown.';
+COMMENT ON COLUMN issue.caller1_location IS 'file:line of Caller1 in the report that opened the issue; empty if unknown.';
 COMMENT ON COLUMN issue.caller2 IS 'The business scene further out.';
 COMMENT ON COLUMN issue.caller2_image IS 'Base name of the module Caller2 is in.';
 COMMENT ON COLUMN issue.category IS 'Kind of trouble: hang, launch, background, killed, threads, cpu, power, disk, frames, foom, memory, custom, test, system, idle.';

@@ -31,11 +31,11 @@ static bool name_it(char *out, size_t room, const struct cache_key *key)
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
     if (!key->dir || !key->id_len)
         return false;
-    char edition[24] = "";
+    char contents_id[24] = "";
     hex_format(hex, key->id, key->id_len);
-    if (key->edition)
-        snprintf(edition, sizeof edition, ".%016" PRIx64, key->edition);
-    return snprintf(out, room, "%s/%s%s.%s.cache", key->dir, hex, edition, kinds[key->kind]) < (int)room;
+    if (key->contents_id)
+        snprintf(contents_id, sizeof contents_id, ".%016" PRIx64, key->contents_id);
+    return snprintf(out, room, "%s/%s%s.%s.cache", key->dir, hex, contents_id, kinds[key->kind]) < (int)room;
 }
 
 bool cache_directory_open(struct module **out, const struct cache_key *key)

@@ -4,7 +4,7 @@
  *     ID.debug.cache          from a file with DWARF, or which file was there and could not be converted
  *     ID.symtab.cache         likewise, from one with names only
  *     ID.mapping.cache        likewise, from one with names of Java
- *     ID.EDITION.debug.cache  each of these, of a file that was uploaded with those contents
+ *     ID.CONTENTS_ID.debug.cache  each of these, of a file that was uploaded with those contents
  *     converting              locked by whoever converts: one at a time, so that memory is bounded
  *
  * So what is converted once stays, and what was sent in place of something else is never taken for it.
@@ -21,7 +21,7 @@ struct cache_key {
     const char *dir; /* NULL: there is none */
     const uint8_t *id;
     size_t id_len;
-    uint64_t edition; /* of the uploaded file, as symbols_options tells it; 0: nothing is uploaded */
+    uint64_t contents_id; /* of the uploaded file, as symbols_options tells it; 0: nothing is uploaded */
     enum symbol_kind kind;
 };
 

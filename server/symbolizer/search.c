@@ -171,7 +171,7 @@ static bool name_in_dir(char *path, size_t room, const char *dir, const uint8_t 
 }
 
 /* Of the first of the files there; 0: there is none. */
-static uint64_t edition_in_dirs(const struct symbols_options *options, const uint8_t *id, size_t id_len)
+static uint64_t contents_id_in_dirs(const struct symbols_options *options, const uint8_t *id, size_t id_len)
 {
     char path[PATH_MAX];
     struct stat st;
@@ -182,30 +182,30 @@ static uint64_t edition_in_dirs(const struct symbols_options *options, const uin
                            (uint64_t)st.st_mtim.tv_nsec};
         uint8_t hash[16];
         hash_blake2b(hash, sizeof hash, told, sizeof told);
-        uint64_t edition = load_64(hash);
-        return edition + !edition;
+        uint64_t contents_id = load_64(hash);
+        return contents_id + !contents_id;
     }
     return 0;
 }
 
-int search_edition_of(uint64_t *out, const struct symbols_options *options, const uint8_t *id, size_t id_len)
+int search_contents_id(uint64_t *out, const struct symbols_options *options, const uint8_t *id, size_t id_len)
 {
     int found = 0;
     *out = 0;
-    if (options->edition && id_len)
-        found = options->edition(options->uploaded_context, out, id, id_len);
+    if (options->contents_id && id_len)
+        found = options->contents_id(options->uploaded_context, out, id, id_len);
     uint8_t uuid[BREAKPAD_ID];
     breakpad_id(uuid, id, id_len);
-    if (options->edition && !found && id_len && id_len != BREAKPAD_ID)
-        found = options->edition(options->uploaded_context, out, uuid, BREAKPAD_ID);
+    if (options->contents_id && !found && id_len && id_len != BREAKPAD_ID)
+        found = options->contents_id(options->uploaded_context, out, uuid, BREAKPAD_ID);
     if (found <= 0)
-        *out = found ? 0 : edition_in_dirs(options, id, id_len);
+        *out = found ? 0 : contents_id_in_dirs(options, id, id_len);
     return found < 0 ? found : 0;
 }
 
 int search_edition(struct search *search)
 {
-    return search_edition_of(&search->edition, search->options, search->id, search->id_len);
+    return search_contents_id(&search->contents_id, search->options, search->id, search->id_len);
 }
 
 int search_alt(struct search *search)
@@ -215,7 +215,7 @@ int search_alt(struct search *search)
     char path[PATH_MAX];
     if (!search->alt_id_len)
         return 0;
-    int rc = search_edition_of(&search->files.alt_edition, options, search->alt_id, search->alt_id_len);
+    int rc = search_contents_id(&search->files.alt_contents_id, options, search->alt_id, search->alt_id_len);
     if (rc)
         return rc;
     int found = find_uploaded(path, sizeof path, options, search->alt_id, search->alt_id_len);
@@ -224,8 +224,8 @@ int search_alt(struct search *search)
     for (size_t i = 0; found >= 0 && search->files.alt < 0 && i < options->dir_count; i++)
         if (name_in_dir(path, sizeof path, options->dirs[i], search->alt_id, search->alt_id_len))
             search->files.alt = open_file(&search->wrong, &facts, path, search->alt_id, search->alt_id_len);
-    if (search->files.alt >= 0 && !search->files.alt_edition)
-        search->files.alt_edition = 1; /* nobody tells editions of what is uploaded */
+    if (search->files.alt >= 0 && !search->files.alt_contents_id)
+        search->files.alt_contents_id = 1; /* nobody tells contents_ids of what is uploaded */
     return found < 0 ? found : 0;
 }
 

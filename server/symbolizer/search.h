@@ -19,7 +19,7 @@ struct search {
     struct child_files files;
     char path[PATH_MAX];     /* of what knows most */
     char uploaded[PATH_MAX]; /* "": nothing is */
-    uint64_t edition;        /* of what is uploaded, else of what lies in a directory; 0: nothing does */
+    uint64_t contents_id;    /* of what is uploaded, else of what lies in a directory; 0: nothing does */
     enum symbol_kind best;
     uint8_t alt_id[MIRE_OBJECT_ID_MAX];
     size_t alt_id_len;
@@ -35,13 +35,13 @@ struct search {
     }
 
 /*
- * Ask for the edition; that of a file in a symbol directory is another one once it was written or put there anew.
- * 0 or a fault of options->edition.
+ * Ask for the contents_id; that of a file in a symbol directory is another one once it was written or put there anew.
+ * 0 or a fault of options->contents_id.
  */
 int search_edition(struct search *search);
 
 /* The same of any build id; 0: no file of it is there. */
-int search_edition_of(uint64_t *out, const struct symbols_options *options, const uint8_t *id, size_t id_len);
+int search_contents_id(uint64_t *out, const struct symbols_options *options, const uint8_t *id, size_t id_len);
 
 /* Every file of the module that can be found; `image`: its path on the device. 0, or a fault of options->uploaded. */
 int search_all(struct search *search, const char *image);

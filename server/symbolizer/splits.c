@@ -17,9 +17,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ID_LEN     MIRE_SYMBOL_SPLIT_ID
-#define MISSES_MAX 64 /* without a hit: then nothing of it was sent */
-#define EDITION    1  /* of a file beside the program, and of all where nobody tells editions */
+#define ID_LEN      MIRE_SYMBOL_SPLIT_ID
+#define MISSES_MAX  64 /* without a hit: then nothing of it was sent */
+#define CONTENTS_ID 1  /* of a file beside the program, and of all where nobody tells contents_ids */
 
 struct gathering {
     const struct symbols_options *options;
@@ -49,7 +49,7 @@ static void put(struct gathering *g, const struct child_split *split, const void
 }
 
 /* Take a file if it is a split one: any package, or the one of that id. */
-static bool take(struct gathering *g, const char *path, const uint8_t *id, uint64_t edition)
+static bool take(struct gathering *g, const char *path, const uint8_t *id, uint64_t contents_id)
 {
     struct object_facts facts;
     struct file_bytes file;
@@ -58,7 +58,7 @@ static bool take(struct gathering *g, const char *path, const uint8_t *id, uint6
     bool good = !object_look(&facts, file.bytes, file.len, NULL, 0) && facts.split &&
                 (id ? !memcmp(facts.id, id, ID_LEN) : facts.package);
     if (good) {
-        struct child_split split = {id_number(facts.id), edition, facts.package, file.len};
+        struct child_split split = {id_number(facts.id), contents_id, facts.package, file.len};
         put(g, &split, file.bytes);
     }
     file_bytes_unmap(&file);
@@ -66,12 +66,12 @@ static bool take(struct gathering *g, const char *path, const uint8_t *id, uint6
 }
 
 /* Which contents the uploaded file has: 1, 0 there is none, or a fault. */
-static int find_edition(uint64_t *out, const struct symbols_options *options, const uint8_t id[ID_LEN])
+static int find_contents_id(uint64_t *out, const struct symbols_options *options, const uint8_t id[ID_LEN])
 {
     char path[PATH_MAX];
-    *out = EDITION;
-    if (options->edition)
-        return options->edition(options->uploaded_context, out, id, ID_LEN);
+    *out = CONTENTS_ID;
+    if (options->contents_id)
+        return options->contents_id(options->uploaded_context, out, id, ID_LEN);
     return options->uploaded ? options->uploaded(options->uploaded_context, path, sizeof path, id, ID_LEN) : 0;
 }
 
@@ -91,13 +91,13 @@ static bool take_file(struct gathering *g, const char *told, const uint8_t id[ID
     char path[PATH_MAX];
     if (!g->beside[0] || !told[0])
         return false;
-    if (take(g, told, id, EDITION))
+    if (take(g, told, id, CONTENTS_ID))
         return true;
     for (const char *end = told + strlen(told); end > told; end--)
         if ((end[-1] == '/' || end == told + 1) &&
             snprintf(path, sizeof path, "%.*s%s", dir_bytes(g->beside), g->beside, end[-1] == '/' ? end : told) <
                 (int)sizeof path &&
-            take(g, path, id, EDITION))
+            take(g, path, id, CONTENTS_ID))
             return true;
     return false;
 }
@@ -108,7 +108,7 @@ static void take_object(struct gathering *g, const struct convert_want *want)
 {
     char path[PATH_MAX];
     struct file_bytes whole, part;
-    struct child_split split = {.id = want->id, .edition = EDITION};
+    struct child_split split = {.id = want->id, .contents_id = CONTENTS_ID};
     bool found = member_map(&whole, &part, want->path);
     if (!found && snprintf(path, sizeof path, "%.*s%s", dir_bytes(g->beside), g->beside,
                            want->path + dir_bytes(want->path)) < (int)sizeof path)
@@ -120,7 +120,7 @@ static void take_object(struct gathering *g, const struct convert_want *want)
     file_bytes_unmap(&whole);
 }
 
-/* 0 or a fault. The edition is asked for first: of contents that come in between, the cache is made anew. */
+/* 0 or a fault. The contents_id is asked for first: of contents that come in between, the cache is made anew. */
 static int take_wanted(struct gathering *g, const struct convert_want *want)
 {
     const struct symbols_options *options = g->options;
@@ -133,9 +133,9 @@ static int take_wanted(struct gathering *g, const struct convert_want *want)
         return 0;
     }
     split_id_bytes(id, want->id);
-    int there = options->uploaded ? find_edition(&unread.edition, options, id) : 0;
+    int there = options->uploaded ? find_contents_id(&unread.contents_id, options, id) : 0;
     int rc = there > 0 ? options->uploaded(options->uploaded_context, path, sizeof path, id, ID_LEN) : there;
-    if (rc < 0 || (rc > 0 && take(g, path, id, unread.edition)))
+    if (rc < 0 || (rc > 0 && take(g, path, id, unread.contents_id)))
         return rc < 0 ? rc : 0;
     if (take_file(g, want->path, id))
         return 0;
@@ -152,7 +152,7 @@ static bool take_package(struct gathering *g, const char *dir, int dir_len, cons
     for (int i = 0; i < 2; i++) {
         int name_len = i == 0 ? (int)strlen(name) : dot > name ? (int)(dot - name) : 0;
         if (name_len && snprintf(path, sizeof path, "%.*s%.*s.dwp", dir_len, dir, name_len, name) < (int)sizeof path &&
-            take(g, path, NULL, EDITION))
+            take(g, path, NULL, CONTENTS_ID))
             return true;
     }
     return false;
@@ -194,14 +194,14 @@ int missing_files_came(const struct symbols_options *options, const struct modul
 {
     const struct symbol_splits *missing_file = module_missing_splits(module);
     const struct symbol_alt *alt = module_missing_alt(module);
-    uint64_t edition;
+    uint64_t contents_id;
     int rc = 0;
     for (size_t i = 0; i < missing_file->count && !rc; i++) {
-        rc = find_edition(&edition, options, missing_file->ids[i]);
-        rc = rc > 0 ? edition != missing_file->editions[i] : rc;
+        rc = find_contents_id(&contents_id, options, missing_file->ids[i]);
+        rc = rc > 0 ? contents_id != missing_file->contents_ids[i] : rc;
     }
     if (rc || !alt)
         return rc;
-    rc = search_edition_of(&edition, options, alt->id, alt->id_len);
-    return rc ? rc : edition && edition != alt->edition;
+    rc = search_contents_id(&contents_id, options, alt->id, alt->id_len);
+    return rc ? rc : contents_id && contents_id != alt->contents_id;
 }

@@ -24,9 +24,9 @@ struct entry {
     bool java;               /* it is a mapping */
     struct module *module;   /* NULL: was not found */
     struct retrace *mapping; /* the same */
-    uint64_t edition;        /* of what was uploaded then */
+    uint64_t contents_id;    /* of what was uploaded then */
     uint64_t found_ms;
-    int64_t arrivals; /* when it was looked for, or seen to be of that edition still */
+    int64_t arrivals; /* when it was looked for, or seen to be of that contents_id still */
 };
 
 struct symbols {
@@ -101,7 +101,7 @@ static void tell_damage(char *why, const struct module *module, const struct sea
 
 static struct cache_key key_of(const struct search *search, enum symbol_kind kind)
 {
-    return (struct cache_key){search->options->cache_dir, search->id, search->id_len, search->edition, kind};
+    return (struct cache_key){search->options->cache_dir, search->id, search->id_len, search->contents_id, kind};
 }
 
 /* Convert what was found, unless somebody did while we waited for our turn. */
@@ -142,7 +142,7 @@ static int load(struct entry *entry, const struct symbols_options *options)
     if (rc)
         return rc;
     struct cache_key key = key_of(&search, MIRE_SYMBOLS_DEBUG);
-    entry->edition = search.edition;
+    entry->contents_id = search.contents_id;
     int came = cache_directory_open(out, &key) ? missing_files_came(options, *out) : 0;
     if (came < 0 || (*out && !came))
         return came;
@@ -168,7 +168,7 @@ static int load_mapping(struct entry *entry, const struct symbols_options *optio
     char why[MIRE_SYMBOL_WHY] = "";
     int rc = search_edition(&search);
     struct cache_key key = key_of(&search, MIRE_SYMBOLS_MAPPING);
-    entry->edition = search.edition;
+    entry->contents_id = search.contents_id;
     if (rc || cache_directory_open_mapping(out, &key))
         return rc;
     rc = search_mapping(&search);
@@ -258,7 +258,7 @@ static int is_stale(struct entry *entry, const struct symbols *symbols, int64_t 
         return true;
     int rc = search_edition(&search);
     entry->arrivals = rc ? entry->arrivals : arrivals;
-    return rc ? rc : search.edition != entry->edition;
+    return rc ? rc : search.contents_id != entry->contents_id;
 }
 
 enum symbol_kind module_kind(const struct module *module)

@@ -51,7 +51,7 @@ struct symbols_options {
      * Which contents that file has: a number that is another one once others were sent in their place; then they are
      * converted, whatever there is. Never 0. Answers as `uploaded`. NULL: nobody tells.
      */
-    int (*edition)(void *context, uint64_t *out, const uint8_t *id, size_t id_len);
+    int (*contents_id)(void *context, uint64_t *out, const uint8_t *id, size_t id_len);
 
     /*
      * How many files have come so far. While the number stays as it was, what was found, or not, is said again without

@@ -95,7 +95,7 @@ static void must(int rc, const char *what)
 /* One of a hundred stacks documents of an issue: 20 samples under a common trunk of DEPTH frames. */
 static void document_make(unsigned char **bytes, size_t *len, unsigned seed)
 {
-    static struct resolved_place places[DEPTH + LEAVES];
+    static struct resolved_location locations[DEPTH + LEAVES];
     static struct resolved_node nodes[DEPTH + LEAVES + 1];
     static char names[DEPTH + LEAVES][64];
     struct report_sample samples[20] = {{0}};
@@ -104,14 +104,14 @@ static void document_make(unsigned char **bytes, size_t *len, unsigned seed)
     for (uint32_t i = 0; i < DEPTH + LEAVES; i++) {
         uint32_t branch = i < DEPTH ? i : DEPTH + (i * 7919 + seed * 104729) % 5000;
         snprintf(names[i], sizeof names[i], "some_function_of_the_program_%u", branch);
-        places[i] = (struct resolved_place){.function = names[i],
-                                            .image = "redis-server",
-                                            .file = "file.c",
-                                            .line = i,
-                                            .offset = i * 16,
-                                            .named = true,
-                                            .role = MIRE_ROLE_APP};
-        nodes[i + 1] = (struct resolved_node){.parent = i <= DEPTH ? i : DEPTH, .place = i};
+        locations[i] = (struct resolved_location){.function = names[i],
+                                                  .image = "redis-server",
+                                                  .file = "file.c",
+                                                  .line = i,
+                                                  .offset = i * 16,
+                                                  .named = true,
+                                                  .role = MIRE_ROLE_APP};
+        nodes[i + 1] = (struct resolved_node){.parent = i <= DEPTH ? i : DEPTH, .location = i};
     }
     for (uint32_t s = 0; s < 20; s++)
         samples[s] =
@@ -119,8 +119,8 @@ static void document_make(unsigned char **bytes, size_t *len, unsigned seed)
     for (size_t i = 0; i <= DEPTH; i++)
         repeat[i] = 20;
     struct resolved doc = {MIRE_RESOLVED_NOTHING,
-                           .place_count = DEPTH + LEAVES,
-                           .places = places,
+                           .location_count = DEPTH + LEAVES,
+                           .locations = locations,
                            .node_count = DEPTH + LEAVES + 1,
                            .nodes = nodes,
                            .period_ms = 50,

@@ -75,12 +75,12 @@ static uint64_t hash(uint64_t hash, const char *text)
 static void take_frames(struct entry *report, const struct resolved *doc)
 {
     struct frame_line lines[MIRE_FRAMES_MAX];
-    uint32_t places[MIRE_FRAMES_MAX];
-    size_t count = doc->place_count < MIRE_FRAMES_MAX ? doc->place_count : MIRE_FRAMES_MAX;
+    uint32_t locations[MIRE_FRAMES_MAX];
+    size_t count = doc->location_count < MIRE_FRAMES_MAX ? doc->location_count : MIRE_FRAMES_MAX;
     for (size_t i = 0; i < count; i++)
-        lines[i] = (struct frame_line){doc->places[i].role, doc->places[i].function, doc->places[i].image};
+        lines[i] = (struct frame_line){doc->locations[i].role, doc->locations[i].function, doc->locations[i].image};
     report->stack.frames = report->frames;
-    report->stack.count = telling_frames(report->frames, places, lines, count);
+    report->stack.count = telling_frames(report->frames, locations, lines, count);
 }
 
 static bool take(struct entry *report, const struct eclipse_report *from, struct arena *arena,
@@ -101,8 +101,8 @@ static bool take(struct entry *report, const struct eclipse_report *from, struct
     memcpy(report->blame, feature.blame, sizeof report->blame);
     take_frames(report, &stack.doc);
     uint64_t three = hash(0, longest->exception);
-    for (size_t i = 0; i < stack.doc.place_count && app < THREE; i++) {
-        if (stack.doc.places[i].role != MIRE_ROLE_APP)
+    for (size_t i = 0; i < stack.doc.location_count && app < THREE; i++) {
+        if (stack.doc.locations[i].role != MIRE_ROLE_APP)
             continue;
         three = hash(three, longest->names[i]);
         app++;

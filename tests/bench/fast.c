@@ -23,7 +23,7 @@ struct fast {
     const struct eclipse_report *reports;
     struct stack *stacks;
     struct token *tokens;
-    uint32_t *place; /* per token: where it stands in the stack asked about, + 1 */
+    uint32_t *location; /* per token: where it stands in the stack asked about, + 1 */
     double by_position[FRAMES_MAX], by_distance[FRAMES_MAX];
 };
 
@@ -65,7 +65,7 @@ struct fast *fast_new(const struct eclipse_report *reports, size_t count)
     fast->reports = reports;
     fast->stacks = calloc(count + 1, sizeof *fast->stacks);
     fast->tokens = calloc(TOKENS_MAX, sizeof *fast->tokens);
-    fast->place = calloc(TOKENS_MAX, sizeof *fast->place);
+    fast->location = calloc(TOKENS_MAX, sizeof *fast->location);
     for (int i = 0; i < FRAMES_MAX; i++) {
         fast->by_position[i] = exp(-0.1 * i);
         fast->by_distance[i] = exp(-0.2 * i);
@@ -83,16 +83,16 @@ static double likeness(struct fast *fast, const struct stack *asked, const uint3
     uint32_t used[FRAMES_MAX], used_count = 0;
     double common = 0;
     for (uint32_t i = 0; i < other->count; i++) {
-        uint32_t at = fast->place[other->tokens[i]];
+        uint32_t at = fast->location[other->tokens[i]];
         if (!at)
             continue;
         at--;
         common += (asked->weights[at] + other->weights[i]) * fast->by_distance[at > i ? at - i : i - at];
-        fast->place[other->tokens[i]] = again[at];
+        fast->location[other->tokens[i]] = again[at];
         used[used_count++] = at;
     }
     while (used_count-- > 0)
-        fast->place[asked->tokens[used[used_count]]] = used[used_count] + 1;
+        fast->location[asked->tokens[used[used_count]]] = used[used_count] + 1;
     return common / (asked->total + other->total);
 }
 
@@ -123,8 +123,8 @@ size_t fast_find(struct similar_hit *hits, size_t cap, size_t *nearest_out, stru
     double best = 0;
     *nearest_out = at;
     for (uint32_t i = asked->count; i-- > 0;) {
-        again[i] = fast->place[asked->tokens[i]];
-        fast->place[asked->tokens[i]] = i + 1;
+        again[i] = fast->location[asked->tokens[i]];
+        fast->location[asked->tokens[i]] = i + 1;
     }
     for (size_t k = 0; k < at; k++) {
         if (fast->reports[at].when_s - fast->reports[k].when_s > FAST_WINDOW)
@@ -138,6 +138,6 @@ size_t fast_find(struct similar_hit *hits, size_t cap, size_t *nearest_out, stru
         got = keep(hits, cap, got, fast->reports[k].issue, score);
     }
     for (uint32_t i = 0; i < asked->count; i++)
-        fast->place[asked->tokens[i]] = 0;
+        fast->location[asked->tokens[i]] = 0;
     return got;
 }

@@ -72,7 +72,7 @@ static bool judge(struct judged *out, struct bench *b, const struct klog *log, c
         if (feature_find(&feature, &b->arena, &stack.doc, &stack.report, rules))
             return false;
         snprintf(out->caller1, sizeof out->caller1, "%s", feature.caller1.function);
-        out->skipped = stack.doc.places[stack.doc.verdict.place].role != MIRE_ROLE_APP;
+        out->skipped = stack.doc.locations[stack.doc.verdict.location].role != MIRE_ROLE_APP;
         if (feature.category == MIRE_CATEGORY_HANG)
             return true;
     }

@@ -10,7 +10,7 @@ enum { ONE_STACK_FRAMES = 1024 };
 struct one_stack {
     struct resolved doc;
     struct report report;
-    struct resolved_place places[ONE_STACK_FRAMES];
+    struct resolved_location locations[ONE_STACK_FRAMES];
     struct resolved_node nodes[ONE_STACK_FRAMES + 1];
     struct report_sample sample;
     struct report_image image;

@@ -54,7 +54,7 @@ await play(async (server, browser) => {
   assert.equal(merged.features_total, list.features_total - 1);
   assert.equal(merged.totals.reports, list.totals.reports);
   assert.equal((await api(`/issues/${often.id}`)).feature.totals.reports, 3);
-  const { acts } = await api(`/issues/${often.id}/made-of`);
+  const { acts } = await api(`/issues/${often.id}/provenance`);
   assert.equal(acts[0].author, 'kim');
   await page.locator('main').getByText('3 reports').first().waitFor(); // it is asked for beside what it is made of
   await page.goto(`${server.url}/i/${once.id}`);

@@ -40,7 +40,7 @@ await play(async (server, browser) => {
   await settle(page);
   await page.getByLabel('Your name').fill('kim');
   const preview = page.getByRole('region', { name: 'What would change' });
-  const { trees } = await api(`/issues/${id}/made-of`);
+  const { trees } = await api(`/issues/${id}/provenance`);
   const rare = trees.find((tree) => tree.reports === 1);
   await page.getByRole('listitem').filter({ hasText: rare.id }).getByRole('checkbox').check();
   const split = { name: 'Split off as an issue of its own: 1 report' };
@@ -82,7 +82,7 @@ await play(async (server, browser) => {
   };
   await rules(0, 'runtime app app+0x2000\n');
   assert.deepEqual(await counts(), { [id]: 4, [opened]: 2 }, 'what was merged and split holds for the new keys');
-  const { members } = await api(`/issues/${id}/made-of`);
+  const { members } = await api(`/issues/${id}/provenance`);
   const became = members.find((member) => member.id !== id && member.reports === 1).id;
   await report(ELSEWHERE);
   assert.deepEqual(await counts(), { [id]: 5, [opened]: 2 }, 'so do later reports');

@@ -19,14 +19,14 @@ static void check(const struct frame_line *lines, size_t count)
 /* The lines as one stack of a report, innermost first, written again. */
 static char *written(struct arena *arena, const struct frame_line *lines, size_t count)
 {
-    struct resolved_place places[MIRE_FRAMES_MAX] = {{.function = ""}};
+    struct resolved_location locations[MIRE_FRAMES_MAX] = {{.function = ""}};
     struct resolved_node nodes[MIRE_FRAMES_MAX + 1] = {{.parent = 0}};
-    const struct resolved doc = {.places = places, .nodes = nodes};
+    const struct resolved doc = {.locations = locations, .nodes = nodes};
 
     for (size_t i = 0; i < count; i++) {
-        places[i] =
-            (struct resolved_place){.function = lines[i].function, .image = lines[i].image, .role = lines[i].role};
-        nodes[count - i] = (struct resolved_node){.parent = (uint32_t)(count - i - 1), .place = (uint32_t)i};
+        locations[i] =
+            (struct resolved_location){.function = lines[i].function, .image = lines[i].image, .role = lines[i].role};
+        nodes[count - i] = (struct resolved_node){.parent = (uint32_t)(count - i - 1), .location = (uint32_t)i};
     }
     return frames_format(arena, &doc, (uint32_t)count);
 }

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct object *split = open_copy(&copies[1], data + 4 + len, size - 4 - len);
     if (program) {
         struct convert_facts facts;
-        struct convert_split given = {.object = split, .edition = 1, .package = split && split->facts.package};
+        struct convert_split given = {.object = split, .contents_id = 1, .package = split && split->facts.package};
         struct convert_source source = {
             .objects = {program}, .object_count = 1, .splits = &given, .split_count = len < size - 4};
         for (int asks = 0; asks < 2; asks++) {

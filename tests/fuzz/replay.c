@@ -29,9 +29,9 @@ static void feed(const uint8_t *data, size_t size)
     free(copy);
 }
 
-static int replay_file(const char *path, const struct stat *st, int kind, struct FTW *place)
+static int replay_file(const char *path, const struct stat *st, int kind, struct FTW *location)
 {
-    (void)place;
+    (void)location;
     if (kind != FTW_F)
         return 0;
     size_t size = (size_t)st->st_size;

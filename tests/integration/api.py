@@ -166,15 +166,15 @@ def compare(probe, w, slug, rng):
 def unfolded(memory):
     """A report of memory with stacks as lists of frames."""
     m = copy.deepcopy(memory)
-    parent, place = [0] + m["nodes"]["parent"], [0] + m["nodes"]["place"]
+    parent, location = [0] + m["nodes"]["parent"], [0] + m["nodes"]["location"]
     for s in m["stacks"]:
         frames, node = [], s.pop("node")
         while node:
             assert parent[node] < node
-            frames.append(m["places"][place[node]])
+            frames.append(m["locations"][location[node]])
             node = parent[node]
         s["frames"] = frames
-    del m["nodes"], m["places"]
+    del m["nodes"], m["locations"]
     return m
 
 
@@ -339,7 +339,7 @@ def regroup(probe, w):
         told = lambda answer: [[(f["totals"], f["members"]) for f in answer[k]] for k in ("before", "after")] + [answer["reports"]]
         assert told(done) == told(preview)
         assert lists() != before
-        parts = probe.get("getMadeOf", base + "/H-1/made-of")
+        parts = probe.get("getProvenance", base + "/H-1/provenance")
         assert parts["acts"][0]["author"] == "kim" and parts["acts"][0]["undone_at"] is None
         if operation == "mergeIssues":
             assert done["reports"] == own[2] + own[3]
@@ -357,11 +357,11 @@ def regroup(probe, w):
         undone = probe.post("unmergeIssues", base + "/H-1/unmerge", {"author": "lee", "reason": "they differ", "act": done["act"]})
         assert undone["reports"] == done["reports"]
         assert lists() == before, "undoing left something behind"
-        last = probe.get("getMadeOf", base + "/H-1/made-of")["acts"][0]
+        last = probe.get("getProvenance", base + "/H-1/provenance")["acts"][0]
         assert (last["undone_by"], last["undone_why"]) == ("lee", "they differ") and last["undone_at"]
         assert probe.ask_post(base + "/H-1/unmerge", who | {"act": done["act"]})[0] == 409
 
-    parts = probe.get("getMadeOf", base + "/H-1/made-of")
+    parts = probe.get("getProvenance", base + "/H-1/provenance")
     assert {t["id"]: t["reports"] for t in parts["trees"]} == {
         f"H-1.{t & 0xffffffff:08x}": sum(h["issue_id"] == 1 and h["tree"] == t for h in w.events) for t in (5, -7)}
     assert parts["other_reports"] == sum(h["issue_id"] == 1 and h["tree"] == 0 for h in w.events)

@@ -126,7 +126,7 @@ class BusyServer(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.answer(200, {"files": [{**file, "lacking": True} for file in asked["files"]]})
+        self.answer(200, {"files": [{**file, "missing": True} for file in asked["files"]]})
 
     def do_GET(self):
         self.answer(200, {"have_bytes": self.server.have})

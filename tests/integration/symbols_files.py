@@ -402,7 +402,7 @@ class Taker(http.server.BaseHTTPRequestHandler):
         return self.rfile.read(int(self.headers["Content-Length"]))
 
     def do_POST(self):
-        self.answer(200, {"files": [{**file, "lacking": True} for file in json.loads(self.body())["files"]]})
+        self.answer(200, {"files": [{**file, "missing": True} for file in json.loads(self.body())["files"]]})
 
     def do_GET(self):
         self.answer(200, {"have_bytes": 0})

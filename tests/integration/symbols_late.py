@@ -748,8 +748,8 @@ class LateTest(Programs):
         self.assertEqual(put(1 << 20, part)[0], 422, "the whole has another hash")
         self.assertEqual(self.ask("GET", f"/symbols/uploads/{sums}", key, None), (200, {"have_bytes": 0}))
         self.assertEqual(self.ask("GET", f"/symbols/uploads/{sums}", "mk_no", None)[0], 401)
-        self.assertEqual(self.ask("POST", "/symbols/lacking", key, b'{"files":[{"build_id":"0","kind":"debug"}]}')[0], 422)
-        self.assertEqual(self.ask("POST", "/symbols/lacking", key, b'{"files":')[0], 400)
+        self.assertEqual(self.ask("POST", "/symbols/missing", key, b'{"files":[{"build_id":"0","kind":"debug"}]}')[0], 422)
+        self.assertEqual(self.ask("POST", "/symbols/missing", key, b'{"files":')[0], 400)
 
     def test_a_file_that_was_wrong_is_replaced_and_its_reports_derived_anew_by_hand(self):
         app, debug, build = self.program("by-hand", 9)

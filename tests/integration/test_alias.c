@@ -235,7 +235,7 @@ static int64_t open_scene(struct pg *pg, uint8_t blame, uint8_t scene)
                                   .joins = true,
                                   .caller1 = "load",
                                   .caller1_image = "app",
-                                  .caller1_place = "",
+                                  .caller1_location = "",
                                   .caller2 = "scene",
                                   .caller2_image = "app",
                                   .category = "hang",

@@ -1,12 +1,12 @@
 /* Ramps on a real PostgreSQL: what the server does by itself as time goes by and sessions come in. */
 #include "daemon/ramps.h"
 
-#include "api/share.h"
+#include "api/rollout_share.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "pg/key.h"
 #include "pg/ramp.h"
-#include "pg/edition.h"
+#include "pg/document.h"
 #include "support/pgtest.h"
 
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static void scene_open(struct scene *scene, bool backs)
     char key[MIRE_KEY_TEXT];
     struct arena arena;
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    const struct share_place place = {1, MIRE_PLUGIN_HANG, "public"};
+    const struct rollout_share location = {1, MIRE_PLUGIN_HANG, "public"};
 
     scene->pg = pgtest_database(2);
     scene->now_us = clock_wall_us();
@@ -54,7 +54,7 @@ static void scene_open(struct scene *scene, bool backs)
                                  .step_since_us = scene->now_us,
                                  .looked_us = scene->now_us};
     assert_int_equal(pg_begin(&tx, scene->pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(share_change(tx, &arena, &place, 0, 30000, "kim", "begin"), MIRE_EDITION_DONE);
+    assert_int_equal(rollout_share_change(tx, &arena, &location, 0, 30000, "kim", "begin"), MIRE_DOCUMENT_DONE);
     assert_int_equal(pg_ramp_put(tx, &ramp), 0);
     assert_int_equal(pg_commit(&tx), 0);
     arena_fini(&arena);

@@ -151,7 +151,7 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     assert_int_equal(
         pgtest_number(pg,
                       "SELECT count(*) FROM issue WHERE caller1 = 'culprit_function'"
-                      " AND caller1_image = 'culprit' AND caller1_place LIKE '%test_upload.c:%' AND reason = 'cpu'"),
+                      " AND caller1_image = 'culprit' AND caller1_location LIKE '%test_upload.c:%' AND reason = 'cpu'"),
         1);
     char command[64];
     snprintf(command, sizeof command, "rm -r %s", cache);

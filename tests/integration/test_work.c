@@ -6,7 +6,7 @@
 #include "inbox/inbox.h"
 #include "model/resolved.h"
 #include "support/pgtest.h"
-#include "work/hand.h"
+#include "work/journal.h"
 #include "work/stages.h"
 #include "work/work.h"
 
@@ -63,13 +63,13 @@ static struct pg *database(void)
     return pg;
 }
 
-static struct work *start(struct pg *pg, struct inbox_bell *bell)
+static struct work *start(struct pg *pg, struct inbox_wakeup *wakeup)
 {
     struct work *work;
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     options.pg = pg;
     options.log = &quiet;
-    options.bell = bell;
+    options.wakeup = wakeup;
     assert_int_equal(work_start(&work, &options), 0);
     return work;
 }
@@ -153,13 +153,13 @@ static void an_unreadable_report_goes_aside_and_blocks_nobody(void **state)
     struct pg *pg = database();
     (void)put(pg, true);
     (void)put(pg, false);
-    struct inbox_bell *bell;
-    assert_int_equal(inbox_bell_new(&bell), 0);
-    struct work *work = start(pg, bell);
-    inbox_ring(bell);
+    struct inbox_wakeup *wakeup;
+    assert_int_equal(inbox_wakeup_new(&wakeup), 0);
+    struct work *work = start(pg, wakeup);
+    inbox_wake(wakeup);
     drain(pg);
     work_stop(work);
-    inbox_bell_free(bell);
+    inbox_wakeup_free(wakeup);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), 1);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
     assert_int_equal(
@@ -291,7 +291,7 @@ static int die_of_report(struct item *item)
 
 static int die_of_debug_file(struct item *item)
 {
-    if (is_poison(item) && hand_module(item->hand, item->slot, (const uint8_t[]){0xde, 0xad}, 2))
+    if (is_poison(item) && journal_module(item->journal, item->slot, (const uint8_t[]){0xde, 0xad}, 2))
         die();
     return MIRE_STAGE_DONE;
 }
@@ -370,7 +370,7 @@ static void a_debug_file_that_ends_the_process_is_left_alone(void **state)
     struct pg *pg = database();
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     put_poison(pg);
-    assert_int_equal(work_through(pg, &options, die_of_debug_file), MIRE_HAND_SUSPECTS);
+    assert_int_equal(work_through(pg, &options, die_of_debug_file), MIRE_JOURNAL_SUSPECTS);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), 1);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
     pg_close(pg);

@@ -21,7 +21,7 @@ struct stacks {
     struct arena arena;
     struct resolved doc;
     struct report report;
-    struct resolved_place places[256];
+    struct resolved_location locations[256];
     struct resolved_node nodes[256];
     struct report_sample samples[64];
     struct report_image images[16];
@@ -33,8 +33,8 @@ static inline struct stacks *stacks_new(void)
     struct rules_fault fault;
     struct stacks *s = calloc(1, sizeof *s);
     arena_init(&s->arena, 64 << 20);
-    s->doc = (struct resolved){MIRE_RESOLVED_NOTHING, .places = s->places, .nodes = s->nodes, .samples = s->samples,
-                               .node_count = 1};
+    s->doc = (struct resolved){MIRE_RESOLVED_NOTHING, .locations = s->locations, .nodes = s->nodes,
+                               .samples = s->samples, .node_count = 1};
     s->report.event.trigger = "busy";
     s->report.event.name = "";
     s->report.images = s->images;
@@ -72,27 +72,27 @@ static inline uint32_t script_place(struct stacks *s, const char *name, const ch
     for (size_t i = 0; i < s->report.image_count; i++)
         if (!strcmp(s->images[i].name, "python"))
             s->images[i].script = "python";
-    s->places[s->doc.place_count] = (struct resolved_place){
+    s->locations[s->doc.location_count] = (struct resolved_location){
         .function = name, .image = slash ? slash + 1 : path, .file = path, .line = 7, .named = true, .script = true};
-    return (uint32_t)s->doc.place_count++;
+    return (uint32_t)s->doc.location_count++;
 }
 
 /* A function "name@path", or "+1234@path" for one without a symbol. */
-static inline uint32_t place(struct stacks *s, const char *text)
+static inline uint32_t location(struct stacks *s, const char *text)
 {
     const char *at = strrchr(text, '@');
     if (!strncmp(at + 1, "script:", 7))
         return script_place(s, arena_copy(&s->arena, text, (size_t)(at - text)), arena_strdup(&s->arena, at + 8));
     const char *base = image(s, arena_strdup(&s->arena, at + 1));
-    struct resolved_place *p = &s->places[s->doc.place_count];
+    struct resolved_location *p = &s->locations[s->doc.location_count];
     bool named = text[0] != '+';
     char *name = arena_copy(&s->arena, text, (size_t)(at - text));
-    *p = (struct resolved_place){.function = named ? name : arena_printf(&s->arena, "%s%s", base, name),
-                                 .image = base,
-                                 .file = named ? "file.c" : "",
-                                 .line = 7,
-                                 .named = named};
-    return (uint32_t)s->doc.place_count++;
+    *p = (struct resolved_location){.function = named ? name : arena_printf(&s->arena, "%s%s", base, name),
+                                    .image = base,
+                                    .file = named ? "file.c" : "",
+                                    .line = 7,
+                                    .named = named};
+    return (uint32_t)s->doc.location_count++;
 }
 
 /* The node of a stack. */
@@ -102,7 +102,7 @@ static inline uint32_t stack_node(struct stacks *s, const char *stack)
     uint32_t parent = 0;
     snprintf(text, sizeof text, "%s", stack);
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-        s->nodes[s->doc.node_count] = (struct resolved_node){parent, place(s, word)};
+        s->nodes[s->doc.node_count] = (struct resolved_node){parent, location(s, word)};
         parent = (uint32_t)s->doc.node_count++;
     }
     return parent;

@@ -17,7 +17,7 @@ int change_refuse(struct change *change, int status, const char *code, const cha
 /* Make the code "rollout.moved" or "rules.moved". */
 static const char *code_of(char *out, size_t room, const struct change *change, const char *code)
 {
-    snprintf(out, room, "%s.%s", pg_edition_scope(change->what), code);
+    snprintf(out, room, "%s.%s", pg_document_scope(change->what), code);
     return out;
 }
 
@@ -26,18 +26,18 @@ static int begin(struct change *change, struct pg *pg)
 {
     const char *key = request_bearer(change->request);
     uint8_t hash[MIRE_KEY_HASH];
-    int rc = MIRE_EDITION_NONE;
+    int rc = MIRE_DOCUMENT_NONE;
 
     if (key && key_is_wellformed(key, strlen(key))) {
         key_hash(hash, key, strlen(key));
         rc = pg_begin(&change->tx, pg, MIRE_PG_WRITE);
         if (!rc)
-            rc = pg_edition_author(&change->app, change->tx, change->what, request_param(change->request, 0), hash);
+            rc = pg_document_author(&change->app, change->tx, change->what, request_param(change->request, 0), hash);
     }
-    if (rc != MIRE_EDITION_NONE)
+    if (rc != MIRE_DOCUMENT_NONE)
         return rc;
     reply_header(change->reply, "WWW-Authenticate", "Bearer realm=\"mire\"");
-    const char *scope = pg_edition_scope(change->what);
+    const char *scope = pg_document_scope(change->what);
     reply_error(change->reply, change->request, 401, "key",
                 "Send a key of scope %s of this app: Authorization: Bearer mk_... (mire key create APP --scope %s)",
                 scope, scope);
@@ -48,7 +48,7 @@ static int begin(struct change *change, struct pg *pg)
 static int read_body(struct change *change, const struct bind_field *fields, size_t count)
 {
     char code[40];
-    int rc = body_read(change, change->request, change->reply, fields, count, pg_edition_scope(change->what));
+    int rc = body_read(change, change->request, change->reply, fields, count, pg_document_scope(change->what));
 
     if (!rc && (!*change->row.author || !*change->row.reason))
         return change_refuse(change, 422, code_of(code, sizeof code, change, "wrong"),
@@ -65,18 +65,18 @@ int change_moved(struct change *change)
 
 int change_store(struct change *change)
 {
-    int rc = pg_edition_add(change->tx, change->what, change->app, (int64_t)change->base, &change->row);
+    int rc = pg_document_add(change->tx, change->what, change->app, (int64_t)change->base, &change->row);
 
-    return rc == MIRE_EDITION_MOVED ? change_moved(change) : rc;
+    return rc == MIRE_DOCUMENT_MOVED ? change_moved(change) : rc;
 }
 
 int change_go_back(struct change *change)
 {
-    struct pg_edition old;
+    struct pg_document_version old;
     char code[40];
-    int rc = pg_edition_find(&old, change->tx, change->request->arena, change->what, change->app, (int64_t)change->to);
+    int rc = pg_document_find(&old, change->tx, change->request->arena, change->what, change->app, (int64_t)change->to);
 
-    if (rc == MIRE_EDITION_NONE)
+    if (rc == MIRE_DOCUMENT_NONE)
         return change_refuse(change, 404, code_of(code, sizeof code, change, "version"),
                              "There is no such version to go back to.");
     change->row.rules = old.rules;

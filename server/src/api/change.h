@@ -10,12 +10,12 @@
 
 #include "api/body.h"
 #include "pg/ramp.h"
-#include "pg/edition.h"
+#include "pg/document.h"
 
 struct rollout;
 
 struct change {
-    enum pg_edition_of what;
+    enum pg_document what;
     struct request *request;
     struct reply *reply;
     struct pg_tx *tx;
@@ -25,7 +25,7 @@ struct change {
     bool same;               /* set by fill: no version is made, `base` goes on holding */
     uint64_t to;             /* of a way back: whose rules */
     struct rollout *rollout; /* of a new version of it */
-    struct pg_edition row;
+    struct pg_document_version row;
     int64_t job; /* set by fill: what is derived anew because of it; 0: nothing is */
     struct pg_ramp ramp;
     const char *action; /* on a ramp */

@@ -156,12 +156,12 @@ int flame_add_nodes(struct flame *flame, uint32_t *map, const unsigned char *use
     for (size_t n = 1; n < doc->node_count; n++) {
         if (!used[n])
             continue;
-        const struct resolved_place *place = &doc->places[doc->nodes[n].place];
-        int64_t name = names_number(&flame->names, place->function);
-        int64_t image = names_number(&flame->images, place->image);
+        const struct resolved_location *location = &doc->locations[doc->nodes[n].location];
+        int64_t name = names_number(&flame->names, location->function);
+        int64_t image = names_number(&flame->images, location->image);
         if (name < 0 || image < 0)
             return -1;
-        int64_t frame = frame_child(flame, map[doc->nodes[n].parent], (uint32_t)name, (uint32_t)image, place->role);
+        int64_t frame = frame_child(flame, map[doc->nodes[n].parent], (uint32_t)name, (uint32_t)image, location->role);
         if (frame < 0)
             return -1;
         map[n] = (uint32_t)frame;

@@ -8,7 +8,7 @@
 #include "api/handlers.h"
 
 #include "base/fault.h"
-#include "pg/edition.h"
+#include "pg/document.h"
 #include "rollout/rollout.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static const char *told(const struct request *request, const char *name)
     return value ? value : "";
 }
 
-static int find(struct pg_edition *out, struct pg *pg, const struct request *request)
+static int find(struct pg_document_version *out, struct pg *pg, const struct request *request)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     const char *key = request_bearer(request);
@@ -29,7 +29,7 @@ static int find(struct pg_edition *out, struct pg *pg, const struct request *req
     int rc;
 
     if (!key || !key_is_wellformed(key, strlen(key)))
-        return MIRE_EDITION_NONE;
+        return MIRE_DOCUMENT_NONE;
     key_hash(hash, key, strlen(key));
     rc = pg_begin(&tx, pg, MIRE_PG_EACH);
     return rc ? rc : pg_rollout_of_key(out, tx, request->arena, hash);
@@ -44,11 +44,11 @@ int get_rollout(void *api, struct request *request, struct reply *reply)
                                           .os_version = told(request, "os_version"),
                                           .class = told(request, "class"),
                                           .arch = told(request, "arch")};
-    struct pg_edition row;
+    struct pg_document_version row;
     struct rollout rules;
     int rc = find(&row, ((struct api *)api)->pg, request);
 
-    if (rc == MIRE_EDITION_NONE) {
+    if (rc == MIRE_DOCUMENT_NONE) {
         reply_header(reply, "WWW-Authenticate", "Bearer realm=\"mire\"");
         return reply_error(reply, request, 401, "key", "Send Authorization: Bearer with a key of scope ingest.");
     }

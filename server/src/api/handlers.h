@@ -34,11 +34,11 @@ int put_rollout(void *api, struct request *request, struct reply *reply);       
 int post_rollout_back(void *api, struct request *request, struct reply *reply);  /* put_rollout.c */
 int put_symbols(void *api, struct request *request, struct reply *reply);        /* put_symbols.c */
 int get_similar(void *api, struct request *request, struct reply *reply);        /* similar.c */
-int get_made_of(void *api, struct request *request, struct reply *reply);        /* made_of.c */
+int get_provenance(void *api, struct request *request, struct reply *reply);     /* provenance.c */
 int post_merge(void *api, struct request *request, struct reply *reply);         /* regroup.c */
 int post_split(void *api, struct request *request, struct reply *reply);         /* regroup.c */
 int post_unmerge(void *api, struct request *request, struct reply *reply);       /* regroup.c */
-int post_lacking(void *api, struct request *request, struct reply *reply);       /* put_symbols.c */
+int post_missing(void *api, struct request *request, struct reply *reply);       /* put_symbols.c */
 int get_upload(void *api, struct request *request, struct reply *reply);         /* put_symbols.c */
 int put_upload(void *api, struct request *request, struct reply *reply);         /* put_symbols.c */
 int get_symbols(void *api, struct request *request, struct reply *reply);        /* symbols.c */

@@ -47,7 +47,7 @@ struct ticket {
     struct arena *arena;
 };
 
-static void add_frame(struct ticket *ticket, const struct resolved_place *p)
+static void add_frame(struct ticket *ticket, const struct resolved_location *p)
 {
     add_code(ticket->out, p->function);
     text_add(ticket->out, "  ");
@@ -75,7 +75,7 @@ static void add_memory(struct ticket *ticket, const struct resolved *doc)
                 stack->bytes, memory->categories[at].live_bytes);
     int32_t depth = 0;
     for (uint32_t n = stack->node; n && depth < TICKET_FRAMES; n = doc->nodes[n].parent, depth++) {
-        add_frame(ticket, &doc->places[doc->nodes[n].place]);
+        add_frame(ticket, &doc->locations[doc->nodes[n].location]);
         text_add(ticket->out, depth == stack->caller1 ? "   <- Caller1\n" : "\n");
     }
     text_add(ticket->out, "```\n");
@@ -96,7 +96,7 @@ static int add_stack(void *context, double weight, const void *bytes, size_t len
     }
     text_add(ticket->out, "\nHottest stack of the newest report, innermost first:\n\n```\n");
     for (uint32_t n = doc.hot.node; n && depth < TICKET_FRAMES; n = doc.nodes[n].parent, depth++) {
-        const struct resolved_place *p = &doc.places[doc.nodes[n].place];
+        const struct resolved_location *p = &doc.locations[doc.nodes[n].location];
         uint32_t repeat = depth < doc.hot.depth ? doc.hot.repeat[depth] : 0;
         text_printf(ticket->out, "%3u/%-3zu ", repeat, doc.sample_count);
         add_frame(ticket, p);
@@ -121,7 +121,7 @@ static int put_ticket(struct call *call, const struct issue_summary *f, const st
     text_printf(out, "# %s: `", name.text);
     add_code(out, f->caller1);
     text_add(out, "`\n\n");
-    add_field(out, "Caller1", f->caller1, f->caller1_place);
+    add_field(out, "Caller1", f->caller1, f->caller1_location);
     add_field(out, "Caller2", f->caller2, f->caller2_image);
     text_printf(out, "- %s, %s, %s\n", f->category, f->reason, f->state);
     text_printf(out, "- Reports %" PRId64 ", devices %" PRId64, f->totals.reports, f->totals.devices);

@@ -115,18 +115,18 @@ static void put_categories(struct json_writer *w, const struct memory *memory)
 static void put_nodes(struct json_writer *w, const struct resolved *doc)
 {
     report_rules(w, doc);
-    json_write_open(w, "places", '[');
-    for (size_t i = 0; i < doc->place_count; i++)
-        report_frame(w, NULL, &doc->places[i], 0);
+    json_write_open(w, "locations", '[');
+    for (size_t i = 0; i < doc->location_count; i++)
+        report_frame(w, NULL, &doc->locations[i], 0);
     json_write_close(w, ']');
     json_write_open(w, "nodes", '{');
     json_write_open(w, "parent", '[');
     for (size_t i = 1; i < doc->node_count; i++)
         json_write_u64(w, NULL, doc->nodes[i].parent);
     json_write_close(w, ']');
-    json_write_open(w, "place", '[');
+    json_write_open(w, "location", '[');
     for (size_t i = 1; i < doc->node_count; i++)
-        json_write_u64(w, NULL, doc->nodes[i].place);
+        json_write_u64(w, NULL, doc->nodes[i].location);
     json_write_close(w, ']');
     json_write_close(w, '}');
 }
@@ -153,17 +153,17 @@ static void put_stacks(struct json_writer *w, const struct memory *memory)
     json_write_close(w, ']');
 }
 
-static void put_memory(struct json_writer *w, const struct report_place *place, const struct resolved *doc)
+static void put_memory(struct json_writer *w, const struct report_position *position, const struct resolved *doc)
 {
     const struct memory *memory = &doc->memory;
     json_write_open(w, NULL, '{');
-    part_report_row(w, "row", &place->row);
-    json_write_i64(w, "position", place->position);
-    json_write_i64(w, "total", place->total);
-    report_id(w, "previous", place->has_newer, &place->newer);
-    report_id(w, "next", place->has_older, &place->older);
-    json_write_text(w, "category", place->row.category);
-    json_write_text(w, "reason", place->row.reason);
+    part_report_row(w, "row", &position->row);
+    json_write_i64(w, "position", position->position);
+    json_write_i64(w, "total", position->total);
+    report_id(w, "previous", position->has_newer, &position->newer);
+    report_id(w, "next", position->has_older, &position->older);
+    json_write_text(w, "category", position->row.category);
+    json_write_text(w, "reason", position->row.reason);
     json_write_text(w, "trigger", memory->trigger);
     json_write_text(w, "name", memory->name);
     json_write_text(w, "mode", memory->sampled ? "sampled" : "exact");
@@ -187,14 +187,14 @@ static void put_memory(struct json_writer *w, const struct report_place *place, 
 
 static int answer_memory(struct call *call)
 {
-    struct report_place place;
+    struct report_position position;
     struct resolved doc;
-    int rc = report_find(&place, &doc, call);
+    int rc = report_find(&position, &doc, call);
     if (rc)
         return rc;
-    if (!doc.memory.known && place.row.subject_bytes < 0)
+    if (!doc.memory.known && position.row.subject_bytes < 0)
         return call_missing(call, "This report of issue %.40s is none of memory.", request_param(call->request, 1));
-    put_memory(&call->json, &place, &doc);
+    put_memory(&call->json, &position, &doc);
     return 0;
 }
 

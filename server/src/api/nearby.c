@@ -17,7 +17,7 @@ struct label { /* of a member of the index */
     int32_t tree;
 };
 
-struct shelf {            /* one app's */
+struct app_index {        /* one app's */
     int32_t app;          /* 0: none */
     int64_t since, asked; /* asked: by `clock`, when it was used last */
     struct similar *similar;
@@ -28,9 +28,9 @@ struct shelf {            /* one app's */
 };
 
 struct nearby {
-    struct shelf shelves[MIRE_NEARBY_APPS_MAX];
+    struct app_index indexes[MIRE_NEARBY_APPS_MAX];
     int64_t clock;
-    pthread_mutex_t lock; /* over which shelf is whose; taken before a shelf's own */
+    pthread_mutex_t lock; /* over which index is whose; taken before an index's own */
 };
 
 struct nearby *nearby_new(void)
@@ -40,18 +40,18 @@ struct nearby *nearby_new(void)
         return NULL;
     pthread_mutex_init(&nearby->lock, NULL);
     for (size_t i = 0; i < MIRE_NEARBY_APPS_MAX; i++)
-        pthread_mutex_init(&nearby->shelves[i].lock, NULL);
+        pthread_mutex_init(&nearby->indexes[i].lock, NULL);
     return nearby;
 }
 
-static void empty(struct shelf *shelf)
+static void empty(struct app_index *index)
 {
-    similar_free(shelf->similar);
-    free(shelf->labels);
-    shelf->similar = NULL;
-    shelf->labels = NULL;
-    shelf->count = shelf->room = shelf->gone = 0;
-    shelf->since = shelf->last_id = 0;
+    similar_free(index->similar);
+    free(index->labels);
+    index->similar = NULL;
+    index->labels = NULL;
+    index->count = index->room = index->gone = 0;
+    index->since = index->last_id = 0;
 }
 
 void nearby_free(struct nearby *nearby)
@@ -59,46 +59,46 @@ void nearby_free(struct nearby *nearby)
     if (!nearby)
         return;
     for (size_t i = 0; i < MIRE_NEARBY_APPS_MAX; i++) {
-        empty(&nearby->shelves[i]);
-        pthread_mutex_destroy(&nearby->shelves[i].lock);
+        empty(&nearby->indexes[i]);
+        pthread_mutex_destroy(&nearby->indexes[i].lock);
     }
     pthread_mutex_destroy(&nearby->lock);
     free(nearby);
 }
 
-/* The app's shelf, locked; another one is emptied for it if need be. */
-static struct shelf *take(struct nearby *nearby, int32_t app)
+/* The app's index, locked; another one is emptied for it if need be. */
+static struct app_index *take(struct nearby *nearby, int32_t app)
 {
     pthread_mutex_lock(&nearby->lock);
-    struct shelf *oldest = nearby->shelves, *found = NULL;
+    struct app_index *oldest = nearby->indexes, *found = NULL;
     for (size_t i = 0; i < MIRE_NEARBY_APPS_MAX && !found; i++) {
-        struct shelf *shelf = &nearby->shelves[i];
-        if (shelf->app == app)
-            found = shelf;
-        else if (shelf->asked < oldest->asked)
-            oldest = shelf;
+        struct app_index *index = &nearby->indexes[i];
+        if (index->app == app)
+            found = index;
+        else if (index->asked < oldest->asked)
+            oldest = index;
     }
-    struct shelf *shelf = found ? found : oldest;
-    pthread_mutex_lock(&shelf->lock);
+    struct app_index *index = found ? found : oldest;
+    pthread_mutex_lock(&index->lock);
     if (!found)
-        empty(shelf);
-    shelf->app = app;
-    shelf->asked = ++nearby->clock;
+        empty(index);
+    index->app = app;
+    index->asked = ++nearby->clock;
     pthread_mutex_unlock(&nearby->lock);
-    return shelf;
+    return index;
 }
 
 /* A stack as the index wants it: hashes of the frames that tell, and where each stands in the text. */
 struct hashed {
     uint64_t frames[MIRE_FRAMES_MAX];
-    uint32_t places[MIRE_FRAMES_MAX];
+    uint32_t positions[MIRE_FRAMES_MAX];
     struct similar_stack stack;
 };
 
 static void hash_stack(struct hashed *out, const struct nearby_stack *from)
 {
     out->stack = (struct similar_stack){out->frames, 0};
-    out->stack.count = telling_frames(out->frames, out->places, from->frames, from->count);
+    out->stack.count = telling_frames(out->frames, out->positions, from->frames, from->count);
 }
 
 static int parse(struct nearby_stack *out, struct arena *arena, const char *frames)
@@ -106,7 +106,7 @@ static int parse(struct nearby_stack *out, struct arena *arena, const char *fram
     return frames_parse(&out->frames, &out->count, arena, frames);
 }
 
-static int add(struct shelf *shelf, struct arena *arena, const struct pg_tree *tree)
+static int add(struct app_index *index, struct arena *arena, const struct pg_tree *tree)
 {
     struct nearby_stack stack;
     struct hashed hashed;
@@ -114,58 +114,58 @@ static int add(struct shelf *shelf, struct arena *arena, const struct pg_tree *t
     if (rc)
         return rc;
     hash_stack(&hashed, &stack);
-    if (shelf->count == shelf->room) {
-        size_t room = shelf->room ? shelf->room * 2 : 256;
-        struct label *labels = realloc(shelf->labels, room * sizeof *labels);
+    if (index->count == index->room) {
+        size_t room = index->room ? index->room * 2 : 256;
+        struct label *labels = realloc(index->labels, room * sizeof *labels);
         if (!labels)
             return MIRE_FAULT_MEMORY;
-        shelf->labels = labels;
-        shelf->room = room;
+        index->labels = labels;
+        index->room = room;
     }
-    shelf->labels[shelf->count] = (struct label){tree->tree_id, tree->issue_id, tree->tree};
-    rc = similar_add(shelf->similar, tree->issue_id, tree->first_seen_us / 1000000, &hashed.stack, 1);
-    shelf->count = similar_count(shelf->similar); /* one without frames is not kept */
+    index->labels[index->count] = (struct label){tree->tree_id, tree->issue_id, tree->tree};
+    rc = similar_add(index->similar, tree->issue_id, tree->first_seen_us / 1000000, &hashed.stack, 1);
+    index->count = similar_count(index->similar); /* one without frames is not kept */
     return rc;
 }
 
 /* Rows come in order of their numbers; one that committed late may have a low one, and some come twice. */
-static bool has(const struct shelf *shelf, int64_t tree_id)
+static bool has(const struct app_index *index, int64_t tree_id)
 {
-    for (size_t i = 0; i < shelf->count && tree_id <= shelf->last_id; i++)
-        if (shelf->labels[i].tree_id == tree_id)
+    for (size_t i = 0; i < index->count && tree_id <= index->last_id; i++)
+        if (index->labels[i].tree_id == tree_id)
             return true;
     return false;
 }
 
-static int catch_up(struct shelf *shelf, struct pg_tx *tx, int32_t app)
+static int catch_up(struct app_index *index, struct pg_tx *tx, int32_t app)
 {
     struct arena arena;
     struct pg_tree *trees;
     size_t count;
     int64_t since;
-    if (shelf->gone * GONE_SHARE > shelf->count || shelf->count > 2 * (size_t)MIRE_NEARBY_TREES_MAX)
-        empty(shelf);
-    if (!shelf->similar && !(shelf->similar = similar_new()))
+    if (index->gone * GONE_SHARE > index->count || index->count > 2 * (size_t)MIRE_NEARBY_TREES_MAX)
+        empty(index);
+    if (!index->similar && !(index->similar = similar_new()))
         return MIRE_FAULT_MEMORY;
     arena_init(&arena, (size_t)1 << 30);
-    int rc = pg_tree_news(&trees, &count, &since, tx, &arena, app, shelf->since, MIRE_NEARBY_TREES_MAX);
+    int rc = pg_tree_news(&trees, &count, &since, tx, &arena, app, index->since, MIRE_NEARBY_TREES_MAX);
     for (size_t i = 0; !rc && i < count; i++) {
-        if (!has(shelf, trees[i].tree_id))
-            rc = add(shelf, &arena, &trees[i]);
-        shelf->last_id = trees[i].tree_id > shelf->last_id ? trees[i].tree_id : shelf->last_id;
+        if (!has(index, trees[i].tree_id))
+            rc = add(index, &arena, &trees[i]);
+        index->last_id = trees[i].tree_id > index->last_id ? trees[i].tree_id : index->last_id;
     }
     if (!rc)
-        shelf->since = since;
+        index->since = since;
     arena_fini(&arena);
     if (rc)
-        empty(shelf);
+        empty(index);
     return rc;
 }
 
 /* What a question needs besides the index. */
 struct nearby_search {
     const struct nearby_question *of;
-    struct shelf *shelf;
+    struct app_index *index;
     struct shown_row *shown;
     size_t shown_count;
     struct similar_hit found[FOUND_MAX];
@@ -202,7 +202,7 @@ static int64_t shown_as(const struct nearby_search *a, int64_t issue, int32_t tr
 static int64_t issue_of(void *context, uint32_t member)
 {
     const struct nearby_search *a = context;
-    const struct label *label = &a->shelf->labels[member];
+    const struct label *label = &a->index->labels[member];
     return shown_as(a, label->issue, label->tree);
 }
 
@@ -215,14 +215,14 @@ static int read_theirs(struct nearby_stack *out, const struct nearby_search *a, 
     if (rc)
         return rc;
     if (!count || tree->issue_id != label->issue || tree->tree != label->tree) {
-        a->shelf->gone++;
+        a->index->gone++;
         return 1;
     }
     *out = (struct nearby_stack){.issue = tree->issue_id, .tree = tree->tree, .caller1 = tree->caller1};
     return parse(out, a->of->arena, tree->frames);
 }
 
-/* The frames that the two have in common, by their places in the stacks as they are shown. */
+/* The frames that the two have in common, by their positions in the stacks as they are shown. */
 static void explain(struct nearby_hit *hit, struct similar *similar)
 {
     struct hashed ours, theirs;
@@ -230,8 +230,8 @@ static void explain(struct nearby_hit *hit, struct similar *similar)
     hash_stack(&theirs, &hit->theirs);
     similar_explain(&hit->why, similar, &ours.stack, &theirs.stack);
     for (size_t i = 0; i < hit->why.count; i++) {
-        hit->why.pairs[i].left = ours.places[hit->why.pairs[i].left];
-        hit->why.pairs[i].right = theirs.places[hit->why.pairs[i].right];
+        hit->why.pairs[i].left = ours.positions[hit->why.pairs[i].left];
+        hit->why.pairs[i].right = theirs.positions[hit->why.pairs[i].right];
     }
 }
 
@@ -283,7 +283,7 @@ static int find(struct nearby_search *a, const struct nearby_stack *ours, size_t
         hash_stack(&hashed[i], &ours[i]);
         stacks[i] = hashed[i].stack;
     }
-    int rc = similar_find(a->found, FOUND_MAX, &a->found_count, a->shelf->similar, &question);
+    int rc = similar_find(a->found, FOUND_MAX, &a->found_count, a->index->similar, &question);
     return rc || !a->found_count ? rc : rank(a);
 }
 
@@ -300,10 +300,10 @@ static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct near
                                    .best = found->best,
                                    .members = found->heard,
                                    .ours = ours[found->asked]};
-        rc = read_theirs(&hit->theirs, a, &a->shelf->labels[found->member]);
+        rc = read_theirs(&hit->theirs, a, &a->index->labels[found->member]);
         if (rc)
             continue;
-        explain(hit, a->shelf->similar);
+        explain(hit, a->index->similar);
         (*got_out)++;
     }
     return rc < 0 ? rc : 0;
@@ -324,10 +324,10 @@ int nearby_find(struct nearby_hit *hits, size_t cap, size_t *got_out, const stru
     }
     if (rc || !ours_count)
         return rc;
-    a.shelf = take(question->nearby, app);
-    rc = catch_up(a.shelf, question->tx, app);
+    a.index = take(question->nearby, app);
+    rc = catch_up(a.index, question->tx, app);
     if (!rc)
         rc = ask(hits, cap < MIRE_NEARBY_MAX ? cap : MIRE_NEARBY_MAX, got_out, &a, ours, ours_count);
-    pthread_mutex_unlock(&a.shelf->lock);
+    pthread_mutex_unlock(&a.index->lock);
     return rc;
 }

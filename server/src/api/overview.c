@@ -82,12 +82,12 @@ static int put_turns(struct call *call)
 
 static int put_shares(struct call *call, const char *key, enum read_facet facet)
 {
-    struct share *shares;
+    struct facet_value *shares;
     size_t count;
-    int rc = read_shares(&shares, &count, call->tx, call->arena, &call->view, facet);
+    int rc = read_facet_values(&shares, &count, call->tx, call->arena, &call->view, facet);
 
     if (rc == 0)
-        part_shares(&call->json, key, shares, count);
+        part_facet(&call->json, key, shares, count);
     return rc;
 }
 
@@ -95,18 +95,18 @@ static int put_shares(struct call *call, const char *key, enum read_facet facet)
 static int put_apart(struct call *call)
 {
     struct view all = call->view;
-    struct share *shares;
+    struct facet_value *shares;
     size_t count, kept = 0;
 
     all.kind = (struct filter){0};
-    int rc = read_shares(&shares, &count, call->tx, call->arena, &all, READ_BY_KIND);
+    int rc = read_facet_values(&shares, &count, call->tx, call->arena, &all, READ_BY_KIND);
     for (size_t i = 0; !rc && i < count; i++)
         for (int kind = 0; kind < MIRE_CATEGORY_COUNT; kind++)
             if (category_is_apart((enum event_category)kind) &&
                 !strcmp(category_name((enum event_category)kind), shares[i].key))
                 shares[kept++] = shares[i];
     if (!rc)
-        part_shares(&call->json, "apart", shares, kept);
+        part_facet(&call->json, "apart", shares, kept);
     return rc;
 }
 
@@ -131,7 +131,7 @@ static int answer_overview(struct call *call)
     part_totals(w, "totals", &sums.totals);
     json_write_i64(w, "waiting", waiting);
     json_write_i64(w, "dead_letters", dead_letters);
-    part_shares(w, "categories", sums.kinds, sums.kind_count);
+    part_facet(w, "categories", sums.kinds, sums.kind_count);
     rc = put_apart(call);
     put_versions(w, &sums);
     json_write_i64(w, "bucket_s", bucket_s);

@@ -51,7 +51,7 @@ void part_totals(struct json_writer *w, const char *key, const struct totals *t)
     json_write_close(w, '}');
 }
 
-void part_shares(struct json_writer *w, const char *key, const struct share *shares, size_t count)
+void part_facet(struct json_writer *w, const char *key, const struct facet_value *shares, size_t count)
 {
     json_write_open(w, key, '[');
     for (size_t i = 0; i < count; i++) {
@@ -130,7 +130,7 @@ void part_feature(struct json_writer *w, const char *key, const struct issue_sum
     json_write_text(w, "id", part_issue_name(f->issue, f->subject[0]).text);
     json_write_text(w, "caller1", f->caller1);
     json_write_text(w, "caller1_image", f->caller1_image);
-    json_write_text(w, "caller1_place", f->caller1_place);
+    json_write_text(w, "caller1_location", f->caller1_location);
     json_write_text(w, "caller2", f->caller2);
     json_write_text(w, "caller2_image", f->caller2_image);
     json_write_text(w, "category", f->category);

@@ -27,7 +27,7 @@ void part_range_kept(struct json_writer *w, const struct span *span, int64_t new
 void part_totals(struct json_writer *w, const char *key, const struct totals *totals);
 void part_counts(struct json_writer *w, const struct totals *totals);
 
-void part_shares(struct json_writer *w, const char *key, const struct share *shares, size_t count);
+void part_facet(struct json_writer *w, const char *key, const struct facet_value *shares, size_t count);
 void part_series(struct json_writer *w, const struct point *points, size_t count);
 void part_trend(struct json_writer *w, const double *trend);
 /* "H-1042", of memory "M-77": what people call an issue. */

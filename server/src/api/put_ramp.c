@@ -5,7 +5,7 @@
 #include "api/api.h"
 #include "api/change.h"
 #include "api/handlers.h"
-#include "api/share.h"
+#include "api/rollout_share.h"
 
 #include "base/fault.h"
 #include "pg/ramp.h"
@@ -68,21 +68,21 @@ static const struct bind_field post_fields[] = {
     {"action", MIRE_BIND_TEXT, offsetof(struct change, action), .required = true, .max = 16},
 };
 
-static struct share_place place_of(const struct change *change)
+static struct rollout_share share_of(const struct change *change)
 {
-    return (struct share_place){change->app, share_plugin(change->ramp.plugin), change->ramp.rule};
+    return (struct rollout_share){change->app, rollout_share_plugin(change->ramp.plugin), change->ramp.rule};
 }
 
 /* Another share in the next version. 0, 1, or a fault. */
 static int set_share(struct change *change, uint32_t ppm)
 {
-    struct share_place place = place_of(change);
-    int rc = share_change(change->tx, change->request->arena, &place, (int64_t)change->base, ppm, change->row.author,
-                          change->row.reason);
+    struct rollout_share share = share_of(change);
+    int rc = rollout_share_change(change->tx, change->request->arena, &share, (int64_t)change->base, ppm,
+                                  change->row.author, change->row.reason);
 
-    if (rc == MIRE_EDITION_MOVED)
+    if (rc == MIRE_DOCUMENT_MOVED)
         return change_moved(change);
-    if (rc == MIRE_EDITION_NONE)
+    if (rc == MIRE_DOCUMENT_NONE)
         return change_refuse(change, 422, "rollout.wrong", "There is no rule of that name that speaks of the plugin.");
     return rc;
 }
@@ -90,10 +90,10 @@ static int set_share(struct change *change, uint32_t ppm)
 static int begin_ramp(struct change *change)
 {
     struct pg_ramp *ramp = &change->ramp;
-    struct share_place place = place_of(change);
+    struct rollout_share share = share_of(change);
     uint32_t ppm;
     int64_t version;
-    int rc = share_read(&ppm, &version, change->tx, change->request->arena, &place);
+    int rc = rollout_share_read(&ppm, &version, change->tx, change->request->arena, &share);
 
     if (!rc)
         rc = set_share(change, (uint32_t)ramp->steps[0]);
@@ -158,7 +158,7 @@ static int run(void *api, struct request *request, struct reply *reply, const st
     struct change change = {.request = request, .reply = reply, .now_us = ((struct api *)api)->now_us()};
 
     change.ramp.plugin = request_param(request, 1);
-    if (share_plugin(change.ramp.plugin) == MIRE_PLUGINS)
+    if (rollout_share_plugin(change.ramp.plugin) == MIRE_PLUGINS)
         return reply_error(reply, request, 404, "rollout.plugin", "Plugins are hang, memory, exit and session.");
     return change_run(&change, ((struct api *)api)->pg, fields, count, fill);
 }

@@ -83,7 +83,7 @@ static int fill_preview(struct change *change)
 
 int put_rules(void *api, struct request *request, struct reply *reply)
 {
-    struct change change = {.what = PG_EDITION_RULES, .request = request, .reply = reply};
+    struct change change = {.what = PG_DOCUMENT_RULES, .request = request, .reply = reply};
 
     return change_run(&change, ((struct api *)api)->pg, put_fields, sizeof put_fields / sizeof *put_fields,
                       fill_from_body);
@@ -91,7 +91,7 @@ int put_rules(void *api, struct request *request, struct reply *reply)
 
 int post_rules_back(void *api, struct request *request, struct reply *reply)
 {
-    struct change change = {.what = PG_EDITION_RULES, .request = request, .reply = reply};
+    struct change change = {.what = PG_DOCUMENT_RULES, .request = request, .reply = reply};
 
     return change_run(&change, ((struct api *)api)->pg, back_fields, sizeof back_fields / sizeof *back_fields,
                       fill_from_version);
@@ -99,7 +99,7 @@ int post_rules_back(void *api, struct request *request, struct reply *reply)
 
 int post_rules_preview(void *api, struct request *request, struct reply *reply)
 {
-    struct change change = {.what = PG_EDITION_RULES,
+    struct change change = {.what = PG_DOCUMENT_RULES,
                             .request = request,
                             .reply = reply,
                             .row = {.author = NOTHING_TO_SAY, .reason = NOTHING_TO_SAY}};

@@ -2,7 +2,7 @@
  * put_symbols.c - debug files that are sent: at once, or in parts that are gone on with after an interruption.
  *
  *     PUT  /api/v1/symbols?name=                     a whole file or archive
- *     POST /api/v1/symbols/lacking                   which of these files are not there yet
+ *     POST /api/v1/symbols/missing                   which of these files are not there yet
  *     GET  /api/v1/symbols/uploads/{hash}            how much of a file has come
  *     PUT  /api/v1/symbols/uploads/{hash}?at=&size=&sum=&name=   the part that begins at `at`
  *
@@ -13,7 +13,7 @@
 #include "api/api.h"
 #include "api/body.h"
 #include "api/handlers.h"
-#include "api/keep.h"
+#include "api/import.h"
 
 #include "base/fault.h"
 #include "base/scope.h"
@@ -59,9 +59,9 @@ static int read_name(const char **name_out, const struct request *request, struc
 {
     const char *name = request_query(request, "name");
     *name_out = name ? name : "";
-    if (strlen(*name_out) <= MIRE_KEEP_NAME_MAX)
+    if (strlen(*name_out) <= MIRE_IMPORT_NAME_MAX)
         return 0;
-    (void)reply_error(reply, request, 400, "symbols.name", "The name has more than %d bytes.", MIRE_KEEP_NAME_MAX);
+    (void)reply_error(reply, request, 400, "symbols.name", "The name has more than %d bytes.", MIRE_IMPORT_NAME_MAX);
     return 1;
 }
 
@@ -70,7 +70,7 @@ int put_symbols(void *context, struct request *request, struct reply *reply)
     const struct api *api = context;
     const char *name = "";
     bool kept;
-    int rc = keep_check_key(api, request, reply);
+    int rc = import_check_key(api, request, reply);
     if (!rc)
         rc = read_name(&name, request, reply);
     if (rc)
@@ -80,10 +80,10 @@ int put_symbols(void *context, struct request *request, struct reply *reply)
     MIRE_SCOPED(close_fd) int fd = scratch(api);
     if (fd < 0 || !write_all(fd, request->body, request->body_len))
         return MIRE_FAULT_SYSTEM;
-    return keep_file(&kept, api, request, reply, fd, name, NULL);
+    return import_file(&kept, api, request, reply, fd, name, NULL);
 }
 
-/* --- which are lacking --- */
+/* --- which are missing --- */
 
 struct files_asked {
     size_t count;
@@ -140,28 +140,28 @@ static enum bind_outcome read_files(struct bind *bind, void *out, uint32_t at)
 
 static const struct bind_field asked_fields[] = {{"files", MIRE_BIND_OTHER, 0, .required = true, .read = read_files}};
 
-int post_lacking(void *context, struct request *request, struct reply *reply)
+int post_missing(void *context, struct request *request, struct reply *reply)
 {
     const struct api *api = context;
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     struct files_asked asked = {0};
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
-    int rc = keep_check_key(api, request, reply);
+    int rc = import_check_key(api, request, reply);
     if (!rc)
         rc = body_read(&asked, request, reply, asked_fields, 1, "symbols");
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     rc = pg_begin(&tx, api->pg, MIRE_PG_READ);
     if (!rc)
-        rc = pg_symbols_lacking(asked.there, tx, asked.ids, asked.debug, asked.count);
+        rc = pg_symbols_missing(asked.there, tx, asked.ids, asked.debug, asked.count);
     if (rc)
         return rc;
     text_add(&reply->text, "{\"files\":[");
     for (size_t i = 0; i < asked.count; i++) {
         const struct symbol_there *there = &asked.there[i];
         hex_format(hex, asked.ids[i].bytes, asked.ids[i].len);
-        text_printf(&reply->text, "%s{\"build_id\":\"%s\",\"kind\":\"%s\",\"lacking\":%s", i ? "," : "", hex,
-                    asked.debug[i] ? "debug" : "symtab", there->lacking ? "true" : "false");
+        text_printf(&reply->text, "%s{\"build_id\":\"%s\",\"kind\":\"%s\",\"missing\":%s", i ? "," : "", hex,
+                    asked.debug[i] ? "debug" : "symtab", there->missing ? "true" : "false");
         hex_format(hex, there->hash, HASH);
         if (there->wanting)
             text_printf(&reply->text, ",\"hash\":\"%s\"", hex);
@@ -200,7 +200,7 @@ int get_upload(void *context, struct request *request, struct reply *reply)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     uint8_t hash[HASH];
     int64_t have = 0;
-    int rc = keep_check_key(api, request, reply);
+    int rc = import_check_key(api, request, reply);
     if (!rc)
         rc = read_hash(hash, request, reply);
     if (rc)
@@ -322,7 +322,7 @@ static int answer_ended(const struct symbol_upload *upload, struct pg_tx *tx, st
     if (!found)
         return answer_have(reply, 409, 0);
     text_add(&reply->text, "{\"files\":[");
-    keep_put(&reply->text, &file);
+    import_put(&reply->text, &file);
     text_add(&reply->text, "]}");
     return reply_json(reply, 201);
 }
@@ -344,7 +344,7 @@ static int end_upload(const struct api *api, struct request *request, struct rep
     if (rc)
         return rc;
     int done = has_hash(fd, upload->hash.bytes)
-                   ? keep_file(&kept, api, request, reply, fd, upload->name, upload)
+                   ? import_file(&kept, api, request, reply, fd, upload->name, upload)
                    : reply_error(reply, request, 422, "symbols.hash", "The whole file has another BLAKE2b-256.");
     rc = done || kept ? 0 : forget_upload(api, upload);
     return rc ? rc : done;
@@ -381,7 +381,7 @@ int put_upload(void *context, struct request *request, struct reply *reply)
 {
     const struct api *api = context;
     struct upload_part part = {0};
-    int rc = keep_check_key(api, request, reply);
+    int rc = import_check_key(api, request, reply);
     if (!rc)
         rc = read_part(&part, request, reply);
     if (rc)

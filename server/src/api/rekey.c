@@ -2,9 +2,9 @@
 #include "api/api.h"
 #include "api/body.h"
 #include "api/call.h"
-#include "api/editions.h"
+#include "api/document_versions.h"
 #include "api/handlers.h"
-#include "api/keep.h"
+#include "api/import.h"
 #include "api/parts.h"
 
 #include "base/fault.h"
@@ -34,7 +34,7 @@ static int put_job(struct json_writer *w, struct pg_tx *tx, const struct rekey_j
     json_write_i64(w, "failed", job->failed);
     json_write_i64(w, "issues_new", job->issues_new);
     json_write_i64(w, "issues_gone", job->issues_gone);
-    int rc = editions_put_flows(w, tx, job->job, FLOWS_MAX);
+    int rc = document_versions_put_flows(w, tx, job->job, FLOWS_MAX);
     json_write_close(w, '}');
     return rc;
 }
@@ -79,7 +79,7 @@ int post_rekey(void *context, struct request *request, struct reply *reply)
     struct rekey_asked asked = {.detail = ""};
     struct rekey_ask ask = {.cause = "key"};
     int64_t job = 0;
-    int rc = keep_check_key(api, request, reply);
+    int rc = import_check_key(api, request, reply);
     if (!rc)
         rc = body_read(&asked, request, reply, fields, sizeof fields / sizeof *fields, "rekey");
     if (rc)

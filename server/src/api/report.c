@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Counts of one document: in how many samples a place stands (once a sample), and the samples' distinct stacks. */
+/* Counts of one document: in how many samples a location stands (once a sample), and the samples' distinct stacks. */
 struct tally {
-    uint32_t *repeat;   /* per place */
+    uint32_t *repeat;   /* per location */
     uint32_t *stack_of; /* per node: number of the stack that begins there + 1 */
     uint32_t *nodes;    /* per stack: its innermost node */
     size_t stack_count;
@@ -20,9 +20,9 @@ struct tally {
 
 static int tally_fill(struct tally *t, struct arena *arena, const struct resolved *doc)
 {
-    uint32_t *seen = arena_array(arena, doc->place_count + 1, sizeof *seen);
+    uint32_t *seen = arena_array(arena, doc->location_count + 1, sizeof *seen);
 
-    t->repeat = arena_array(arena, doc->place_count + 1, sizeof *t->repeat);
+    t->repeat = arena_array(arena, doc->location_count + 1, sizeof *t->repeat);
     t->stack_of = arena_array(arena, doc->node_count, sizeof *t->stack_of);
     t->nodes = arena_array(arena, doc->sample_count + 1, sizeof *t->nodes);
     if (!seen || !t->repeat || !t->stack_of || !t->nodes)
@@ -34,9 +34,9 @@ static int tally_fill(struct tally *t, struct arena *arena, const struct resolve
             t->stack_of[node] = (uint32_t)++t->stack_count;
         }
         for (uint32_t n = node; n; n = doc->nodes[n].parent) {
-            uint32_t place = doc->nodes[n].place;
-            t->repeat[place] += seen[place] != s + 1;
-            seen[place] = s + 1;
+            uint32_t location = doc->nodes[n].location;
+            t->repeat[location] += seen[location] != s + 1;
+            seen[location] = s + 1;
         }
     }
     return 0;
@@ -83,7 +83,7 @@ void report_rules(struct json_writer *w, const struct resolved *doc)
     json_write_close(w, ']');
 }
 
-void report_frame(struct json_writer *w, const char *key, const struct resolved_place *p, uint32_t repeat)
+void report_frame(struct json_writer *w, const char *key, const struct resolved_location *p, uint32_t repeat)
 {
     char offset[20];
 
@@ -106,7 +106,7 @@ static void put_frames(struct json_writer *w, const struct resolved *doc, const 
 {
     json_write_open(w, "frames", '[');
     for (; node; node = doc->nodes[node].parent)
-        report_frame(w, NULL, &doc->places[doc->nodes[node].place], tally->repeat[doc->nodes[node].place]);
+        report_frame(w, NULL, &doc->locations[doc->nodes[node].location], tally->repeat[doc->nodes[node].location]);
     json_write_close(w, ']');
 }
 
@@ -125,7 +125,8 @@ static void put_hot(struct json_writer *w, const struct resolved *doc)
     json_write_open(w, "hot", '{');
     json_write_open(w, "frames", '[');
     for (uint32_t n = doc->hot.node; n; n = doc->nodes[n].parent, depth++)
-        report_frame(w, NULL, &doc->places[doc->nodes[n].place], depth < doc->hot.depth ? doc->hot.repeat[depth] : 0);
+        report_frame(w, NULL, &doc->locations[doc->nodes[n].location],
+                     depth < doc->hot.depth ? doc->hot.repeat[depth] : 0);
     json_write_close(w, ']');
     json_write_i64(w, "run", doc->hot.run);
     json_write_u64(w, "thread", doc->hot.thread);
@@ -152,7 +153,7 @@ static void put_samples(struct json_writer *w, const struct resolved *doc, const
     json_write_open(w, "leaf", '[');
     for (size_t s = 0; s < doc->sample_count; s++) {
         uint32_t n = doc->samples[s].node;
-        json_write_text(w, NULL, role_name(n ? doc->places[doc->nodes[n].place].role : MIRE_ROLE_UNKNOWN));
+        json_write_text(w, NULL, role_name(n ? doc->locations[doc->nodes[n].location].role : MIRE_ROLE_UNKNOWN));
     }
     json_write_close(w, ']');
     json_write_open(w, "stack", '[');
@@ -202,7 +203,7 @@ void report_id(struct json_writer *w, const char *key, bool known, const struct 
     json_write_text(w, key, text);
 }
 
-static int put_report(struct call *call, const struct report_place *place, const struct resolved *doc)
+static int put_report(struct call *call, const struct report_position *position, const struct resolved *doc)
 {
     struct json_writer *w = &call->json;
     struct tally tally = {0};
@@ -210,13 +211,13 @@ static int put_report(struct call *call, const struct report_place *place, const
     if (tally_fill(&tally, call->arena, doc) != 0)
         return MIRE_FAULT_MEMORY;
     json_write_open(w, NULL, '{');
-    part_report_row(w, "row", &place->row);
-    json_write_i64(w, "position", place->position);
-    json_write_i64(w, "total", place->total);
-    report_id(w, "previous", place->has_newer, &place->newer);
-    report_id(w, "next", place->has_older, &place->older);
-    json_write_text(w, "category", place->row.category);
-    json_write_text(w, "reason", place->row.reason);
+    part_report_row(w, "row", &position->row);
+    json_write_i64(w, "position", position->position);
+    json_write_i64(w, "total", position->total);
+    report_id(w, "previous", position->has_newer, &position->newer);
+    report_id(w, "next", position->has_older, &position->older);
+    json_write_text(w, "category", position->row.category);
+    json_write_text(w, "reason", position->row.reason);
     report_event(w, doc);
     put_hot(w, doc);
     report_verdicts(w, doc);
@@ -267,7 +268,7 @@ static int pick_of(enum read_pick *pick, struct uuid *id, const char *name)
     return text_is_uuid(name) && uuid_parse(id, name, MIRE_UUID_TEXT - 1) ? 0 : -1;
 }
 
-int report_find(struct report_place *place, struct resolved *doc, struct call *call)
+int report_find(struct report_position *position, struct resolved *doc, struct call *call)
 {
     const char *name = request_param(call->request, 2);
     struct decoding decoding = {.doc = doc, .arena = call->arena};
@@ -279,23 +280,23 @@ int report_find(struct report_place *place, struct resolved *doc, struct call *c
         call_missing(call, "\"%.40s\" is no report; name one by its id, latest, first or worst.", name);
         return CALL_REPLIED;
     }
-    int rc = read_report(place, call->tx, call->arena, &call->view, call->issue, pick, &id);
+    int rc = read_report(position, call->tx, call->arena, &call->view, call->issue, pick, &id);
     if (rc == READ_NONE) {
         call_missing(call, "Issue %.40s of app %s has no such report in this range.", request_param(call->request, 1),
                      call->slug);
         return CALL_REPLIED;
     }
     if (rc == 0)
-        rc = read_stacks(call->tx, &call->view, call->issue, &place->row.id, 1, decode_one, &decoding);
+        rc = read_stacks(call->tx, &call->view, call->issue, &position->row.id, 1, decode_one, &decoding);
     return rc;
 }
 
 static int answer_report(struct call *call)
 {
-    struct report_place place;
+    struct report_position position;
     struct resolved doc;
-    int rc = report_find(&place, &doc, call);
-    return rc ? rc : put_report(call, &place, &doc);
+    int rc = report_find(&position, &doc, call);
+    return rc ? rc : put_report(call, &position, &doc);
 }
 
 int get_report(void *api, struct request *request, struct reply *reply)

@@ -12,7 +12,7 @@
  * The report that the path names, by id or as latest, first or worst. If its stacks cannot be read the document is
  * empty but for a fact that says so. 0, CALL_REPLIED or a fault.
  */
-int report_find(struct report_place *place, struct resolved *doc, struct call *call);
+int report_find(struct report_position *position, struct resolved *doc, struct call *call);
 
 /* Its id, or null. */
 void report_id(struct json_writer *w, const char *key, bool known, const struct uuid *id);
@@ -24,7 +24,7 @@ void report_facts_list(struct json_writer *w, const struct resolved *doc);
 void report_rules(struct json_writer *w, const struct resolved *doc);
 
 /* A Frame that stands in `repeat` samples. */
-void report_frame(struct json_writer *w, const char *key, const struct resolved_place *place, uint32_t repeat);
+void report_frame(struct json_writer *w, const char *key, const struct resolved_location *location, uint32_t repeat);
 
 /* A number, or null. */
 void report_fact(struct json_writer *w, const char *key, struct fact fact);

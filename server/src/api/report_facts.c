@@ -126,7 +126,7 @@ static void put_verdict(struct json_writer *w, const char *key, const struct res
         return;
     }
     json_write_open(w, key, '{');
-    report_frame(w, "frame", &doc->places[verdict->place], 0);
+    report_frame(w, "frame", &doc->locations[verdict->location], 0);
     json_write_real(w, "share", verdict->share_ppm / 1e6);
     json_write_close(w, '}');
 }

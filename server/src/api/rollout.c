@@ -1,6 +1,6 @@
 /* rollout.c - GET /api/v1/apps/{app}/rollout: the rules that hold, and every change that led there. */
 #include "api/call.h"
-#include "api/editions.h"
+#include "api/document_versions.h"
 #include "api/handlers.h"
 #include "api/parts.h"
 
@@ -45,15 +45,15 @@ static int put_ramps(struct call *call)
 static int answer_rollout(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct editions editions = {0};
-    int rc = editions_read(&editions, call, PG_EDITION_ROLLOUT, "rollout");
+    struct document_versions versions = {0};
+    int rc = document_versions_read(&versions, call, PG_DOCUMENT_ROLLOUT, "rollout");
 
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');
-    editions_put(w, &editions);
-    json_write_raw(w, "rules", editions.row.version ? editions.row.rules : rollout_default);
-    editions_put_history(w, &editions);
+    document_versions_put(w, &versions);
+    json_write_raw(w, "rules", versions.row.version ? versions.row.rules : rollout_default);
+    document_versions_put_history(w, &versions);
     rc = put_ramps(call);
     json_write_close(w, '}');
     return rc;

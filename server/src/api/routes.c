@@ -24,7 +24,7 @@
 
 const struct http_route api_routes[] = {
     {.method = MIRE_HTTP_PUT, .pattern = API "/symbols", .handler = put_symbols, .body_cap = SYMBOLS_MAX_BYTES},
-    {.method = MIRE_HTTP_POST, .pattern = API "/symbols/lacking", .handler = post_lacking, .body_cap = ASKED_MAX_BYTES},
+    {.method = MIRE_HTTP_POST, .pattern = API "/symbols/missing", .handler = post_missing, .body_cap = ASKED_MAX_BYTES},
     ROW(API "/symbols/uploads/{hash}", get_upload),
     {.method = MIRE_HTTP_PUT,
      .pattern = API "/symbols/uploads/{hash}",
@@ -44,7 +44,7 @@ const struct http_route api_routes[] = {
     ROW(APP "/issues/{issue}/reports/{report}/memory", get_memory),
     ROW(APP "/issues/{issue}/flame", get_flame),
     ROW(APP "/issues/{issue}/similar", get_similar),
-    ROW(APP "/issues/{issue}/made-of", get_made_of),
+    ROW(APP "/issues/{issue}/provenance", get_provenance),
     POST(APP "/issues/{issue}/merge", post_merge),
     POST(APP "/issues/{issue}/split", post_split),
     POST(APP "/issues/{issue}/unmerge", post_unmerge),

@@ -3,7 +3,7 @@
  * before; GET .../rules/jobs/{job}, how far a preview or a change is and what moves.
  */
 #include "api/call.h"
-#include "api/editions.h"
+#include "api/document_versions.h"
 #include "api/handlers.h"
 #include "api/parts.h"
 
@@ -73,15 +73,15 @@ static int put_jobs(struct call *call)
 static int answer_rules(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct editions editions = {0};
-    int rc = editions_read(&editions, call, PG_EDITION_RULES, "rules");
+    struct document_versions versions = {0};
+    int rc = document_versions_read(&versions, call, PG_DOCUMENT_RULES, "rules");
 
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');
-    editions_put(w, &editions);
-    json_write_text(w, "rules", editions.row.rules);
-    editions_put_history(w, &editions);
+    document_versions_put(w, &versions);
+    json_write_text(w, "rules", versions.row.rules);
+    document_versions_put_history(w, &versions);
     rc = put_jobs(call);
     if (rc == 0)
         rc = put_packs(w);
@@ -106,7 +106,7 @@ static int answer_job(struct call *call)
         return call_missing(call, "App %s has no such change or preview of its rules.", call->slug);
     json_write_open(&call->json, NULL, '{');
     put_job(&call->json, &job);
-    rc = editions_put_flows(&call->json, call->tx, number, FLOWS_MAX);
+    rc = document_versions_put_flows(&call->json, call->tx, number, FLOWS_MAX);
     json_write_close(&call->json, '}');
     return rc;
 }

@@ -1,4 +1,4 @@
-/* symbols.c - GET .../symbols: which debug files an app's reports lack, and which are there. */
+/* symbols.c - GET .../symbols: which debug files an app's reports miss, and which are there. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/parts.h"

@@ -248,20 +248,20 @@ static void add_stack(struct text *out, const struct resolved *doc, size_t s, co
         say_add(out, ", grown by %s", growth_of(&stack->grown).text);
     text_add(out, stack->node ? "\n" : ", stack not known\n");
     for (uint32_t node = stack->node; node; node = doc->nodes[node].parent, at++) {
-        const struct resolved_place *place = &doc->places[doc->nodes[node].place];
+        const struct resolved_location *location = &doc->locations[doc->nodes[node].location];
         if (at >= view->frames && (int32_t)at > stack->caller1) {
             text_add(out, "           ...\n");
             break;
         }
         text_add(out, (int32_t)at == stack->caller1 ? "        1> " : "           ");
-        say_add(out, "%s", place->function);
-        if (place->file[0]) {
+        say_add(out, "%s", location->function);
+        if (location->file[0]) {
             text_add(out, "  ");
-            say_add(out, "%s", place->file);
-            say_add(out, ":%u", place->line);
-        } else if (place->named) {
+            say_add(out, "%s", location->file);
+            say_add(out, ":%u", location->line);
+        } else if (location->named) {
             text_add(out, "  ");
-            say_add(out, "%s", place->image);
+            say_add(out, "%s", location->image);
         }
         text_add(out, "\n");
     }

@@ -116,44 +116,44 @@ static void add_mappings(struct profile *profile)
     text_fini(&message);
 }
 
-/* Number of the mapping a place lies in, by the base name that a place has; 0 if it is in none. */
-static size_t mapping_of(const struct report *report, const struct resolved_place *place)
+/* Number of the mapping a location lies in, by the base name that a location has; 0 if it is in none. */
+static size_t mapping_of(const struct report *report, const struct resolved_location *location)
 {
-    for (size_t i = 0; place->image[0] && i < report->image_count; i++)
-        if (!strcmp(path_base(report->images[i].name), place->image))
+    for (size_t i = 0; location->image[0] && i < report->image_count; i++)
+        if (!strcmp(path_base(report->images[i].name), location->image))
             return i + 1;
     return 0;
 }
 
-/* A place is a location with one line, and a function of its own: their numbers are the place's and one. */
-static void add_place(struct profile *profile, size_t number, const struct resolved_place *place)
+/* Each becomes a location of pprof with one line, and a function of its own: their numbers are its own and one. */
+static void add_place(struct profile *profile, size_t number, const struct resolved_location *location)
 {
     const struct report *report = &profile->document->report;
-    size_t mapping = mapping_of(report, place);
+    size_t mapping = mapping_of(report, location);
     struct text message = {0}, line = {0};
-    uint64_t name = string_of(profile, place->function);
+    uint64_t name = string_of(profile, location->function);
     add_number(&message, FUNCTION_ID, number + 1);
     add_number(&message, FUNCTION_NAME, name);
     add_number(&message, FUNCTION_SYSTEM_NAME, name);
-    add_number(&message, FUNCTION_FILE, string_of(profile, place->file));
+    add_number(&message, FUNCTION_FILE, string_of(profile, location->file));
     add_message(&profile->body, PROFILE_FUNCTION, &message);
     add_number(&message, LOCATION_ID, number + 1);
     add_number(&message, LOCATION_MAPPING, mapping);
-    add_number(&message, LOCATION_ADDRESS, place->offset + (mapping ? report->images[mapping - 1].load : 0));
+    add_number(&message, LOCATION_ADDRESS, location->offset + (mapping ? report->images[mapping - 1].load : 0));
     add_number(&line, LINE_FUNCTION, number + 1);
-    add_number(&line, LINE_LINE, place->line);
+    add_number(&line, LINE_LINE, location->line);
     add_message(&message, LOCATION_LINE, &line);
     add_message(&profile->body, PROFILE_LOCATION, &message);
     text_fini(&message);
     text_fini(&line);
 }
 
-/* places: numbers of locations, packed. */
-static void add_sample(struct profile *profile, struct text *places, const char *category, struct amount ever,
+/* locations: numbers of locations, packed. */
+static void add_sample(struct profile *profile, struct text *locations, const char *category, struct amount ever,
                        struct amount live)
 {
     struct text message = {0}, packed = {0};
-    add_message(&message, SAMPLE_LOCATION, places);
+    add_message(&message, SAMPLE_LOCATION, locations);
     if (profile->totals) {
         add_varint(&packed, ever.objects);
         add_varint(&packed, ever.bytes);
@@ -178,17 +178,17 @@ static uint64_t beyond(uint64_t all, uint64_t part)
 static void add_stacks(struct profile *profile)
 {
     const struct resolved *doc = &profile->document->doc;
-    struct text places = {0};
+    struct text locations = {0};
     for (size_t i = 0; i < doc->memory.stack_count; i++) {
         const struct memory_stack *stack = &doc->memory.stacks[i];
         const struct memory_category *category = &doc->memory.categories[stack->category];
         struct amount live = {stack->count, memory_stack_held(category, stack)};
         for (uint32_t node = stack->node; node; node = doc->nodes[node].parent)
-            add_varint(&places, (uint64_t)doc->nodes[node].place + 1);
-        add_sample(profile, &places, category->name, category->kind == MIRE_MEMORY_HEAP ? live : (struct amount){0},
+            add_varint(&locations, (uint64_t)doc->nodes[node].location + 1);
+        add_sample(profile, &locations, category->name, category->kind == MIRE_MEMORY_HEAP ? live : (struct amount){0},
                    live);
     }
-    text_fini(&places);
+    text_fini(&locations);
 }
 
 /* What a category holds, and held, beyond what its stacks tell. Not of mappings: allocators' hold the blocks. */
@@ -197,13 +197,13 @@ static void add_rest(struct profile *profile, const struct memory_category *cate
     struct amount live = {beyond(category->live_count, told.objects), beyond(category->live_bytes, told.bytes)};
     struct amount ever = {beyond(category->total_count.value, told.objects),
                           beyond(category->total_bytes.value, told.bytes)};
-    struct text places = {0};
+    struct text locations = {0};
     if (category->kind != MIRE_MEMORY_HEAP || !profile->totals)
         ever = (struct amount){0};
-    add_varint(&places, profile->document->doc.place_count + 1);
+    add_varint(&locations, profile->document->doc.location_count + 1);
     if (category->kind != MIRE_MEMORY_VM && (live.objects > 0 || ever.objects > 0))
-        add_sample(profile, &places, category->name, ever, live);
-    text_fini(&places);
+        add_sample(profile, &locations, category->name, ever, live);
+    text_fini(&locations);
 }
 
 static void add_rests(struct profile *profile)
@@ -221,7 +221,7 @@ static void add_rests(struct profile *profile)
 
 static void add_profile(struct profile *profile)
 {
-    static const struct resolved_place nowhere = {.function = NOWHERE, .file = "", .image = ""};
+    static const struct resolved_location nowhere = {.function = NOWHERE, .file = "", .image = ""};
     const struct memory *memory = &profile->document->doc.memory;
     string_of(profile, ""); /* the first is the empty one */
     profile->totals = !memory->sampled && memory->category_count > 0 && memory->categories[0].total_count.known;
@@ -232,9 +232,9 @@ static void add_profile(struct profile *profile)
     add_value_type(profile, PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
     add_value_type(profile, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
     add_mappings(profile);
-    for (size_t i = 0; i < profile->document->doc.place_count; i++)
-        add_place(profile, i, &profile->document->doc.places[i]);
-    add_place(profile, profile->document->doc.place_count, &nowhere);
+    for (size_t i = 0; i < profile->document->doc.location_count; i++)
+        add_place(profile, i, &profile->document->doc.locations[i]);
+    add_place(profile, profile->document->doc.location_count, &nowhere);
     add_stacks(profile);
     add_rests(profile);
     add_value_type(profile, PROFILE_PERIOD_TYPE, "space", "bytes");
@@ -291,7 +291,7 @@ static void add_outermost_first(struct text *out, const struct resolved *doc, ui
         uint32_t node = leaf;
         for (size_t up = 1; up < left; up++)
             node = doc->nodes[node].parent;
-        add_name(out, doc->places[doc->nodes[node].place].function);
+        add_name(out, doc->locations[doc->nodes[node].location].function);
         text_add(out, left > 1 ? ";" : "");
     }
 }

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const places[] = {"mire-run", "../libexec/mire/mire-run", "../libexec/mire-run", "../sdk/mire-run"};
+static const char *const candidates[] = {"mire-run", "../libexec/mire/mire-run", "../libexec/mire-run",
+                                         "../sdk/mire-run"};
 
 int cli_run(int argc, char **argv)
 {
@@ -24,8 +25,8 @@ int cli_run(int argc, char **argv)
     self[len > 0 ? len : 0] = '\0';
     char *slash = strrchr(self, '/');
     argv[0] = name;
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%.*s/%s", (int)(slash - self), self, places[i]);
+    for (size_t i = 0; slash && i < sizeof candidates / sizeof *candidates; i++) {
+        snprintf(path, sizeof path, "%.*s/%s", (int)(slash - self), self, candidates[i]);
         execv(path, argv);
         if (errno != ENOENT && errno != ENOTDIR)
             break;

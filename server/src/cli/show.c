@@ -32,9 +32,9 @@ static void print_head(const struct cli_document *shown)
     else
         show_event(report, feature, &shown->doc);
     say(stdout, "Caller1    %s (%s)\n", feature->caller1.function,
-        feature->caller1.place[0] ? feature->caller1.place : feature->caller1.image);
+        feature->caller1.location[0] ? feature->caller1.location : feature->caller1.image);
     say(stdout, "Caller2    %s (%s)\n", feature->caller2.function,
-        feature->caller2.place[0] ? feature->caller2.place : feature->caller2.image);
+        feature->caller2.location[0] ? feature->caller2.location : feature->caller2.image);
     say(stdout, "because    %s\n\n", feature->why);
     for (size_t i = 0; i < shown->doc.fact_count; i++)
         say(stdout, "%-22s %s\n", shown->doc.facts[i].name, shown->doc.facts[i].value);
@@ -66,15 +66,15 @@ static void print_hot(const struct cli_document *shown)
     print_left_out(doc);
     putchar('\n');
     for (uint32_t node = doc->hot.node; node; node = doc->nodes[node].parent, at++) {
-        const struct resolved_place *place = &doc->places[doc->nodes[node].place];
+        const struct resolved_location *location = &doc->locations[doc->nodes[node].location];
         const char *mark = (int32_t)at == doc->hot.caller1 ? "1>" : (int32_t)at == doc->hot.caller2 ? "2>" : "  ";
-        say(stdout, "%s %5u  %-9s %s%s", mark, doc->hot.repeat[at], role_name(place->role), place->function,
-            place->inlined ? " (inlined)" : "");
-        if (place->file[0])
-            say(stdout, "  %s:%u", place->file, place->line);
-        else if (place->named)
-            say(stdout, "  %s", place->image);
-        feature_explain(why, sizeof why, doc, place);
+        say(stdout, "%s %5u  %-9s %s%s", mark, doc->hot.repeat[at], role_name(location->role), location->function,
+            location->inlined ? " (inlined)" : "");
+        if (location->file[0])
+            say(stdout, "  %s:%u", location->file, location->line);
+        else if (location->named)
+            say(stdout, "  %s", location->image);
+        feature_explain(why, sizeof why, doc, location);
         say(stdout, "\n            - %s\n", why);
     }
 }
@@ -112,8 +112,8 @@ struct tree {
 
 static bool same_function(const struct tree *tree, uint32_t a, uint32_t b)
 {
-    const struct resolved_place *x = &tree->doc->places[tree->doc->nodes[a].place];
-    const struct resolved_place *y = &tree->doc->places[tree->doc->nodes[b].place];
+    const struct resolved_location *x = &tree->doc->locations[tree->doc->nodes[a].location];
+    const struct resolved_location *y = &tree->doc->locations[tree->doc->nodes[b].location];
     return !strcmp(x->function, y->function) && !strcmp(x->image, y->image);
 }
 
@@ -146,7 +146,7 @@ static void print_level(const struct tree *tree, struct arena *arena, const uint
         if (!group || weight * 100 < tree->below[0] * TREE_PERCENT)
             continue;
         say(stdout, "%5.1f %% %*s%s\n", 100.0 * (double)weight / (double)(tree->below[0] ? tree->below[0] : 1),
-            (int)depth, "", tree->doc->places[tree->doc->nodes[same[0]].place].function);
+            (int)depth, "", tree->doc->locations[tree->doc->nodes[same[0]].location].function);
         print_level(tree, arena, same, group, depth + 1);
     }
 }

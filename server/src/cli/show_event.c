@@ -64,7 +64,7 @@ void show_event(const struct report *report, const struct feature *feature, cons
             event->suppressed.count, event->suppressed.duration_ms.value);
     if (doc->blame.known)
         say(stdout, "blame      %s holds %u %% of the sampled time, says the device\n",
-            doc->places[doc->blame.place].function, doc->blame.share_ppm / 10000);
+            doc->locations[doc->blame.location].function, doc->blame.share_ppm / 10000);
 }
 
 void show_threads(const struct resolved *doc)
@@ -83,9 +83,9 @@ void show_threads(const struct resolved *doc)
             say(stdout, ", %" PRIu64 " ms sampled", sampled_ms);
         putchar('\n');
         for (uint32_t node = thread->node; node; node = doc->nodes[node].parent, at++) {
-            const struct resolved_place *place = &doc->places[doc->nodes[node].place];
+            const struct resolved_location *location = &doc->locations[doc->nodes[node].location];
             bool holds = doc->holder.thread == (int32_t)i && doc->holder.frame == at;
-            say(stdout, "%s       %-9s %s\n", holds ? "H>" : "  ", role_name(place->role), place->function);
+            say(stdout, "%s       %-9s %s\n", holds ? "H>" : "  ", role_name(location->role), location->function);
         }
     }
 }

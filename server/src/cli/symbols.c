@@ -1,5 +1,5 @@
 /*
- * symbols.c - `mire symbols`: upload finds debug files, asks which the server lacks, and sends those.
+ * symbols.c - `mire symbols`: upload finds debug files, asks which the server misses, and sends those.
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"
@@ -18,7 +18,8 @@
 
 static const char usage[] =
     "Usage: mire symbols upload [--server URL] [--key KEY] [--jobs N] [--all] [--version V [--build B]] PATH...\n\n"
-    "Find every debug file at or below a PATH, those in archives among them, ask the server which it lacks, and send\n"
+    "Find every debug file at or below a PATH, those in archives among them, ask the server which are missing, and "
+    "send\n"
     "only those, N at a time (4). --all: send all. One line a file tells what came of it. Archives are zip (.ipa, "
     ".apk,\n"
     ".aab, .jar), tar and .deb, plain or by gzip, xz, zstd or bzip2, and archives in them.\n"
@@ -46,9 +47,9 @@ static int upload_all(const struct send_options *options, bool all, char *const 
     if (!rc && !found.count)
         say(stderr, "mire symbols: no file with a build id and symbols there\n");
     if (!rc && !all)
-        rc = symbols_ask_lacking(&found, options);
+        rc = symbols_ask_missing(&found, options);
     for (size_t i = 0; i < found.count; i++)
-        found.files[i].lacking |=
+        found.files[i].missing |=
             all || (symbols_is_java(&found.files[i]) && (options->version || found.files[i].version.version[0]));
     if (!rc && found.count) {
         symbols_send_files(&result, &found, options);

@@ -16,7 +16,7 @@
 #define HASH        32
 #define ASK_AT_ONCE 500
 
-/* Reports lack it all the same although it is there, with the contents of that hash: other ones may serve them. */
+/* Reports miss it all the same although it is there, with the contents of that hash: other ones may serve them. */
 static bool has_other_contents(const struct found_file *file, const struct json *json, uint32_t hash)
 {
     struct file_bytes whole, bytes;
@@ -32,7 +32,7 @@ static bool has_other_contents(const struct found_file *file, const struct json 
 }
 
 /* The n-th row of the answer is that of the n-th file asked for. */
-static int read_lacking(struct found_file *files, size_t count, const struct text *answer)
+static int read_missing(struct found_file *files, size_t count, const struct text *answer)
 {
     static const struct json_limits limits = MIRE_JSON_LIMITS;
     struct json json;
@@ -44,11 +44,11 @@ static int read_lacking(struct found_file *files, size_t count, const struct tex
         if (list && json_kind(&json, list) == MIRE_JSON_ARRAY && json_size(&json, list) == count) {
             uint32_t at = list + 1;
             for (size_t i = 0; i < count; i++, at = json_next(&json, at)) {
-                uint32_t value = json_member(&json, at, "lacking");
+                uint32_t value = json_member(&json, at, "missing");
                 uint32_t hash = json_member(&json, at, "hash");
-                files[i].lacking = (value && json_kind(&json, value) == MIRE_JSON_TRUE) ||
+                files[i].missing = (value && json_kind(&json, value) == MIRE_JSON_TRUE) ||
                                    (hash && has_other_contents(&files[i], &json, hash));
-                if (!files[i].lacking)
+                if (!files[i].missing)
                     symbols_read_words(files[i].defect, &json, at, "defect");
             }
             rc = 0;
@@ -73,13 +73,13 @@ static int ask_some(struct found_file *files, size_t count, const struct send_op
                     files[i].item.facts.has_dwarf ? "debug" : "symtab");
     }
     text_add(&body, "]}");
-    text_printf(&url, "%s/api/v1/symbols/lacking", options->server);
+    text_printf(&url, "%s/api/v1/symbols/missing", options->server);
     if (text_failed(&body) || text_failed(&url) || fetch_send(&answer, "POST", url.bytes, options->key, &body))
         return -1;
-    return read_lacking(files, count, &answer);
+    return read_missing(files, count, &answer);
 }
 
-int symbols_ask_lacking(struct found *found, const struct send_options *options)
+int symbols_ask_missing(struct found *found, const struct send_options *options)
 {
     int rc = 0;
     for (size_t at = 0; !rc && at < found->count; at += ASK_AT_ONCE) {

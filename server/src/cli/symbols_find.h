@@ -12,7 +12,7 @@ struct found_file {
     struct contents_item item;
     struct contents_version version; /* of a mapping alone in an .aab or .apk: the app's, by its manifest */
     int fd;                          /* of the unpacked archive, shared by its items; -1: open `path` */
-    bool lacking;                    /* at the server, or only there with other contents: for whoever asks it */
+    bool missing;                    /* at the server, or only there with other contents: for whoever asks it */
     char defect[MIRE_SYMBOL_WHY];    /* what is damaged of the very same contents there; "": nothing is */
 };
 

@@ -72,14 +72,15 @@ static void take_directory(struct maps *maps, const char *path)
 /* From .dSYM/Contents/Resources/DWARF/NAME: the lists, maps inside the dSYM, beside it, and of the archive. */
 static void take_beside(struct maps *maps, const char *path)
 {
-    static const char *const places[] = {"..", "../BCSymbolMaps", "../../../../BCSymbolMaps",
-                                         "../../../../../BCSymbolMaps", "../../../.."};
+    static const char *const locations[] = {"..", "../BCSymbolMaps", "../../../../BCSymbolMaps",
+                                            "../../../../../BCSymbolMaps", "../../../.."};
     const char *slash = strrchr(path, '/');
     int len = slash ? (int)(slash - path) : 1;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char place[PATH_MAX];
-        if (snprintf(place, sizeof place, "%.*s/%s", len, slash ? path : ".", places[i]) < (int)sizeof place)
-            take_directory(maps, place);
+    for (size_t i = 0; i < sizeof locations / sizeof *locations; i++) {
+        char location[PATH_MAX];
+        if (snprintf(location, sizeof location, "%.*s/%s", len, slash ? path : ".", locations[i]) <
+            (int)sizeof location)
+            take_directory(maps, location);
     }
 }
 

@@ -317,7 +317,7 @@ static const struct found_file *take(struct sending *sending)
     pthread_mutex_lock(&sending->mutex);
     while (!file && sending->next < sending->found->count) {
         const struct found_file *at = &sending->found->files[sending->next++];
-        file = at->lacking ? at : NULL;
+        file = at->missing ? at : NULL;
     }
     pthread_mutex_unlock(&sending->mutex);
     return file;
@@ -341,13 +341,13 @@ void symbols_send_files(struct send_result *out, const struct found *found, cons
     unsigned started = 0;
     *out = (struct send_result){0};
     for (size_t i = 0; i < found->count; i++) {
-        sending.wanted += found->files[i].lacking;
-        sending.bytes_all += found->files[i].lacking ? found->files[i].item.len : 0;
-        out->known += !found->files[i].lacking;
-        out->damaged += !found->files[i].lacking && found->files[i].defect[0];
+        sending.wanted += found->files[i].missing;
+        sending.bytes_all += found->files[i].missing ? found->files[i].item.len : 0;
+        out->known += !found->files[i].missing;
+        out->damaged += !found->files[i].missing && found->files[i].defect[0];
     }
     for (size_t i = 0; i < found->count; i++)
-        if (!found->files[i].lacking && found->files[i].defect[0])
+        if (!found->files[i].missing && found->files[i].defect[0])
             tell(&sending, &found->files[i], "there ", found->files[i].defect, "");
     pthread_mutex_init(&sending.mutex, NULL);
     while (started + 1 < options->at_once && started < MOST && started + 1 < sending.wanted &&

@@ -1,5 +1,5 @@
 /*
- * symbols_send.h - asks a mired which debug files it lacks, and sends them in parts, several at a time.
+ * symbols_send.h - asks a mired which debug files it misses, and sends them in parts, several at a time.
  *
  *     ask for what it has of the file --> send the next part, with its hash --> ... --> the last one: it is stored
  *
@@ -34,10 +34,10 @@ struct send_result {
  */
 void symbols_read_words(char words[MIRE_SYMBOL_WHY], const struct json *json, uint32_t row, const char *name);
 
-/* Set `lacking` of each file, and `defect`. 0; -1: the server did not say, which is told on stderr. */
-int symbols_ask_lacking(struct found *found, const struct send_options *options);
+/* Set `missing` of each file, and `defect`. 0; -1: the server did not say, which is told on stderr. */
+int symbols_ask_missing(struct found *found, const struct send_options *options);
 
-/* Send those that are lacking; a line a file on stdout, and one for each that is there and damaged. */
+/* Send those that are missing; a line a file on stdout, and one for each that is there and damaged. */
 void symbols_send_files(struct send_result *out, const struct found *found, const struct send_options *options);
 
 #endif

@@ -31,7 +31,7 @@ void similar_free(struct similar *similar)
     free(similar->posts);
     free(similar->frames);
     free(similar->members);
-    free(similar->place);
+    free(similar->location);
     free(similar->ballot);
     free(similar);
 }
@@ -125,7 +125,7 @@ static int make_room(struct similar *similar, uint32_t frames)
     if (!rc)
         rc = grow((void **)&similar->members, &similar->member_cap, similar->member_count, 1, sizeof(struct member));
     if (!rc)
-        rc = grow((void **)&similar->place, &similar->place_cap, 0, similar->token_cap, sizeof(uint32_t));
+        rc = grow((void **)&similar->location, &similar->place_cap, 0, similar->token_cap, sizeof(uint32_t));
     if (!rc)
         rc = grow((void **)&similar->ballot, &similar->ballot_cap, 0, similar->member_cap, sizeof(uint32_t));
     return rc;

@@ -52,7 +52,7 @@ struct similar {
     uint32_t frame_count, frame_cap;
     struct member *members;
     uint32_t member_count, member_cap;
-    uint32_t *place; /* of a token in the stack asked about, + 1 */
+    uint32_t *location; /* of a token in the stack asked about, + 1 */
     uint32_t place_cap;
     uint32_t *ballot; /* of a member in `votes`, + 1 */
     uint32_t ballot_cap;

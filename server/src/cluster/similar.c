@@ -45,13 +45,13 @@ static void ask(struct question *asked, struct similar *similar, const struct si
 }
 
 /* Note where each function of the stack stands first. Undone by unplace. */
-static void place(struct similar *similar, struct question *asked)
+static void location(struct similar *similar, struct question *asked)
 {
     for (uint32_t i = asked->count; i-- > 0;) {
         if (asked->tokens[i] == NONE)
             continue;
-        asked->again[i] = similar->place[asked->tokens[i]];
-        similar->place[asked->tokens[i]] = i + 1;
+        asked->again[i] = similar->location[asked->tokens[i]];
+        similar->location[asked->tokens[i]] = i + 1;
     }
 }
 
@@ -59,7 +59,7 @@ static void unplace(struct similar *similar, const struct question *asked)
 {
     for (uint32_t i = 0; i < asked->count; i++)
         if (asked->tokens[i] != NONE)
-            similar->place[asked->tokens[i]] = 0;
+            similar->location[asked->tokens[i]] = 0;
 }
 
 /* A known stack, or another one asked about. */
@@ -78,19 +78,19 @@ static double likeness(struct similar *similar, const struct question *asked, co
     for (uint32_t i = 0; i < other->count; i++) {
         double weight = index_weight(similar, other->tokens[i]) * similar->by_position[i];
         total += weight;
-        uint32_t at = other->tokens[i] == NONE ? 0 : similar->place[other->tokens[i]];
+        uint32_t at = other->tokens[i] == NONE ? 0 : similar->location[other->tokens[i]];
         if (!at)
             continue;
         at--;
         double gained = (weight + asked->weights[at]) * similar->by_distance[at > i ? at - i : i - at];
         common += gained;
-        similar->place[other->tokens[i]] = asked->again[at];
+        similar->location[other->tokens[i]] = asked->again[at];
         used[used_count++] = at;
         if (why)
             why->pairs[why->count++] = (struct similar_pair){at, i, gained};
     }
     while (used_count-- > 0)
-        similar->place[asked->tokens[used[used_count]]] = used[used_count] + 1;
+        similar->location[asked->tokens[used[used_count]]] = used[used_count] + 1;
     double all = total + asked->total + index_weight_for(similar, 1);
     for (size_t i = 0; why && i < why->count; i++)
         why->pairs[i].weight /= all;
@@ -106,7 +106,7 @@ void similar_explain(struct similar_evidence *out, struct similar *similar, cons
         return;
     ask(&a, similar, left);
     ask(&b, similar, right);
-    place(similar, &a);
+    location(similar, &a);
     out->likeness = likeness(similar, &a, &(struct other){b.tokens, b.count}, out);
     unplace(similar, &a);
     for (size_t i = 0; i < out->count; i++) {
@@ -202,7 +202,7 @@ static void score(struct scored *scored, uint32_t count, struct similar *similar
                   uint32_t asked_count)
 {
     for (uint32_t s = 0; s < asked_count; s++) {
-        place(similar, &asked[s]);
+        location(similar, &asked[s]);
         for (uint32_t i = 0; i < count; i++) {
             const struct member *member = &similar->members[scored[i].member];
             for (uint32_t k = 0; k < member->stack_count; k++) {

@@ -44,7 +44,7 @@ struct daemon {
     const char *conninfo;
     struct pg *pg;
     struct upkeep *upkeep;
-    struct inbox_bell *bell;
+    struct inbox_wakeup *wakeup;
     struct work_options work_options; /* borrowed by work */
     struct work *work;                /* made by the upkeep thread; ours once that was joined */
     struct ingest *ingest;
@@ -152,7 +152,7 @@ static int start_work(struct daemon *daemon)
         split(daemon->debuginfod, daemon->debuginfod_text, config_text(config, MIRE_SET_DEBUGINFOD), " ");
     daemon->work_options =
         (struct work_options){.pg = daemon->pg,
-                              .bell = daemon->bell,
+                              .wakeup = daemon->wakeup,
                               .log = &daemon->log,
                               .threads = (int)config_number(daemon->config, MIRE_SET_WORKERS),
                               .cache_dir = daemon->cache_dir,
@@ -176,7 +176,7 @@ static int start_ingest(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
     struct ingest_options options = MIRE_INGEST_OPTIONS_INIT;
-    options.needs = door_needs(daemon->pg, daemon->bell);
+    options.needs = door_needs(daemon->pg, daemon->wakeup);
     options.log = &daemon->log;
     options.writers = (int)config_number(config, MIRE_SET_WRITERS);
     options.queue_bytes_max = (size_t)config_number(config, MIRE_SET_QUEUE_MAX_MB) << 20;
@@ -272,7 +272,7 @@ static int start(struct daemon *daemon)
     if (!rc)
         rc = open_database(daemon);
     if (!rc)
-        rc = inbox_bell_new(&daemon->bell);
+        rc = inbox_wakeup_new(&daemon->wakeup);
     if (!rc && (daemon->role & MIRE_ROLE_HTTP))
         rc = start_ingest(daemon);
     if (!rc && (daemon->role & MIRE_ROLE_HTTP))
@@ -308,7 +308,7 @@ static int stop(struct daemon *daemon)
     if (!stuck)
         work_stop(daemon->work);
     if (quiet && !stuck) {
-        inbox_bell_free(daemon->bell);
+        inbox_wakeup_free(daemon->wakeup);
         nearby_free(daemon->nearby);
         pg_close(daemon->pg);
     }

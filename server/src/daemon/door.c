@@ -56,12 +56,12 @@ static int store_batch(void *context, const struct inbox_row *rows, size_t count
     return inbox_store_batch(context, rows, count);
 }
 
-struct ingest_needs door_needs(struct pg *pg, struct inbox_bell *bell)
+struct ingest_needs door_needs(struct pg *pg, struct inbox_wakeup *wakeup)
 {
     return (struct ingest_needs){.check = check,
                                  .key_context = pg,
                                  .key_find = key_find,
                                  .store_context = pg,
                                  .store_batch = store_batch,
-                                 .bell = bell};
+                                 .wakeup = wakeup};
 }

@@ -7,6 +7,6 @@
 #include "ingest/ingest.h"
 
 /* Both are borrowed for as long as ingest runs. */
-struct ingest_needs door_needs(struct pg *pg, struct inbox_bell *bell);
+struct ingest_needs door_needs(struct pg *pg, struct inbox_wakeup *wakeup);
 
 #endif

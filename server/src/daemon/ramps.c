@@ -1,7 +1,7 @@
 /* ramps.c - see ramps.h. */
 #include "daemon/ramps.h"
 
-#include "api/share.h"
+#include "api/rollout_share.h"
 #include "base/log.h"
 #include "pg/ramp.h"
 #include "rollout/ramp.h"
@@ -18,7 +18,7 @@ struct look {
     struct pg_tx *tx;
     struct arena arena;
     struct pg_ramp row;
-    struct share_place place;
+    struct rollout_share share;
     int64_t version; /* of the rollout */
     char note[MIRE_RAMP_NOTE_BYTES];
 };
@@ -31,11 +31,11 @@ static struct ramp_arm arm_of(const struct pg_arm *arm)
 static int see(struct ramp_seen *out, struct look *look, int64_t now_us)
 {
     struct pg_arm sampled, control;
-    int rc = share_read(&out->ppm, &look->version, look->tx, &look->arena, &look->place);
+    int rc = rollout_share_read(&out->ppm, &look->version, look->tx, &look->arena, &look->share);
 
     if (!rc)
         rc =
-            pg_ramp_arms(&sampled, &control, look->tx, look->row.app, 1 << look->place.plugin, look->row.step_since_us);
+            pg_ramp_arms(&sampled, &control, look->tx, look->row.app, 1 << look->share.plugin, look->row.step_since_us);
     if (!rc)
         rc = pg_ramp_load(&out->reports_last_hour, look->tx, look->row.app, now_us);
     out->now_s = now_us / 1000000;
@@ -61,9 +61,9 @@ static struct ramp ramp_of(const struct pg_ramp *row)
 /* Make the version that holds another share. Somebody was faster: next time the share is another one. */
 static int change(struct look *look, uint32_t ppm, const char *reason)
 {
-    int rc = share_change(look->tx, &look->arena, &look->place, look->version, ppm, AUTHOR, reason);
+    int rc = rollout_share_change(look->tx, &look->arena, &look->share, look->version, ppm, AUTHOR, reason);
 
-    return rc == MIRE_EDITION_MOVED || rc == MIRE_EDITION_NONE ? MIRE_FAULT_RACED : rc;
+    return rc == MIRE_DOCUMENT_MOVED || rc == MIRE_DOCUMENT_NONE ? MIRE_FAULT_RACED : rc;
 }
 
 static int act(struct look *look, enum ramp_move move, int64_t now_us)
@@ -105,8 +105,8 @@ static int step_one(struct look *look, struct pg *pg, const struct log *log, int
 
     if (found <= 0)
         return found;
-    look->place = (struct share_place){look->row.app, share_plugin(look->row.plugin), look->row.rule};
-    rc = look->place.plugin == MIRE_PLUGINS || !look->row.step_count ? MIRE_FAULT_BROKEN : see(&seen, look, now_us);
+    look->share = (struct rollout_share){look->row.app, rollout_share_plugin(look->row.plugin), look->row.rule};
+    rc = look->share.plugin == MIRE_PLUGINS || !look->row.step_count ? MIRE_FAULT_BROKEN : see(&seen, look, now_us);
     if (rc)
         return rc;
     struct ramp ramp = ramp_of(&look->row);

@@ -11,24 +11,24 @@
 
 static enum rule_class class_at(const struct way *way, size_t step)
 {
-    return way->classes[way->places[step]];
+    return way->classes[way->locations[step]];
 }
 
 /* What a program begins with: of Go and Rust in its package, of a script the code outside all functions. */
-static bool is_main(const struct resolved_place *place)
+static bool is_main(const struct resolved_location *location)
 {
     static const char *const names[] = {"main", "main.main"};
-    const char *colons = strstr(place->function, "::");
+    const char *colons = strstr(location->function, "::");
     bool found = colons && !strcmp(colons, "::main");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        found |= !strcmp(place->function, names[i]);
-    return place->named && (found || (place->script && !strcmp(place->function, "<module>")));
+        found |= !strcmp(location->function, names[i]);
+    return location->named && (found || (location->script && !strcmp(location->function, "<module>")));
 }
 
 bool way_unknown_inside(struct way_found *out, const struct way *way, size_t step)
 {
     for (size_t i = way->count; i-- > step + 1;)
-        if (class_at(way, i) == MIRE_CLASS_NONE && way->doc->places[way->places[i]].image[0]) {
+        if (class_at(way, i) == MIRE_CLASS_NONE && way->doc->locations[way->locations[i]].image[0]) {
             *out =
                 (struct way_found){i, WAY_UNKNOWN, "main only calls: deepest frame of a module that may be the app's"};
             return true;
@@ -38,7 +38,7 @@ bool way_unknown_inside(struct way_found *out, const struct way *way, size_t ste
 
 bool way_is_main(const struct way *way, size_t step)
 {
-    return is_main(&way->doc->places[way->places[step]]);
+    return is_main(&way->doc->locations[way->locations[step]]);
 }
 
 struct way_found way_caller1(const struct way *way)
@@ -46,7 +46,7 @@ struct way_found way_caller1(const struct way *way)
     size_t count = way->count;
     bool loop = false;
     for (size_t i = count; i-- > 0;) {
-        if (rule_class_is_app(class_at(way, i)) && !(loop && is_main(&way->doc->places[way->places[i]])))
+        if (rule_class_is_app(class_at(way, i)) && !(loop && is_main(&way->doc->locations[way->locations[i]])))
             return (struct way_found){i, WAY_APP, "deepest app frame of the path"};
         loop |= class_at(way, i) == MIRE_CLASS_DISPATCH;
     }
@@ -54,11 +54,11 @@ struct way_found way_caller1(const struct way *way)
         if (class_at(way, i) == MIRE_CLASS_MADE)
             return (struct way_found){i, WAY_APP, "no other app frame on the path: deepest one that the compiler made"};
     for (size_t i = count; i-- > 0;)
-        if (class_at(way, i) == MIRE_CLASS_NONE && way->doc->places[way->places[i]].image[0])
+        if (class_at(way, i) == MIRE_CLASS_NONE && way->doc->locations[way->locations[i]].image[0])
             return (struct way_found){i, WAY_UNKNOWN,
                                       "no app frame on the path: deepest frame of a module that may be the app's"};
     for (size_t i = count; i-- > 0;)
-        if (way->doc->places[way->places[i]].named &&
+        if (way->doc->locations[way->locations[i]].named &&
             (class_at(way, i) == MIRE_CLASS_SYSTEM || class_at(way, i) == MIRE_CLASS_DISPATCH))
             return (struct way_found){i, WAY_LIBRARY, "no app frame on the path: deepest named frame of a library"};
     if (!count)
@@ -70,9 +70,9 @@ bool way_has_app(const struct resolved *doc, const enum rule_class *classes, uin
 {
     bool loop = false;
     for (; node; node = doc->nodes[node].parent) {
-        enum rule_class here = classes[doc->nodes[node].place];
+        enum rule_class here = classes[doc->nodes[node].location];
         bool app = !class_is_skipped(here) || here == MIRE_CLASS_MADE;
-        if (app && !(loop && is_main(&doc->places[doc->nodes[node].place])))
+        if (app && !(loop && is_main(&doc->locations[doc->nodes[node].location])))
             return true;
         loop |= here == MIRE_CLASS_DISPATCH;
     }
@@ -117,7 +117,7 @@ static bool find_scene(size_t *out, const struct way *way, size_t from, size_t c
 static size_t find_entry(const struct way *way)
 {
     for (size_t i = 0; i < way->count; i++)
-        if (way->doc->places[way->places[i]].named && class_at(way, i) != MIRE_CLASS_RUNTIME)
+        if (way->doc->locations[way->locations[i]].named && class_at(way, i) != MIRE_CLASS_RUNTIME)
             return i;
     return 0;
 }
@@ -141,13 +141,13 @@ size_t way_caller2(const struct way *way, size_t caller1)
         if (rule_class_is_app(class_at(way, i)))
             first = i;
     for (size_t i = first; i < caller1; i++)
-        if (rule_class_is_app(class_at(way, i)) && way->doc->places[way->places[i]].named &&
-            !is_main(&way->doc->places[way->places[i]]))
+        if (rule_class_is_app(class_at(way, i)) && way->doc->locations[way->locations[i]].named &&
+            !is_main(&way->doc->locations[way->locations[i]]))
             return i;
     for (size_t i = first; i < caller1; i++)
-        if (rule_class_is_app(class_at(way, i)) && !is_main(&way->doc->places[way->places[i]]))
+        if (rule_class_is_app(class_at(way, i)) && !is_main(&way->doc->locations[way->locations[i]]))
             return i;
-    return is_main(&way->doc->places[way->places[first]]) ? caller1 : first; /* as where main's wait is known */
+    return is_main(&way->doc->locations[way->locations[first]]) ? caller1 : first; /* as where main's wait is known */
 }
 
 bool way_is_scene(const struct way *way, size_t step)
@@ -174,18 +174,18 @@ static size_t module_length(const char *image)
 int way_caller(struct caller *out, struct arena *arena, const struct way *way, size_t step)
 {
     if (!way->count) {
-        *out = (struct caller){.function = "(no stack)", .image = "", .place = ""};
+        *out = (struct caller){.function = "(no stack)", .image = "", .location = ""};
         return 0;
     }
-    const struct resolved_place *place = &way->doc->places[way->places[step]];
-    out->name = &way->names[way->places[step]];
+    const struct resolved_location *location = &way->doc->locations[way->locations[step]];
+    out->name = &way->names[way->locations[step]];
     out->function = out->name->shown;
-    out->image = place->image;
+    out->image = location->image;
     bool own =
-        !place->named || rule_class_is_app(class_at(way, step)); /* a platform's name is the same in all builds */
-    out->build = own && place->build && place->build[0] ? place->build : NULL;
-    out->place = place->file[0] ? arena_printf(arena, "%s:%u", place->file, place->line) : "";
-    return out->place ? 0 : MIRE_FAULT_MEMORY;
+        !location->named || rule_class_is_app(class_at(way, step)); /* a platform's name is the same in all builds */
+    out->build = own && location->build && location->build[0] ? location->build : NULL;
+    out->location = location->file[0] ? arena_printf(arena, "%s:%u", location->file, location->line) : "";
+    return out->location ? 0 : MIRE_FAULT_MEMORY;
 }
 
 /* The module a caller is in. An offset is one of a build: the same one in another build is another function. */
@@ -203,12 +203,12 @@ int32_t way_tree(const struct way *way, size_t caller1)
 {
     uint64_t all = MIRE_HASH_START, last = 0;
     for (size_t i = 0; i < way->count && i <= caller1; i++) {
-        const struct resolved_place *place = &way->doc->places[way->places[i]];
+        const struct resolved_location *location = &way->doc->locations[way->locations[i]];
         if (class_at(way, i) == MIRE_CLASS_MADE && i < caller1)
             continue;
-        uint64_t one = hash_bytes(MIRE_HASH_START, place->image, module_length(place->image));
-        if (place->named)
-            one = hash_bytes(one, way->names[way->places[i]].key, strlen(way->names[way->places[i]].key));
+        uint64_t one = hash_bytes(MIRE_HASH_START, location->image, module_length(location->image));
+        if (location->named)
+            one = hash_bytes(one, way->names[way->locations[i]].key, strlen(way->names[way->locations[i]].key));
         if (one != last)
             all = hash_bytes(all, (const char *)&one, sizeof one);
         last = one;

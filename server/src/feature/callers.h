@@ -8,9 +8,9 @@
 
 struct way {
     const struct resolved *doc;
-    const enum rule_class *classes; /* one a place */
+    const enum rule_class *classes; /* one a location */
     const struct name *names;       /* the same */
-    const uint32_t *places;         /* outermost first */
+    const uint32_t *locations;      /* outermost first */
     size_t count;
     size_t parted; /* so many of the outermost steps are the loop: its wait has them too; 0: that is not known */
 };

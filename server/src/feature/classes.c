@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct image_class {
-    const char *image; /* NULL: a free place of the table */
+    const char *image; /* NULL: a free slot of the table */
     enum whose whose;
     struct rules_module rules;
 };
@@ -25,7 +25,7 @@ struct judging {
     bool scripted;               /* frames of a script are told */
     struct image_class *modules; /* by name of the image: a hash table */
     size_t room;
-    uint8_t *position; /* per place: BETWEEN... */
+    uint8_t *position; /* per location: BETWEEN... */
     uint32_t *rule_of; /* per rule that was found, by hash: index into `found` + 1 */
     size_t rule_room;
     struct resolved_rule *found;
@@ -65,7 +65,7 @@ static int find_module(struct image_class **out, struct judging *j, const char *
     return rc;
 }
 
-/* Where in their stacks the places stand. */
+/* Where in their stacks the locations stand. */
 static void find_positions(struct judging *j)
 {
     const struct resolved *doc = j->doc;
@@ -73,8 +73,8 @@ static void find_positions(struct judging *j)
         uint32_t parent = doc->nodes[n].parent;
         if (!parent)
             continue;
-        j->position[doc->nodes[n].place] |= NOT_ENTRY;
-        j->position[doc->nodes[parent].place] |= NOT_LEAF;
+        j->position[doc->nodes[n].location] |= NOT_ENTRY;
+        j->position[doc->nodes[parent].location] |= NOT_LEAF;
     }
 }
 
@@ -98,9 +98,9 @@ static uint32_t note_rule(struct judging *j, const struct rule_found *found)
  * nothing else is known of it, it is unknown.
  */
 static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, const struct image_class *module,
-                             const struct resolved_place *place)
+                             const struct resolved_location *location)
 {
-    bool known = place->image[0] || place->named;
+    bool known = location->image[0] || location->named;
     bool system = found->class == MIRE_CLASS_SYSTEM;
     bool unknown = system && found->by_path && module->whose == MIRE_WHOSE_UNKNOWN && module->image[0];
     *by_rule_out = known && found->class != MIRE_CLASS_NONE && !unknown && !(system && module->whose == MIRE_WHOSE_OWN);
@@ -120,11 +120,11 @@ static uint32_t note_name_rule(struct judging *j, uint8_t number)
 }
 
 /* Its names, and the rules behind them; *made_out: the one that says that the compiler made the function, or 0. */
-static int find_names(struct name *out, uint32_t *made_out, struct judging *j, const struct resolved_place *place)
+static int find_names(struct name *out, uint32_t *made_out, struct judging *j, const struct resolved_location *location)
 {
     *made_out = 0;
-    *out = (struct name){.key = place->function, .shown = place->function};
-    int rc = place->named && !place->script ? name_find(out, j->arena, place->function, place->file) : 0;
+    *out = (struct name){.key = location->function, .shown = location->function};
+    int rc = location->named && !location->script ? name_find(out, j->arena, location->function, location->file) : 0;
     for (size_t i = 0; !rc && i < out->rule_count; i++) {
         uint32_t rule = note_name_rule(j, out->rules[i]);
         rc = rule ? 0 : MIRE_FAULT_MEMORY;
@@ -134,40 +134,40 @@ static int find_names(struct name *out, uint32_t *made_out, struct judging *j, c
     return rc;
 }
 
-static int judge_place(struct classes *out, struct judging *j, struct resolved_place *place, size_t at)
+static int judge_place(struct classes *out, struct judging *j, struct resolved_location *location, size_t at)
 {
     struct rule_found found, mark;
     struct image_class *module;
     uint32_t made = 0;
     bool by_rule;
-    int rc = find_module(&module, j, place->script && place->file[0] ? place->file : place->image);
+    int rc = find_module(&module, j, location->script && location->file[0] ? location->file : location->image);
     if (!rc)
-        rc = find_names(&out->names[at], &made, j, place);
+        rc = find_names(&out->names[at], &made, j, location);
     if (rc)
         return rc;
-    const char *function = place->named ? out->names[at].shown : "";
-    const struct rules_subject subject = {.module = &module->rules,
-                                          .function = function,
-                                          .file = place->file,
-                                          .language =
-                                              language_of(place->script && place->file[0] ? "" : function, place->file),
-                                          .entry = !(j->position[at] & NOT_ENTRY),
-                                          .leaf = !(j->position[at] & NOT_LEAF)};
+    const char *function = location->named ? out->names[at].shown : "";
+    const struct rules_subject subject = {
+        .module = &module->rules,
+        .function = function,
+        .file = location->file,
+        .language = language_of(location->script && location->file[0] ? "" : function, location->file),
+        .entry = !(j->position[at] & NOT_ENTRY),
+        .leaf = !(j->position[at] & NOT_LEAF)};
     rules_find(&found, &mark, j->rules, &subject);
-    out->of[at] = judge(&by_rule, &found, module, place);
-    if (j->scripted && !place->script && rule_class_is_app(out->of[at]) && module->rules.interpreter.class) {
+    out->of[at] = judge(&by_rule, &found, module, location);
+    if (j->scripted && !location->script && rule_class_is_app(out->of[at]) && module->rules.interpreter.class) {
         found = module->rules.interpreter;
         out->of[at] = MIRE_CLASS_RUNTIME;
         by_rule = true;
     }
     if (made && !by_rule && out->of[at] == MIRE_CLASS_APP)
         out->of[at] = MIRE_CLASS_MADE;
-    place->role = rule_role(out->of[at]);
-    place->rule = by_rule ? note_rule(j, &found) : out->of[at] == MIRE_CLASS_MADE ? made : 0;
+    location->role = rule_role(out->of[at]);
+    location->rule = by_rule ? note_rule(j, &found) : out->of[at] == MIRE_CLASS_MADE ? made : 0;
     out->marks[at] = mark.class;
-    place->mark = out->marks[at] ? note_rule(j, &mark) : 0;
+    location->mark = out->marks[at] ? note_rule(j, &mark) : 0;
     out->marked |= out->marks[at] != MIRE_CLASS_NONE;
-    return (by_rule && !place->rule) || (out->marks[at] && !place->mark) ? MIRE_FAULT_MEMORY : 0;
+    return (by_rule && !location->rule) || (out->marks[at] && !location->mark) ? MIRE_FAULT_MEMORY : 0;
 }
 
 static size_t table_room(size_t count)
@@ -181,14 +181,14 @@ static size_t table_room(size_t count)
 int classes_find(struct classes *out, struct arena *arena, struct resolved *doc, const struct report *report,
                  const struct rules *rules)
 {
-    size_t count = doc->place_count;
+    size_t count = doc->location_count;
     struct judging j = {.arena = arena,
                         .doc = doc,
                         .report = report,
                         .rules = rules,
                         .room = table_room(count),
                         .rule_room = table_room(2 * count + name_rule_count)};
-    struct resolved_place *places = arena_array(arena, count, sizeof *places);
+    struct resolved_location *locations = arena_array(arena, count, sizeof *locations);
     out->of = arena_array(arena, count, sizeof *out->of);
     out->marks = arena_array(arena, count, sizeof *out->marks);
     out->names = arena_array(arena, count, sizeof *out->names);
@@ -197,20 +197,20 @@ int classes_find(struct classes *out, struct arena *arena, struct resolved *doc,
     j.position = arena_array(arena, count, sizeof *j.position);
     j.rule_of = arena_array(arena, j.rule_room, sizeof *j.rule_of);
     j.found = arena_array(arena, 2 * count + name_rule_count, sizeof *j.found);
-    if (!places || !out->of || !out->marks || !out->names || !j.modules || !j.position || !j.rule_of || !j.found)
+    if (!locations || !out->of || !out->marks || !out->names || !j.modules || !j.position || !j.rule_of || !j.found)
         return MIRE_FAULT_MEMORY;
     if (count)
-        memcpy(places, doc->places, count * sizeof *places);
+        memcpy(locations, doc->locations, count * sizeof *locations);
     find_positions(&j);
     for (size_t i = 0; i < report->image_count; i++)
         j.scripted |= report->images[i].script[0] != '\0';
     for (size_t p = 0; p < count; p++) {
-        int rc = judge_place(out, &j, &places[p], p);
+        int rc = judge_place(out, &j, &locations[p], p);
         if (rc)
             return rc;
     }
-    start_find(out, places, doc, report);
-    doc->places = places;
+    start_find(out, locations, doc, report);
+    doc->locations = locations;
     doc->rules = j.found;
     doc->rule_count = j.found_count;
     return 0;

@@ -10,23 +10,23 @@
 #include "model/resolved.h"
 
 struct classes {
-    enum rule_class *of;    /* one a place */
-    enum rule_class *marks; /* one a place: idle, truncated, meaningless, or none */
-    bool marked;            /* any place is */
-    struct name *names;     /* one a place */
+    enum rule_class *of;    /* one a location */
+    enum rule_class *marks; /* one a location: idle, truncated, meaningless, or none */
+    bool marked;            /* any location is */
+    struct name *names;     /* one a location */
 };
 
 /*
- * Class, mark and names of every place; roles and rules in the document.
+ * Class, mark and names of every location; roles and rules in the document.
  *
- *   doc  its places are replaced by a copy with roles and rules, its rules are filled
+ *   doc  its locations are replaced by a copy with roles and rules, its rules are filled
  *
  * 0, or MIRE_FAULT_MEMORY.
  */
 int classes_find(struct classes *out, struct arena *arena, struct resolved *doc, const struct report *report,
                  const struct rules *rules);
 
-/* May what stands in a place be to blame, or is it unknown code that may be? */
+/* May what stands in a location be to blame, or is it unknown code that may be? */
 static inline bool class_is_skipped(enum rule_class rule)
 {
     return rule != MIRE_CLASS_NONE && !rule_class_is_app(rule);

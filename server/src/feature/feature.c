@@ -1,5 +1,5 @@
 /*
- * feature.c - classes of all places, the path that holds the time, the two callers on it, and the key.
+ * feature.c - classes of all locations, the path that holds the time, the two callers on it, and the key.
  */
 #include "feature/feature.h"
 #include "feature/callers.h"
@@ -23,9 +23,9 @@ struct finding {
     const struct report *report;
     struct classes classes;
     struct marks marks;
-    uint32_t *functions; /* per place */
+    uint32_t *functions; /* per location */
     struct tree_path path;
-    struct way way;         /* the path's places */
+    struct way way;         /* the path's locations */
     uint32_t thread;        /* whose path, MIRE_TREE_ALL: everybody's */
     struct way_found found; /* on the way */
     bool diffuse;           /* app functions have time, and none is to blame */
@@ -44,31 +44,31 @@ const char *feature_reason(const struct feature *feature)
     return feature->topic && feature->topic[0] ? feature->topic : reason_name(feature->reason);
 }
 
-/* Of a place that no rule decides. */
-static const char *explain_role(const struct resolved_place *place)
+/* Of a location that no rule decides. */
+static const char *explain_role(const struct resolved_location *location)
 {
-    if (place->role == MIRE_ROLE_APP)
+    if (location->role == MIRE_ROLE_APP)
         return "app: no rule passes it over";
-    if (place->role == MIRE_ROLE_RUNTIME)
+    if (location->role == MIRE_ROLE_RUNTIME)
         return "runtime: it calls main";
-    return place->image[0] ? "unknown: nothing tells whose module it is; a rule \"own MODULE\" makes it the app's"
-                           : "unknown: code outside all modules";
+    return location->image[0] ? "unknown: nothing tells whose module it is; a rule \"own MODULE\" makes it the app's"
+                              : "unknown: code outside all modules";
 }
 
-void feature_explain(char *out, size_t room, const struct resolved *doc, const struct resolved_place *place)
+void feature_explain(char *out, size_t room, const struct resolved *doc, const struct resolved_location *location)
 {
-    const struct resolved_rule *rule = place->rule ? &doc->rules[place->rule - 1] : NULL;
+    const struct resolved_rule *rule = location->rule ? &doc->rules[location->rule - 1] : NULL;
     if (rule)
         snprintf(out, room, "line %u of the pack %s %d: %s", rule->line, rule->pack, rule->version, rule->text);
     else
-        snprintf(out, room, "%s", explain_role(place));
+        snprintf(out, room, "%s", explain_role(location));
 }
 
 /*
  * How many of the outermost steps the stack of the loop's wait has as well. Of direct recursion both have one.
- *   places  of the path
+ *   locations  of the path
  */
-static int find_parting(size_t *out, const struct finding *f, const uint32_t *places)
+static int find_parting(size_t *out, const struct finding *f, const uint32_t *locations)
 {
     size_t depth = 0, parted = 0;
     for (uint32_t node = f->doc->wait_node; node; node = f->doc->nodes[node].parent)
@@ -78,8 +78,8 @@ static int find_parting(size_t *out, const struct finding *f, const uint32_t *pl
         return MIRE_FAULT_MEMORY;
     size_t at = depth;
     for (uint32_t node = f->doc->wait_node; node; node = f->doc->nodes[node].parent)
-        wait[--at] = f->functions[f->doc->nodes[node].place];
-    for (; at < depth && parted < f->path.count && wait[at] == f->functions[places[parted]]; parted++) {
+        wait[--at] = f->functions[f->doc->nodes[node].location];
+    for (; at < depth && parted < f->path.count && wait[at] == f->functions[locations[parted]]; parted++) {
         uint32_t function = wait[at];
         while (at < depth && wait[at] == function)
             at++;
@@ -92,7 +92,7 @@ static int find_parting(size_t *out, const struct finding *f, const uint32_t *pl
 static uint64_t own_time(const struct finding *f, size_t step)
 {
     const struct resolved *doc = f->doc;
-    uint32_t function = f->functions[f->path.steps[step].place];
+    uint32_t function = f->functions[f->path.steps[step].location];
     uint64_t sum_ms = 0, own = 0;
     for (size_t i = 0; i < doc->sample_count; i++)
         sum_ms += doc->samples[i].weight_ms;
@@ -101,9 +101,9 @@ static uint64_t own_time(const struct finding *f, size_t step)
         if ((f->marks.left_out && f->marks.left_out[i]) ||
             (f->thread != MIRE_TREE_ALL && doc->samples[i].thread != f->thread))
             continue;
-        while (node && class_is_skipped(f->classes.of[doc->nodes[node].place]))
+        while (node && class_is_skipped(f->classes.of[doc->nodes[node].location]))
             node = doc->nodes[node].parent;
-        if (node && f->functions[doc->nodes[node].place] == function)
+        if (node && f->functions[doc->nodes[node].location] == function)
             own += sum_ms ? doc->samples[i].weight_ms : 1;
     }
     return own;
@@ -123,13 +123,13 @@ static int walk(struct finding *f, uint32_t thread)
     int rc = tree_path(&f->path, f->arena, f->doc, &how);
     if (f->path.without * 100 > (f->path.total + f->path.without) * MIRE_LOSSES_LIMIT)
         f->path.count = f->path.total = 0;
-    uint32_t *places = rc ? NULL : arena_array(f->arena, f->path.count, sizeof *places);
-    if (!places)
+    uint32_t *locations = rc ? NULL : arena_array(f->arena, f->path.count, sizeof *locations);
+    if (!locations)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < f->path.count; i++)
-        places[i] = f->path.steps[i].place;
-    f->way = (struct way){f->doc, f->classes.of, f->classes.names, places, f->path.count, 0};
-    rc = find_parting(&f->way.parted, f, places);
+        locations[i] = f->path.steps[i].location;
+    f->way = (struct way){f->doc, f->classes.of, f->classes.names, locations, f->path.count, 0};
+    rc = find_parting(&f->way.parted, f, locations);
     if (rc)
         return rc;
     f->found = way_caller1(&f->way);
@@ -176,7 +176,7 @@ static const char *tell_share(struct finding *f, const struct feature *out, uint
     const char *of = f->thread == MIRE_TREE_ALL ? "" : " of thread ";
     const char *thread = f->thread == MIRE_TREE_ALL ? "" : thread_name(f);
     uint64_t held = f->path.count ? f->path.steps[f->found.step].weight : 0;
-    const struct resolved_place *next = &f->doc->places[f->path.next.place];
+    const struct resolved_location *next = &f->doc->locations[f->path.next.location];
     if (f->diffuse && f->path.next.weight)
         return arena_printf(f->arena, "nobody holds most of the sampled time%s%s: %s holds %u %%, the others less", of,
                             thread, next->function, (unsigned)(f->path.next.weight * 100 / all));
@@ -197,7 +197,7 @@ static int tell_why(struct feature *out, struct finding *f)
         return rc;
     if (f->path.count && !f->diffuse) {
         const struct tree_step *step = &f->path.steps[f->found.step];
-        f->doc->verdict = (struct resolved_verdict){true, step->place, (uint32_t)(step->weight * 1000000 / all)};
+        f->doc->verdict = (struct resolved_verdict){true, step->location, (uint32_t)(step->weight * 1000000 / all)};
     }
     if (f->path.count || f->path.total) {
         const char *share = tell_share(f, out, all);
@@ -257,8 +257,8 @@ static int find_callers(struct feature *out, struct finding *f)
     if (f->path.count) {
         two = way_caller2(&f->way, one);
         const uint32_t *functions = f->functions;
-        f->doc->hot.caller1 = hot_frame(f->doc, functions, functions[f->path.steps[one].place], false);
-        f->doc->hot.caller2 = hot_frame(f->doc, functions, functions[f->path.steps[two].place], true);
+        f->doc->hot.caller1 = hot_frame(f->doc, functions, functions[f->path.steps[one].location], false);
+        f->doc->hot.caller2 = hot_frame(f->doc, functions, functions[f->path.steps[two].location], true);
     }
     out->tree = way_tree(&f->way, one);
     out->stack = f->doc->hot.node;
@@ -272,9 +272,9 @@ static int find_callers(struct feature *out, struct finding *f)
         rc = judge_path(out, f);
     out->joins = f->found.kind == WAY_APP && out->caller1.name && !way_is_scene(&f->way, two);
     if (f->marks.most == MIRE_CLASS_TRUNCATED)
-        out->caller2 = (struct caller){.function = "(truncated)", .image = "", .place = ""};
+        out->caller2 = (struct caller){.function = "(truncated)", .image = "", .location = ""};
     if (category_is_of_process(out->category) && f->report->event.name[0] && !out->topic[0]) {
-        out->caller2 = (struct caller){.function = f->report->event.name, .image = "", .place = ""};
+        out->caller2 = (struct caller){.function = f->report->event.name, .image = "", .location = ""};
         out->joins = false;
     }
     return rc ? rc : tell_why(out, f);

@@ -56,7 +56,7 @@ enum event_reason {
 struct caller {
     const char *function;    /* as people read it; "(no stack)" if there is none */
     const char *image;       /* base name; "" if unknown */
-    const char *place;       /* file:line, or "" */
+    const char *location;    /* file:line, or "" */
     const char *build;       /* of a function without a name: build id of its module, if that has one; else NULL */
     const struct name *name; /* of a function of the stack: what enters the key, and why; else NULL */
 };
@@ -84,7 +84,7 @@ struct feature {
  * Find the feature.
  *
  *   out    texts lie in the arena
- *   doc    what symbolicate made; this fills the places' roles, `hot`, `verdict`, `holder` and `parts`
+ *   doc    what symbolicate made; this fills the locations' roles, `hot`, `verdict`, `holder` and `parts`
  *   report the same report
  *
  * Returns 0, or MIRE_FAULT_MEMORY.
@@ -93,12 +93,12 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
                  const struct rules *rules);
 
 /*
- * Why a place was kept or passed over, in words: "system: line 345 of the pack linux_c 3, libc.so* read".
+ * Why a location was kept or passed over, in words: "system: line 345 of the pack linux_c 3, libc.so* read".
  *
  *   out    always ended by NUL
  *   doc    after feature_find
  */
-void feature_explain(char *out, size_t room, const struct resolved *doc, const struct resolved_place *place);
+void feature_explain(char *out, size_t room, const struct resolved *doc, const struct resolved_location *location);
 
 /* What the feature's reason is called in rows and API: the topic, else the reason's name; of zeros "unknown". */
 const char *feature_reason(const struct feature *feature);

@@ -17,20 +17,20 @@ static int32_t find_thread(const struct resolved *doc)
     return -1;
 }
 
-/* The frame to answer for it; its place in *place_out. -1: none. */
-static int32_t find_frame(uint32_t *place_out, const struct resolved *doc, const enum rule_class *classes,
+/* The frame to answer for it; its location in *location_out. -1: none. */
+static int32_t find_frame(uint32_t *location_out, const struct resolved *doc, const enum rule_class *classes,
                           uint32_t node)
 {
     int32_t named = -1;
     int32_t at = 0;
     for (; node && at < INT32_MAX; node = doc->nodes[node].parent, at++) {
-        uint32_t place = doc->nodes[node].place;
-        if (rule_class_is_app(classes[place])) {
-            *place_out = place;
+        uint32_t location = doc->nodes[node].location;
+        if (rule_class_is_app(classes[location])) {
+            *location_out = location;
             return at;
         }
-        if (named < 0 && doc->places[place].named) {
-            *place_out = place;
+        if (named < 0 && doc->locations[location].named) {
+            *location_out = location;
             named = at;
         }
     }
@@ -41,7 +41,7 @@ int holder_find(const char **text_out, struct arena *arena, struct resolved *doc
 {
     struct resolved_holder *holder = &doc->holder;
     const struct fact *owner = &doc->lock.owner_tid;
-    uint32_t place = 0;
+    uint32_t location = 0;
 
     *holder = (struct resolved_holder){.thread = find_thread(doc), .frame = -1};
     *text_out = "";
@@ -57,7 +57,7 @@ int holder_find(const char **text_out, struct arena *arena, struct resolved *doc
     }
     const struct resolved_thread *thread = &doc->threads[holder->thread];
     const char *name = thread->name[0] ? thread->name : "another thread";
-    holder->frame = find_frame(&place, doc, classes, thread->node);
-    *text_out = holder->frame < 0 ? name : arena_printf(arena, "%s in %s", name, doc->places[place].function);
+    holder->frame = find_frame(&location, doc, classes, thread->node);
+    *text_out = holder->frame < 0 ? name : arena_printf(arena, "%s in %s", name, doc->locations[location].function);
     return *text_out ? 0 : MIRE_FAULT_MEMORY;
 }

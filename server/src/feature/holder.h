@@ -14,7 +14,7 @@
  *
  *   doc       its holder is filled
  *   text_out  "writer in flushPages", "itself", or "" if nobody is known; in the arena or static
- *   classes   one a place
+ *   classes   one a location
  *
  * 0, or MIRE_FAULT_MEMORY.
  */

@@ -9,14 +9,14 @@ static enum rule_class mark_of(const struct resolved *doc, const struct classes 
     enum rule_class mark = MIRE_CLASS_NONE;
     bool app = false, idle = false, handler = false;
     for (; node; node = doc->nodes[node].parent) {
-        uint32_t place = doc->nodes[node].place;
-        enum rule_class here = classes->marks[place];
+        uint32_t location = doc->nodes[node].location;
+        enum rule_class here = classes->marks[location];
         if (here == MIRE_CLASS_IDLE)
             idle |= !app;
         else if (here > mark)
             mark = here;
-        handler |= app && classes->of[place] == MIRE_CLASS_DISPATCH;
-        app |= !class_is_skipped(classes->of[place]);
+        handler |= app && classes->of[location] == MIRE_CLASS_DISPATCH;
+        app |= !class_is_skipped(classes->of[location]);
     }
     if (mark != MIRE_CLASS_NONE)
         return mark;

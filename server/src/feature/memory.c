@@ -14,9 +14,9 @@ struct blaming {
     struct arena *arena;
     struct resolved *doc;
     struct classes classes;
-    enum rule_class *plain; /* per place: its class before the app's own allocators were found */
-    uint32_t *functions;    /* per place */
-    uint32_t *places;       /* of the way that is looked at */
+    enum rule_class *plain; /* per location: its class before the app's own allocators were found */
+    uint32_t *functions;    /* per location */
+    uint32_t *locations;    /* of the way that is looked at */
     uint64_t *held;         /* per function: by the stacks it is Caller1 of */
 };
 
@@ -28,13 +28,13 @@ static size_t depth_of(const struct resolved *doc, uint32_t node)
     return depth;
 }
 
-/* The way that ends at a node; its places lie in the scratch room. */
+/* The way that ends at a node; its locations lie in the scratch room. */
 static struct way way_to(struct blaming *b, uint32_t node)
 {
     size_t depth = depth_of(b->doc, node);
     for (size_t i = depth; node; node = b->doc->nodes[node].parent)
-        b->places[--i] = b->doc->nodes[node].place;
-    struct way way = {b->doc, b->classes.of, b->classes.names, b->places, depth, 0};
+        b->locations[--i] = b->doc->nodes[node].location;
+    struct way way = {b->doc, b->classes.of, b->classes.names, b->locations, depth, 0};
     if (way_caller1(&way).kind != WAY_APP)
         way.classes = b->plain; /* an allocator of the app's answers where nothing else of the app is on the way */
     return way;
@@ -51,8 +51,8 @@ static int find_all_callers(struct blaming *b)
         size_t depth = depth_of(b->doc, memory->stacks[i].node);
         deepest = depth > deepest ? depth : deepest;
     }
-    b->places = arena_array(b->arena, deepest, sizeof *b->places);
-    if (!b->places)
+    b->locations = arena_array(b->arena, deepest, sizeof *b->locations);
+    if (!b->locations)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < memory->stack_count; i++) {
         stacks[i] = memory->stacks[i];
@@ -77,7 +77,7 @@ static uint32_t caller1_function(const struct blaming *b, const struct memory_st
     uint32_t node = stack->node;
     for (int32_t i = 0; i < stack->caller1; i++)
         node = b->doc->nodes[node].parent;
-    return b->functions[b->doc->nodes[node].place];
+    return b->functions[b->doc->nodes[node].location];
 }
 
 /* The stack that is looked at for the callers, and how much all with its Caller1 hold; NULL if none has frames. */
@@ -149,7 +149,7 @@ static int find_callers(struct feature *out, struct blaming *b)
     uint64_t held = 0, all = 0;
     size_t at = category_to_blame(memory), one = 0, two = 0;
     if (at == memory->category_count) {
-        out->caller1 = out->caller2 = (struct caller){.function = "(no stack)", .image = "", .place = ""};
+        out->caller1 = out->caller2 = (struct caller){.function = "(no stack)", .image = "", .location = ""};
         out->subject = "(nothing)"; /* never empty: by it memory is told from other kinds */
         out->why = at ? "no rule lets a category of the report be suspect" : "the report has no categories";
         return 0;
@@ -174,7 +174,7 @@ static int find_callers(struct feature *out, struct blaming *b)
     if (!rc)
         rc = way_caller(&out->caller2, b->arena, &way, two);
     if (memory->name[0])
-        out->caller2 = (struct caller){.function = memory->name, .image = "", .place = ""};
+        out->caller2 = (struct caller){.function = memory->name, .image = "", .location = ""};
     return rc ? rc : tell_why(out, b->arena, category, reason, held, all, how);
 }
 
@@ -196,7 +196,7 @@ int feature_find_memory(struct feature *out, struct arena *arena, struct resolve
         rc = suspects_find(&doc->memory, arena, packs->suspects, &packs->healthy);
     if (!rc)
         rc = find_all_callers(&b);
-    b.held = rc ? NULL : arena_array(arena, doc->place_count, sizeof *b.held);
+    b.held = rc ? NULL : arena_array(arena, doc->location_count, sizeof *b.held);
     if (!rc && !b.held)
         rc = MIRE_FAULT_MEMORY;
     if (!rc)

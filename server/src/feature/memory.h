@@ -24,7 +24,7 @@ struct memory_packs {
 };
 
 /*
- * Find the feature. As feature_find; of the document it fills the places' roles, the stacks' Caller1, and what memory.h
+ * Find the feature. As feature_find; of the document it fills the locations' roles, the stacks' Caller1, and what memory.h
  * of model/ says is filled by this stage.
  *
  * Returns 0, or MIRE_FAULT_MEMORY.

@@ -49,7 +49,7 @@ static enum event_reason of_stack(const struct resolved *doc, const enum rule_cl
 {
     enum event_reason found = MIRE_REASON_UNKNOWN;
     for (; node; node = doc->nodes[node].parent) {
-        enum rule_class class = classes[doc->nodes[node].place];
+        enum rule_class class = classes[doc->nodes[node].location];
         enum event_reason reason = of_class(class);
         if (found == MIRE_REASON_UNKNOWN || (found == MIRE_REASON_WAIT && reason == MIRE_REASON_IPC))
             found = reason;

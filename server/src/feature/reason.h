@@ -10,7 +10,7 @@
  * Weigh what every sample's scheduler state and innermost classified frame say, and what the thread's CPU time says of
  * all.
  *
- *   classes  one a place
+ *   classes  one a location
  */
 enum event_reason reason_find(const struct resolved *doc, const struct report *report, const enum rule_class *classes);
 

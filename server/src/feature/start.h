@@ -13,11 +13,11 @@
 #include "model/report.h"
 
 /*
- * Set class and role of all places outside the start function, and name main where it has no name.
+ * Set class and role of all locations outside the start function, and name main where it has no name.
  *
- *   places  the document's, which may be changed
+ *   locations  the document's, which may be changed
  */
-void start_find(struct classes *classes, struct resolved_place *places, const struct resolved *doc,
+void start_find(struct classes *classes, struct resolved_location *locations, const struct resolved *doc,
                 const struct report *report);
 
 #endif

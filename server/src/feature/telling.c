@@ -29,7 +29,7 @@ static uint64_t hash_name(const char *function)
     return fnv_bytes(MIRE_HASH_START, name, name_write(name, sizeof name, &made, function, ""));
 }
 
-size_t telling_frames(uint64_t *hashes, uint32_t *places, const struct frame_line *frames, size_t count)
+size_t telling_frames(uint64_t *hashes, uint32_t *locations, const struct frame_line *frames, size_t count)
 {
     size_t telling = 0, kept = 0;
     for (size_t i = 0; i < count; i++)
@@ -37,7 +37,7 @@ size_t telling_frames(uint64_t *hashes, uint32_t *places, const struct frame_lin
     for (size_t i = 0; i < count; i++) {
         if (telling && !tells(frames[i].role))
             continue;
-        places[kept] = (uint32_t)i;
+        locations[kept] = (uint32_t)i;
         hashes[kept++] = hash_name(frames[i].function);
     }
     return kept;

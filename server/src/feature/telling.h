@@ -20,10 +20,10 @@
  * Hashes of the frames that tell, innermost first.
  *
  *   hashes  room for `count`
- *   places  the same: where each stands in `frames`
+ *   locations  the same: where each stands in `frames`
  *
  * Returns how many.
  */
-size_t telling_frames(uint64_t *hashes, uint32_t *places, const struct frame_line *frames, size_t count);
+size_t telling_frames(uint64_t *hashes, uint32_t *locations, const struct frame_line *frames, size_t count);
 
 #endif

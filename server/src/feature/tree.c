@@ -19,18 +19,18 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc, const struct name *names)
 {
     size_t room = 16;
-    while (room < doc->place_count * 2)
+    while (room < doc->location_count * 2)
         room *= 2;
-    uint32_t *numbers = arena_array(arena, doc->place_count, sizeof *numbers);
+    uint32_t *numbers = arena_array(arena, doc->location_count, sizeof *numbers);
     uint32_t *slots = arena_array(arena, room, sizeof *slots); /* place + 1 */
     if (!numbers || !slots)
         return MIRE_FAULT_MEMORY;
-    for (size_t p = 0; p < doc->place_count; p++) {
-        const char *image = doc->places[p].image;
+    for (size_t p = 0; p < doc->location_count; p++) {
+        const char *image = doc->locations[p].image;
         size_t at = hash_text(hash_text(MIRE_HASH_START, names[p].key), image) & (room - 1);
         while (slots[at] &&
                (names[slots[at] - 1].made != names[p].made || strcmp(names[slots[at] - 1].key, names[p].key) != 0 ||
-                strcmp(doc->places[slots[at] - 1].image, image) != 0))
+                strcmp(doc->locations[slots[at] - 1].image, image) != 0))
             at = (at + 1) & (room - 1);
         if (!slots[at])
             slots[at] = (uint32_t)p + 1;
@@ -57,13 +57,13 @@ struct tree_walker {
 static int walk_init(struct tree_walker *walk, struct arena *arena)
 {
     size_t nodes = walk->doc->node_count;
-    size_t places = walk->doc->place_count;
+    size_t locations = walk->doc->location_count;
     walk->below = arena_array(arena, nodes, sizeof *walk->below);
     walk->parent = arena_array(arena, nodes, sizeof *walk->parent);
     walk->child = arena_array(arena, nodes, sizeof *walk->child);
     walk->sibling = arena_array(arena, nodes, sizeof *walk->sibling);
-    walk->weight = arena_array(arena, places, sizeof *walk->weight);
-    walk->stamp = arena_array(arena, places, sizeof *walk->stamp);
+    walk->weight = arena_array(arena, locations, sizeof *walk->weight);
+    walk->stamp = arena_array(arena, locations, sizeof *walk->stamp);
     walk->level = arena_array(arena, nodes, sizeof *walk->level);
     walk->deeper = arena_array(arena, nodes, sizeof *walk->deeper);
     walk->steps = arena_array(arena, nodes, sizeof *walk->steps);
@@ -95,7 +95,7 @@ static bool is_asked(const struct resolved *doc, size_t sample, const struct tre
 
 static uint32_t function_of(const struct tree_walker *walk, uint32_t node)
 {
-    return walk->functions[walk->doc->nodes[node].place];
+    return walk->functions[walk->doc->nodes[node].location];
 }
 
 static bool is_partial(const struct report_sample *sample)
@@ -215,7 +215,7 @@ static size_t children(struct tree_walker *walk, size_t count, uint32_t caller, 
 }
 
 /* Keep the nodes of one function; returns how many, and the heaviest one's place. */
-static size_t keep(struct tree_walker *walk, size_t count, uint32_t function, uint32_t *place_out)
+static size_t keep(struct tree_walker *walk, size_t count, uint32_t function, uint32_t *location_out)
 {
     size_t kept = 0;
     uint64_t most = 0;
@@ -226,7 +226,7 @@ static size_t keep(struct tree_walker *walk, size_t count, uint32_t function, ui
         walk->level[kept++] = n;
         if (walk->below[n] > most) {
             most = walk->below[n];
-            *place_out = walk->doc->nodes[n].place;
+            *location_out = walk->doc->nodes[n].location;
         }
     }
     return kept;
@@ -262,17 +262,17 @@ int tree_path(struct tree_path *out, struct arena *arena, const struct resolved 
     uint32_t caller = UINT32_MAX;
     for (uint32_t stamp = 1;; stamp++) {
         uint32_t best = 0;
-        uint32_t place = 0;
+        uint32_t location = 0;
         size_t found = children(&walk, count, caller, stamp, &best);
         if (!found)
             return 0;
-        count = keep(&walk, found, best, &place);
-        out->next = (struct tree_step){place, walk.weight[best]};
+        count = keep(&walk, found, best, &location);
+        out->next = (struct tree_step){location, walk.weight[best]};
         if (walk.weight[best] * 100 < parent * how->percent || walk.weight[best] * 100 < counted * how->least)
             return 0;
         out->next.weight = 0;
         parent = walk.weight[best];
-        walk.steps[out->count++] = (struct tree_step){place, walk.weight[best]};
+        walk.steps[out->count++] = (struct tree_step){location, walk.weight[best]};
         count = join_recursion(&walk, count, best);
         caller = best;
     }

@@ -11,8 +11,8 @@
 #define MIRE_TREE_ALL UINT32_MAX
 
 struct tree_step {
-    uint32_t place;  /* one of the function's places: the one that holds most of its time here */
-    uint64_t weight; /* time below it, ms (or samples, if none has a weight) */
+    uint32_t location; /* one of the function's locations: the one that holds most of its time here */
+    uint64_t weight;   /* time below it, ms (or samples, if none has a weight) */
 };
 
 struct tree_path {
@@ -24,7 +24,7 @@ struct tree_path {
     uint64_t all;          /* of both, and of those that are left out */
 };
 
-/* Number of each place's function: places of one function, by the name that enters a key, in one image have one number.
+/* Number of each location's function: locations of one function, by the name that enters a key, in one image have one number.
  * `names` are those of classes.h. 0, or a fault. */
 int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc, const struct name *names);
 

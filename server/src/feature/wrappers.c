@@ -26,7 +26,7 @@ enum hint { HINT_NONE, HINT_WEAK, HINT_STRONG };
 struct wrapper_search {
     const struct resolved *doc;
     const uint32_t *functions;
-    enum rule_class *of;       /* per place */
+    enum rule_class *of;       /* per location */
     struct evidence *evidence; /* per function */
 };
 
@@ -53,20 +53,20 @@ static bool has_word(const char *name, const char *word)
     return false;
 }
 
-static enum hint hint_of(const struct resolved_place *place)
+static enum hint hint_of(const struct resolved_location *location)
 {
     static const char *const words[] = {"malloc", "calloc", "realloc", "strdup", "strndup", "memdup"};
-    for (size_t i = 0; place->named && i < sizeof words / sizeof *words; i++)
-        if (has_word(place->function, words[i]))
+    for (size_t i = 0; location->named && i < sizeof words / sizeof *words; i++)
+        if (has_word(location->function, words[i]))
             return HINT_STRONG;
-    return place->named && has_word(place->function, "alloc") ? HINT_WEAK : HINT_NONE;
+    return location->named && has_word(location->function, "alloc") ? HINT_WEAK : HINT_NONE;
 }
 
 /* A function of the C library that allocates for its caller counts as an allocator: strdup, reallocarray. */
-static bool is_allocator(const struct wrapper_search *s, uint32_t place)
+static bool is_allocator(const struct wrapper_search *s, uint32_t location)
 {
-    return s->of[place] == MIRE_CLASS_ALLOCATOR ||
-           (s->of[place] == MIRE_CLASS_RUNTIME && hint_of(&s->doc->places[place]) == HINT_STRONG);
+    return s->of[location] == MIRE_CLASS_ALLOCATOR ||
+           (s->of[location] == MIRE_CLASS_RUNTIME && hint_of(&s->doc->locations[location]) == HINT_STRONG);
 }
 
 /* The stack from its innermost frame outwards. A stack begins inside the function that called the allocator. */
@@ -75,17 +75,17 @@ static void look_at(struct wrapper_search *s, const struct memory_stack *stack)
     const struct resolved_node *nodes = s->doc->nodes;
     bool direct = true;
     for (uint32_t node = stack->node; node; node = nodes[node].parent) {
-        uint32_t place = nodes[node].place, parent = nodes[node].parent, function = s->functions[place];
+        uint32_t location = nodes[node].location, parent = nodes[node].parent, function = s->functions[location];
         struct evidence *evidence = &s->evidence[function];
-        while (parent && s->functions[nodes[parent].place] == function)
+        while (parent && s->functions[nodes[parent].location] == function)
             parent = nodes[parent].parent; /* direct recursion */
         evidence->seen = true;
         evidence->calls_others |= !direct;
         if (parent)
-            set_add(&evidence->callers, s->functions[nodes[parent].place]);
+            set_add(&evidence->callers, s->functions[nodes[parent].location]);
         if (s->doc->memory.categories[stack->category].kind == MIRE_MEMORY_HEAP)
             set_add(&evidence->sizes, stack->category);
-        direct = direct && is_allocator(s, place);
+        direct = direct && is_allocator(s, location);
     }
 }
 
@@ -95,12 +95,12 @@ static bool speaks_for_itself(const struct evidence *evidence)
            evidence->callers.count + evidence->sizes.count >= 5;
 }
 
-static bool is_wrapper(const struct wrapper_search *s, uint32_t place, bool by_place_alone)
+static bool is_wrapper(const struct wrapper_search *s, uint32_t location, bool by_place_alone)
 {
-    const struct evidence *evidence = &s->evidence[s->functions[place]];
-    enum hint hint = hint_of(&s->doc->places[place]);
-    if (!rule_class_is_app(s->of[place]) || s->doc->places[place].rule || !evidence->seen || evidence->calls_others ||
-        !evidence->callers.count)
+    const struct evidence *evidence = &s->evidence[s->functions[location]];
+    enum hint hint = hint_of(&s->doc->locations[location]);
+    if (!rule_class_is_app(s->of[location]) || s->doc->locations[location].rule || !evidence->seen ||
+        evidence->calls_others || !evidence->callers.count)
         return false;
     if (hint == HINT_STRONG)
         return true;
@@ -112,11 +112,11 @@ static bool pass(struct wrapper_search *s, bool by_place_alone)
 {
     const struct resolved *doc = s->doc;
     bool found = false;
-    if (doc->place_count)
-        memset(s->evidence, 0, doc->place_count * sizeof *s->evidence);
+    if (doc->location_count)
+        memset(s->evidence, 0, doc->location_count * sizeof *s->evidence);
     for (size_t i = 0; i < doc->memory.stack_count; i++)
         look_at(s, &doc->memory.stacks[i]);
-    for (uint32_t p = 0; p < doc->place_count; p++)
+    for (uint32_t p = 0; p < doc->location_count; p++)
         if (is_wrapper(s, p, by_place_alone)) {
             s->of[p] = MIRE_CLASS_ALLOCATOR;
             found = true;
@@ -127,24 +127,24 @@ static bool pass(struct wrapper_search *s, bool by_place_alone)
 int wrappers_find(enum rule_class **plain_out, struct classes *classes, struct arena *arena, struct resolved *doc,
                   const uint32_t *functions)
 {
-    struct resolved_place *places = arena_array(arena, doc->place_count, sizeof *places);
+    struct resolved_location *locations = arena_array(arena, doc->location_count, sizeof *locations);
     struct wrapper_search s = {.doc = doc, .functions = functions, .of = classes->of};
-    s.evidence = arena_array(arena, doc->place_count, sizeof *s.evidence);
-    *plain_out = arena_array(arena, doc->place_count, sizeof **plain_out);
-    if (!places || !s.evidence || !*plain_out)
+    s.evidence = arena_array(arena, doc->location_count, sizeof *s.evidence);
+    *plain_out = arena_array(arena, doc->location_count, sizeof **plain_out);
+    if (!locations || !s.evidence || !*plain_out)
         return MIRE_FAULT_MEMORY;
-    if (!doc->place_count)
+    if (!doc->location_count)
         return 0;
-    memcpy(*plain_out, classes->of, doc->place_count * sizeof **plain_out);
-    memcpy(places, doc->places, doc->place_count * sizeof *places);
+    memcpy(*plain_out, classes->of, doc->location_count * sizeof **plain_out);
+    memcpy(locations, doc->locations, doc->location_count * sizeof *locations);
     for (int i = 0; i < PASSES_MAX && pass(&s, false); i++)
         continue;
     pass(&s, true);
-    for (size_t p = 0; p < doc->place_count; p++)
+    for (size_t p = 0; p < doc->location_count; p++)
         if (classes->of[p] != (*plain_out)[p]) {
-            places[p].role = rule_role(classes->of[p]);
-            places[p].rule = 0;
+            locations[p].role = rule_role(classes->of[p]);
+            locations[p].rule = 0;
         }
-    doc->places = places;
+    doc->locations = locations;
     return 0;
 }

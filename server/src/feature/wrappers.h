@@ -25,8 +25,8 @@
  *
  *   classes    of classes_find; changed
  *   functions  of tree_functions
- *   doc        roles of its places are changed: they are those of classes_find
- *   plain_out  the classes as they were, one a place
+ *   doc        roles of its locations are changed: they are those of classes_find
+ *   plain_out  the classes as they were, one a location
  *
  * 0, or MIRE_FAULT_MEMORY.
  */

@@ -83,15 +83,15 @@ struct inbox_depth {
 int inbox_depth(struct inbox_depth *out, struct pg *pg);
 
 /*
- * A bell between ingest and the workers of one process: inbox_ring() wakes a worker that waits. It is a hint; workers
+ * A wake-up between ingest and the workers of one process: inbox_wake() wakes a worker that waits. It is a hint; workers
  * of other processes poll. Any thread.
  */
-struct inbox_bell;
-int inbox_bell_new(struct inbox_bell **out);
-void inbox_bell_free(struct inbox_bell *bell);
-void inbox_ring(struct inbox_bell *bell); /* NULL is fine */
+struct inbox_wakeup;
+int inbox_wakeup_new(struct inbox_wakeup **out);
+void inbox_wakeup_free(struct inbox_wakeup *wakeup);
+void inbox_wake(struct inbox_wakeup *wakeup); /* NULL is fine */
 
-/* Wait for a ring since `*seen` (start with 0), at most `timeout_ms`. True if it rang. */
-bool inbox_wait(struct inbox_bell *bell, uint64_t *seen, int timeout_ms);
+/* Wait for a wake-up since `*seen` (start with 0), at most `timeout_ms`. True if there was one. */
+bool inbox_wait(struct inbox_wakeup *wakeup, uint64_t *seen, int timeout_ms);
 
 #endif

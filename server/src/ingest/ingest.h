@@ -44,7 +44,7 @@ struct ingest_needs {
     void *store_context;
     /* 0 when the rows are durable, else a fault. Blocks. */
     int (*store_batch)(void *context, const struct inbox_row *rows, size_t count);
-    struct inbox_bell *bell; /* rung after each batch; may be NULL */
+    struct inbox_wakeup *wakeup; /* woken after each batch; may be NULL */
 };
 
 struct ingest_options {

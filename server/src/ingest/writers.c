@@ -114,14 +114,14 @@ static void write_batch(struct ingest *ingest, struct queued *batch)
     int rc = store(ingest, rows, count);
     bool one_by_one = rc == MIRE_FAULT_SQL && count > 1; /* one bad row must not take the others with it */
     if (!rc)
-        inbox_ring(ingest->options.needs.bell);
+        inbox_wake(ingest->options.needs.wakeup);
     while (batch) {
         struct queued *report = batch;
         batch = report->next;
         answer(ingest, report, one_by_one ? store(ingest, &report->row, 1) : rc);
     }
     if (one_by_one)
-        inbox_ring(ingest->options.needs.bell);
+        inbox_wake(ingest->options.needs.wakeup);
 }
 
 void *ingest_write(void *context)

@@ -17,17 +17,17 @@ char *frames_format(struct arena *arena, const struct resolved *doc, uint32_t no
 {
     size_t len = 1, count = 0;
     for (uint32_t n = node; n && count < MIRE_FRAMES_MAX; n = doc->nodes[n].parent, count++) {
-        const struct resolved_place *place = &doc->places[doc->nodes[n].place];
-        len += strlen(role_name(place->role)) + strlen(place->function) + strlen(place->image) + 3;
+        const struct resolved_location *location = &doc->locations[doc->nodes[n].location];
+        len += strlen(role_name(location->role)) + strlen(location->function) + strlen(location->image) + 3;
     }
     char *out = arena_alloc(arena, len), *at = out;
     if (!out)
         return NULL;
     for (uint32_t n = node; count; n = doc->nodes[n].parent, count--) {
-        const struct resolved_place *place = &doc->places[doc->nodes[n].place];
-        at = put(at, role_name(place->role), '\t');
-        at = put(at, place->function, '\t');
-        at = put(at, place->image, '\n');
+        const struct resolved_location *location = &doc->locations[doc->nodes[n].location];
+        at = put(at, role_name(location->role), '\t');
+        at = put(at, location->function, '\t');
+        at = put(at, location->image, '\n');
     }
     *at = '\0';
     return out;

@@ -79,9 +79,9 @@ static int category_of(struct population_category **out, struct population *popu
         char *copy = arena_strdup(population->arena, name);
         if (!copy || widen(population))
             return MIRE_FAULT_MEMORY;
-        struct population_category *place = &population->categories[at];
-        memmove(place + 1, place, (population->count - at) * sizeof *place);
-        *place = (struct population_category){.name = copy, .kind = kind};
+        struct population_category *location = &population->categories[at];
+        memmove(location + 1, location, (population->count - at) * sizeof *location);
+        *location = (struct population_category){.name = copy, .kind = kind};
         population->count++;
     }
     *out = &population->categories[at];

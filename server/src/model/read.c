@@ -1,5 +1,5 @@
 /*
- * read.c - reads the resolved-stack document back: places, nodes, samples. The rows are ours, yet every index is
+ * read.c - reads the resolved-stack document back: locations, nodes, samples. The rows are ours, yet every index is
  * checked: a bad row must not take the server with it.
  */
 #include "model/read.h"
@@ -20,58 +20,58 @@ static enum bind_outcome read_gate(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
-struct places {
+struct locations {
     struct resolved *doc;
-    struct resolved_place *rows;
+    struct resolved_location *rows;
     struct bind_column line, offset, named, inlined, rule, mark, rules_version, rules_line;
     const char **rules_pack, **rules_text;
     size_t pack_count, text_count;
 };
 
 /* One of the text columns; `member` is where the text goes. */
-static enum bind_outcome read_texts(struct places *places, struct bind *bind, uint32_t at, size_t member)
+static enum bind_outcome read_texts(struct locations *locations, struct bind *bind, uint32_t at, size_t member)
 {
     enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
     if (outcome)
         return outcome;
-    if (!places->rows) {
-        places->doc->place_count = json_size(bind->json, at);
-        places->rows = arena_array(bind->arena, places->doc->place_count, sizeof *places->rows);
+    if (!locations->rows) {
+        locations->doc->location_count = json_size(bind->json, at);
+        locations->rows = arena_array(bind->arena, locations->doc->location_count, sizeof *locations->rows);
     }
-    if (!places->rows)
+    if (!locations->rows)
         return MIRE_BIND_NO_MEMORY;
-    if (json_size(bind->json, at) != places->doc->place_count)
+    if (json_size(bind->json, at) != locations->doc->location_count)
         return bind_wrong(bind, "columns differ in length");
     uint32_t element = at + 1;
-    for (size_t i = 0; i < places->doc->place_count && !outcome; i++, element = json_next(bind->json, element)) {
+    for (size_t i = 0; i < locations->doc->location_count && !outcome; i++, element = json_next(bind->json, element)) {
         const char *text = "";
         outcome = bind_text(&text, bind, element, FUNCTION_MAX);
-        if (member == offsetof(struct resolved_place, role))
-            places->rows[i].role = role_of_name(text);
+        if (member == offsetof(struct resolved_location, role))
+            locations->rows[i].role = role_of_name(text);
         else
-            memcpy((char *)&places->rows[i] + member, &text, sizeof(const char *));
+            memcpy((char *)&locations->rows[i] + member, &text, sizeof(const char *));
     }
     return outcome;
 }
 
 static enum bind_outcome read_function(struct bind *bind, void *out, uint32_t at)
 {
-    return read_texts(out, bind, at, offsetof(struct resolved_place, function));
+    return read_texts(out, bind, at, offsetof(struct resolved_location, function));
 }
 
 static enum bind_outcome read_image(struct bind *bind, void *out, uint32_t at)
 {
-    return read_texts(out, bind, at, offsetof(struct resolved_place, image));
+    return read_texts(out, bind, at, offsetof(struct resolved_location, image));
 }
 
 static enum bind_outcome read_file(struct bind *bind, void *out, uint32_t at)
 {
-    return read_texts(out, bind, at, offsetof(struct resolved_place, file));
+    return read_texts(out, bind, at, offsetof(struct resolved_location, file));
 }
 
 static enum bind_outcome read_role(struct bind *bind, void *out, uint32_t at)
 {
-    return read_texts(out, bind, at, offsetof(struct resolved_place, role));
+    return read_texts(out, bind, at, offsetof(struct resolved_location, role));
 }
 
 static enum bind_outcome read_list(const char ***out, size_t *count_out, struct bind *bind, uint32_t at)
@@ -91,46 +91,47 @@ static enum bind_outcome read_list(const char ***out, size_t *count_out, struct 
 
 static enum bind_outcome read_rules_pack(struct bind *bind, void *out, uint32_t at)
 {
-    struct places *places = out;
-    return read_list(&places->rules_pack, &places->pack_count, bind, at);
+    struct locations *locations = out;
+    return read_list(&locations->rules_pack, &locations->pack_count, bind, at);
 }
 
 static enum bind_outcome read_rules_text(struct bind *bind, void *out, uint32_t at)
 {
-    struct places *places = out;
-    return read_list(&places->rules_text, &places->text_count, bind, at);
+    struct locations *locations = out;
+    return read_list(&locations->rules_text, &locations->text_count, bind, at);
 }
 
-/* The rules, and which of them each place names; documents of before there were any have none. */
-static enum bind_outcome read_rules(struct bind *bind, struct places *places)
+/* The rules, and which of them each location names; documents of before there were any have none. */
+static enum bind_outcome read_rules(struct bind *bind, struct locations *locations)
 {
-    size_t count = places->text_count;
+    size_t count = locations->text_count;
     struct resolved_rule *rules = arena_array(bind->arena, count, sizeof *rules);
-    if (!places->rule.known)
+    if (!locations->rule.known)
         return MIRE_BIND_OK;
     if (!rules)
         return MIRE_BIND_NO_MEMORY;
-    if (places->pack_count != count || places->rules_version.count != count || places->rules_line.count != count ||
-        places->rule.count != places->doc->place_count || places->mark.count != places->doc->place_count)
+    if (locations->pack_count != count || locations->rules_version.count != count ||
+        locations->rules_line.count != count || locations->rule.count != locations->doc->location_count ||
+        locations->mark.count != locations->doc->location_count)
         return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++)
-        rules[i] = (struct resolved_rule){places->rules_pack[i], (int)places->rules_version.values[i],
-                                          (uint32_t)places->rules_line.values[i], places->rules_text[i]};
-    for (size_t i = 0; i < places->doc->place_count; i++) {
-        if (places->rule.values[i] > count || places->mark.values[i] > count)
-            return bind_wrong(bind, "place %zu names no rule", i);
-        places->rows[i].rule = (uint32_t)places->rule.values[i];
-        places->rows[i].mark = (uint32_t)places->mark.values[i];
+        rules[i] = (struct resolved_rule){locations->rules_pack[i], (int)locations->rules_version.values[i],
+                                          (uint32_t)locations->rules_line.values[i], locations->rules_text[i]};
+    for (size_t i = 0; i < locations->doc->location_count; i++) {
+        if (locations->rule.values[i] > count || locations->mark.values[i] > count)
+            return bind_wrong(bind, "location %zu names no rule", i);
+        locations->rows[i].rule = (uint32_t)locations->rule.values[i];
+        locations->rows[i].mark = (uint32_t)locations->mark.values[i];
     }
-    places->doc->rules = rules;
-    places->doc->rule_count = count;
+    locations->doc->rules = rules;
+    locations->doc->rule_count = count;
     return MIRE_BIND_OK;
 }
 
-#define RULES_COLUMN(member, most)                                                                         \
-    {                                                                                                      \
-        .name = #member, .want = MIRE_BIND_COLUMN, .offset = offsetof(struct places, member), .max = most, \
-        .items_max = ITEMS_MAX                                                                             \
+#define RULES_COLUMN(member, most)                                                                            \
+    {                                                                                                         \
+        .name = #member, .want = MIRE_BIND_COLUMN, .offset = offsetof(struct locations, member), .max = most, \
+        .items_max = ITEMS_MAX                                                                                \
     }
 
 static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
@@ -139,10 +140,10 @@ static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
         {.name = "function", .want = MIRE_BIND_OTHER, .read = read_function, .required = true},
         {.name = "image", .want = MIRE_BIND_OTHER, .read = read_image, .required = true},
         {.name = "file", .want = MIRE_BIND_OTHER, .read = read_file, .required = true},
-        COLUMN(struct places, line, UINT32_MAX),
-        COLUMN(struct places, offset, UINT64_MAX),
-        COLUMN(struct places, named, 1),
-        COLUMN(struct places, inlined, 1),
+        COLUMN(struct locations, line, UINT32_MAX),
+        COLUMN(struct locations, offset, UINT64_MAX),
+        COLUMN(struct locations, named, 1),
+        COLUMN(struct locations, inlined, 1),
         {.name = "role", .want = MIRE_BIND_OTHER, .read = read_role, .required = true},
         RULES_COLUMN(rule, UINT32_MAX),
         RULES_COLUMN(mark, UINT32_MAX),
@@ -152,32 +153,32 @@ static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
         OTHER("rules_text", read_rules_text),
     };
     struct resolved *doc = out;
-    struct places places = {.doc = doc};
-    enum bind_outcome outcome = bind_object(bind, &places, at, fields, COUNT(fields));
-    size_t count = doc->place_count;
+    struct locations locations = {.doc = doc};
+    enum bind_outcome outcome = bind_object(bind, &locations, at, fields, COUNT(fields));
+    size_t count = doc->location_count;
     if (outcome)
         return outcome;
-    if (places.line.count != count || places.offset.count != count || places.named.count != count ||
-        places.inlined.count != count)
+    if (locations.line.count != count || locations.offset.count != count || locations.named.count != count ||
+        locations.inlined.count != count)
         return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++) {
-        places.rows[i].line = (uint32_t)places.line.values[i];
-        places.rows[i].offset = places.offset.values[i];
-        places.rows[i].named = places.named.values[i];
-        places.rows[i].inlined = places.inlined.values[i];
+        locations.rows[i].line = (uint32_t)locations.line.values[i];
+        locations.rows[i].offset = locations.offset.values[i];
+        locations.rows[i].named = locations.named.values[i];
+        locations.rows[i].inlined = locations.inlined.values[i];
     }
-    doc->places = places.rows;
-    return read_rules(bind, &places);
+    doc->locations = locations.rows;
+    return read_rules(bind, &locations);
 }
 
 static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
 {
     struct document_node_columns {
-        struct bind_column parent, place;
+        struct bind_column parent, location;
     } columns = {0};
     static const struct bind_field fields[] = {
         COLUMN(struct document_node_columns, parent, UINT32_MAX),
-        COLUMN(struct document_node_columns, place, UINT32_MAX),
+        COLUMN(struct document_node_columns, location, UINT32_MAX),
     };
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_object(bind, &columns, at, fields, COUNT(fields));
@@ -187,12 +188,12 @@ static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
     struct resolved_node *nodes = arena_array(bind->arena, count + 1, sizeof *nodes);
     if (!nodes)
         return MIRE_BIND_NO_MEMORY;
-    if (columns.place.count != count)
+    if (columns.location.count != count)
         return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++) {
-        if (columns.parent.values[i] > i || columns.place.values[i] >= doc->place_count)
+        if (columns.parent.values[i] > i || columns.location.values[i] >= doc->location_count)
             return bind_wrong(bind, "node %zu points nowhere", i + 1);
-        nodes[i + 1] = (struct resolved_node){(uint32_t)columns.parent.values[i], (uint32_t)columns.place.values[i]};
+        nodes[i + 1] = (struct resolved_node){(uint32_t)columns.parent.values[i], (uint32_t)columns.location.values[i]};
     }
     doc->nodes = nodes;
     doc->node_count = count + 1;
@@ -325,7 +326,7 @@ static enum bind_outcome read_document(struct resolved *out, struct arena *arena
         OTHER("suppressed", document_suppressed),
         OTHER("thread", document_watched),
         OTHER("exit", document_exit),
-        {.name = "places", .want = MIRE_BIND_OTHER, .read = read_places, .required = true},
+        {.name = "locations", .want = MIRE_BIND_OTHER, .read = read_places, .required = true},
         {.name = "nodes", .want = MIRE_BIND_OTHER, .read = read_nodes, .required = true},
         OTHER("key", document_key),
         OTHER("memory", memory_document_read),

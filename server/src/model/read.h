@@ -43,7 +43,7 @@ enum bind_outcome document_suppressed(struct bind *bind, void *out, uint32_t at)
 enum bind_outcome document_watched(struct bind *bind, void *out, uint32_t at);
 enum bind_outcome document_exit(struct bind *bind, void *out, uint32_t at);
 
-/* After places and nodes. */
+/* After locations and nodes. */
 enum bind_outcome document_threads(struct bind *bind, void *out, uint32_t at);
 enum bind_outcome document_blame(struct bind *bind, void *out, uint32_t at);
 enum bind_outcome document_key(struct bind *bind, void *out, uint32_t at);

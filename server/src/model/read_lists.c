@@ -159,11 +159,11 @@ static enum bind_outcome read_verdict(struct resolved_verdict *verdict, struct b
                                       const struct resolved *doc)
 {
     static const struct bind_field fields[] = {
-        NUMBER(struct resolved_verdict, place, MIRE_BIND_U32, UINT32_MAX),
+        NUMBER(struct resolved_verdict, location, MIRE_BIND_U32, UINT32_MAX),
         NUMBER(struct resolved_verdict, share_ppm, MIRE_BIND_U32, 1000000),
     };
     enum bind_outcome outcome = bind_object(bind, verdict, at, fields, COUNT(fields));
-    if (!outcome && verdict->place >= doc->place_count)
+    if (!outcome && verdict->location >= doc->location_count)
         outcome = bind_wrong(bind, "points nowhere");
     verdict->known = true;
     return outcome;

@@ -2,7 +2,7 @@
  * report.h - one report in memory: what a device sent, checked, and the same whatever format it came in.
  *
  *     images   i: name, build id, load
- *     frames   f: image i + offset                    a place in a module, or a row of java or scripts
+ *     frames   f: image i + offset                    a location in a module, or a row of java or scripts
  *     nodes    n: parent n', frame f    (n' < n)      one trie; node 0 is the root, above every outermost frame
  *     samples  s: at, weight, node n                  a stack = the way from n up to 0, innermost frame first
  *     memory   what the process held, by category, and the stacks that allocated it (memory.h)
@@ -78,7 +78,7 @@ struct report_image {
     bool by_version;    /* the id was not told: it is that of the mapping of the app's version (mapping_id) */
 };
 
-struct report_java { /* a place in code of Java or Kotlin, as the device has it: R8 may have shortened the names */
+struct report_java { /* a location in code of Java or Kotlin, as the device has it: R8 may have shortened the names */
     const char *class_name; /* "" where only `number` is known */
     const char *method;
     const char *file; /* "" if unknown */
@@ -317,7 +317,7 @@ struct report {
     const struct report_named_number *drops;
 };
 
-/* What a place of Java is called as the device has it: "a.b.c", or "method 12". In the arena; NULL: no memory. */
+/* What a location of Java is called as the device has it: "a.b.c", or "method 12". In the arena; NULL: no memory. */
 const char *report_java_name(struct arena *arena, const struct report_java *java);
 
 /*

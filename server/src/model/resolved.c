@@ -40,18 +40,18 @@ static void write_watched(struct json_writer *w, const struct report_watched *th
 
 static void write_places(struct json_writer *w, const struct resolved *doc)
 {
-    const struct resolved_place *p = doc->places;
-    json_write_open(w, "places", '{');
-    COLUMN(w, "function", text, doc->place_count, p[i].function);
-    COLUMN(w, "image", text, doc->place_count, p[i].image);
-    COLUMN(w, "file", text, doc->place_count, p[i].file);
-    COLUMN(w, "line", u64, doc->place_count, p[i].line);
-    COLUMN(w, "offset", u64, doc->place_count, p[i].offset);
-    COLUMN(w, "named", u64, doc->place_count, p[i].named);
-    COLUMN(w, "inlined", u64, doc->place_count, p[i].inlined);
-    COLUMN(w, "role", text, doc->place_count, role_name(p[i].role));
-    COLUMN(w, "rule", u64, doc->place_count, p[i].rule);
-    COLUMN(w, "mark", u64, doc->place_count, p[i].mark);
+    const struct resolved_location *p = doc->locations;
+    json_write_open(w, "locations", '{');
+    COLUMN(w, "function", text, doc->location_count, p[i].function);
+    COLUMN(w, "image", text, doc->location_count, p[i].image);
+    COLUMN(w, "file", text, doc->location_count, p[i].file);
+    COLUMN(w, "line", u64, doc->location_count, p[i].line);
+    COLUMN(w, "offset", u64, doc->location_count, p[i].offset);
+    COLUMN(w, "named", u64, doc->location_count, p[i].named);
+    COLUMN(w, "inlined", u64, doc->location_count, p[i].inlined);
+    COLUMN(w, "role", text, doc->location_count, role_name(p[i].role));
+    COLUMN(w, "rule", u64, doc->location_count, p[i].rule);
+    COLUMN(w, "mark", u64, doc->location_count, p[i].mark);
     COLUMN(w, "rules_pack", text, doc->rule_count, doc->rules[i].pack);
     COLUMN(w, "rules_version", u64, doc->rule_count, (uint64_t)doc->rules[i].version);
     COLUMN(w, "rules_line", u64, doc->rule_count, doc->rules[i].line);
@@ -159,7 +159,7 @@ static void write_verdict(struct json_writer *w, const char *key, const struct r
     if (!verdict->known)
         return;
     json_write_open(w, key, '{');
-    json_write_u64(w, "place", verdict->place);
+    json_write_u64(w, "location", verdict->location);
     json_write_u64(w, "share_ppm", verdict->share_ppm);
     json_write_close(w, '}');
 }
@@ -230,7 +230,7 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     write_places(w, doc);
     json_write_open(w, "nodes", '{');
     COLUMN(w, "parent", u64, doc->node_count - 1, doc->nodes[i + 1].parent);
-    COLUMN(w, "place", u64, doc->node_count - 1, doc->nodes[i + 1].place);
+    COLUMN(w, "location", u64, doc->node_count - 1, doc->nodes[i + 1].location);
     json_write_close(w, '}');
     write_samples(w, doc);
     write_hot(w, &doc->hot);

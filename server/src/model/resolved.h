@@ -1,15 +1,15 @@
 /*
  * resolved.h - the symbolicated stacks of one report, as they are kept in event_stack.document and shown by the API.
  *
- *     places   p: function, image, file:line, role       what a reader sees of a frame
- *     nodes    n: parent n', place p    (n' < n)         the trie again, inlined functions as nodes of their own
+ *     locations   p: function, image, file:line, role       what a reader sees of a frame
+ *     nodes    n: parent n', location p    (n' < n)         the trie again, inlined functions as nodes of their own
  *     samples  s: at, weight, node n
  *     hot      innermost node of the hot stack, and how often each of its frames stands in the samples
  *     threads  others than the watched one; samples may be theirs
  *     memory   of a memory report: what the process held; its stacks' nodes are those above
  *
  * Node 0 is the root; a stack is the way from a node up to it, innermost frame first. Two nodes with one parent have
- * different places, so counting by node and counting by stack agree.
+ * different locations, so counting by node and counting by stack agree.
  */
 #ifndef MIRE_MODEL_RESOLVED_H
 #define MIRE_MODEL_RESOLVED_H
@@ -19,7 +19,7 @@
 
 #define MIRE_RESOLVED_VERSION 1 /* of the document; another one is refused, and made anew from the report */
 
-struct resolved_place {
+struct resolved_location {
     const char *function; /* demangled; image+0xoffset where there is no symbol; never empty */
     const char *image;    /* base name of the module; "" where the address lies in none */
     const char *file;     /* "" if unknown */
@@ -35,7 +35,7 @@ struct resolved_place {
     bool script;       /* a frame of a script; image is named after its file. Not in the document */
 };
 
-struct resolved_rule { /* why a place has its role */
+struct resolved_rule { /* why a location has its role */
     const char *pack;  /* "app": the app's own; else the name of a pack */
     int version;       /* of the pack */
     uint32_t line;     /* of the pack */
@@ -44,7 +44,7 @@ struct resolved_rule { /* why a place has its role */
 
 struct resolved_node {
     uint32_t parent;
-    uint32_t place;
+    uint32_t location;
 };
 
 struct resolved_hot {
@@ -59,7 +59,7 @@ struct resolved_hot {
 
 struct resolved_verdict { /* who is to blame, and for how much of the sampled time */
     bool known;
-    uint32_t place;
+    uint32_t location;
     uint32_t share_ppm;
 };
 
@@ -112,9 +112,9 @@ struct resolved {
     struct report_watched thread;
     struct report_exit exit;
 
-    size_t place_count;
-    const struct resolved_place *places;
-    size_t rule_count; /* that places name */
+    size_t location_count;
+    const struct resolved_location *locations;
+    size_t rule_count; /* that locations name */
     const struct resolved_rule *rules;
     size_t node_count; /* with the root: at least 1 */
     const struct resolved_node *nodes;

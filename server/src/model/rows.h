@@ -24,7 +24,7 @@ struct issue_row {
     bool joins;                              /* it may be one of several scenes of one trouble */
     const char *caller1;
     const char *caller1_image;
-    const char *caller1_place;
+    const char *caller1_location;
     const char *caller2;
     const char *caller2_image;
     const char *category;
@@ -84,7 +84,7 @@ struct event_row {
 };
 
 /* A module that a report has frames in, and that no debug file was found for. */
-struct lack_row {
+struct missing_debug_row {
     const uint8_t *build_id;
     size_t build_id_len;
     const char *name;

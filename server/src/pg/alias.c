@@ -71,9 +71,10 @@ static int open_for(int64_t *opened_out, struct pg_tx *tx, int32_t app, int64_t 
         &rows, tx,
         "WITH t AS (SELECT min(first_seen) AS first_seen, count(*) AS trees FROM issue_tree JOIN"
         "   unnest($4::bigint[], $5::integer[]) u (issue_id, tree) USING (issue_id, tree) WHERE app_id = $1),"
-        " o AS (INSERT INTO issue (app_id, feature_key, caller1, caller1_image, caller1_place, caller2, caller2_image,"
+        " o AS (INSERT INTO issue (app_id, feature_key, caller1, caller1_image, caller1_location, caller2, "
+        "caller2_image,"
         "   category, reason, subject, rules_version, state, first_seen, first_version_id, split_from)"
-        "  SELECT $1, $3, caller1, caller1_image, caller1_place, caller2, caller2_image, category, reason, subject,"
+        "  SELECT $1, $3, caller1, caller1_image, caller1_location, caller2, caller2_image, category, reason, subject,"
         "   rules_version, state, t.first_seen, coalesce((SELECT version_id FROM event e JOIN"
         "    unnest($4::bigint[], $5::integer[]) u (issue_id, tree) USING (issue_id, tree) WHERE e.app_id = $1"
         "    ORDER BY received_at LIMIT 1), first_version_id), $2"

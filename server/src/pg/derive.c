@@ -65,13 +65,13 @@ int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, int32_t app_id, const
 int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue)
 {
     int rc = pg_query(NULL, tx,
-                      "INSERT INTO issue (app_id, feature_key, caller1, caller1_image, caller1_place, caller2,"
+                      "INSERT INTO issue (app_id, feature_key, caller1, caller1_image, caller1_location, caller2,"
                       " caller2_image, category, reason, rules_version, first_seen, first_version_id, subject, unnamed,"
                       " blame_key)"
                       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
                       " ON CONFLICT (app_id, feature_key) DO NOTHING",
                       PG_INT4(issue->app_id), PG_BYTES(issue->feature_key, MIRE_FEATURE_KEY_LEN),
-                      PG_TEXT(issue->caller1), PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_place),
+                      PG_TEXT(issue->caller1), PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_location),
                       PG_TEXT(issue->caller2), PG_TEXT(issue->caller2_image), PG_TEXT(issue->category),
                       PG_TEXT(issue->reason), PG_INT4(issue->rules_version), PG_TIME(issue->first_seen_us),
                       PG_INT8(issue->first_version_id), PG_TEXT(issue->subject), PG_BOOL(issue->unnamed),
@@ -160,21 +160,21 @@ int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_byt
                     PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id), PG_BYTES(document.bytes, document.len));
 }
 
-#define LACKS_AT_ONCE 64
+#define MISSING_AT_ONCE 64
 
 /* Which split files a program wants: when one comes, the program's reports are derived anew. */
-static int splits_store(struct pg_tx *tx, const struct lack_row *lack)
+static int splits_store(struct pg_tx *tx, const struct missing_debug_row *entry)
 {
-    struct pg_bytes splits[LACKS_AT_ONCE];
-    size_t count = lack->split_count < LACKS_AT_ONCE ? lack->split_count : LACKS_AT_ONCE;
+    struct pg_bytes splits[MISSING_AT_ONCE];
+    size_t count = entry->split_count < MISSING_AT_ONCE ? entry->split_count : MISSING_AT_ONCE;
     for (size_t i = 0; i < count; i++)
-        splits[i] = (struct pg_bytes){lack->splits[i], sizeof lack->splits[i]};
+        splits[i] = (struct pg_bytes){entry->splits[i], sizeof entry->splits[i]};
     return pg_query(
         NULL, tx,
         "INSERT INTO split_wanted (split_id, build_id) SELECT split_id, $2 FROM unnest($1::bytea[]) s (split_id)"
         " WHERE NOT EXISTS (SELECT FROM split_wanted w WHERE w.split_id = s.split_id AND w.build_id = $2)"
         " ORDER BY split_id ON CONFLICT DO NOTHING",
-        PG_BYTESS(splits, count), PG_BYTES(lack->build_id, lack->build_id_len));
+        PG_BYTESS(splits, count), PG_BYTES(entry->build_id, entry->build_id_len));
 }
 
 /* What is wrong with the files there are of them, where that is something else by now. */
@@ -192,23 +192,24 @@ static int defects_store(struct pg_tx *tx, const struct pg_bytes *builds, const 
                : 0;
 }
 
-int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count)
+int pg_images_store(struct pg_tx *tx, const struct missing_debug_row *missing, size_t count)
 {
     int rc = 0;
     for (size_t at = 0, these; !rc && at < count; at += these) {
-        struct pg_bytes builds[LACKS_AT_ONCE];
-        const char *names[LACKS_AT_ONCE], *archs[LACKS_AT_ONCE], *versions[LACKS_AT_ONCE], *of_builds[LACKS_AT_ONCE];
-        const char *defects[LACKS_AT_ONCE];
-        int64_t sought[LACKS_AT_ONCE];
-        these = count - at < LACKS_AT_ONCE ? count - at : LACKS_AT_ONCE;
+        struct pg_bytes builds[MISSING_AT_ONCE];
+        const char *names[MISSING_AT_ONCE], *archs[MISSING_AT_ONCE], *versions[MISSING_AT_ONCE],
+            *of_builds[MISSING_AT_ONCE];
+        const char *defects[MISSING_AT_ONCE];
+        int64_t sought[MISSING_AT_ONCE];
+        these = count - at < MISSING_AT_ONCE ? count - at : MISSING_AT_ONCE;
         for (size_t i = 0; i < these; i++) {
-            builds[i] = (struct pg_bytes){lacks[at + i].build_id, lacks[at + i].build_id_len};
-            names[i] = lacks[at + i].name;
-            archs[i] = lacks[at + i].arch;
-            versions[i] = lacks[at + i].version;
-            of_builds[i] = lacks[at + i].build;
-            sought[i] = lacks[at + i].sought;
-            defects[i] = lacks[at + i].defect;
+            builds[i] = (struct pg_bytes){missing[at + i].build_id, missing[at + i].build_id_len};
+            names[i] = missing[at + i].name;
+            archs[i] = missing[at + i].arch;
+            versions[i] = missing[at + i].version;
+            of_builds[i] = missing[at + i].build;
+            sought[i] = missing[at + i].sought;
+            defects[i] = missing[at + i].defect;
         }
         rc =
             pg_query(NULL, tx,
@@ -223,22 +224,22 @@ int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count
         rc = rc ? rc : defects_store(tx, builds, defects, these);
     }
     for (size_t i = 0; !rc && i < count; i++)
-        rc = lacks[i].split_count ? splits_store(tx, &lacks[i]) : 0;
+        rc = missing[i].split_count ? splits_store(tx, &missing[i]) : 0;
     return rc;
 }
 
-int pg_lacks_store(struct pg_tx *tx, const struct report_key *key, int32_t app_id, const struct lack_row *lacks,
-                   size_t count)
+int pg_missing_debug_store(struct pg_tx *tx, const struct report_key *key, int32_t app_id,
+                           const struct missing_debug_row *missing, size_t count)
 {
     struct uuid id = id_of(key);
     int rc = 0;
     for (size_t at = 0, these; !rc && at < count; at += these) {
-        struct pg_bytes builds[LACKS_AT_ONCE];
-        const char *had[LACKS_AT_ONCE];
-        these = count - at < LACKS_AT_ONCE ? count - at : LACKS_AT_ONCE;
+        struct pg_bytes builds[MISSING_AT_ONCE];
+        const char *had[MISSING_AT_ONCE];
+        these = count - at < MISSING_AT_ONCE ? count - at : MISSING_AT_ONCE;
         for (size_t i = 0; i < these; i++) {
-            builds[i] = (struct pg_bytes){lacks[at + i].build_id, lacks[at + i].build_id_len};
-            had[i] = lacks[at + i].had;
+            builds[i] = (struct pg_bytes){missing[at + i].build_id, missing[at + i].build_id_len};
+            had[i] = missing[at + i].had;
         }
         rc = pg_query(NULL, tx,
                       "INSERT INTO missing_debug_file (slot, day, report_id, app_id, build_id, had)"

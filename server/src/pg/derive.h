@@ -35,13 +35,13 @@ int pg_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t in
 int pg_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *event);
 
 /*
- * Store the modules that reports lack a debug file of, and that a report lacks them.
+ * Store the modules that have no debug file, and which report misses them.
  *
- *   lacks  by rising build id, each once: workers that store new ones wait for each other in one order
+ *   missing  by rising build id, each once: workers that store new ones wait for each other in one order
  */
-int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count);
-int pg_lacks_store(struct pg_tx *tx, const struct report_key *key, int32_t app_id, const struct lack_row *lacks,
-                   size_t count);
+int pg_images_store(struct pg_tx *tx, const struct missing_debug_row *missing, size_t count);
+int pg_missing_debug_store(struct pg_tx *tx, const struct report_key *key, int32_t app_id,
+                           const struct missing_debug_row *missing, size_t count);
 
 /* Store its resolved stacks, in place of earlier ones. */
 int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document);

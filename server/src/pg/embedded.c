@@ -27,7 +27,7 @@
 #define RESTART_MOST_MS  5000 /* longest pause between two starts */
 
 struct embedded {
-    struct embedded_place place;
+    struct embedded_place location;
     const struct log *log;
     int lock_fd; /* data_dir/mired.lock, held while we live */
     pthread_t keeper;
@@ -63,7 +63,7 @@ static bool rest(struct embedded *embedded, int ms)
 
 /* --- keeper ------------------------------------------------------------------------------------------------------ */
 
-static pid_t start_postmaster(const struct embedded_place *place)
+static pid_t start_postmaster(const struct embedded_place *location)
 {
     static const char *const settings[] = {
         "listen_addresses=",
@@ -81,20 +81,20 @@ static pid_t start_postmaster(const struct embedded_place *place)
     };
     enum { COUNT = sizeof settings / sizeof *settings };
     char program[PATH_MAX + 16];
-    snprintf(program, sizeof program, "%s/postgres", place->bin_dir);
-    const char *argv[6 + 2 * COUNT] = {program, "-D", place->cluster, "-k", place->run_dir};
+    snprintf(program, sizeof program, "%s/postgres", location->bin_dir);
+    const char *argv[6 + 2 * COUNT] = {program, "-D", location->cluster, "-k", location->run_dir};
     for (int i = 0; i < COUNT; i++) {
         argv[5 + 2 * i] = "-c";
         argv[6 + 2 * i] = settings[i];
     }
-    return embedded_spawn(place, SIGINT, (char *const *)(uintptr_t)argv);
+    return embedded_spawn(location, SIGINT, (char *const *)(uintptr_t)argv);
 }
 
 /* Start a child unless we are stopping. Its process number, 0 if stopping, -1 if it cannot be started. */
 static pid_t launch(struct embedded *embedded, pid_t (*begin)(const struct embedded_place *), bool is_group)
 {
     pthread_mutex_lock(&embedded->mutex);
-    pid_t pid = embedded->stopping ? 0 : begin(&embedded->place);
+    pid_t pid = embedded->stopping ? 0 : begin(&embedded->location);
     embedded->pid = pid > 0 ? pid : 0;
     embedded->is_group = is_group;
     embedded->starts += !is_group;
@@ -125,24 +125,24 @@ static bool make_cluster(struct embedded *embedded, struct problem *problem)
 {
     bool stopping = false;
     char why[256];
-    if (embedded_has_cluster(&embedded->place))
+    if (embedded_has_cluster(&embedded->location))
         return true;
     pid_t pid = launch(embedded, embedded_begin_cluster, true);
     if (pid == 0)
         return false;
     int status = pid > 0 ? await_end(embedded, pid, &stopping) : -1;
-    if (!status && !stopping && embedded_end_cluster(&embedded->place))
+    if (!status && !stopping && embedded_end_cluster(&embedded->location))
         return true;
-    embedded_last_words(why, sizeof why, &embedded->place);
+    embedded_last_words(why, sizeof why, &embedded->location);
     problem_set(problem, "postgres.initdb", "PostgreSQL's initdb failed: %.100s; see %.80s.", why,
-                embedded->place.log_path);
+                embedded->location.log_path);
     return false;
 }
 
 /* Wait for a postmaster left behind. False: it does not end, or we are stopping. */
 static bool await_stale(struct embedded *embedded, struct problem *problem)
 {
-    pid_t pid = embedded_left_behind(&embedded->place);
+    pid_t pid = embedded_left_behind(&embedded->location);
     if (pid)
         log_event(embedded->log, MIRE_LOG_INFO, "postgres.awaiting", LOG_NUMBER("pid", pid));
     for (int tick = 0; pid && tick < STALE_PATIENCE_S * 20; tick++) {
@@ -150,11 +150,11 @@ static bool await_stale(struct embedded *embedded, struct problem *problem)
             kill(pid, SIGINT);
         if (rest(embedded, 50))
             return false;
-        pid = embedded_left_behind(&embedded->place);
+        pid = embedded_left_behind(&embedded->location);
     }
     if (pid)
         problem_set(problem, "postgres.stale", "PostgreSQL process %d still runs on %.150s. End it: kill -INT %d.",
-                    (int)pid, embedded->place.cluster, (int)pid);
+                    (int)pid, embedded->location.cluster, (int)pid);
     return !pid;
 }
 
@@ -212,7 +212,7 @@ static int take_lock(struct embedded *embedded, struct problem *problem, const c
 static bool is_ready(struct embedded *embedded)
 {
     const char *names[] = {"dbname", "connect_timeout", NULL};
-    const char *values[] = {embedded->place.conninfo, "2", NULL};
+    const char *values[] = {embedded->location.conninfo, "2", NULL};
     return PQpingParams(names, values, 1) == PQPING_OK;
 }
 
@@ -229,9 +229,9 @@ int embedded_probe(struct embedded *embedded, struct problem *problem)
         return MIRE_FAULT_SYSTEM;
     if (!vain)
         return MIRE_FAULT_AWAY;
-    embedded_last_words(why, sizeof why, &embedded->place);
+    embedded_last_words(why, sizeof why, &embedded->location);
     problem_set(problem, "postgres.start", "PostgreSQL does not start: %.120s; see %.80s.", why,
-                embedded->place.log_path);
+                embedded->location.log_path);
     return MIRE_FAULT_SYSTEM;
 }
 
@@ -257,7 +257,7 @@ int embedded_start(struct embedded **out, struct problem *problem, const struct 
     embedded->log = options->log;
     int rc = take_lock(embedded, problem, options->data_dir);
     if (!rc)
-        rc = embedded_place_init(&embedded->place, problem, options);
+        rc = embedded_place_init(&embedded->location, problem, options);
     if (!rc)
         rc = start_keeper(embedded, problem);
     if (!rc) {
@@ -271,7 +271,7 @@ int embedded_start(struct embedded **out, struct problem *problem, const struct 
 
 const char *embedded_conninfo(const struct embedded *embedded)
 {
-    return embedded->place.conninfo;
+    return embedded->location.conninfo;
 }
 
 void embedded_stop(struct embedded *embedded)

@@ -35,33 +35,34 @@ __attribute__((format(printf, 3, 4))) static bool join(char *out, size_t room, c
 }
 
 /* Version of the cluster, "15"; false if there is none. */
-static bool cluster_version(char out[16], const struct embedded_place *place)
+static bool cluster_version(char out[16], const struct embedded_place *location)
 {
     char path[PATH_MAX + 32];
-    join(path, sizeof path, "%s/PG_VERSION", place->cluster);
+    join(path, sizeof path, "%s/PG_VERSION", location->cluster);
     MIRE_SCOPED(close_file) FILE *file = fopen(path, "re");
     return file && fscanf(file, "%15[0-9]", out) == 1;
 }
 
 /* The newest of Debian's versioned directories, or that of the cluster's version. */
-static bool find_installed(struct embedded_place *place, const char *version)
+static bool find_installed(struct embedded_place *location, const char *version)
 {
     char pattern[64];
     glob_t found;
     join(pattern, sizeof pattern, "/usr/lib/postgresql/%s/bin", version);
     bool ok = !glob(pattern, 0, NULL, &found) &&
-              join(place->bin_dir, sizeof place->bin_dir, "%s", found.gl_pathv[found.gl_pathc - 1]);
+              join(location->bin_dir, sizeof location->bin_dir, "%s", found.gl_pathv[found.gl_pathc - 1]);
     globfree(&found);
     return ok;
 }
 
-static int find_programs(struct embedded_place *place, struct problem *problem, const char *wanted)
+static int find_programs(struct embedded_place *location, struct problem *problem, const char *wanted)
 {
     char version[16] = "*";
     char program[PATH_MAX + 16];
-    bool has_cluster = cluster_version(version, place);
-    bool ok = wanted ? join(place->bin_dir, sizeof place->bin_dir, "%s", wanted) : find_installed(place, version);
-    join(program, sizeof program, "%s/postgres", place->bin_dir);
+    bool has_cluster = cluster_version(version, location);
+    bool ok =
+        wanted ? join(location->bin_dir, sizeof location->bin_dir, "%s", wanted) : find_installed(location, version);
+    join(program, sizeof program, "%s/postgres", location->bin_dir);
     if (ok && !access(program, X_OK))
         return 0;
     if (wanted)
@@ -69,27 +70,27 @@ static int find_programs(struct embedded_place *place, struct problem *problem, 
     else if (has_cluster)
         problem_set(problem, "postgres.missing",
                     "%.120s was made by PostgreSQL %s, which is not installed here. Install postgresql-%s.",
-                    place->cluster, version, version);
+                    location->cluster, version, version);
     else
         problem_set(problem, "postgres.missing",
                     "PostgreSQL's programs were not found. Install postgresql, or set database_url.");
     return MIRE_FAULT_SYSTEM;
 }
 
-static bool choose_user(struct embedded_place *place)
+static bool choose_user(struct embedded_place *location)
 {
-    place->drops = geteuid() == 0;
-    const struct passwd *user = place->drops ? getpwnam("postgres") : getpwuid(geteuid());
-    if (place->drops && !user)
+    location->drops = geteuid() == 0;
+    const struct passwd *user = location->drops ? getpwnam("postgres") : getpwuid(geteuid());
+    if (location->drops && !user)
         user = getpwnam("nobody");
-    place->uid = user ? user->pw_uid : geteuid();
-    place->gid = user ? user->pw_gid : getegid();
-    join(place->user, sizeof place->user, "%s", user ? user->pw_name : "this user");
-    return user || !place->drops;
+    location->uid = user ? user->pw_uid : geteuid();
+    location->gid = user ? user->pw_gid : getegid();
+    join(location->user, sizeof location->user, "%s", user ? user->pw_name : "this user");
+    return user || !location->drops;
 }
 
 /* A directory only the cluster's user may enter. An existing one must be his: under /tmp anybody may have made it. */
-static bool make_private_dir(const struct embedded_place *place, const char *path)
+static bool make_private_dir(const struct embedded_place *location, const char *path)
 {
     struct stat info;
     if (mkdir(path, 0700) && errno != EEXIST)
@@ -97,11 +98,11 @@ static bool make_private_dir(const struct embedded_place *place, const char *pat
     int fd MIRE_SCOPED(close_fd) = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info))
         return false;
-    if (info.st_uid != geteuid() && info.st_uid != place->uid) {
+    if (info.st_uid != geteuid() && info.st_uid != location->uid) {
         errno = EPERM;
         return false;
     }
-    return !fchmod(fd, 0700) && (!place->drops || !fchown(fd, place->uid, place->gid));
+    return !fchmod(fd, 0700) && (!location->drops || !fchown(fd, location->uid, location->gid));
 }
 
 int embedded_run_dir(char *out, size_t room, const char *data_dir)
@@ -131,73 +132,74 @@ bool embedded_conninfo_format(char *out, size_t room, const char *run_dir)
     return join(out, room, "host='%s' port=5432 user=mire dbname=postgres", quoted);
 }
 
-static void set_child_ids(const struct embedded_place *place)
+static void set_child_ids(const struct embedded_place *location)
 {
-    if (place->drops && (setgroups(0, NULL) || setgid(place->gid) || setuid(place->uid)))
+    if (location->drops && (setgroups(0, NULL) || setgid(location->gid) || setuid(location->uid)))
         _exit(126);
 }
 
 /* Can the cluster's user reach the directory? Asked as that user, because access depends on every directory above. */
-static bool user_can_enter(const struct embedded_place *place, const char *path)
+static bool user_can_enter(const struct embedded_place *location, const char *path)
 {
     int status;
     pid_t pid = fork();
     if (pid == 0) {
-        set_child_ids(place);
+        set_child_ids(location);
         _exit(chdir(path) ? 1 : 0);
     }
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-int embedded_place_init(struct embedded_place *place, struct problem *problem, const struct embedded_options *options)
+int embedded_place_init(struct embedded_place *location, struct problem *problem,
+                        const struct embedded_options *options)
 {
     char root[PATH_MAX];
-    *place = (struct embedded_place){0};
+    *location = (struct embedded_place){0};
     if (!realpath(options->data_dir, root) || strlen(root) > PATH_MAX - 64) {
         problem_set(problem, "data_dir", "The data directory %s cannot be used: %s.", options->data_dir,
                     strerror(errno));
         return MIRE_FAULT_SYSTEM;
     }
-    join(place->cluster, sizeof place->cluster, "%.4000s/postgres", root);
-    join(place->fresh, sizeof place->fresh, "%.4000s/postgres.new", root);
-    join(place->log_path, sizeof place->log_path, "%.4000s/postgres.log", root);
-    if (!choose_user(place)) {
+    join(location->cluster, sizeof location->cluster, "%.4000s/postgres", root);
+    join(location->fresh, sizeof location->fresh, "%.4000s/postgres.new", root);
+    join(location->log_path, sizeof location->log_path, "%.4000s/postgres.log", root);
+    if (!choose_user(location)) {
         problem_set(problem, "postgres.user",
                     "PostgreSQL does not run as root, and there is no user postgres or nobody.");
         return MIRE_FAULT_SYSTEM;
     }
-    if (!embedded_has_cluster(place) && !getpwuid(place->uid)) {
+    if (!embedded_has_cluster(location) && !getpwuid(location->uid)) {
         problem_set(
             problem, "postgres.user",
             "User id %u has no entry in /etc/passwd, and PostgreSQL's initdb needs one; add it, or set database_url.",
-            (unsigned)place->uid);
+            (unsigned)location->uid);
         return MIRE_FAULT_SYSTEM;
     }
-    if (find_programs(place, problem, options->bin_dir))
+    if (find_programs(location, problem, options->bin_dir))
         return MIRE_FAULT_SYSTEM;
-    int rc = embedded_run_dir(place->run_dir, sizeof place->run_dir, root);
-    if (rc || !make_private_dir(place, place->run_dir) ||
-        !embedded_conninfo_format(place->conninfo, sizeof place->conninfo, place->run_dir)) {
-        problem_set(problem, "data_dir", "The socket directory %.150s cannot be made: %s.", place->run_dir,
+    int rc = embedded_run_dir(location->run_dir, sizeof location->run_dir, root);
+    if (rc || !make_private_dir(location, location->run_dir) ||
+        !embedded_conninfo_format(location->conninfo, sizeof location->conninfo, location->run_dir)) {
+        problem_set(problem, "data_dir", "The socket directory %.150s cannot be made: %s.", location->run_dir,
                     strerror(errno));
         return MIRE_FAULT_SYSTEM;
     }
-    if (!user_can_enter(place, place->run_dir)) {
+    if (!user_can_enter(location, location->run_dir)) {
         problem_set(problem, "data_dir",
                     "User %s, who runs PostgreSQL, cannot enter %.120s. Give it a data_dir every user can reach.",
-                    place->user, root);
+                    location->user, root);
         return MIRE_FAULT_SYSTEM;
     }
     return 0;
 }
 
 /* In the child, after fork: only calls that are safe there. */
-static void become(const struct embedded_place *place, int death_signal, int log_fd, pid_t parent)
+static void become(const struct embedded_place *location, int death_signal, int log_fd, pid_t parent)
 {
     sigset_t none;
     int null = open("/dev/null", O_RDONLY);
     setsid(); /* the terminal's Ctrl-C is for us; we stop the cluster when all is written */
-    set_child_ids(place);
+    set_child_ids(location);
     prctl(PR_SET_PDEATHSIG, death_signal); /* after setuid, which clears it */
     if (getppid() != parent)
         _exit(126);
@@ -212,63 +214,63 @@ static void become(const struct embedded_place *place, int death_signal, int log
         _exit(126);
 }
 
-pid_t embedded_spawn(const struct embedded_place *place, int death_signal, char *const argv[])
+pid_t embedded_spawn(const struct embedded_place *location, int death_signal, char *const argv[])
 {
-    int log_fd MIRE_SCOPED(close_fd) = open(place->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int log_fd MIRE_SCOPED(close_fd) = open(location->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (log_fd < 0)
         return -1;
     pid_t parent = getpid();
     pid_t pid = fork();
     if (pid == 0) {
-        become(place, death_signal, log_fd, parent);
+        become(location, death_signal, log_fd, parent);
         execv(argv[0], argv);
         _exit(127);
     }
     return pid;
 }
 
-static void remove_tree(const struct embedded_place *place, const char *path)
+static void remove_tree(const struct embedded_place *location, const char *path)
 {
     int status;
     char rm[] = "/bin/rm", flags[] = "-rf", copy[PATH_MAX];
     join(copy, sizeof copy, "%s", path);
     char *const argv[] = {rm, flags, copy, NULL};
-    struct embedded_place self = *place;
+    struct embedded_place self = *location;
     self.drops = false;
     pid_t pid = embedded_spawn(&self, SIGTERM, argv);
     if (pid > 0)
         waitpid(pid, &status, 0);
 }
 
-bool embedded_has_cluster(const struct embedded_place *place)
+bool embedded_has_cluster(const struct embedded_place *location)
 {
     char version[PATH_MAX + 16];
-    join(version, sizeof version, "%s/PG_VERSION", place->cluster);
+    join(version, sizeof version, "%s/PG_VERSION", location->cluster);
     return !access(version, F_OK);
 }
 
-pid_t embedded_begin_cluster(const struct embedded_place *place)
+pid_t embedded_begin_cluster(const struct embedded_place *location)
 {
     char program[PATH_MAX + 16], target[PATH_MAX];
     char pgdata[] = "-D", user[] = "--username=mire", trust[] = "--auth=trust", encoding[] = "--encoding=UTF8",
          locale[] = "--locale=C", quiet[] = "--no-instructions";
-    remove_tree(place, place->fresh);
-    join(program, sizeof program, "%s/initdb", place->bin_dir);
-    join(target, sizeof target, "%s", place->fresh);
+    remove_tree(location, location->fresh);
+    join(program, sizeof program, "%s/initdb", location->bin_dir);
+    join(target, sizeof target, "%s", location->fresh);
     char *const argv[] = {program, pgdata, target, user, trust, encoding, locale, quiet, NULL};
-    return make_private_dir(place, place->fresh) ? embedded_spawn(place, SIGTERM, argv) : -1;
+    return make_private_dir(location, location->fresh) ? embedded_spawn(location, SIGTERM, argv) : -1;
 }
 
-bool embedded_end_cluster(const struct embedded_place *place)
+bool embedded_end_cluster(const struct embedded_place *location)
 {
-    return !rename(place->fresh, place->cluster);
+    return !rename(location->fresh, location->cluster);
 }
 
-pid_t embedded_left_behind(const struct embedded_place *place)
+pid_t embedded_left_behind(const struct embedded_place *location)
 {
     char path[PATH_MAX + 32], name[32] = "";
     int pid = 0;
-    join(path, sizeof path, "%s/postmaster.pid", place->cluster);
+    join(path, sizeof path, "%s/postmaster.pid", location->cluster);
     MIRE_SCOPED(close_file) FILE *pid_file = fopen(path, "re");
     if (!pid_file || fscanf(pid_file, "%d", &pid) != 1 || pid <= 1)
         return 0;
@@ -291,11 +293,11 @@ static const char *complaint(const char *line)
     return NULL;
 }
 
-void embedded_last_words(char *out, size_t room, const struct embedded_place *place)
+void embedded_last_words(char *out, size_t room, const struct embedded_place *location)
 {
     char line[256];
     out[0] = '\0';
-    MIRE_SCOPED(close_file) FILE *file = fopen(place->log_path, "re");
+    MIRE_SCOPED(close_file) FILE *file = fopen(location->log_path, "re");
     if (!file)
         return;
     if (fseek(file, -LAST_WORDS, SEEK_END))

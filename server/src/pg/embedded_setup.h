@@ -26,7 +26,8 @@ struct embedded_place {
 };
 
 /* Fill in everything; makes the directories. 0 or a fault with `problem`. */
-int embedded_place_init(struct embedded_place *place, struct problem *problem, const struct embedded_options *options);
+int embedded_place_init(struct embedded_place *location, struct problem *problem,
+                        const struct embedded_options *options);
 
 /* Directory of the socket for a data directory: inside it, or under /tmp if that path would be too long. */
 int embedded_run_dir(char *out, size_t room, const char *data_dir);
@@ -34,22 +35,22 @@ int embedded_run_dir(char *out, size_t room, const char *data_dir);
 /* The connection string for a socket directory. False: it does not fit. */
 bool embedded_conninfo_format(char *out, size_t room, const char *run_dir);
 
-bool embedded_has_cluster(const struct embedded_place *place);
+bool embedded_has_cluster(const struct embedded_place *location);
 
 /* Start initdb in a place aside: its process number, or -1. When it has ended well, put the cluster in its place. */
-pid_t embedded_begin_cluster(const struct embedded_place *place);
-bool embedded_end_cluster(const struct embedded_place *place);
+pid_t embedded_begin_cluster(const struct embedded_place *location);
+bool embedded_end_cluster(const struct embedded_place *location);
 
 /* A postmaster that an earlier process left behind and that still runs on the cluster; 0: none. */
-pid_t embedded_left_behind(const struct embedded_place *place);
+pid_t embedded_left_behind(const struct embedded_place *location);
 
 /* What PostgreSQL's log last complained about; "" if nothing. */
-void embedded_last_words(char *out, size_t room, const struct embedded_place *place);
+void embedded_last_words(char *out, size_t room, const struct embedded_place *location);
 
 /*
  * Start a program as the cluster's user, in a session of its own, its output to the log file; it gets `death_signal`
  * when the calling thread ends. Its process number, or -1.
  */
-pid_t embedded_spawn(const struct embedded_place *place, int death_signal, char *const argv[]);
+pid_t embedded_spawn(const struct embedded_place *location, int death_signal, char *const argv[]);
 
 #endif

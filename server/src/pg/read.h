@@ -23,7 +23,7 @@ enum { READ_NONE = 1 };
 #define MIRE_TREND_PARTS  24
 #define MIRE_SERIES_MAX   12    /* versions drawn as lines */
 #define MIRE_VERSIONS_MAX 100   /* versions listed */
-#define MIRE_SHARES_MAX   200   /* values of a facet */
+#define MIRE_FACET_MAX    200   /* values of a facet */
 #define MIRE_VALUES_MAX   10    /* values of a distribution */
 #define MIRE_TOP_MAX      10    /* issues of an overview */
 #define MIRE_FEATURES_MAX 100   /* level-2 issues shown of one group */
@@ -65,7 +65,7 @@ int read_backlog(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *
 
 /* Totals (read_totals.c): views are honoured in app, span, version and kind */
 
-struct share {
+struct facet_value {
     const char *key;
     int64_t reports;
     double events;
@@ -94,14 +94,14 @@ int read_turns(struct turn **out, size_t *count, struct pg_tx *tx, struct arena 
 enum read_facet { READ_BY_VERSION, READ_BY_KIND, READ_BY_STATE };
 
 /* Most reports first. */
-int read_shares(struct share **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                enum read_facet facet);
+int read_facet_values(struct facet_value **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                      const struct view *view, enum read_facet facet);
 
 /* Everything an app's counters say about a view. */
 struct sums {
-    struct totals totals;  /* devices: not counted */
-    int64_t first_hour_us; /* of the oldest counter; 0: none */
-    struct share *kinds;   /* most reports first */
+    struct totals totals;      /* devices: not counted */
+    int64_t first_hour_us;     /* of the oldest counter; 0: none */
+    struct facet_value *kinds; /* most reports first */
     size_t kind_count;
     struct version_row *versions; /* newest first: by first report, then by the natural order */
     size_t version_count;
@@ -168,7 +168,7 @@ int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const 
 
 struct issue_summary {
     int64_t issue;
-    const char *caller1, *caller1_image, *caller1_place, *caller2, *caller2_image, *category, *reason, *state;
+    const char *caller1, *caller1_image, *caller1_location, *caller2, *caller2_image, *category, *reason, *state;
     const char *subject;  /* the category of memory to blame; "" of an issue that is none of memory */
     struct totals totals; /* devices: not counted */
     int64_t most_bytes;   /* that the subject held in one report */
@@ -299,7 +299,7 @@ struct member_part { /* an issue shown as it */
     bool memory;
 };
 
-/* Itself first, then those with most reports; at most MIRE_SHARES_MAX. */
+/* Itself first, then those with most reports; at most MIRE_FACET_MAX. */
 int read_members(struct member_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                  const struct view *view, int64_t issue);
 
@@ -310,7 +310,7 @@ struct act_part { /* one row of issue_alias */
     int64_t at_us, undone_us; /* undone_us 0: it holds */
 };
 
-/* What was done to it and to those shown as it, newest first; at most MIRE_SHARES_MAX. */
+/* What was done to it and to those shown as it, newest first; at most MIRE_FACET_MAX. */
 int read_acts(struct act_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t issue);
 
 struct shown_row {
@@ -339,7 +339,7 @@ struct healthy_row {
     int64_t last_us;
 };
 
-/* Versions and device classes that healthy processes told of, newest first; at most MIRE_SHARES_MAX. Honours the app.
+/* Versions and device classes that healthy processes told of, newest first; at most MIRE_FACET_MAX. Honours the app.
  */
 int read_healthy_versions(struct healthy_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                           const struct view *view);
@@ -361,7 +361,7 @@ int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struc
 
 enum read_pick { READ_LATEST, READ_FIRST, READ_WORST, READ_BY_ID };
 
-struct report_place {
+struct report_position {
     struct report_row row;
     int64_t position, total;
     bool has_newer, has_older;
@@ -369,8 +369,8 @@ struct report_place {
 };
 
 /* One report of an issue and where it stands. 0, READ_NONE or a fault. */
-int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int64_t issue,
-                enum read_pick pick, const struct uuid *id);
+int read_report(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                int64_t issue, enum read_pick pick, const struct uuid *id);
 
 /*
  * Hand the stacks of an issue's reports to `take`, newest first, at most `limit`; only those of `one` if it is given.
@@ -385,7 +385,7 @@ int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const 
 struct missing_row {
     char *build_id; /* hexadecimal */
     const char *name, *arch;
-    int64_t reports;            /* that lack it */
+    int64_t reports;            /* that miss it */
     int64_t reports_with_names; /* of them, those that have its functions' names, but neither lines nor inlined calls */
     int64_t first_seen_us;
     int64_t looks, look_at_us; /* how often it was looked for, and when it is again; 0: it is not looked for */

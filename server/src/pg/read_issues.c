@@ -61,7 +61,7 @@ static const struct {
 };
 
 static const char features_sql[] =
-    "SELECT i.issue_id, i.caller1, i.caller1_image, i.caller1_place, i.caller2, i.caller2_image, i.category, i.reason,"
+    "SELECT i.issue_id, i.caller1, i.caller1_image, i.caller1_location, i.caller2, i.caller2_image, i.category, i.reason,"
     "  " STATE ", i.subject, coalesce(w.first_seen, i.first_seen), v.version, coalesce(w.members, 1), i.split_from"
     " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)" WHOLES
     " JOIN version v ON v.version_id = coalesce(w.first_version_id, i.first_version_id) WHERE i.app_id = $1 ORDER BY u.place";
@@ -163,8 +163,9 @@ static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, 
 
 static int feature_fill(struct issue_summary *f, struct arena *arena, const struct pg_rows *rows, size_t row)
 {
-    const char **texts[] = {&f->caller1,  &f->caller1_image, &f->caller1_place, &f->caller2, &f->caller2_image,
-                            &f->category, &f->reason,        &f->state,         &f->subject};
+    const char **texts[] = {&f->caller1, &f->caller1_image, &f->caller1_location,
+                            &f->caller2, &f->caller2_image, &f->category,
+                            &f->reason,  &f->state,         &f->subject};
     f->issue = pg_int(rows, row, 0);
     for (int i = 0; i < 9; i++)
         if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, i + 1))))

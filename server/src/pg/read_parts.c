@@ -73,7 +73,7 @@ int read_members(struct member_part **out, size_t *count, struct pg_tx *tx, stru
                  const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, members_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8(issue), PG_INT8(MIRE_SHARES_MAX));
+    int rc = pg_query(&rows, tx, members_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8(issue), PG_INT8(MIRE_FACET_MAX));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -103,7 +103,7 @@ static int act_fill(struct act_part *a, struct arena *arena, const struct pg_row
 int read_acts(struct act_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, log_sql, PG_INT4(app), PG_INT8(issue), PG_INT8(MIRE_SHARES_MAX));
+    int rc = pg_query(&rows, tx, log_sql, PG_INT4(app), PG_INT8(issue), PG_INT8(MIRE_FACET_MAX));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

@@ -70,11 +70,11 @@ static const char *const pick_sql[2][4] = {PICKS(ISSUE_ALONE), PICKS(ISSUE_MANY)
     NEIGHBOUR(which, ">", "ASC") ", " NEIGHBOUR(which, "<", "DESC") " FROM event WHERE " EVENT_IN_VIEW which("6")
 /* clang-format on */
 
-int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int64_t issue,
-                enum read_pick pick, const struct uuid *id)
+int read_report(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                int64_t issue, enum read_pick pick, const struct uuid *id)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    struct pg_rows *place MIRE_SCOPED(pg_rows_free) = NULL;
+    struct pg_rows *location MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pick == READ_BY_ID ? pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue),
                                            PG_INT2(uuid_slot(id)), PG_UUID(id))
                                 : pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue));
@@ -85,16 +85,16 @@ int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena,
         return READ_NONE;
     rc = row_fill(&out->row, arena, rows, 0);
     if (rc == 0)
-        rc = pg_query(&place, tx, OF_ISSUE(view, PLACE), VIEW_PARAMS(view), PG_INT8(issue),
+        rc = pg_query(&location, tx, OF_ISSUE(view, PLACE), VIEW_PARAMS(view), PG_INT8(issue),
                       PG_TIME(out->row.received_us), PG_UUID(&out->row.id));
     if (rc != 0)
         return rc;
-    out->total = pg_int(place, 0, 0);
-    out->position = pg_int(place, 0, 1) + 1;
-    out->has_newer = !pg_is_null(place, 0, 2);
-    out->newer = pg_uuid(place, 0, 2);
-    out->has_older = !pg_is_null(place, 0, 3);
-    out->older = pg_uuid(place, 0, 3);
+    out->total = pg_int(location, 0, 0);
+    out->position = pg_int(location, 0, 1) + 1;
+    out->has_newer = !pg_is_null(location, 0, 2);
+    out->newer = pg_uuid(location, 0, 2);
+    out->has_older = !pg_is_null(location, 0, 3);
+    out->older = pg_uuid(location, 0, 3);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* read_symbols.c - which debug files reports lack, and which are there. */
+/* read_symbols.c - which debug files reports miss, and which are there. */
 #include "pg/read.h"
 
 #include "pg/read_sql.h"

@@ -26,11 +26,11 @@ static const char *const share_sql[] = {
 };
 /* clang-format on */
 
-int read_shares(struct share **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                enum read_facet facet)
+int read_facet_values(struct facet_value **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                      const struct view *view, enum read_facet facet)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, share_sql[facet], TOTALS_PARAMS(view), PG_INT8(MIRE_SHARES_MAX));
+    int rc = pg_query(&rows, tx, share_sql[facet], TOTALS_PARAMS(view), PG_INT8(MIRE_FACET_MAX));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -85,7 +85,7 @@ int read_turns(struct turn **out, size_t *count, struct pg_tx *tx, struct arena 
 
 static int by_reports(const void *a, const void *b)
 {
-    const struct share *x = a, *y = b;
+    const struct facet_value *x = a, *y = b;
     if (x->reports != y->reports)
         return x->reports > y->reports ? -1 : 1;
     return strcmp(x->key, y->key);
@@ -156,7 +156,7 @@ static int sums_add(struct sums *out, struct arena *arena, const struct pg_rows 
         out->totals = totals;
         out->first_hour_us = pg_time(rows, row, 8);
     } else if (what == OF_KIND) {
-        out->kinds[out->kind_count++] = (struct share){text, totals.reports, totals.events};
+        out->kinds[out->kind_count++] = (struct facet_value){text, totals.reports, totals.events};
     } else if (what == OF_VERSION) {
         out->versions[out->version_count++] = (struct version_row){text, pg_time(rows, row, 9), totals};
     } else {

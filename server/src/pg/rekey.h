@@ -28,7 +28,7 @@ int pg_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask
 /* How far a job is. Texts live as long as `rows`. */
 struct rekey_job {
     int64_t job;
-    int32_t app_id; /* 0: of all that lacked a debug file */
+    int32_t app_id; /* 0: of all that missed a debug file */
     const char *cause;
     const char *detail;
     const char *state; /* "queueing", "running", "done", "cancelled" */
@@ -56,7 +56,7 @@ struct rekey_flow {
 int pg_rekey_flows(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job, int64_t most);
 void pg_rekey_read_flow(struct rekey_flow *out, const struct pg_rows *rows, size_t row);
 
-/* A debug file of that build id can be used from now on: the reports that lack it are derived anew. */
+/* A debug file of that build id can be used from now on: the reports that miss it are derived again. */
 int pg_symbol_arrived(struct pg_tx *tx, struct pg_bytes build_id);
 
 #endif

@@ -221,12 +221,12 @@ int pg_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row *
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
         pg_query(&rows, tx,
-                 "UPDATE issue SET feature_key = $3, caller1 = $4, caller1_image = $5, caller1_place = $6,"
+                 "UPDATE issue SET feature_key = $3, caller1 = $4, caller1_image = $5, caller1_location = $6,"
                  " caller2 = $7, caller2_image = $8, category = $9, reason = $10, subject = $11,"
                  " rules_version = $12, unnamed = $13, blame_key = $14 WHERE app_id = $1 AND issue_id = $2 AND unnamed"
                  " AND NOT EXISTS (SELECT FROM issue WHERE app_id = $1 AND feature_key = $3)",
                  PG_INT4(issue->app_id), PG_INT8(issue_id), PG_BYTES(issue->feature_key, MIRE_FEATURE_KEY_LEN),
-                 PG_TEXT(issue->caller1), PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_place),
+                 PG_TEXT(issue->caller1), PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_location),
                  PG_TEXT(issue->caller2), PG_TEXT(issue->caller2_image), PG_TEXT(issue->category),
                  PG_TEXT(issue->reason), PG_TEXT(issue->subject), PG_INT4(issue->rules_version),
                  PG_BOOL(issue->unnamed), issue->joins ? PG_BYTES(issue->blame_key, MIRE_FEATURE_KEY_LEN) : PG_NULL());
@@ -278,7 +278,7 @@ int pg_event_move(struct pg_tx *tx, const struct event_row *event)
                     PG_INT4(event->tree));
 }
 
-int pg_lacks_forget(struct pg_tx *tx, const struct report_key *key)
+int pg_missing_debug_forget(struct pg_tx *tx, const struct report_key *key)
 {
     struct uuid id = id_of(key);
     return pg_query(NULL, tx, "DELETE FROM missing_debug_file WHERE slot = $1 AND day = $2 AND report_id = $3",

@@ -92,7 +92,7 @@ int pg_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from);
 
 /* What a report is now, in place of what was stored. */
 int pg_event_move(struct pg_tx *tx, const struct event_row *event);
-int pg_lacks_forget(struct pg_tx *tx, const struct report_key *key);
+int pg_missing_debug_forget(struct pg_tx *tx, const struct report_key *key);
 
 /* After reports were taken away from a counter: the longest and newest of those that are left; none: the row goes. */
 int pg_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour);

@@ -30,8 +30,8 @@ int pg_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes bu
     struct pg_bytes id = pg_bytes(rows, 0, 2), hash = pg_bytes(rows, 0, 4);
     *out = (struct symbol_info){
         .debug = pg_bool(rows, 0, 0), .size_bytes = pg_int(rows, 0, 1), .came_us = pg_time(rows, 0, 3)};
-    out->edition = hash.len >= sizeof out->edition ? load_64(hash.bytes) : (uint64_t)out->came_us;
-    out->edition += !out->edition;
+    out->contents_id = hash.len >= sizeof out->contents_id ? load_64(hash.bytes) : (uint64_t)out->came_us;
+    out->contents_id += !out->contents_id;
     out->id_len = id.len < sizeof out->id ? id.len : sizeof out->id;
     memcpy(out->id, id.bytes, out->id_len);
     return 1;
@@ -138,8 +138,8 @@ int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struc
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_BYTES(hash.bytes, hash.len));
 }
 
-/* A file of before its hash was kept is lacking too if reports lack it. */
-int pg_symbols_lacking(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
+/* A file without a hash is missing too if reports miss it. */
+int pg_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
                        size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -157,8 +157,8 @@ int pg_symbols_lacking(struct symbol_there *out, struct pg_tx *tx, const struct 
         bool told = hash.len == sizeof out[i].hash;
         int64_t rank = pg_int(rows, i, 0), asked = debug[i] ? 2 : 1;
         bool wanting = pg_bool(rows, i, 2) && rank <= asked; /* names add nothing to a file with lines */
-        out[i].lacking = rank < asked || (wanting && !told);
-        out[i].wanting = wanting && !out[i].lacking;
+        out[i].missing = rank < asked || (wanting && !told);
+        out[i].wanting = wanting && !out[i].missing;
         if (out[i].wanting) {
             memcpy(out[i].hash, hash.bytes, hash.len);
             snprintf(out[i].defect, sizeof out[i].defect, "%s", pg_text(rows, i, 3));

@@ -15,8 +15,8 @@ struct symbol_info {
     size_t id_len;
     bool debug; /* has DWARF; otherwise names only */
     int64_t size_bytes;
-    int64_t came_us;  /* microseconds since 1970 UTC */
-    uint64_t edition; /* another number for other contents; never 0 */
+    int64_t came_us;      /* microseconds since 1970 UTC */
+    uint64_t contents_id; /* another number for other contents; never 0 */
 };
 
 /* The best uploaded file of a build id, or of the mapping that is known by it: 1 found, 0 there is none, below zero a
@@ -70,7 +70,7 @@ int pg_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct s
 /* Where a file came from, if not by upload. */
 int pg_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *source);
 
-/* A module that reports lack a debug file of, and that is due to be looked for. */
+/* A module whose debug file reports miss, and that is due to be looked for. */
 struct symbol_wanted {
     uint8_t id[MIRE_BUILD_ID_MAX];
     size_t id_len;
@@ -84,7 +84,7 @@ int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx);
 int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s);
 
 /*
- * Those that are lacking and not due: build id, and when it was found in a directory the last time, or null.
+ * Those that are missing and not due: build id, and when it was found in a directory the last time, or null.
  *
  *   most     rows
  *   again_s  as it was told to pg_symbol_answer then
@@ -98,15 +98,15 @@ int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id);
 int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash);
 
 struct symbol_there {
-    bool lacking; /* there is no file of that build id, or only names where `debug` is asked for */
-    bool wanting; /* there is, and yet it is damaged, has lines alone where `debug` is asked for, or reports lack it,
+    bool missing; /* there is no file of that build id, or only names where `debug` is asked for */
+    bool wanting; /* there is, and yet it is damaged, has lines alone where `debug` is asked for, or reports miss it,
                      or the program it is a split file of: what is not `hash` may serve better */
     uint8_t hash[32]; /* of the contents that are there, if wanting */
     char defect[240]; /* what of them is damaged, if wanting */
 };
 
-/* Which of these files are lacking; `out` has one a file. */
-int pg_symbols_lacking(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
+/* Which of these files are missing; `out` has one a file. */
+int pg_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
                        size_t count);
 
 /* A file that is sent in parts, by the BLAKE2b-256 of the whole. */

@@ -10,14 +10,14 @@
 #define MIRE_PLACE_NAME 4096                 /* bytes of a function's name as shown */
 #define MIRE_NAMES_NS   UINT64_C(1000000000) /* processor time for names of a report that take long */
 
-struct chain { /* places of one frame, innermost first */
+struct chain { /* locations of one frame, innermost first */
     uint32_t first;
     uint32_t count;
 };
 
 struct outlined { /* of a wire node whose frame is an outline: what it stands for */
     bool known;
-    struct chain chain; /* the frame that called it, at the place it was moved out of; none: it is left out */
+    struct chain chain; /* the frame that called it, at the location it was moved out of; none: it is left out */
     uint32_t under;     /* below this wire node */
 };
 
@@ -27,12 +27,12 @@ struct symbolicate_job {
     uint64_t now_ms;
     struct chain *chains;      /* per frame */
     struct outlined *outlined; /* per wire node; NULL: there is no outline */
-    struct resolved_place *places;
-    size_t place_count;
+    struct resolved_location *locations;
+    size_t location_count;
     size_t place_room;
     size_t unresolved;
     uint64_t names_ns; /* left for names that take long */
-    struct symbolicate_lack *lacks;
+    struct symbolicate_missing *missing;
     size_t missing_count;
 };
 
@@ -42,8 +42,8 @@ struct where { /* the image of a frame */
     uint64_t base;     /* what its module's addresses count from */
 };
 
-/* Room for one place more, with zeros; NULL: no memory. */
-struct resolved_place *symbolicate_add(struct symbolicate_job *job);
+/* Room for one location more, with zeros; NULL: no memory. */
+struct resolved_location *symbolicate_add(struct symbolicate_job *job);
 
 /* The frames of one image of Java. */
 struct java_image {
@@ -52,13 +52,13 @@ struct java_image {
     size_t count;
     struct retrace *retrace; /* NULL: there is no mapping */
     struct where where;
-    bool lacks; /* set: a mapping would name them better */
+    bool missing; /* set: a mapping would name them better */
 };
 
 /* Resolve them, and the nodes of those that are outlines. 0 or a fault. */
 int symbolicate_java(struct symbolicate_job *job, struct java_image *java);
 
-/* Places of the frames order[0..count), which are rows of a script. 0 or a fault. */
+/* Locations of the frames order[0..count), which are rows of a script. 0 or a fault. */
 int symbolicate_script(struct symbolicate_job *job, const struct report_image *image, const uint32_t *order,
                        size_t count);
 

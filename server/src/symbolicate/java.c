@@ -1,10 +1,10 @@
 /*
- * java.c - places of Java: by the mapping, else as they came.
+ * java.c - locations of Java: by the mapping, else as they came.
  *
- * A method that the compiler made has no place: its node becomes its caller's.
+ * A method that the compiler made has no location: its node becomes its caller's.
  *
  * Code that R8 moved out of several methods (an outline) has a frame of its own, which no source knows. Its line tells
- * which place in its caller it stands for, so its node becomes that place, below it calls inlined into the outline,
+ * which location in its caller it stands for, so its node becomes that location, below it calls inlined into the outline,
  * beside the caller's own:
  *
  *     wire trie                  resolved trie
@@ -40,21 +40,21 @@ static int add_raw(struct symbolicate_job *job, struct java_image *java, const s
     bool methods = java->retrace && retrace_is_methods(java->retrace);
     bool told = image->id_len && !image->by_version;
     bool whole = java->retrace && retrace_is_whole(java->retrace);
-    bool lacks = row->number >= 0 ? !methods : !whole && (told || !is_source(row->file));
-    struct resolved_place *place = symbolicate_add(job);
-    if (!place)
+    bool missing = row->number >= 0 ? !methods : !whole && (told || !is_source(row->file));
+    struct resolved_location *location = symbolicate_add(job);
+    if (!location)
         return MIRE_FAULT_MEMORY;
-    *place = (struct resolved_place){
+    *location = (struct resolved_location){
         .function = report_java_name(job->arena, row),
         .image = java->where.name,
         .file = is_source(row->file) ? row->file : "",
         .line = row->line,
         .named = row->number < 0,
-        .build = lacks && image->id_len ? java->where.build : NULL,
+        .build = missing && image->id_len ? java->where.build : NULL,
     };
-    java->lacks |= lacks && image->id_len;
-    job->unresolved += lacks;
-    return place->function ? 0 : MIRE_FAULT_MEMORY;
+    java->missing |= missing && image->id_len;
+    job->unresolved += missing;
+    return location->function ? 0 : MIRE_FAULT_MEMORY;
 }
 
 static bool same_method(const struct retrace_frame *a, const struct retrace_frame *b)
@@ -64,7 +64,7 @@ static bool same_method(const struct retrace_frame *a, const struct retrace_fram
 }
 
 /*
- * Where a frame may be one of several, the calls of one level are one place: Main.draw or Main.measure. Outermost calls
+ * Where a frame may be one of several, the calls of one level are one location: Main.draw or Main.measure. Outermost calls
  * are of one level, their inner ones of the next.
  */
 struct level {
@@ -110,12 +110,12 @@ static int add_retraced(struct chain *chain, struct symbolicate_job *job, const 
     for (gather(&levels[0], answer, 0); levels[count].count && ++count < MIRE_RETRACE_CHAIN;)
         gather(&levels[count], answer, count);
     if (!chain->count)
-        chain->first = (uint32_t)job->place_count;
+        chain->first = (uint32_t)job->location_count;
     for (size_t i = count; i-- > 0;) {
-        struct resolved_place *place = symbolicate_add(job);
-        if (!place)
+        struct resolved_location *location = symbolicate_add(job);
+        if (!location)
             return MIRE_FAULT_MEMORY;
-        *place = (struct resolved_place){
+        *location = (struct resolved_location){
             .function = join(job, &levels[i]),
             .image = java->where.name,
             .file = arena_strdup(job->arena, levels[i].frames[0]->file),
@@ -123,7 +123,7 @@ static int add_retraced(struct chain *chain, struct symbolicate_job *job, const 
             .named = true,
             .inlined = i > 0,
         };
-        if (!place->function || !place->file)
+        if (!location->function || !location->file)
             return MIRE_FAULT_MEMORY;
         chain->count++;
     }
@@ -153,7 +153,7 @@ static int resolve(bool *outline_out, struct symbolicate_job *job, struct java_i
     const struct report_java *row = row_of(job, frame);
     look_up(&answer, &carry, java, row);
     *outline_out = carry.position != 0;
-    *chain = (struct chain){(uint32_t)job->place_count, 0};
+    *chain = (struct chain){(uint32_t)job->location_count, 0};
     if (answer.count)
         return add_retraced(chain, job, java, &answer);
     if (answer.left_out)
@@ -162,7 +162,7 @@ static int resolve(bool *outline_out, struct symbolicate_job *job, struct java_i
     return add_raw(job, java, row);
 }
 
-/* What the node of an outline stands for: its caller, or that one's, at the place it was moved out of. */
+/* What the node of an outline stands for: its caller, or that one's, at the location it was moved out of. */
 static int resolve_outline(struct symbolicate_job *job, const struct java_image *java, uint32_t node)
 {
     const struct report *report = job->report;

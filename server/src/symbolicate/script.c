@@ -7,18 +7,18 @@
 
 #include <string.h>
 
-static int fill(struct resolved_place *out, struct arena *arena, const struct report_image *image,
+static int fill(struct resolved_location *out, struct arena *arena, const struct report_image *image,
                 const struct report_script *row)
 {
     struct perf_place perf = {row->function, row->file, path_base(row->file), row->line};
     int rc = strcmp(image->script, "perf") || row->file[0] ? 0 : perf_parse(&perf, arena, row->function);
     if (!rc)
-        *out = (struct resolved_place){.function = perf.function,
-                                       .image = perf.image[0] ? perf.image : image->name,
-                                       .file = perf.file,
-                                       .line = perf.line,
-                                       .named = true,
-                                       .script = true};
+        *out = (struct resolved_location){.function = perf.function,
+                                          .image = perf.image[0] ? perf.image : image->name,
+                                          .file = perf.file,
+                                          .line = perf.line,
+                                          .named = true,
+                                          .script = true};
     return rc;
 }
 
@@ -27,11 +27,11 @@ int symbolicate_script(struct symbolicate_job *job, const struct report_image *i
 {
     for (size_t i = 0; i < count; i++) {
         const struct report_script *row = &job->report->scripts[job->report->frames[order[i]].offset];
-        job->chains[order[i]] = (struct chain){(uint32_t)job->place_count, 1};
-        struct resolved_place *place = symbolicate_add(job);
-        if (!place)
+        job->chains[order[i]] = (struct chain){(uint32_t)job->location_count, 1};
+        struct resolved_location *location = symbolicate_add(job);
+        if (!location)
             return MIRE_FAULT_MEMORY;
-        int rc = fill(place, job->arena, image, row);
+        int rc = fill(location, job->arena, image, row);
         if (rc)
             return rc;
     }

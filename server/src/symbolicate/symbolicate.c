@@ -16,46 +16,46 @@
 
 #define AT_ONCE 64 /* frames looked up together */
 
-struct resolved_place *symbolicate_add(struct symbolicate_job *job)
+struct resolved_location *symbolicate_add(struct symbolicate_job *job)
 {
-    if (job->place_count == job->place_room) {
+    if (job->location_count == job->place_room) {
         size_t room = job->place_room * 2 + 64;
-        struct resolved_place *places = arena_array(job->arena, room, sizeof *places);
-        if (!places)
+        struct resolved_location *locations = arena_array(job->arena, room, sizeof *locations);
+        if (!locations)
             return NULL;
-        if (job->place_count)
-            memcpy(places, job->places, job->place_count * sizeof *places);
-        job->places = places;
+        if (job->location_count)
+            memcpy(locations, job->locations, job->location_count * sizeof *locations);
+        job->locations = locations;
         job->place_room = room;
     }
-    return &job->places[job->place_count++];
+    return &job->locations[job->location_count++];
 }
 
 /*
- * A place for an address nothing is known of, or only where its function begins (start, else 0). Addresses outside all
+ * A location for an address nothing is known of, or only where its function begins (start, else 0). Addresses outside all
  * modules (code made at run time, mostly) differ from run to run, so they have one name for all.
  */
 static int add_bare(struct symbolicate_job *job, const struct where *where, uint64_t offset, uint64_t start)
 {
     const char *image = where->name;
-    struct resolved_place *place = symbolicate_add(job);
-    if (!place)
+    struct resolved_location *location = symbolicate_add(job);
+    if (!location)
         return MIRE_FAULT_MEMORY;
-    *place = (struct resolved_place){.image = image, .build = where->build, .file = "", .offset = offset};
-    place->function =
+    *location = (struct resolved_location){.image = image, .build = where->build, .file = "", .offset = offset};
+    location->function =
         image[0] ? arena_printf(job->arena, "%s+0x%" PRIx64, image, start ? start : offset) : "[anonymous code]";
     job->unresolved++;
-    return place->function ? 0 : MIRE_FAULT_MEMORY;
+    return location->function ? 0 : MIRE_FAULT_MEMORY;
 }
 
 static int add_named(struct symbolicate_job *job, const char *image, uint64_t offset, const struct symbol_frame *frame)
 {
     char name[MIRE_PLACE_NAME];
-    struct resolved_place *place = symbolicate_add(job);
-    if (!place)
+    struct resolved_location *location = symbolicate_add(job);
+    if (!location)
         return MIRE_FAULT_MEMORY;
     size_t len = symbol_demangle_within(name, sizeof name, frame->function, &job->names_ns);
-    *place = (struct resolved_place){
+    *location = (struct resolved_location){
         .function = arena_copy(job->arena, name, len),
         .image = image,
         .file = frame->file ? arena_strdup(job->arena, frame->file) : "",
@@ -64,14 +64,14 @@ static int add_named(struct symbolicate_job *job, const char *image, uint64_t of
         .named = true,
         .inlined = frame->inlined,
     };
-    return place->function && place->file ? 0 : MIRE_FAULT_MEMORY;
+    return location->function && location->file ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* Places of one frame, from what its module knows. */
+/* Locations of one frame, from what its module knows. */
 static int resolve_frame(struct symbolicate_job *job, struct chain *chain, const struct symbol_frame *frames,
                          size_t count, const struct where *where, uint64_t offset)
 {
-    chain->first = (uint32_t)job->place_count;
+    chain->first = (uint32_t)job->location_count;
     chain->count = 1;
     if (!count || !frames[count - 1].function)
         return add_bare(job, where, offset, count ? frames[count - 1].start : 0);
@@ -138,37 +138,38 @@ static int name_image(struct where *out, struct symbolicate_job *job, const stru
     return out->build ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* It would be known better with a file that is not there. A build id that stands there twice is lacking once. */
-static int note_lack(struct symbolicate_job *job, const struct symbolicate_lack *lack)
+/* It would be known better with a file that is not there. A build id that stands there twice is missing once. */
+static int note_missing(struct symbolicate_job *job, const struct symbolicate_missing *entry)
 {
-    const struct report_image *image = lack->image;
+    const struct report_image *image = entry->image;
     for (size_t i = 0; i < job->missing_count; i++)
-        if (job->lacks[i].image->id_len == image->id_len && !memcmp(job->lacks[i].image->id, image->id, image->id_len))
+        if (job->missing[i].image->id_len == image->id_len &&
+            !memcmp(job->missing[i].image->id, image->id, image->id_len))
             return 0;
-    struct symbolicate_lack *kept = &job->lacks[job->missing_count++];
-    *kept = *lack;
-    kept->defect = arena_strdup(job->arena, lack->defect);
-    if (!lack->splits || !kept->defect) /* else they are the module's, which may be closed for another */
+    struct symbolicate_missing *kept = &job->missing[job->missing_count++];
+    *kept = *entry;
+    kept->defect = arena_strdup(job->arena, entry->defect);
+    if (!entry->splits || !kept->defect) /* else they are the module's, which may be closed for another */
         return kept->defect ? 0 : MIRE_FAULT_MEMORY;
     struct symbol_splits *splits = arena_array(job->arena, 1, sizeof *splits);
     if (splits)
-        *splits = *lack->splits;
+        *splits = *entry->splits;
     kept->splits = splits;
     return splits ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* What dwz made of several programs is lacking like an image: by its own id and name. */
+/* What dwz made of several programs is missing like an image: by its own id and name. */
 static int note_alt(struct symbolicate_job *job, const struct report_image *of, const struct symbol_alt *alt)
 {
     struct report_image *image = arena_array(job->arena, 1, sizeof *image);
-    struct symbolicate_lack lack = {image, MIRE_SYMBOLS_SYMTAB, false, NULL, alt->edition ? "is damaged" : ""};
+    struct symbolicate_missing entry = {image, MIRE_SYMBOLS_SYMTAB, false, NULL, alt->contents_id ? "is damaged" : ""};
     if (!image)
         return MIRE_FAULT_MEMORY;
     *image = *of;
     memcpy(image->id, alt->id, alt->id_len);
     image->id_len = (uint8_t)alt->id_len;
     image->name = arena_strdup(job->arena, alt->name);
-    return image->name ? note_lack(job, &lack) : MIRE_FAULT_MEMORY;
+    return image->name ? note_missing(job, &entry) : MIRE_FAULT_MEMORY;
 }
 
 /* Frames of one image that are addresses. */
@@ -184,15 +185,15 @@ static int resolve_native(struct symbolicate_job *job, struct symbols *symbols, 
         return rc;
     where.base = module_is_from_base(module) ? image->base : 0;
     enum symbol_kind kind = module_kind(module);
-    bool debug = kind == MIRE_SYMBOLS_DEBUG; /* of which split files are lacking, or a part is damaged */
+    bool debug = kind == MIRE_SYMBOLS_DEBUG; /* of which split files are missing, or a part is damaged */
     const struct symbol_splits *splits =
         debug && module_missing_splits(module)->count ? module_missing_splits(module) : NULL;
     const struct symbol_alt *alt = debug ? module_missing_alt(module) : NULL;
     char defect[MIRE_SYMBOL_WHY];
-    struct symbolicate_lack lack = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits || alt, splits, defect};
+    struct symbolicate_missing entry = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits || alt, splits, defect};
     (void)module_defect(defect, module);
     if (image->id_len && !module_is_whole(module))
-        rc = note_lack(job, &lack);
+        rc = note_missing(job, &entry);
     if (!rc && image->id_len && alt)
         rc = note_alt(job, image, alt);
     return rc ? rc : resolve_image(job, module, &where, order, count);
@@ -202,7 +203,7 @@ static int resolve_java(struct symbolicate_job *job, struct symbols *symbols, in
                         size_t count)
 {
     const struct report_image *of = &job->report->images[image];
-    struct symbolicate_lack lack = {of, MIRE_SYMBOLS_NONE, false, NULL, ""};
+    struct symbolicate_missing entry = {of, MIRE_SYMBOLS_NONE, false, NULL, ""};
     struct java_image java = {.image = image, .order = order, .count = count};
     int rc = of->id_len ? symbols_find_mapping(&java.retrace, symbols, of->id, of->id_len, job->now_ms) : 0;
     if (!rc)
@@ -210,17 +211,17 @@ static int resolve_java(struct symbolicate_job *job, struct symbols *symbols, in
     if (!rc)
         rc = symbolicate_java(job, &java);
     if (java.retrace && !retrace_is_whole(java.retrace)) {
-        java.lacks = true;
-        lack.had = MIRE_SYMBOLS_SYMTAB;
-        lack.defect = MIRE_RETRACE_DEFECT;
+        java.missing = true;
+        entry.had = MIRE_SYMBOLS_SYMTAB;
+        entry.defect = MIRE_RETRACE_DEFECT;
     }
-    return rc || !java.lacks ? rc : note_lack(job, &lack);
+    return rc || !java.missing ? rc : note_missing(job, &entry);
 }
 
 static int by_build(const void *a, const void *b)
 {
-    const struct report_image *x = ((const struct symbolicate_lack *)a)->image;
-    const struct report_image *y = ((const struct symbolicate_lack *)b)->image;
+    const struct report_image *x = ((const struct symbolicate_missing *)a)->image;
+    const struct report_image *y = ((const struct symbolicate_missing *)b)->image;
     int order = memcmp(x->id, y->id, x->id_len < y->id_len ? x->id_len : y->id_len);
     return order ? order : x->id_len - y->id_len;
 }
@@ -231,8 +232,9 @@ static int resolve_frames(struct symbolicate_job *job, struct symbols *symbols)
     uint32_t *order = NULL;
     uint32_t *first = NULL;
     int rc = sort_frames(&order, &first, job);
-    job->lacks = arena_array(job->arena, 2 * report->image_count, sizeof *job->lacks); /* each, and its file of dwz */
-    if (!job->lacks)
+    job->missing =
+        arena_array(job->arena, 2 * report->image_count, sizeof *job->missing); /* each, and its file of dwz */
+    if (!job->missing)
         return MIRE_FAULT_MEMORY;
     for (int32_t i = -1; !rc && i < (int32_t)report->image_count; i++) {
         const struct where nowhere = {.name = "", .build = ""};
@@ -250,11 +252,11 @@ static int resolve_frames(struct symbolicate_job *job, struct symbols *symbols)
             rc = resolve_native(job, symbols, &report->images[i], these, count);
     }
     if (job->missing_count)
-        qsort(job->lacks, job->missing_count, sizeof *job->lacks, by_build);
+        qsort(job->missing, job->missing_count, sizeof *job->missing, by_build);
     return rc;
 }
 
-/* What a wire node becomes: these places, innermost first, below that wire node's. */
+/* What a wire node becomes: these locations, innermost first, below that wire node's. */
 static struct chain chain_of(uint32_t *under, const struct symbolicate_job *job, size_t node)
 {
     *under = job->report->nodes[node].parent;
@@ -331,7 +333,7 @@ static void map_choices(struct resolved *out, const struct symbolicate_job *job,
     if (report->event.blame.known) { /* of the function itself, not of a call inlined into it */
         const struct chain *chain = &job->chains[report->nodes[report->event.blame.node].frame];
         out->blame = (struct resolved_verdict){.known = chain->count > 0,
-                                               .place = chain->first + (chain->count ? chain->count - 1 : 0),
+                                               .location = chain->first + (chain->count ? chain->count - 1 : 0),
                                                .share_ppm = report->event.blame.share_ppm};
     }
 }
@@ -366,9 +368,9 @@ static const char *in_utf8(struct arena *arena, const char *text)
 
 static int mend_texts(const struct symbolicate_job *job)
 {
-    for (size_t i = 0; i < job->place_count; i++) {
-        struct resolved_place *place = &job->places[i];
-        const char **texts[] = {&place->function, &place->file, &place->image};
+    for (size_t i = 0; i < job->location_count; i++) {
+        struct resolved_location *location = &job->locations[i];
+        const char **texts[] = {&location->function, &location->file, &location->image};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
             bool had = *texts[k] != NULL;
             *texts[k] = in_utf8(job->arena, *texts[k]);
@@ -425,8 +427,8 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
         rc = map_memory(out, &job, map);
     if (!rc)
         rc = report_facts(&out->facts, &out->fact_count, arena, report);
-    out->places = job.places;
-    out->place_count = job.place_count;
-    *counts_out = (struct symbolicate_counts){report->frame_count, job.unresolved, job.lacks, job.missing_count};
+    out->locations = job.locations;
+    out->location_count = job.location_count;
+    *counts_out = (struct symbolicate_counts){report->frame_count, job.unresolved, job.missing, job.missing_count};
     return rc;
 }

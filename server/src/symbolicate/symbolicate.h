@@ -18,7 +18,7 @@
 #include "symbolizer/symbolizer.h"
 
 /* An image that frames lie in and that would be known better with a debug file. */
-struct symbolicate_lack {
+struct symbolicate_missing {
     const struct report_image *image;
     enum symbol_kind had;               /* MIRE_SYMBOLS_NONE or MIRE_SYMBOLS_SYMTAB */
     bool there;                         /* it is, but for other files that its DWARF refers to */
@@ -27,16 +27,16 @@ struct symbolicate_lack {
 };
 
 struct symbolicate_counts {
-    size_t frames;                        /* distinct frames of the report */
-    size_t unresolved;                    /* of them without a function's name, or one that a mapping may change */
-    const struct symbolicate_lack *lacks; /* in the arena, by rising build id, each once */
+    size_t frames;                             /* distinct frames of the report */
+    size_t unresolved;                         /* of them without a function's name, or one that a mapping may change */
+    const struct symbolicate_missing *missing; /* in the arena, by rising build id, each once */
     size_t missing_count;
 };
 
 /*
  * Resolve a report.
  *
- *   out      filled: places (role MIRE_ROLE_UNKNOWN), nodes, samples, threads, facts, cost; of hot only the device's
+ *   out      filled: locations (role MIRE_ROLE_UNKNOWN), nodes, samples, threads, facts, cost; of hot only the device's
  *            choice (node, run)
  *   arena    everything new lies in it; `out` also borrows from the report
  *   symbols  the calling thread's own

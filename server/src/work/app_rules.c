@@ -3,7 +3,7 @@
 
 #include "base/fault.h"
 #include "base/log.h"
-#include "pg/edition.h"
+#include "pg/document.h"
 
 #include <string.h>
 
@@ -13,8 +13,8 @@ void app_rules_fini(struct app_rules *cache)
         rules_free(cache->made[i].rules);
 }
 
-/* The place of a set: its own, or else the one that was not asked for the longest. */
-static struct app_rules_made *place_of(struct app_rules *cache, int32_t app, int64_t version)
+/* The slot of a set: its own, or else the one that was not asked for the longest. */
+static struct app_rules_made *slot_of(struct app_rules *cache, int32_t app, int64_t version)
 {
     struct app_rules_made *oldest = &cache->made[0];
     for (size_t i = 0; i < MIRE_APP_RULES; i++) {
@@ -29,7 +29,7 @@ static struct app_rules_made *place_of(struct app_rules *cache, int32_t app, int
 
 static int make(const struct rules **out, struct app_rules *cache, const char *text, int32_t app, int64_t version)
 {
-    struct app_rules_made *made = place_of(cache, app, version);
+    struct app_rules_made *made = slot_of(cache, app, version);
     const struct rules_source source = {"app", text, strlen(text), version > 0 ? (int)version : 1};
     struct rules_fault fault = {0};
     if (made->rules && made->app == app && made->version == version) {
@@ -59,16 +59,16 @@ static int make(const struct rules **out, struct app_rules *cache, const char *t
 
 int app_rules_of(const struct rules **out, struct app_rules *cache, struct pg_tx *tx, struct arena *arena, int32_t app)
 {
-    struct pg_edition edition = {0};
+    struct pg_document_version rules_version = {0};
     int64_t version;
-    int rc = pg_edition_number(&version, tx, PG_EDITION_RULES, app);
+    int rc = pg_document_number(&version, tx, PG_DOCUMENT_RULES, app);
     *out = cache->base;
     if (rc || !version)
         return rc;
-    struct app_rules_made *made = place_of(cache, app, version);
+    struct app_rules_made *made = slot_of(cache, app, version);
     if (!made->rules || made->app != app || made->version != version)
-        rc = pg_edition_find(&edition, tx, arena, PG_EDITION_RULES, app, version);
-    return rc ? rc : make(out, cache, edition.rules ? edition.rules : "", app, version);
+        rc = pg_document_find(&rules_version, tx, arena, PG_DOCUMENT_RULES, app, version);
+    return rc ? rc : make(out, cache, rules_version.rules ? rules_version.rules : "", app, version);
 }
 
 int app_rules_draft(const struct rules **out, struct app_rules *cache, const char *draft, int32_t app, int64_t job)

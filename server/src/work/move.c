@@ -34,7 +34,7 @@ int move_prepare(struct move *move)
         *had = document.memory;
         move->had = had;
     }
-    return stages_lacks(&move->lacks, item);
+    return stages_missing(&move->missing, item);
 }
 
 static bool is_derived(const struct move *move)
@@ -84,8 +84,8 @@ static bool is_short(const struct move *move, const char *function)
 static bool is_named_now(const struct move *move, const char *function)
 {
     const struct resolved *doc = &move->item.resolved;
-    for (size_t i = 0; i < doc->place_count; i++)
-        if (doc->places[i].build && !strcmp(doc->places[i].function, function))
+    for (size_t i = 0; i < doc->location_count; i++)
+        if (doc->locations[i].build && !strcmp(doc->locations[i].function, function))
             return false;
     return true;
 }
@@ -184,8 +184,8 @@ static int find_issues(struct move_batch *batch, struct pg_tx *tx)
 
 static int by_build(const void *a, const void *b)
 {
-    const struct lack_row *x = a;
-    const struct lack_row *y = b;
+    const struct missing_debug_row *x = a;
+    const struct missing_debug_row *y = b;
     size_t len = x->build_id_len < y->build_id_len ? x->build_id_len : y->build_id_len;
     int order = memcmp(x->build_id, y->build_id, len);
     return order ? order : (x->build_id_len > y->build_id_len) - (x->build_id_len < y->build_id_len);
@@ -196,13 +196,13 @@ static int store_images(const struct move_batch *batch, struct pg_tx *tx)
     size_t count = 0;
     for (size_t i = 0; i < batch->count; i++)
         count += is_stored(&batch->moves[i]) ? batch->moves[i].item.counts.missing_count : 0;
-    struct lack_row *all = arena_array(batch->arena, count, sizeof *all);
+    struct missing_debug_row *all = arena_array(batch->arena, count, sizeof *all);
     if (!all)
         return MIRE_FAULT_MEMORY;
     count = 0;
     for (size_t i = 0; i < batch->count; i++)
         for (size_t k = 0; is_stored(&batch->moves[i]) && k < batch->moves[i].item.counts.missing_count; k++)
-            all[count++] = batch->moves[i].lacks[k];
+            all[count++] = batch->moves[i].missing[k];
     if (count)
         qsort(all, count, sizeof *all, by_build);
     return pg_images_store(tx, all, count);
@@ -219,10 +219,10 @@ static int store_own(const struct move_batch *batch, struct pg_tx *tx)
         if (!rc)
             rc = stages_store_stacks(&move->item, &move->stored.key);
         if (!rc)
-            rc = pg_lacks_forget(tx, &move->stored.key);
+            rc = pg_missing_debug_forget(tx, &move->stored.key);
         if (!rc)
-            rc = pg_lacks_store(tx, &move->stored.key, move->stored.app_id, move->lacks,
-                                move->item.counts.missing_count);
+            rc = pg_missing_debug_store(tx, &move->stored.key, move->stored.app_id, move->missing,
+                                        move->item.counts.missing_count);
     }
     return rc;
 }

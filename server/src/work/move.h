@@ -14,7 +14,7 @@ struct move {
     struct issue_row issue;       /* of what it says now */
     struct aggregate_rows before; /* what it added when it was counted */
     struct aggregate_rows after;  /* what it adds now */
-    struct lack_row *lacks;
+    struct missing_debug_row *missing;
     const struct memory *had; /* of memory: what was counted of it; NULL: nothing can be taken away */
     int64_t to_issue;         /* 0: there is none yet, which happens in a preview only */
 };

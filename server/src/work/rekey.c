@@ -61,10 +61,10 @@ static int derive(struct worker *worker, struct move *move, struct pg_tx *tx)
         move->left = true;
         return 0;
     }
-    hand_take(&work->hand, worker->slot, &item->claim);
-    hand_stage(&work->hand, worker->slot, "rekey");
+    journal_take(&work->journal, worker->slot, &item->claim);
+    journal_stage(&work->journal, worker->slot, "rekey");
     rc = stages_derive(item);
-    hand_drop(&work->hand, worker->slot);
+    journal_drop(&work->journal, worker->slot);
     if (rc == MIRE_STAGE_UNUSABLE) {
         tell(work, move, item->reason);
         move->left = true;

@@ -21,7 +21,7 @@
 
 #define PAUSE_MS    2000
 #define AGAIN_S     3600  /* after it was nowhere; doubles */
-#define AGAIN_MAX_S 86400 /* also after it was found: should reports lack it still */
+#define AGAIN_MAX_S 86400 /* also after it was found: should reports miss it still */
 #define FAILED_S    300   /* after a server did not answer; doubles */
 #define DIRS_MS     10000 /* between looks for files that were put into a directory since */
 #define DIRS_MAX    2000  /* images of one look */

@@ -1,5 +1,5 @@
 /*
- * seek.h - looks for the debug files that reports lack, away from the reports. Inside work/ only.
+ * seek.h - looks for the debug files that reports miss, away from the reports. Inside work/ only.
  *
  *     image, due --> symbol_dirs: .build-id/xx/yyyy.debug there? --> debuginfod servers, in order
  *                      '--> it came: its reports are derived anew      '--> stored like an upload, the same

@@ -155,7 +155,7 @@ void stages_issue(struct issue_row *out, const struct item *item)
         .app_id = item->claim.app_id,
         .caller1 = feature->caller1.function,
         .caller1_image = feature->caller1.image,
-        .caller1_place = feature->caller1.place,
+        .caller1_location = feature->caller1.location,
         .caller2 = feature->caller2.function,
         .caller2_image = feature->caller2.image,
         .category = category_name(feature->category),
@@ -283,46 +283,46 @@ static const char *copy_cut(const struct item *item, const char *text)
     return arena_copy(item->arena, text, aggregate_text_length(text));
 }
 
-static int make_lack(struct lack_row *out, const struct item *item, const struct symbolicate_lack *lack)
+static int make_missing(struct missing_debug_row *out, const struct item *item, const struct symbolicate_missing *entry)
 {
-    const struct report_image *image = lack->image;
+    const struct report_image *image = entry->image;
     const struct report_app *app = &item->report.app;
     const char *arch = image->java ? "java" : image->arch[0] ? image->arch : item->report.device.arch;
-    *out = (struct lack_row){.build_id = image->id,
-                             .build_id_len = image->id_len,
-                             .name = copy_cut(item, path_base(image->name)),
-                             .arch = arch,
-                             .had = lack->had == MIRE_SYMBOLS_NONE ? "none" : "names",
-                             .version = copy_cut(item, image->by_version ? app->version : ""),
-                             .build = copy_cut(item, image->by_version ? app->build : ""),
-                             .defect = lack->defect,
-                             .sought = !image->java && !lack->there,
-                             .splits = lack->splits ? lack->splits->ids : NULL,
-                             .split_count = lack->splits ? lack->splits->count : 0};
+    *out = (struct missing_debug_row){.build_id = image->id,
+                                      .build_id_len = image->id_len,
+                                      .name = copy_cut(item, path_base(image->name)),
+                                      .arch = arch,
+                                      .had = entry->had == MIRE_SYMBOLS_NONE ? "none" : "names",
+                                      .version = copy_cut(item, image->by_version ? app->version : ""),
+                                      .build = copy_cut(item, image->by_version ? app->build : ""),
+                                      .defect = entry->defect,
+                                      .sought = !image->java && !entry->there,
+                                      .splits = entry->splits ? entry->splits->ids : NULL,
+                                      .split_count = entry->splits ? entry->splits->count : 0};
     return out->name && out->version && out->build ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int stages_lacks(struct lack_row **out, const struct item *item)
+int stages_missing(struct missing_debug_row **out, const struct item *item)
 {
     const struct symbolicate_counts *counts = &item->counts;
-    struct lack_row *lacks = arena_array(item->arena, counts->missing_count, sizeof *lacks);
-    if (!lacks)
+    struct missing_debug_row *missing = arena_array(item->arena, counts->missing_count, sizeof *missing);
+    if (!missing)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < counts->missing_count; i++) {
-        if (make_lack(&lacks[i], item, &counts->lacks[i]))
+        if (make_missing(&missing[i], item, &counts->missing[i]))
             return MIRE_FAULT_MEMORY;
     }
-    *out = lacks;
+    *out = missing;
     return 0;
 }
 
-static int store_lacks(struct item *item, const struct report_key *key)
+static int store_missing(struct item *item, const struct report_key *key)
 {
-    struct lack_row *lacks;
-    int rc = stages_lacks(&lacks, item);
+    struct missing_debug_row *missing;
+    int rc = stages_missing(&missing, item);
     if (!rc)
-        rc = pg_images_store(item->tx, lacks, item->counts.missing_count);
-    return rc ? rc : pg_lacks_store(item->tx, key, item->claim.app_id, lacks, item->counts.missing_count);
+        rc = pg_images_store(item->tx, missing, item->counts.missing_count);
+    return rc ? rc : pg_missing_debug_store(item->tx, key, item->claim.app_id, missing, item->counts.missing_count);
 }
 
 static int run_aggregate(struct item *item)
@@ -340,7 +340,7 @@ static int run_aggregate(struct item *item)
     if (!rc && is_new)
         rc = stages_store_stacks(item, &facts.key);
     if (!rc && is_new)
-        rc = store_lacks(item, &facts.key);
+        rc = store_missing(item, &facts.key);
     if (!rc && is_new)
         rc = pg_hour_add(item->tx, &rows.hour);
     if (!rc && is_new && item->report.kind == MIRE_REPORT_MEMORY)

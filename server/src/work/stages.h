@@ -15,9 +15,9 @@
 struct item {
     struct arena *arena; /* emptied before each report */
     struct pg_tx *tx;    /* the report's transaction */
-    struct hand *hand;
-    struct hand_slot *slot;  /* the worker's own */
-    struct symbols *symbols; /* the worker's own */
+    struct journal *journal;
+    struct journal_slot *slot; /* the worker's own */
+    struct symbols *symbols;   /* the worker's own */
     const struct rules *rules;
     const struct suspect_rules *suspects;
     uint64_t now_ms;
@@ -57,7 +57,7 @@ struct cluster_index stages_index(struct pg_tx *tx);
 int stages_keep_tree(struct item *item);
 
 /* Modules without debug file, in the item's arena; there are as many as item->counts.missing_count. 0 or a fault. */
-int stages_lacks(struct lack_row **out, const struct item *item);
+int stages_missing(struct missing_debug_row **out, const struct item *item);
 
 /* Store the resolved stacks of a report, in place of earlier ones. */
 int stages_store_stacks(const struct item *item, const struct report_key *key);

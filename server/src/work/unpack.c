@@ -100,7 +100,7 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
     return fetch(path, unpack->tx, own, &info);
 }
 
-int unpack_edition(void *context, uint64_t *out, const uint8_t *id, size_t id_len)
+int unpack_contents_id(void *context, uint64_t *out, const uint8_t *id, size_t id_len)
 {
     const struct unpack *unpack = context;
     struct symbol_info info;
@@ -108,7 +108,7 @@ int unpack_edition(void *context, uint64_t *out, const uint8_t *id, size_t id_le
         return 0;
     int found = pg_symbol_find(&info, unpack->tx, (struct pg_bytes){id, id_len});
     if (found > 0)
-        *out = info.edition;
+        *out = info.contents_id;
     return found;
 }
 

@@ -24,8 +24,8 @@ void unpack_in(struct unpack *unpack, struct pg_tx *tx);
  * Before one is unpacked, the files used longest ago go until it fits; it stays even if it is too big alone. */
 int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, size_t id_len);
 
-/* As symbols_options.edition. */
-int unpack_edition(void *context, uint64_t *out, const uint8_t *id, size_t id_len);
+/* As symbols_options.contents_id. */
+int unpack_contents_id(void *context, uint64_t *out, const uint8_t *id, size_t id_len);
 
 /* As symbols_options.arrivals. */
 int unpack_arrivals(void *context, int64_t *count_out);

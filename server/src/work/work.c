@@ -6,7 +6,7 @@
  *     unusable              undo, dead letter, commit
  *     fault: away, raced    roll back, wait a little; the report is due again at once
  *     fault: anything else  undo, count the attempt, commit; dead letter after the last attempt
- *     nothing, ever again   the next process counts the attempt (hand.h)
+ *     nothing, ever again   the next process counts the attempt (journal.h)
  */
 #include "work/work.h"
 #include "work/rekey.h"
@@ -45,14 +45,14 @@ static int run_stages(const struct work *work, struct item *item, const char **f
 {
     for (size_t i = 0; i < work->options.stage_count; i++) {
         const struct stage *stage = &work->options.stages[i];
-        hand_stage(item->hand, item->slot, stage->name);
+        journal_stage(item->journal, item->slot, stage->name);
         int rc = stage->run(item);
         if (rc) {
             *failed_out = stage->name;
             return rc;
         }
     }
-    hand_stage(item->hand, item->slot, "commit");
+    journal_stage(item->journal, item->slot, "commit");
     return 0;
 }
 
@@ -107,7 +107,7 @@ struct item worker_item(struct worker *worker, struct pg_tx *tx)
     struct work *work = worker->work;
     return (struct item){.arena = &worker->arena,
                          .tx = tx,
-                         .hand = &work->hand,
+                         .journal = &work->journal,
                          .slot = worker->slot,
                          .symbols = worker->symbols,
                          .rules = work->rules,
@@ -144,9 +144,9 @@ static int work_one(struct worker *worker)
         pthread_rwlock_wrlock(&work->turn);
     else
         pthread_rwlock_rdlock(&work->turn);
-    hand_take(&work->hand, worker->slot, &item.claim);
+    journal_take(&work->journal, worker->slot, &item.claim);
     rc = finish_one(work, &item, &tx, begun_ns);
-    hand_drop(&work->hand, worker->slot);
+    journal_drop(&work->journal, worker->slot);
     pthread_rwlock_unlock(&work->turn);
     return rc ? rc : 1;
 }
@@ -160,7 +160,7 @@ static void *worker_main(void *argument)
     while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
         int rc = work_one(worker);
         if (rc == 0)
-            (void)inbox_wait(work->bell, &seen, IDLE_MS);
+            (void)inbox_wait(work->wakeup, &seen, IDLE_MS);
         if (rc >= 0) {
             pause_ms = PAUSE_MS;
             continue;
@@ -200,7 +200,7 @@ static int read_rules(struct work *work, const struct work_options *options)
 static bool admit(void *context, const uint8_t *id, size_t id_len)
 {
     struct worker *worker = context;
-    return hand_module(&worker->work->hand, worker->slot, id, id_len);
+    return journal_module(&worker->work->journal, worker->slot, id, id_len);
 }
 
 static void log_refused(void *context, const char *path, const char *why)
@@ -216,7 +216,7 @@ static int start_worker(struct work *work, void *(*run)(void *worker))
     const struct work_options *options = &work->options;
     struct symbols_options symbols = MIRE_SYMBOLS_OPTIONS;
     worker->work = work;
-    worker->slot = hand_slot(&work->hand, (size_t)work->started);
+    worker->slot = journal_slot(&work->journal, (size_t)work->started);
     worker->app_rules = (struct app_rules){.base = work->rules, .log = options->log};
     worker->unpack.cache_dir = options->cache_dir;
     worker->unpack.cache_max_bytes = options->cache_max_bytes;
@@ -227,7 +227,7 @@ static int start_worker(struct work *work, void *(*run)(void *worker))
     symbols.admit = admit;
     symbols.admit_context = worker;
     symbols.uploaded = unpack_find;
-    symbols.edition = unpack_edition;
+    symbols.contents_id = unpack_contents_id;
     symbols.arrivals = unpack_arrivals;
     symbols.converted = unpack_forget;
     symbols.uploaded_context = &worker->unpack;
@@ -251,11 +251,11 @@ static int start_worker(struct work *work, void *(*run)(void *worker))
 static int recover(struct work *work)
 {
     const struct work_options *options = &work->options;
-    int rc = options->cache_dir ? hand_open(&work->hand, options->cache_dir) : 0;
+    int rc = options->cache_dir ? journal_open(&work->journal, options->cache_dir) : 0;
     if (rc)
         log_event(options->log, MIRE_LOG_WARN, "work.in_hand", LOG_TEXT("dir", options->cache_dir),
                   LOG_TEXT("reason", rc == 1 ? "another process has it" : strerror(errno)));
-    return hand_recover(&work->hand, options->pg, options->log);
+    return journal_recover(&work->journal, options->pg, options->log);
 }
 
 /* Whoever waits to work alone comes next. */
@@ -282,11 +282,11 @@ int work_start(struct work **out, const struct work_options *options)
     init_turn(work);
     work->seconds.first = 0.001;
     work->seconds.unit = 1e-9;
-    work->bell = options->bell;
-    work->own_bell = !options->bell;
+    work->wakeup = options->wakeup;
+    work->own_wakeup = !options->wakeup;
     int rc = read_rules(work, options);
-    if (!rc && work->own_bell)
-        rc = inbox_bell_new(&work->bell);
+    if (!rc && work->own_wakeup)
+        rc = inbox_wakeup_new(&work->wakeup);
     if (!rc)
         rc = recover(work);
     for (size_t i = 0; i < threads && !rc; i++)
@@ -308,16 +308,16 @@ void work_stop(struct work *work)
     if (!work)
         return;
     atomic_store_explicit(&work->stopping, true, memory_order_relaxed);
-    inbox_ring(work->bell);
+    inbox_wake(work->wakeup);
     for (int i = 0; i < work->started; i++) {
         pthread_join(work->workers[i].thread, NULL);
         symbols_close(work->workers[i].symbols);
         arena_fini(&work->workers[i].arena);
         app_rules_fini(&work->workers[i].app_rules);
     }
-    if (work->own_bell)
-        inbox_bell_free(work->bell);
-    hand_close(&work->hand);
+    if (work->own_wakeup)
+        inbox_wakeup_free(work->wakeup);
+    journal_close(&work->journal);
     pthread_rwlock_destroy(&work->turn);
     rules_free(work->rules);
     suspect_rules_free(work->suspects);

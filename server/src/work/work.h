@@ -8,7 +8,7 @@
  * letter at once; one that fails otherwise is tried again later, a few times, and holds up no other.
  *
  * A report whose processing ends the process is tried again after a pause like any that failed, and given up like it:
- * what is in hand is kept in cache_dir (hand.h). Reports that failed before are worked on alone, so that no other is
+ * what is in flight is in a journal in cache_dir (journal.h). Reports that failed before are worked on alone, so that no other is
  * blamed for them.
  *
  * Threads: each worker has its own connection, symbols and arena; they share the rule pack, which never changes.
@@ -29,14 +29,14 @@ struct work;
 struct work_options {
     struct pg *pg; /* a connection for each worker must come free */
     const struct log *log;
-    struct inbox_bell *bell;   /* rung when reports arrive; NULL: look once a second */
-    int threads;               /* 1.. */
-    const char *rules_path;    /* rules asked before the built-in ones; NULL or "": none */
-    const char *suspects_path; /* the same, of what a process may hold */
-    const char *cache_dir;     /* where uploaded debug files are unpacked and converted ones kept; may be emptied at
+    struct inbox_wakeup *wakeup; /* woken when reports arrive; NULL: look once a second */
+    int threads;                 /* 1.. */
+    const char *rules_path;      /* rules asked before the built-in ones; NULL or "": none */
+    const char *suspects_path;   /* the same, of what a process may hold */
+    const char *cache_dir;       /* where uploaded debug files are unpacked and converted ones kept; may be emptied at
                                   any time; NULL: uploaded ones are not used, others converted into memory */
-    uint64_t cache_max_bytes;  /* of the files there; what was used longest ago goes first; 0: no limit */
-    const char *converter;     /* as in symbols_options; NULL: debug files are converted in this process */
+    uint64_t cache_max_bytes;    /* of the files there; what was used longest ago goes first; 0: no limit */
+    const char *converter;       /* as in symbols_options; NULL: debug files are converted in this process */
     const char *const *symbol_dirs; /* roots with .build-id/ below */
     size_t symbol_dir_count;
     const char *const *debuginfod; /* servers that are asked for what is nowhere else, in order */

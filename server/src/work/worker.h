@@ -5,7 +5,7 @@
 #define MIRE_WORK_WORKER_H
 
 #include "work/app_rules.h"
-#include "work/hand.h"
+#include "work/journal.h"
 #include "work/stages.h"
 #include "work/unpack.h"
 #include "work/work.h"
@@ -21,7 +21,7 @@ struct worker {
     struct arena arena;
     struct symbols *symbols;
     struct unpack unpack;
-    struct hand_slot *slot;
+    struct journal_slot *slot;
     struct app_rules app_rules;
     int16_t rekey_from; /* slot to claim from next */
     int rekey_most;     /* reports in a batch */
@@ -31,10 +31,10 @@ struct work {
     struct work_options options;
     struct rules *rules;
     struct suspect_rules *suspects;
-    struct hand hand;
+    struct journal journal;
     pthread_rwlock_t turn; /* held for a report: shared, alone if it failed before */
-    struct inbox_bell *bell;
-    bool own_bell;
+    struct inbox_wakeup *wakeup;
+    bool own_wakeup;
     _Atomic bool stopping; /* written by work_stop, read by workers; relaxed */
     _Atomic uint64_t done; /* the counters: written by workers, read by anyone; relaxed */
     _Atomic uint64_t given_up;

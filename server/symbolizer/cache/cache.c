@@ -19,7 +19,7 @@
 /* The name comes from whoever made the file. */
 static void take_alt(struct symbol_alt *out, const struct cache_missing_file *missing_file)
 {
-    *out = (struct symbol_alt){.id_len = missing_file->id_len, .edition = missing_file->edition};
+    *out = (struct symbol_alt){.id_len = missing_file->id_len, .contents_id = missing_file->contents_id};
     memcpy(out->id, missing_file->id, missing_file->id_len);
     for (size_t i = 0; i + 1 < sizeof out->name && missing_file->name[i]; i++)
         out->name[i] = missing_file->name[i] > ' ' && missing_file->name[i] < 0x7f ? missing_file->name[i] : '_';
@@ -39,7 +39,7 @@ static bool read_missing_files(struct module *module, const uint8_t *bytes, size
         } else if (!missing_file.is_alt && missing_file.id_len == MIRE_SYMBOL_SPLIT_ID &&
                    splits->count < MIRE_SYMBOL_SPLITS) {
             memcpy(splits->ids[splits->count], missing_file.id, missing_file.id_len);
-            splits->editions[splits->count++] = missing_file.edition;
+            splits->contents_ids[splits->count++] = missing_file.contents_id;
         } else {
             return false;
         }
@@ -190,7 +190,7 @@ size_t module_defect(char *out, const struct module *module)
     const struct symbol_alt *alt = module_missing_alt(module);
     hex_format(alt_id, module->alt.id, module->alt.id_len);
     for (size_t i = 0; i < missing_files->count; i++) {
-        size_t *sort = missing_files->editions[i] ? &damaged : &missing;
+        size_t *sort = missing_files->contents_ids[i] ? &damaged : &missing;
         if (!(*sort)++)
             hex_format(first[sort == &missing], missing_files->ids[i], MIRE_SYMBOL_SPLIT_ID);
     }
@@ -201,11 +201,11 @@ size_t module_defect(char *out, const struct module *module)
         add_defect(out, "%zu split file%s damaged (%s%s)", damaged, damaged > 1 ? "s are" : " is", first[0],
                    damaged > 1 ? ", ..." : "");
     if (alt)
-        add_defect(out, "its dwz file is %s (%s, %s)", alt->edition ? "damaged" : "missing", alt->name, alt_id);
+        add_defect(out, "its dwz file is %s (%s, %s)", alt->contents_id ? "damaged" : "missing", alt->name, alt_id);
     if (missing)
         add_defect(out, "%zu split file%s missing (%s%s)", missing, missing > 1 ? "s are" : " is", first[1],
                    missing > 1 ? ", ..." : "");
-    return units + damaged + (alt && alt->edition);
+    return units + damaged + (alt && alt->contents_id);
 }
 
 const struct cache_head *cache_head(const struct module *module)

@@ -79,7 +79,7 @@ struct cache_head { /* as in the file */
 #define MIRE_CACHE_ROW_BITS   57 /* of a segment's three numbers: one load of 64 bits has them from any bit on */
 
 struct cache_missing_file { /* as in the file */
-    uint64_t edition;       /* of the contents that were there then; 0: it was not there */
+    uint64_t contents_id;   /* of the contents that were there then; 0: it was not there */
     uint8_t id[MIRE_SYMBOL_ID_MAX];
     uint8_t id_len;
     uint8_t is_alt;             /* it is what .gnu_debugaltlink means, else a split file, with an id of 8 bytes */

@@ -245,9 +245,10 @@ static bool is_damaged(struct dwarf *alt)
 
 /* Note that what the DWARF refers to was not found, or cannot be read whole. */
 static void note_alt(struct cache_missing_file *missing_files, struct cache_head *head,
-                     const struct object_facts *facts, uint64_t edition)
+                     const struct object_facts *facts, uint64_t contents_id)
 {
-    struct cache_missing_file missing_file = {.edition = edition, .id_len = (uint8_t)facts->alt_id_len, .is_alt = 1};
+    struct cache_missing_file missing_file = {
+        .contents_id = contents_id, .id_len = (uint8_t)facts->alt_id_len, .is_alt = 1};
     memcpy(missing_file.id, facts->alt_id, facts->alt_id_len);
     snprintf(missing_file.name, sizeof missing_file.name, "%s", facts->alt_name);
     missing_files[head->missing_count++] = missing_file;
@@ -262,7 +263,7 @@ static bool note_missing_files(struct cache_missing_file *missing_files, struct 
     struct dwarf_wanted *list = list_wanted(&count, dwarf);
     for (size_t i = 0; i < count; i++) {
         const struct convert_split *split = split_of(source, list[i].id);
-        struct cache_missing_file missing_file = {.edition = split ? split->edition : 0,
+        struct cache_missing_file missing_file = {.contents_id = split ? split->contents_id : 0,
                                                   .id_len = MIRE_SYMBOL_SPLIT_ID};
         split_id_bytes(missing_file.id, split ? split->id : list[i].id);
         facts->damaged_units += split && !list[i].damaged;
@@ -356,7 +357,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
         if (!wrong && !note_missing_files(missing_files, &head, out, source, dwarf))
             wrong = "needs more memory than there is";
         if (object->facts.alt_id_len && (!alt || is_damaged(alt)))
-            note_alt(missing_files, &head, &object->facts, source->alt_edition);
+            note_alt(missing_files, &head, &object->facts, source->alt_contents_id);
     }
     if (!wrong && !dwarf && !read_names(&naming))
         wrong = "needs more memory than there is";

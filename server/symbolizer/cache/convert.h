@@ -20,7 +20,7 @@
 struct convert_split {     /* a split file that was found for the skeletons of the first object */
     struct object *object; /* NULL: it cannot be read */
     uint64_t id;           /* it was asked for by; of a package the package's own */
-    uint64_t edition;      /* of its contents, never 0 */
+    uint64_t contents_id;  /* of its contents, never 0 */
     bool package;
 };
 
@@ -28,7 +28,7 @@ struct convert_source {
     const struct object *objects[MIRE_CONVERT_OBJECTS]; /* of one module, what knows more first */
     size_t object_count;
     const struct object *alt; /* what DW_FORM_..._alt refers to; NULL: there is none, or it cannot be read */
-    uint64_t alt_edition;     /* of its contents; 0: there is none */
+    uint64_t alt_contents_id; /* of its contents; 0: there is none */
     const struct convert_split *splits;
     size_t split_count;
     bool asks;         /* rather than convert without a split file, tell which are wanted */

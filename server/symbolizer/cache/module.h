@@ -24,7 +24,8 @@ enum symbol_kind module_kind(const struct module *module);
 
 struct symbol_splits {
     uint8_t ids[MIRE_SYMBOL_SPLITS][MIRE_SYMBOL_SPLIT_ID];
-    uint64_t editions[MIRE_SYMBOL_SPLITS]; /* of the damaged ones, as options.edition told it; 0: it was not there */
+    uint64_t
+        contents_ids[MIRE_SYMBOL_SPLITS]; /* of the damaged ones, as options.contents_id told it; 0: it was not there */
     size_t count;
 };
 
@@ -36,7 +37,7 @@ const struct symbol_splits *module_missing_splits(const struct module *module);
 struct symbol_alt {
     uint8_t id[MIRE_SYMBOL_ID_MAX];
     size_t id_len;
-    uint64_t edition;           /* of the damaged one; 0: it was not there */
+    uint64_t contents_id;       /* of the damaged one; 0: it was not there */
     char name[MIRE_SYMBOL_ALT]; /* for people: printable ASCII */
 };
 

@@ -54,7 +54,7 @@ static void open_splits(struct split_files *out, int fd)
             return;
         struct file_bytes one = {out->bytes.bytes + at, (size_t)told.len, 0};
         struct convert_split *split = &out->rows[out->count++];
-        *split = (struct convert_split){.id = told.id, .edition = told.edition, .package = told.package};
+        *split = (struct convert_split){.id = told.id, .contents_id = told.contents_id, .package = told.package};
         if (told.len && object_open(&split->object, &one, NULL, 0, THREADS))
             split->object = NULL;
         at += (size_t)told.len;
@@ -69,7 +69,7 @@ static void open_own_splits(struct split_files *splits, const struct object *obj
         (!splits->rows && !(splits->rows = calloc(1, sizeof(*splits->rows)))))
         return;
     if (!object_open_split(&own, &object->file, THREADS))
-        splits->rows[splits->count++] = (struct convert_split){.object = own, .edition = 1, .package = true};
+        splits->rows[splits->count++] = (struct convert_split){.object = own, .contents_id = 1, .package = true};
 }
 
 static void close_splits(struct split_files *splits)
@@ -103,7 +103,7 @@ static enum child_answer convert_here(char *why, int fd, const struct child_file
     struct file_bytes bytes[MIRE_CONVERT_OBJECTS + 1] = {0};
     struct object *objects[MIRE_CONVERT_OBJECTS + 1] = {0};
     struct convert_source source = {.object_count = files->count,
-                                    .alt_edition = files->alt_edition,
+                                    .alt_contents_id = files->alt_contents_id,
                                     .asks = files->asks,
                                     .id = id,
                                     .id_len = id_len};
@@ -163,7 +163,7 @@ static enum child_answer convert_told(char *why, int argc, char **argv)
         return CHILD_REFUSED;
     for (size_t i = 0; i < files.count; i++)
         files.fds[i] = FIRST_FD + PLACES + (int)i;
-    files.alt_edition = argc > 3 ? strtoull(argv[3], NULL, 16) : 0;
+    files.alt_contents_id = argc > 3 ? strtoull(argv[3], NULL, 16) : 0;
     files.asks = argc > 4 && !strcmp(argv[4], ASK);
     return convert_here(why, FIRST_FD, &files, id, id_len);
 }
@@ -293,17 +293,17 @@ enum child_answer child_convert(char *why, int fd, const struct child_files *fil
                                 const char *converter)
 {
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
-    char count[16], edition[24];
+    char count[16], contents_id[24];
     if (!converter)
         return convert_here(why, fd, files, id, id_len);
     hex_format(hex, id, id_len);
     snprintf(count, sizeof count, "%zu", files->count);
-    snprintf(edition, sizeof edition, "%" PRIx64, files->alt_edition);
+    snprintf(contents_id, sizeof contents_id, "%" PRIx64, files->alt_contents_id);
     char *argv[] = {(char *)(uintptr_t)converter,
                     (char[]){"symbol-child"},
                     count,
                     hex,
-                    edition,
+                    contents_id,
                     files->asks ? (char[]){ASK} : NULL,
                     NULL};
     return run(why, fd, files, argv);

@@ -15,7 +15,7 @@
 
 struct child_split { /* written before the bytes of each split file */
     uint64_t id;     /* as in struct convert_split */
-    uint64_t edition;
+    uint64_t contents_id;
     uint64_t package; /* 1 if it is one */
     uint64_t len;     /* of its bytes; 0: it is none that can be read */
 };
@@ -23,10 +23,10 @@ struct child_split { /* written before the bytes of each split file */
 struct child_files { /* open, of one module, what knows more first */
     int fds[MIRE_CONVERT_OBJECTS];
     size_t count;
-    int alt;              /* -1: none */
-    uint64_t alt_edition; /* as in convert.h */
-    int splits;           /* as splits_gather wrote them; -1: none */
-    bool asks;            /* as in convert.h */
+    int alt;                  /* -1: none */
+    uint64_t alt_contents_id; /* as in convert.h */
+    int splits;               /* as splits_gather wrote them; -1: none */
+    bool asks;                /* as in convert.h */
 };
 
 enum child_answer {

@@ -57,14 +57,14 @@ static void *work(void *argument)
 
     for (unsigned i = 0; i < ROUNDS; i++) {
         uint32_t drawn = next(worker);
-        void **place = &worker->kept[drawn % KEPT_COUNT];
+        void **location = &worker->kept[drawn % KEPT_COUNT];
 
         size_t size = 16 + drawn % 496;
 
-        free(*place);
-        *place = left(size, drawn >> 12 & 31, 2 + (drawn >> 17) % 8);
-        if (*place)
-            memset(*place, (int)i, size);
+        free(*location);
+        *location = left(size, drawn >> 12 & 31, 2 + (drawn >> 17) % 8);
+        if (*location)
+            memset(*location, (int)i, size);
     }
     return NULL;
 }

@@ -49,7 +49,7 @@ def document(h, issue):
     threads = [{k: v for k, v in {**t, "node": node(t["stack"])}.items() if k != "stack" and v is not None}
                for t in doc["threads"]]
     e = doc["event"]
-    verdict = {} if doc["verdict"] is None else {k: {"place": doc["verdict"], "share_ppm": 1000000} for k in ("verdict", "blame")}
+    verdict = {} if doc["verdict"] is None else {k: {"location": doc["verdict"], "share_ppm": 1000000} for k in ("verdict", "blame")}
     known = {k: {n: v for n, v in e[k].items() if v is not None} for k in ("cpu", "disk", "frames", "exit") if e[k]}
     if e["lock"]:
         known |= {"lock": {"address": 140737488350000, "owner_tid": e["lock"]["owner_tid"]},
@@ -65,7 +65,7 @@ def document(h, issue):
         "guess": "main-thread block",
         "thread": {"tid": 4211, "name": h["process"], "cpu_ms": h["duration_ms"] * 97 // 100, "voluntary_switches": 3,
                    "major_faults": 0, "read_bytes": 0},
-        "places": {"function": [x["function"] for x in f], "image": [x["image"] for x in f], "file": [x["file"] for x in f],
+        "locations": {"function": [x["function"] for x in f], "image": [x["image"] for x in f], "file": [x["file"] for x in f],
                    "line": [x["line"] for x in f], "offset": [x["offset"] for x in f], "named": [1] * len(f),
                    "inlined": [int(x["inlined"]) for x in f], "role": [x["role"] for x in f]},
         "samples": {"period_ms": doc["period_ms"], "at_ms": [s["at_ms"] for s in doc["samples"]],
@@ -81,7 +81,7 @@ def document(h, issue):
         "cost": {"samples": len(samples), **{k: v for k, v in e["cost"].items() if v is not None}}}
     if "memory" in doc:
         value["memory"] = memory.document(doc["memory"], node)
-    value["nodes"] = {"parent": [p for p, _ in nodes], "place": [x for _, x in nodes]}
+    value["nodes"] = {"parent": [p for p, _ in nodes], "location": [x for _, x in nodes]}
     return stored(json.dumps(value, ensure_ascii=False).encode())
 
 
@@ -189,10 +189,10 @@ def script(world):
         copy("app", "app_id,slug,name", [(a["app_id"], a["slug"], a["name"]) for a in apps]),
         copy("version", "version_id,app_id,version,build,first_seen",
              [(v["version_id"], v["app_id"], v["version"], v["build"], v["first_seen"]) for v in versions]),
-        copy("issue", "issue_id,app_id,feature_key,caller1,caller1_image,caller1_place,caller2,caller2_image,category,reason,"
+        copy("issue", "issue_id,app_id,feature_key,caller1,caller1_image,caller1_location,caller2,caller2_image,category,reason,"
              "rules_version,state,first_seen,first_version_id,subject,split_from",
              [(i["issue_id"], i["app_id"], i["issue_id"].to_bytes(16, "big"), i["caller1"], i["caller1_image"],
-               i["caller1_place"], i["caller2"], i["caller2_image"], i["category"], i["reason"], 1, i["state"],
+               i["caller1_location"], i["caller2"], i["caller2_image"], i["category"], i["reason"], 1, i["state"],
                i["first_seen"], i["first_version_id"], i["subject"], i.get("split_from")) for i in issues]),
         copy("event", "slot,day,report_id,app_id,version_id,issue_id,received_at,begun_at,duration_ms,category,reason,open,"
              "weight,install,os,os_version,arch,model,process_name,sample_count,frame_count,unresolved_count,rules_version,"

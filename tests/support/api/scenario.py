@@ -250,7 +250,7 @@ def memory_world(rng, app, versions, installs, now):
                               "memory": memory.report(rng, "baseline", 0, [], {})})
     for number, kind, trigger, subject, reason, caller1, caller2, count, leak in MEMORY:
         issues.append({"issue_id": number, "app_id": app["app_id"], "caller1": caller1["function"], "caller1_image": caller1["image"],
-                       "caller1_place": f"{caller1['file']}:{caller1['line']}", "caller2": caller2["function"],
+                       "caller1_location": f"{caller1['file']}:{caller1['line']}", "caller2": caller2["function"],
                        "caller2_image": caller2["image"], "category": kind, "reason": reason, "state": "open", "subject": subject})
         for _ in range(count):
             received, rid = received_before(rng, now)
@@ -290,7 +290,7 @@ def world(seed=SEED, now=NOW):
             second = next(f for f in outer if f["function"] == caller2)
             issues.append({
                 "issue_id": number, "app_id": app["app_id"], "caller1": caller1["function"],
-                "caller1_image": caller1["image"], "caller1_place": f"{caller1['file']}:{caller1['line']}",
+                "caller1_image": caller1["image"], "caller1_location": f"{caller1['file']}:{caller1['line']}",
                 "caller2": caller2, "caller2_image": second["image"], "category": category, "reason": reason,
                 "state": state})
             for _ in range(count):

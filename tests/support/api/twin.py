@@ -105,7 +105,7 @@ class World:
         own = [h for h in events if h["issue_id"] == issue_id]
         seen = sorted({self.version(h) for h in own} | {self.versions[i["first_version_id"]]["version"]}, key=natural)
         return {"id": self.name(issue_id), "caller1": i["caller1"], "caller1_image": i["caller1_image"],
-                "caller1_place": i["caller1_place"], "caller2": i["caller2"], "caller2_image": i["caller2_image"],
+                "caller1_location": i["caller1_location"], "caller2": i["caller2"], "caller2_image": i["caller2_image"],
                 "category": i["category"], "reason": i["reason"], "subject": i["subject"], "state": i["state"],
                 "most_bytes": max((h["subject_bytes"] or 0 for h in own), default=0), "totals": totals(own),
                 "trend": self.trend(own, span), "first_seen_at": stamp(i["first_seen"]),
@@ -276,7 +276,7 @@ class World:
                 "cost": {"samples": len(doc["samples"]), **event["cost"]}}
 
     def memory(self, slug, issue_id, which, span, v=None):
-        """One report of memory; its stacks as frames, which is what nodes and places stand for."""
+        """One report of memory; its stacks as frames, which is what nodes and locations stand for."""
         base = self.report(slug, issue_id, which, span, v)
         h = next(h for h in self.events if h["report_id"] == base["row"]["id"])
         m, frames = h["doc"]["memory"], h["doc"]["frames"]

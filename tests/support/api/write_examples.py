@@ -74,7 +74,7 @@ def examples():
     yield "getSimilar", {"range": w.range([], span), "id": "H-2", "trees": 1, "suggested_from": 0.6, "suggestions": [
         {"feature": from_1, "score": 0.42, "likeness": 0.44, "members": 2, "suggested": False, "ours": end(2, ours),
          "theirs": end(1, theirs), "aligned": [{"ours": a, "theirs": b, "weight": 0.11} for a, b in pairs]}]}
-    yield "getMadeOf", {"range": w.range([], span), "id": "H-1", "members": [
+    yield "getProvenance", {"range": w.range([], span), "id": "H-1", "members": [
         {"id": f["id"], **{k: f[k] for k in ("caller1", "caller2", "category", "reason", "state", "first_seen_at")},
          "reports": f["totals"]["reports"], "events": f["totals"]["events"]} for f in (from_1, from_2)],
         "trees": [{"id": "H-1.00000005", "issue": "H-1", "reports": 16, "events": 16, "first_seen_at": from_1["first_seen_at"],
@@ -87,14 +87,14 @@ def examples():
 
 def folded(memory):
     """Stacks as nodes of one trie."""
-    places, nodes, known = [], [], {}
+    locations, nodes, known = [], [], {}
 
     def node(frames):
         at = 0
         for f in reversed(frames):
-            if f not in places:
-                places.append(f)
-            key = at, places.index(f)
+            if f not in locations:
+                locations.append(f)
+            key = at, locations.index(f)
             if key not in known:
                 nodes.append(key)
                 known[key] = len(nodes)
@@ -102,8 +102,8 @@ def folded(memory):
         return at
 
     stacks = [{**{k: v for k, v in s.items() if k != "frames"}, "node": node(s["frames"])} for s in memory["stacks"]]
-    return {**memory, "stacks": stacks, "places": places,
-            "nodes": {"parent": [p for p, _ in nodes], "place": [x for _, x in nodes]}}
+    return {**memory, "stacks": stacks, "locations": locations,
+            "nodes": {"parent": [p for p, _ in nodes], "location": [x for _, x in nodes]}}
 
 
 def text(value):

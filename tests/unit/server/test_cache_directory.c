@@ -231,16 +231,16 @@ static void a_file_that_cannot_be_converted_is_tried_once_a_day_or_when_it_is_se
     assert_int_equal(refused_calls, 2);
 }
 
-static uint64_t edition_now;
+static uint64_t contents_id_now;
 static int64_t arrivals_now;
 
-static int edition(void *context, uint64_t *out, const uint8_t *id, size_t id_len)
+static int contents_id(void *context, uint64_t *out, const uint8_t *id, size_t id_len)
 {
     (void)context;
     (void)id;
     (void)id_len;
-    *out = edition_now;
-    return edition_now != 0;
+    *out = contents_id_now;
+    return contents_id_now != 0;
 }
 
 static int arrivals(void *context, int64_t *count_out)
@@ -261,11 +261,11 @@ static void a_file_with_other_contents_takes_the_place_of_what_was_converted(voi
     snprintf(damaged, sizeof damaged, "%s/upload.debug", dir);
     write_changed(damaged, blank);
     struct symbols_options options = kept_in_dir(damaged);
-    options.edition = edition;
+    options.contents_id = contents_id;
     options.arrivals = arrivals;
     options.refused = refused;
     refused_calls = 0;
-    edition_now = 1;
+    contents_id_now = 1;
     uploaded_calls = 0;
     assert_int_equal(symbols_open(&symbols, &options), 0);
     assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
@@ -278,7 +278,7 @@ static void a_file_with_other_contents_takes_the_place_of_what_was_converted(voi
     symbols_close(symbols);
 
     options.uploaded_context = self_path; /* the whole file */
-    edition_now = 2;
+    contents_id_now = 2;
     arrivals_now++;
     assert_int_equal(symbols_open(&symbols, &options), 0);
     for (int i = 0; i < 3; i++, arrivals_now++) { /* what else comes is no reason to convert it again */
@@ -297,13 +297,13 @@ static void one_that_is_open_is_closed_for_another_edition(void **state)
     struct module *module;
     struct object_facts facts = facts_of(self_path);
     struct symbols_options options = kept_in_dir(self_path);
-    options.edition = edition;
+    options.contents_id = contents_id;
     options.arrivals = arrivals;
-    edition_now = 1;
+    contents_id_now = 1;
     uploaded_calls = 0;
     assert_int_equal(symbols_open(&symbols, &options), 0);
     assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
-    edition_now = 2;
+    contents_id_now = 2;
     assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
     assert_int_equal(uploaded_calls, 1); /* nothing has come */
     arrivals_now++;

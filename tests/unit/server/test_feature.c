@@ -15,7 +15,7 @@ static void the_command_is_blamed_not_its_helpers(void **state)
     struct feature f = find(s);
     assert_string_equal(f.caller1.function, "keysCommand");
     assert_string_equal(f.caller1.image, "redis-server");
-    assert_string_equal(f.caller1.place, "file.c:7");
+    assert_string_equal(f.caller1.location, "file.c:7");
     assert_string_equal(f.caller2.function, "readQueryFromClient");
     assert_int_equal(f.category, MIRE_CATEGORY_HANG);
     assert_int_equal(f.reason, MIRE_REASON_CPU);
@@ -37,7 +37,7 @@ static void a_sleep_is_blamed_on_who_asked_for_it(void **state)
     assert_int_equal(s->doc.hot.caller1, 3);
     assert_int_equal(s->doc.hot.caller2, 6);
     assert_int_equal(s->doc.hot.repeat[0], 5);
-    assert_int_equal(s->doc.places[s->doc.nodes[s->doc.hot.node].place].role, MIRE_ROLE_WAIT);
+    assert_int_equal(s->doc.locations[s->doc.nodes[s->doc.hot.node].location].role, MIRE_ROLE_WAIT);
     stacks_free(s);
 }
 
@@ -62,9 +62,9 @@ static void the_scripts_function_is_blamed_not_the_interpreters(void **state)
     struct feature f = find(s);
     assert_string_equal(f.caller1.function, "price");
     assert_string_equal(f.caller1.image, "app.py");
-    assert_string_equal(f.caller1.place, "/srv/shop/app.py:7");
+    assert_string_equal(f.caller1.location, "/srv/shop/app.py:7");
     assert_string_equal(f.caller2.function, "Page.get");
-    assert_int_equal(s->doc.places[1].role, MIRE_ROLE_RUNTIME);
+    assert_int_equal(s->doc.locations[1].role, MIRE_ROLE_RUNTIME);
     stacks_free(s);
 }
 
@@ -504,7 +504,7 @@ static void modules_without_symbols_have_a_feature_too(void **state)
         sample(s, 50, 'R', "+0x1000@/opt/x/game +0x2000@/opt/x/game +0x99@/lib/x86_64-linux-gnu/libm.so.6");
     struct feature f = find(s);
     assert_string_equal(f.caller1.function, "game+0x2000");
-    assert_string_equal(f.caller1.place, "");
+    assert_string_equal(f.caller1.location, "");
     assert_string_equal(f.caller2.function, "game+0x1000");
     stacks_free(s);
 }
@@ -646,7 +646,7 @@ static void what_the_compiler_made_is_passed_over(void **state)
     struct feature f = of_one(&s, "run" APP "a.Main.onClick" APP "a.Main$$ExternalSyntheticLambda3.run" APP);
     char why[256];
     assert_string_equal(f.caller1.function, "a.Main.onClick");
-    feature_explain(why, sizeof why, &s->doc, &s->doc.places[2]);
+    feature_explain(why, sizeof why, &s->doc, &s->doc.locations[2]);
     assert_non_null(strstr(why, "of the pack names 1: $$ExternalSynthetic%i"));
     assert_non_null(strstr(why, "R8 numbers the classes"));
     stacks_free(s);

@@ -16,7 +16,7 @@
 
 struct document {
     struct resolved doc;
-    struct resolved_place places[NODES];
+    struct resolved_location locations[NODES];
     struct resolved_node nodes[NODES];
     struct report_sample samples[SAMPLES];
 };
@@ -29,21 +29,21 @@ static void document_random(struct document *d, size_t nodes, size_t samples)
 {
     memset(d, 0, sizeof *d);
     for (size_t i = 0; i < nodes; i++) {
-        d->places[i] =
-            (struct resolved_place){.function = names[rand() % NAMES], .image = images[rand() % 3], .file = ""};
-        d->nodes[i] = (struct resolved_node){.parent = i ? (uint32_t)((size_t)rand() % i) : 0, .place = (uint32_t)i};
+        d->locations[i] =
+            (struct resolved_location){.function = names[rand() % NAMES], .image = images[rand() % 3], .file = ""};
+        d->nodes[i] = (struct resolved_node){.parent = i ? (uint32_t)((size_t)rand() % i) : 0, .location = (uint32_t)i};
     }
     for (size_t s = 0; s < samples; s++) {
         d->samples[s].node = (uint32_t)((size_t)rand() % nodes);
         d->samples[s].weight_ms = (uint32_t)(rand() % 100);
     }
-    d->doc =
-        (struct resolved){MIRE_RESOLVED_NOTHING, .place_count = nodes,    .places = d->places,  .node_count = nodes,
-                          .nodes = d->nodes,     .sample_count = samples, .samples = d->samples};
+    d->doc = (struct resolved){MIRE_RESOLVED_NOTHING, .location_count = nodes, .locations = d->locations,
+                               .node_count = nodes,   .nodes = d->nodes,       .sample_count = samples,
+                               .samples = d->samples};
 }
 
 /* What samples without a stack are counted at. */
-static const struct resolved_place nothing = {.function = "(no stack)", .image = "", .file = ""};
+static const struct resolved_location nothing = {.function = "(no stack)", .image = "", .file = ""};
 
 /* Time of all samples whose stack passes the path of row `row` of the view, and of those that end there. */
 static void twin_time(double *value, double *self, const struct document *docs, size_t count,
@@ -57,10 +57,10 @@ static void twin_time(double *value, double *self, const struct document *docs, 
     *value = *self = 0;
     for (size_t d = 0; d < count; d++) {
         for (size_t s = 0; s < docs[d].doc.sample_count; s++) {
-            const struct resolved_place *stack[NODES];
+            const struct resolved_location *stack[NODES];
             size_t high = 0, same = 0;
             for (uint32_t n = docs[d].samples[s].node; n; n = docs[d].nodes[n].parent)
-                stack[high++] = &docs[d].places[n];
+                stack[high++] = &docs[d].locations[n];
             if (!high)
                 stack[high++] = &nothing;
             while (same < depth && same < high &&
@@ -197,7 +197,7 @@ static void a_full_tree_takes_no_more(void **state)
 static void a_deep_and_wide_tree_is_laid_out_quickly(void **state)
 {
     enum { MANY = 50000 };
-    struct resolved_place *places = calloc(MANY, sizeof *places);
+    struct resolved_location *locations = calloc(MANY, sizeof *locations);
     struct resolved_node *nodes = calloc(MANY, sizeof *nodes);
     struct report_sample sample[2] = {{.node = MANY - 1, .weight_ms = 5}, {.node = 0, .weight_ms = 2}};
     char(*text)[16] = calloc(MANY, sizeof *text);
@@ -206,11 +206,11 @@ static void a_deep_and_wide_tree_is_laid_out_quickly(void **state)
     (void)state;
     for (size_t i = 0; i < MANY; i++) {
         snprintf(text[i], sizeof text[i], "f%zu", i);
-        places[i] = (struct resolved_place){.function = text[i], .image = "app", .file = ""};
-        nodes[i] = (struct resolved_node){.parent = i ? (uint32_t)i - 1 : 0, .place = (uint32_t)i};
+        locations[i] = (struct resolved_location){.function = text[i], .image = "app", .file = ""};
+        nodes[i] = (struct resolved_node){.parent = i ? (uint32_t)i - 1 : 0, .location = (uint32_t)i};
     }
-    struct resolved doc = {MIRE_RESOLVED_NOTHING, .place_count = MANY, .places = places, .node_count = MANY,
-                           .nodes = nodes,        .sample_count = 2,   .samples = sample};
+    struct resolved doc = {MIRE_RESOLVED_NOTHING, .location_count = MANY, .locations = locations, .node_count = MANY,
+                           .nodes = nodes,        .sample_count = 2,      .samples = sample};
     struct flame *flame = flame_new(MIRE_FLAME_FRAMES_MAX);
     assert_int_equal(flame_add(flame, &doc, 1), 0);
     assert_int_equal(flame_view_init(&v, flame, 200000, NULL), 0);
@@ -225,22 +225,22 @@ static void a_deep_and_wide_tree_is_laid_out_quickly(void **state)
     flame_free(flame);
     free(text);
     free(nodes);
-    free(places);
+    free(locations);
 }
 
 /* main > a of two pool threads and the watched one: one frame a pool, one for the watched thread. */
 static void threads_are_the_first_level_where_there_are_several(void **state)
 {
-    const struct resolved_place places[] = {{.function = "start", .image = "app", .file = ""}};
+    const struct resolved_location locations[] = {{.function = "start", .image = "app", .file = ""}};
     const struct resolved_node nodes[] = {{0, 0}, {0, 0}};
     struct report_sample samples[] = {{.weight_ms = 3, .node = 1, .thread = 1},
                                       {.weight_ms = 4, .node = 1, .thread = 2},
                                       {.weight_ms = 5, .node = 1, .thread = 0},
                                       {.weight_ms = 6, .node = 1, .thread = 3}};
     const struct resolved_thread threads[] = {{.name = "pool-1"}, {.name = "pool-12"}, {.name = "42"}};
-    struct resolved doc = {MIRE_RESOLVED_NOTHING, .place_count = 1,  .places = places,
-                           .node_count = 2,       .nodes = nodes,    .sample_count = 4,
-                           .samples = samples,    .thread_count = 3, .threads = threads};
+    struct resolved doc = {MIRE_RESOLVED_NOTHING, .location_count = 1, .locations = locations,
+                           .node_count = 2,       .nodes = nodes,      .sample_count = 4,
+                           .samples = samples,    .thread_count = 3,   .threads = threads};
     struct flame *flame = flame_new(MIRE_FLAME_FRAMES_MAX);
     struct flame_view v;
 

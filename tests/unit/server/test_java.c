@@ -77,10 +77,10 @@ static const char *stack_of(const struct told *told)
     size_t len = 0;
     text[0] = '\0';
     for (uint32_t node = told->doc.samples[0].node; node; node = told->doc.nodes[node].parent) {
-        const struct resolved_place *place = &told->doc.places[told->doc.nodes[node].place];
-        len += (size_t)snprintf(text + len, sizeof text - len, "%s(%s:%u)%s%s%s", place->function, place->file,
-                                place->line, place->inlined ? "+" : "", place->build ? "?" : "",
-                                place->named ? " " : "! ");
+        const struct resolved_location *location = &told->doc.locations[told->doc.nodes[node].location];
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s(%s:%u)%s%s%s", location->function, location->file,
+                                location->line, location->inlined ? "+" : "", location->build ? "?" : "",
+                                location->named ? " " : "! ");
     }
     return text;
 }
@@ -96,9 +96,9 @@ static void without_its_mapping_a_name_is_of_its_build(void **state)
     read_report(&told, ",\"id\":\"5b46fdc0\"", NAMES, "10", "1,1", "2");
     resolve(&told, NULL);
     assert_string_equal(stack_of(&told), "a.a.b(:1)? x.Loop.b(Loop.java:9)? ");
-    assert_string_equal(told.doc.places[0].build, "5b46fdc0");
+    assert_string_equal(told.doc.locations[0].build, "5b46fdc0");
     assert_int_equal(told.counts.missing_count, 1);
-    assert_int_equal(told.counts.lacks[0].had, MIRE_SYMBOLS_NONE);
+    assert_int_equal(told.counts.missing[0].had, MIRE_SYMBOLS_NONE);
     assert_int_equal(told.counts.unresolved, 2);
     arena_fini(&told.arena);
 }

@@ -240,7 +240,7 @@ static const char *blamed(const struct held *h, size_t at)
     uint32_t node = doc->memory.stacks[at].node;
     for (int32_t i = 0; i < doc->memory.stacks[at].caller1; i++)
         node = doc->nodes[node].parent;
-    return doc->places[doc->nodes[node].place].function;
+    return doc->locations[doc->nodes[node].location].function;
 }
 
 static void an_allocator_of_the_app_is_known_by_its_name_and_place(void **state)

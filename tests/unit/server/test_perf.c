@@ -47,13 +47,13 @@ static void names_are_taken_apart(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena arena;
-        struct perf_place place;
+        struct perf_place location;
         arena_init(&arena, 1 << 20);
-        assert_int_equal(perf_parse(&place, &arena, rows[i].name), 0);
-        assert_string_equal(place.function, rows[i].function);
-        assert_string_equal(place.file, rows[i].file);
-        assert_string_equal(place.image, rows[i].image);
-        assert_int_equal(place.line, rows[i].line);
+        assert_int_equal(perf_parse(&location, &arena, rows[i].name), 0);
+        assert_string_equal(location.function, rows[i].function);
+        assert_string_equal(location.file, rows[i].file);
+        assert_string_equal(location.image, rows[i].image);
+        assert_int_equal(location.line, rows[i].line);
         arena_fini(&arena);
     }
 }
@@ -68,13 +68,13 @@ static void any_name_has_a_function(void **state)
     srand(5);
     for (int round = 0; round < 20000; round++) {
         struct arena arena;
-        struct perf_place place;
+        struct perf_place location;
         name[0] = '\0';
         for (int i = rand() % 8; i >= 0; i--)
             strcat(name, parts[(size_t)rand() % (sizeof parts / sizeof *parts)]);
         arena_init(&arena, 1 << 20);
-        assert_int_equal(perf_parse(&place, &arena, name), 0);
-        assert_true(place.function[0] && place.file && place.image);
+        assert_int_equal(perf_parse(&location, &arena, name), 0);
+        assert_true(location.function[0] && location.file && location.image);
         arena_fini(&arena);
     }
 }

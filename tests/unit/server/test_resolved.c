@@ -12,7 +12,7 @@
 #include <string.h>
 #include <zstd.h>
 
-static const struct resolved_place places[] = {
+static const struct resolved_location locations[] = {
     {"main", "app", "src/main.c", 12, 0x1000, true, false, MIRE_ROLE_APP, 0, 2, NULL, false},
     {"quote \"\\\n\xe4\xb8\xad", "app", "", 0, UINT64_MAX, true, true, MIRE_ROLE_LOCK, 1, 0, NULL, false},
     {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN, 2, 0, NULL, false},
@@ -53,8 +53,8 @@ static struct resolved document(void)
         .guess = "io",
         .thread = {.tid = {9, true}, .name = "ui", .read_bytes = {UINT64_MAX, true}},
         .why = "quote holds 98 %",
-        .place_count = 3,
-        .places = places,
+        .location_count = 3,
+        .locations = locations,
         .rule_count = 2,
         .rules = rules,
         .part_count = 2,
@@ -90,15 +90,15 @@ static void a_document_comes_back_as_it_was(void **state)
     assert_string_equal(back.thread.name, "ui");
     assert_true(back.thread.read_bytes.known && back.thread.read_bytes.value == UINT64_MAX);
     assert_false(back.thread.cpu_ms.known);
-    assert_int_equal(back.place_count, 3);
+    assert_int_equal(back.location_count, 3);
     for (size_t i = 0; i < 3; i++) {
-        assert_string_equal(back.places[i].function, places[i].function);
-        assert_string_equal(back.places[i].image, places[i].image);
-        assert_string_equal(back.places[i].file, places[i].file);
-        assert_true(back.places[i].line == places[i].line && back.places[i].offset == places[i].offset);
-        assert_true(back.places[i].named == places[i].named && back.places[i].inlined == places[i].inlined);
-        assert_int_equal(back.places[i].role, places[i].role);
-        assert_true(back.places[i].rule == places[i].rule && back.places[i].mark == places[i].mark);
+        assert_string_equal(back.locations[i].function, locations[i].function);
+        assert_string_equal(back.locations[i].image, locations[i].image);
+        assert_string_equal(back.locations[i].file, locations[i].file);
+        assert_true(back.locations[i].line == locations[i].line && back.locations[i].offset == locations[i].offset);
+        assert_true(back.locations[i].named == locations[i].named && back.locations[i].inlined == locations[i].inlined);
+        assert_int_equal(back.locations[i].role, locations[i].role);
+        assert_true(back.locations[i].rule == locations[i].rule && back.locations[i].mark == locations[i].mark);
     }
     assert_int_equal(back.rule_count, 2);
     assert_string_equal(back.rules[0].pack, "linux_c");
@@ -135,8 +135,8 @@ static void a_document_comes_back_as_it_was(void **state)
     assert_memory_equal(&back.disk, &doc.disk, sizeof doc.disk);
     assert_memory_equal(&back.frames, &doc.frames, sizeof doc.frames);
     assert_memory_equal(&back.suppressed, &doc.suppressed, sizeof doc.suppressed);
-    assert_true(back.blame.known && back.blame.place == 2 && back.blame.share_ppm == 640000);
-    assert_true(back.verdict.known && back.verdict.place == 1 && back.verdict.share_ppm == 980000);
+    assert_true(back.blame.known && back.blame.location == 2 && back.blame.share_ppm == 640000);
+    assert_true(back.verdict.known && back.verdict.location == 1 && back.verdict.share_ppm == 980000);
     assert_true(back.threads[0].state == 'D' && back.threads[0].syscall == 17 && back.threads[1].syscall == -1);
     assert_int_equal(back.bucket_count, 3);
     assert_memory_equal(back.buckets, buckets, sizeof buckets);
@@ -148,7 +148,7 @@ static void what_is_no_document_is_refused(void **state)
 {
     (void)state;
     struct resolved doc = document();
-    struct resolved back = {.place_count = 1};
+    struct resolved back = {.location_count = 1};
     struct arena arena;
     unsigned char *bytes = NULL;
     size_t len;
@@ -156,7 +156,7 @@ static void what_is_no_document_is_refused(void **state)
     assert_int_equal(resolved_encode(&bytes, &len, &doc), 0);
     for (size_t cut = 0; cut < len; cut++)
         assert_int_equal(resolved_decode(&back, &arena, bytes, cut), -1);
-    assert_int_equal(back.place_count, 0);
+    assert_int_equal(back.location_count, 0);
     for (size_t i = 0; i < len; i++) {
         bytes[i] ^= 0x10;
         (void)resolved_decode(&back, &arena, bytes, len); /* must only not crash */
@@ -198,8 +198,8 @@ static void indices_that_point_nowhere_are_refused(void **state)
     assert_int_equal(decode_changed("\"launch\":true", "\"launch\":true"), 0);
     assert_int_equal(decode_changed("\"resolved\":1", "\"resolved\":2"), -1);
     assert_int_equal(decode_changed("\"parent\":[0,", "\"parent\":[1,"), -1);
-    assert_int_equal(decode_changed("\"place\":[0,", "\"place\":[3,"), -1);
-    assert_int_equal(decode_changed("\"place\":[0,", "\"place\":[0,0,"), -1);
+    assert_int_equal(decode_changed("\"location\":[0,", "\"location\":[3,"), -1);
+    assert_int_equal(decode_changed("\"location\":[0,", "\"location\":[0,0,"), -1);
     assert_int_equal(decode_changed("\"node\":[3,", "\"node\":[5,"), -1);
     assert_int_equal(decode_changed("\"hot\":{\"node\":3", "\"hot\":{\"node\":5"), -1);
     assert_int_equal(decode_changed("\"repeat\":[2,", "\"repeat\":["), -1);
@@ -209,8 +209,8 @@ static void indices_that_point_nowhere_are_refused(void **state)
     assert_int_equal(decode_changed("\"thread\":[0,2", "\"thread\":[0,3"), -1);
     assert_int_equal(decode_changed("\"thread\":[0,2", "\"thread\":[2"), -1);
     assert_int_equal(decode_changed("\"run\":1,\"thread\":2", "\"run\":1,\"thread\":3"), -1);
-    assert_int_equal(decode_changed("\"blame\":{\"place\":2", "\"blame\":{\"place\":3"), -1);
-    assert_int_equal(decode_changed("\"verdict\":{\"place\":1", "\"verdict\":{\"place\":3"), -1);
+    assert_int_equal(decode_changed("\"blame\":{\"location\":2", "\"blame\":{\"location\":3"), -1);
+    assert_int_equal(decode_changed("\"verdict\":{\"location\":1", "\"verdict\":{\"location\":3"), -1);
     assert_int_equal(decode_changed("\"itself\":false,\"thread\":0", "\"itself\":false,\"thread\":2"), -1);
     assert_int_equal(decode_changed("\"frame\":2", "\"frame\":3"), -1);
     assert_int_equal(decode_changed("\"count\":[17,", "\"count\":["), -1);

@@ -416,7 +416,7 @@ static void a_library_of_which_nothing_is_known_is_unknown_and_never_the_systems
     struct feature f = find(s);
     assert_int_equal(f.category, MIRE_CATEGORY_HANG);
     assert_string_equal(f.caller1.function, "ev_select");
-    feature_explain(why, sizeof why, &s->doc, &s->doc.places[s->doc.place_count - 1]);
+    feature_explain(why, sizeof why, &s->doc, &s->doc.locations[s->doc.location_count - 1]);
     assert_non_null(strstr(why, "own MODULE"));
     stacks_free(s);
 }
@@ -507,9 +507,9 @@ static void what_is_outside_main_is_nobodys(void **state)
     struct feature f = find(s);
     assert_string_equal(f.caller1.function, "vim.basic+db2c0");
     assert_string_equal(f.caller2.function, "vim.basic+4f210");
-    assert_int_equal(s->doc.places[0].role, MIRE_ROLE_RUNTIME);
-    assert_string_equal(s->doc.places[3].function, "main");
-    assert_int_equal(s->doc.places[6].role, MIRE_ROLE_IO);
+    assert_int_equal(s->doc.locations[0].role, MIRE_ROLE_RUNTIME);
+    assert_string_equal(s->doc.locations[3].function, "main");
+    assert_int_equal(s->doc.locations[6].role, MIRE_ROLE_IO);
     stacks_free(s);
 }
 
@@ -520,7 +520,7 @@ static void a_libc_without_names_starts_main_too(void **state)
     s->report.process.path = "/usr/bin/vim.basic";
     sample(s, 100, 'R', "+47e30" EDITOR "+271ca" CODE "+27305" CODE "+1d90c0" EDITOR "+4f210" EDITOR "+db2c0" EDITOR);
     assert_string_equal(find(s).caller2.function, "vim.basic+4f210");
-    assert_string_equal(s->doc.places[3].function, "main");
+    assert_string_equal(s->doc.locations[3].function, "main");
     stacks_free(s);
 }
 
@@ -649,8 +649,8 @@ static void an_exception_is_its_own_reason(void **state)
     sample(s, 1, '?',
            "org.shop.Main.run@ org.eclipse.swt.widgets.Display.readAndDispatch@ org.shop.Cart.open@ "
            "org.shop.Cart.add@ java.util.ArrayList.get@");
-    for (size_t i = 0; i < s->doc.place_count; i++)
-        s->places[i].file = ""; /* the names tell the language */
+    for (size_t i = 0; i < s->doc.location_count; i++)
+        s->locations[i].file = ""; /* the names tell the language */
     struct feature f = find(s);
     assert_string_equal(feature_reason(&f), "java.lang.NullPointerException");
     assert_string_equal(f.caller1.function, "org.shop.Cart.add");
@@ -686,12 +686,12 @@ static void the_document_names_the_rule_of_every_frame(void **state)
     app_rules(s, "# ours\n\ncontainer demo cart_*\n");
     sample(s, 100, 'R', "main" APP "cart_find" APP "malloc" LIBC);
     (void)find(s);
-    feature_explain(why, sizeof why, &s->doc, &s->doc.places[1]);
+    feature_explain(why, sizeof why, &s->doc, &s->doc.locations[1]);
     assert_string_equal(why, "line 3 of the pack app 1: container demo cart_*");
-    feature_explain(why, sizeof why, &s->doc, &s->doc.places[0]);
+    feature_explain(why, sizeof why, &s->doc, &s->doc.locations[0]);
     assert_string_equal(why, "app: no rule passes it over");
-    assert_int_equal(s->doc.places[2].role, MIRE_ROLE_ALLOCATOR);
-    assert_string_equal(s->doc.rules[s->doc.places[2].rule - 1].pack, "linux_c");
+    assert_int_equal(s->doc.locations[2].role, MIRE_ROLE_ALLOCATOR);
+    assert_string_equal(s->doc.rules[s->doc.locations[2].rule - 1].pack, "linux_c");
     assert_string_equal(s->doc.why, "main holds 100 % of the sampled time (deepest app frame of the path); the samples "
                                     "cover 100 of 3000 ms");
     stacks_free(s);

@@ -54,7 +54,7 @@ static int uploaded(void *context, char *path, size_t room, const uint8_t *id, s
 }
 
 /* Other contents, another number. */
-static int edition(void *context, uint64_t *out, const uint8_t *id, size_t id_len)
+static int contents_id(void *context, uint64_t *out, const uint8_t *id, size_t id_len)
 {
     char path[512];
     struct file_bytes file;
@@ -138,7 +138,7 @@ static struct symbols *open_symbols(void)
     struct symbols *symbols;
     struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
     options.uploaded = uploaded;
-    options.edition = edition;
+    options.contents_id = contents_id;
     options.refused = refused;
     options.cache_dir = dir;
     options.local_images = local_images;
@@ -251,7 +251,7 @@ static void a_split_file_that_comes_later_is_put_in(void **state)
     assert_whole(find(symbols, "gcc5.so"));
     symbols_close(symbols);
 
-    asked = 0; /* and from then on it is whole: no more than its edition is asked for */
+    asked = 0; /* and from then on it is whole: no more than its contents_id is asked for */
     symbols = open_symbols();
     assert_whole(find(symbols, "gcc5.so"));
     assert_int_equal(asked, 1);
@@ -452,7 +452,7 @@ static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **
         assert_null(module_missing_alt(module));
         symbols_close(symbols);
     }
-    assert_int_equal(asked, 1); /* the second time the cache is whole: no more than its edition is asked for */
+    assert_int_equal(asked, 1); /* the second time the cache is whole: no more than its contents_id is asked for */
     unlink(spoilt);
 }
 
@@ -460,7 +460,7 @@ static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **
 static void a_file_named_by_debuglink_is_used_if_it_is_the_one(void **state)
 {
     (void)state;
-    static const char *const places[] = {"app.dbg", ".debug/app.dbg"};
+    static const char *const locations[] = {"app.dbg", ".debug/app.dbg"};
     char app[128], sub[128], debug[128], why[MIRE_SYMBOL_WHY];
     struct module *module;
     snprintf(app, sizeof app, "%s/app", dir);
@@ -469,7 +469,7 @@ static void a_file_named_by_debuglink_is_used_if_it_is_the_one(void **state)
     copy(app, LINKED "app", -1);
     for (size_t i = 0; i < 2; i++)
         for (int spoilt = 0; spoilt < 2; spoilt++) {
-            snprintf(debug, sizeof debug, "%s/%s", dir, places[i]);
+            snprintf(debug, sizeof debug, "%s/%s", dir, locations[i]);
             copy(debug, LINKED "app.dbg", spoilt ? 100 : -1);
             assert_true(module_open(&module, why, app, NULL, 0, NULL, 0));
             assert_int_equal(has_chain(module, address_of(module, "outer"), 3, split_chain), !spoilt);

@@ -78,13 +78,13 @@ static size_t expected_chain(char out[][512], size_t cap, FILE *pipe, char *line
 {
     size_t count = 0;
     while (fgets(line, (int)room, pipe) && strncmp(line, "0x", 2) != 0) {
-        char place[8192];
+        char location[8192];
         line[strcspn(line, "\n")] = '\0';
-        if (!fgets(place, sizeof place, pipe))
+        if (!fgets(location, sizeof location, pipe))
             break;
-        place[strcspn(place, "\n (")] = '\0';
+        location[strcspn(location, "\n (")] = '\0';
         if (count < cap)
-            snprintf(out[count++], 512, "%.200s %.200s", line, base(place));
+            snprintf(out[count++], 512, "%.200s %.200s", line, base(location));
     }
     return count;
 }

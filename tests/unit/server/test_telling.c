@@ -15,11 +15,11 @@ static void frames_of_the_app_and_libraries_tell(void **state)
                                         {MIRE_ROLE_DISPATCH, "loop", "app"},
                                         {MIRE_ROLE_SYSTEM, "gtk_main", "libgtk.so"}};
     uint64_t hashes[4];
-    uint32_t places[4];
-    assert_int_equal(telling_frames(hashes, places, frames, 4), 2);
-    assert_true(places[0] == 1 && places[1] == 3 && hashes[0] != hashes[1]);
-    assert_int_equal(telling_frames(hashes, places, frames, 1), 1); /* nothing tells: all do */
-    assert_int_equal(places[0], 0);
+    uint32_t locations[4];
+    assert_int_equal(telling_frames(hashes, locations, frames, 4), 2);
+    assert_true(locations[0] == 1 && locations[1] == 3 && hashes[0] != hashes[1]);
+    assert_int_equal(telling_frames(hashes, locations, frames, 1), 1); /* nothing tells: all do */
+    assert_int_equal(locations[0], 0);
 }
 
 static void builds_of_one_function_are_one_frame(void **state)
@@ -29,8 +29,8 @@ static void builds_of_one_function_are_one_frame(void **state)
                                         {MIRE_ROLE_APP, "a.Main.lambda$add$3", "app"},
                                         {MIRE_ROLE_APP, "a.Main.add", "app"}};
     uint64_t hashes[3];
-    uint32_t places[3];
-    assert_int_equal(telling_frames(hashes, places, frames, 3), 3);
+    uint32_t locations[3];
+    assert_int_equal(telling_frames(hashes, locations, frames, 3), 3);
     assert_true(hashes[0] == hashes[1] && hashes[1] != hashes[2]);
 }
 
@@ -41,8 +41,8 @@ static void functions_without_names_are_told_apart(void **state)
                                         {MIRE_ROLE_APP, "shop+0x2a80", "shop"},
                                         {MIRE_ROLE_APP, "libcart.so+0x1f40", "libcart.so"}};
     uint64_t hashes[3];
-    uint32_t places[3];
-    assert_int_equal(telling_frames(hashes, places, frames, 3), 3);
+    uint32_t locations[3];
+    assert_int_equal(telling_frames(hashes, locations, frames, 3), 3);
     assert_true(hashes[0] != hashes[1] && hashes[0] != hashes[2]);
 }
 

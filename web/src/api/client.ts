@@ -11,7 +11,7 @@ import type {
   Issue,
   IssueList,
   IssueMemory,
-  MadeOf,
+  Provenance,
   Memory,
   Merge,
   Overview,
@@ -160,9 +160,9 @@ export const api = {
         signal,
       }),
     ),
-  madeOf: (app: string, issue: string, scope: Scope, signal: AbortSignal): Promise<MadeOf> =>
+  provenance: (app: string, issue: string, scope: Scope, signal: AbortSignal): Promise<Provenance> =>
     body(
-      client.GET('/api/v1/apps/{app}/issues/{issue}/made-of', {
+      client.GET('/api/v1/apps/{app}/issues/{issue}/provenance', {
         params: { path: { app, issue }, query: sent(scope) },
         signal,
       }),

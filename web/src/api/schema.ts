@@ -38,7 +38,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/symbols/lacking": {
+    "/api/v1/symbols/missing": {
         parameters: {
             query?: never;
             header?: never;
@@ -51,7 +51,7 @@ export interface paths {
          * Which of these files are not there yet; a file with lines counts as lacking while there are names only.
          * @description Where hash is told, a file is there with these contents, and it is damaged (defect), or reports lack it all the same, because what belongs to it is not there, or it has lines alone where debug is asked for. One of other contents takes its place, if it is no worse (instead in SymbolFile).
          */
-        post: operations["askSymbolsLacking"];
+        post: operations["askSymbolsMissing"];
         delete?: never;
         options?: never;
         head?: never;
@@ -440,7 +440,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/apps/{app}/issues/{issue}/made-of": {
+    "/api/v1/apps/{app}/issues/{issue}/provenance": {
         parameters: {
             query?: never;
             header?: never;
@@ -448,7 +448,7 @@ export interface paths {
             cookie?: never;
         };
         /** What an issue is made of - the issues shown as it, its exact trees (level 3), and who merged and split it. */
-        get: operations["getMadeOf"];
+        get: operations["getProvenance"];
         put?: never;
         post?: never;
         delete?: never;
@@ -500,7 +500,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Undo an act of made-of, or take issues out again. Everything is shown as it was before. */
+        /** Undo an act of provenance, or take issues out again. Everything is shown as it was before. */
         post: operations["unmergeIssues"];
         delete?: never;
         options?: never;
@@ -600,12 +600,12 @@ export interface components {
         SymbolsStored: {
             files: components["schemas"]["SymbolFile"][];
         };
-        SymbolsLacking: {
+        SymbolsMissing: {
             files: {
                 build_id: string;
                 /** @enum {string} */
                 kind: "debug" | "symtab";
-                lacking: boolean;
+                missing: boolean;
                 hash?: string;
                 /** @description What of it is damaged. */
                 defect?: string;
@@ -1200,7 +1200,7 @@ export interface components {
             caller1: string;
             caller1_image: string;
             /** @description file:line, or empty. */
-            caller1_place: string;
+            caller1_location: string;
             caller2: string;
             caller2_image: string;
             category: string;
@@ -1236,7 +1236,7 @@ export interface components {
         LikeStack: {
             /** @description Of its reports' key. */
             issue: string;
-            /** @description As in MadeOf. */
+            /** @description As in Provenance. */
             tree: string;
             /** @description Innermost first. */
             frames: components["schemas"]["StackFrame"][];
@@ -1271,7 +1271,7 @@ export interface components {
             suggested_from: number;
             suggestions: components["schemas"]["Suggestion"][];
         };
-        MadeOf: {
+        Provenance: {
             range: components["schemas"]["Range"];
             id: string;
             /** @description Issues shown as this one, itself first. Reports and events are those of the range that have its key. */
@@ -1343,7 +1343,7 @@ export interface components {
             reason: string;
             /** @default false */
             preview: boolean;
-            /** @description Trees to show as an issue of their own, as in MadeOf. */
+            /** @description Trees to show as an issue of their own, as in Provenance. */
             trees?: string[];
             /** @description Or: take out the issues merged into it that have this Caller2. */
             caller2?: string;
@@ -1353,7 +1353,7 @@ export interface components {
             reason: string;
             /** @default false */
             preview: boolean;
-            /** @description Of MadeOf. */
+            /** @description Of Provenance. */
             act?: number;
             /** @description Or: issues to take out again. */
             issues?: string[];
@@ -1827,12 +1827,12 @@ export interface components {
             key: components["schemas"]["Key"];
             rules: components["schemas"]["Rule"][];
             /** @description What the nodes show; repeat is 0. */
-            places: components["schemas"]["Frame"][];
+            locations: components["schemas"]["Frame"][];
             /** @description The stacks as one trie. Row i describes node i + 1; node 0 is the root, above every outermost frame. */
             nodes: {
                 parent: number[];
-                /** @description Index into places. */
-                place: number[];
+                /** @description Index into locations. */
+                location: number[];
             };
             /** @description By category, then most bytes first. A category that is in none was below what the device sends stacks of. */
             stacks: {
@@ -2006,7 +2006,7 @@ export interface operations {
             503: components["responses"]["Problem"];
         };
     };
-    askSymbolsLacking: {
+    askSymbolsMissing: {
         parameters: {
             query?: never;
             header?: never;
@@ -2031,7 +2031,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SymbolsLacking"];
+                    "application/json": components["schemas"]["SymbolsMissing"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -2840,7 +2840,7 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    getMadeOf: {
+    getProvenance: {
         parameters: {
             query?: {
                 /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
@@ -2863,7 +2863,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MadeOf"];
+                    "application/json": components["schemas"]["Provenance"];
                 };
             };
             default: components["responses"]["Problem"];

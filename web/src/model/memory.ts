@@ -120,9 +120,9 @@ export interface ShownStack {
 
 /* Frames of a node, innermost first. */
 export function framesOf(memory: Memory, node: number): Frame[] {
-  const { parent, place } = memory.nodes;
+  const { parent, location } = memory.nodes;
   const frames: Frame[] = [];
-  for (let at = node; at > 0; at = parent[at - 1] ?? 0) frames.push(memory.places[place[at - 1]!]!);
+  for (let at = node; at > 0; at = parent[at - 1] ?? 0) frames.push(memory.locations[location[at - 1]!]!);
   return frames;
 }
 

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, ProblemError } from '../api/client';
-import type { Act, MadeOf, Regrouped, Similar, Suggestion, Tree } from '../api/types';
+import type { Act, Provenance, Regrouped, Similar, Suggestion, Tree } from '../api/types';
 import { lang, say } from '../lib/i18n';
 import { query } from '../lib/location';
 import { recall, remember } from '../lib/memory';
@@ -33,7 +33,7 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
   const { t, v } = query.value;
   const scope = { t, v };
   const similar = useQuery(['similar', app, id, t, v], (signal) => api.similar(app, id, scope, signal));
-  const made = useQuery(['made-of', app, id, t, v], (signal) => api.madeOf(app, id, scope, signal));
+  const made = useQuery(['provenance', app, id, t, v], (signal) => api.provenance(app, id, scope, signal));
   const [author, setAuthor] = useState(recall('author') ?? '');
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
@@ -190,7 +190,7 @@ function Aligned({ id, other, lines }: { id: string; other: string; lines: Row[]
   );
 }
 
-function Parts({ app, id, data, doing }: { app: string; id: string; data: MadeOf; doing: Doing }): JSX.Element {
+function Parts({ app, id, data, doing }: { app: string; id: string; data: Provenance; doing: Doing }): JSX.Element {
   const [chosen, setChosen] = useState<string[]>([]);
   const there = chosen.filter((one) => data.trees.some((tree) => tree.id === one));
   const moved = data.trees.filter((tree) => there.includes(tree.id)).reduce((sum, tree) => sum + tree.reports, 0);

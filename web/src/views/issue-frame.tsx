@@ -61,7 +61,7 @@ export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Elem
       <h1 class="fn title">{feature.caller1}</h1>
       <p class="under-title">
         <span class="image">{base(feature.caller1_image)}</span>
-        {feature.caller1_place ? <code class="dim">{feature.caller1_place}</code> : null}
+        {feature.caller1_location ? <code class="dim">{feature.caller1_location}</code> : null}
         {feature.caller2 && feature.caller2 !== feature.caller1 ? (
           <span>
             {say('in')} <span class="fn">{feature.caller2}</span>

@@ -1,22 +1,22 @@
 /*
- * keep.h - files that came, looked at and kept for symbolication. Inside api/ only.
+ * import.h - imports debug files: looks at files that came and stores them for symbolication. Inside api/ only.
  *
  * Nothing in a file is trusted: an archive is unpacked, and a debug file read whole, by the child; here a debug file is
  * only looked at. That takes seconds, so it is done on the thread for what is slow, and before a transaction is begun.
  */
-#ifndef MIRE_API_KEEP_H
-#define MIRE_API_KEEP_H
+#ifndef MIRE_API_IMPORT_H
+#define MIRE_API_IMPORT_H
 
 #include "api/api.h"
 #include "pg/symbol.h"
 
-#define MIRE_KEEP_NAME_MAX 255 /* bytes of a file's name */
+#define MIRE_IMPORT_NAME_MAX 255 /* bytes of a file's name */
 
 /* Does the request carry a key that may upload? 1: the reply says no; 0, or a fault. */
-int keep_check_key(const struct api *api, const struct request *request, struct reply *reply);
+int import_check_key(const struct api *api, const struct request *request, struct reply *reply);
 
 /*
- * Keep all that an open file holds.
+ * Import all that an open file holds.
  *
  *   name    it was sent under
  *   upload  that the file was put together from: its pieces are taken as they are, and it is forgotten; NULL: none
@@ -24,12 +24,12 @@ int keep_check_key(const struct api *api, const struct request *request, struct 
  * Where the request has a version (and a build), the one mapping of Java names in it is that of the key's app.
  *
  * Fills the reply: what was kept and what of it is damaged, 201, or what is wrong with the file. MIRE_HTTP_DONE,
- * *kept_out telling which, or a fault; MIRE_FAULT_RACED: the upload is not what it was.
+ * *imported_out telling which, or a fault; MIRE_FAULT_RACED: the upload is not what it was.
  */
-int keep_file(bool *kept_out, const struct api *api, const struct request *request, struct reply *reply, int fd,
-              const char *name, const struct symbol_upload *upload);
+int import_file(bool *imported_out, const struct api *api, const struct request *request, struct reply *reply, int fd,
+                const char *name, const struct symbol_upload *upload);
 
 /* Add what is told of a kept file to the reply's text. `defect`: what is damaged, in ASCII. */
-void keep_put(struct text *out, const struct symbol_file *file);
+void import_put(struct text *out, const struct symbol_file *file);
 
 #endif

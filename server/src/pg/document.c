@@ -1,17 +1,19 @@
-/* edition.c - the statements behind edition.h: one table each, alike but for the name. */
-#include "pg/edition.h"
+/* document.c - the statements behind document.h: one table each, alike but for the name. */
+#include "pg/document.h"
 
-static int take(struct pg_edition *out, struct arena *arena, const struct pg_rows *rows, size_t row, bool with_rules)
+static int take(struct pg_document_version *out, struct arena *arena, const struct pg_rows *rows, size_t row,
+                bool with_rules)
 {
-    *out = (struct pg_edition){.version = pg_int(rows, row, 0),
-                               .made_us = pg_time(rows, row, 1),
-                               .author = arena_strdup(arena, pg_text(rows, row, 2)),
-                               .reason = arena_strdup(arena, pg_text(rows, row, 3)),
-                               .rules = with_rules ? arena_strdup(arena, pg_text(rows, row, 4)) : ""};
+    *out = (struct pg_document_version){.version = pg_int(rows, row, 0),
+                                        .made_us = pg_time(rows, row, 1),
+                                        .author = arena_strdup(arena, pg_text(rows, row, 2)),
+                                        .reason = arena_strdup(arena, pg_text(rows, row, 3)),
+                                        .rules = with_rules ? arena_strdup(arena, pg_text(rows, row, 4)) : ""};
     return out->author && out->reason && out->rules ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int pg_rollout_of_key(struct pg_edition *out, struct pg_tx *tx, struct arena *arena, const uint8_t hash[MIRE_KEY_HASH])
+int pg_rollout_of_key(struct pg_document_version *out, struct pg_tx *tx, struct arena *arena,
+                      const uint8_t hash[MIRE_KEY_HASH])
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -22,7 +24,7 @@ int pg_rollout_of_key(struct pg_edition *out, struct pg_tx *tx, struct arena *ar
                       PG_BYTES(hash, MIRE_KEY_HASH));
     if (rc)
         return rc;
-    return pg_row_count(rows) ? take(out, arena, rows, 0, true) : MIRE_EDITION_NONE;
+    return pg_row_count(rows) ? take(out, arena, rows, 0, true) : MIRE_DOCUMENT_NONE;
 }
 
 /* clang-format off */
@@ -43,29 +45,29 @@ int pg_rollout_of_key(struct pg_edition *out, struct pg_tx *tx, struct arena *ar
 static const struct {
     const char *scope, *find, *number, *history, *add;
 } kinds[] = {
-    [PG_EDITION_ROLLOUT] = ROW("rollout", "rollout_version"),
-    [PG_EDITION_RULES] = ROW("rules", "app_rules"),
+    [PG_DOCUMENT_ROLLOUT] = ROW("rollout", "rollout_version"),
+    [PG_DOCUMENT_RULES] = ROW("rules", "app_rules"),
 };
 
-const char *pg_edition_scope(enum pg_edition_of what)
+const char *pg_document_scope(enum pg_document what)
 {
     return kinds[what].scope;
 }
 
-int pg_edition_find(struct pg_edition *out, struct pg_tx *tx, struct arena *arena, enum pg_edition_of what, int32_t app,
-                    int64_t version)
+int pg_document_find(struct pg_document_version *out, struct pg_tx *tx, struct arena *arena, enum pg_document what,
+                     int32_t app, int64_t version)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, kinds[what].find, PG_INT4(app), PG_INT8(version));
-    *out = (struct pg_edition){.author = "", .reason = "", .rules = ""};
+    *out = (struct pg_document_version){.author = "", .reason = "", .rules = ""};
     if (rc)
         return rc;
     if (pg_row_count(rows))
         return take(out, arena, rows, 0, true);
-    return version ? MIRE_EDITION_NONE : MIRE_EDITION_DONE;
+    return version ? MIRE_DOCUMENT_NONE : MIRE_DOCUMENT_DONE;
 }
 
-int pg_edition_number(int64_t *out, struct pg_tx *tx, enum pg_edition_of what, int32_t app)
+int pg_document_number(int64_t *out, struct pg_tx *tx, enum pg_document what, int32_t app)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, kinds[what].number, PG_INT4(app));
@@ -73,11 +75,11 @@ int pg_edition_number(int64_t *out, struct pg_tx *tx, enum pg_edition_of what, i
     return rc;
 }
 
-int pg_edition_history(struct pg_edition **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                       enum pg_edition_of what, int32_t app)
+int pg_document_history(struct pg_document_version **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                        enum pg_document what, int32_t app)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx, kinds[what].history, PG_INT4(app), PG_INT8(MIRE_EDITION_HISTORY_MAX));
+    int rc = pg_query(&rows, tx, kinds[what].history, PG_INT4(app), PG_INT8(MIRE_DOCUMENT_HISTORY_MAX));
     if (rc)
         return rc;
     *count = pg_row_count(rows);
@@ -87,8 +89,8 @@ int pg_edition_history(struct pg_edition **out, size_t *count, struct pg_tx *tx,
     return *out ? rc : MIRE_FAULT_MEMORY;
 }
 
-int pg_edition_author(int32_t *app_out, struct pg_tx *tx, enum pg_edition_of what, const char *slug,
-                      const uint8_t hash[MIRE_KEY_HASH])
+int pg_document_author(int32_t *app_out, struct pg_tx *tx, enum pg_document what, const char *slug,
+                       const uint8_t hash[MIRE_KEY_HASH])
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -98,17 +100,18 @@ int pg_edition_author(int32_t *app_out, struct pg_tx *tx, enum pg_edition_of wha
     if (rc)
         return rc;
     if (!pg_row_count(rows))
-        return MIRE_EDITION_NONE;
+        return MIRE_DOCUMENT_NONE;
     *app_out = (int32_t)pg_int(rows, 0, 0);
-    return MIRE_EDITION_DONE;
+    return MIRE_DOCUMENT_DONE;
 }
 
-int pg_edition_add(struct pg_tx *tx, enum pg_edition_of what, int32_t app, int64_t base, const struct pg_edition *row)
+int pg_document_add(struct pg_tx *tx, enum pg_document what, int32_t app, int64_t base,
+                    const struct pg_document_version *row)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, kinds[what].add, PG_INT4(app), PG_INT8(base), PG_TEXT(row->author),
                       PG_TEXT(row->reason), PG_TEXT(row->rules));
     if (rc)
         return rc;
-    return pg_touched(rows) ? MIRE_EDITION_DONE : MIRE_EDITION_MOVED;
+    return pg_touched(rows) ? MIRE_DOCUMENT_DONE : MIRE_DOCUMENT_MOVED;
 }

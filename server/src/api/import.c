@@ -1,5 +1,5 @@
-/* keep.c - what a file holds, into symbol_file and its pieces. */
-#include "api/keep.h"
+/* import.c - what a file holds, into symbol_file and its pieces. */
+#include "api/import.h"
 
 #include "base/fault.h"
 #include "base/scope.h"
@@ -25,7 +25,7 @@ static int key_app(int32_t *app_out, const struct api *api, const struct request
     return pg_key_find(app_out, api->pg, hash, "symbols");
 }
 
-int keep_check_key(const struct api *api, const struct request *request, struct reply *reply)
+int import_check_key(const struct api *api, const struct request *request, struct reply *reply)
 {
     int32_t app_id;
     int rc = key_app(&app_id, api, request);
@@ -38,7 +38,7 @@ int keep_check_key(const struct api *api, const struct request *request, struct 
     return 1;
 }
 
-void keep_put(struct text *out, const struct symbol_file *file)
+void import_put(struct text *out, const struct symbol_file *file)
 {
     char hex[2 * MIRE_OBJECT_ID_MAX + 1];
     hex_format(hex, file->build_id.bytes, file->build_id.len);
@@ -82,8 +82,8 @@ static const struct contents_item *only_mapping(const struct contents *contents)
  * ?version=&build=, or else what the manifest of an .aab or .apk says: the mapping is that of a version of the key's
  * app. 0, 1: the reply says what is wrong, or a fault.
  */
-static int keep_version(const struct api *api, const struct request *request, struct reply *reply, struct pg_tx *tx,
-                        const struct contents *contents)
+static int import_version(const struct api *api, const struct request *request, struct reply *reply, struct pg_tx *tx,
+                          const struct contents *contents)
 {
     const char *told = request_query(request, "version"), *build = request_query(request, "build");
     const struct contents_item *mapping = only_mapping(contents);
@@ -201,8 +201,9 @@ static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *
 }
 
 /* The file holds something: judge it, then store it. MIRE_HTTP_DONE or a fault. */
-static int keep_contents(bool *kept_out, const struct api *api, const struct request *request, struct reply *reply,
-                         struct contents *contents, const char *name, const struct symbol_upload *upload)
+static int import_contents(bool *imported_out, const struct api *api, const struct request *request,
+                           struct reply *reply, struct contents *contents, const char *name,
+                           const struct symbol_upload *upload)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     struct file_bytes file;
@@ -214,7 +215,7 @@ static int keep_contents(bool *kept_out, const struct api *api, const struct req
     if (!rc)
         rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = keep_version(api, request, reply, tx, contents);
+        rc = import_version(api, request, reply, tx, contents);
     if (!rc)
         rc = store_all(tx, request->arena, kept, contents, &file, upload);
     file_bytes_unmap(&file);
@@ -225,23 +226,23 @@ static int keep_contents(bool *kept_out, const struct api *api, const struct req
     text_add(&reply->text, "{\"files\":[");
     for (size_t i = 0; i < contents->count; i++) {
         text_add(&reply->text, i ? "," : "");
-        keep_put(&reply->text, &kept[i]);
+        import_put(&reply->text, &kept[i]);
     }
     text_add(&reply->text, "]}");
-    *kept_out = true;
+    *imported_out = true;
     return reply_json(reply, 201);
 }
 
-int keep_file(bool *kept_out, const struct api *api, const struct request *request, struct reply *reply, int fd,
-              const char *name, const struct symbol_upload *upload)
+int import_file(bool *imported_out, const struct api *api, const struct request *request, struct reply *reply, int fd,
+                const char *name, const struct symbol_upload *upload)
 {
     struct contents contents;
     char why[MIRE_SYMBOL_WHY];
     int rc;
-    *kept_out = false;
+    *imported_out = false;
     switch (contents_open(&contents, why, fd, api->scratch_dir, api->converter)) {
     case CONTENTS_GOOD:
-        rc = keep_contents(kept_out, api, request, reply, &contents, name, upload);
+        rc = import_contents(imported_out, api, request, reply, &contents, name, upload);
         break;
     case CONTENTS_WRONG:
         rc = reply_error(reply, request, 422, "symbols.file", "The file %s.", why);

@@ -1,4 +1,4 @@
-/* made_of.c - what an issue is made of: the issues shown as it, its trees (level 3), and who merged and split it. */
+/* provenance.c - provenance of an issue: the issues shown as it, its trees (level 3), and who merged and split it. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/parts.h"
@@ -104,7 +104,7 @@ static int put_acts(struct call *call, bool memory)
     return rc;
 }
 
-static int answer_made_of(struct call *call)
+static int answer_provenance(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct issue_summary *feature;
@@ -124,9 +124,10 @@ static int answer_made_of(struct call *call)
     return 0;
 }
 
-int get_made_of(void *api, struct request *request, struct reply *reply)
+int get_provenance(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .has_issue = true, .answer = answer_made_of};
+    static const struct call_kind kind = {
+        .names = names, .has_app = true, .has_issue = true, .answer = answer_provenance};
     return call_run(api, request, reply, &kind);
 }

@@ -1,10 +1,10 @@
-/* editions.c - see editions.h. */
-#include "api/editions.h"
+/* document_versions.c - see document_versions.h. */
+#include "api/document_versions.h"
 
 #include "api/parts.h"
 #include "pg/rekey.h"
 
-static void put_edition(struct json_writer *w, const struct pg_edition *row)
+static void put_version(struct json_writer *w, const struct pg_document_version *row)
 {
     json_write_i64(w, "version", row->version);
     if (row->version)
@@ -15,37 +15,37 @@ static void put_edition(struct json_writer *w, const struct pg_edition *row)
     json_write_text(w, "reason", row->reason);
 }
 
-int editions_read(struct editions *out, struct call *call, enum pg_edition_of of, const char *what)
+int document_versions_read(struct document_versions *out, struct call *call, enum pg_document of, const char *what)
 {
     int64_t version;
     int rc = call_integer(&version, call, "version", 1, INT64_MAX, 0);
 
     if (rc == 0)
-        rc = pg_edition_find(&out->row, call->tx, call->arena, of, call->view.app, version);
-    if (rc == MIRE_EDITION_NONE)
+        rc = pg_document_find(&out->row, call->tx, call->arena, of, call->view.app, version);
+    if (rc == MIRE_DOCUMENT_NONE)
         return call_missing(call, "App %s has no version %lld of its %s.", call->slug, (long long)version, what);
     if (rc == 0)
-        rc = pg_edition_history(&out->history, &out->count, call->tx, call->arena, of, call->view.app);
+        rc = pg_document_history(&out->history, &out->count, call->tx, call->arena, of, call->view.app);
     return rc;
 }
 
-void editions_put(struct json_writer *w, const struct editions *editions)
+void document_versions_put(struct json_writer *w, const struct document_versions *versions)
 {
-    put_edition(w, &editions->row);
+    put_version(w, &versions->row);
 }
 
-void editions_put_history(struct json_writer *w, const struct editions *editions)
+void document_versions_put_history(struct json_writer *w, const struct document_versions *versions)
 {
     json_write_open(w, "history", '[');
-    for (size_t i = 0; i < editions->count; i++) {
+    for (size_t i = 0; i < versions->count; i++) {
         json_write_open(w, NULL, '{');
-        put_edition(w, &editions->history[i]);
+        put_version(w, &versions->history[i]);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
 }
 
-int editions_put_flows(struct json_writer *w, struct pg_tx *tx, int64_t job, int most)
+int document_versions_put_flows(struct json_writer *w, struct pg_tx *tx, int64_t job, int most)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_rekey_flows(&rows, tx, job, most);
