@@ -102,7 +102,7 @@ def attempt():
         perf = Shares(perf_stacks(scratch + "/perf.data", functions))
         mire = Shares(mire_stacks(report, image, functions))
     failed = not recorded or perf.all < 100
-    print(f"perf {perf.all} samples, Mire {len(report['hang']['samples']['node'])} of {report['hang']['duration_ms']} ms")
+    print(f"perf {perf.all} samples, Mire {len(report['event']['samples']['node'])} of {report['event']['duration_ms']} ms")
     for what in ("inner", "whole"):
         rows = perf.apart(mire, what)
         failed |= not rows or rows[0][0] > APART

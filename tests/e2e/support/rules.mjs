@@ -46,7 +46,7 @@ export async function openPage(browser, options = {}) {
 
 export async function settle(page) {
   await page.waitForFunction(() => document.querySelector('main h1, main .empty, main .heading') !== null);
-  await page.waitForFunction(() => !document.querySelector('.skeleton, .refreshing'));
+  await page.waitForFunction(() => !document.querySelector('.skeleton, .refreshing, [aria-busy="true"]'));
   await page.waitForFunction(() => document.querySelectorAll('.plot:not(:has(.uplot))').length === 0);
 }
 

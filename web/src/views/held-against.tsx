@@ -48,7 +48,7 @@ export function Against({ app, id, memory }: { app: string; id: string; memory: 
   const others = (reports.data?.reports ?? []).filter((row) => row.id !== memory.row.id).slice(0, 20);
   const chosen = [HEALTHY, ...versions.map((one) => VERSION + one), ...others.map((row) => row.id)].includes(cmp);
   return (
-    <p class="picker against">
+    <p class="picker against" aria-busy={known.isPending || reports.isPending}>
       <label>
         {say('Compared with')}{' '}
         <select value={cmp} onChange={(event) => patch({ cmp: event.currentTarget.value }, true)}>
