@@ -9,6 +9,7 @@ import concurrent.futures
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import threading
 
@@ -103,6 +104,7 @@ def main():
         print("skipped: perf may not record system calls here")
         sys.exit(SKIPPED)
     rows = choose(options)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the programs would inherit that it is ignored
     print(f"{'':14}" + "".join(f"{title:>10}" for title in TITLES), flush=True)
     witness = Witness()
     threading.Thread(target=witness.look, daemon=True).start()

@@ -122,7 +122,7 @@ NANO = Row(
     "nano", ("nano",), ("nano", "-I", "{dir}/text"),
     (Hang("search for a pattern", typed("\x17\x1br\x15s.*w.*o.*l.*i.*e.*nothing\r"), ("nano+0x*", "findnextstr", "strstrwrapper"), ("nano+0x*", "do_search*", "go_looking", "search_init"), good1=("main",), good2=("main",)),
      Hang("replace all", typed("\x1c\x15some\rother\rA"), ("nano+0x*", "do_replace*", "replace_*"), ("nano+0x*", "do_replace*"), good1=("main",), good2=("main",))),
-    quit=lambda s: (s.keys("\x03\x18"), s.settle(3), s.keys("n")), where="tty", prepare=lambda s: text_file(s, 3 * LINES), reads=(0,), signal=1)
+    quit=lambda s: (s.keys("\x03\x18"), s.settle(3), s.keys("n")), where="tty", prepare=lambda s: text_file(s, 14 * LINES), reads=(0,), signal=1)
 
 GNUPLOT = Row(
     "gnuplot", ("gnuplot",), ("gnuplot", "-d"),
@@ -132,11 +132,11 @@ GNUPLOT = Row(
 
 W3M = Row(
     "w3m", ("w3m",), ("w3m", "-T", "text/html", "{dir}/small"),
-    (Hang("a table of 4,000 lines", lambda s: typed(f"U\x15file://{s.path('large.html')}\r")(s), ("w3m+0x*", "GC_*"), ("w3m+0x*",), good1=("main",), good2=("main",)),
+    (Hang("a table of 8,500 lines", lambda s: typed(f"U\x15file://{s.path('large.html')}\r")(s), ("w3m+0x*", "GC_*"), ("w3m+0x*",), good1=("main",), good2=("main",)),
      Hang("show its source", lambda s: typed(f"U\x15file://{s.path('text')}\r")(s), ("w3m+0x*", "GC_*"), ("w3m+0x*",), good1=("main",), good2=("main",))),
     quit=lambda s: (s.keys("q"), s.settle(3), s.keys("y")), where="tty", signal=15, reads=(0, 3),
     prepare=lambda s: (text_file(s, 6 * LINES), s.write("small", "<p>small"),
-                       s.write("large.html", "".join(f"<tr><td>{i}<td><a href=x>some</a> <b>words</b>\n" for i in range(LINES // 15)).join(("<table>", "</table>")))))
+                       s.write("large.html", "".join(f"<tr><td>{i}<td><a href=x>some</a> <b>words</b>\n" for i in range(LINES // 7)).join(("<table>", "</table>")))))
 
 GDB = Row(
     "gdb", ("gdb",), ("gdb", "-q", "-nx"),
