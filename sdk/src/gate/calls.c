@@ -3,14 +3,20 @@
 
 #include "platform/platform.h"
 
-#define SLEPT_NS 50000 /* a wait this long has slept, or was interrupted, which does no harm once */
-#define RESTED_NS \
-    (20 * MIRE_NS_PER_MS) /* deeper than a loop: a loop of its own has rested, no server took its time \
-                           */
-#define UNTRIED_MAX    63 /* of a loop that never sleeps so many waits are not timed between two that are */
-#define OFTEN          50 /* a wait made so often is a loop's, not one for a connection */
+/*
+ * SLEPT_NS       a wait this long has slept, or was interrupted, which does no harm once
+ * RESTED_NS      the same, for a call deeper than the loop's: a loop of its own has rested; no server took its time
+ * UNTRIED_MAX    of a loop that never sleeps, so many waits are not timed between two that are
+ * OFTEN          a wait made so often is a loop's, not one for a connection
+ * ASKED_MAX      questions of one turn of such a loop
+ * FUNCTION_BYTES two calls of one function are no further apart
+ */
+#define SLEPT_NS       50000
+#define RESTED_NS      (20 * MIRE_NS_PER_MS)
+#define UNTRIED_MAX    63
+#define OFTEN          50
 #define ASKED_MAX      64
-#define FUNCTION_BYTES 4096 /* two calls of one function lie no further apart */
+#define FUNCTION_BYTES 4096
 
 static void set_known(struct known_call *known, struct gate_call call)
 {

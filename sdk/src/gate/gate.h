@@ -141,8 +141,9 @@ void mire__gate_dismiss(uint32_t lane);
  * Around a waiting call, on any thread; effective on a watched one, for waits that count, see mire_loop_set_waits. A
  * short wait or look counts while no call has slept yet. Then it counts in calls that have slept (the loop's, and those
  * of loops inside its callbacks), and if it is no deeper in the stack than the outermost of them. A long wait elsewhere
- * has to ask first: an answer within MIRE_WAIT_SHORT_MS, such as a server's to a request of the work, ends no turn. The
- * second such call with the same caller in one turn counts: a loop that finds something each time.
+ * has to ask first: an answer within MIRE_WAIT_SHORT_MS, such as a server's to a request of the work, ends no turn. In
+ * one turn of a loop that has waited often, 64 such calls may do so. Before that, the second one with the same caller
+ * counts, because it may be a loop that finds something each time.
  *   on    the epoll descriptor, else MIRE_WAITS_ALL
  *   call  identifies the call
  * Pass begin's result to end, except MIRE_WAIT_ASKS, which has no end. errno is kept. Signal handler: yes.

@@ -15,6 +15,7 @@
  */
 #include "patch/patch.h"
 
+#include "base/hash.h"
 #include "platform/arch.h"
 #include "platform/own.h"
 #include "platform/platform.h"
@@ -64,7 +65,7 @@ static bool see_changes(struct changes *changes, const struct dl_phdr_info *info
         changes->adds = info->dlpi_adds;
         changes->subs = info->dlpi_subs;
     } else {
-        changes->adds = changes->subs = (changes->subs ^ info->dlpi_addr) * 0x100000001b3ull + 1;
+        changes->adds = changes->subs = mire__hash_step(changes->subs, info->dlpi_addr) + 1;
     }
     changes->seen++;
     return counts;

@@ -3,6 +3,8 @@
  */
 #include "report/blame.h"
 
+#include "base/path.h"
+
 #include <string.h>
 
 /* Samples that are still on the way: all of them stand in the same functions down to their `frame`. */
@@ -95,11 +97,10 @@ static bool is_libc(const struct blackbox *box, uint64_t address)
 {
     static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-musl"};
     int index = mire__blackbox_find_image(box, address);
-    const char *path = index < 0 ? "" : mire__blackbox_image_path(box, (uint32_t)index);
-    const char *slash = strrchr(path, '/');
+    const char *name = index < 0 ? "" : mire__path_base(mire__blackbox_image_path(box, (uint32_t)index));
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strncmp(slash ? slash + 1 : path, names[i], strlen(names[i])) == 0)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
     return false;
 }

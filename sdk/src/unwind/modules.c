@@ -1,6 +1,7 @@
 /* modules.c - see modules.h. Signal-safe. */
 #include "unwind/modules.h"
 
+#include "base/hash.h"
 #include "platform/platform.h"
 
 #include <string.h>
@@ -10,8 +11,6 @@
     4 /* starts that are tried for code without a file: a program may have thousands of such mappings */
 #define ANONYMOUS_MAX (MIRE_IMAGES_MAX * 3 / 4)
 #define NO_START      2 /* no module begins there. A file's hash is odd */
-#define HASH_START    0xcbf29ce484222325ull
-#define HASH_PRIME    0x100000001b3ull
 
 static bool has_file(const char *path)
 {
@@ -21,15 +20,13 @@ static bool has_file(const char *path)
 /* The file of a mapping; 0: anonymous memory under any name. It is mostly the file of the mapping before. */
 static uint64_t file_of(struct module_gather *gather, const struct mapping *mapping)
 {
-    uint64_t hash = HASH_START ^ mapping->inode;
+    uint64_t hash = MIRE_HASH_START ^ mapping->inode;
 
     if (!has_file(mapping->path))
         return 0;
     if (mapping->inode == gather->before_inode && strcmp(mapping->path, gather->before) == 0)
         return gather->before_file;
-    for (const char *at = mapping->path; *at; at++)
-        hash = (hash ^ (uint8_t)*at) * HASH_PRIME;
-    return hash | 1;
+    return mire__hash_text(hash, mapping->path) | 1;
 }
 
 /* Another module at the same addresses has another file or another extent. */
@@ -38,7 +35,7 @@ static void sign(struct modules *modules, const struct module *module, uint64_t 
     const uint64_t facts[] = {module->start, module->end, module->load, file, offset};
 
     for (size_t i = 0; i < MIRE_COUNT(facts); i++)
-        modules->signature = (modules->signature ^ facts[i]) * HASH_PRIME;
+        modules->signature = mire__hash_step(modules->signature, facts[i]);
 }
 
 /* The list writes a newline as "\012", and " (deleted)" behind a file that has no name any more. */
@@ -279,7 +276,7 @@ void mire__modules_read(struct modules *modules, mire__module_fn *visit, void *c
     gather->before_file = 0;
     gather->before[0] = '\0';
     modules->count = 0;
-    modules->signature = HASH_START;
+    modules->signature = MIRE_HASH_START;
     modules->read_ns = mire__now_ns();
     mire__mappings_visit(gather_mapping, modules, modules->scratch, sizeof(modules->scratch));
     finish_module(modules);

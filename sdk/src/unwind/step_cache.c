@@ -1,6 +1,7 @@
 /* step_cache.c - see step_cache.h. Signal-safe. */
 #include "unwind/step_cache.h"
 
+#include "base/hash.h"
 #include "platform/apart.h"
 #include "platform/arch.h"
 
@@ -53,11 +54,7 @@ static uint64_t identify(const struct module *module, const struct module_facts 
 {
     uint64_t hash = module->load ^ module->eh_frame_hdr << 1;
 
-    for (const char *at = facts->path; *at; at++)
-        hash = (hash ^ (uint8_t)*at) * 0x100000001b3ull;
-    for (uint32_t i = 0; i < facts->id_size; i++)
-        hash = (hash ^ facts->id[i]) * 0x100000001b3ull;
-    return hash;
+    return mire__hash_bytes(mire__hash_text(hash, facts->path), facts->id, facts->id_size);
 }
 
 static void see_module(void *context, const struct module *module, const struct module_facts *facts)

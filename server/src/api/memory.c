@@ -157,13 +157,7 @@ static void put_memory(struct json_writer *w, const struct report_position *posi
 {
     const struct memory *memory = &doc->memory;
     json_write_open(w, NULL, '{');
-    part_report_row(w, "row", &position->row);
-    json_write_i64(w, "position", position->position);
-    json_write_i64(w, "total", position->total);
-    report_id(w, "previous", position->has_newer, &position->newer);
-    report_id(w, "next", position->has_older, &position->older);
-    json_write_text(w, "category", position->row.category);
-    json_write_text(w, "reason", position->row.reason);
+    report_position(w, position);
     json_write_text(w, "trigger", memory->trigger);
     json_write_text(w, "name", memory->name);
     json_write_text(w, "mode", memory->sampled ? "sampled" : "exact");

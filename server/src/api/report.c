@@ -191,7 +191,7 @@ static void put_threads(struct json_writer *w, const struct resolved *doc, const
     json_write_close(w, ']');
 }
 
-void report_id(struct json_writer *w, const char *key, bool known, const struct uuid *id)
+static void put_id(struct json_writer *w, const char *key, bool known, const struct uuid *id)
 {
     char text[MIRE_UUID_TEXT];
 
@@ -203,6 +203,17 @@ void report_id(struct json_writer *w, const char *key, bool known, const struct 
     json_write_text(w, key, text);
 }
 
+void report_position(struct json_writer *w, const struct report_position *position)
+{
+    part_report_row(w, "row", &position->row);
+    json_write_i64(w, "position", position->position);
+    json_write_i64(w, "total", position->total);
+    put_id(w, "previous", position->has_newer, &position->newer);
+    put_id(w, "next", position->has_older, &position->older);
+    json_write_text(w, "category", position->row.category);
+    json_write_text(w, "reason", position->row.reason);
+}
+
 static int put_report(struct call *call, const struct report_position *position, const struct resolved *doc)
 {
     struct json_writer *w = &call->json;
@@ -211,13 +222,7 @@ static int put_report(struct call *call, const struct report_position *position,
     if (tally_fill(&tally, call->arena, doc) != 0)
         return MIRE_FAULT_MEMORY;
     json_write_open(w, NULL, '{');
-    part_report_row(w, "row", &position->row);
-    json_write_i64(w, "position", position->position);
-    json_write_i64(w, "total", position->total);
-    report_id(w, "previous", position->has_newer, &position->newer);
-    report_id(w, "next", position->has_older, &position->older);
-    json_write_text(w, "category", position->row.category);
-    json_write_text(w, "reason", position->row.reason);
+    report_position(w, position);
     report_event(w, doc);
     put_hot(w, doc);
     report_verdicts(w, doc);

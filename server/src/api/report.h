@@ -14,8 +14,8 @@
  */
 int report_find(struct report_position *position, struct resolved *doc, struct call *call);
 
-/* Its id, or null. */
-void report_id(struct json_writer *w, const char *key, bool known, const struct uuid *id);
+/* Its row, its position among the reports of its issue with the ids beside it, category and reason. */
+void report_position(struct json_writer *w, const struct report_position *position);
 
 /* The list of facts. */
 void report_facts_list(struct json_writer *w, const struct resolved *doc);

@@ -4,6 +4,7 @@
 #include "model/facts.h"
 
 #include "base/id.h"
+#include "base/path.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -150,12 +151,10 @@ static void add_build_ids(struct list *list, const struct report *report)
 
     for (size_t i = 0; i < report->image_count; i++) {
         const struct report_image *image = &report->images[i];
-        const char *slash = strrchr(image->name, '/');
         if (image->id_len == 0)
             continue;
         hex_format(hex, image->id, image->id_len);
-        add(list, arena_printf(list->arena, "build id, %s", slash ? slash + 1 : image->name),
-            arena_strdup(list->arena, hex));
+        add(list, arena_printf(list->arena, "build id, %s", path_base(image->name)), arena_strdup(list->arena, hex));
     }
 }
 
