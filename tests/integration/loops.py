@@ -35,7 +35,7 @@ RAW = [([call], {}) for call in ("poll", "ppoll", "select", "pselect", "epoll_wa
 UNHOOKED = ("raw", "timerfd", "usleep", "semaphore", "condition", "waitpid", "stdio", "inner", "twice", "blocked", "typed", "fgets", "naps", "steps")
 EITHER = [
     ("system", "loop_raw.c", "", RAW),
-    ("a loop that looks,", "loop_looks.c", "", [([mode], {}) for mode in ("keys", "keys_1", "game", "dialog", "twice", "asks", "served")]),
+    ("a loop that looks,", "loop_looks.c", "", [([mode], {}) for mode in ("keys", "keys_1", "game", "dialog", "twice", "asks", "selects", "served")]),
     ("without a hook:", "loop_unhooked.c", "", [([how], {}) for how in UNHOOKED]),
     ("GLib", "loop_glib.c", "glib-2.0", [([], {})]),
     ("libuv", "loop_uv.c", "libuv", [([], {})]),
@@ -60,6 +60,7 @@ FOUND = {
     "keys": (BUSY, "planted_hang_looking"),
     "keys_1": (BUSY, "planted_hang_looking"),
     "asks": (BUSY, "planted_hang_asking"),
+    "selects": (BUSY, "planted_hang_asking"),
     **{how: (SAMPLED, "planted_hang") for how in UNHOOKED},
     "blocked": (SAMPLED, "planted_hang_blocked"),
     "typed": (BUSY, "planted_hang"),

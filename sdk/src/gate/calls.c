@@ -7,8 +7,8 @@
  * SLEPT_NS       a wait this long has slept, or was interrupted, which does no harm once
  * RESTED_NS      the same, for a call deeper than the loop's: a loop of its own has rested; no server took its time
  * UNTRIED_MAX    of a loop that never sleeps, so many waits are not timed between two that are
- * OFTEN          a wait made so often is a loop's, not one for a connection
- * ASKED_MAX      questions of one turn of such a loop
+ * OFTEN          a wait made so often is a loop's, not one for a connection: a turn may ask ASKED_MAX times
+ * SEVERAL        one made so often is likely to be: a turn that begins at its end may ask ASKED_FEW times
  * FUNCTION_BYTES two calls of one function are no further apart
  */
 #define SLEPT_NS       50000
@@ -16,6 +16,8 @@
 #define UNTRIED_MAX    63
 #define OFTEN          50
 #define ASKED_MAX      64
+#define SEVERAL        8
+#define ASKED_FEW      16
 #define FUNCTION_BYTES 4096
 
 static void set_known(struct known_call *known, struct gate_call call)
@@ -36,9 +38,21 @@ static inline bool is_free(const struct known_call *known)
     return atomic_load_explicit(&known->from, memory_order_relaxed) == 0;
 }
 
-static bool is_often(const struct known_call *known)
+/*
+ * How many questions this call allows for in the work of its loop, if it is a loop's. After the wait of a loop its work
+ * begins, whereas a loop deeper in the stack, which finds something each time, begins its turns at waits of its own.
+ */
+static uint32_t questions_of(const struct gate *gate, const struct known_call *known)
 {
-    return atomic_load_explicit(&known->count, memory_order_relaxed) >= OFTEN;
+    uint64_t count = atomic_load_explicit(&known->count, memory_order_relaxed);
+    struct gate_call call = call_of(known);
+
+    if (count >= OFTEN)
+        return ASKED_MAX;
+    return count >= SEVERAL && atomic_load_explicit(&gate->wait_from, memory_order_relaxed) == call.from &&
+                   atomic_load_explicit(&gate->wait_frame, memory_order_relaxed) == call.frame
+               ? ASKED_FEW
+               : 0;
 }
 
 /* No further in than the outermost call that has slept; or in the same function, which has several such calls. */
@@ -51,16 +65,16 @@ static bool lies_outside(const struct gate *gate, uint32_t row, struct gate_call
 }
 
 /*
- * Of a long wait deeper than the loop's: may it be a question of the work, answered at once? In one turn a loop that
- * has waited often further out allows for ASKED_MAX of them. Before that, the second one from one place may be the loop
- * itself, which finds something each time.
+ * Of a long wait deeper than the loop's: may it be a question of the work, answered at once? A known loop further out
+ * allows for some of them in a turn. Without one, the second question from one place may be the loop itself, which
+ * finds something each time.
  */
-static bool may_ask(struct asked_calls *deep, struct gate_call call, uint64_t turn, bool loop_is_known)
+static bool may_ask(struct asked_calls *deep, struct gate_call call, uint64_t turn, uint32_t questions)
 {
     if (deep->turn != turn)
         *deep = (struct asked_calls){.turn = turn};
-    if (loop_is_known)
-        return deep->count++ < ASKED_MAX;
+    if (questions > 0)
+        return deep->count++ < questions;
     for (uint32_t i = 0; i < deep->count && i < MIRE_ASKED_CALLS; i++) {
         if (deep->calls[i].from == call.from && deep->calls[i].frame == call.frame)
             return false;
@@ -74,7 +88,8 @@ static bool may_ask(struct asked_calls *deep, struct gate_call call, uint64_t tu
 enum mire__wait mire__gate_as_counts(struct gate *gate, enum mire__wait_length length, struct gate_call call,
                                      uint64_t turn)
 {
-    bool any = false, outside = false, loop_is_known = false;
+    bool any = false, outside = false;
+    uint32_t questions = 0;
 
     for (uint32_t row = 0; row < MIRE_KNOWN_CALLS && !is_free(&gate->known[row]); row++) {
         struct gate_call known = call_of(&gate->known[row]);
@@ -85,12 +100,16 @@ enum mire__wait mire__gate_as_counts(struct gate *gate, enum mire__wait_length l
         }
         any = true;
         outside |= lies_outside(gate, row, call);
-        loop_is_known |= call.frame < known.frame && is_often(&gate->known[row]);
+        if (call.frame < known.frame) {
+            uint32_t allowed = questions_of(gate, &gate->known[row]);
+
+            questions = allowed > questions ? allowed : questions;
+        }
     }
     if (any && !outside) {
         if (length == MIRE_WAIT_SHORT || length == MIRE_WAIT_LOOK)
             return MIRE_WAIT_NESTED;
-        if (length == MIRE_WAIT_LONG && (turn & 1) && may_ask(&gate->deep, call, turn, loop_is_known))
+        if (length == MIRE_WAIT_LONG && (turn & 1) && may_ask(&gate->deep, call, turn, questions))
             return MIRE_WAIT_ASKS;
     }
     gate->usual = NULL;

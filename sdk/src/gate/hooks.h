@@ -60,6 +60,15 @@ static inline int mire__wait_short(int *timeout)
 
 static const struct timespec mire__no_time;
 
+/*
+ * The same for select, whose sets and time the call itself changes: where nothing is there yet, the sets are as before,
+ * and the time is what remains of it. `real` is select. 0 also for sets that are larger than an fd_set.
+ */
+int mire__hook_ask_select(int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *), int count, fd_set *in,
+                          fd_set *out, fd_set *err, struct timeval *timeout);
+int mire__hook_ask_pselect(int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *),
+                           int count, fd_set *in, fd_set *out, fd_set *err, const sigset_t *mask);
+
 /* clang-format off */
 #define MIRE_HOOKS(X) \
     X(int, poll, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), true, MIRE_WAITS_ALL, mire__wait_of_ms(timeout), real(fds, count, mire__wait_short(&timeout))) \
@@ -75,9 +84,9 @@ static const struct timespec mire__no_time;
     X(int, epoll_pwait2, (int epoll, struct epoll_event *events, int cap, const struct timespec *timeout, \
       const sigset_t *mask), (epoll, events, cap, timeout, mask), true, epoll, mire__wait_of_ns(timeout), real(epoll, events, cap, &mire__no_time, mask)) \
     X(int, select, (int count, fd_set *in, fd_set *out, fd_set *err, struct timeval *timeout), \
-      (count, in, out, err, timeout), true, MIRE_WAITS_ALL, mire__wait_of_us(timeout), 0) \
+      (count, in, out, err, timeout), true, MIRE_WAITS_ALL, mire__wait_of_us(timeout), mire__hook_ask_select(real, count, in, out, err, timeout)) \
     X(int, pselect, (int count, fd_set *in, fd_set *out, fd_set *err, const struct timespec *timeout, \
-      const sigset_t *mask), (count, in, out, err, timeout, mask), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout), 0) \
+      const sigset_t *mask), (count, in, out, err, timeout, mask), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout), mire__hook_ask_pselect(real, count, in, out, err, mask)) \
     X(int, sigsuspend, (const sigset_t *mask), (mask), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG, 0) \
     X(int, pause, (void), (), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG, 0) \
     X(int, sigwait, (const sigset_t *set, int *signal_out), (set, signal_out), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG, 0) \

@@ -8,16 +8,20 @@
  *             hang: that is none
  *     twice   a function that looks first, and waits only if there is nothing
  *     asks    a loop that waits; its work asks a server now and then, whose answer is there when it is waited for
+ *     selects the same by select, with a time limit
  *     served  a loop deeper in the stack than the wait for its connection; something is there each time it waits
  */
 #include "planted.h"
 
+#include <stdbool.h>
 #include <string.h>
+#include <sys/select.h>
 #include <unistd.h>
 
 #define STAY __attribute__((noinline))
 
 static int key[2];
+static bool selects;
 
 STAY int look(int timeout_ms)
 {
@@ -40,6 +44,19 @@ STAY void planted_hang_looking(int timeout_ms)
     fflush(stdout);
 }
 
+/* Ends the program if the answer is not that of the key. */
+STAY void wait_for_key(void)
+{
+    struct timeval timeout = {100, 0};
+    fd_set in, out;
+
+    FD_ZERO(&in);
+    FD_ZERO(&out);
+    FD_SET(key[0], &in);
+    if (selects ? select(key[0] + 1, &in, &out, NULL, &timeout) != 1 || !FD_ISSET(key[0], &in) : look(-1) != 1)
+        _exit(3);
+}
+
 STAY void wait_deeper(int depth)
 {
     volatile char room[64];
@@ -48,7 +65,7 @@ STAY void wait_deeper(int depth)
     if (depth > 0)
         wait_deeper(depth - 1);
     else
-        look(-1);
+        wait_for_key();
     room[1] = room[0];
 }
 
@@ -140,7 +157,8 @@ int main(int argc, char **argv)
         run_dialog();
         idle(100, 3);
         planted_hang();
-    } else if (strcmp(argv[2], "asks") == 0) {
+    } else if (strcmp(argv[2], "asks") == 0 || strcmp(argv[2], "selects") == 0) {
+        selects = strcmp(argv[2], "selects") == 0;
         if (write(key[1], "k", 1) != 1)
             return 2;
         planted_hang_asking();

@@ -422,6 +422,11 @@ static void a_question_that_is_answered_at_once_ends_no_work(void **state)
     ask(ends[0], 2, 1); /* the same place again: it may be a loop */
     wait_deeper(0, 5);
     ask(ends[0], 2, 1);
+    for (int i = 0; i < 8; i++)
+        wait_deeper(0, 0);
+    ask(ends[0], 16, 0); /* the turn began where the thread returns to */
+    ask(ends[0], 1, 1);
+    ask(ends[0], 2, 1); /* this one began deeper */
     for (int i = 0; i < 60; i++)
         wait_deeper(0, 0);
     ask(ends[0], 64, 0); /* that was the loop */
@@ -429,6 +434,51 @@ static void a_question_that_is_answered_at_once_ends_no_work(void **state)
     assert_int_equal(look_for(ends[0] + 100, 5), 1); /* POLLNVAL is an answer as well */
     close(ends[0]);
     close(ends[1]);
+}
+
+/* select's sets and time are the call's own, whether it had to ask first or not. */
+static __attribute__((noinline)) void select_deeper(int fd, bool is_there)
+{
+    struct timeval timeout = {0, 10000};
+    volatile char frame[256];
+    fd_set in, out;
+
+    frame[0] = 0;
+    FD_ZERO(&in);
+    FD_SET(fd, &in);
+    FD_ZERO(&out);
+    assert_int_equal(mire__hook_select(fd + 1, &in, &out, NULL, &timeout), is_there);
+    assert_int_equal(FD_ISSET(fd, &in) != 0, is_there);
+    assert_int_equal(timeout.tv_sec, 0);
+    assert_int_equal(timeout.tv_usec != 0, is_there);
+    FD_SET(fd, &in);
+    assert_int_equal(mire__hook_pselect(fd + 1, &in, NULL, NULL, &(struct timespec){0, 10000000}, NULL), is_there);
+    assert_int_equal(FD_ISSET(fd, &in) != 0, is_there);
+    frame[1] = frame[0];
+}
+
+static void a_select_asks_first_as_well(void **state)
+{
+    (void)state;
+    uint64_t before;
+    int ends[2], pair[2];
+
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(pipe(pair), 0);
+    wait_deeper(0, 5);
+    before = turn();
+    select_deeper(ends[0], false); /* two waits */
+    assert_int_equal(turn(), before + 4);
+    for (int i = 0; i < 60; i++)
+        wait_deeper(0, 0);
+    before = turn();
+    assert_int_equal(write(pair[1], "k", 1), 1);
+    select_deeper(pair[0], true); /* two questions */
+    assert_int_equal(turn(), before);
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        close(pair[i]);
+    }
 }
 
 static void a_loop_inside_a_callback_looks_as_well(void **state)
@@ -598,6 +648,7 @@ int main(void)
         GATE_TEST(a_look_from_inside_the_work_is_no_turn),
         GATE_TEST(a_key_that_is_there_ends_no_work),
         GATE_TEST(a_question_that_is_answered_at_once_ends_no_work),
+        GATE_TEST(a_select_asks_first_as_well),
         GATE_TEST(a_loop_inside_a_callback_looks_as_well),
         GATE_TEST(an_accept_that_cannot_wait_is_no_turn),
         GATE_TEST(only_the_waits_that_are_the_loops_count),
