@@ -1,10 +1,11 @@
 /*
- * packages.c - which files the program's source package owns, by the databases of dpkg, apk and rpm.
+ * packages.c - which files the program's source package owns, by the databases of dpkg, apk and rpm; else, by the ELF
+ * files, which were built together with the program.
  *
  *     dpkg   /var/lib/dpkg/info/NAME[:ARCH].list   the files of a package, one path a line
  *            /var/lib/dpkg/status                  Package: NAME, and Source: NAME [(VERSION)] where it is another
  *     apk    /lib/apk/db/installed                 P:name, o:origin, then F:directory and R:file for each file
- *     rpm    rpmdb.sqlite, or Packages.db and Index.db, in /usr/lib/sysimage/rpm, /usr/share/rpm or /var/lib/rpm
+ *     rpm    rpmdb.sqlite, or Packages.db and Index.db, or Packages, in /usr/lib/sysimage/rpm, /usr/share/rpm or /var/lib/rpm
  *
  * A path below /usr and the same without /usr are one: either may be in a list where /lib leads to /usr/lib.
  */
@@ -51,32 +52,47 @@ static void remember(const char *path, enum package_tie tie)
     }
 }
 
+/* Find the ties of files by the databases, then by the ELF files. */
+static void decide(enum package_tie *ties, const char *root, const char *program, struct package_file *files,
+                   const char *const *paths, size_t count)
+{
+    struct package_file exe;
+    bool owned;
+
+    mire__package_file(&exe, program);
+    owned = mire__packages_apk(root, &exe, files, count) || mire__packages_dpkg(root, &exe, files, count) ||
+            mire__packages_rpm(root, &exe, files, count);
+    for (size_t i = 0; i < count; i++) {
+        ties[i] = owned || files[i].found ? MIRE_PACKAGE_OTHER : MIRE_PACKAGE_UNKNOWN;
+        if (files[i].same)
+            ties[i] = MIRE_PACKAGE_SAME;
+    }
+    mire__packages_elf(ties, root, program, files, paths, count);
+}
+
 /* Find the ties that are not cached, and cache them. */
 static void learn(enum package_tie *out, const char *root, const char *program, const char *const *paths, size_t count)
 {
     struct package_file *files = mire__calloc(count + 1, sizeof(*files));
+    enum package_tie *ties = mire__calloc(count + 1, sizeof(*ties));
+    const char **asked = mire__calloc(count + 1, sizeof(*asked));
     size_t *of = mire__calloc(count + 1, sizeof(*of)), n = 0;
-    bool owned;
 
-    for (size_t i = 0; files && of && i < count; i++)
+    for (size_t i = 0; files && ties && asked && of && i < count; i++)
         if (!recall(&out[i], paths[i])) {
             of[n] = i;
+            asked[n] = paths[i];
             mire__package_file(&files[n++], paths[i]);
         }
-    if (n > 0) {
-        struct package_file exe;
-
-        mire__package_file(&exe, program);
-        owned = mire__packages_apk(root, &exe, files, n) || mire__packages_dpkg(root, &exe, files, n) ||
-                mire__packages_rpm(root, &exe, files, n);
-        for (size_t i = 0; i < n; i++) {
-            out[of[i]] = owned || files[i].found ? MIRE_PACKAGE_OTHER : MIRE_PACKAGE_UNKNOWN;
-            if (files[i].same)
-                out[of[i]] = MIRE_PACKAGE_SAME;
-            remember(paths[of[i]], out[of[i]]);
-        }
+    if (n > 0)
+        decide(ties, root, program, files, asked, n);
+    for (size_t i = 0; i < n; i++) {
+        out[of[i]] = ties[i];
+        remember(asked[i], ties[i]);
     }
     mire__free(files);
+    mire__free(ties);
+    mire__free(asked);
     mire__free(of);
 }
 

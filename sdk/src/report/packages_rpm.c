@@ -17,7 +17,7 @@
 
 #define SAME_NAME 64 /* packages with a file of one base name that are looked at */
 
-enum tag { SOURCERPM = 1044, DIRINDEXES = 1116, BASENAMES = 1117, DIRNAMES = 1118 };
+enum tag { SOURCERPM = 1044, DIRINDEXES = 1116, BASENAMES = MIRE_RPM_BASENAMES, DIRNAMES = 1118 };
 
 bool mire__rpm_read(struct rpm_db *db, int fd, void *out, size_t size, uint64_t offset)
 {
@@ -51,21 +51,25 @@ static bool load(struct header *out, struct rpm_db *db, uint32_t package)
     return db->loaded != NULL;
 }
 
-/* Where a tag's data begins, and how many values it has. NULL: the header has no such tag. */
-static const uint8_t *find_tag(uint32_t *count_out, const struct header *header, enum tag tag)
+const uint8_t *mire__rpm_tag(uint32_t *count_out, const uint8_t *header, size_t size, uint32_t tag)
 {
-    uint64_t entries = header->size >= 8 ? rpm_be32(header->bytes) : 0, data = 8 + entries * 16;
+    uint64_t entries = size >= 8 ? rpm_be32(header) : 0, data = 8 + entries * 16;
 
-    if (data > header->size)
+    if (data > size)
         return NULL;
     for (uint64_t i = 0; i < entries; i++) {
-        const uint8_t *entry = header->bytes + 8 + i * 16;
+        const uint8_t *entry = header + 8 + i * 16;
 
         *count_out = rpm_be32(entry + 12);
         if (rpm_be32(entry) == tag)
-            return rpm_be32(entry + 8) < header->size - data ? header->bytes + data + rpm_be32(entry + 8) : NULL;
+            return rpm_be32(entry + 8) < size - data ? header + data + rpm_be32(entry + 8) : NULL;
     }
     return NULL;
+}
+
+static const uint8_t *find_tag(uint32_t *count_out, const struct header *header, enum tag tag)
+{
+    return mire__rpm_tag(count_out, header->bytes, header->size, tag);
 }
 
 /* Text number `index` of a tag's; NULL: it has none. */
@@ -153,6 +157,8 @@ static bool open_db(struct rpm_db *db, const struct rpm_format *format, const ch
 static void close_db(struct rpm_db *db)
 {
     mire__free(db->loaded);
+    if (db->format->close)
+        db->format->close(db);
     if (db->fd >= 0)
         close(db->fd);
     if (db->index >= 0)
@@ -176,13 +182,13 @@ static bool ask(struct rpm_db *db, const struct package_file *program, struct pa
 bool mire__packages_rpm(const char *root, const struct package_file *program, struct package_file *files, size_t count)
 {
     static const char *const folders[] = {"/usr/lib/sysimage/rpm", "/usr/share/rpm", "/var/lib/rpm"};
-    static const struct rpm_format *const formats[] = {&mire__rpm_sqlite, &mire__rpm_ndb};
+    static const struct rpm_format *const formats[] = {&mire__rpm_sqlite, &mire__rpm_ndb, &mire__rpm_bdb};
     bool owned = false, opened = false;
 
-    for (size_t i = 0; i < 6 && !opened; i++) {
+    for (size_t i = 0; i < 9 && !opened; i++) {
         struct rpm_db db;
 
-        opened = open_db(&db, formats[i % 2], root, folders[i / 2]);
+        opened = open_db(&db, formats[i % 3], root, folders[i / 3]);
         if (opened)
             owned = ask(&db, program, files, count);
         close_db(&db);
