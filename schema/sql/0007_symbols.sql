@@ -135,7 +135,7 @@ CREATE TABLE missing_debug_file (
     app_id    integer  NOT NULL,
     had       text     NOT NULL,
     CONSTRAINT missing_debug_file_is_told_once PRIMARY KEY (slot, day, report_id, build_id),
-    CONSTRAINT missing_debug_file_had_something_known CHECK (had IN ('none', 'names')) ) PARTITION BY RANGE (day
+    CONSTRAINT missing_debug_file_had_something_known CHECK (had IN ('none', 'names', 'lines')) ) PARTITION BY RANGE (day
 );
 CREATE TABLE missing_debug_file_other PARTITION OF missing_debug_file DEFAULT;
 CREATE INDEX missing_debug_file_by_build ON missing_debug_file (build_id, app_id, had, day, slot, report_id);
@@ -145,7 +145,7 @@ COMMENT ON COLUMN missing_debug_file.day IS 'Day of the report.';
 COMMENT ON COLUMN missing_debug_file.report_id IS 'The report.';
 COMMENT ON COLUMN missing_debug_file.build_id IS 'The module, as in image.';
 COMMENT ON COLUMN missing_debug_file.app_id IS 'App of the report.';
-COMMENT ON COLUMN missing_debug_file.had IS 'What was known of it: none: nothing; names: some of it, as functions without lines and inlined calls, or what can be read of a damaged file.';
+COMMENT ON COLUMN missing_debug_file.had IS 'What was known of it: none: nothing; names: some of it, as functions without lines and inlined calls, or what can be read of a damaged file; lines: functions and lines, of line tables or a file of Breakpad: such a report misses nothing, and is derived again if a file with DWARF comes.';
 COMMENT ON TABLE missing_debug_file_other IS 'Those of reports that carry a day that has no partition.';
 COMMENT ON INDEX missing_debug_file_is_told_once IS 'Serves: replacing what a report misses.';
 COMMENT ON INDEX missing_debug_file_by_build IS 'Serves: the reports a debug file helps, and how many miss one, from the index alone.';

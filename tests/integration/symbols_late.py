@@ -660,6 +660,26 @@ class LateTest(Programs):
         status, answer = self.ask("PUT", "/symbols?name=app.debug", key, debug.read_bytes())
         self.assertEqual((status, answer["files"][0]["defect"]), (201, ""))
 
+    def test_a_report_read_with_lines_is_derived_again_when_dwarf_comes(self):
+        """The lines are those of a Breakpad file, which has no inlined calls; the report misses nothing meanwhile."""
+        source = PROGRAM.replace("__attribute__((noinline)) static void paint_rows", "static inline __attribute__((always_inline)) void paint_rows")
+        app, debug, build = self.program("by-lines", 13, source=source)
+        before = self.hang(app)
+        key = self.key("by-lines", "symbols")
+        uuid = build[6:8] + build[4:6] + build[2:4] + build[0:2] + build[10:12] + build[8:10] + build[14:16] + build[12:14] + build[16:32]
+        rows = [row.split() for row in subprocess.run(["nm", "-S", "--defined-only", debug], check=True, capture_output=True, text=True).stdout.splitlines()]
+        functions = [f"FUNC {at} {size} 0 {name}\n{at} {size} 7 0\n" for at, size, kind, name in (row for row in rows if len(row) == 4) if kind in "tT"]
+        lines = debug.with_name("by-lines.sym")
+        lines.write_text(f"MODULE Linux x86_64 {uuid.upper()}0 by-lines\nINFO CODE_ID {build.upper()}\nFILE 0 lines.c\n" + "".join(functions))
+        self.assertIn("1 stored", self.mire("symbols", "upload", "--key", key, lines))
+        named = until("lines name the function", lambda: [one for one in self.issues("by-lines") if one["caller1"] == "on_click"])[0]
+        self.assertEqual(named["id"], before["id"])
+        until("the job ends", lambda: all(job["state"] == "done" for job in self.get("/apps/by-lines/rekey")["jobs"]))
+        self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-lines/symbols")["missing"]])
+        self.assertIn("1 stored", self.mire("symbols", "upload", "--key", key, debug))
+        whole = until("the inlined call is to blame", lambda: [one for one in self.issues("by-lines") if one["caller1"] == "paint_rows"])[0]
+        self.assertEqual((whole["first_seen_at"], whole["state"]), (before["first_seen_at"], before["state"]))
+
     def test_of_two_files_of_one_build_the_one_that_tells_more_is_used(self):
         """In any order: DWARF, line tables (gcc -g1, clang -gline-tables-only), Breakpad; names alone are kept beside. What is worse is told."""
         key = self.key("two-files", "symbols")

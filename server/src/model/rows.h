@@ -89,7 +89,7 @@ struct missing_debug_row {
     size_t build_id_len;
     const char *name;
     const char *arch;
-    const char *had;     /* "none", or "names" */
+    const char *had;     /* "none", "names" or "lines" */
     const char *version; /* of a mapping that is known by the app's version: that, and the build; else "" */
     const char *build;
     bool sought;                /* in directories and at debuginfod servers */

@@ -8,6 +8,8 @@
  */
 #include "pg/derive.h"
 
+#include <string.h>
+
 static struct uuid id_of(const struct report_key *key)
 {
     struct uuid id;
@@ -195,22 +197,25 @@ static int defects_store(struct pg_tx *tx, const struct pg_bytes *builds, const 
 int pg_images_store(struct pg_tx *tx, const struct missing_debug_row *missing, size_t count)
 {
     int rc = 0;
-    for (size_t at = 0, these; !rc && at < count; at += these) {
+    for (size_t at = 0, these = 0; !rc && at < count; these = 0) {
         struct pg_bytes builds[MISSING_AT_ONCE];
         const char *names[MISSING_AT_ONCE], *archs[MISSING_AT_ONCE], *versions[MISSING_AT_ONCE],
             *of_builds[MISSING_AT_ONCE];
         const char *defects[MISSING_AT_ONCE];
         int64_t sought[MISSING_AT_ONCE];
-        these = count - at < MISSING_AT_ONCE ? count - at : MISSING_AT_ONCE;
-        for (size_t i = 0; i < these; i++) {
-            builds[i] = (struct pg_bytes){missing[at + i].build_id, missing[at + i].build_id_len};
-            names[i] = missing[at + i].name;
-            archs[i] = missing[at + i].arch;
-            versions[i] = missing[at + i].version;
-            of_builds[i] = missing[at + i].build;
-            sought[i] = missing[at + i].sought;
-            defects[i] = missing[at + i].defect;
+        for (; at < count && these < MISSING_AT_ONCE; at++) {
+            if (!strcmp(missing[at].had, "lines"))
+                continue;
+            builds[these] = (struct pg_bytes){missing[at].build_id, missing[at].build_id_len};
+            names[these] = missing[at].name;
+            archs[these] = missing[at].arch;
+            versions[these] = missing[at].version;
+            of_builds[these] = missing[at].build;
+            sought[these] = missing[at].sought;
+            defects[these++] = missing[at].defect;
         }
+        if (!these)
+            break;
         rc =
             pg_query(NULL, tx,
                      "INSERT INTO image (build_id, name, arch, version, build, look_at)"

@@ -35,7 +35,7 @@ int pg_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t in
 int pg_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *event);
 
 /*
- * Store the modules that have no debug file, and which report misses them.
+ * Store the modules that have no debug file, and which report misses them; those with lines alone miss none.
  *
  *   missing  by rising build id, each once: workers that store new ones wait for each other in one order
  */

@@ -11,7 +11,8 @@ int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, stru
                       "SELECT i.build_id, i.name, i.arch, l.reports, l.names, i.first_seen, i.looks,"
                       " nullif(i.look_at, 'infinity'), i.answer, i.version, i.build, i.defect"
                       " FROM (SELECT build_id, count(*) AS reports, count(*) FILTER (WHERE had = 'names') AS names"
-                      "  FROM missing_debug_file WHERE app_id = $1 GROUP BY build_id) l JOIN image i USING (build_id)"
+                      "  FROM missing_debug_file WHERE app_id = $1 AND had <> 'lines' GROUP BY build_id) l JOIN image "
+                      "i USING (build_id)"
                       " ORDER BY l.reports - l.names DESC, l.reports DESC, i.name, i.build_id LIMIT $2",
                       PG_INT4(app), PG_INT8(most));
     if (rc)

@@ -31,18 +31,22 @@ static int symbols_job(int64_t *job_out, struct pg_tx *tx)
     return 0;
 }
 
-/* Reports of one file: those that had nothing, and those that had names, unless it has no more than names either. */
+/*
+ * Reports of one file: those that had nothing; those that had names or lines, unless it has no more than these either.
+ */
 static int queue_file(struct pg_tx *tx, int64_t job, struct pg_bytes build_id)
 {
     return pg_query(NULL, tx,
                     "WITH queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
                     "  SELECT slot, $1, day, report_id FROM missing_debug_file WHERE build_id = $2 AND (had = 'none'"
                     "   OR NOT EXISTS (SELECT FROM symbol_file WHERE build_id = $2)"
-                    "   OR EXISTS (SELECT FROM symbol_file WHERE build_id = $2 AND kind = 'debug'))"
+                    "   OR EXISTS (SELECT FROM symbol_file WHERE build_id = $2 AND kind = 'debug'"
+                    "    AND NOT (had = 'lines' AND depth = 'lines')))"
                     "  ON CONFLICT DO NOTHING RETURNING 1)"
                     " UPDATE rekey_job SET queued = queued + (SELECT count(*) FROM queued), detail = left(detail"
                     "  || CASE WHEN detail = '' THEN '' ELSE ', ' END || coalesce((SELECT name FROM image"
-                    "  WHERE build_id = $2), encode($2, 'hex')), 200) WHERE job_id = $1",
+                    "  WHERE build_id = $2), (SELECT name FROM symbol_file WHERE build_id = $2 ORDER BY kind LIMIT 1),"
+                    "  encode($2, 'hex')), 200) WHERE job_id = $1",
                     PG_INT8(job), PG_BYTES(build_id.bytes, build_id.len));
 }
 

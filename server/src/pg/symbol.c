@@ -246,7 +246,7 @@ int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
                       "UPDATE image SET look_at = now() + interval '10 min', looks = looks + 1 WHERE build_id ="
                       " (SELECT build_id FROM image i WHERE look_at <= now()"
                       "  AND NOT EXISTS (SELECT FROM symbol_file f WHERE f.build_id = i.build_id AND f.kind = 'debug')"
-                      "  AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id)"
+                      "  AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id AND had <> 'lines')"
                       "  ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING build_id, name, looks");
     if (rc || !pg_row_count(rows))
         return rc;
@@ -265,13 +265,13 @@ int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *ans
 
 int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s)
 {
-    return pg_query(
-        out, tx,
-        "SELECT build_id, CASE WHEN answer LIKE 'found in %' THEN look_at - $2 * interval '1 s' END"
-        " FROM image i WHERE look_at > now() AND look_at < 'infinity'"
-        ""
-        " AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id) ORDER BY build_id LIMIT $1",
-        PG_INT8(most), PG_INT8(again_s));
+    return pg_query(out, tx,
+                    "SELECT build_id, CASE WHEN answer LIKE 'found in %' THEN look_at - $2 * interval '1 s' END"
+                    " FROM image i WHERE look_at > now() AND look_at < 'infinity'"
+                    ""
+                    " AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id AND had <> 'lines') "
+                    "ORDER BY build_id LIMIT $1",
+                    PG_INT8(most), PG_INT8(again_s));
 }
 
 int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id)

@@ -162,7 +162,7 @@ static int note_missing(struct symbolicate_job *job, const struct symbolicate_mi
 static int note_alt(struct symbolicate_job *job, const struct report_image *of, const struct symbol_alt *alt)
 {
     struct report_image *image = arena_array(job->arena, 1, sizeof *image);
-    struct symbolicate_missing entry = {image, MIRE_SYMBOLS_SYMTAB, false, NULL, alt->contents_id ? "is damaged" : ""};
+    struct symbolicate_missing entry = {image, MIRE_DEPTH_NAMES, false, NULL, alt->contents_id ? "is damaged" : ""};
     if (!image)
         return MIRE_FAULT_MEMORY;
     *image = *of;
@@ -170,6 +170,13 @@ static int note_alt(struct symbolicate_job *job, const struct report_image *of, 
     image->id_len = (uint8_t)alt->id_len;
     image->name = arena_strdup(job->arena, alt->name);
     return image->name ? note_missing(job, &entry) : MIRE_FAULT_MEMORY;
+}
+
+static enum symbol_depth had_of(const struct module *module)
+{
+    if (module_kind(module) == MIRE_SYMBOLS_NONE)
+        return MIRE_DEPTH_UNKNOWN;
+    return module_is_whole(module) ? MIRE_DEPTH_LINES : MIRE_DEPTH_NAMES;
 }
 
 /* Frames of one image that are addresses. */
@@ -184,15 +191,14 @@ static int resolve_native(struct symbolicate_job *job, struct symbols *symbols, 
     if (rc)
         return rc;
     where.base = module_is_from_base(module) ? image->base : 0;
-    enum symbol_kind kind = module_kind(module);
-    bool debug = kind == MIRE_SYMBOLS_DEBUG; /* of which split files are missing, or a part is damaged */
+    bool debug = module_kind(module) == MIRE_SYMBOLS_DEBUG; /* of which split files are missing, or a part is damaged */
     const struct symbol_splits *splits =
         debug && module_missing_splits(module)->count ? module_missing_splits(module) : NULL;
     const struct symbol_alt *alt = debug ? module_missing_alt(module) : NULL;
     char defect[MIRE_SYMBOL_WHY];
-    struct symbolicate_missing entry = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits || alt, splits, defect};
+    struct symbolicate_missing entry = {image, had_of(module), splits || alt, splits, defect};
     (void)module_defect(defect, module);
-    if (image->id_len && !module_is_whole(module))
+    if (image->id_len && (!module_is_whole(module) || module_has_lines_alone(module)))
         rc = note_missing(job, &entry);
     if (!rc && image->id_len && alt)
         rc = note_alt(job, image, alt);
@@ -203,7 +209,7 @@ static int resolve_java(struct symbolicate_job *job, struct symbols *symbols, in
                         size_t count)
 {
     const struct report_image *of = &job->report->images[image];
-    struct symbolicate_missing entry = {of, MIRE_SYMBOLS_NONE, false, NULL, ""};
+    struct symbolicate_missing entry = {of, MIRE_DEPTH_UNKNOWN, false, NULL, ""};
     struct java_image java = {.image = image, .order = order, .count = count};
     int rc = of->id_len ? symbols_find_mapping(&java.retrace, symbols, of->id, of->id_len, job->now_ms) : 0;
     if (!rc)
@@ -212,7 +218,7 @@ static int resolve_java(struct symbolicate_job *job, struct symbols *symbols, in
         rc = symbolicate_java(job, &java);
     if (java.retrace && !retrace_is_whole(java.retrace)) {
         java.missing = true;
-        entry.had = MIRE_SYMBOLS_SYMTAB;
+        entry.had = MIRE_DEPTH_NAMES;
         entry.defect = MIRE_RETRACE_DEFECT;
     }
     return rc || !java.missing ? rc : note_missing(job, &entry);

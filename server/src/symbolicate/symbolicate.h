@@ -17,10 +17,10 @@
 #include "model/resolved.h"
 #include "symbolizer/symbolizer.h"
 
-/* An image that frames lie in and that would be known better with a debug file. */
+/* An image that frames lie in and that would be known better with another debug file. */
 struct symbolicate_missing {
     const struct report_image *image;
-    enum symbol_kind had;               /* MIRE_SYMBOLS_NONE or MIRE_SYMBOLS_SYMTAB */
+    enum symbol_depth had;              /* UNKNOWN: nothing; NAMES, or a part of it; LINES */
     bool there;                         /* it is, but for other files that its DWARF refers to */
     const struct symbol_splits *splits; /* those of them that are split files; NULL: none is */
     const char *defect;                 /* what is wrong with what is there; "" */

@@ -287,12 +287,14 @@ static int make_missing(struct missing_debug_row *out, const struct item *item, 
 {
     const struct report_image *image = entry->image;
     const struct report_app *app = &item->report.app;
+    static const char *const had[] = {
+        [MIRE_DEPTH_UNKNOWN] = "none", [MIRE_DEPTH_NAMES] = "names", [MIRE_DEPTH_LINES] = "lines"};
     const char *arch = image->java ? "java" : image->arch[0] ? image->arch : item->report.device.arch;
     *out = (struct missing_debug_row){.build_id = image->id,
                                       .build_id_len = image->id_len,
                                       .name = copy_cut(item, path_base(image->name)),
                                       .arch = arch,
-                                      .had = entry->had == MIRE_SYMBOLS_NONE ? "none" : "names",
+                                      .had = had[entry->had],
                                       .version = copy_cut(item, image->by_version ? app->version : ""),
                                       .build = copy_cut(item, image->by_version ? app->build : ""),
                                       .defect = entry->defect,

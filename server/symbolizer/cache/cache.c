@@ -157,7 +157,12 @@ const struct symbol_alt *module_missing_alt(const struct module *module)
 
 bool module_is_from_base(const struct module *module)
 {
-    return module && module->head.from_base;
+    return module && module->head.flags & MIRE_CACHE_FROM_BASE;
+}
+
+bool module_has_lines_alone(const struct module *module)
+{
+    return module && module->head.flags & MIRE_CACHE_LINES;
 }
 
 bool module_is_whole(const struct module *module)

@@ -30,7 +30,7 @@
 
 #include "cache/module.h"
 
-#define MIRE_CACHE_VERSION 9 /* others are converted anew */
+#define MIRE_CACHE_VERSION 10 /* others are converted anew */
 
 struct cache_head { /* as in the file */
     char magic[8];
@@ -59,7 +59,12 @@ struct cache_head { /* as in the file */
     uint32_t packed_bytes;  /* of the texts in the file; 0: they lie there as they are */
     uint16_t damaged_units; /* of the files it is made of, so many or more: what they tell is not all here */
     uint8_t missing_count;
-    uint8_t from_base; /* 1: offsets count from where the image begins (Breakpad), 0: from program headers' 0 */
+    uint8_t flags; /* enum cache_flag */
+};
+
+enum cache_flag {
+    MIRE_CACHE_FROM_BASE = 1, /* offsets count from where the image begins (Breakpad), else from program headers' 0 */
+    MIRE_CACHE_LINES = 2,     /* functions with lines, as line tables or Breakpad tell them, and no more */
 };
 
 #define MIRE_CACHE_MAGIC    "Mire\x7fSYM"

@@ -149,6 +149,12 @@ static void write_head(struct cache_head *head, const struct convert_source *sou
     memcpy(head->arch, facts->arch, sizeof head->arch);
 }
 
+/* Only lines, which a file with DWARF would replace? Split files and object files tell more than the program itself. */
+static bool has_lines_alone(const struct convert_source *source, const struct object *object)
+{
+    return object && !source->split_count && !source->alt && object_depth(object) == MIRE_DEPTH_LINES;
+}
+
 struct giving {
     struct merge *merge;
     const struct convert_source *source;
@@ -364,7 +370,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     if (!wrong && others)
         wrong = others_read(out, &merge, dwarfs, source, others, base);
     write_head(&head, source, base, object || (merge.count && !out->damaged_units));
-    head.from_base = told;
+    head.flags = (told ? MIRE_CACHE_FROM_BASE : 0) | (has_lines_alone(source, object) ? MIRE_CACHE_LINES : 0);
     head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
     if (!wrong)
         wrong = pack_all(fd, &(struct giving){&merge, source}, &head, missing_files, threads);

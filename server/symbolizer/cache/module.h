@@ -53,6 +53,9 @@ const struct symbol_alt *module_missing_alt(const struct module *module);
  */
 bool module_is_from_base(const struct module *module);
 
+/* Was it made of line tables or a file of Breakpad, so that DWARF would tell more? Of NULL no. */
+bool module_has_lines_alone(const struct module *module);
+
 /* Does it have all that DWARF can tell? Not while files it refers to are lacking, nor if one was damaged. Of NULL no.
  */
 bool module_is_whole(const struct module *module);

@@ -21,6 +21,7 @@
 #define MIRE_OBJECT_OBJECT_H
 
 #include "object/hidden.h"
+#include "object/kinds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -195,6 +196,12 @@ const char *object_open(struct object **out, const struct file_bytes *file, cons
 
 /* The same of the split units in a file of which facts.both is true. */
 const char *object_open_split(struct object **out, const struct file_bytes *file, unsigned threads);
+
+/*
+ * What a file tells of the code: DWARF only if it describes values (parameters, base types), which compilers that write
+ * line tables alone leave out.
+ */
+enum symbol_depth object_depth(const struct object *object);
 
 void object_close(struct object *object);
 

@@ -42,52 +42,6 @@ static const char *find_damage(struct damage *out, const struct object *object)
     return wrong;
 }
 
-#define TAG_FORMAL_PARAMETER 0x05
-#define TAG_BASE_TYPE        0x24
-#define FORM_IMPLICIT_CONST  0x21
-
-static uint64_t take_uleb(struct section *rest)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; rest->len; shift += 7) {
-        uint8_t byte = *rest->bytes++;
-        rest->len--;
-        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
-        if (!(byte & 0x80))
-            return value;
-    }
-    return value;
-}
-
-/* Is there anything that has values? Compilers that write line tables alone describe functions, and no more of them. */
-static bool has_values(const struct object *object)
-{
-    struct section rest = object->sections[MIRE_SECTION_ABBREV];
-    while (rest.bytes && rest.len) {
-        if (!take_uleb(&rest))
-            continue; /* the end of a table */
-        uint64_t tag = take_uleb(&rest), attribute, form;
-        (void)take_uleb(&rest); /* has it children? */
-        if (tag == TAG_FORMAL_PARAMETER || tag == TAG_BASE_TYPE)
-            return true;
-        do {
-            attribute = take_uleb(&rest);
-            form = take_uleb(&rest);
-            if (form == FORM_IMPLICIT_CONST)
-                (void)take_uleb(&rest);
-        } while (rest.len && (attribute || form));
-    }
-    return false;
-}
-
-static enum symbol_depth depth_of(const struct object *object)
-{
-    if (!object->facts.has_dwarf)
-        return MIRE_DEPTH_NAMES;
-    bool lines = object->facts.format != MIRE_FORMAT_ELF && object->facts.format != MIRE_FORMAT_MACHO;
-    return !lines && has_values(object) ? MIRE_DEPTH_DWARF : MIRE_DEPTH_LINES;
-}
-
 bool symbols_check(char *why, enum symbol_depth *depth_out, const struct file_bytes *file)
 {
     struct object *object;
@@ -95,7 +49,7 @@ bool symbols_check(char *why, enum symbol_depth *depth_out, const struct file_by
     struct damage damage = {.at = UINT64_MAX};
     const char *wrong = object_open(&object, file, NULL, 0, 1);
     why[0] = '\0';
-    *depth_out = wrong ? MIRE_DEPTH_UNKNOWN : depth_of(object);
+    *depth_out = wrong ? MIRE_DEPTH_UNKNOWN : object_depth(object);
     if (!wrong) {
         if (object->facts.format == MIRE_FORMAT_BREAKPAD) {
             wrong = breakpad_harvest(&harvest, object, 0) ? NULL : "needs more memory than there is";

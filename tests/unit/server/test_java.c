@@ -98,7 +98,7 @@ static void without_its_mapping_a_name_is_of_its_build(void **state)
     assert_string_equal(stack_of(&told), "a.a.b(:1)? x.Loop.b(Loop.java:9)? ");
     assert_string_equal(told.doc.locations[0].build, "5b46fdc0");
     assert_int_equal(told.counts.missing_count, 1);
-    assert_int_equal(told.counts.missing[0].had, MIRE_SYMBOLS_NONE);
+    assert_int_equal(told.counts.missing[0].had, MIRE_DEPTH_UNKNOWN);
     assert_int_equal(told.counts.unresolved, 2);
     arena_fini(&told.arena);
 }
