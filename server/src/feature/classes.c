@@ -95,7 +95,8 @@ static uint32_t note_rule(struct judging *j, const struct rule_found *found)
 /*
  * A rule, else the module: an own one and what no rule calls system is app; an address outside all modules is nobody's,
  * a name outside all (an interpreter's, Java's) may be to blame. A folder alone makes no module the system's: where
- * nothing else is known of it, it is unknown.
+ * nothing else is known of it, it is unknown. A copy of Qt that came with the app is Qt; Debian's libdbus is the code of
+ * dbus-daemon, its source package's program. A team's own rule holds in any case.
  */
 static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, const struct image_class *module,
                              const struct resolved_location *location)
@@ -103,7 +104,9 @@ static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, 
     bool known = location->image[0] || location->named;
     bool system = found->class == MIRE_CLASS_SYSTEM;
     bool unknown = system && found->by_path && module->whose == MIRE_WHOSE_UNKNOWN && module->image[0];
-    *by_rule_out = known && found->class != MIRE_CLASS_NONE && !unknown && !(system && module->whose == MIRE_WHOSE_OWN);
+    bool own =
+        (module->whose == MIRE_WHOSE_OWN && found->builtin) || (module->whose == MIRE_WHOSE_BUNDLED && found->by_path);
+    *by_rule_out = known && found->class != MIRE_CLASS_NONE && !unknown && !(system && own);
     if (*by_rule_out)
         return found->class;
     return known && !unknown ? MIRE_CLASS_APP : MIRE_CLASS_NONE;

@@ -141,6 +141,7 @@ struct rule_found {
     unsigned line;    /* of its pack */
     const char *pack;
     int version;  /* of its pack */
+    bool builtin; /* of a built-in pack */
     bool by_path; /* a built-in rule that names a folder of modules, and neither module nor function */
 };
 

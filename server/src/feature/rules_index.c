@@ -160,6 +160,7 @@ static struct rule_found found_at(const struct rules *rules, uint32_t number)
                                .line = rule->line,
                                .pack = pack->name,
                                .version = pack->version,
+                               .builtin = pack->builtin,
                                .by_path = pack->builtin && rules->modules[rule->module].path &&
                                           !strcmp(rule->function.text, "*")};
 }

@@ -42,12 +42,19 @@ bool whose_folder(const char *module, const char *program)
     return !strncmp(module, program, folder);
 }
 
+static bool is_shared_folder(const char *module)
+{
+    const char *inside = behind_shared(module);
+    return inside && !strchr(inside, '/');
+}
+
 enum whose whose_find(const struct report_image *image, const char *program, const struct rules_module *rules)
 {
     if (!image)
         return rules->own ? MIRE_WHOSE_OWN : MIRE_WHOSE_UNKNOWN;
-    if (rules->own || !strcmp(image->name, program) || image->tie == MIRE_TIE_SAME ||
-        whose_folder(image->name, program))
+    if (rules->own || !strcmp(image->name, program))
         return MIRE_WHOSE_OWN;
+    if (image->tie == MIRE_TIE_SAME || whose_folder(image->name, program))
+        return is_shared_folder(image->name) ? MIRE_WHOSE_OWN : MIRE_WHOSE_BUNDLED;
     return image->tie == MIRE_TIE_OTHER ? MIRE_WHOSE_OTHER : MIRE_WHOSE_UNKNOWN;
 }

@@ -93,6 +93,46 @@ static void a_team_says_in_one_line_that_a_library_is_its_own(void **state)
     stacks_free(s);
 }
 
+/* A copy of Qt in the app's own package is Qt; a module that no pack names is the app's there. */
+static void a_bundled_library_that_a_pack_names_is_the_platforms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *module, *caller1;
+    } cases[] = {
+        {"/opt/shop/lib/libQt6Core.so.6", "on_click"},
+        {"/usr/lib/shop/lib/libQt6Core.so.6", "on_click"},
+        {"/usr/lib/x86_64-linux-gnu/libQt6Core.so.6", "work"},
+        {"/opt/shop/lib/libcart.so", "work"},
+        {"/usr/lib/shop/libcart.so.1", "work"},
+        {"/usr/lib/libcart.so.1", "work"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stacks *s = stacks_new();
+        char stack[512];
+        s->report.process.path = "/usr/bin/shop";
+        snprintf(stack, sizeof stack, "main@/usr/bin/shop on_click@/usr/bin/shop work@%s ", cases[i].module);
+        sample(s, 100, 'R', stack);
+        set_tie(s, cases[i].module, MIRE_TIE_SAME);
+        if (strcmp(find(s).caller1.function, cases[i].caller1) != 0)
+            fail_msg("%s: %s", cases[i].module, find(s).caller1.function);
+        stacks_free(s);
+    }
+}
+
+static void a_teams_rule_for_a_function_of_its_library_holds(void **state)
+{
+    (void)state;
+    struct stacks *s = viewer(DRAW);
+    struct rules_fault fault;
+    const struct rules_source source = {"app", "own libevview*\nsystem libevview* ev_select\n", 42, 1};
+    set_tie(s, "libevview3", MIRE_TIE_SAME);
+    rules_free(s->rules);
+    assert_int_equal(rules_make(&s->rules, &fault, &source, 1), MIRE_RULES_OK);
+    assert_string_equal(find(s).caller1.function, "ev_view_press");
+    stacks_free(s);
+}
+
 static void own_is_said_of_a_module_alone(void **state)
 {
     (void)state;
@@ -184,6 +224,8 @@ int main(void)
         cmocka_unit_test(a_library_of_which_nothing_is_known_is_unknown_and_never_the_systems),
         cmocka_unit_test(a_main_that_only_calls_an_unknown_library_is_not_to_blame),
         cmocka_unit_test(a_team_says_in_one_line_that_a_library_is_its_own),
+        cmocka_unit_test(a_bundled_library_that_a_pack_names_is_the_platforms),
+        cmocka_unit_test(a_teams_rule_for_a_function_of_its_library_holds),
         cmocka_unit_test(own_is_said_of_a_module_alone),
         cmocka_unit_test(a_folder_of_the_program_is_the_apps),
         cmocka_unit_test(what_is_outside_main_is_nobodys),
