@@ -118,6 +118,45 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(self.get("/rules", "getRules")["version"], 3)
         self.get("/rules?version=9", "problem", 404)
 
+    def send_with(self, app, modules, count=20):
+        """Reports of an app with these modules, path and whether it is the app's; the first one is on the stacks."""
+        key = self.mired.key(app, "ingest")
+        for _ in range(count):
+            report = json.loads(json.dumps(REPORT)) | {"id": report_id()}
+            report["app"]["name"] = app
+            report["images"][1:] = [{"name": name, "id": f"{300 + i:040x}", "arch": "x86_64", "load": 1 << 40, "size": 1 << 20}
+                                    | ({} if own is None else {"own": own}) for i, (name, own) in enumerate(modules)]
+            status, _, body = self.mired.ask("POST", "/api/v1/reports", key, report)
+            self.assertEqual(status, 202, body)
+
+        def counted():
+            status, _, body = self.mired.ask("GET", f"/api/v1/apps/{app}/overview")
+            return status == 200 and json.loads(body)["totals"]["reports"] + sum(one["reports"] for one in json.loads(body)["apart"])
+        until(f"the reports of {app} are counted", lambda: counted() >= count)
+
+    def test_a_module_that_one_app_alone_has_is_proposed(self):
+        """Among at least three other apps with twenty reports each: with fewer even libc would be."""
+        proposed = lambda: (self.get("/rules", "getRules")["apps_compared"], [one["module"] for one in self.get("/rules", "getRules")["proposed"]])  # noqa: E731
+        libc = "/lib/x86_64-linux-gnu/libc.so.6"
+        for one in ("/usr/lib/libcart.so.1.2", "/usr/lib/libtax.so.3", "/usr/lib/x86_64-linux-gnu/libshared.so", "/opt/shop/libopt.so"):
+            self.send_with(self.app, [(one, None), (libc, None), ("/usr/lib/libloaded.so", None)], 6)
+        self.send_with(self.app, [("/usr/lib/libdebian.so", False), (libc, None)], 1)
+        apps, before = [f"other-{i}" for i in range(3)], proposed()[0]
+        self.assertEqual(proposed()[1], [], "alone on its server")
+        for app in apps:
+            self.send_with(app, [(libc, None)], 19)
+        self.assertEqual(proposed(), (before, []), "19 reports are too few")
+        for app in apps:
+            self.send_with(app, [(libc, None), ("/usr/lib/libshared.so.7", True)], 1)
+        everything = (before + 3, ["libcart.so", "libtax.so"])
+        self.assertEqual(proposed(), everything)
+        draft = self.file("own libtax.so*\n")
+        self.rules("put", self.app, draft, "--reason", "ours")
+        self.assertEqual(proposed(), (before + 3, ["libcart.so"]), "a rule says it already")
+        self.rules("put", self.app, self.file(""), "--reason", "not ours")
+        self.send_with(apps[0], [(libc, None), ("/opt/other/libcart.so", None)], 1)
+        self.assertEqual(proposed(), (before + 3, ["libtax.so"]), "another app has it now")
+
     def test_what_is_wrong_or_not_allowed_changes_nothing(self):
         body = {"base": 0, "author": "kim", "reason": "because", "rules": "lock * a\nlok * b\n"}
         status, _, answer = self.mired.ask("PUT", self.path + "/rules", self.author, body)

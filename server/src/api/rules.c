@@ -8,12 +8,14 @@
 #include "api/parts.h"
 
 #include "feature/rules.h"
+#include "pg/module.h"
 #include "pg/rekey.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define JOBS_MAX  20  /* of an answer */
+#define OWN_MAX   50  /* modules that are proposed */
 #define FLOWS_MAX 200 /* of a job: those with most reports */
 
 static int put_packs(struct json_writer *w)
@@ -70,6 +72,40 @@ static int put_jobs(struct call *call)
     return rc;
 }
 
+/* One module, unless the app's rules call it its own already. */
+static int put_module(struct call *call, const struct rules *rules, const struct pg_rows *rows, size_t row)
+{
+    struct rules_module module;
+    int rc = rules_module(&module, call->arena, rules, pg_text(rows, row, 1));
+    if (rc || module.own)
+        return rc;
+    json_write_open(&call->json, NULL, '{');
+    json_write_text(&call->json, "module", pg_text(rows, row, 0));
+    json_write_text(&call->json, "path", pg_text(rows, row, 1));
+    part_time(&call->json, "first_seen_at", pg_time(rows, row, 2));
+    json_write_close(&call->json, '}');
+    return 0;
+}
+
+static int put_proposals(struct call *call, const char *text)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    const struct rules_source source = {"app", text, strlen(text), 1};
+    struct rules_fault fault;
+    struct rules *rules = NULL;
+    int64_t compared;
+    int rc = pg_modules_proposed(&rows, &compared, call->tx, call->view.app, OWN_MAX);
+    if (!rc && rules_make(&rules, &fault, &source, 1) == MIRE_RULES_NO_MEMORY)
+        rc = MIRE_FAULT_MEMORY;
+    json_write_i64(&call->json, "apps_compared", rc ? 0 : compared);
+    json_write_open(&call->json, "proposed", '[');
+    for (size_t i = 0; !rc && rules && i < pg_row_count(rows); i++)
+        rc = put_module(call, rules, rows, i);
+    json_write_close(&call->json, ']');
+    rules_free(rules);
+    return rc;
+}
+
 static int answer_rules(struct call *call)
 {
     struct json_writer *w = &call->json;
@@ -83,6 +119,8 @@ static int answer_rules(struct call *call)
     json_write_text(w, "rules", versions.row.rules);
     document_versions_put_history(w, &versions);
     rc = put_jobs(call);
+    if (rc == 0)
+        rc = put_proposals(call, versions.row.rules);
     if (rc == 0)
         rc = put_packs(w);
     json_write_close(w, '}');

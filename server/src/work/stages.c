@@ -4,6 +4,7 @@
 #include "work/stages.h"
 #include "base/path.h"
 #include "work/mappings.h"
+#include "work/modules.h"
 
 #include "cluster/cluster.h"
 #include "decode/decode.h"
@@ -349,7 +350,7 @@ static int run_aggregate(struct item *item)
         rc = pg_issue_memory_add(item->tx, item->arena, &rows.event, &item->resolved.memory);
     if (!rc && is_new)
         rc = store_losses(item, &facts);
-    return rc;
+    return rc || !is_new ? rc : modules_store(item->modules, item);
 }
 
 int stages_derive(struct item *item)

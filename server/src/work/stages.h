@@ -20,6 +20,7 @@ struct item {
     struct symbols *symbols;   /* the worker's own */
     const struct rules *rules;
     const struct suspect_rules *suspects;
+    struct modules *modules; /* the worker's own */
     uint64_t now_ms;
     struct inbox_claim claim;
     struct report report;             /* after decode */

@@ -112,6 +112,7 @@ struct item worker_item(struct worker *worker, struct pg_tx *tx)
                          .symbols = worker->symbols,
                          .rules = work->rules,
                          .suspects = work->suspects,
+                         .modules = &worker->modules,
                          .now_ms = clock_mono_ns() / 1000000};
 }
 

@@ -6,6 +6,7 @@
 
 #include "work/app_rules.h"
 #include "work/journal.h"
+#include "work/modules.h"
 #include "work/stages.h"
 #include "work/unpack.h"
 #include "work/work.h"
@@ -23,6 +24,7 @@ struct worker {
     struct unpack unpack;
     struct journal_slot *slot;
     struct app_rules app_rules;
+    struct modules modules;
     int16_t rekey_from; /* slot to claim from next */
     int rekey_most;     /* reports in a batch */
 };

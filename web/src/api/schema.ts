@@ -1060,8 +1060,20 @@ export interface components {
             history: components["schemas"]["RulesVersion"][];
             /** @description What the latest changes had derived anew. */
             jobs: components["schemas"]["RulesProgress"][];
+            /** @description Other apps of this server with at least 20 reports. */
+            apps_compared: number;
+            /** @description Modules that may be the app's own: nothing tells whose they are, and of all apps' reports only this app's have them. At most 50; none if apps_compared is below 3 or the app has fewer than 20 reports, and none that a rule own covers. */
+            proposed: components["schemas"]["ModuleProposed"][];
             /** @description Built-in ones, in the order in which they are asked. */
             packs: components["schemas"]["RulePack"][];
+        };
+        ModuleProposed: {
+            /** @description Base name without a version, as libcart.so. */
+            module: string;
+            /** @description Where the first device had it. */
+            path: string;
+            /** Format: date-time */
+            first_seen_at: string;
         };
         RulePack: {
             name: string;

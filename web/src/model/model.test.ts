@@ -191,7 +191,8 @@ it('of modules that may be the app’s a rule is proposed', () => {
   expect(
     ownerless({ ...given, samples: { ...given.samples, stacks: [stack, { frames: [ruled, nobodys('')] }] } }),
   ).toEqual(['libcart.so.3', '~ a plugin?']);
-  expect(['libcart.so.3', 'libcart.so.3.1.2', 'shop', '~ a plugin?', '/opt/x/y'].map(ownRule)).toEqual([
+  expect(['libcart.so', 'libcart.so.3', 'libcart.so.3.1.2', 'shop', '~ a plugin?', '/opt/x/y'].map(ownRule)).toEqual([
+    'own libcart.so*',
     'own libcart.so*',
     'own libcart.so*',
     'own shop',

@@ -123,7 +123,7 @@ export function ownerless(report: Report): string[] {
 
 /* The rule that makes a module the app's: libcart.so.3 -> own libcart.so*, for the next version too. */
 export function ownRule(image: string): string {
-  const name = image.replace(/^.*\/(?=.)/, '').replace(/\.so\.\d.*$/, '.so*');
+  const name = image.replace(/^.*\/(?=.)/, '').replace(/\.so(\.\d.*)?$/, '.so*');
   return `own ${name.replace(/^~|[\s?]/g, '?')}`;
 }
 

@@ -8,6 +8,8 @@ import { lang, say } from '../lib/i18n';
 import { client, useQuery } from '../lib/query';
 import { kindWord, reasonWord } from '../lib/words';
 import { exact } from '../model/format';
+import { ownRule } from '../model/stack';
+import { Copyable } from './copyable';
 import { announce, Loaded, Moment, Panel } from './parts';
 
 export function RulesPage({ app }: { app: string }): JSX.Element {
@@ -25,6 +27,7 @@ export function RulesPage({ app }: { app: string }): JSX.Element {
           <>
             <Editor key={rules.version} app={app} rules={rules} />
             <Jobs rules={rules} />
+            <Proposed rules={rules} />
             <History app={app} rules={rules} />
             <Packs rules={rules} />
           </>
@@ -204,6 +207,22 @@ function Jobs({ rules }: { rules: Rules }): JSX.Element | null {
           <span class="dim">{job.detail}</span>
         </p>
       ))}
+    </Panel>
+  );
+}
+
+/* Modules that reports of no other app have. */
+function Proposed({ rules }: { rules: Rules }): JSX.Element | null {
+  if (rules.proposed.length === 0) return null;
+  return (
+    <Panel title={say('Modules that may be the app’s')}>
+      <p class="dim">
+        {say(
+          'Nothing on the devices tells whose they are, and no report of {n|other app|other apps} has them. If they came with the app, these rules make their functions the app’s.',
+          { n: exact(rules.apps_compared, lang.value) },
+        )}
+      </p>
+      <Copyable label={say('Rules to add')} text={rules.proposed.map((one) => ownRule(one.module)).join('\n')} />
     </Panel>
   );
 }
