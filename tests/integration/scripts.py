@@ -160,6 +160,48 @@ setTimeout(() => { serve(); setTimeout(() => {}, 50); }, 100);
 """
 
 
+# Code made at run time that asks for memory through a function of the program, and its line in the perf map.
+MAKER = r"""
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+void *volatile row;
+__attribute__((noinline)) void new_row(void) { row = malloc(300000); memset(row, 7, 300000); }
+int main(void)
+{
+    unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd0, 0x5d, 0xc3}, *at;
+    void (*helper)(void) = new_row;
+    char name[64];
+    FILE *map;
+    int ends[2];
+    struct pollfd end = {.events = POLLIN};
+    if (pipe(ends))
+        return 1;
+    end.fd = ends[0];
+    at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(code + 6, &helper, sizeof helper);
+    memcpy(at, code, sizeof code);
+    snprintf(name, sizeof name, "/tmp/perf-%d.map", (int)getpid());
+    map = fopen(name, "w");
+    fprintf(map, "%lx %zx JS:*make_rows /srv/app.js:2:15\n", (unsigned long)at, sizeof code);
+    fclose(map);
+    for (int turn = 0; turn < 30; turn++) { /* it is looked at while it uses the processor */
+        for (int i = 0; i < 20; i++)
+            ((void (*)(void))at)();
+        for (clock_t until = clock() + CLOCKS_PER_SEC / 10; clock() < until;)
+            ;
+        poll(&end, 1, 50);
+    }
+    unlink(name);
+    return 0;
+}
+"""
+
+
 class ScriptsTest(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="mire-scripts-")
@@ -268,6 +310,17 @@ thread = threading.Thread(target=held_by); thread.start(); thread.join()
     @unittest.skipUnless(shutil.which("node"), "node is not installed")
     def test_code_made_at_run_time_has_the_names_of_the_perf_map(self):
         pathlib.Path(f"/tmp/perf-{self.holds_names_of_node('--perf-basic-prof')}.map").unlink()
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the code made is x86-64's")
+    def test_code_made_at_run_time_has_its_name_in_a_memory_report(self):
+        program, store = os.path.join(self.folder, "maker"), os.path.join(self.folder, "store")
+        subprocess.run(["cc", "-x", "c", "-", "-O1", "-g", "-fno-optimize-sibling-calls", "-o", program], input=MAKER, text=True, check=True)
+        subprocess.run([os.path.join(BINARY, "sdk", "mire-run"), "--store", store, "--app", "t", "--app-version", "1", "--", program],
+                       check=True, timeout=120, env={**os.environ, "MIRE_SETTINGS": "footprint_kib=60000"})
+        told = [report for report in reports_of(store) if report["kind"] == "memory"]
+        self.assertTrue(told, "no memory report")
+        stacks = [script_of(told[0], node) for node in told[0]["memory"]["stacks"]["node"]]
+        self.assertIn([("JS:*make_rows /srv/app.js:2:15", "", 0)], stacks)
 
     @unittest.skipUnless(shutil.which("node"), "node is not installed")
     def test_code_made_at_run_time_has_the_names_of_the_jitdump(self):

@@ -115,7 +115,7 @@ void mire__document_image(struct wire *wire, const struct document_image *image,
     mire__wire_end(wire);
 }
 
-static void write_script_images(struct wire *wire, const struct script_rows *rows)
+void mire__document_script_images(struct wire *wire, const struct script_rows *rows)
 {
     static const char *const names[] = {[MIRE_ROWS_PYTHON] = "python", [MIRE_ROWS_PERF] = "perf"};
 
@@ -150,13 +150,13 @@ static void write_images(struct wire *wire, const struct draft *draft)
 
         mire__document_image(wire, &row, draft->box->facts.arch);
     }
-    write_script_images(wire, &draft->scripts);
+    mire__document_script_images(wire, &draft->scripts);
     mire__wire_end(wire);
     mire__free(ties);
     mire__free(paths);
 }
 
-static void write_script(struct wire *wire, const struct script_rows *rows)
+void mire__document_script(struct wire *wire, const struct script_rows *rows)
 {
     if (rows->count == 0)
         return;
@@ -232,7 +232,7 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
 
     mire__document_head(wire, draft->id, MIRE_NAME_EVENT, facts, &draft->event.process);
     write_images(wire, draft);
-    write_script(wire, &draft->scripts);
+    mire__document_script(wire, &draft->scripts);
     mire__document_trie(wire, &draft->trie, true);
     mire__document_event(wire, draft);
     mire__document_threads(wire, draft);

@@ -20,6 +20,8 @@ void mire__document_threads(struct wire *wire, const struct draft *draft);
  *
  *   head   opens the document, up to the images
  *   image  one row of images, inside the open array
+ *   script_images  one row of images for each kind of script, inside the open array
+ *   script  the rows of frames of scripts, and of code made at run time; none if there are none
  *   trie   frames and nodes; with `found` also how each frame was found
  *   drops  told: NULL for none
  */
@@ -35,6 +37,8 @@ struct document_image {
 void mire__document_head(struct wire *wire, const char *id, const char *kind, const struct blackbox_facts *facts,
                          const struct process_use *use);
 void mire__document_image(struct wire *wire, const struct document_image *image, const char *arch);
+void mire__document_script_images(struct wire *wire, const struct script_rows *rows);
+void mire__document_script(struct wire *wire, const struct script_rows *rows);
 void mire__document_trie(struct wire *wire, const struct trie *trie, bool found);
 void mire__document_drops(struct wire *wire, const struct report_told *told);
 /* The section "exit"; none if `end` is NULL. */

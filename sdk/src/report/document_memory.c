@@ -426,6 +426,7 @@ static void write_images(struct wire *wire, const struct memory_draft *draft)
                                           .tie = ties ? ties[i] : MIRE_PACKAGE_UNKNOWN};
         mire__document_image(wire, &row, draft->said->facts->arch);
     }
+    mire__document_script_images(wire, &draft->scripts);
     mire__wire_end(wire);
     mire__free(ties);
 }
@@ -436,6 +437,7 @@ void mire__memory_document_write(struct wire *wire, const struct memory_draft *d
 
     mire__document_head(wire, said->id, MIRE_NAME_MEMORY, said->facts, said->use);
     write_images(wire, draft);
+    mire__document_script(wire, &draft->scripts);
     mire__document_trie(wire, &draft->trie, false);
     write_memory(wire, draft);
     mire__document_exit(wire, said->end);

@@ -8,20 +8,6 @@
 
 #include <string.h>
 
-/* Code made at run time has a name if somebody wrote one down; all addresses in it are one place then. */
-static struct trie_frame made_place(const struct draft *draft, struct trie_frame place)
-{
-    const struct perf_name *names = draft->perf.names, *name = mire__perf_map_find(&draft->perf, place.offset);
-
-    if (!name)
-        return place;
-    while (name > names && name[-1].start == name->start)
-        name--;
-    place.image = MIRE_ROWS_IMAGE - MIRE_ROWS_PERF;
-    place.offset = (uint64_t)(name - names);
-    return place;
-}
-
 static struct trie_frame place_of(struct draft *draft, const struct sample *sample, uint32_t frame)
 {
     uint64_t address = sample->pc[frame];
@@ -35,7 +21,7 @@ static struct trie_frame place_of(struct draft *draft, const struct sample *samp
         return place;
     }
     if (index < 0)
-        return made_place(draft, place);
+        return mire__script_rows_place(&draft->perf, &place);
     if (draft->image_no[index] < 0) {
         draft->image_no[index] = (int32_t)draft->image_count;
         draft->images[draft->image_count++] = (uint32_t)index;

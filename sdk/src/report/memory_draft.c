@@ -135,7 +135,7 @@ static struct trie_frame place_of(struct memory_draft *draft, const struct heap_
     struct heap_read_image image;
 
     if (frame->image >= MIRE_HEAP_IMAGES_MAX || !mire__read_image(&image, draft->reader, frame->image))
-        return place;
+        return mire__script_rows_place(&draft->perf, &place);
     if (draft->image_no[frame->image] < 0) {
         draft->image_no[frame->image] = (int32_t)draft->image_count;
         draft->images[draft->image_count++] = frame->image;
@@ -200,6 +200,33 @@ static size_t choose(uint32_t *chosen, struct memory_draft *draft)
     return sum;
 }
 
+static bool is_made(const struct memory_draft *draft, const struct heap_frame *frame)
+{
+    struct heap_read_image image;
+
+    return frame->image >= MIRE_HEAP_IMAGES_MAX || !mire__read_image(&image, draft->reader, frame->image);
+}
+
+/* Names of code made at run time that is on a chosen stack. */
+static void name_made_code(struct memory_draft *draft, const uint32_t *chosen)
+{
+    const struct blackbox_facts *facts = draft->said->facts;
+    struct heap_frame frames[DEPTH_MAX];
+    bool opened = false;
+
+    for (uint32_t i = 0; i < draft->stack_count; i++)
+        for (uint32_t n = read_stack(frames, draft->reader, mire__tally_at(&draft->tally, chosen[i])->node); n-- > 0;) {
+            if (!is_made(draft, &frames[n]))
+                continue;
+            if (!opened && !mire__perf_map_open(&draft->perf, "/tmp", facts->pid, facts->start_wall_ms))
+                return;
+            opened = true;
+            mire__perf_map_ask(&draft->perf, frames[n].address);
+        }
+    if (opened)
+        mire__perf_map_read(&draft->perf);
+}
+
 static enum mire_err gather_stacks(struct memory_draft *draft)
 {
     uint32_t *chosen = mire__calloc(draft->said->caps.stacks + 1, sizeof(*chosen));
@@ -208,6 +235,8 @@ static enum mire_err gather_stacks(struct memory_draft *draft)
     draft->stacks = mire__calloc(draft->stack_count + 1, sizeof(*draft->stacks));
     if (!draft->stacks)
         err = MIRE_E_MEMORY;
+    if (err == MIRE_OK)
+        name_made_code(draft, chosen);
     for (uint32_t i = 0; err == MIRE_OK && i < draft->stack_count; i++) {
         const struct tally_pair *pair = mire__tally_at(&draft->tally, chosen[i]);
         struct memory_stack *stack = &draft->stacks[i];
@@ -222,7 +251,9 @@ static enum mire_err gather_stacks(struct memory_draft *draft)
             stack->before = mire__snapshot_pair(draft->before, pair->category, pair->node);
     }
     mire__free(chosen);
-    return err;
+    return err == MIRE_OK
+               ? mire__script_rows_init(&draft->scripts, &draft->trie, NULL, &draft->perf, draft->image_count)
+               : err;
 }
 
 /* ---- all of it ---- */
@@ -273,6 +304,7 @@ enum mire_err mire__memory_draft_init(struct memory_draft *draft, const struct h
 
     memset(draft, 0, sizeof(*draft));
     memset(draft->image_no, 0xff, sizeof(draft->image_no));
+    draft->perf.fd = draft->perf.dump = -1;
     draft->reader = reader;
     draft->said = said;
     mire__read_facts(&draft->facts, reader);
@@ -290,6 +322,8 @@ void mire__memory_draft_fini(struct memory_draft *draft)
 {
     mire__tally_fini(&draft->tally);
     mire__trie_fini(&draft->trie);
+    mire__script_rows_fini(&draft->scripts);
+    mire__perf_map_fini(&draft->perf);
     mire__pieces_fini(&draft->pieces);
     mire__free(draft->rows);
     mire__free(draft->ranked);

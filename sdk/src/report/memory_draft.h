@@ -6,6 +6,7 @@
 
 #include "report/memory.h"
 #include "report/pieces.h"
+#include "report/script_rows.h"
 #include "report/tally.h"
 #include "report/trie.h"
 #include "wire/wire.h"
@@ -59,6 +60,8 @@ struct memory_draft {
     struct memory_stack *stacks;
     uint32_t stack_count;
     struct trie trie;
+    struct perf_map perf; /* names of code made at run time */
+    struct script_rows scripts;
     uint32_t image_count;
     uint32_t images[MIRE_HEAP_IMAGES_MAX];  /* the file's number of each image used */
     int32_t image_no[MIRE_HEAP_IMAGES_MAX]; /* the reverse; -1 if not used */

@@ -5,6 +5,21 @@
 
 #include <string.h>
 
+/* All addresses in one piece of code are one place: that of the first name with the same begin. */
+struct trie_frame mire__script_rows_place(const struct perf_map *map, const struct trie_frame *place)
+{
+    const struct perf_name *name = mire__perf_map_find(map, place->offset);
+    struct trie_frame out = *place;
+
+    if (!name)
+        return out;
+    while (name > map->names && name[-1].start == name->start)
+        name--;
+    out.image = MIRE_ROWS_IMAGE - MIRE_ROWS_PERF;
+    out.offset = (uint64_t)(name - map->names);
+    return out;
+}
+
 static bool is_script(const struct trie *trie, uint32_t frame)
 {
     return trie->frame_image[frame] > MIRE_ROWS_IMAGE - MIRE_ROWS_KINDS;

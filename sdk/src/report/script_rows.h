@@ -32,9 +32,12 @@ struct script_rows {
     enum rows_of image_of[MIRE_ROWS_KINDS]; /* what each is of */
 };
 
+/* The trie's place for an address outside all images: the placeholder of its code's name; without a name the same place. */
+struct trie_frame mire__script_rows_place(const struct perf_map *map, const struct trie_frame *place);
+
 /*
  * Make the rows, and set the images and rows of the trie's frames.
- *   box, map     source of the names; borrowed as long as the rows
+ *   box, map     source of the names; borrowed as long as the rows. `box` may be NULL if no frame is Python's
  *   image_count  number of images before those of scripts
  * Returns MIRE_OK, MIRE_E_MEMORY. Call mire__script_rows_fini after any result.
  */
