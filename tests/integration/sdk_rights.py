@@ -35,7 +35,7 @@ CASES = {
 def reports(store):
     found = []
     for path in sorted((store / "out").glob("*.report")):
-        text = subprocess.run(["zstd", "-dcq"], input=path.read_bytes(), stdout=subprocess.PIPE, check=True, timeout=60).stdout
+        text = subprocess.run(["zstd", "-dcq"], input=path.read_bytes(), stdout=subprocess.PIPE, check=True, timeout=300).stdout
         found.append(json.loads(text))
     return found
 
@@ -59,7 +59,7 @@ def functions_of(report, symbols, program="rights"):
 def symbols_of(program):
     """A function's name by an offset in the file: as nm lists them."""
     table = []
-    for line in subprocess.run(["nm", program], stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout.splitlines():
+    for line in subprocess.run(["nm", program], stdout=subprocess.PIPE, text=True, check=True, timeout=300).stdout.splitlines():
         words = line.split()
         if len(words) == 3 and words[1] in "tT":
             table.append((int(words[0], 16), words[2]))
@@ -69,13 +69,13 @@ def symbols_of(program):
 
 def run(store, root, steps):
     return subprocess.run([BINARY / "sdk/mire-run", "--app", "rights", "--app-version", "1", "--threshold", "400",
-                           "--store", store, "--", PROGRAM, steps, root, str(HANG_MS)], text=True, timeout=120, stdout=subprocess.PIPE,
+                           "--store", store, "--", PROGRAM, steps, root, str(HANG_MS)], text=True, timeout=300, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env=os.environ | {"MIRE_SETTINGS": SETTINGS, "MIRE_MEMORY": "off"})
 
 
 def check(scratch, steps, expected, symbols):
     store, root = scratch / steps, scratch / "root"
-    bare = subprocess.run([PROGRAM, steps, root], text=True, timeout=120, stdout=subprocess.PIPE)
+    bare = subprocess.run([PROGRAM, steps, root], text=True, timeout=300, stdout=subprocess.PIPE)
     done = run(store, root, steps)
     status = 128 - bare.returncode if bare.returncode < 0 else bare.returncode
     assert (done.returncode, done.stdout, done.stderr) == (status, bare.stdout, ""), (bare, done)
@@ -92,7 +92,7 @@ def check(scratch, steps, expected, symbols):
     for report in told:
         whole = HANG_MS * (2 if steps in ("p1n1p", "p1u1p") else 1)
         assert report["event"]["duration_ms"] >= whole - 10 or report["event"]["open"], report["event"]["duration_ms"]
-    left = [path.name for path in (store / "box").iterdir() if path.suffix != ".new"] # of a child killed while it started
+    left = [path.name for path in (store / "box").iterdir()]
     assert left == [], left
     return "%d told" % len(told)
 
@@ -112,7 +112,7 @@ def check_app(scratch, steps, expected, words):
     store, place = scratch / name, pathlib.Path("/var/tmp/mire-65534") / name
     try:
         done = subprocess.run([program, steps, scratch / "root", str(HANG_MS), store, server.url, "key", name], text=True,
-                              timeout=120, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                              timeout=300, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert done.returncode == 0 and done.stdout.startswith("start MIRE_OK\n") and "flush MIRE_OK\n" in done.stdout, done
         found = [report for report in server.reports() if "event" in report]
     finally:

@@ -205,22 +205,6 @@ static void recover(struct store *store)
     mire__report_recover(store, &finder);
 }
 
-/* An hour passes for what was being written. Then whatever is left in `sub` is a leak, but for what it is there for. */
-static void age(const char *dir, const char *sub)
-{
-    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-    char path[PATH_MAX];
-    DIR *open;
-
-    snprintf(path, sizeof(path), "%s/%s", dir, sub);
-    open = opendir(path);
-    for (struct dirent *entry; open && (entry = readdir(open));)
-        if (mire__store_ends_with(entry->d_name, ".new"))
-            utimensat(dirfd(open), entry->d_name, old, 0);
-    if (open)
-        closedir(open);
-}
-
 /* end: of their names; "": all. */
 static uint64_t count_files(const char *dir, const char *sub, const char *end)
 {
@@ -290,10 +274,6 @@ void check_start(struct found *found, const char *dir, const struct truth *truth
     add(state.counts, ledger);
     judge_reports(&state);
     judge_counts(&state, damaged, tables);
-    age(dir, "");
-    age(dir, "out");
-    age(dir, "box");
-    age(dir, "memory");
     recover(state.store);
     look_at_small_files(&(struct state){.found = &(struct found){0}, .store = state.store, .truth = truth});
     mire__store_list(&(struct store_item){.bytes = 0}, 1, state.store);

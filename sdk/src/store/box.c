@@ -1,10 +1,9 @@
 /*
- * box.c - blackboxes: made by a process for itself, taken over by others once it is gone.
+ * box.c - blackboxes: a process makes one for itself, and another process takes it over after the owner's death.
  *
- * Alive or dead is told by a lock (flock) that the mapping holds: the descriptor it was taken through is closed, the
- * open file behind it lives as long as the mapping. exec and exit drop the mapping and fork does not copy it, so the
- * lock is gone exactly when nobody can write into the box any more. The file gets its final name only once it is
- * locked.
+ * The mapping holds a lock (flock) on the file. The descriptor is closed after mmap, but the open file description
+ * lives as long as the mapping. exec and exit drop the mapping, and fork does not copy it. Invariant: the lock is free
+ * exactly when no process can write into the box. A file gets its final name after it is locked.
  */
 #include "platform/own.h"
 #include "platform/platform.h"
@@ -32,15 +31,8 @@ static void *map_box(int fd, size_t size)
         mire__pages_unmap(memory, size);
         return NULL;
     }
-    madvise(memory, size, MADV_RANDOM); /* few of its pages are ever used: none comes along with another */
+    madvise(memory, size, MADV_RANDOM); /* few pages are used: no read-ahead */
     return memory;
-}
-
-static bool name_aside(char aside[MIRE_STORE_PATH_MAX], const char *path)
-{
-    int length = snprintf(aside, MIRE_STORE_PATH_MAX, "%s.new", path);
-
-    return length > 0 && length < MIRE_STORE_PATH_MAX;
 }
 
 enum mire_err mire__store_box_open(struct store_box *box, struct store *store, const char *run, const char *suffix,
@@ -54,15 +46,14 @@ enum mire_err mire__store_box_open(struct store_box *box, struct store *store, c
     memset(box, 0, sizeof(*box));
     if (reserved == 0 || reserved > size || size > MIRE_STORE_BOX_MAX)
         return MIRE_E_RANGE;
-    if (!mire__disk_allows(size) || !mire__store_run_path(box->path, store, run, suffix) ||
-        !name_aside(aside, box->path))
+    if (!mire__disk_allows(size) || !mire__store_run_path(box->path, store, run, suffix))
         return MIRE_E_STORE;
-    fd = open(aside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    fd = mire__disk_create_aside(aside, box->path, O_RDWR);
     if (fd < 0)
         return MIRE_E_STORE;
     /* A hole filled later by a store into the mapping would be SIGBUS on a full disk. */
     if (ftruncate(fd, (off_t)size) != 0 || posix_fallocate(fd, 0, (off_t)reserved) != 0 ||
-        flock(fd, LOCK_EX | LOCK_NB) != 0)
+        flock(fd, LOCK_EX | LOCK_NB) != 0) /* held already, where the file system has locks */
         goto fail_file;
     err = MIRE_E_SYSTEM;
     memory = map_box(fd, size);
@@ -85,7 +76,7 @@ fail_file:
 
 enum mire_err mire__store_box_reserve(const struct store_box *box, size_t at, size_t size)
 {
-    /* Another descriptor has nothing to do with the mapping's lock. */
+    /* The mapping's lock belongs to another open file description. */
     int fd = open(box->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     bool reserved = fd >= 0 && posix_fallocate(fd, (off_t)at, (off_t)size) == 0;
 
@@ -118,7 +109,7 @@ static enum box_fate look_into(int fd, mire__store_box_fn *take, void *context)
     void *memory;
     size_t size;
 
-    /* Somebody else may have taken it over and deleted it between our open and our lock. */
+    /* Another process may have taken the box over and deleted it between open and flock. */
     if (fstat(fd, &info) != 0 || info.st_nlink == 0)
         return BOX_STAYS;
     if (info.st_size <= 0 || info.st_size > MIRE_STORE_BOX_MAX)
@@ -168,7 +159,7 @@ bool mire__store_run_box(struct store *store, const char *run, mire__store_box_f
     return !mire__store_run_has(store, run, MIRE_STORE_BOX);
 }
 
-/* A blackbox whose run has evidence belongs to mire__store_runs_recover. */
+/* mire__store_runs_recover handles the blackbox of a run that has evidence. */
 static bool is_alone(const struct store *store, const char *name)
 {
     char run[MIRE_STORE_RUN_BYTES];

@@ -1,7 +1,8 @@
 /*
  * disk.c - the file operations behind disk.h.
  *
- * A write goes to "<path>.<random>.new" first, so that two processes writing one file never share the aside.
+ * A write goes to an aside first, "<path>.<random>.new", so that two processes writing one file never share it. The
+ * writer holds the aside's lock. An aside without a holder has lost its writer, and mire__store_sweep deletes it.
  */
 #include "store/disk.h"
 
@@ -20,6 +21,7 @@
 
 #define LOCK_LOOK_MS    10
 #define PUBLISH_WAIT_MS 1000 /* for the directory's lock, which is held for two system calls */
+#define ASIDE_TRIES     16   /* a sweeper meets a writer within microseconds only */
 
 enum mire_err mire__disk_make_dir(const char *path)
 {
@@ -76,7 +78,7 @@ bool mire__disk_sync_dir(const char *path)
 
     if (fd < 0)
         return false;
-    /* Some file systems cannot sync a directory, and say so; they order renames themselves. */
+    /* EINVAL: the file system cannot sync a directory. Such file systems order renames themselves. */
     synced = fsync(fd) == 0 || errno == EINVAL;
     close(fd);
     return synced;
@@ -105,9 +107,33 @@ bool mire__disk_allows(size_t size)
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
-static bool fill(const char *aside, const struct disk_part *parts, size_t count, bool sync)
+int mire__disk_create_aside(char aside[MIRE_STORE_PATH_MAX], const char *path, int access)
 {
-    int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    for (int tries = 0; tries < ASIDE_TRIES; tries++) {
+        struct stat info;
+        uint64_t random;
+        int length, fd;
+
+        mire__random(&random, sizeof(random));
+        length = snprintf(aside, MIRE_STORE_PATH_MAX, "%s.%016llx.new", path, (unsigned long long)random);
+        if (length < 0 || length >= MIRE_STORE_PATH_MAX)
+            return -1;
+        fd = open(aside, access | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0)
+            return -1;
+        /* A sweeper that locked the file first deletes it. Where locks are refused, sweepers wait an hour. */
+        if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && fstat(fd, &info) == 0 && info.st_nlink > 0)
+            return fd;
+        unlink(aside);
+        close(fd);
+    }
+    return -1;
+}
+
+static bool fill(char aside[MIRE_STORE_PATH_MAX], const char *path, const struct disk_part *parts, size_t count,
+                 bool sync)
+{
+    int fd = mire__disk_create_aside(aside, path, O_WRONLY);
     bool whole = fd >= 0;
     size_t size = 0;
 
@@ -120,7 +146,7 @@ static bool fill(const char *aside, const struct disk_part *parts, size_t count,
     for (size_t i = 0; whole && i < count; i++)
         whole = write_all(fd, &parts[i]);
     whole = whole && (!sync || fdatasync(fd) == 0);
-    /* close can report a failed write on network file systems. */
+    /* On network file systems close may report a failed write. */
     if (fd >= 0 && close(fd) != 0)
         whole = false;
     return whole;
@@ -135,8 +161,8 @@ static void wait_for_lock(int fd, uint32_t wait_ms)
 }
 
 /*
- * Give the file its name, unless that is taken. Some systems refuse links: Android to every app, others by the file
- * system or a filter. There the directory's lock makes the look and the renaming one step.
+ * Give the file its name, unless the name is taken. Links may be refused: by Android for every app, by a file system,
+ * or by a seccomp filter. Then the lock of the directory makes the check and the rename one step.
  */
 static bool publish(const char *aside, const char *path)
 {
@@ -156,30 +182,30 @@ static bool publish(const char *aside, const char *path)
     return moved;
 }
 
-enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, unsigned how)
+/* Returns false with the reason in errno; ENOENT: the aside was swept. */
+static bool write_once(const char *path, const struct disk_part *parts, size_t count, unsigned how)
 {
     char aside[MIRE_STORE_PATH_MAX];
-    uint64_t random;
-    int length, failed;
-    bool moved;
+    bool moved = false;
+    int reason;
 
-    mire__random(&random, sizeof(random));
-    length = snprintf(aside, sizeof(aside), "%s.%016llx.new", path, (unsigned long long)random);
-    if (length < 0 || (size_t)length >= sizeof(aside))
-        return MIRE_E_STORE;
-    if (!fill(aside, parts, count, how & MIRE_DISK_SYNC_FILE)) {
-        failed = errno; /* it says why */
-        unlink(aside);
-        errno = failed;
-        return MIRE_E_STORE;
-    }
-    if (how & MIRE_DISK_EXCLUSIVE)
-        moved = publish(aside, path);
-    else
-        moved = rename(aside, path) == 0;
+    if (fill(aside, path, parts, count, how & MIRE_DISK_SYNC_FILE))
+        moved = how & MIRE_DISK_EXCLUSIVE ? publish(aside, path) : rename(aside, path) == 0;
+    reason = errno;
     if (how & MIRE_DISK_EXCLUSIVE || !moved)
         unlink(aside);
-    if (!moved)
+    errno = reason;
+    return moved;
+}
+
+enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, unsigned how)
+{
+    bool written = write_once(path, parts, count, how);
+
+    /* The aside has no holder between its closing and its renaming: a sweeper may delete it there. */
+    for (int tries = 1; !written && errno == ENOENT && tries < ASIDE_TRIES; tries++)
+        written = write_once(path, parts, count, how);
+    if (!written)
         return MIRE_E_STORE;
     return !(how & MIRE_DISK_SYNC_NAME) || mire__disk_sync_dir_of(path) ? MIRE_OK : MIRE_E_STORE;
 }

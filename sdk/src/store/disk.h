@@ -5,6 +5,7 @@
 #define MIRE_STORE_DISK_H
 
 #include "mire/mire.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,17 @@ struct disk_part {
 
 /* Create `path` and its missing parents, 0700. Returns MIRE_OK, MIRE_E_STORE. */
 enum mire_err mire__disk_make_dir(const char *path);
+
+/*
+ * Create a file beside `path` and lock it, so that mire__store_sweep leaves it alone until it is closed. Rename it
+ * before closing it.
+ *
+ *   aside   its path
+ *   access  O_WRONLY or O_RDWR
+ *
+ * Returns a descriptor, or -1 with the reason in errno.
+ */
+int mire__disk_create_aside(char aside[MIRE_STORE_PATH_MAX], const char *path, int access);
 
 enum disk_how {
     MIRE_DISK_SYNC_FILE = 1, /* sync the file before it is renamed */

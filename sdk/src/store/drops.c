@@ -2,13 +2,14 @@
  * drops.c - the loss ledger: the file `drops`, lines of
  *
  *     <reason> <count>
- *     telling <id>             a report is being sealed; then, of each reason that is not 0,
- *     told <reason> <count>        what it tells, and
- *     replaced <reason> <count>    what the one told in whose place it comes
+ *     telling <id>             a report is being sealed; for each reason with a count other than 0 follow
+ *     told <reason> <count>        the counts in the report
+ *     replaced <reason> <count>    the counts in the report that it replaces
  *     dropping <id>            a report is being deleted
  *
- * A loss is counted before the report goes, and what a report tells leaves the counts before the report appears: each
- * time with the line that says so. Who finds such a line looks whether the report is there, and finishes.
+ * Invariant: a loss is counted before its report is deleted, and counts leave the ledger before the report with them
+ * appears. The same write adds the line of that step. A process that finds such a line checks whether the report
+ * exists, and completes or undoes the step.
  */
 #include "base/base.h"
 #include "base/alloc.h"
@@ -38,7 +39,7 @@ const char *mire__store_reason_name(enum store_reason reason)
 
 /* ---- text ---- */
 
-/* "<name> <count>". A name of a later version counts as of an unknown format. */
+/* "<name> <count>". An unknown name comes from a later version and counts as MIRE_DROP_FORMAT. */
 static bool read_count(uint64_t counts[MIRE_DROP_REASONS], const char *line)
 {
     size_t reason = MIRE_DROP_FORMAT;
@@ -145,7 +146,7 @@ static bool load(struct ledger *ledger, const struct store *store)
     if (!text)
         return false;
     if (!mire__ledger_read(ledger, text, size > 0 ? (size_t)size : 0) || state > FRAME_OLD) {
-        /* What it counted is lost, which is one loss more. */
+        /* The counts in the file are lost, which is one more loss. */
         memset(ledger, 0, sizeof(*ledger));
         ledger->counts[state == FRAME_NEWER ? MIRE_DROP_FORMAT : MIRE_DROP_BROKEN] = 1;
     }
@@ -166,7 +167,7 @@ static void finish_telling(struct ledger *ledger, const struct store *store)
     memset(ledger->replaced, 0, sizeof(ledger->replaced));
 }
 
-/* One that cannot be deleted stays in the list: it is counted, and goes when it can. */
+/* A report that cannot be deleted stays in the list. It is counted already, and the next process tries again. */
 static void finish_dropping(struct ledger *ledger, const struct store *store)
 {
     char path[MIRE_STORE_PATH_MAX];
@@ -255,7 +256,7 @@ void mire__store_finish(struct store *store)
         mire__ledger_close(&ledger, store);
 }
 
-/* ---- for everybody ---- */
+/* ---- interface ---- */
 
 void mire__store_count_drop(struct store *store, enum store_reason reason)
 {

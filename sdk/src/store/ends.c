@@ -62,7 +62,7 @@ static enum mire_err write_list(struct list *list)
     return mire__store_save(list->store, "ends", &part, 1);
 }
 
-/* NULL: no memory, or it cannot be locked. */
+/* NULL: no memory, or the file cannot be locked. */
 static struct list *open_list(struct store *store, bool lock)
 {
     struct list *list = mire__calloc(1, sizeof(*list));

@@ -30,8 +30,9 @@ int mire__store_lock(const struct store *store, uint32_t wait_ms)
 }
 
 /*
- * A file is as sure as the directories on its way, which nobody may have synced since they were made. Who made the
- * installation's identifier was starting, and did not wait for the disk: it is as sure as what tells it.
+ * A file is durable only if the directories above it are, and these may not have been synced since they were made. The
+ * installation's identifier is written at the start of a process without waiting for the disk, so it is synced here,
+ * together with the first report that contains it.
  */
 void mire__store_root(struct store *store)
 {
@@ -43,7 +44,7 @@ void mire__store_root(struct store *store)
     mire__disk_sync_file(path);
     for (char *slash; (slash = strrchr(path, '/')) && slash != path;) {
         *slash = '\0';
-        mire__disk_sync_dir(path); /* those above that may not be opened were not made by us */
+        mire__disk_sync_dir(path); /* a directory that may not be opened was not made by the SDK */
     }
     atomic_store(&store->rooted, true);
 }
@@ -80,7 +81,7 @@ ssize_t mire__store_load_locked(enum frame_state *state_out, const struct store 
     return size;
 }
 
-/* Counted, then deleted: killed in between, it is counted twice. */
+/* Count, then delete: a kill in between counts the file twice. */
 static void refuse(struct store *store, const char *name, size_t cap)
 {
     void *body = mire__malloc(cap + 1);
@@ -89,7 +90,7 @@ static void refuse(struct store *store, const char *name, size_t cap)
     struct ledger ledger;
 
     if (body && mire__store_path(path, store, name, "") && mire__ledger_open(&ledger, store, MIRE_STORE_LOCK_MS)) {
-        /* Another process may have refused or replaced it. */
+        /* Another process may have refused or replaced the file. */
         mire__store_load_locked(&state, store, name, body, cap);
         if (state > FRAME_OLD) {
             ledger.counts[state == FRAME_NEWER ? MIRE_DROP_FORMAT : MIRE_DROP_BROKEN]++;

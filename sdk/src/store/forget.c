@@ -1,5 +1,5 @@
 /*
- * forget.c - how reports go: sent, dropped and counted, or pushed out by the caps.
+ * forget.c - the end of a report: it is sent, or dropped and counted, by a caller or by the caps.
  */
 #include "store/inside.h"
 
@@ -13,25 +13,25 @@ void mire__store_done(struct store *store, const char *id)
 {
     char path[MIRE_STORE_PATH_MAX];
 
-    mire__store_finish(store); /* what a killed process was about to seal is decided by whether it is there */
+    mire__store_finish(store); /* whether the report exists decides the step that a killed process began */
     if (mire__store_report_path(path, store, id) && mire__store_remove(store, path))
         atomic_fetch_add_explicit(&store->sent_count, 1, memory_order_relaxed);
 }
 
-/* A report that goes, and why. */
+/* A report to be dropped, and the reason. */
 struct victim {
     const char *id;
     enum store_reason reason;
 };
 
-/* Without the ledger, which is locked or cannot be read: counted in memory. */
+/* The ledger is locked or cannot be read: count in memory. */
 static void drop_uncounted(struct store *store, const struct victim *victim)
 {
     uint64_t add[MIRE_DROP_REASONS] = {0};
     char path[MIRE_STORE_PATH_MAX];
 
     if (!mire__store_report_path(path, store, victim->id) || !mire__store_report_told(add, path) ||
-        !mire__store_remove(store, path)) /* of several that drop it, the one that removes it counts it */
+        !mire__store_remove(store, path)) /* of several processes the one that removes the file counts the loss */
         return;
     add[victim->reason]++;
     mire__store_keep_drops(store, add);
@@ -46,7 +46,7 @@ static bool is_going(const struct ledger *ledger, const char *id)
     return false;
 }
 
-/* Counted, with the word that they go; gone; and no more word of it. As many as there is room for in the ledger. */
+/* One batch: write counts and "dropping" lines, delete the reports, remove the lines. */
 static void drop_some(struct store *store, const struct victim *victims, size_t count)
 {
     uint64_t told[MIRE_DROP_REASONS];
@@ -73,7 +73,7 @@ static void drop_some(struct store *store, const struct victim *victims, size_t 
         mire__ledger_finish(&ledger, store);
         mire__ledger_save(&ledger, store, false); /* if it fails, the next process finds the decision and finishes */
     } else if (ledger.dropping > before) {
-        /* No room for the ledger: there is, when they are gone. */
+        /* The disk has no room for the ledger: deleting reports makes room. */
         for (size_t i = 0; i < count; i++)
             drop_uncounted(store, &victims[i]);
     }
@@ -96,7 +96,7 @@ static uint64_t id_ms(const char *id)
     return (strtoull(id, NULL, 16) & 0xffffffffu) << 16 | (strtoull(id + 9, NULL, 16) & 0xffffu);
 }
 
-/* What is worth least comes first, the oldest among equals. */
+/* The lowest value comes first, of equal values the oldest. */
 static int by_value(const void *a, const void *b)
 {
     const struct store_item *x = a, *y = b;
@@ -104,7 +104,7 @@ static int by_value(const void *a, const void *b)
     return x->value != y->value ? (x->value > y->value) - (x->value < y->value) : strcmp(x->id, y->id);
 }
 
-/* Of what the caps are. */
+/* Quantities with caps. */
 struct sum {
     size_t count, sessions;
     uint64_t bytes;
@@ -128,7 +128,7 @@ static bool is_over(const struct store_item *item, enum cap cap, const struct su
     return left->count > caps->count || left->bytes > caps->bytes;
 }
 
-/* What is over, of items that are sorted by value; those chosen lose theirs. Returns how many. */
+/* Choose victims among items in the order of value; a chosen item loses its id. Returns the number of victims. */
 static size_t choose(struct victim *victims, struct store_item *items, size_t count, const struct store *store,
                      uint64_t now_ms, const char *id)
 {

@@ -10,7 +10,7 @@
 #define AT_CRC    12u
 #define CRC_BYTES 4u
 
-/* Of the first version, reports only: body | 0x184D2A5D | 72 | nine counts. */
+/* The first version, reports only: body | 0x184D2A5D | 72 | nine counts. */
 #define OLD_MAGIC   0x184D2A5Du
 #define OLD_REASONS 9u
 #define OLD_TRAILER (8 + 8 * OLD_REASONS)
@@ -31,7 +31,7 @@ static uint64_t load_le(const uint8_t *in, size_t bytes)
     return value;
 }
 
-/* CRC-32 (IEEE 802.3), four bits at a time: 100 MB a second and no table to speak of. */
+/* CRC-32 (IEEE 802.3), four bits at a time: 100 MB/s with a table of 16 words. */
 static uint32_t crc_add(uint32_t crc, const void *bytes, size_t size)
 {
     static const uint32_t table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
@@ -46,7 +46,7 @@ static uint32_t crc_add(uint32_t crc, const void *bytes, size_t size)
     return crc;
 }
 
-/* Of the frame, its own place taken as zeros. */
+/* The checksum of the frame, whose checksum field counts as zeros. */
 static uint32_t crc_of_frame(const uint8_t *frame, size_t size)
 {
     static const uint8_t zeros[CRC_BYTES];
@@ -79,7 +79,7 @@ void mire__frame_write(uint8_t out[MIRE_FRAME_BYTES], const struct frame *frame,
     store_le(out + AT_CRC, ~crc, 4);
 }
 
-/* Counts of reasons that this version has no name for are not lost. */
+/* Counts of reasons unknown to this version are added to MIRE_DROP_FORMAT. */
 static void read_told(struct frame *out, const uint8_t *counts, size_t reasons)
 {
     for (size_t i = 0; i < reasons; i++)
@@ -113,7 +113,7 @@ enum frame_state mire__frame_peek(struct frame *out, const void *head, size_t he
     return FRAME_WHOLE;
 }
 
-/* A report of the first version, or a text: lines, or a word, without a NUL in them. */
+/* A report of the first version, or a text without NUL. */
 static enum frame_state check_old(struct frame *out, const uint8_t *file, size_t size)
 {
     if (size >= OLD_TRAILER) {

@@ -63,7 +63,7 @@ bool mire__store_ends_with(const char *name, const char *end);
 /* Is there such a file of the run? See runs.h. */
 bool mire__store_run_has(const struct store *store, const char *run, const char *suffix);
 
-/* Delete `name` in `dir` if it was written aside long ago and its writer never came to rename it. */
+/* Delete `name` in `dir` if it is an aside and its writer has ended: nobody holds its lock (disk.h). */
 void mire__store_sweep(int dir, const char *name);
 
 /* ---- files with a frame (file.c) ---- */

@@ -1,5 +1,5 @@
 /*
- * kept.c - tables of dead runs, kept for whoever looks into them: moved into one folder, where the newest stay.
+ * kept.c - memory tables of dead runs, kept for `mire memory`: moved into one folder, which keeps the newest.
  */
 #include "store/disk.h"
 #include "base/alloc.h"
@@ -28,7 +28,7 @@ struct kept_file {
     uint64_t bytes; /* on disk */
 };
 
-/* The one kept last comes first. */
+/* The newest comes first. */
 static int by_age(const void *a, const void *b)
 {
     const struct kept_file *x = a, *y = b;
@@ -87,12 +87,12 @@ enum mire_err mire__store_keep(struct store *store, const char *run, uint32_t ru
     length = snprintf(to, sizeof(to), "%s/%s" MIRE_STORE_HEAP, folder, run);
     if (length < 0 || (size_t)length >= sizeof(to) || rename(from, to) != 0)
         return MIRE_E_STORE;
-    utimensat(AT_FDCWD, to, NULL, AT_SYMLINK_NOFOLLOW); /* the age of those here is since they came */
+    utimensat(AT_FDCWD, to, NULL, AT_SYMLINK_NOFOLLOW); /* its age counts from the move */
     enforce(folder, runs, bytes);
     return MIRE_OK;
 }
 
-/* Nobody has it mapped, and its run has no evidence. */
+/* No process has the tables mapped, and their run has no evidence. */
 static bool is_orphan(struct store *store, const char *run)
 {
     char path[MIRE_STORE_PATH_MAX];
@@ -102,7 +102,7 @@ static bool is_orphan(struct store *store, const char *run)
     if (!mire__store_run_path(path, store, run, MIRE_STORE_EXIT) || access(path, F_OK) == 0)
         return false;
     if (!mire__store_tables_path(path, store, run)) {
-        mire__store_tables_drop(store, run); /* a link to a file that the machine lost at its end */
+        mire__store_tables_drop(store, run); /* the link's file was in memory, and the machine restarted */
         return false;
     }
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -5,8 +5,8 @@
  *
  *     entry: READY --finder--> TAKEN      used grows with each entry; 0 again once all are TAKEN
  *
- * The process alone appends, under `making`; a finder alone takes. A finder that looks while the process begins again
- * at the front may read an entry that is half another one: the frame's checksum tells.
+ * Invariant: only the owning process appends, and holds `making` meanwhile; only a finder takes. A finder may read an
+ * entry while the process overwrites it from the front. The checksum of the frame detects that.
  */
 #include "store/outbox.h"
 
@@ -33,13 +33,13 @@
 enum { READY = 0x52454459, TAKEN = 0x54414b45 };
 
 struct outbox {
-    _Atomic uint32_t used;   /* bytes behind this, stored after their content */
+    _Atomic uint32_t used;   /* bytes of entries; stored after their content */
     _Atomic uint32_t making; /* 1: a thread of the process appends */
 };
 
 struct outbox_entry {
     _Atomic uint32_t state;
-    uint32_t size; /* of the file behind */
+    uint32_t size; /* of the file behind the entry */
     char id[MIRE_STORE_ID_LENGTH + 1];
 };
 
@@ -99,7 +99,7 @@ void mire__outbox_close(struct store *store)
     if (!box || store->pid != mire__pid()) /* a forked child has no such mapping */
         return;
     if (is_empty(box))
-        unlink(store->outbox_path); /* where that is not allowed, a finder does it */
+        unlink(store->outbox_path); /* without the right to, a finder deletes it */
     munmap(box, OUTBOX_BYTES);
 }
 
@@ -174,7 +174,7 @@ static enum mire_err put_file(struct store *store, const char *id, const uint8_t
     return err == MIRE_E_FULL ? MIRE_OK : err; /* dropped, and counted */
 }
 
-/* False: not now, and later entries neither. */
+/* False: the store takes no reports now, so later entries wait too. */
 static bool take_one(struct store *store, struct outbox_entry *entry, uint32_t size, uint64_t now_ms)
 {
     char id[MIRE_STORE_ID_LENGTH + 1];
@@ -198,7 +198,7 @@ static bool take_one(struct store *store, struct outbox_entry *entry, uint32_t s
     return true;
 }
 
-/* Returns whether nothing is left in it. */
+/* Returns true if no entry is left. */
 static bool take(struct store *store, struct outbox *box, uint64_t now_ms)
 {
     struct outbox_entry *entry;
@@ -210,7 +210,7 @@ static bool take(struct store *store, struct outbox *box, uint64_t now_ms)
     return true;
 }
 
-/* Returns whether its process lives. */
+/* Returns true if the owning process lives. */
 static bool visit(struct store *store, int dir, const char *name, uint64_t now_ms)
 {
     int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -220,7 +220,7 @@ static bool visit(struct store *store, int dir, const char *name, uint64_t now_m
 
     if (fd < 0)
         return false;
-    dead = flock(fd, LOCK_EX | LOCK_NB) == 0; /* the mapping holds its process's lock */
+    dead = flock(fd, LOCK_EX | LOCK_NB) == 0; /* the owner's mapping holds the lock */
     if (fstat(fd, &info) == 0 && info.st_nlink > 0 && info.st_size == OUTBOX_BYTES) {
         memory = mmap(NULL, OUTBOX_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         empty = memory != MAP_FAILED && take(store, memory, now_ms);

@@ -1,7 +1,7 @@
 /*
- * reports.c - sealed reports: put, list, get. How they go: forget.c.
+ * reports.c - sealed reports: put, list, get. forget.c deletes them.
  *
- * On disk a sealed report is a frame (frame.h), which zstd readers pass over, and its body.
+ * On disk a sealed report is a frame (frame.h), which zstd readers skip, followed by the body.
  */
 #include "store/inside.h"
 
@@ -39,7 +39,7 @@ static int by_id(const void *a, const void *b)
     return strcmp(((const struct store_item *)a)->id, ((const struct store_item *)b)->id);
 }
 
-/* Keep the `cap` smallest ids seen: a full array gives up its largest. */
+/* Keep the `cap` smallest ids: in a full array the new item replaces the largest. */
 static size_t keep(struct store_item *items, size_t count, size_t cap, const struct store_item *item)
 {
     size_t largest = 0;
@@ -56,7 +56,7 @@ static size_t keep(struct store_item *items, size_t count, size_t cap, const str
     return count;
 }
 
-/* By its frame alone; without a readable frame, the lowest value. */
+/* The value in the frame; without a readable frame the lowest value. */
 static enum store_value value_of(int dir, const char *name, uint64_t file_size)
 {
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -114,7 +114,7 @@ static enum mire_err read_file(uint8_t **bytes_out, size_t *size_out, const char
     if (stat(path, &info) != 0)
         return MIRE_E_STORE;
     if (info.st_size > READ_MAX)
-        return MIRE_OK; /* none of ours: there are no bytes for whoever looks into it */
+        return MIRE_OK; /* too large for a report: no bytes, which is a broken report to the caller */
     bytes = mire__malloc((size_t)info.st_size + 1);
     if (!bytes)
         return MIRE_E_MEMORY;
@@ -127,7 +127,7 @@ static enum mire_err read_file(uint8_t **bytes_out, size_t *size_out, const char
     return MIRE_OK;
 }
 
-/* Only a file that is a body by itself is a report of the first version. */
+/* A report of the first version is a body without a frame in front. */
 static enum frame_state check(struct frame *frame, const uint8_t *bytes, size_t size)
 {
     enum frame_state state = bytes ? mire__frame_check(frame, bytes, size) : FRAME_BROKEN;
@@ -204,7 +204,7 @@ static bool is_any(const uint64_t counts[MIRE_DROP_REASONS])
     return false;
 }
 
-/* It tells counts, or replaces one that does: the ledger says so before, and after. */
+/* The report, or the one it replaces, has counts: the ledger records the step before it, and its end. */
 static enum mire_err put_telling(struct store *store, const struct store_report *report, const char *path,
                                  const uint64_t replaced[MIRE_DROP_REASONS])
 {

@@ -1,5 +1,5 @@
 /*
- * rollout.c - the last good rollout document: one file, "<etag>\n<document>".
+ * rollout.c - the last valid rollout document: one file, "<etag>\n<document>".
  */
 #include "platform/platform.h"
 #include "base/alloc.h"
@@ -42,7 +42,7 @@ enum mire_err mire__store_set_rollout(struct store *store, const char *etag, con
     return mire__store_save(store, "rollout", parts, 3);
 }
 
-/* Each write makes a new file, so its number and time tell. */
+/* Each write makes a new file: inode and time identify the document. */
 uint64_t mire__store_rollout_mark(struct store *store)
 {
     char path[MIRE_STORE_PATH_MAX];

@@ -1,5 +1,5 @@
 /*
- * runs.c - runs that are over: found by their evidence, whose lock nobody holds any more.
+ * runs.c - runs that have ended: their evidence is a file whose lock is free.
  */
 #include "store/runs.h"
 
@@ -62,7 +62,7 @@ static void forget(const struct store *store, const char *run, const char *suffi
         unlink(path);
 }
 
-/* The evidence is locked. Its file may have been deleted between our open and our lock. */
+/* The caller holds the lock of the evidence. The file may have been deleted between open and flock. */
 static void take_over(struct store *store, int fd, struct store_run *run, mire__store_run_fn *take, void *context)
 {
     struct stat info;
@@ -89,7 +89,7 @@ static void recover_one(struct store *store, int dir, const char *name, mire__st
     int fd;
 
     if (!read_name(run.name, name, MIRE_STORE_EXIT)) {
-        /* Whose evidence is gone has been told of. */
+        /* Without evidence the run has been reported already. */
         if (read_name(run.name, name, MIRE_STORE_CRASH) && !mire__store_run_has(store, run.name, MIRE_STORE_EXIT))
             unlinkat(dir, name, 0);
         return;
@@ -102,7 +102,7 @@ static void recover_one(struct store *store, int dir, const char *name, mire__st
     close(fd);
 }
 
-/* A program that is killed, or executes another one, leaves what it was just writing. */
+/* A program that is killed, or executes another one, leaves the file that it was writing. */
 static void sweep_top(const struct store *store)
 {
     DIR *dir = mire__own.opendir(store->dir);
@@ -127,16 +127,16 @@ void mire__store_runs_recover(struct store *store, mire__store_run_fn *take, voi
     mire__own.closedir(dir);
 }
 
-/* ---- what could not be told ---- */
+/* ---- runs that could not be reported ---- */
 
 #define LOOK_MAX 64u /* runs that are looked at in one go */
 
 struct dead_run {
     char name[MIRE_STORE_RUN_BYTES];
-    uint64_t seen_ms; /* it was written to last; wall clock */
+    uint64_t seen_ms; /* last write; wall clock */
 };
 
-/* The one that ended last comes first. */
+/* The newest end comes first. */
 static int by_time(const void *a, const void *b)
 {
     const struct dead_run *x = a, *y = b;
@@ -144,7 +144,7 @@ static int by_time(const void *a, const void *b)
     return (x->seen_ms < y->seen_ms) - (x->seen_ms > y->seen_ms);
 }
 
-/* Nobody lives in it: its lock is free. */
+/* Its lock is free: the process has ended. */
 static bool is_dead(int dir, const char *name, uint64_t *seen_ms_out)
 {
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -158,7 +158,7 @@ static bool is_dead(int dir, const char *name, uint64_t *seen_ms_out)
     return dead;
 }
 
-/* By its evidence, or by its blackbox if that is gone. */
+/* A run is found by its evidence, or by its blackbox if the evidence is gone. */
 static size_t list_dead(struct dead_run *out, const struct store *store, DIR *dir)
 {
     size_t count = 0;
@@ -176,7 +176,7 @@ static size_t list_dead(struct dead_run *out, const struct store *store, DIR *di
     return count;
 }
 
-/* The evidence last: until then the rest belongs to whoever holds its lock. */
+/* Delete the evidence last: its lock protects the other files. */
 static void give_up(struct store *store, const char *run, enum store_reason reason)
 {
     bool had_box = mire__store_run_has(store, run, MIRE_STORE_BOX);

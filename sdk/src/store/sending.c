@@ -31,7 +31,7 @@ static enum mire_err write_line(struct store *store, const char *name, const cha
     return mire__store_save(store, name, parts, 2);
 }
 
-/* "<one> <other>" in decimal, or "<one>" alone; zeros if it is anything else. */
+/* "<one> <other>" in decimal, or "<one>" alone; any other text gives zeros. */
 static void read_pair(uint64_t *one_out, uint64_t *other_out, struct store *store, const char *name)
 {
     char line[LINE_BYTES], *end;
@@ -67,11 +67,11 @@ enum mire_err mire__store_spend(uint64_t *spent_out, struct store *store, uint64
     enum mire_err err;
     int lock;
 
-    read_pair(&then, spent_out, store, "spent"); /* a damaged one is refused now, which takes the lock */
+    read_pair(&then, spent_out, store, "spent"); /* deletes a damaged file, which needs the lock */
     lock = mire__store_lock(store, MIRE_STORE_LOCK_MS);
     read_pair(&then, spent_out, store, "spent");
     if (day > then)
-        *spent_out = 0; /* a clock that goes back takes its count along */
+        *spent_out = 0; /* if the clock went back, the count stays */
     if (bytes > cap || *spent_out > cap - bytes)
         err = MIRE_E_FULL;
     else
@@ -90,7 +90,7 @@ enum mire_consent mire__store_consent(struct store *store)
     for (size_t i = 0; i < sizeof(consents) / sizeof(consents[0]); i++)
         if (strcmp(line, consents[i]) == 0)
             atomic_store(&store->consent, (uint32_t)i);
-    return (enum mire_consent)atomic_load(&store->consent); /* it may be out of reach by now, and holds all the same */
+    return (enum mire_consent)atomic_load(&store->consent); /* holds even if the file can no longer be read */
 }
 
 enum mire_err mire__store_set_consent(struct store *store, enum mire_consent consent)
@@ -98,7 +98,7 @@ enum mire_err mire__store_set_consent(struct store *store, enum mire_consent con
     const struct disk_part parts[] = {{consents[consent], strlen(consents[consent])}, {"\n", 1}};
 
     atomic_store(&store->consent, (uint32_t)consent);
-    return mire__store_save_sealed(store, "consent", parts, 2); /* a refusal outlives the machine's power */
+    return mire__store_save_sealed(store, "consent", parts, 2); /* a refusal survives a power loss */
 }
 
 bool mire__store_refused(struct store *store)

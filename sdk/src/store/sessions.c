@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define FOLDER     "session"
-#define LOCK_MS    1000u /* a busy machine may keep who holds it from running */
+#define LOCK_MS    1000u /* on a busy machine the holder of the lock may not run for a while */
 #define NAME_BYTES (sizeof(FOLDER) + MIRE_STORE_RUN_BYTES)
 
 int mire__store_sessions_lock(const struct store *store)
@@ -94,7 +94,7 @@ size_t mire__store_session_list(char names[MIRE_STORE_SESSIONS][MIRE_STORE_RUN_B
     return count;
 }
 
-/* Is its lock held? Taking it for a moment does no harm: who recovers boxes tries again, who lives has it already. */
+/* Is the lock held? Taking it for a moment is harmless: a live owner holds it already, and a recovery tries again. */
 static bool lives(int fd)
 {
     if (flock(fd, LOCK_SH | LOCK_NB) == 0)

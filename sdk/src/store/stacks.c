@@ -1,10 +1,10 @@
 /*
- * stacks.c - what was sent today and what was held back, by stack, in the file `stacks`: one line a stack, the one
- * touched last at the end,
+ * stacks.c - reports of today and suppressed events by stack: the file `stacks` has one line a stack, the latest used
+ * at the end,
  *
- *     <stack, 16 hex digits> <day> <sent that day> <held> <ms held>
+ *     <stack, 16 hex digits> <day> <reports of that day> <suppressed> <their duration, ms>
  *
- * A line that cannot be read is left out: its stack begins anew.
+ * A line that cannot be read is left out, and its stack counts from 0.
  */
 #include "store/inside.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_BYTES 104 /* 16 + 4 * 20 digits, and what separates and ends them */
+#define LINE_BYTES 104 /* 16 + 4 * 20 digits, separators, newline */
 #define DAY_MS     UINT64_C(86400000)
 
 struct stack_row {
@@ -45,7 +45,7 @@ static void read_rows(struct stacks *stacks, ssize_t length)
     }
 }
 
-/* Read them and keep others from it. NULL where that cannot be. */
+/* Lock and read the file. NULL: no memory, or the file is locked. */
 static struct stacks *open_stacks(struct store *store)
 {
     struct stacks *stacks = mire__calloc(1, sizeof(*stacks));
@@ -54,7 +54,7 @@ static struct stacks *open_stacks(struct store *store)
     if (!stacks)
         return NULL;
     stacks->store = store;
-    mire__store_load(store, "stacks", stacks->text, sizeof(stacks->text) - 1); /* a damaged one is refused now */
+    mire__store_load(store, "stacks", stacks->text, sizeof(stacks->text) - 1); /* deletes a damaged file */
     stacks->lock = mire__store_lock(store, MIRE_STORE_LOCK_MS);
     if (stacks->lock >= 0) {
         read_rows(stacks, mire__store_load_locked(&state, store, "stacks", stacks->text, sizeof(stacks->text) - 1));
@@ -84,7 +84,7 @@ static enum mire_err write_stacks(struct stacks *stacks)
     return mire__store_save(stacks->store, "stacks", &part, 1);
 }
 
-/* The stack's row, moved to the end; a new one if there is none, which may push out the first. */
+/* Move the stack's row to the end and return it. A new row may displace the first one. */
 static struct stack_row *row_of(struct stacks *stacks, uint64_t stack, uint64_t day)
 {
     struct stack_row row = {.stack = stack, .day = day};

@@ -1,5 +1,5 @@
 /*
- * store.c - the store's directory: made, opened, swept; and its smallest files.
+ * store.c - the store's directory: create, open, move, sweep; and the installation's identifier.
  */
 #include "store/inside.h"
 
@@ -13,11 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define ASIDE_AGE_S 3600 /* an aside this old has lost its writer */
+#define ASIDE_AGE_S 3600 /* where locks are refused: an aside this old has lost its writer */
 
 bool mire__store_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *name, const char *suffix)
 {
@@ -25,7 +26,7 @@ bool mire__store_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, 
     return length > 0 && length < MIRE_STORE_PATH_MAX;
 }
 
-/* By the rights that files are opened with: access() asks for those of the real user. */
+/* open() uses the effective user's rights; access() would check those of the real user. */
 static bool may_use(const char *path)
 {
     int refused = faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS);
@@ -166,7 +167,7 @@ enum mire_err mire__store_install(char install[33], struct store *store)
     const struct disk_part part = {digits, 32};
 
     for (int tries = 0; tries < 3; tries++) {
-        bool made = is_made(store, "install"); /* before it is read: one that comes in between is whole */
+        bool made = is_made(store, "install"); /* checked before the read: a file that appears in between is complete */
 
         memset(digits, 0, sizeof(digits));
         ssize_t size = mire__store_load(store, "install", digits, 32);
@@ -177,7 +178,7 @@ enum mire_err mire__store_install(char install[33], struct store *store)
         mire__random(random, sizeof(random));
         for (size_t i = 0; i < sizeof(random); i++)
             snprintf(digits + 2 * i, 3, "%02x", random[i]);
-        /* Another process may have been faster: its identifier holds. A word that is none is replaced. */
+        /* If another process was faster, its identifier holds. A file without a valid identifier is replaced. */
         mire__store_save_early(store, "install", &part, 1, made ? 0 : MIRE_DISK_EXCLUSIVE);
     }
     return MIRE_E_STORE;
@@ -192,8 +193,12 @@ bool mire__store_ends_with(const char *name, const char *end)
 void mire__store_sweep(int dir, const char *name)
 {
     struct stat info;
+    int fd = mire__store_ends_with(name, ".new") ? openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 
-    if (mire__store_ends_with(name, ".new") && fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-        info.st_mtime < time(NULL) - ASIDE_AGE_S)
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 ||
+        (errno != EWOULDBLOCK && fstat(fd, &info) == 0 && info.st_mtime < time(NULL) - ASIDE_AGE_S))
         unlinkat(dir, name, 0);
+    close(fd);
 }

@@ -1,9 +1,9 @@
 /*
  * tables.c - see tables.h.
  *
- * The directory in memory is shared by all users of the machine: ours is believed only if it is a directory that
- * belongs to us and that nobody else may enter. The link is made once the file is locked, so whoever finds it finds a
- * live run's or a dead one's.
+ * All users of the machine share the file system in memory. A directory there is used only if it belongs to this user
+ * and no other user may enter it. The link is made after the file is locked, so the link always leads to the tables of
+ * a live or a dead run.
  */
 #include "store/tables.h"
 
@@ -28,7 +28,7 @@
 #define TMPFS_MAGIC 0x01021994
 #define ROOM_BYTES  (256u << 10)
 #define COPY_BYTES  65536
-#define SWEEP_S     (24 * 3600) /* time enough to start again; they take memory */
+#define SWEEP_S     (24 * 3600) /* enough for the next start to find them; they use memory */
 #define SWEEP_MOST  16
 
 static bool link_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *run)
@@ -60,7 +60,7 @@ static bool memory_path(char out[MIRE_STORE_PATH_MAX], const char *run)
     return length > 0 && length < MIRE_STORE_PATH_MAX;
 }
 
-/* Other processes may have filled it: is there room for empty tables? */
+/* Is there room for empty tables? Other processes may have filled the file system. */
 static bool memory_has_room(void)
 {
     struct statfs system;
@@ -69,7 +69,7 @@ static bool memory_has_room(void)
            (system.f_blocks == 0 || (uint64_t)system.f_bavail * (uint64_t)system.f_bsize >= ROOM_BYTES);
 }
 
-/* Nobody has mapped it, and it was not written to for SWEEP_S: its store is gone, or never came to look for it. */
+/* No process has the file mapped, and the last write was SWEEP_S ago: its store is gone, or has not started again. */
 static bool is_abandoned(int dir, const char *name)
 {
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -152,7 +152,7 @@ bool mire__store_tables_path(char out[MIRE_STORE_PATH_MAX], const struct store *
         memcpy(out, path, sizeof(path));
         return true;
     }
-    /* The one link that is followed is the one that is made here. */
+    /* The only link that is followed is the one made here. */
     length = S_ISLNK(info.st_mode) ? readlink(path, out, MIRE_STORE_PATH_MAX - 1) : -1;
     if (length < 0 || !memory_path(expected, run))
         return false;
@@ -160,7 +160,7 @@ bool mire__store_tables_path(char out[MIRE_STORE_PATH_MAX], const struct store *
     return strcmp(out, expected) == 0 && lstat(out, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Copy the file without its holes. sync: also to disk. */
+/* Copy the file without its holes. sync: the copy is on disk on return. */
 static bool copy_file(int to, int from, off_t size, bool sync)
 {
     static const size_t most = COPY_BYTES;
@@ -184,21 +184,18 @@ static bool copy_file(int to, int from, off_t size, bool sync)
 
 enum mire_err mire__store_tables_settle(struct store *store, const char *run)
 {
-    char from[MIRE_STORE_PATH_MAX], to[MIRE_STORE_PATH_MAX], aside[MIRE_STORE_PATH_MAX + 32];
+    char from[MIRE_STORE_PATH_MAX], to[MIRE_STORE_PATH_MAX], aside[MIRE_STORE_PATH_MAX];
     const unsigned how = mire__store_how(store, false);
     int from_fd, to_fd;
     struct stat info;
-    uint64_t random;
     bool copied;
 
     if (!mire__store_tables_path(from, store, run) || !link_path(to, store, run))
         return MIRE_E_STORE;
     if (strcmp(from, to) == 0)
         return MIRE_OK;
-    mire__random(&random, sizeof(random)); /* two processes may settle it at once */
-    snprintf(aside, sizeof(aside), "%s.%016llx.new", to, (unsigned long long)random);
     from_fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    to_fd = from_fd < 0 ? -1 : open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    to_fd = from_fd < 0 ? -1 : mire__disk_create_aside(aside, to, O_WRONLY);
     copied = to_fd >= 0 && fstat(from_fd, &info) == 0 &&
              copy_file(to_fd, from_fd, info.st_size, how & MIRE_DISK_SYNC_FILE) && rename(aside, to) == 0;
     if (copied && how & MIRE_DISK_SYNC_NAME)

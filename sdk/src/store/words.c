@@ -17,7 +17,7 @@ enum mire_err mire__store_say(struct store *store, const char *words)
     const struct disk_part part = {words, strnlen(words, MIRE_STORE_WORDS_BYTES - 1)};
     char name[NAME_BYTES];
 
-    snprintf(name, sizeof(name), PREFIX "%u", mire__pid()); /* the last word of a process holds */
+    snprintf(name, sizeof(name), PREFIX "%u", mire__pid()); /* the last message of a process replaces earlier ones */
     return mire__store_save(store, name, &part, 1);
 }
 

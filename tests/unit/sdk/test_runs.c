@@ -3,11 +3,13 @@
 #include "exit/evidence.h"
 #include "platform/platform.h"
 #include "report/report.h"
+#include "store/disk.h"
 #include "store/ends.h"
 #include "store/runs.h"
 #include "support/boxes.h"
 #include "support/scratch.h"
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -298,20 +300,77 @@ static void many_at_once_judge_each_run_once(void **state)
     mire__store_close(store);
 }
 
-static void what_was_never_finished_is_swept_after_an_hour(void **state)
+/* A writer, until its end is closed: returns that and writes its process to *writer_out. */
+static int begin_aside(pid_t *writer_out, const char *dir)
+{
+    char path[512], aside[MIRE_STORE_PATH_MAX];
+    int ready[2], end[2];
+    char byte;
+
+    assert_int_equal(pipe(ready) | pipe(end), 0);
+    snprintf(path, sizeof(path), "%s/ends", dir);
+    *writer_out = fork();
+    if (*writer_out == 0) {
+        close(end[1]);
+        if (mire__disk_create_aside(aside, path, O_WRONLY) < 0 || write(ready[1], "x", 1) != 1)
+            _exit(1);
+        _exit((int)read(end[0], &byte, 1));
+    }
+    close(end[0]);
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return end[1];
+}
+
+static size_t count_asides(const char *dir)
+{
+    DIR *open = opendir(dir);
+    size_t count = 0;
+
+    for (struct dirent *entry; (entry = readdir(open));)
+        count += strstr(entry->d_name, ".new") != NULL;
+    closedir(open);
+    return count;
+}
+
+static void an_aside_is_swept_once_its_writer_has_ended(void **state)
 {
     struct store *store = store_default(*state);
-    const struct timespec old[2] = {{.tv_sec = time(NULL) - 7200}, {.tv_sec = time(NULL) - 7200}};
-    char fresh[512], stale[512];
+    pid_t writer;
+    int end = begin_aside(&writer, *state);
 
-    snprintf(fresh, sizeof(fresh), "%s/ends.1.new", (char *)*state);
-    snprintf(stale, sizeof(stale), "%s/ends.2.new", (char *)*state);
-    close(open(fresh, O_WRONLY | O_CREAT, 0600));
-    close(open(stale, O_WRONLY | O_CREAT, 0600));
-    assert_int_equal(utimensat(AT_FDCWD, stale, old, 0), 0);
     recover(store);
-    assert_int_equal(access(fresh, F_OK), 0);
-    assert_int_not_equal(access(stale, F_OK), 0);
+    assert_int_equal(count_asides(*state), 1);
+    close(end);
+    assert_int_equal(waitpid(writer, NULL, 0), writer);
+    recover(store);
+    assert_int_equal(count_asides(*state), 0);
+    mire__store_close(store);
+}
+
+/* Sweepers look all the time: every write succeeds. */
+static void a_write_survives_those_that_sweep(void **state)
+{
+    struct store *store = store_default(*state);
+    const struct disk_part part = {"text", 4};
+    pid_t sweepers[2];
+    char path[512], text[8];
+
+    for (size_t i = 0; i < 2; i++) {
+        sweepers[i] = fork();
+        while (sweepers[i] == 0)
+            recover(store);
+    }
+    snprintf(path, sizeof(path), "%s/text", (char *)*state);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(mire__disk_write(path, &part, 1, i % 2 ? MIRE_DISK_EXCLUSIVE : 0), MIRE_OK);
+        assert_int_equal(mire__disk_read(text, sizeof(text), path), 4);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        kill(sweepers[i], SIGKILL);
+        waitpid(sweepers[i], NULL, 0);
+    }
     mire__store_close(store);
 }
 
@@ -416,7 +475,8 @@ int main(void)
         CASE(evidence_that_cannot_be_read_is_counted_and_its_blackbox_told),
         CASE(what_cannot_be_remembered_is_judged_again),
         CASE(many_at_once_judge_each_run_once),
-        CASE(what_was_never_finished_is_swept_after_an_hour),
+        CASE(an_aside_is_swept_once_its_writer_has_ended),
+        CASE(a_write_survives_those_that_sweep),
         CASE(the_last_ends_are_remembered_once_each),
         CASE(an_end_is_told_once),
         CASE(dead_runs_that_cannot_be_told_are_not_kept_for_ever),
