@@ -131,6 +131,12 @@ bool mire__block_table_as_put(struct live_block *was, bool *replaced, struct hea
 bool mire__block_table_as_adopt(struct heap *heap, uint64_t address, const struct live_block *block,
                                 _Atomic uint32_t *at, uint32_t shadow);
 
+/*
+ * thin.c: thin all tables to an interval. MIRE_FLAG_MOVING is set, and every thread that was inside before has left.
+ * Returns the number of blocks that are left out from now on. Thread: reclaimer.
+ */
+uint32_t mire__heap_thin(struct heap *heap, uint32_t interval, uint64_t *random);
+
 /* Take an entry out. False if it is not there, or its lock could not be taken (counted). */
 bool mire__block_table_as_take(struct live_block *was, struct heap *heap, uint64_t address);
 

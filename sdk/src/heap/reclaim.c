@@ -14,7 +14,6 @@
  */
 #include "heap/reclaim.h"
 
-#include "heap/classes.h"
 #include "heap/inside.h"
 #include "heapread/read.h"
 #include "platform/platform.h"
@@ -61,34 +60,6 @@ static bool all_left(struct heap *heap)
         }
     }
     return true;
-}
-
-/* ---- choosing ---- */
-
-static double next_random(uint64_t *random)
-{
-    uint64_t x = *random | 1;
-
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    *random = x;
-    return (double)(x * 0x2545f4914f6cdd1dull >> 11) * 0x1p-53;
-}
-
-/* Does a block stay when `interval` is in force? If so, block->interval becomes that interval. */
-static bool stays(struct live_block *block, const struct heap *heap, uint32_t interval, uint64_t *random)
-{
-    uint64_t now = mire__heap_as_interval_bytes(heap, interval);
-    uint64_t was = block->interval ? mire__heap_as_interval_bytes(heap, block->interval) : 1;
-    double chance;
-
-    if (block->tagged || was >= now ||
-        (block->interval == 0 && block->size >= mire__heap_as_certain_bytes(heap, interval)))
-        return true;
-    chance = mire__draw_chance(block->size, now) / mire__draw_chance(block->size, was);
-    block->interval = interval;
-    return next_random(random) < chance;
 }
 
 /* ---- shadow pages ---- */
@@ -206,88 +177,7 @@ static uint32_t trim(struct heap *heap, bool at_once)
     return found > 0 ? given + give_back(heap, numbers, found) : given;
 }
 
-/* ---- from exact to sampled ---- */
-
-/* False: the block is left out from now on. */
-static bool move_entry(struct heap *heap, _Atomic uint32_t *page, uint32_t at, uint64_t address, uint32_t interval,
-                       uint64_t *random)
-{
-    uint32_t shadow = mire__shadow_get(&page[at]);
-    struct live_block block;
-
-    if (!mire__shadow_unpack(&block, shadow, mire__shadow_next(page, at)))
-        return true;
-    address += (uint64_t)(shadow >> MIRE_SHADOW_OFFSET_SHIFT & 3) << 3;
-    if (stays(&block, heap, interval, random)) {
-        mire__block_table_as_adopt(heap, address, &block, &page[at], shadow);
-        return true;
-    }
-    return !atomic_compare_exchange_strong_explicit(&page[at], &shadow, 0, memory_order_relaxed, memory_order_relaxed);
-}
-
-/* Thin all shadow entries into the block table. Returns false, and does nothing, if a thread will not leave. */
-static bool move_shadow(struct heap_reclaimed *kept, struct heap *heap, uint32_t interval, uint64_t *random)
-{
-    uint32_t count;
-
-    if (!all_left(heap))
-        return false;
-    count = atomic_load_explicit(&heap->header->shadow_pages_used, memory_order_acquire);
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t key = atomic_load_explicit(&heap->keys[i], memory_order_relaxed);
-        uint64_t begin = mire__key_begin(key);
-
-        for (uint32_t at = 0; key && at < MIRE_SHADOW_PAGE_ENTRIES; at++) {
-            if (!move_entry(heap, mire__shadow_page(heap, i), at, begin + ((uint64_t)at << MIRE_SHADOW_SPAN_LOG),
-                            interval, random))
-                kept->blocks_thinned++;
-        }
-    }
-    return true;
-}
-
-/* ---- blocks ---- */
-
-static uint32_t thin_segment(struct heap *heap, struct heap_segment *segment, uint32_t interval, uint64_t *random)
-{
-    uint32_t left_out = 0;
-
-    for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) {
-        struct heap_entry *entry = &segment->entries[i];
-        uint64_t where = atomic_load_explicit(&entry->where, memory_order_relaxed);
-        uint64_t address = mire__where_address(where);
-        struct live_block block;
-
-        if (where == 0)
-            continue;
-        mire__block_unpack(&block, where, atomic_load_explicit(&entry->what, memory_order_relaxed));
-        if (stays(&block, heap, interval, random)) {
-            where = mire__where_make(address, block.interval, block.tagged);
-            atomic_store_explicit(&entry->where, where, memory_order_release);
-        } else {
-            atomic_store_explicit(&entry->where, 0, memory_order_release);
-            mire__filter_take(heap, address);
-            left_out++;
-        }
-    }
-    return left_out;
-}
-
-static uint32_t thin_blocks(struct heap *heap, uint32_t interval, uint64_t *random)
-{
-    uint32_t count = atomic_load_explicit(&heap->header->segments_used, memory_order_acquire), left_out = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        struct heap_segment *segment = &heap->blocks[i];
-
-        if (!mire__heap_is_there(heap, i) || atomic_load_explicit(&segment->covers, memory_order_relaxed) == 0 ||
-            !mire__heap_lock(&segment->lock))
-            continue;
-        left_out += thin_segment(heap, segment, interval, random);
-        mire__heap_unlock(&segment->lock);
-    }
-    return left_out;
-}
+/* ---- segments of the block table ---- */
 
 /* Entries in a segment; counting ends beyond what can be joined. */
 static uint32_t entry_count(const struct heap_segment *segment)
@@ -395,14 +285,12 @@ static uint32_t join_blocks(struct heap *heap)
     return given;
 }
 
-/* Thin the tables to the interval in force. */
+/* Thin the tables to the interval in force, unless a thread inside does not leave. */
 static void degrade(struct heap_reclaimed *kept, struct heap *heap, uint64_t *random)
 {
-    uint32_t interval = mire__heap_as_interval(heap);
-
     mire__heap_flags_change(heap, MIRE_FLAG_MOVING, MIRE_FLAG_MOVING);
-    if (move_shadow(kept, heap, interval, random)) {
-        kept->blocks_thinned += thin_blocks(heap, interval, random);
+    if (all_left(heap)) {
+        kept->blocks_thinned += mire__heap_thin(heap, mire__heap_as_interval(heap), random);
         kept->degraded = true;
         atomic_store_explicit(&heap->pressed, 0, memory_order_release);
     }
