@@ -1,4 +1,4 @@
-/* hooks.c - the table of hooks, and the stand-ins for the waiting calls. Signal-safe once bound. */
+/* hooks.c - the table of hooks, and the hooks of the waiting calls. Signal-safe once bound. */
 #include "gate/hooks.h"
 
 #include "platform/filter.h"

@@ -53,8 +53,7 @@ void mire__hook_abort(void)
         syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGABRT);
 }
 
-/* On the stack, like the calls themselves do it: the list is as long as its caller made it, and the heap is not safe.
- */
+/* The list is copied to the stack, as the C library does: its length is the caller's, and the heap is not safe. */
 int mire__leave_by_list(enum mire__exec_list name, const char *path, const char *first, va_list rest)
 {
     size_t count = 0;

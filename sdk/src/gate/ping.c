@@ -1,4 +1,4 @@
-/* ping.c - asking a loop whether it runs. Signal-safe. */
+/* ping.c - tests a loop by messages that it must answer. Signal-safe. */
 #include "gate/ping.h"
 
 #include "platform/platform.h"

@@ -1,4 +1,4 @@
-/* threads.c - which threads are watched: they come, go, and are left behind by fork and stop. Signal-safe. */
+/* threads.c - the watched threads: enter, exit, fork, and the end of the watch. Signal-safe. */
 #include "gate/state.h"
 
 #include "platform/filter.h"
@@ -18,7 +18,7 @@ static bool changes(struct gate *gate, uint32_t from, uint32_t to)
     return atomic_compare_exchange_strong(&gate->state, &from, to);
 }
 
-/* Free words, or those of a thread that ended after the watch it belonged to. */
+/* A free gate, or that of a thread that ended after its watch. */
 static struct gate *find_free(void)
 {
     for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
@@ -62,7 +62,7 @@ struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name)
     atomic_store(&gate->since_ticks, mire__ticks_now());
     atomic_store(&gate->turn, turn);
     atomic_store(&gate->state, MIRE_GATE_WATCHED);
-    if (!atomic_load(&mire__gates.open)) { /* stopped meanwhile */
+    if (!atomic_load(&mire__gates.open)) { /* the watch was stopped meanwhile */
         atomic_store(&gate->state, MIRE_GATE_FREE);
         return NULL;
     }
@@ -129,7 +129,7 @@ bool mire__gate_exit(void)
     if (!gate)
         return false;
     mire__gate_as_set_own(NULL);
-    look_again_ns = UINT64_MAX; /* nor by its name */
+    look_again_ns = UINT64_MAX; /* the name does not count either */
     return atomic_exchange(&gate->state, MIRE_GATE_FREE) == MIRE_GATE_WATCHED;
 }
 
@@ -160,6 +160,6 @@ void mire__gate_stop(void)
     }
     atomic_store(&mire__gates.left, NULL);
     atomic_store(&mire__gates.left_how, NULL);
-    while ((count = atomic_load(&mire__gates.leaving)) > 0) /* a few instructions, or a thread without a processor */
+    while ((count = atomic_load(&mire__gates.leaving)) > 0) /* few instructions, or until it gets a processor */
         mire__futex_wait(&mire__gates.leaving, count, mire__now_ns() + MIRE_NS_PER_MS);
 }

@@ -8,7 +8,7 @@ static const char *const kind_names[MIRE_HEAP_KINDS] = {
     [MIRE_KIND_SHARED] = "VM: shared",       [MIRE_KIND_DEVICE] = "VM: device", [MIRE_KIND_BRK] = "VM: brk",
     [MIRE_KIND_ALLOCATOR] = "VM: allocator", [MIRE_KIND_OTHER] = "VM: other"};
 
-/* "Malloc " and a number of bytes, KiB, MiB or GiB, which it is a whole number of. */
+/* "Malloc " and the size in the largest of bytes, KiB, MiB and GiB that gives a whole number. */
 static void size_name(char *out, uint64_t bytes)
 {
     static const char *const units[] = {"", " KiB", " MiB", " GiB", " TiB"};

@@ -1,8 +1,8 @@
 /*
  * read.c - see read.h.
  *
- * mire__read_open finds how much of each section exists; every index is checked against that. Words that a running
- * process may change are read once, as atomics, and the value that was read is checked.
+ * mire__read_open determines the size of each section, and every index is checked against it. Invariant: a word that a
+ * running process may change is loaded once, atomically, and the loaded value is checked.
  */
 #include "heapread/inside.h"
 
@@ -117,7 +117,7 @@ static uint32_t word_at(const struct heap_reader *reader, uint32_t at)
     return at < mire__read_bytes(reader, MIRE_HEAP_WORDS) / sizeof(*words) ? mire__get16(&words[at]) : 0;
 }
 
-/* The pc of a node and its parent. False: no node ends there. */
+/* The pc and the parent of a node. False: there is no such node. */
 static bool read_node(uint64_t *pc, uint32_t *parent, const struct heap_reader *reader, uint32_t node)
 {
     const _Atomic uint64_t *pcs = mire__read_section(reader, MIRE_HEAP_PCS);
@@ -184,8 +184,8 @@ static void read_shared(struct heap_category *out, const struct heap_shared_coun
     out->peak_bytes = mire__get64(&counts->peak_bytes);
 }
 
-/* Sums over the threads; and peaks, with the highest sum of each thread since it told last. */
-/* The highest sum that one thread's counter stands for, beside what all have told. */
+/* Sums over the threads; and peaks, with the highest sum of each thread since its last flush to the common counter. */
+/* The highest sum of one thread's counter and the common one. */
 static int64_t highest(uint64_t all_told, const _Atomic int64_t *told, const _Atomic int64_t *high,
                        const _Atomic int64_t *live)
 {
@@ -224,7 +224,7 @@ static void read_size(struct heap_category *out, const struct heap_reader *reade
         peak_count = high_count > peak_count ? high_count : peak_count;
         peak_bytes = high_bytes > peak_bytes ? high_bytes : peak_bytes;
     }
-    /* The sum over all threads now, which the peaks may not have been told yet. */
+    /* The current sum over all threads may be above the flushed peaks. */
     peak_count = live_count > peak_count ? live_count : peak_count;
     peak_bytes = live_bytes > peak_bytes ? live_bytes : peak_bytes;
     out->peak_count = peak_count > 0 ? (uint64_t)peak_count : 0;

@@ -1,8 +1,8 @@
 /*
  * read_live.c - see read.h: live blocks and mappings, one by one.
  *
- * A block that moves from one table to the other may be in both, and an entry may move to another segment meanwhile:
- * each is visited once all the same.
+ * Invariant: each block is visited once, although a block that moves between the tables may be in both, and an entry
+ * may move to another segment during the visit.
  */
 #include "heapread/inside.h"
 #include "heapread/weight.h"
@@ -42,7 +42,7 @@ void mire__read_segments(uint16_t segment_of[], const struct heap_reader *reader
     }
 }
 
-#define LOOKS_MAX 256u /* for segments that were split or joined while they were visited */
+#define LOOKS_MAX 256u /* repeats for segments that were split or joined during the visit */
 
 /* The state of a visit. */
 struct visit {
@@ -56,7 +56,7 @@ struct visit {
     uint32_t words_used;
 };
 
-/* Visit one block. False: the visitor wants no more. */
+/* Visit one block. False: the visitor ends the visit. */
 static bool tell(struct visit *v, uint64_t address, uint64_t size, uint32_t node, uint32_t interval)
 {
     struct heap_live live = {.address = address, .size = size, .node = node, .chance = 1};
@@ -129,13 +129,13 @@ static bool visit_cells(struct visit *v)
     return true;
 }
 
-/* A segment as it was at one moment. */
+/* A consistent copy of a segment. */
 struct segment_copy {
-    uint32_t from, to; /* top bits of the hashes it has, `to` excluded; none if it changed hands while it was copied */
+    uint32_t from, to; /* the hashes' top bits, `to` excluded; empty: the segment was reused during the copy */
     uint64_t where[MIRE_SEGMENT_ENTRIES], what[MIRE_SEGMENT_ENTRIES];
 };
 
-/* A split takes entries away only after the segment covers less: what covered as much afterwards was whole. */
+/* A split reduces `covers` before it removes entries. If `covers` is unchanged after the copy, the copy is complete. */
 static void copy_segment(struct segment_copy *copy, const struct heap_segment *segment)
 {
     uint32_t covers = mire__get32(&segment->covers), depth = MIRE_COVERS_DEPTH(covers), span;
@@ -156,13 +156,13 @@ static void copy_segment(struct segment_copy *copy, const struct heap_segment *s
     copy->to = copy->from + span;
 }
 
-/* Is the block that was being moved in the block table now? If it is in neither table, it has ended. */
+/* Is the moving block in the block table now? A block in neither table has been freed. */
 static bool is_moved(const struct visit *v)
 {
     return !v->moving_seen && (v->moving_moved || mire__get64(&v->reader->header->moving) != v->moving);
 }
 
-/* Visit the entries of a segment whose hashes lie at `from` or beyond. */
+/* Visit the entries of a segment with a hash of at least `from`. */
 static bool visit_copy(struct visit *v, const struct segment_copy *copy, uint32_t from)
 {
     for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) {
@@ -178,7 +178,7 @@ static bool visit_copy(struct visit *v, const struct segment_copy *copy, uint32_
     return true;
 }
 
-/* In order of the hashes: each is visited once though segments are split and joined meanwhile. */
+/* Visiting in the order of the hashes visits each entry once, although segments are split and joined meanwhile. */
 static bool visit_segments(struct visit *v)
 {
     const struct heap_reader *reader = v->reader;
@@ -203,7 +203,7 @@ static bool visit_segments(struct visit *v)
             looks--;
             looked = true;
         } else {
-            at++; /* no segment has it: a damaged file */
+            at++; /* no segment covers it: a damaged file */
         }
     }
     return true;
@@ -219,7 +219,7 @@ uint64_t mire__read_blocks(const struct heap_reader *reader, mire__read_live_fn 
     return v.torn;
 }
 
-/* Where the mapping ends: see heap_mapping's rest. */
+/* The end of the mapping: see heap_mapping.rest. */
 static uint64_t region_end(const struct heap_mapping *regions, uint32_t count, uint32_t i)
 {
     uint64_t rest = mire__get64(&regions[i].rest), end = mire__get64(&regions[i].end), start;

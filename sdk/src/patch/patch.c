@@ -1,17 +1,17 @@
 /*
  * patch.c - see patch.h.
  *
- * All of it happens inside dl_iterate_phdr, whose lock keeps modules from being unloaded meanwhile. Slots are stored to
- * atomically: other threads call through them at any time. A table that the loader made read-only (RELRO) is opened for
- * the store and closed again; one that is writable is left so, for the loader may not be done with it.
+ * All work happens inside dl_iterate_phdr, whose lock keeps modules from being unloaded. Stores to slots are atomic,
+ * because other threads call through the slots at any time. A table that the loader made read-only (RELRO) is made
+ * writable for the store and read-only again. A writable table stays writable: the loader may still write to it.
  *
- * Most modules call few of the functions, if any, and have thousands of slots. So the symbols that are hooked are
- * looked up first, and slots are chosen by the number of their symbol.
+ * A module has thousands of slots and calls few of the hooked functions. So the hooked symbols are looked up first, and
+ * slots are chosen by the number of their symbol.
  *
- * dlsym is hooked as well: what the program loaded since is hooked before it can reach into it. (Not dlopen, which goes
- * by the library that calls it: where it looks for files depends on that.)
+ * dlsym is hooked as well, so that a library is patched before the program can call into it. dlopen is not hooked: its
+ * search path depends on the calling library.
  *
- * Adding and removing wait for each other. A refresh may come at any time on any thread.
+ * Adding and removing exclude each other. A refresh may run at any time on any thread.
  */
 #include "patch/patch.h"
 
@@ -26,7 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* musl has none, and fills in a module's tables before anybody finds the module. */
+/* musl has no _r_debug. It fills in a module's tables before the module can be found. */
 extern struct r_debug _r_debug __attribute__((weak));
 
 struct tables {
@@ -34,7 +34,7 @@ struct tables {
     const char *names;
     const ElfW(Rela) * relocations[2];
     size_t counts[2];
-    const uint32_t *hash; /* DT_GNU_HASH; NULL: none, or one that does not tell which symbols are the module's own */
+    const uint32_t *hash; /* DT_GNU_HASH; NULL: none, or an empty one, which does not mark the module's own symbols */
 };
 
 /* The header of a hash table. */
@@ -43,20 +43,20 @@ enum { HASH_BUCKETS, HASH_FIRST_OWN, HASH_FILTER_WORDS, HASH_SHIFT, HASH_HEAD };
 static void *hook_dlsym(void *handle, const char *name);
 static struct hook lookup = {"dlsym", (void *)hook_dlsym, NULL};
 
-/* Added tables; hooks is NULL where there is none. The others are stored first. */
+/* Added tables. hooks is NULL in a free row, and stored after the other fields. */
 static struct added {
     _Atomic(struct hook *) hooks;
     size_t count;
 } added[MIRE_PATCH_TABLES];
-static _Atomic unsigned long long patched_adds; /* struct changes: as it was at the last patching */
+static _Atomic unsigned long long patched_adds; /* struct changes: its value at the last patching */
 
-/* What the loader counts. An old one (Android's before 11) does not: then both are a hash of the modules there are. */
+/* Counts kept by the loader. Android's before 11 keeps none: then both are a hash over all modules. */
 struct changes {
     unsigned long long adds, subs; /* modules ever loaded, and unloaded */
-    size_t seen;                   /* modules that this was learnt from */
+    size_t seen;                   /* modules visited for these values */
 };
 
-/* Returns false if they are to be learnt from all modules. */
+/* Returns false if all modules must be visited. */
 static bool see_changes(struct changes *changes, const struct dl_phdr_info *info, size_t size)
 {
     const bool counts = size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs);
@@ -71,7 +71,7 @@ static bool see_changes(struct changes *changes, const struct dl_phdr_info *info
     return counts;
 }
 
-/* glibc has already moved most pointers of the dynamic section to where the module lies. */
+/* glibc has relocated most pointers of the dynamic section already. */
 static uintptr_t moved(const struct dl_phdr_info *info, ElfW(Addr) address)
 {
     return address < info->dlpi_addr ? address + info->dlpi_addr : address;
@@ -87,7 +87,7 @@ static const uint32_t *hash_buckets(const uint32_t *hash)
     return (const uint32_t *)(const void *)(hash_filter(hash) + hash[HASH_FILTER_WORDS]);
 }
 
-/* Without a symbol in it, linkers write anything for the first one. */
+/* In a table without symbols the number of the first one is undefined. */
 static bool is_empty(const uint32_t *hash)
 {
     const uint32_t *buckets = hash_buckets(hash);
@@ -125,7 +125,7 @@ static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
             bytes[0] = dynamic->d_un.d_val;
         else if (dynamic->d_tag == DT_RELASZ)
             bytes[1] = dynamic->d_un.d_val;
-        else if (dynamic->d_tag == DT_RELACOUNT) /* in front, and most of a large library's */
+        else if (dynamic->d_tag == DT_RELACOUNT) /* relative relocations: first, and most of them */
             nameless = dynamic->d_un.d_val;
     }
     for (int i = 0; i < 2; i++)
@@ -138,8 +138,8 @@ static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
     return out->symbols && out->names;
 }
 
-/* Slots to be stored to, together: whether they are writable stands in one list of all mappings, and most lie in few
- * pages. By rising address. */
+/* Slots to store to, by rising address. They are handled together: one list of mappings tells their protection, and
+ * most slots share few pages. */
 #define SLOTS_AT_ONCE 64u
 struct stores {
     struct slot_store {
@@ -162,13 +162,13 @@ static bool look_at_mapping(void *context, const struct mapping *mapping)
     return true;
 }
 
-/* Inside dl_iterate_phdr: the modules are those that the slots were found in. */
+/* Called inside dl_iterate_phdr: no module with a slot has been unloaded. */
 static void store_all(struct stores *stores)
 {
     static char scratch[8192];
     const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
 
-    bool told = true; /* not after chroot: what is opened then stays open, for the page may hold the program's data */
+    bool told = true; /* false after chroot: then the pages stay writable, because they may hold the program's data */
 
     if (stores->count > 0)
         told = mire__mappings_visit(look_at_mapping, stores, scratch, sizeof(scratch));
@@ -204,21 +204,21 @@ struct hooked_symbols {
         uint32_t number;
         const struct hook *hook;
     } all[SYMBOLS_MAX];
-    size_t count;    /* more than SYMBOLS_MAX: any may be, so the name of each one is looked at */
-    bool those[256]; /* by the low byte of their numbers: most others are told by it */
+    size_t count;    /* more than SYMBOLS_MAX: compare the name of every symbol */
+    bool those[256]; /* by the low byte of the symbol's number; rules out most other symbols */
 };
 
 /* The work of one pass over the modules. */
 struct pass {
-    const struct hook *only; /* of this table; NULL: of all */
+    const struct hook *only; /* this table; NULL: all */
     bool patch;
     struct changes changes, again;
-    bool letters[256]; /* that a name of the hooks begins with */
+    bool letters[256]; /* first letters of the hooks' names */
     struct hooked_symbols symbols;
     struct stores stores;
 };
 
-/* The hooks that a pass is about, table by table: those that were added, and behind them the one of dlsym. */
+/* The tables of a pass: the added ones, then the hook of dlsym. */
 static const struct hook *table_at(size_t *count, const struct pass *pass, size_t i)
 {
     const struct hook *hooks;
@@ -346,8 +346,8 @@ static void treat_slot(const struct dl_phdr_info *info, const struct tables *tab
 }
 
 /*
- * Built with ThreadSanitizer, nothing of ours may run on a thread that its runtime does not know yet; the C library
- * allocates there, for the runtime. So what the C library itself calls is left alone.
+ * Under ThreadSanitizer no hook may run on a thread that the runtime does not know yet. The C library allocates on such
+ * threads, so its own calls are not patched.
  */
 static bool is_left_alone(const struct dl_phdr_info *info)
 {
@@ -376,7 +376,7 @@ static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* Again inside: nothing that was found in the modules holds if one was unloaded since. */
+/* Check again inside dl_iterate_phdr: if a module was unloaded since, nothing found in the modules is valid. */
 static int finish(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct pass *pass = context;
@@ -415,8 +415,7 @@ unsigned long long mire__patch_modules_loaded(void)
     return changes.adds;
 }
 
-/* One thread adds or removes at a time: its process. A forked child has inherited what its parent's thread will not
- * end. */
+/* The process whose thread adds or removes now. A forked child inherits the value without the thread. */
 static _Atomic uint32_t changing;
 
 static void begin_change(void)
@@ -476,7 +475,7 @@ void mire__patch_refresh(void)
 {
     struct pass pass = {.patch = true};
 
-    /* While the loader adds modules their tables are not filled in yet; the next turn comes again. */
+    /* While the loader adds modules their tables are incomplete. The next turn tries again. */
     if (!any_added() || (&_r_debug && _r_debug.r_state != RT_CONSISTENT))
         return;
     if (mire__patch_modules_loaded() == patched_adds)
@@ -484,7 +483,7 @@ void mire__patch_refresh(void)
     treat_all(&pass);
 }
 
-/* The last call is a jump, so that dlsym sees who called: RTLD_NEXT and RTLD_DEFAULT go by that. */
+/* A tail call, so that dlsym sees the caller: RTLD_NEXT and RTLD_DEFAULT depend on it. */
 static void *hook_dlsym(void *handle, const char *name)
 {
     void *(*real)(void *, const char *) = (void *(*)(void *, const char *))atomic_load(&lookup.real);
@@ -494,7 +493,7 @@ static void *hook_dlsym(void *handle, const char *name)
     return real(handle, name);
 }
 
-/* With the last table goes the hook of dlsym. */
+/* The hook of dlsym is removed with the last table. */
 void mire__patch_remove(const struct hook *hooks)
 {
     struct pass pass = {.patch = false};

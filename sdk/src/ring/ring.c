@@ -61,7 +61,7 @@ static void thin(struct ring *ring)
     ring->thinned_count++;
 }
 
-/* A slot that the active view does not name. There is one: the view is not full. */
+/* A slot that is not in the active view. The view is not full, so there is one. */
 static uint32_t free_slot(const struct ring_view *view, uint32_t count)
 {
     uint64_t used[(MIRE_RING_SAMPLES + 63) / 64] = {0};

@@ -10,7 +10,7 @@ static uint64_t hash_text(uint64_t hash, const char *text, uint32_t most)
     return mire__hash_step(hash, 0xff);
 }
 
-/* Copy a text behind those that are there. UINT32_MAX: there is no room. */
+/* Append a text. UINT32_MAX: no room. */
 static uint32_t add_text(struct scripts *scripts, const char *text, uint32_t most)
 {
     uint32_t at = scripts->used_bytes, size = 0;
@@ -67,7 +67,7 @@ static void renumber(struct sample *path, const struct renumbering *numbers)
             path->pc[i] = MIRE_SCRIPT_PC(numbers->to[mire__script_number(path->pc[i])], mire__script_line(path->pc[i]));
 }
 
-/* Move a text down to the end of those that stay: their order stays as it is. */
+/* Move a text down behind the kept ones; their order is unchanged. */
 static uint32_t move_text(struct scripts *scripts, uint32_t from)
 {
     uint32_t at = scripts->used_bytes, size = 0;

@@ -34,5 +34,5 @@ void mire__session_count(struct session *session, uint32_t lane, const struct ev
     atomic_fetch_add_explicit(&session->hangs[class], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&session->hang_ms[class], ms, memory_order_relaxed);
     atomic_store_explicit(&session->counted[lane], event->begin_ns, memory_order_relaxed);
-    atomic_store_explicit(&session->loop, 1, memory_order_relaxed); /* a program without one has no hangs */
+    atomic_store_explicit(&session->loop, 1, memory_order_relaxed); /* a program without a loop has no hangs */
 }

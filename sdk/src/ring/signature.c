@@ -1,7 +1,7 @@
 /*
- * signature.c - one vote per level of the stacks. Two candidates that outweigh the rest are found in one pass (Misra
- * and Gries: any function with more than a third of the weight is among them), and weighed in a second. So neither a
- * tree nor memory is needed.
+ * signature.c - one vote per level of the stacks. A first pass finds two candidates (Misra and Gries, "Finding repeated
+ * elements", 1982: any function with more than a third of the weight is among them). A second pass weighs them. The
+ * vote needs no tree and no memory.
  */
 #include "ring/signature.h"
 
@@ -16,7 +16,7 @@ struct function_address {
 };
 
 struct vote {
-    const struct sample *samples[MIRE_RING_SAMPLES]; /* those that stand in every function so far; NULL else */
+    const struct sample *samples[MIRE_RING_SAMPLES]; /* in every elected function so far; otherwise NULL */
     uint64_t weights[MIRE_RING_SAMPLES];
     uint32_t count;
     uint64_t total;
@@ -38,7 +38,7 @@ static bool holds(uint64_t part, uint64_t all, uint64_t percent)
     return part > 0 && part * 100 >= all * percent;
 }
 
-/* The sample's function at a level: 0 is where the vote begins. False: it is not that deep. */
+/* The sample's function at a level; the vote begins at 0. False: the stack is not that deep. */
 static bool function_at(struct function_address *out, const struct sample *sample, uint32_t level, bool inward)
 {
     uint32_t frame;
@@ -56,7 +56,7 @@ struct candidate {
     uint64_t lead, weight;
 };
 
-/* Support a candidate of that function; else take an empty one's seat; else everyone loses as much. */
+/* Add the weight to the function's candidate, or make it one if a seat is empty; otherwise take it from both. */
 static void cast(struct candidate candidates[2], struct function_address function, uint64_t weight)
 {
     for (int i = 0; i < 2; i++) {
@@ -79,7 +79,7 @@ static void cast(struct candidate candidates[2], struct function_address functio
     }
 }
 
-/* The function that holds most of the weight, and how much. Samples in other functions leave the vote. */
+/* The function with most of the weight, and its weight. Samples in other functions leave the vote. */
 static uint64_t elect(struct function_address *out, struct vote *vote, uint32_t level)
 {
     struct candidate candidates[2] = {0};
@@ -132,7 +132,7 @@ static struct signature_function function_of(const struct blackbox *box, struct 
     if (mire__is_script(function.at))
         return function_of_script(box, function);
 
-    if (index < 0) /* made at run time: where it lies differs from run to run */
+    if (index < 0) /* made at run time: its address differs from run to run */
         return (struct signature_function){0};
     return (struct signature_function){
         .at = function.at - box->images[index].load, .image = image_number(box, index), .known = function.known};
@@ -143,7 +143,7 @@ static bool is_whole(const struct sample *sample)
     return sample->depth > 0 && !(sample->flags & MIRE_SAMPLE_BROKEN);
 }
 
-/* Who votes: the whole stacks if they hold most of the weight, else every stack there is. */
+/* The voters: complete stacks if they have most of the weight, otherwise all stacks. */
 static void enrol(struct vote *vote, const struct ring *ring, bool inward)
 {
     uint64_t whole = 0, any = 0, weight;
@@ -179,7 +179,7 @@ static void descend(struct stack_signature *out, const struct blackbox *box, con
             return;
         out->functions[out->depth++] = function_of(box, function);
         if (holds(weight, vote.total, MIRE_SIGNATURE_PERCENT))
-            out->sure = out->depth; /* weights never rise from level to level */
+            out->sure = out->depth; /* weights do not rise from level to level */
     }
 }
 

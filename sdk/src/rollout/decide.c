@@ -1,5 +1,5 @@
 /*
- * decide.c - on or off, by the bucket of the installation.
+ * decide.c - switches a monitor on or off by the bucket of the installation.
  */
 #include "rollout/rollout.h"
 

@@ -1,5 +1,5 @@
 /*
- * read.c - the document's fields into struct rollout.
+ * read.c - reads the document's fields into struct rollout.
  */
 #include "rollout/rollout.h"
 

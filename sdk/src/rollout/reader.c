@@ -1,6 +1,6 @@
 /*
- * reader.c - see reader.h. It is as strict as RFC 8259 where it has to understand, and no stricter inside numbers and
- * texts that are passed over.
+ * reader.c - see reader.h. The reader is as strict as RFC 8259 for values that it uses. It does not check skipped
+ * numbers and texts.
  */
 #include "rollout/reader.h"
 
@@ -18,7 +18,7 @@ static bool fail(struct reader *reader)
     return false;
 }
 
-/* The next character that is no white space, not taken; 0 at the end. */
+/* The next character after white space, which is not consumed; 0 at the end. */
 static char look(struct reader *reader)
 {
     while (reader->at < reader->end && memchr(" \t\r\n", *reader->at, 4))

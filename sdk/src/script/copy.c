@@ -1,4 +1,4 @@
-/* copy.c - the chain of frames of a thread that stands still. Signal-safe. */
+/* copy.c - the chain of frames of a thread that does not run. Signal-safe. */
 #include "script/script.h"
 
 #include "platform/filter.h"
@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-#define OWNED_BY_C_STACK 3   /* a frame that only bounds an evaluation, on the C stack */
+#define OWNED_BY_C_STACK 3   /* a frame on the C stack that marks the end of an evaluation */
 #define THREAD_BYTES     168 /* of a thread state: bytes that are read */
 #define CFRAME_BYTES     24
-#define EVALUATIONS_MAX  512 /* nested ones: each takes C stack */
+#define EVALUATIONS_MAX  512 /* nested evaluations; each uses C stack */
 
-/* Read up to the end of a frame. False: the memory does not begin at `from`. */
+/* Read from `from` to the end of a frame. False: the memory at `from` is not mapped. */
 static bool read_window(struct script_chain *chain, uint64_t from, uint64_t end)
 {
     chain->window_at = from;
@@ -19,7 +19,7 @@ static bool read_window(struct script_chain *chain, uint64_t from, uint64_t end)
     return chain->window_bytes == end - from;
 }
 
-/* A frame. With it are read the bytes below it, where the frames further out mostly lie, as far as there are any. */
+/* Read a frame, together with the mapped bytes below it: most outer frames are there. */
 static bool read_frame(uint8_t out[MIRE_SCRIPT_FRAME_BYTES], struct script_chain *chain, uint64_t address)
 {
     uint64_t end = address + MIRE_SCRIPT_FRAME_BYTES, page = address / MIRE_SCRIPT_PAGE_BYTES * MIRE_SCRIPT_PAGE_BYTES;
@@ -43,16 +43,16 @@ static uint64_t word_at(const uint8_t *bytes, size_t at)
     return word;
 }
 
-/* Where the walk is. */
+/* Position of the walk. */
 struct chain_walk {
     uint64_t frame;  /* the next one; 0: there is none */
-    uint64_t cframe; /* of the evaluation that it is in; 0: the version has none */
+    uint64_t cframe; /* the C frame of the current evaluation; 0: this version has none */
     uint64_t cframe_previous;
     uint32_t evaluations;
     struct script_stack stack;
 };
 
-/* Of the C stack, mostly. */
+/* Read from the copied C stack, or from memory. */
 static bool read_stack(uint8_t *out, const struct script_stack *stack, uint64_t address, size_t size)
 {
     uint64_t at = address - stack->address;
@@ -88,7 +88,7 @@ static bool begin(struct chain_walk *walk, const struct script *script)
     return !layout->has_cframe || read_cframe(&walk->frame, walk, layout, walk->frame);
 }
 
-/* The evaluation ends with this frame: the evaluation outside it has a C frame of its own, which leads to `outer`. */
+/* This frame ends its evaluation. The outer evaluation has its own C frame, which leads to `outer`. */
 static bool leave_evaluation(struct chain_walk *walk, const struct script_layout *layout, uint64_t outer)
 {
     uint64_t frame;

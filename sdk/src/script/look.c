@@ -1,4 +1,4 @@
-/* look.c - is there an interpreter, and which of its thread states is a thread's? Signal-safe. */
+/* look.c - finds an interpreter, and the thread state of a thread. Signal-safe. */
 #include "script/script.h"
 
 #include "platform/platform.h"
@@ -15,7 +15,7 @@ static bool read_word(uint64_t *out, uint64_t address)
            mire__peek(out, address, sizeof(*out)) == sizeof(*out);
 }
 
-/* The interpreter lies in the program itself, or in a library that is called after it. */
+/* The interpreter is the program itself, or a library named after it. */
 static bool may_be(const struct module *module, uint32_t index)
 {
     return module->is_image && (index == 0 || module->is_python);
@@ -55,7 +55,7 @@ static bool is_of(const struct script *script, uint64_t state, uint32_t tid)
     return read_word(&number, state + script->layout->thread_number) && number == tid;
 }
 
-/* Among the threads of one interpreter; 0: none is that thread's. Each state says whose it is. */
+/* The state with this thread id among those of one interpreter; 0: none. */
 static uint64_t find_thread(const struct script *script, uint64_t interpreter, uint32_t tid)
 {
     const struct script_layout *layout = script->layout;

@@ -14,8 +14,8 @@
 #define STATE_KIND      0x1c /* bytes a character, times 4 */
 #define STATE_COMPACT   0x20 /* the characters follow the head */
 #define STATE_ASCII     0x40
-#define LINES_BYTES     512u        /* of a line table that are read at a time */
-#define LINES_BYTES_MAX (1u << 20)  /* of a line table: a function of 100,000 lines has some */
+#define LINES_BYTES     512u        /* of a line table, read at a time */
+#define LINES_BYTES_MAX (1u << 20)  /* of a line table; enough for a function of 100,000 lines */
 #define CODE_UNITS_MAX  (16u << 20) /* instructions of a function */
 
 static uint64_t word_at(const uint8_t *bytes, size_t at)
@@ -52,7 +52,7 @@ static bool put(char *out, size_t cap, size_t *at, uint32_t c)
     return true;
 }
 
-/* A str object. False: it is none. One that is too long is cut. */
+/* Read a str object; a long one is cut. False: the address has none. */
 static bool read_text(char *out, size_t cap, const struct script *script, uint64_t address)
 {
     uint8_t head[40], bytes[MIRE_SCRIPT_FILE_BYTES];
@@ -89,7 +89,7 @@ static bool read_text(char *out, size_t cap, const struct script *script, uint64
 /* ---- lines: the table of PEP 626 as 3.11 writes it (Objects/locations.md) ---- */
 
 struct lines {
-    uint64_t at, end; /* addresses: next, and behind the last byte */
+    uint64_t at, end; /* address of the next byte, and behind the last one */
     uint32_t have, next;
     bool bad;
     uint8_t bytes[LINES_BYTES];
@@ -132,7 +132,7 @@ static int32_t next_signed(struct lines *lines)
     return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* The next entry of the table: code units, and the line that they are of, 0 for none. */
+/* The next entry of the table: its code units and their line, 0 for none. */
 static uint32_t next_entry(int32_t *line_out, int32_t *line, struct lines *lines)
 {
     uint32_t first = next_byte(lines), kind = first >> 3 & 15;
@@ -152,7 +152,7 @@ static uint32_t next_entry(int32_t *line_out, int32_t *line, struct lines *lines
     return (first & 7) + 1;
 }
 
-/* The line of a code unit; the first one of the function where the table does not tell. */
+/* The line of a code unit; without an entry the first line of the function. */
 static uint32_t find_line(uint64_t table, uint64_t unit, uint32_t first_line)
 {
     struct lines lines = {0};
@@ -172,7 +172,7 @@ static uint32_t find_line(uint64_t table, uint64_t unit, uint32_t first_line)
 
 /* ---- frames ---- */
 
-/* Read a code object. False: it is none, or the instruction is not in it. */
+/* Read a code object. False: the address has none, or the instruction is outside it. */
 static bool read_code(uint64_t words[MIRE_SCRIPT_CODE_WORDS], uint64_t *unit_out, const struct script *script,
                       const struct script_frame *frame)
 {
@@ -188,7 +188,7 @@ static bool read_code(uint64_t words[MIRE_SCRIPT_CODE_WORDS], uint64_t *unit_out
     memcpy(&first_line, code + layout->code_first_line, sizeof(first_line));
     if (units > CODE_UNITS_MAX || frame->at + 2 < begin || frame->at > begin + 2 * units)
         return false;
-    *unit_out = frame->at < begin ? 0 : (frame->at - begin) / 2; /* before its first instruction: just called */
+    *unit_out = frame->at < begin ? 0 : (frame->at - begin) / 2; /* before the first instruction: just called */
     words[0] = units;
     words[1] = first_line;
     words[2] = word_at(code, layout->code_file);

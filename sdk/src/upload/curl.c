@@ -1,5 +1,5 @@
 /*
- * curl.c - one handle, kept so that its connection is. No redirects: a POST would become a GET.
+ * curl.c - one handle for all requests, which keeps the connection. No redirects: a POST would become a GET.
  */
 #include "upload/curl.h"
 
@@ -23,7 +23,7 @@ struct client {
     CURL *easy;
     CURLM *multi;
     char *url;                       /* the server's, without a slash at the end */
-    struct curl_slist *post_headers; /* `get_headers` is the rest of it */
+    struct curl_slist *post_headers; /* `get_headers` is its tail */
     struct curl_slist *get_headers;
     char error[CURL_ERROR_SIZE];
 };
@@ -39,7 +39,7 @@ static size_t hear_body(char *bytes, size_t size, size_t count, void *context)
     return length;
 }
 
-/* The value of a header of this name, cut to `cap`; untouched if it is another. */
+/* Copy the value of the header `name`, cut to `cap`. Another header leaves `out` unchanged. */
 static void take_header(char *out, size_t cap, const char *name, const char *line, size_t length)
 {
     size_t at = strlen(name), kept = 0;
@@ -55,7 +55,7 @@ static void take_header(char *out, size_t cap, const char *name, const char *lin
     out[kept] = '\0';
 }
 
-/* Redirects aside, the last answer's headers win: an interim "100 Continue" comes before them. */
+/* The headers of the last answer count: an interim "100 Continue" comes before it. */
 static size_t hear_header(char *bytes, size_t size, size_t count, void *context)
 {
     struct upload_answer *answer = context;
@@ -66,7 +66,7 @@ static size_t hear_header(char *bytes, size_t size, size_t count, void *context)
     return size * count;
 }
 
-/* curl_easy_perform would look at `cancel` once a second; this does ten times. */
+/* This loop checks `cancel` ten times a second; curl_easy_perform would check it once. */
 static CURLcode perform(struct client *client, const atomic_bool *cancel)
 {
     CURLcode code = CURLE_ABORTED_BY_CALLBACK;
@@ -87,7 +87,7 @@ static CURLcode perform(struct client *client, const atomic_bool *cancel)
     return code;
 }
 
-/* Returns the headers of its own that the request has; NULL for none, or no memory. */
+/* Returns the request's own headers; NULL: none, or no memory. */
 static struct curl_slist *set_request(struct client *client, const struct upload_request *request)
 {
     char line[32 + MIRE_STORE_ETAG_BYTES];
@@ -113,7 +113,7 @@ static void unset_request(struct curl_slist *own)
 {
     if (!own)
         return;
-    own->next = NULL; /* the rest is the client's */
+    own->next = NULL; /* the tail belongs to the client */
     curl_slist_free_all(own);
 }
 
@@ -146,7 +146,7 @@ static void send_with_curl(void *context, struct upload_answer *answer, const st
     unset_request(own);
 }
 
-/* In front of the others, which then are the rest of it. */
+/* Prepend a header; the others become its tail. */
 static enum mire_err add_header(struct curl_slist **headers, const char *line)
 {
     struct curl_slist *more = curl_slist_append(NULL, line);
@@ -160,7 +160,7 @@ static enum mire_err add_header(struct curl_slist **headers, const char *line)
 
 static enum mire_err set_headers(struct client *client, const char *key)
 {
-    /* A report is smaller than the round trip that "Expect: 100-continue" would cost. */
+    /* An empty "Expect:" saves the round trip of "100-continue", which takes longer than sending a report. */
     static const char *const of_post[] = {"Content-Type: application/json", "Content-Encoding: zstd", "Expect:"};
     char line[512];
     enum mire_err err;
@@ -173,7 +173,7 @@ static enum mire_err set_headers(struct client *client, const char *key)
     return err;
 }
 
-/* Whom to trust. libcurl copies the texts. */
+/* Set the trusted certificates and the pinned key. libcurl copies the texts. */
 static enum mire_err set_trust(CURL *easy, const struct upload_options *options)
 {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);

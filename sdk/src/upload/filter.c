@@ -14,7 +14,7 @@ enum mire_err mire__filter_ask(const struct upload_options *options, const void 
 
     if (!options->before_send)
         return MIRE_OK;
-    unpacked = ZSTD_getFrameContentSize(body, size); /* above the limit where it is not told */
+    unpacked = ZSTD_getFrameContentSize(body, size); /* an unknown size is above the limit */
     if (unpacked > MIRE_FILTER_JSON_MAX)
         return MIRE_E_FORMAT;
     json = mire__malloc((size_t)unpacked + 1);

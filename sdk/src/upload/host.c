@@ -1,5 +1,5 @@
 /*
- * host.c - see host.h. What the app says is cut to what we have room for.
+ * host.c - see host.h. Texts of the app are cut to the room for them.
  */
 #include "upload/host.h"
 
@@ -19,7 +19,7 @@ struct host {
     char *authorization;
 };
 
-/* A request, and what only we know of it. */
+/* A request of the app's transport, and the SDK's own state of it. */
 struct host_request {
     mire_request request; /* first */
     const atomic_bool *cancel;
@@ -55,7 +55,7 @@ static void set_headers(const char *headers[HEADERS_MAX], const struct host *hos
     headers[count] = NULL;
 }
 
-/* Texts of the app's own making end somewhere. */
+/* The app's texts may have no NUL: copy at most their room. */
 static void take(struct upload_answer *answer, mire_response *response)
 {
     response->retry_after[sizeof(response->retry_after) - 1] = '\0';

@@ -33,7 +33,7 @@ static void find_open(struct numbers *out)
     }
 }
 
-/* Something waits in it to be read, or has been written to it and not been read: either end of a pair. */
+/* Bytes wait to be read at this end of a pair, or at the other one. */
 static bool holds_bytes(int fd)
 {
     int unread = 0, unsent = 0;
@@ -41,7 +41,7 @@ static bool holds_bytes(int fd)
     return (ioctl(fd, FIONREAD, &unread) == 0 && unread > 0) || (ioctl(fd, SIOCOUTQ, &unsent) == 0 && unsent > 0);
 }
 
-/* Those that are open now, were not before, and hold nothing yet. */
+/* Descriptors that are open now, were not open before, and hold no bytes. */
 static void find_new(struct numbers *out, const struct numbers *before)
 {
     *out = (struct numbers){{0}};

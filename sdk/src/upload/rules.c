@@ -11,7 +11,7 @@
 
 #define DOUBLINGS   31
 #define SECONDS_MAX 4000000000ull
-#define PATIENCE_MS (24ull * 3600 * 1000) /* no server can silence a device for longer; nor can a clock that jumps */
+#define PATIENCE_MS (24ull * 3600 * 1000) /* longest silence that a server, or a jump of the clock, can cause */
 
 enum upload_verdict mire__upload_verdict(int status)
 {
@@ -22,8 +22,8 @@ enum upload_verdict mire__upload_verdict(int status)
     return UPLOAD_LATER;
 }
 
-/* Days from 1970-01-01 to a date of the Gregorian calendar; month 1..12. Years begin in March here, so that the leap
- * day is the last of its year. */
+/* Days from 1970-01-01 to a date of the Gregorian calendar; month 1..12. Years are counted from March, so that the leap
+ * day is the last day of a year. */
 static int64_t days_of(int64_t year, int month, int day)
 {
     int64_t y = month > 2 ? year : year - 1;
@@ -42,7 +42,7 @@ static int month_of(const char *name)
     return 0;
 }
 
-/* A year of two digits is the one not more than 50 years ahead. */
+/* A year of two digits is at most 50 years ahead (RFC 9110, 5.6.7). */
 static int64_t full_year(int64_t two_digits, uint64_t now_ms)
 {
     int64_t now_year = 1970 + (int64_t)(now_ms / 31556952000u);
@@ -105,7 +105,7 @@ static size_t skip_spaces(const char *text, size_t size, size_t at)
     return at;
 }
 
-/* Behind `word` if it stands at `at`, else 0. */
+/* The position behind `word` if the text has it at `at`, otherwise 0. */
 static size_t pass(const char *text, size_t size, size_t at, const char *word)
 {
     size_t length = strlen(word);

@@ -1,9 +1,9 @@
 /*
- * upload.c - the round: list, ask the gates, send, and do what the answer says.
+ * upload.c - a round: list the reports, check the conditions, send, and obey the answer.
  *
- * One report that the server keeps failing on must not hold up the others: after each failure the next round begins one
- * report further on. Waits are kept on the clock that does not jump; what the store remembers on the other one is
- * turned into such a wait once, when it is first seen.
+ * A report on which the server fails must not delay the others, so after each failure the next round begins one report
+ * further on. Waits use the boot clock, which does not jump. A time in the store is of the wall clock, and becomes such
+ * a wait when it is first seen.
  */
 #include "upload/upload.h"
 
@@ -20,21 +20,21 @@
 
 #define REPORTS   "/api/v1/reports"
 #define DAY_MS    (24ull * 3600 * 1000)
-#define ACK_BYTES 512 /* mired's answer has some sixty */
+#define ACK_BYTES 512 /* mired's answer has about 60 */
 
 struct upload {
     struct store *store;
     struct upload_options options; /* its texts are not read after open */
     struct transport transport;
     void (*fini)(struct transport *transport); /* NULL: a test's */
-    atomic_bool cancel;      /* any thread writes, the worker reads; relaxed: it only has to be seen soon */
+    atomic_bool cancel;      /* any thread writes, the worker reads; relaxed: no other memory depends on it */
     uint32_t failures;       /* in a row */
-    struct store_after seen; /* what the store remembered when we last looked */
+    struct store_after seen; /* the store's value at the last look */
     /* By the boot clock, in milliseconds. */
-    uint64_t backoff_until; /* of our own accord */
+    uint64_t backoff_until; /* after a failure */
     uint64_t silent_until;  /* the server has asked for it */
     uint64_t broke_until;   /* the day's bytes are spent */
-    /* What was spent, where the store cannot count it. */
+    /* Bytes spent, if the store cannot count them. */
     uint64_t spent_day, spent;
 };
 
@@ -110,17 +110,17 @@ static uint32_t random32(void)
     return random;
 }
 
-/* The server wants to be left alone for so long: kept, for others and for later. */
+/* The server wants no request for this time: stored, for other processes and later runs. */
 static void fall_silent(struct upload *upload, uint64_t wait_ms, const struct upload_now *now)
 {
-    wait_ms += 1;                                           /* clocks are cut to milliseconds */
-    wait_ms += random32() % upload->options.retry_first_ms; /* not all devices at once */
+    wait_ms += 1;                                           /* clocks are rounded down to milliseconds */
+    wait_ms += random32() % upload->options.retry_first_ms; /* spreads the devices */
     upload->silent_until = now->boot_ms + wait_ms;
     upload->seen = (struct store_after){.until_ms = now->wall_ms + wait_ms, .said_ms = now->wall_ms};
     mire__store_set_after(upload->store, &upload->seen);
 }
 
-/* After a failure: when the next round may begin. */
+/* After a failure: set the begin of the next round. */
 static void put_off(struct upload *upload, const struct upload_answer *answer, const struct upload_now *now)
 {
     const struct upload_options *options = &upload->options;
@@ -150,7 +150,7 @@ static uint64_t wait_ms(struct upload *upload, const struct upload_now *now)
     return until > now->boot_ms ? until - now->boot_ms : 0;
 }
 
-/* The same for reports, which cost what the day may cost. */
+/* The same for reports, which count against the daily limit. */
 static uint64_t reports_wait_ms(struct upload *upload, const struct upload_now *now)
 {
     uint64_t wait = wait_ms(upload, now);
@@ -160,7 +160,7 @@ static uint64_t reports_wait_ms(struct upload *upload, const struct upload_now *
     return wait;
 }
 
-/* Take the bytes off the day's, as far as `cap` goes. False: they do not fit. */
+/* Count the bytes against the day's limit `cap`. False: they exceed it. */
 static bool spend(struct upload *upload, uint64_t bytes, uint64_t cap, const struct upload_now *now)
 {
     uint64_t day = now->wall_ms / DAY_MS, spent;
@@ -180,14 +180,14 @@ static bool spend(struct upload *upload, uint64_t bytes, uint64_t cap, const str
     return true;
 }
 
-/* Until the next day, and not all devices at its first instant. */
+/* Wait until the next day, and a random time more, which spreads the devices. */
 static void go_broke(struct upload *upload, const struct upload_now *now)
 {
     upload->broke_until =
         now->boot_ms + DAY_MS - now->wall_ms % DAY_MS + random32() % (upload->options.retry_limit_ms + 1);
 }
 
-/* POST one body, and see whether the answer is about this very report. */
+/* POST one body, and check that the answer names this report. */
 static enum upload_verdict post(struct upload *upload, struct upload_answer *answer, const char *id, const void *body,
                                 size_t size)
 {
@@ -207,7 +207,7 @@ static enum upload_verdict post(struct upload *upload, struct upload_answer *ans
     return verdict;
 }
 
-/* The report's body, where it is to be sent. False: it is not; `*stop_out`: nor is any other now. */
+/* Get the report's body. False: do not send this report; *stop_out: send no other one now either. */
 static bool take_out(void **body_out, size_t *size_out, bool *stop_out, struct upload *upload, const char *id,
                      struct upload_tally *tally)
 {
@@ -235,7 +235,7 @@ static bool take_out(void **body_out, size_t *size_out, bool *stop_out, struct u
     return false;
 }
 
-/* False: nothing more in this round. */
+/* False: the round ends. */
 static bool send_one(struct upload *upload, const char *id, struct upload_tally *tally, const struct upload_now *now)
 {
     enum upload_verdict verdict;
@@ -277,9 +277,10 @@ static int by_worth(const void *a, const void *b)
 }
 
 /*
- * What may be sent over this network, in order.
- *   waiting_out  all that is in the store
- * Returns how many; items has room for MIRE_STORE_LIST_MAX.
+ * List the reports that may be sent over this network, in the order of sending.
+ *   items        room for MIRE_STORE_LIST_MAX
+ *   waiting_out  number of all reports in the store
+ * Returns the number of items.
  */
 static size_t list(struct store_item *items, uint32_t *waiting_out, struct upload *upload)
 {
@@ -333,7 +334,7 @@ enum upload_fetch mire__upload_fetch(struct upload *upload, struct upload_answer
     *answer = (struct upload_answer){.text = answer->text, .cap = answer->cap};
     if (!mire__upload_may_ask(upload) || wait_ms(upload, now) > 0 || is_cancelled(upload))
         return FETCH_LATER;
-    spend(upload, MIRE_REQUEST_BYTES, UINT64_MAX, now); /* asked for in any case: it may be the kill switch */
+    spend(upload, MIRE_REQUEST_BYTES, UINT64_MAX, now); /* no limit: the document may be the kill switch */
     upload->transport.send(upload->transport.context, answer, &request, &upload->cancel);
     if (answer->status == 200 && answer->size <= answer->cap)
         return FETCH_NEW;
