@@ -1,6 +1,6 @@
 # How tests that are not unit tests, fuzz targets and measurements are declared.
 #
-#   mire_script_test(integration kill SCRIPT kill.sh [ARGS ...] [TIMEOUT 300] [SERIAL])
+#   mire_script_test(integration kill SCRIPT kill.sh [ARGS ...] [SERIAL])
 #       One script; becomes ctest "integration/kill" with label "integration". It finds the tree in $MIRE_SOURCE_DIR and
 #       what was built in $MIRE_BINARY_DIR, with which sanitizer in $MIRE_SANITIZE,
 #       by which emulator that runs (its words; empty: by none) in $MIRE_EMULATOR. SERIAL: it measures
@@ -11,15 +11,15 @@
 #   mire_bench(gate SOURCES bench_gate.c DEPS sdk_gate)
 #       One measurement, printed as text; run by target bench-gate, and by bench-all one after the other.
 
+# Ends a test that hangs. No test takes so long, also where other programs use all processors.
+set(MIRE_TEST_LIMIT_S 1200)
+
 string(REPLACE ";" " " MIRE_EMULATOR "${CMAKE_CROSSCOMPILING_EMULATOR}")
 
 function(mire_script_test label name)
-  cmake_parse_arguments(T "SERIAL" "SCRIPT;TIMEOUT" "ARGS" ${ARGN})
-  if(NOT T_TIMEOUT)
-    set(T_TIMEOUT 300)
-  endif()
+  cmake_parse_arguments(T "SERIAL" "SCRIPT" "ARGS" ${ARGN})
   add_test(NAME ${label}/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS})
-  set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${T_TIMEOUT}
+  set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${MIRE_TEST_LIMIT_S}
     ENVIRONMENT "MIRE_SOURCE_DIR=${CMAKE_SOURCE_DIR};MIRE_BINARY_DIR=${CMAKE_BINARY_DIR};MIRE_SANITIZE=${MIRE_SANITIZE};MIRE_EMULATOR=${MIRE_EMULATOR}")
   if(T_SERIAL)
     set_tests_properties(${label}/${name} PROPERTIES RUN_SERIAL TRUE)
@@ -41,7 +41,7 @@ function(mire_fuzz name)
   else()
     target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
     add_test(NAME fuzz/${name} COMMAND ${target} ${F_CORPUS})
-    set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT 300)
+    set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT ${MIRE_TEST_LIMIT_S})
   endif()
 endfunction()
 

@@ -18,7 +18,7 @@ EXAMPLES = SOURCE / "schema/api/examples"
 
 
 def mire(*words, **env):
-    done = subprocess.run([MIRE, *words], capture_output=True, text=True, timeout=30, env=os.environ | env)
+    done = subprocess.run([MIRE, *words], capture_output=True, text=True, timeout=300, env=os.environ | env)
     return done.returncode, done.stdout, done.stderr
 
 

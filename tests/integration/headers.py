@@ -35,7 +35,7 @@ class Answer:
 
 
 def ask(port, method, target, *headers, body=b""):
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as s:
         lines = [f"{method} {target} HTTP/1.1", "Host: localhost", "Connection: close", *headers]
         s.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
         raw = b""

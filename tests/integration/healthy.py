@@ -18,7 +18,7 @@ from mired import BINARY, Mired, scratch, until  # noqa: E402
 HEALTHY = 5  # server/src/feature/suspects.h: with fewer there is no median
 APP = BINARY / "tests/integration/memory_app"
 PANELS, MAPS = "Malloc 64 KiB", "Malloc 128 KiB"
-LIMIT_S = 120
+LIMIT_S = 300
 
 
 def run(mired, key, store, what):

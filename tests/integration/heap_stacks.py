@@ -25,14 +25,14 @@ def ask_gdb(scratch):
     environment = dict(os.environ, MIRE_PROGRAM=TESTS + "/heap_places", MIRE_PRELOAD=BUILD + "/sdk/libmire-preload.so",
                        MIRE_STORE=scratch)
     return subprocess.run(["gdb", "-nx", "-q", "-batch", "-x", ROOT + "/tests/support/gdb_heap.py"], env=environment,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=90).stdout
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300).stdout
 
 
 def ask_tables(scratch):
     stacks = {}
     for path in pathlib.Path(scratch).glob("box/*.heap"):
         said = subprocess.run([TESTS + "/heap_stacks", path, "1000003", "1000999"], capture_output=True, text=True, check=True,
-                              timeout=30).stdout
+                              timeout=300).stdout
         os.unlink(os.path.realpath(path))
         for line in said.splitlines():
             size, *frames = line.split()

@@ -19,6 +19,10 @@ import tempfile
 import threading
 
 SOURCE, BINARY = os.environ["MIRE_SOURCE_DIR"], os.environ["MIRE_BINARY_DIR"]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SOURCE, "tests/support"))
+from starved import judged, witness
+
 LOOPS = os.path.join(SOURCE, "tests/support/loops")
 RUN = os.path.join(BINARY, "sdk/mire-run")
 TEMP = tempfile.mkdtemp(prefix="mire-loops-")
@@ -130,7 +134,7 @@ class Typist:
 
 def run(command, env=None, stdin=None):
     env = dict(env or os.environ, MIRE_SETTINGS="suppress_ms=0 daily_cap=1000")  # every hang is to be stored, alike or not
-    done = subprocess.run(command, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    done = subprocess.run(command, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
     assert done.returncode == 0, (command[:3], done.returncode, done.stdout, done.stderr)
     return done.stdout
 
@@ -277,8 +281,9 @@ def main():
             attempt is not try_program and build(*arguments[:3])
         except Skip:
             pass
+    witness()  # from now on
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
-        for title, task in [(title, pool.submit(attempt, title, *arguments)) for title, attempt, arguments in chosen]:
+        for title, task in [(title, pool.submit(judged, attempt, title, *arguments)) for title, attempt, arguments in chosen]:
             try:
                 wrong = task.result()
             except Skip as skip:

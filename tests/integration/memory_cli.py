@@ -16,7 +16,7 @@ VECTORS = SOURCE / "schema/wire/vectors/valid"
 
 
 def mire(*words, stdin=None):
-    done = subprocess.run([BINARY / "server/mire", "memory", *words], capture_output=True, timeout=60, stdin=stdin)
+    done = subprocess.run([BINARY / "server/mire", "memory", *words], capture_output=True, timeout=300, stdin=stdin)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -138,7 +138,7 @@ def reports():
         assert line in out, (line, out)
     assert re.search(r"\n +5\.7 MiB +- +\+4\.9 KiB +- +-  Allocator's own and free\n", out), out  # no things, so none to count
     for source, words in (("exit", "by its largest resident set (it grew after the last look)"), ("look", "as it was looked at last")):
-        said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=60,
+        said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=300,
                               input=every.read_text().replace('"footprint_from": "now"', f'"footprint_from": "{source}"')).stdout
         assert f"footprint  66.8 MiB {words}, at most" in said, said
     with open(VECTORS / "memory-sampled-and-degraded/report.json", "rb") as file:
@@ -151,23 +151,23 @@ def reports():
     assert "pages filled after that" not in out, out
     sampled = (VECTORS / "memory-sampled-and-degraded/report.json").read_text()
     assert "mapped     132.0 KiB; 8.1 MiB of addresses\n" in out and "132.0 KiB            1         0 B         0 B           0  VM: stack   of 8.1 MiB mapped\n" in out, out
-    told = subprocess.run([BINARY / "server/mire", "memory", "--collapsed", "-", "-"], capture_output=True, text=True, timeout=60, input=sampled).stdout
+    told = subprocess.run([BINARY / "server/mire", "memory", "--collapsed", "-", "-"], capture_output=True, text=True, timeout=300, input=sampled).stdout
     assert f"\n(unknown) {132 << 10}\n" in told, told  # as much as lies in memory
-    said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=60,
+    said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=300,
                           input=sampled.replace("VM: stack", "VM: allocator")).stdout
     assert "mapped     0 B, besides 132.0 KiB that hold blocks; 8.1 MiB of addresses\n" in said, said
     assert "  VM: allocator   of 8.1 MiB mapped   holds blocks\n" in said, said
     late = sampled.replace('"explained_bytes": 66000000', '"explained_bytes": 56000000')
     for trigger, dead in (("foom", True), ("pressure", False)):
-        said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=60,
+        said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=300,
                               input=late.replace('"foom"', f'"{trigger}"')).stdout
         assert "explained  80 % of the footprint\n" in said and ("looked at last: pages filled after that" in said) == dead, said
     hostile = every.read_text().replace('"mapview", "start', '"\\u001b[31mview\\u202e", "start').replace('"after the tour"', '"after\\u001b]0;x\\u0007"')
-    said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=60, input=hostile).stdout
+    said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=300, input=hostile).stdout
     assert "process ?[31mview?" in said and "after?]0;x?" in said and not re.search("[\x1b\x07\u202e]", said), said
     code, out, err = mire(VECTORS / "smallest/report.json")
     assert code == 1 and out == "" and "mire show" in err, err
-    shown = subprocess.run([BINARY / "server/mire", "show", every], capture_output=True, text=True, timeout=60)
+    shown = subprocess.run([BINARY / "server/mire", "show", every], capture_output=True, text=True, timeout=300)
     assert shown.returncode == 0 and "Malloc 48.00 KiB" in shown.stdout and "Live bytes" in shown.stdout, shown
 
 
@@ -203,7 +203,7 @@ def bears_damage(tables, folder):
 with tempfile.TemporaryDirectory() as name:
     where = pathlib.Path(name)
     held = where / "held.heap"
-    subprocess.run([BINARY / "tests/integration/heap_file", held], check=True, timeout=60)
+    subprocess.run([BINARY / "tests/integration/heap_file", held], check=True, timeout=300)
     shows_tables(held)
     profile(held, where)
     collapsed(held, where)

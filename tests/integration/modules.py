@@ -101,7 +101,7 @@ class ModulesTest(unittest.TestCase):
         for attempt in range(3):
             store = self.path("store-%s-%d" % (name, attempt))
             subprocess.run([RUN, "--store", store, "--threshold", "500", "--period", "10", "--", *program],
-                           env={**os.environ, "MIRE_MEMORY": "exact"}, capture_output=True, timeout=120)
+                           env={**os.environ, "MIRE_MEMORY": "exact"}, capture_output=True, timeout=300)
             shown = [subprocess.run([MIRE, "show", path], text=True, capture_output=True).stdout
                      for path in glob.glob(os.path.join(store, "out", "*.report"))]
             hangs = [text for text in shown if re.search("^hang ", text, re.M) and "launch" not in text]

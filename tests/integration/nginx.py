@@ -39,7 +39,7 @@ def configure(folder, behind, port):
 
 def status(url, method="GET", **headers):
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, method=method, headers=headers), timeout=30) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, method=method, headers=headers), timeout=300) as answer:
             return answer.status
     except urllib.error.HTTPError as answer:
         return answer.code
@@ -75,7 +75,7 @@ def main():
             check(f"http://127.0.0.1:{port}", server, folder)
         finally:
             front.terminate()
-            front.wait(60)
+            front.wait(300)
             server.stop()
     return 0
 

@@ -49,7 +49,7 @@ ASKED = ["/usr/lib64/libevview3.so.3.0.0", "/usr/lib64/libgtk-3.so.0.1", "/usr/l
 ANSWERS = ["same", "other", "other", "other", "same", "same"]
 
 
-def ties(root, program, paths, timeout=60):
+def ties(root, program, paths, timeout=300):
     got = subprocess.run([TIES, root, program, *paths], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout)
     if got.returncode != 0:
         raise AssertionError(f"status {got.returncode}: {got.stderr}")

@@ -10,7 +10,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -18,7 +17,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import jsonschema  # noqa: E402
 from answers import answer_of  # noqa: E402
-from mired import BINARY, SOURCE, Mired, scratch  # noqa: E402
+from mired import BINARY, SOURCE, Mired, scratch, until  # noqa: E402
 
 ROLLOUT = jsonschema.Draft202012Validator(json.loads((SOURCE / "schema/wire/rollout.schema.json").read_text()))
 OFF, EXACT, SAMPLED = range(3)  # modes as the tables have them
@@ -64,10 +63,31 @@ class RolloutTest(unittest.TestCase):
     def change(self, *words):
         return self.mired.mire("rollout", *words, "--key", self.author, "--reason", f"to see {words[0]}")
 
-    def run_app(self, store, channel="internal", wait_ms=2500):
-        done = subprocess.run([BINARY / "tests/integration/rollout_app", self.mired.url, self.ingest, store, channel, str(wait_ms)],
-                              stdin=subprocess.DEVNULL if wait_ms else None, capture_output=True, text=True, timeout=60)
-        return done.stdout
+    def start_app(self, store, flush_ms=60000):
+        return subprocess.Popen([BINARY / "tests/integration/rollout_app", self.mired.url, self.ingest, store, "internal", str(flush_ms)],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def run_app(self, store):
+        """What it prints. It hangs once it has the document that holds now."""
+        version = self.current()["version"]
+        app = self.start_app(store)
+        until("the app has the document", lambda: self.kept(store) and self.kept(store)["version"] == version or app.poll() is not None)
+        return app.communicate("\n", timeout=300)[0]
+
+    def run_app_alone(self, store):
+        """The same where there is no server."""
+        url, self.mired.url = self.mired.url, "http://127.0.0.1:9"
+        app = self.start_app(store, 0)
+        self.mired.url = url
+        return app.communicate("\n", timeout=300)[0]
+
+    @staticmethod
+    def kept(store):
+        """The document in the store."""
+        try:
+            return json.loads((pathlib.Path(store) / "rollout").read_bytes().split(b"\n", 1)[1])
+        except (OSError, IndexError):
+            return None
 
     def reports(self):
         _, _, body = self.mired.ask("GET", f"/api/v1/apps/{self.app}/overview?t=1h")
@@ -168,21 +188,18 @@ class RolloutTest(unittest.TestCase):
         self.put(0, rules)
         store = tempfile.mkdtemp(dir=self.scratch.name)
         for run in range(3):
-            self.run_app(store, wait_ms=1000)
+            self.run_app(store)
         rules["rules"][0]["plugins"] |= {"hang": {"probability": 0}, "session": {"probability": 1}}
         self.put(1, rules)  # one more session as a control
-        self.run_app(store, wait_ms=1000)
-        self.run_app(store, wait_ms=1000)
-        self.run_app(store, wait_ms=1000)
-        until = time.monotonic() + 20
-        while self.rates()["total"]["records"] < 5 and time.monotonic() < until:
-            time.sleep(0.1)
+        for run in range(3):
+            self.run_app(store)
+        until("the records are counted", lambda: self.rates()["total"]["records"] >= 5)
         rates = self.rates()
         total, version = rates["total"], rates["versions"][0]
         self.assertEqual((total["records"], total["sessions"]), (5, 5), "each run is told by the next")
         self.assertEqual(total["lag_percent"]["value"], 100, "every session that was watched had its hang")
         self.assertTrue(0 < total["lag_percent"]["low"] < 100)
-        self.assertTrue(500 < total["hang_s_per_hour"]["value"] < 3600, total)
+        self.assertTrue(0 < total["hang_s_per_hour"]["value"] < 3600, total)
         self.assertTrue(total["ends"] >= 3 and total["foom_percent"]["value"] == 0, total)
         self.assertTrue(0 < total["sdk_cpu_percent"] < 100, total)
         self.assertEqual((version["version"], version["records"], len(version["days"])), ("2.1", 5, 1))
@@ -199,37 +216,31 @@ class RolloutTest(unittest.TestCase):
             for _ in range(2):  # the same again is the same
                 status, _, body = self.mired.ask("POST", "/api/v1/reports", self.ingest, record)
                 self.assertIn(status, (200, 202), body)
-        until = time.monotonic() + 60
         want = [{"reason": "suppressed", "count": 21}, {"reason": "full", "count": 9}, {"reason": "other", "count": 6}]
-        while self.rates()["losses"] != want and time.monotonic() < until:
-            time.sleep(0.1)
-        self.assertEqual(self.rates()["losses"], want)
+        until("the losses are counted", lambda: self.rates()["losses"] == want)
 
     def test_app_inside_reports_and_the_share_is_told(self):
         store = tempfile.mkdtemp(dir=self.scratch.name)
-        self.assertEqual(self.run_app(store, wait_ms=500), "start MIRE_OK\nflush MIRE_OK\nstop MIRE_OK\n")
+        self.assertEqual(self.run_app(store), "start MIRE_OK\nflush MIRE_OK\nstop MIRE_OK\n")
         self.assertGreaterEqual(self.reports(), 1)
-        kept = (pathlib.Path(store) / "rollout").read_bytes()
-        self.assertEqual(json.loads(kept.split(b"\n", 1)[1])["plugins"]["hang"]["ppm"], 1000000)
+        self.assertEqual(self.kept(store)["plugins"]["hang"]["ppm"], 1000000)
 
     def test_kill_is_obeyed_at_once_and_after_a_new_start(self):
         store = tempfile.mkdtemp(dir=self.scratch.name)
         self.change("kill", self.app)
         self.assertEqual(self.run_app(store), "start MIRE_OK\nflush MIRE_OK\nstop MIRE_OK\n")  # watched until it asked
-        url, self.mired.url = self.mired.url, "http://127.0.0.1:9"
-        self.run_app(store, wait_ms=50)  # knows it from the disk
-        self.mired.url = url
+        self.run_app_alone(store)  # knows it from the disk
         self.assertEqual(self.reports(), 0)
         self.assertEqual(os.listdir(os.path.join(store, "out")), [], "nothing was even kept")
         self.change("revive", self.app)
         self.run_app(store)  # starts off, and learns that it may
         self.assertEqual(self.reports(), 0)
-        self.run_app(store, wait_ms=50)
+        self.run_app(store)
         self.assertGreaterEqual(self.reports(), 1)
 
     def test_parameters_hold_within_the_sdks_bounds(self):
         store = tempfile.mkdtemp(dir=self.scratch.name)
-        rules = {"rules": [{"name": "all", "plugins": {"hang": {"probability": 1, "parameters": {"foreground_ms": 5000}}}}]}
+        rules = {"rules": [{"name": "all", "plugins": {"hang": {"probability": 1, "parameters": {"foreground_ms": 60000}}}}]}
         self.put(0, rules)
         self.run_app(store)  # 800 ms are no hang any more, as soon as it has asked
         self.assertEqual(self.reports(), 0)
@@ -242,17 +253,18 @@ class RolloutTest(unittest.TestCase):
         """Tables of an app that begins with its own options and learns of the rules while it runs: what they say in the end."""
         store = pathlib.Path(tempfile.mkdtemp(dir=self.scratch.name))
         self.put(self.current()["version"], {"rules": [{"name": "all", "plugins": {"hang": {"probability": 1}, "memory": rules}}]})
-        app = subprocess.Popen([BINARY / "tests/integration/rollout_app", self.mired.url, self.ingest, store, "internal", "120000"],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        app = self.start_app(store)
         self.addCleanup(app.kill)
         self.assertEqual(app.stdout.readline(), "start MIRE_OK\n")
         heap, = (store / "box").glob("*.heap")
-        until, facts = time.monotonic() + 60, {}
-        while not is_reached(facts) and time.monotonic() < until:
-            time.sleep(0.02)
-            done = subprocess.run([BINARY / "tests/oracle/heap_dump", heap], stdout=subprocess.PIPE, timeout=60)
+
+        def dump():
+            done = subprocess.run([BINARY / "tests/oracle/heap_dump", heap], stdout=subprocess.PIPE, timeout=300)
             facts = json.loads(done.stdout)["facts"] if done.returncode == 0 else {}
-        app.communicate("\n", timeout=60)
+            return is_reached(facts) and facts
+
+        facts = until("the rules are obeyed", dump)
+        app.communicate("\n", timeout=300)
         return facts
 
     def test_memory_parameters_reach_an_app_that_runs(self):
@@ -267,9 +279,7 @@ class RolloutTest(unittest.TestCase):
         store = pathlib.Path(tempfile.mkdtemp(dir=self.scratch.name))
         self.change("kill", self.app)
         (store / "rollout").write_bytes(b'"etag"\n{"mire_rollout": 1, "kill": tr')
-        url, self.mired.url = self.mired.url, "http://127.0.0.1:9"
-        self.run_app(store, wait_ms=50)
-        self.mired.url = url
+        self.run_app_alone(store)
         self.assertEqual(len(os.listdir(store / "out")), 1, "watched, and kept for later")
 
     def test_mire_run_asks_for_its_program(self):
@@ -277,12 +287,12 @@ class RolloutTest(unittest.TestCase):
         program = "import select,time\nselect.poll().poll(20)\nend=time.thread_time()+1\nwhile time.thread_time()<end: pass\nselect.poll().poll(20)\n"
         words = [BINARY / "sdk/mire-run", "--app", "rollout-run", "--server", self.mired.url, "--key", self.ingest, "--store",
                  store, "--threshold", "500", "--", "/usr/bin/python3", "-c", program]
-        subprocess.run(words, check=True, timeout=60)
+        subprocess.run(words, check=True, timeout=300)
         self.assertGreaterEqual(self.reports(), 1)
         self.change("kill", self.app)
-        subprocess.run(words, check=True, timeout=60)  # the document of before: watched; killed before it is sent
-        self.assertEqual(json.loads((pathlib.Path(store) / "rollout").read_bytes().split(b"\n", 1)[1])["kill"], True)
-        subprocess.run(words, check=True, timeout=60)
+        subprocess.run(words, check=True, timeout=300)  # the document of before: watched; killed before it is sent
+        self.assertEqual(self.kept(store)["kill"], True)
+        subprocess.run(words, check=True, timeout=300)
         self.assertGreaterEqual(self.reports(), 1)
 
 

@@ -214,7 +214,7 @@ class ScriptsTest(unittest.TestCase):
         store = os.path.join(self.folder, "store")
         pathlib.Path(self.folder, "app.py").write_text(text)
         done = subprocess.run([os.path.join(BINARY, "sdk", "mire-run"), "--store", store, "--threshold", "300", "--period", str(period), "--app", "t",
-                               "--app-version", "1", "--", *python.split(), "app.py"], cwd=self.folder, timeout=120,
+                               "--app-version", "1", "--", *python.split(), "app.py"], cwd=self.folder, timeout=300,
                               env={**os.environ, "MIRE_MEMORY": "off", "MIRE_SETTINGS": "suppress_ms=0"})
         self.assertEqual(done.returncode, status)
         return [report for report in reports_of(store) if report["kind"] == "event"]

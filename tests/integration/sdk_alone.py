@@ -18,7 +18,7 @@ SETTINGS = "footprint_kib=1024 baseline_ms=1000 snapshot_ms=300 suppress_ms=0 cp
 
 def run(store, *words, status=0, **env):
     done = subprocess.run([BINARY / "sdk/mire-run", "--app", "alone", "--app-version", "1", "--threshold", "500",
-                           "--store", store, "--", PROGRAM, *words], text=True, timeout=120, stdout=subprocess.PIPE,
+                           "--store", store, "--", PROGRAM, *words], text=True, timeout=300, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env=os.environ | {"MIRE_MEMORY": "exact", "MIRE_SETTINGS": SETTINGS} | env)
     assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
     return done.stdout, done.stderr
@@ -27,7 +27,7 @@ def run(store, *words, status=0, **env):
 def kinds(store):
     reports = sorted((store / "out").glob("*.report"))
     text = b"".join(subprocess.run(["zstd", "-dcq"], input=path.read_bytes(), stdout=subprocess.PIPE, check=True,
-                                   timeout=60).stdout for path in reports)
+                                   timeout=300).stdout for path in reports)
     return re.findall(rb'"(?:kind|trigger)":"([a-z_]+)"', text)
 
 
@@ -66,7 +66,7 @@ def a_program_keeps_capabilities_when_it_changes_its_user(store):
         return
     for second in "1", "0":
         done = subprocess.run([BINARY / "sdk/mire-run", "--app", "user", "--store", store, "--", "setpriv", "--reuid", "1234",
-                               "--regid", "1234", "--clear-groups", "sh", "-c", "id -u; id -g; id -G"], text=True, timeout=60,
+                               "--regid", "1234", "--clear-groups", "sh", "-c", "id -u; id -g; id -G"], text=True, timeout=300,
                               stdout=subprocess.PIPE, env=os.environ | {"MIRE_SECOND_LIBC": second})
         assert done.returncode == 0 and done.stdout == "1234\n1234\n1234\n", done
 
@@ -79,7 +79,7 @@ def a_library_that_comes_late_has_its_classes(store):
     assert said.endswith("library: 1\nload: not alone\n"), said
     tables, = (store / "memory").glob("*.heap")
     text = subprocess.run([BINARY / "server/mire", "memory", "--top", "100", "--stacks", "0", tables], text=True, stdout=subprocess.PIPE, check=True,
-                          timeout=120).stdout
+                          timeout=300).stdout
     assert re.search(r"^ +\S+ \w+ +[5-6]\d\d .*  GCancellable$", text, re.M), text
 
 

@@ -31,7 +31,7 @@ class Given(unittest.TestCase):
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
         done = subprocess.run(command, preexec_fn=give, restore_signals=False, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
         return done.returncode, re.sub(r"(?<=\t)[0-9a-f]{16}$", lambda found: f"{int(found[0], 16) & ~OF_LIBC:016x}", done.stdout, flags=re.M)
 
     def mire_run(self, *program):
@@ -105,7 +105,7 @@ class SanitizerTest(Given):
         for kind in ("address", "thread"):
             program = os.path.join(self.scratch.name, kind)
             built = subprocess.run(["gcc", "-g", "-xc", "-", "-fsanitize=" + kind, "-pthread", "-o", program], input=SANITIZED, text=True,
-                                   stderr=subprocess.PIPE, timeout=60)
+                                   stderr=subprocess.PIPE, timeout=300)
             if built.returncode != 0:
                 self.skipTest("no compiler with this sanitizer: " + built.stderr)
             for words in ([program], [program, "free"], ["sh", "-c", program + "; :"], ["sh", "-c", program + " free; exit $?"]):

@@ -24,7 +24,7 @@ def command(scratch, *program, options=()):
 
 def run(scratch, *program, options=(), env=None):
     """A program under mire-run. Returns what ended it, and its two texts."""
-    done = subprocess.run(command(scratch, *program, options=options), text=True, timeout=120, stdin=subprocess.DEVNULL,
+    done = subprocess.run(command(scratch, *program, options=options), text=True, timeout=300, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=os.environ | {"MIRE_SETTINGS": SETTINGS} | (env or {}))
     return done.returncode, done.stdout, done.stderr
@@ -79,7 +79,7 @@ def record_locks_outlive_a_start(scratch):
 
 def the_list_of_descriptors_is_the_programs(scratch):
     words = ["sh", "-c", "exec 7</dev/null; ls -1 /proc/$$/fd"]
-    plain = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=60).stdout
+    plain = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=300).stdout
     assert holds(scratch, *words) == plain
     assert holds(scratch, *words, options=("--server", "http://localhost:9", "--key", "mk_nobody")) == plain
 
@@ -95,7 +95,7 @@ def hangs(scratch):
     """How long, and how many stacks of how many samples."""
     found = []
     for path in sorted((scratch / "store/out").glob("*.report")):
-        text = subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True, timeout=60).stdout
+        text = subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True, timeout=300).stdout
         report = json.loads(text)
         if "event" in report:
             samples = report["event"]["samples"]["node"]
@@ -135,7 +135,7 @@ def a_program_that_confines_itself_goes_on_as_it_would(scratch):
 
 def mire_run_needs_no_more_than_the_program(scratch):
     for limit in ("--nofile=4", "--stack=131072"):
-        done = subprocess.run(["prlimit", limit, *command(scratch, "sh", "-c", "exit 9")], timeout=60, text=True,
+        done = subprocess.run(["prlimit", limit, *command(scratch, "sh", "-c", "exit 9")], timeout=300, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert (done.returncode, done.stdout) == (9, ""), (limit, done)
         assert run(scratch, "prlimit", limit, "sh", "-c", "exit 9")[0] == 9, limit
@@ -148,7 +148,7 @@ def where_no_thread_is_to_be_had_the_program_runs_without_us(scratch):
     os.chmod(scratch, 0o777)
     for count, word in ((1, "runs without being watched"), (2, "is not watched"), (3, "is not watched")):
         as_user = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", "prlimit", f"--nproc={count}"]
-        done = subprocess.run([*as_user, *command(scratch, CONFINED, "none", "kill", "small")], timeout=60, text=True, cwd="/",
+        done = subprocess.run([*as_user, *command(scratch, CONFINED, "none", "kill", "small")], timeout=300, text=True, cwd="/",
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert (done.returncode, done.stdout) == (5, "done\n"), (count, done)
         assert word in done.stderr, (count, done.stderr)
@@ -161,8 +161,8 @@ def a_library_finds_as_much_static_storage_as_without_us(scratch):
     loads = "import ctypes, select, sys\nselect.poll().poll(20)\nctypes.CDLL(sys.argv[1])\nprint('loaded')"
     for size in (1200, 1500, 1600, 1664, 1700):
         path = scratch / f"room{size}.so"
-        subprocess.run([cc, "-shared", "-fPIC", "-xc", "-", "-o", path], input=source % size, text=True, check=True, timeout=60)
-        plain = subprocess.run([sys.executable, "-c", loads, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        subprocess.run([cc, "-shared", "-fPIC", "-xc", "-", "-o", path], input=source % size, text=True, check=True, timeout=300)
+        plain = subprocess.run([sys.executable, "-c", loads, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
         if plain.returncode == 0:
             status, said, complaint = run(scratch, sys.executable, "-c", loads, path)
             assert (status, said) == (0, "loaded\n"), (size, complaint)

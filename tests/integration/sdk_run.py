@@ -37,8 +37,8 @@ RUN = os.path.join(BINARY, "sdk", "mire-run")
 SCHEMA = jsonschema.Draft202012Validator(json.loads(read(os.path.join(SOURCE, "schema/wire/report.schema.json"))))
 KEY = "mk_test"
 
-# Programs that know nothing of Mire. The first waits once, so that its loop has been seen, then sleeps. The threshold is
-# longer than a busy machine keeps them from running, else that is a hang too.
+# Programs that know nothing of Mire. The first waits once, so that its loop has been seen, then sleeps. On a busy machine
+# the start of an interpreter takes long, so a launch has a threshold of its own (setUpModule).
 THRESHOLD_MS = 500
 HANG_MS = 1000
 HANG = "import select,sys,time\nselect.poll().poll(20)\ntime.sleep(1)\nselect.poll().poll(20)\n"
@@ -127,6 +127,25 @@ def build_leaver(folder):
     return path
 
 
+def setUpModule():
+    os.environ["MIRE_SETTINGS"] = "launch_ms=60000"
+
+
+def eventually(condition):
+    until = time.monotonic() + 300
+    while not (seen := condition()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return seen
+
+
+def state(pid):
+    return read("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()[0]
+
+
+def child_of(pid):
+    return int(read("/proc/%d/task/%d/children" % (pid, pid)))
+
+
 class RunTest(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="mire-run-")
@@ -150,14 +169,10 @@ class RunTest(unittest.TestCase):
 
     def run_it(self, server, *program, options=(), env=None):
         return subprocess.run(self.command(server, *program, options=options), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=60, env=env)
+                              stderr=subprocess.PIPE, text=True, timeout=300, env=env)
 
     def python(self, server, code, **rest):
         return self.run_it(server, sys.executable, "-c", code, **rest)
-
-    def hangs(self, server):
-        """Without those of a launch: on a busy machine the interpreter itself takes longer than the threshold."""
-        return [report for report in server.reports() if not report["event"]["launch"]]
 
     def waiting(self):
         return sorted(glob.glob(os.path.join(self.store, "out", "*.report")))
@@ -189,12 +204,12 @@ class RunTest(unittest.TestCase):
         server = self.server(OK)
         run = subprocess.Popen(self.command(server, sys.executable, "-c", STUCK), stdout=subprocess.PIPE)
         run.stdout.readline()
-        time.sleep(2 * THRESHOLD_MS / 1000)
-        child = int(read("/proc/%d/task/%d/children" % (run.pid, run.pid)))
+        time.sleep(4 * THRESHOLD_MS / 1000)
+        child = child_of(run.pid)
         os.kill(child, signal.SIGKILL)
-        self.assertEqual(run.wait(20), 128 + signal.SIGKILL)
+        self.assertEqual(run.wait(300), 128 + signal.SIGKILL)
         run.stdout.close()
-        report, = self.hangs(server)
+        report, = server.reports()
         check(report)
         self.assertTrue(report["event"]["open"])
         self.assertGreaterEqual(report["event"]["duration_ms"], THRESHOLD_MS)
@@ -203,7 +218,7 @@ class RunTest(unittest.TestCase):
     def test_a_program_that_exits_while_it_hangs_was_not_killed(self):
         server = self.server(OK)
         self.python(server, "import select,time,sys\nselect.poll().poll(20)\ntime.sleep(1)\nsys.exit(0)")
-        report, = self.hangs(server)
+        report, = server.reports()
         check(report)
         self.assertFalse(report["event"]["open"])
         self.assertGreaterEqual(report["event"]["duration_ms"], 900)
@@ -230,9 +245,7 @@ class RunTest(unittest.TestCase):
             done = self.run_it(server, *program)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", ""), program)
             self.assertEqual(server.bodies, [], program)
-        left = os.listdir(os.path.join(self.store, "box"))
-        # One that ends while it settles what the one before it left, leaves its aside: that goes once it is old.
-        self.assertEqual([name for name in left if not name.endswith(".new")], [])
+        self.assertEqual(os.listdir(os.path.join(self.store, "box")), [])
 
     def test_children_that_share_memory_leave_the_parents_hang_alone(self):
         server = self.server(OK)
@@ -243,7 +256,7 @@ class RunTest(unittest.TestCase):
                 " try: subprocess.call(['/nonexistent'])\n except OSError: pass\n"
                 "os.kill(os.getpid(), signal.SIGKILL)\n")
         self.assertEqual(self.python(server, code).returncode, 128 + signal.SIGKILL)
-        report, = self.hangs(server)
+        report, = server.reports()
         check(report)
         self.assertTrue(report["event"]["open"])
         self.assertGreater(report["event"]["duration_ms"], 500)
@@ -257,18 +270,12 @@ class RunTest(unittest.TestCase):
                                             "--enable-debug-command", "yes", options=["--threshold", "1000"]),
                                stdout=subprocess.DEVNULL)
         redis = ["redis-cli", "-p", port]
-        for _ in range(100):
-            if subprocess.run(redis + ["ping"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout == b"PONG\n":
-                break
-            time.sleep(0.1)
+        self.assertTrue(eventually(lambda: subprocess.run(redis + ["ping"], stdout=subprocess.PIPE,
+                                                          stderr=subprocess.DEVNULL).stdout == b"PONG\n"))
         subprocess.run(redis + ["debug", "sleep", "3"], stdout=subprocess.DEVNULL, check=True)
-        for _ in range(100):
-            if server.bodies:
-                break
-            time.sleep(0.1)
-        self.assertEqual(len(server.bodies), 1, "a report arrives while the program runs on")
+        self.assertTrue(eventually(lambda: server.bodies), "a report arrives while the program runs on")
         subprocess.run(redis + ["shutdown", "nosave"], stdout=subprocess.DEVNULL)
-        self.assertEqual(run.wait(20), 0)
+        self.assertEqual(run.wait(300), 0)
         report, = server.reports()
         check(report)
         self.assertGreaterEqual(report["event"]["duration_ms"], 2900)
@@ -331,7 +338,7 @@ class RunTest(unittest.TestCase):
         run.send_signal(signal.SIGUSR1)
         self.assertEqual(run.stdout.readline(), "usr1\n")
         run.send_signal(signal.SIGTERM)
-        self.assertEqual(run.wait(20), 5)
+        self.assertEqual(run.wait(300), 5)
         run.stdout.close()
 
     def test_the_process_ends_with_the_last_thread_of_the_program(self):
@@ -339,31 +346,24 @@ class RunTest(unittest.TestCase):
         for how in ("exit", "cancel", "raw", "strict"):
             begin = time.monotonic()
             self.assertEqual(self.run_it(None, program, how, "800").returncode, 0)
-            self.assertTrue(0.8 <= time.monotonic() - begin < 10)
+            self.assertGreaterEqual(time.monotonic() - begin, 0.8)
 
     def test_a_signal_ends_a_process_whose_first_thread_is_gone(self):
         run = subprocess.Popen(self.command(None, build_leaver(self.scratch.name), "exit", "30000"), stdout=subprocess.PIPE)
         run.stdout.readline()
-        time.sleep(0.3)
+        self.assertTrue(eventually(lambda: state(child_of(run.pid)) == "Z"), "the first thread has ended")
         run.send_signal(signal.SIGTERM)
-        self.assertEqual(run.wait(10), 128 + 15)
+        self.assertEqual(run.wait(300), 128 + 15)
         run.stdout.close()
 
     def test_stop_and_continue_go_both_ways(self):
         run = subprocess.Popen(self.command(None, sys.executable, "-c", STUCK), stdout=subprocess.PIPE,
                                preexec_fn=os.setpgrp)  # a group with nobody to continue it cannot be stopped by SIGTSTP
         run.stdout.readline()
-        child = int(read("/proc/%d/task/%d/children" % (run.pid, run.pid)))
-
-        def state(pid):
-            return read("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()[0]
+        child = child_of(run.pid)
 
         def becomes(pid, letters):
-            for _ in range(100):
-                if state(pid) in letters:
-                    return True
-                time.sleep(0.05)
-            return False
+            return eventually(lambda: state(pid) in letters)
 
         os.kill(child, signal.SIGSTOP)  # whoever does that continues the child, not mire-run
         self.assertTrue(becomes(child, "T"))
@@ -375,7 +375,7 @@ class RunTest(unittest.TestCase):
         run.send_signal(signal.SIGCONT)
         self.assertTrue(becomes(child, "SR"))
         run.send_signal(signal.SIGTERM)
-        self.assertEqual(run.wait(20), 128 + 15)
+        self.assertEqual(run.wait(300), 128 + 15)
         run.stdout.close()
 
     def test_a_static_program_runs_with_a_warning(self):
@@ -403,9 +403,8 @@ class RunTest(unittest.TestCase):
     def test_a_lost_answer_is_asked_for_again_under_the_same_id(self):
         server = self.server(None, OK)
         self.python(server, HANG + "time.sleep(0.1)")
-        came = server.reports()
-        self.assertEqual(came.count(came[0]), 2)  # a busy machine may add a hang of the start, which comes once
-        self.assertEqual(len(came), len({json.dumps(report) for report in came}) + 1)
+        first, second = server.reports()
+        self.assertEqual(first, second)
         self.assertEqual(self.waiting(), [])
 
     def test_a_busy_server_is_left_alone_as_long_as_it_asks(self):
@@ -416,12 +415,9 @@ class RunTest(unittest.TestCase):
                 break
             time.sleep(max(0, int(kept(os.path.join(self.store, "after")).split()[0]) / 1000 - time.time()))
             self.python(server, "pass")
-        # On a busy machine the runs that only send may hang in their launch, and tell of that too.
-        first = server.reports()[0]["id"]
-        same = [body for body, report in zip(server.bodies, server.reports()) if report["id"] == first]
-        self.assertGreaterEqual(len(same), 2)
+        self.assertGreaterEqual(len(server.bodies), 2)
         self.assertGreaterEqual(server.times[1] - server.times[0], 1.0)
-        self.assertEqual(len(set(same)), 1)
+        self.assertEqual(len(set(server.bodies)), 1)
         self.assertEqual(self.waiting(), [])
 
     def test_what_is_refused_is_dropped_and_the_next_report_tells(self):
@@ -440,7 +436,7 @@ class RunTest(unittest.TestCase):
             url = "http://127.0.0.1:%d" % unused.getsockname()[1]
             begin = time.monotonic()
             self.assertEqual(self.python(url, HANG + "sys.exit(2)").returncode, 2)
-            self.assertLess(time.monotonic() - begin, 20)
+            self.assertLess(time.monotonic() - begin, 60, "nobody waits for a server that is not there")
         self.assertEqual(len(self.waiting()), 1)
         check(unpack(pathlib.Path(self.waiting()[0]).read_bytes()))
         server = self.server(OK)
@@ -452,8 +448,8 @@ class RunTest(unittest.TestCase):
         run = []
         server = self.server(lambda: os.kill(run[0].pid, signal.SIGKILL), OK)
         run.append(subprocess.Popen(self.command(server, sys.executable, "-c", HANG + "select.poll().poll(1200)")))
-        run[0].wait(20)
-        time.sleep(1.5)  # the program outlives its mire-run
+        run[0].wait(300)
+        self.assertTrue(eventually(lambda: not self.programs()), "the program, which outlived its mire-run, has ended")
         self.assertEqual(len(self.waiting()), 1)
         self.python(server, "pass")
         ids = [report["id"] for report in server.reports()]
@@ -479,12 +475,15 @@ class RunTest(unittest.TestCase):
                 found.append(int(path.split("/")[2]))
         return found
 
-    def eventually(self, condition):
-        for _ in range(200):
-            if condition():
-                return True
-            time.sleep(0.1)
-        return False
+    def programs(self):
+        """Processes that the test's mire-run has started: they have its store in their environment."""
+        return [path for path in glob.glob("/proc/[0-9]*/environ") if self.names_store(path)]
+
+    def names_store(self, path):
+        try:
+            return self.store.encode() in pathlib.Path(path).read_bytes()
+        except OSError:
+            return False
 
     def test_a_daemon_is_served_until_it_ends(self):
         server = self.server(OK)
@@ -492,8 +491,8 @@ class RunTest(unittest.TestCase):
                 "for i in range(3): os.dup2(os.open('/dev/null', os.O_RDWR), i)\ntime.sleep(0.5)\n") + HANG + "select.poll().poll(2000)\n"
         self.assertEqual(self.python(server, code).returncode, 5)
         self.assertEqual(len(self.background()), 1)
-        self.assertTrue(self.eventually(lambda: self.hangs(server)), "a report of the daemon")
-        self.assertTrue(self.eventually(lambda: not self.background()), "it ends with the daemon")
+        self.assertTrue(eventually(lambda: server.reports()), "a report of the daemon")
+        self.assertTrue(eventually(lambda: not self.background()), "it ends with the daemon")
         self.assertEqual(self.waiting(), [])
 
     def test_nothing_stays_in_the_background_of_a_program_that_leaves_nothing(self):
@@ -513,16 +512,16 @@ class RunTest(unittest.TestCase):
         if not os.listdir(os.path.dirname(place)):
             os.rmdir(os.path.dirname(place))
         self.assertEqual((done.stderr, owner, left), ("", 65534, []))
-        self.assertEqual([report["process"]["pid"] for report in self.hangs(server)], [int(done.stdout)])
+        self.assertEqual([report["process"]["pid"] for report in server.reports()], [int(done.stdout)])
 
     def test_a_home_that_cannot_be_written_does_not_matter(self):
         server = self.server(OK)
         name = "home-%d" % os.getpid()
         command = [RUN, "--server", server.url, "--key", KEY, "--app", name, "--threshold", "500", "--", sys.executable, "-c", HANG]
-        env = {"PATH": os.environ["PATH"], "HOME": "/proc/nowhere"}
-        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=60, env=env)
+        env = {"PATH": os.environ["PATH"], "HOME": "/proc/nowhere", "MIRE_SETTINGS": os.environ["MIRE_SETTINGS"]}
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=300, env=env)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(len(self.hangs(server)), 1)
+        self.assertEqual(len(server.reports()), 1)
         place = "/var/tmp/mire-%d" % os.geteuid()
         shutil.rmtree(os.path.join(place, name))
         if not os.listdir(place):

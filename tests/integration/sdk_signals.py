@@ -44,7 +44,7 @@ class SignalsTest(unittest.TestCase):
         """Runs the program. Its reports of hangs, in the order of time, and what it said."""
         with tempfile.TemporaryDirectory(prefix="mire-signals-") as store:
             done = subprocess.run([os.path.join(BINARY, "sdk", "mire-run"), "--app", "signals", "--threshold", "300",
-                                   "--store", store, "--", APP, how], text=True, timeout=120, stdout=subprocess.PIPE,
+                                   "--store", store, "--", APP, how], text=True, timeout=300, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, env=os.environ | {"MIRE_SETTINGS": SETTINGS})
             self.assertEqual(done.returncode, 0, done.stdout)
             reports = [unpack(pathlib.Path(path).read_bytes())

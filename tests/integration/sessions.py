@@ -52,7 +52,7 @@ class Server:
                 self.wfile.write(body)
 
             def do_GET(self):
-                outer.ready.wait(30)
+                outer.ready.wait(300)
                 self.answer(200 if outer.document else 404, json.dumps(outer.document).encode(), ETag='"1"')
 
             def do_POST(self):
@@ -99,7 +99,7 @@ class Trial:
                 "--server", self.server.url, "--key", "mk_t", "--"] + list(program)
 
     def run(self, *program):
-        return subprocess.run(self.command(*program), stdout=subprocess.DEVNULL, timeout=100).returncode
+        return subprocess.run(self.command(*program), stdout=subprocess.DEVNULL, timeout=300).returncode
 
     def python(self, code):
         return self.run(PYTHON, "-c", code)
@@ -126,7 +126,7 @@ class Trial:
         return found
 
 
-def eventually(condition, seconds=40):
+def eventually(condition, seconds=300):
     until = time.monotonic() + seconds
     while not condition() and time.monotonic() < until:
         time.sleep(0.05)
@@ -162,7 +162,7 @@ class SessionsTest(unittest.TestCase):
         self.assertTrue(eventually(lambda: not glob.glob(f"/proc/{run.pid}/task/*/children") or
                                    not any(pathlib.Path(path).read_text() for path in glob.glob(f"/proc/{run.pid}/task/*/children"))))
         trial.server.ready.set()
-        self.assertEqual(run.wait(30), 0)
+        self.assertEqual(run.wait(300), 0)
         self.assert_told(trial, 1)
         self.assertEqual(trial.server.of_kind("session")[0]["sampling"]["session"], 1)
 
@@ -242,9 +242,9 @@ class SessionsTest(unittest.TestCase):
         def run(way):
             store = tempfile.mkdtemp(dir=self.scratch.name)
             env = dict(os.environ, MIRE_STORE=store)
-            subprocess.run([LINKED, way, str(HANG_MS)], env=env, timeout=60)
+            subprocess.run([LINKED, way, str(HANG_MS)], env=env, timeout=300)
             pathlib.Path(store, "rollout").write_text("\n" + json.dumps(WANTED))
-            subprocess.run([LINKED, "none", "0"], env=env, timeout=60, check=True)
+            subprocess.run([LINKED, "none", "0"], env=env, timeout=300, check=True)
             return way, [unpack(pathlib.Path(path).read_bytes()) for path in glob.glob(store + "/out/*.report")]
 
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
@@ -299,12 +299,10 @@ class SessionsTest(unittest.TestCase):
     def test_what_a_program_with_a_loop_only_started_is_not_waited_for(self):
         trial = self.trial()
         code = (WAIT + "if os.fork() == 0:\n os.setsid()\n if os.fork(): os._exit(0)\n os.closerange(0, 3)\n"
-                " os.execvp('perl', ['perl', '-e', 'select(undef, undef, undef, 20)'])\nos.wait()\nwait(500)\n")
-        begin = time.monotonic()
+                " os.execvp('perl', ['perl', '-e', 'select(undef, undef, undef, 600)'])\nos.wait()\nwait(500)\n")
         self.assertEqual(trial.python(code), 0)
         left = [int(path.split("/")[2]) for path in glob.glob("/proc/[0-9]*/environ")
                 if self.is_of(path, trial.store) and int(path.split("/")[2]) != os.getpid()]
-        self.assertLess(time.monotonic() - begin, 18)
         self.assertEqual(trial.background(), [])
         self.assertEqual(len(left), 1, "the helper lives on")
         os.kill(left[0], signal.SIGKILL)

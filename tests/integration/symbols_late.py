@@ -64,7 +64,7 @@ class Debuginfod(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.asked.append(self.path)
         if self.path in self.held:
-            self.held[self.path].wait(60)
+            self.held[self.path].wait(300)
         body = self.files.get(self.path)
         self.send_response(404 if body is None else 200)
         self.end_headers()
@@ -137,7 +137,7 @@ class Programs(unittest.TestCase):
         """Run it under `mire run`; the issue of its hang, which names an address unless `caller1` is told."""
         name = app.name
         env = os.environ | {"MIRE_SERVER": self.url, "MIRE_KEY": self.key(name, "ingest"), "MIRE_STORE": str(app.parent / "store")}
-        subprocess.run([MIRE.parent / "mire", "run", "--app", name, "--threshold", "1000", "--", app], env=env, timeout=120)
+        subprocess.run([MIRE.parent / "mire", "run", "--app", name, "--threshold", "1000", "--", app], env=env, timeout=300)
         issue = until("the hang is told", lambda: self.issues(name))[0]
         self.assertRegex(issue["caller1"], rf"^{caller1}$" if caller1 else rf"^{name}\+0x[0-9a-f]+$")
         return issue
@@ -536,7 +536,7 @@ class LateTest(Programs):
             until("all of it has come", lambda: json.loads(self.mired.ask("GET", sent, self.key("by-archive", "symbols"))[2])["have_bytes"])
             links = [os.readlink(f"/proc/{upload.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{upload.pid}/fd")]
             self.assertEqual(len([one for one in links if one.startswith(f"{unpacked}/")]), 1, links)
-        self.assertRegex(upload.communicate(timeout=60)[0].decode(), rf"(?m)^stored  {build} .*app.zip: app.debug$")
+        self.assertRegex(upload.communicate(timeout=300)[0].decode(), rf"(?m)^stored  {build} .*app.zip: app.debug$")
 
     def test_an_answer_that_is_lost_is_asked_for_again(self):
         Forgetful.mired = self.mired

@@ -20,7 +20,7 @@ HARMLESS = "?]0;t??2J??X?forged"
 
 
 def mire(*words, **more):
-    done = subprocess.run([MIRE, *words], capture_output=True, timeout=60, env=os.environ | {"COLUMNS": "400"}, **more)
+    done = subprocess.run([MIRE, *words], capture_output=True, timeout=300, env=os.environ | {"COLUMNS": "400"}, **more)
     return done.returncode, done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
 
 

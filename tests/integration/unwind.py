@@ -69,7 +69,7 @@ def compare(pid):
                        MIRE_STEPS=str(STEPS))
     return subprocess.run(["gdb", "-nx", "-q", "-batch", "-p", str(pid), "-x", f"{ROOT}/tests/support/gdb_compare.py"],
                           env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=60).stdout
+                          timeout=300).stdout
 
 
 def main():

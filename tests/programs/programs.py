@@ -11,13 +11,13 @@ import pathlib
 import shutil
 import signal
 import sys
-import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.environ["MIRE_SOURCE_DIR"], "tests/support"))
 import mired as mired_support
+from starved import witness
 from table import interpreters, servers, terminals, windows
-from truth import Witness, can_record
+from truth import can_record
 from watch import Lab, try_row
 
 SKIPPED = 77
@@ -106,13 +106,12 @@ def main():
     rows = choose(options)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the programs would inherit that it is ignored
     print(f"{'':14}" + "".join(f"{title:>10}" for title in TITLES), flush=True)
-    witness = Witness()
-    threading.Thread(target=witness.look, daemon=True).start()
+    witness()  # from now on
     with mired_support.scratch("programs") as folder:
         mired = mired_support.Mired(pathlib.Path(folder), "--local-images=yes")
         try:
             with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-                tasks = [pool.submit(try_row, row, Lab(mired, witness), options) for row in rows]
+                tasks = [pool.submit(try_row, row, Lab(mired, witness()), options) for row in rows]
                 for task in concurrent.futures.as_completed(tasks):
                     print_row(task.result().row.name, task.result())
                     sys.stdout.flush()

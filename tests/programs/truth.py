@@ -1,5 +1,4 @@
 """The turns of a thread's loop, as the kernel saw them: perf's record of its waits and of the instants at which it slept."""
-import bisect
 import os
 import re
 import signal
@@ -135,24 +134,3 @@ def find_turns(waits, last):
         else:
             turns.append(piece)
     return turns
-
-
-class Witness:
-    """Notices when this machine lets nobody run: sleeps that end late."""
-
-    LATE_NS = 20_000_000
-
-    def __init__(self):
-        self.gaps = []
-
-    def look(self):
-        while True:
-            due = time.monotonic_ns() + 10_000_000
-            time.sleep(0.01)
-            now = time.monotonic_ns()
-            if now - due > self.LATE_NS:
-                self.gaps.append((due, now))
-
-    def saw(self, begin, end):
-        at = bisect.bisect(self.gaps, (end, end))
-        return any(gap_end > begin for _, gap_end in self.gaps[max(0, at - 50):at])

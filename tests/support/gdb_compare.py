@@ -40,7 +40,7 @@ def registers():
 
 def our_stack(pid, pc, known, values):
     command = [PROBE, str(pid)] + ["%x" % number for number in [pc, known] + values]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.split("\n")
+    lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout.split("\n")
     flags = int(lines[-2].split()[1])
     return [(int(pc, 16), int(found)) for pc, found in map(str.split, lines[:-2])], flags
 

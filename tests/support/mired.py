@@ -16,7 +16,7 @@ BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"
 MIRE = BINARY / "server/mire"
 
 
-def until(what, seen, seconds=120):
+def until(what, seen, seconds=300):
     """What `seen` returns, as soon as that is true."""
     end = time.monotonic() + seconds
     while not (value := seen()):
@@ -57,7 +57,7 @@ class Mired:
 
     def mire(self, *words, code=0, **env):
         """What the command prints: to standard error, too, where it is to fail."""
-        done = subprocess.run([MIRE, *map(str, words)], capture_output=True, text=True, timeout=120,
+        done = subprocess.run([MIRE, *map(str, words)], capture_output=True, text=True, timeout=300,
                               env=os.environ | {"MIRE_SERVER": self.url, "USER": "kim"} | env)
         assert done.returncode == code, (words, done)
         return done.stdout if code == 0 else done.stdout + done.stderr
@@ -73,7 +73,7 @@ class Mired:
         data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=300) as answer:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as answer:
             return answer.code, answer.headers, answer.read()
@@ -91,7 +91,7 @@ class Mired:
         """Words of what psql prints, on mired's own database."""
         lines = (self.data / "postgres/postmaster.pid").read_text().split("\n")
         done = subprocess.run(["psql", "-qXAt", "-h", lines[4], "-p", lines[3], "-U", "mire", "-d", "postgres", "-c", text],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
@@ -101,4 +101,4 @@ class Mired:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(60) == 0
+        assert self.process.wait(300) == 0

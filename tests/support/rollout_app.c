@@ -1,8 +1,8 @@
 /*
- * rollout_app.c - an app that links libmire: starts it, waits WAIT_MS in its loop, hangs for 800 ms, waits a little
- * more, and says what the calls answered. A line on standard input before the hang lets it go on earlier.
+ * rollout_app.c - an app that links libmire: starts it, waits in its loop for a line on standard input, hangs for
+ * 800 ms, waits a little more, gives its reports FLUSH_MS to be sent, and prints the calls' results.
  *
- *     rollout_app URL KEY STORE CHANNEL WAIT_MS
+ *     rollout_app URL KEY STORE CHANNEL FLUSH_MS
  *
  * Its memory is sampled.
  */
@@ -41,10 +41,10 @@ int main(int argc, char **argv)
     printf("start %s\n", mire_err_name(mire_start(options)));
     fflush(stdout);
     mire_options_free(options);
-    poll(&input, 1, atoi(argv[5]));
+    poll(&input, 1, -1);
     hang();
     poll(NULL, 0, 300);
-    printf("flush %s\n", mire_err_name(mire_flush(0)));
+    printf("flush %s\n", mire_err_name(mire_flush((uint32_t)atoi(argv[5]))));
     printf("stop %s\n", mire_err_name(mire_stop(NULL)));
     return 0;
 }

@@ -16,7 +16,7 @@ export const SOURCE = fileURLToPath(new URL('../../../', import.meta.url));
 export const BUILD = process.env.MIRE_BINARY_DIR ?? process.env.MIRE_BUILD ?? join(SOURCE, 'build/release');
 const run = promisify(execFile);
 
-export async function until(what, check, seconds = 60) {
+export async function until(what, check, seconds = 180) {
   const end = Date.now() + seconds * 1000;
   let last;
   while (Date.now() < end) {

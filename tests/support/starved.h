@@ -1,0 +1,58 @@
+/*
+ * starved.h - scenes that play in a child, and evidence that this machine let nobody run meanwhile.
+ *
+ * The parent sleeps in short steps. A step that ends late shows that programs waited for a processor. A scene that fails
+ * in such a time plays again; at any other time its failure stands.
+ */
+#ifndef TESTS_SUPPORT_STARVED_H
+#define TESTS_SUPPORT_STARVED_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+#define STARVED_STEP_US 10000
+#define STARVED_LATE_NS 20000000ull
+#define STARVED_TRIES   5
+#define STARVED_END_S   300 /* ends a scene that hangs */
+
+/* Wait for the child. Returns its status; *starved_out: a step ended late. */
+static inline int starved_wait(bool *starved_out, pid_t child)
+{
+    int status = 0;
+
+    *starved_out = false;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        uint64_t due_ns = mire__now_ns() + STARVED_STEP_US * 1000ull;
+
+        usleep(STARVED_STEP_US);
+        *starved_out |= mire__now_ns() > due_ns + STARVED_LATE_NS;
+    }
+    return status;
+}
+
+static inline void starved_scene(bool (*play)(void))
+{
+    for (int i = 0; i < STARVED_TRIES; i++) {
+        pid_t child = fork();
+        bool starved;
+        int status;
+
+        if (child == 0) {
+            alarm(STARVED_END_S);
+            _exit(play() ? 0 : 1);
+        }
+        status = starved_wait(&starved, child);
+        if (!starved)
+            assert_int_equal(status, 0);
+        if (status == 0)
+            return;
+    }
+    print_message("starved each of %d times\n", STARVED_TRIES);
+    skip();
+}
+
+#endif
