@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/heap_file.h"
+#include "cli/hprof_file.h"
 #include "cli/memory_view.h"
 #include "cli/profile.h"
 #include "cli/say.h"
@@ -23,7 +24,8 @@ static const char usage[] =
     "Usage: mire memory [OPTION]... FILE...\n\n"
     "Print what a process held in memory, by category, and the stacks that asked for it. FILE is a run's memory "
     "tables\n"
-    "(STORE/memory/*.heap, STORE/box/*.heap) or a memory report: JSON, or that compressed. - is standard input.\n\n"
+    "(STORE/memory/*.heap, STORE/box/*.heap), a memory report (JSON, or that compressed), or a heap dump of Java or\n"
+    "Android (hprof). - is standard input, for all but heap dumps.\n\n"
     "  --top N          categories shown (20)\n"
     "  --stacks N       stacks of each (3)\n"
     "  --frames N       frames of each stack (12)\n"
@@ -102,7 +104,9 @@ static bool do_file(const char *path, const struct memory_request *request)
     struct cli_document document;
     size_t len, text_len;
     MIRE_SCOPED(free_memory) char *text = NULL;
-    MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire memory", path);
+    MIRE_SCOPED(free_memory)
+    char *bytes =
+        hprof_file_is(path) ? hprof_file_report(&len, "mire memory", path) : cli_read_file(&len, "mire memory", path);
     if (!bytes)
         return false;
     bool tables = heap_file_is(bytes, len);

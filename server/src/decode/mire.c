@@ -259,7 +259,7 @@ static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
         if (image >= 0 && report->images[image].script[0] && c.offset.values[i] >= report->script_count)
             return bind_wrong_element(bind, MIRE_NAME_OFFSET, i, "there is no such row of script");
         frames[i] = (struct report_frame){(int32_t)image, c.found.known ? (uint8_t)c.found.values[i] : MIRE_FOUND_PC,
-                                          c.offset.values[i]};
+                                          c.offset.values[i], NULL};
     }
     report->frames = frames;
     report->frame_count = c.image.count;

@@ -45,7 +45,7 @@ static bool is_letter(char c)
     return (unsigned char)((c | 0x20) - 'a') < 26;
 }
 
-/* org.eclipse.Main$1.run: words with dots between, at least two dots, letters, digits, $ and _ else. */
+/* org.eclipse.Main$1.run: words with dots between, at least two dots, letters, digits, $ and _ else; an array's brackets. */
 static bool is_dotted(const char *name)
 {
     int dots = 0;
@@ -55,7 +55,7 @@ static bool is_dotted(const char *name)
         if (*name == '.')
             dots++;
         else if (!is_letter(*name) && (unsigned char)(*name - '0') > 9 && *name != '_' && *name != '$' &&
-                 *name != '<' && *name != '>' && *name != '-')
+                 *name != '<' && *name != '>' && *name != '-' && *name != '[' && *name != ']')
             return false;
     }
     return dots >= 2;

@@ -61,6 +61,7 @@ struct memory_stack {
     uint32_t category;
     uint32_t node; /* 0: not known */
     uint64_t count, bytes;
+    struct fact total_count, total_bytes; /* ever allocated; foreign profiles tell it, Mire's own do not */
     struct fact error_count, error_bytes; /* as of a category; of all stacks, or of none */
     struct memory_growth grown;
     int32_t caller1; /* frame counted from the innermost that is to answer for it; -1: not looked for, or none */

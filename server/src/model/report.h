@@ -92,6 +92,13 @@ struct report_script {    /* a frame of a script */
     uint32_t line;        /* 0 if unknown */
 };
 
+struct report_told {      /* a native frame's names, as the report's sender told them */
+    const char *function; /* never empty */
+    const char *file;     /* "" if unknown */
+    uint32_t line;        /* 0 if unknown */
+    bool whole;           /* one of several calls inlined at one address: debug files are not asked for it */
+};
+
 enum frame_found { /* how the unwinder found it; the wire's numbers */
                    MIRE_FOUND_PC,
                    MIRE_FOUND_FRAME_POINTER,
@@ -106,6 +113,7 @@ struct report_frame {
     uint8_t found;   /* enum frame_found */
     uint64_t offset; /* address to look up, less the image's load bias; the bare address where image is -1; of an image
                       * of Java the row of java, of scripts that of scripts, which exists */
+    const struct report_told *told; /* NULL: the sender told no name. Debug files are asked first */
 };
 
 struct report_node {
@@ -157,7 +165,7 @@ enum gate_kind { MIRE_GATE_NONE, MIRE_GATE_POLL, MIRE_GATE_MARK, MIRE_GATE_PING 
 /* The wire's word for a gate, static. */
 const char *gate_name(enum gate_kind gate);
 
-struct report_lock { /* what the hung thread waited for */
+struct report_lock { /* what a thread waited for */
     bool known;
     uint64_t address;
     struct fact owner_tid;
@@ -230,8 +238,9 @@ struct report_thread {
     const char *role;
     struct fact cpu_ms;
     uint32_t node;
-    char state;      /* as in report_sample */
-    int32_t syscall; /* as in report_sample */
+    char state;              /* as in report_sample */
+    int32_t syscall;         /* as in report_sample */
+    struct report_lock lock; /* the one it waited for */
 };
 
 struct report_cost {
@@ -315,6 +324,8 @@ struct report {
     const struct report_bucket *buckets; /* from_ms rising */
     size_t drop_count;
     const struct report_named_number *drops;
+    size_t note_count;
+    const char *const *notes; /* sentences: what of its file the report does not have, and what speaks against it */
 };
 
 /* What a location of Java is called as the device has it: "a.b.c", or "method 12". In the arena; NULL: no memory. */

@@ -67,13 +67,25 @@ static int add_named(struct symbolicate_job *job, const char *image, uint64_t of
     return location->function && location->file ? 0 : MIRE_FAULT_MEMORY;
 }
 
+/* As the report's sender told it. */
+static int add_told(struct symbolicate_job *job, const struct where *where, const struct report_frame *frame)
+{
+    const struct symbol_frame told = {
+        .function = frame->told->function, .file = frame->told->file, .line = frame->told->line};
+    return add_named(job, where->name, frame->offset, &told);
+}
+
 /* Locations of one frame, from what its module knows. */
 static int resolve_frame(struct symbolicate_job *job, struct chain *chain, const struct symbol_frame *frames,
-                         size_t count, const struct where *where, uint64_t offset)
+                         size_t count, const struct where *where, const struct report_frame *frame)
 {
+    uint64_t offset = frame->offset;
+    bool found = count && frames[count - 1].function;
     chain->first = (uint32_t)job->location_count;
     chain->count = 1;
-    if (!count || !frames[count - 1].function)
+    if (frame->told && (!found || frame->told->whole))
+        return add_told(job, where, frame);
+    if (!found)
         return add_bare(job, where, offset, count ? frames[count - 1].start : 0);
     chain->count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -104,7 +116,7 @@ static int resolve_image(struct symbolicate_job *job, const struct module *modul
         done = module ? module_lookup_all(frames, 2 * MIRE_SYMBOL_ROOM, chains, module, offsets, these) : these;
         for (size_t i = 0; i < done && !rc; i++)
             rc = resolve_frame(job, &job->chains[order[at + i]], frames + chains[i].first, chains[i].count, where,
-                               job->report->frames[order[at + i]].offset);
+                               &job->report->frames[order[at + i]]);
     }
     return rc;
 }

@@ -1,0 +1,23 @@
+/*
+ * dominate.h - who keeps an object alive alone. Inside hprof/ only.
+ *
+ * Node d dominates n if every way from the root to n goes through d; of all such the nearest is n's immediate dominator.
+ * T. Lengauer, R. E. Tarjan, "A fast algorithm for finding dominators in a flowgraph", TOPLAS 1979: the simple version,
+ * O(m log n), without recursion.
+ */
+#ifndef MIRE_HPROF_DOMINATE_H
+#define MIRE_HPROF_DOMINATE_H
+
+#include "hprof/heap.h"
+
+struct dominators {
+    uint32_t count;      /* reached nodes, the root among them: their numbers are 1..count in the order of a search */
+    uint32_t *number;    /* per node of the heap; 0: it is not reached */
+    uint32_t *node;      /* per number: the heap's node */
+    uint32_t *dominator; /* per number above 1: that of its immediate dominator, which is smaller */
+};
+
+/* The arrays are the spill's; the heap's edges are dropped. False: errno says why. */
+bool dominate(struct dominators *out, struct heap *heap);
+
+#endif

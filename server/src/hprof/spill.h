@@ -1,0 +1,49 @@
+/*
+ * spill.h - arrays larger than memory: mapped pieces of a temporary file that has no name. Inside hprof/ only.
+ *
+ *     uint32_t *parent = spill_array(&spill, count, sizeof *parent);
+ *     while (...) { ...; spill_relax(&spill); }
+ *
+ * spill_relax gives the pages back when the process holds more than its budget; the kernel keeps what was written, in its
+ * cache or on the disk. All arrays go with spill_close. Thread: one.
+ */
+#ifndef MIRE_HPROF_SPILL_H
+#define MIRE_HPROF_SPILL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPILL_ARRAYS 48
+
+struct spill {
+    int fd;
+    uint64_t size; /* of the file */
+    size_t budget_bytes;
+    unsigned steps; /* since the process was looked at */
+    struct spill_piece {
+        void *at;
+        size_t bytes;
+    } pieces[SPILL_ARRAYS];
+    size_t count;
+};
+
+/* False: no file can be made there; errno says why. */
+bool spill_open(struct spill *spill, const char *dir, size_t budget_bytes);
+void spill_close(struct spill *spill);
+
+/* Zeros; NULL: no room, errno says why. An array of no rows has room for one. */
+void *spill_array(struct spill *spill, size_t count, size_t size);
+
+/* Give an array back, before the end. */
+void spill_drop(struct spill *spill, void *array);
+
+/* Cheap: it looks once in 65536 calls. */
+void spill_look(struct spill *spill);
+static inline void spill_relax(struct spill *spill)
+{
+    if ((++spill->steps & 0xffff) == 0)
+        spill_look(spill);
+}
+
+#endif
