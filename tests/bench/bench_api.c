@@ -19,9 +19,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/resolved.h"
-#include "pg/migrate.h"
+#include "postgres/migrate.h"
 #include "pg/pg.h"
 #include "support/pgtest.h"
+#include "document/document.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,8 +18,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "inbox/inbox.h"
-#include "pg/migrate.h"
-#include "work/work.h"
+#include "postgres/migrate.h"
+#include "pipeline/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>

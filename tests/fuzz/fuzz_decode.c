@@ -4,6 +4,7 @@
 #include "decode/decode.h"
 #include "feature/memory.h"
 #include "symbolicate/symbolicate.h"
+#include "document/document.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* What follows of merges, splits and moves, and that undoing one leaves everything as it was. */
 #include "base/log.h"
 #include "cluster/cluster.h"
-#include "pg/alias.h"
-#include "pg/derive.h"
-#include "pg/tree.h"
+#include "rows/alias.h"
+#include "rows/derive.h"
+#include "rows/tree.h"
 #include "support/pgtest.h"
 
 #include <setjmp.h>

@@ -7,7 +7,7 @@
 #include "support/httptest.h"
 #include "support/miredtest.h"
 
-#include "pg/key.h"
+#include "rows/key.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "support/httptest.h"
 #include "support/miredtest.h"
 
-#include "pg/key.h"
+#include "rows/key.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 #include "support/miredtest.h"
 
 #include "base/clock.h"
-#include "pg/key.h"
+#include "rows/key.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 #include "support/httptest.h"
 #include "support/miredtest.h"
 
-#include "pg/key.h"
+#include "rows/key.h"
 
 #include <pthread.h>
 #include <setjmp.h>

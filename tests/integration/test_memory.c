@@ -6,9 +6,10 @@
 #include "base/log.h"
 #include "inbox/inbox.h"
 #include "model/resolved.h"
-#include "pg/memory.h"
+#include "rows/memory.h"
 #include "support/pgtest.h"
-#include "work/work.h"
+#include "pipeline/work.h"
+#include "document/document.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

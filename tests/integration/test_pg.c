@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "inbox/inbox.h"
-#include "pg/key.h"
-#include "pg/migrate.h"
+#include "rows/key.h"
+#include "postgres/migrate.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -1,12 +1,12 @@
 /* Ramps on a real PostgreSQL: what the server does by itself as time goes by and sessions come in. */
 #include "daemon/ramps.h"
 
-#include "api/rollout_share.h"
+#include "api/rollout/rollout_share.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "pg/key.h"
-#include "pg/ramp.h"
-#include "pg/document.h"
+#include "rows/key.h"
+#include "rows/ramp.h"
+#include "rows/document.h"
 #include "support/pgtest.h"
 
 #include <setjmp.h>

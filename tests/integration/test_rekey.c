@@ -5,12 +5,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "inbox/inbox.h"
-#include "pg/read.h"
-#include "pg/rekey.h"
-#include "pg/rekey_due.h"
+#include "rows/apps.h"
+#include "rows/rekey.h"
+#include "rows/rekey_due.h"
 #include "support/late.h"
 #include "support/pgtest.h"
-#include "work/work.h"
+#include "pipeline/work.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

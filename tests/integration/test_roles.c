@@ -5,7 +5,7 @@
 #include "support/miredtest.h"
 #include "support/pgtest.h"
 
-#include "pg/key.h"
+#include "rows/key.h"
 
 #include <setjmp.h>
 #include <signal.h>

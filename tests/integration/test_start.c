@@ -6,7 +6,7 @@
 #include "support/pgtest.h"
 
 #include "base/clock.h"
-#include "pg/key.h"
+#include "rows/key.h"
 
 #include <dirent.h>
 #include <setjmp.h>

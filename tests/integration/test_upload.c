@@ -6,10 +6,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "inbox/inbox.h"
-#include "pg/key.h"
+#include "rows/key.h"
 #include "support/pgtest.h"
 #include "object/object.h"
-#include "work/work.h"
+#include "pipeline/work.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,9 +6,10 @@
 #include "inbox/inbox.h"
 #include "model/resolved.h"
 #include "support/pgtest.h"
-#include "work/journal.h"
-#include "work/stages.h"
-#include "work/work.h"
+#include "pipeline/journal.h"
+#include "pipeline/stages.h"
+#include "pipeline/work.h"
+#include "document/document.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

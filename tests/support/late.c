@@ -4,8 +4,8 @@
 #include "support/late.h"
 
 #include "object/object.h"
-#include "pg/rekey.h"
-#include "pg/symbol.h"
+#include "rows/rekey.h"
+#include "rows/symbol.h"
 
 #include <fcntl.h>
 #include <link.h>

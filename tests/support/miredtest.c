@@ -4,7 +4,7 @@
 #include "support/miredtest.h"
 
 #include "base/clock.h"
-#include "pg/embedded.h"
+#include "postgres/embedded.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "pg/migrate.h"
+#include "postgres/migrate.h"
 
 #include <signal.h>
 #include <stdio.h>

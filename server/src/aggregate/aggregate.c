@@ -1,5 +1,5 @@
 /*
- * aggregate.c - pure arithmetic; what is stored where is decided in pg/derive.c.
+ * aggregate.c - pure arithmetic; what is stored where is decided in rows/derive.c.
  */
 #include "aggregate/aggregate.h"
 

@@ -25,7 +25,7 @@ struct api {
     const char *converter;   /* as in symbols_options: the program that unpacks; NULL: this process does */
 };
 
-/* Indexes of similar issues (api/nearby.h), empty. NULL: no memory. */
+/* Indexes of similar issues (api/issues/nearby.h), empty. NULL: no memory. */
 struct nearby *nearby_new(void);
 void nearby_free(struct nearby *nearby);
 

@@ -5,7 +5,9 @@
 #include "api/params.h"
 #include "base/id.h"
 #include "model/category.h"
-#include "pg/read.h"
+#include "rows/apps.h"
+#include "rows/issue.h"
+#include "rows/rows.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* change.c - see change.h. */
 #include "api/change.h"
 
-#include "pg/key.h"
+#include "rows/key.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #define MIRE_API_CHANGE_H
 
 #include "api/body.h"
-#include "pg/ramp.h"
-#include "pg/document.h"
+#include "rows/ramp.h"
+#include "rows/document.h"
 
 struct rollout;
 

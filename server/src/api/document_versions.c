@@ -2,7 +2,7 @@
 #include "api/document_versions.h"
 
 #include "api/parts.h"
-#include "pg/rekey.h"
+#include "rows/rekey.h"
 
 static void put_version(struct json_writer *w, const struct pg_document_version *row)
 {

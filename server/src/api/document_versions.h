@@ -7,7 +7,7 @@
 
 #include "api/call.h"
 
-#include "pg/document.h"
+#include "rows/document.h"
 
 /* A version and all there are, newest first; in the call's arena. */
 struct document_versions {

@@ -4,7 +4,14 @@
 #include "api/params.h"
 #include "api/parts.h"
 #include "base/clock.h"
+#include "document/document.h"
 #include "model/resolved.h"
+#include "rows/apps.h"
+#include "rows/devices.h"
+#include "rows/issue.h"
+#include "rows/issues.h"
+#include "rows/reports.h"
+#include "rows/rows.h"
 
 #include <inttypes.h>
 #include <string.h>

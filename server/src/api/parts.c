@@ -2,6 +2,10 @@
 #include "api/parts.h"
 
 #include "base/clock.h"
+#include "rows/issues.h"
+#include "rows/reports.h"
+#include "rows/rows.h"
+#include "rows/totals.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,9 @@
 
 #include "json/write.h"
 #include "model/frames.h"
-#include "pg/read.h"
+#include "rows/issues.h"
+#include "rows/reports.h"
+#include "rows/totals.h"
 
 /* An instant, microseconds since 1970, as RFC 3339. */
 void part_time(struct json_writer *w, const char *key, int64_t wall_us);

@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "daemon/config.h"
-#include "pg/embedded.h"
-#include "pg/key.h"
-#include "pg/migrate.h"
+#include "postgres/embedded.h"
+#include "rows/key.h"
+#include "postgres/migrate.h"
 
 #include <inttypes.h>
 #include <regex.h>

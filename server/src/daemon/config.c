@@ -5,7 +5,7 @@
 
 #include "base/scope.h"
 #include "feature/suspects.h"
-#include "pg/embedded.h"
+#include "postgres/embedded.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

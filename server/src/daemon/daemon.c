@@ -14,9 +14,9 @@
 #include "http/http.h"
 #include "inbox/inbox.h"
 #include "ingest/ingest.h"
-#include "pg/embedded.h"
+#include "postgres/embedded.h"
 #include "pg/pg.h"
-#include "work/work.h"
+#include "pipeline/work.h"
 
 #include <errno.h>
 #include <limits.h>

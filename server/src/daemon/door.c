@@ -5,7 +5,7 @@
 
 #include "base/fault.h"
 #include "decode/decode.h"
-#include "pg/key.h"
+#include "rows/key.h"
 
 #include <stdio.h>
 #include <string.h>

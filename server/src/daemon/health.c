@@ -8,7 +8,7 @@
 #include "inbox/inbox.h"
 #include "ingest/ingest.h"
 #include "pg/pg.h"
-#include "work/work.h"
+#include "pipeline/work.h"
 
 static int get_health(void *context, struct request *request, struct reply *reply)
 {

@@ -1,9 +1,9 @@
 /* ramps.c - see ramps.h. */
 #include "daemon/ramps.h"
 
-#include "api/rollout_share.h"
+#include "api/rollout/rollout_share.h"
 #include "base/log.h"
-#include "pg/ramp.h"
+#include "rows/ramp.h"
 #include "rollout/ramp.h"
 
 #include <stdio.h>

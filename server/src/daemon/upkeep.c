@@ -9,8 +9,8 @@
 #include "base/problem.h"
 #include "base/scope.h"
 #include "daemon/ramps.h"
-#include "pg/embedded.h"
-#include "pg/migrate.h"
+#include "postgres/embedded.h"
+#include "postgres/migrate.h"
 #include "pg/pg.h"
 
 #include <poll.h>

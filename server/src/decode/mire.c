@@ -8,6 +8,7 @@
  * mire_script.c "script". Of event and memory only the one that "kind" names is read.
  */
 #include "decode/mire.h"
+#include "document/exit.h"
 
 #include <math.h>
 #include <string.h>

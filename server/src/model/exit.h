@@ -6,8 +6,10 @@
 #define MIRE_MODEL_EXIT_H
 
 #include "base/fact.h"
-#include "json/bind.h"
-#include "json/write.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define MIRE_EXIT_WORDS_MAX  64 /* rows of for, against and excluded */
 #define MIRE_EXIT_EXCLUSIONS 7  /* of a kill for want of memory */
@@ -42,12 +44,6 @@ struct report_exit {
     struct fact fd_count;
     bool debugger;
 };
-
-/* Read the object at `at`. `out` is zeroed but for its texts, which are "". */
-enum bind_outcome exit_read(struct bind *bind, struct report_exit *out, uint32_t at);
-
-/* Write it under `key`, in the same form; nothing if it is not known. */
-void exit_write(struct json_writer *w, const char *key, const struct report_exit *exit);
 
 /* What a verdict says, for people: "killed while stuck". The word itself if it is of a later version. Static or the
  * argument. */

@@ -146,23 +146,4 @@ struct resolved {
     .trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}, .exit = {.verdict = ""}, \
     .holder = {.thread = -1, .frame = -1}, .why = "", .memory = {.trigger = "", .name = ""}
 
-/*
- * Write a document.
- *
- *   bytes_out, len_out   zstd-compressed JSON, owned by caller (free)
- *
- * Returns 0, or -1 out of memory.
- */
-int resolved_encode(unsigned char **bytes_out, size_t *len_out, const struct resolved *doc);
-
-/*
- * Read a document back.
- *
- *   out    borrows; filled with what lies in the arena
- *   arena  everything the document points to is allocated here and goes with it
- *
- * Returns 0, or -1 if the bytes are no document (every index is checked) or memory ran out; *out is then zeroed.
- */
-int resolved_decode(struct resolved *out, struct arena *arena, const unsigned char *bytes, size_t len);
-
 #endif

@@ -1,5 +1,5 @@
 /*
- * rows.h - what is derived of one report, as rows: computed by cluster and aggregate, stored by pg/derive.c. Texts are
+ * rows.h - what is derived of one report, as rows: computed by cluster and aggregate, stored by rows/derive.c. Texts are
  * borrowed. Instants are microseconds since 1970 UTC, days count from 1970-01-01.
  */
 #ifndef MIRE_MODEL_ROWS_H

@@ -1,5 +1,5 @@
 /* The flame graph's merge and layout, against a twin that keeps whole stacks and counts by scanning them. */
-#include "api/flame.h"
+#include "api/flame/flame.h"
 #include "support/seed.h"
 
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* What a process holds too much of, by rules, and who allocated it. */
 #include "feature/memory.h"
 #include "support/stacks.h"
+#include "document/document.h"
 
 struct held { /* a report of what a process holds */
     struct stacks *s;

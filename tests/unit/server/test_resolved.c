@@ -1,6 +1,7 @@
 /* The resolved-stack document: there and back, and what is no document. */
 #include "base/arena.h"
 #include "model/resolved.h"
+#include "document/document.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,184 @@
+/* overview.c - all apps, and one app over a range: totals, versions, lines, what to filter by. */
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/parts.h"
+#include "model/category.h"
+#include "rows/apps.h"
+#include "rows/devices.h"
+#include "rows/issues.h"
+#include "rows/totals.h"
+
+#include <string.h>
+
+static int answer_apps(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct app_row *apps;
+    size_t count;
+    int rc = read_apps(&apps, &count, call->tx, call->arena, call->api->now_us() - 86400000000);
+
+    json_write_open(w, NULL, '{');
+    json_write_open(w, "apps", '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "slug", apps[i].slug);
+        json_write_text(w, "name", apps[i].name);
+        json_write_i64(w, "reports_24h", apps[i].reports_24h);
+        if (apps[i].last_us)
+            part_time(w, "last_received_at", apps[i].last_us);
+        else
+            json_write_null(w, "last_received_at");
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    json_write_close(w, '}');
+    return rc;
+}
+
+static void put_versions(struct json_writer *w, const struct sums *sums)
+{
+    json_write_open(w, "versions", '[');
+    for (size_t i = 0; i < sums->version_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "version", sums->versions[i].version);
+        part_time(w, "first_seen_at", sums->versions[i].first_us);
+        part_counts(w, &sums->versions[i].totals);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
+static int put_top(struct call *call, const struct devices *devices, const char *key, enum read_top which)
+{
+    int64_t *issues;
+    struct issue_summary *top = NULL;
+    size_t count = 0;
+    int rc = read_top(&issues, &count, call->tx, call->arena, &call->view, which);
+
+    if (rc == 0 && count)
+        rc = read_features(&top, &count, call->tx, call->arena, &call->view, issues, count);
+    json_write_open(&call->json, key, '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        top[i].totals.devices = devices_of_issue(devices, top[i].issue);
+        part_feature(&call->json, NULL, &top[i]);
+    }
+    json_write_close(&call->json, ']');
+    return rc;
+}
+
+static int put_turns(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct turn *turns;
+    size_t count;
+    int rc = read_turns(&turns, &count, call->tx, call->arena, &call->view);
+
+    json_write_open(w, "turns", '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_i64(w, "from_ms", turns[i].from_ms);
+        json_write_real(w, "turns", turns[i].turns);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return rc;
+}
+
+static int put_shares(struct call *call, const char *key, enum read_facet facet)
+{
+    struct facet_value *shares;
+    size_t count;
+    int rc = read_facet_values(&shares, &count, call->tx, call->arena, &call->view, facet);
+
+    if (rc == 0)
+        part_facet(&call->json, key, shares, count);
+    return rc;
+}
+
+/* What is nobody's trouble is counted, but neither in the totals nor ranked; whatever kinds are asked for. */
+static int put_apart(struct call *call)
+{
+    struct view all = call->view;
+    struct facet_value *shares;
+    size_t count, kept = 0;
+
+    all.kind = (struct filter){0};
+    int rc = read_facet_values(&shares, &count, call->tx, call->arena, &all, READ_BY_KIND);
+    for (size_t i = 0; !rc && i < count; i++)
+        for (int kind = 0; kind < MIRE_CATEGORY_COUNT; kind++)
+            if (category_is_apart((enum event_category)kind) &&
+                !strcmp(category_name((enum event_category)kind), shares[i].key))
+                shares[kept++] = shares[i];
+    if (!rc)
+        part_facet(&call->json, "apart", shares, kept);
+    return rc;
+}
+
+static int answer_overview(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    int bucket_s = part_bucket_s(&call->view.span);
+    int64_t waiting, dead_letters;
+    struct kept kept = {0};
+    struct sums sums;
+    int rc = read_sums(&sums, call->tx, call->arena, &call->view, bucket_s);
+
+    if (rc == 0)
+        rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CATEGORY, NULL, 0, sums.totals.reports);
+    if (rc == 0)
+        rc = read_backlog(&waiting, &dead_letters, call->tx, &call->view);
+    if (rc != 0)
+        return rc;
+    sums.totals.devices = kept.devices.total;
+    json_write_open(w, NULL, '{');
+    part_range_kept(w, &call->view.span, kept.newest_us, sums.first_hour_us, kept.oldest_us);
+    part_totals(w, "totals", &sums.totals);
+    json_write_i64(w, "waiting", waiting);
+    json_write_i64(w, "dead_letters", dead_letters);
+    part_facet(w, "categories", sums.kinds, sums.kind_count);
+    rc = put_apart(call);
+    put_versions(w, &sums);
+    json_write_i64(w, "bucket_s", bucket_s);
+    part_series(w, sums.points, sums.point_count);
+    if (rc == 0)
+        rc = put_turns(call);
+    if (rc == 0)
+        rc = put_top(call, &kept.devices, "top", READ_TOP_WAITED);
+    if (rc == 0)
+        rc = put_top(call, &kept.devices, "memory_top", READ_TOP_MEMORY);
+    json_write_close(w, '}');
+    return rc;
+}
+
+static int answer_facets(struct call *call)
+{
+    int rc;
+
+    json_write_open(&call->json, NULL, '{');
+    if ((rc = put_shares(call, "version", READ_BY_VERSION)) || (rc = put_shares(call, "kind", READ_BY_KIND)) ||
+        (rc = put_shares(call, "state", READ_BY_STATE)))
+        return rc;
+    json_write_close(&call->json, '}');
+    return 0;
+}
+
+int get_apps(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {NULL};
+    static const struct call_kind kind = {.names = names, .answer = answer_apps};
+    return call_run(api, request, reply, &kind);
+}
+
+int get_overview(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", "v", "kind", NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_overview};
+    return call_run(api, request, reply, &kind);
+}
+
+int get_facets(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_facets};
+    return call_run(api, request, reply, &kind);
+}

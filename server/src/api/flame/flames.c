@@ -1,0 +1,186 @@
+/* flames.c - the call tree of all samples of an issue's reports, or of all that allocated what is alive in them. */
+#include "api/call.h"
+#include "api/flame/flame.h"
+#include "api/handlers.h"
+#include "api/params.h"
+#include "document/document.h"
+#include "rows/issue.h"
+#include "rows/issues.h"
+#include "rows/reports.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REPORTS_MAX   2000        /* merged into one graph, newest first: under half a second */
+#define UNIT_MS       2           /* after those of enum flame_of */
+#define DOCUMENT_ROOM (64u << 20) /* bytes one document may take when decoded */
+
+static const char *const units[] = {"bytes", "objects", "ms"};
+
+struct merging {
+    struct flame *flame;
+    struct arena arena;
+    unsigned unit;        /* of units */
+    const char *category; /* only this one's stacks; NULL: all */
+    double weight;        /* of the reports merged */
+    int64_t reports, unreadable;
+};
+
+static void merging_fini(struct merging *m)
+{
+    flame_free(m->flame);
+    arena_fini(&m->arena);
+}
+
+static int merge_one(void *context, double weight, const void *bytes, size_t len)
+{
+    struct merging *m = context;
+    struct resolved doc;
+
+    arena_reset(&m->arena);
+    if (resolved_decode(&doc, &m->arena, bytes, len) != 0) {
+        m->unreadable++;
+        return 0;
+    }
+    int rc = m->unit == UNIT_MS ? flame_add(m->flame, &doc, weight)
+                                : flame_add_memory(m->flame, &doc, (enum flame_of)m->unit, m->category, weight);
+    m->reports += rc == 0;
+    m->weight += rc == 0 ? weight : 0;
+    return rc < 0 ? MIRE_FAULT_MEMORY : rc;
+}
+
+static void put_numbers(struct json_writer *w, const char *key, const struct flame_view *v, const uint32_t *numbers)
+{
+    json_write_open(w, key, '[');
+    for (size_t i = 0; i < v->count; i++)
+        json_write_u64(w, NULL, numbers[i]);
+    json_write_close(w, ']');
+}
+
+static void put_times(struct json_writer *w, const char *key, const struct flame_view *v, const double *times)
+{
+    json_write_open(w, key, '[');
+    for (size_t i = 0; i < v->count; i++)
+        json_write_real(w, NULL, times[i]);
+    json_write_close(w, ']');
+}
+
+static void put_words(struct json_writer *w, const char *key, const char *const *words, size_t count)
+{
+    json_write_open(w, key, '[');
+    for (size_t i = 0; i < count; i++)
+        json_write_text(w, NULL, words[i]);
+    json_write_close(w, ']');
+}
+
+static void put_view(struct json_writer *w, const struct flame_view *v)
+{
+    put_words(w, "names", v->names, v->name_count);
+    put_words(w, "images", v->images, v->image_count);
+    json_write_open(w, "roles", '[');
+    for (int r = 0; r < MIRE_ROLE_COUNT; r++)
+        json_write_text(w, NULL, role_name((enum role)r));
+    json_write_close(w, ']');
+    put_numbers(w, "name", v, v->name);
+    put_numbers(w, "image", v, v->image);
+    json_write_open(w, "role", '[');
+    for (size_t i = 0; i < v->count; i++)
+        json_write_u64(w, NULL, v->role[i]);
+    json_write_close(w, ']');
+    json_write_open(w, "parent", '[');
+    for (size_t i = 0; i < v->count; i++)
+        json_write_i64(w, NULL, v->parent[i]);
+    json_write_close(w, ']');
+    put_times(w, "self", v, v->self);
+    put_times(w, "value", v, v->value);
+    json_write_open(w, "hash", '[');
+    for (size_t i = 0; i < v->count; i++) {
+        char hash[17];
+        snprintf(hash, sizeof hash, "%016" PRIx64, v->hash[i]);
+        json_write_text(w, NULL, hash);
+    }
+    json_write_close(w, ']');
+}
+
+static int put_flame(struct call *call, struct merging *m, int64_t total, int64_t max, const uint64_t *root)
+{
+    struct json_writer *w = &call->json;
+    struct flame_view view MIRE_SCOPED(flame_view_fini) = {0};
+    int rc = flame_view_init(&view, m->flame, (size_t)max, root);
+
+    if (rc == FLAME_NO_SUCH_ROOT)
+        return call_missing(call, "No stack in this range passes the frame %s.", request_query(call->request, "root"));
+    if (rc != 0)
+        return MIRE_FAULT_MEMORY;
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "unit", units[m->unit]);
+    json_write_i64(w, "reports", m->reports);
+    json_write_i64(w, "reports_total", total);
+    json_write_i64(w, "reports_unreadable", m->unreadable);
+    put_view(w, &view);
+    json_write_close(w, '}');
+    return 0;
+}
+
+static int merge(struct merging *m, struct call *call, const struct uuid *one)
+{
+    arena_init(&m->arena, DOCUMENT_ROOM);
+    m->flame = flame_new(MIRE_FLAME_FRAMES_MAX);
+    if (!m->flame)
+        return MIRE_FAULT_MEMORY;
+    int rc = read_stacks(call->tx, &call->view, call->issue, one, REPORTS_MAX, merge_one, m);
+    if (m->unit != UNIT_MS && m->weight > 0) /* what one process held on average: sums mean nothing */
+        flame_scale(m->flame, 1 / m->weight);
+    return rc == FLAME_FULL ? 0 : rc;
+}
+
+/* Of memory bytes, unless objects are asked for; of all else time. */
+static int choose_unit(struct merging *m, struct call *call, const struct issue_summary *feature)
+{
+    const char *of = request_query(call->request, "of");
+    m->category = request_query(call->request, "category");
+    m->unit = feature->subject[0] ? FLAME_OF_BYTES : UNIT_MS;
+    if (of && feature->subject[0] && !strcmp(of, units[FLAME_OF_OBJECTS]))
+        m->unit = FLAME_OF_OBJECTS;
+    if (of && strcmp(of, units[m->unit]) != 0)
+        return call_refuse(call, "of", feature->subject[0] ? "bytes, objects" : "ms");
+    return 0;
+}
+
+static int answer_flame(struct call *call)
+{
+    const char *hash = request_query(call->request, "root"), *report = request_query(call->request, "report");
+    struct merging m MIRE_SCOPED(merging_fini) = {0};
+    struct issue_facts facts;
+    struct issue_summary *feature;
+    struct uuid one;
+    uint64_t root;
+    size_t count;
+    int64_t max;
+    int rc;
+
+    if (hash && hash_parse(&root, hash) != 0)
+        return call_refuse(call, "root", "16 hex digits, a hash of the whole graph");
+    if (report && !(text_is_uuid(report) && uuid_parse(&one, report, MIRE_UUID_TEXT - 1)))
+        return call_refuse(call, "report", "the id of a report");
+    if ((rc = call_integer(&max, call, "max", 10, 200000, 20000)) ||
+        (rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
+        return rc;
+    if (count == 0)
+        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
+    if ((rc = choose_unit(&m, call, feature)) || (rc = read_issue_facts(&facts, call->tx, &call->view, call->issue)) ||
+        (rc = merge(&m, call, report ? &one : NULL)))
+        return rc;
+    if (report && m.reports == 0)
+        return call_missing(call, "Issue %.40s has no report %s in this range.", request_param(call->request, 1),
+                            report);
+    return put_flame(call, &m, report ? 1 : facts.reports, max, hash ? &root : NULL);
+}
+
+int get_flame(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", "v", "report", "max", "root", "of", "category", NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .has_issue = true, .answer = answer_flame};
+    return call_run(api, request, reply, &kind);
+}

@@ -1,0 +1,126 @@
+/* issue.c - one issue over a range: its numbers, how long its events were, and who has them. */
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/parts.h"
+#include "rows/devices.h"
+#include "rows/issue.h"
+#include "rows/issues.h"
+#include "rows/totals.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LIFT_REPORTS_MIN 20 /* below, a share says more about chance than about the issue */
+
+static int put_durations(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct bin *bins;
+    size_t count;
+    int rc = read_durations(&bins, &count, call->tx, call->arena, &call->view, call->issue);
+
+    json_write_open(w, "durations", '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_i64(w, "from_ms", bins[i].from_ms);
+        json_write_i64(w, "to_ms", bins[i].to_ms);
+        json_write_i64(w, "reports", bins[i].reports);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return rc;
+}
+
+static void put_value(struct json_writer *w, const struct value_row *v)
+{
+    double share = (double)v->here / (double)v->here_total;
+
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "key", v->key);
+    json_write_i64(w, "reports", v->here);
+    json_write_real(w, "share", share);
+    if (v->here_total < LIFT_REPORTS_MIN || !v->all)
+        json_write_null(w, "lift");
+    else
+        json_write_real(w, "lift", share * (double)v->all_total / (double)v->all);
+    json_write_close(w, '}');
+}
+
+static int put_distributions(struct call *call)
+{
+    static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
+    struct json_writer *w = &call->json;
+    struct value_row *values;
+    size_t count;
+    int rc = read_values(&values, &count, call->tx, call->arena, &call->view, call->issue);
+
+    json_write_open(w, "distributions", '[');
+    for (size_t n = 0; rc == 0 && n < sizeof names / sizeof *names; n++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "name", names[n]);
+        json_write_open(w, "values", '[');
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(values[i].name, names[n]) == 0)
+                put_value(w, &values[i]);
+        json_write_close(w, ']');
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return rc;
+}
+
+static int put_lines(struct call *call)
+{
+    int bucket_s = part_bucket_s(&call->view.span);
+    struct point *points;
+    size_t count;
+    int rc = read_series(&points, &count, call->tx, call->arena, &call->view, call->issue, bucket_s);
+
+    json_write_i64(&call->json, "bucket_s", bucket_s);
+    if (rc == 0)
+        part_series(&call->json, points, count);
+    return rc;
+}
+
+static int answer_issue(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct issue_facts facts;
+    struct issue_summary *feature;
+    struct kept kept;
+    size_t count;
+    int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+
+    if (rc == 0 && count == 0)
+        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
+    if (rc == 0)
+        rc = read_issue_facts(&facts, call->tx, &call->view, call->issue);
+    if (rc == 0)
+        rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, &call->issue, 1, facts.reports);
+    if (rc != 0)
+        return rc;
+    feature->totals.devices = kept.devices.total;
+    json_write_open(w, NULL, '{');
+    part_range_kept(w, &call->view.span, facts.newest_us, feature->first_hour_us, facts.oldest_us);
+    part_feature(w, "feature", feature);
+    json_write_i64(w, "p50_ms", facts.p50_ms);
+    json_write_i64(w, "p95_ms", facts.p95_ms);
+    json_write_i64(w, "killed", facts.killed);
+    json_write_i64(w, "launch", facts.launch);
+    json_write_i64(w, "foreground", facts.foreground);
+    json_write_i64(w, "background", facts.background);
+    json_write_i64(w, "many_threads", facts.many_threads);
+    json_write_i64(w, "suppressed", facts.suppressed);
+    json_write_real(w, "unresolved_share", facts.frames ? (double)facts.unresolved / (double)facts.frames : 0);
+    if ((rc = put_durations(call)) || (rc = put_distributions(call)) || (rc = put_lines(call)))
+        return rc;
+    json_write_close(w, '}');
+    return 0;
+}
+
+int get_issue(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", "v", NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .has_issue = true, .answer = answer_issue};
+    return call_run(api, request, reply, &kind);
+}

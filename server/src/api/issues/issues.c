@@ -1,0 +1,199 @@
+/* issues.c - the issue list on two levels, sorted and paged by the database. */
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/params.h"
+#include "api/parts.h"
+#include "rows/devices.h"
+#include "rows/issues.h"
+#include "rows/rows.h"
+
+#include <string.h>
+
+#define SORTS                                                                                                     \
+    "-impact, impact, -events, events, -devices, devices, -longest, longest, -last, last, -bytes, bytes, title, " \
+    "-title"
+
+static int read_order(struct group_order *order, struct call *call)
+{
+    static const char *const sorts[] = {
+        [READ_SORT_IMPACT] = "impact",   [READ_SORT_EVENTS] = "events", [READ_SORT_DEVICES] = "devices",
+        [READ_SORT_LONGEST] = "longest", [READ_SORT_LAST] = "last",     [READ_SORT_TITLE] = "title",
+        [READ_SORT_BYTES] = "bytes"};
+    const char *by = request_query(call->request, "by"), *sort = request_query(call->request, "sort");
+    size_t i = 0;
+
+    if (by && strcmp(by, "caller1") != 0 && strcmp(by, "category") != 0)
+        return call_refuse(call, "by", "caller1, category");
+    order->by = by && strcmp(by, "category") == 0 ? READ_BY_CATEGORY : READ_BY_CALLER1;
+    sort = sort ? sort : "-impact";
+    order->falling = *sort == '-';
+    while (i < sizeof sorts / sizeof *sorts && strcmp(sorts[i], sort + order->falling) != 0)
+        i++;
+    if (i == sizeof sorts / sizeof *sorts)
+        return call_refuse(call, "sort", SORTS);
+    order->sort = (enum read_sort)i;
+    return 0;
+}
+
+static bool rank_fits(const struct group_order *order)
+{
+    size_t len = strlen(order->after_rank);
+
+    if (order->sort == READ_SORT_TITLE)
+        return true;
+    return len > 0 && len < 30 && strspn(order->after_rank, "0123456789.") == len;
+}
+
+static int read_cursor(struct group_order *order, struct call *call)
+{
+    const char *text = request_query(call->request, "cursor");
+    struct page_cursor cursor;
+
+    if (!text)
+        return 0;
+    if (cursor_parse(&cursor, call->arena, text, call_query_hash(call)) == 0) {
+        order->after_rank = cursor.rank;
+        order->after_key = cursor.key;
+        call->view.span = cursor.span;
+        if (rank_fits(order))
+            return 0;
+    }
+    return call_refuse(call, "cursor", "the next of an answer to the same query");
+}
+
+static size_t shown(const struct group *g)
+{
+    return g->issue_count < MIRE_FEATURES_MAX ? g->issue_count : MIRE_FEATURES_MAX;
+}
+
+/* A group's line is the sum of its features' lines, unless not all of them are shown. */
+static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const struct group *g,
+                       const struct issue_summary *features)
+{
+    if (shown(g) < g->issue_count)
+        return read_trend(trend, call->tx, call->arena, &call->view, g->issues, g->issue_count);
+    memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
+    for (size_t i = 0; i < shown(g); i++)
+        for (int part = 0; part < MIRE_TREND_PARTS; part++)
+            trend[part] += features[i].trend[part];
+    return 0;
+}
+
+static int put_group(struct call *call, const struct group *g, const struct issue_summary *features)
+{
+    struct json_writer *w = &call->json;
+    double trend[MIRE_TREND_PARTS];
+    int rc = group_trend(trend, call, g, features);
+
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "key", g->key);
+    json_write_text(w, "title", g->title);
+    json_write_text(w, "image", g->image);
+    json_write_i64(w, "most_bytes", g->most_bytes);
+    part_totals(w, "totals", &g->totals);
+    part_trend(w, trend);
+    part_time(w, "last_seen_at", g->last_us);
+    json_write_open(w, "features", '[');
+    for (size_t i = 0; i < shown(g); i++)
+        part_feature(w, NULL, &features[i]);
+    json_write_close(w, ']');
+    json_write_close(w, '}');
+    return rc;
+}
+
+/* The features of all groups of the page come in one go, in the groups' order. */
+static int put_groups(struct call *call, struct group_page *page, const struct devices *devices)
+{
+    struct issue_summary *features = NULL;
+    size_t wanted = 0, count = 0, at = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < page->count; i++)
+        wanted += shown(&page->groups[i]);
+    int64_t *issues = arena_array(call->arena, wanted + 1, sizeof *issues);
+    if (!issues)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < page->count; at += shown(&page->groups[i++]))
+        memcpy(&issues[at], page->groups[i].issues, shown(&page->groups[i]) * sizeof *issues);
+    if (wanted)
+        rc = read_features(&features, &count, call->tx, call->arena, &call->view, issues, wanted);
+    if (rc == 0 && count != wanted)
+        return MIRE_FAULT_BROKEN;
+    for (size_t i = 0; i < count; i++)
+        features[i].totals.devices = devices_of_issue(devices, features[i].issue);
+    json_write_open(&call->json, "groups", '[');
+    for (size_t i = 0, first = 0; rc == 0 && i < page->count; first += shown(&page->groups[i++])) {
+        page->groups[i].totals.devices = devices_of_group(devices, page->groups[i].key);
+        rc = put_group(call, &page->groups[i], &features[first]);
+    }
+    json_write_close(&call->json, ']');
+    return rc;
+}
+
+static int put_next(struct call *call, const struct group *last)
+{
+    const struct page_cursor cursor = {
+        .query = call_query_hash(call), .span = call->view.span, .rank = last->rank, .key = last->key};
+    const char *text = cursor_format(call->arena, &cursor);
+
+    if (!text)
+        return MIRE_FAULT_MEMORY;
+    json_write_text(&call->json, "next", text);
+    return 0;
+}
+
+/* The page and the devices of all that match: those first when they decide what is on the page. */
+static int read_page(struct group_page *page, struct kept *kept, struct group_order *order, struct call *call)
+{
+    bool by_devices = order->sort == READ_SORT_DEVICES;
+    int64_t reports;
+    int rc = 0;
+
+    if (by_devices && (rc = read_report_count(&reports, call->tx, &call->view)) == 0)
+        rc = read_devices(kept, call->tx, call->arena, &call->view, order->by, NULL, 0, reports);
+    order->devices = &kept->devices;
+    if (rc == 0)
+        rc = read_groups(page, call->tx, call->arena, &call->view, order);
+    if (rc == 0 && !by_devices)
+        rc = read_devices(kept, call->tx, call->arena, &call->view, order->by, NULL, 0, page->totals.reports);
+    page->totals.devices = kept->devices.total;
+    return rc;
+}
+
+static int answer_issues(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct group_order order = {0};
+    struct group_page page;
+    struct kept kept = {0};
+    int64_t limit;
+    int rc;
+
+    if ((rc = read_order(&order, call)) || (rc = call_integer(&limit, call, "limit", 1, 200, 50)) ||
+        (rc = read_cursor(&order, call)))
+        return rc;
+    order.limit = (int)limit + 1;
+    if ((rc = read_page(&page, &kept, &order, call)))
+        return rc;
+    bool more = page.count > (size_t)limit;
+    page.count -= more;
+    json_write_open(w, NULL, '{');
+    part_range_kept(w, &call->view.span, page.newest_us, page.first_hour_us, kept.oldest_us);
+    json_write_i64(w, "total", page.groups_total);
+    json_write_i64(w, "features_total", page.features_total);
+    part_totals(w, "totals", &page.totals);
+    rc = put_groups(call, &page, &kept.devices);
+    if (more && rc == 0)
+        rc = put_next(call, &page.groups[page.count - 1]);
+    else
+        json_write_null(w, "next");
+    json_write_close(w, '}');
+    return rc;
+}
+
+int get_issues(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", "v", "kind", "state", "q", "by", "sort", "cursor", "limit", NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_issues};
+    return call_run(api, request, reply, &kind);
+}

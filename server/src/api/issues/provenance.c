@@ -1,0 +1,135 @@
+/* provenance.c - provenance of an issue: the issues shown as it, its trees (level 3), and who merged and split it. */
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/parts.h"
+#include "model/frames.h"
+#include "rows/issues.h"
+#include "rows/parts.h"
+
+static void put_time_or_null(struct json_writer *w, const char *key, int64_t wall_us)
+{
+    if (wall_us)
+        part_time(w, key, wall_us);
+    else
+        json_write_null(w, key);
+}
+
+static int put_members(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct member_part *members;
+    size_t count;
+    int rc = read_members(&members, &count, call->tx, call->arena, &call->view, call->issue);
+
+    json_write_open(w, "members", '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const struct member_part *m = &members[i];
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "id", part_issue_name(m->issue, m->memory).text);
+        json_write_text(w, "caller1", m->caller1);
+        json_write_text(w, "caller2", m->caller2);
+        json_write_text(w, "category", m->category);
+        json_write_text(w, "reason", m->reason);
+        json_write_text(w, "state", m->state);
+        part_time(w, "first_seen_at", m->first_us);
+        json_write_i64(w, "reports", m->reports);
+        json_write_real(w, "events", m->events);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return rc;
+}
+
+static int put_tree(struct call *call, const struct tree_part *t, bool memory)
+{
+    struct json_writer *w = &call->json;
+    struct frame_line *frames;
+    size_t count;
+    int rc = frames_parse(&frames, &count, call->arena, t->frames);
+
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "id", part_tree_name(t->issue, memory, t->tree).text);
+    json_write_text(w, "issue", part_issue_name(t->issue, memory).text);
+    json_write_i64(w, "reports", t->reports);
+    json_write_real(w, "events", t->events);
+    part_time(w, "first_seen_at", t->first_us);
+    put_time_or_null(w, "last_seen_at", t->last_us);
+    part_frames(w, frames, count, t->caller1);
+    json_write_close(w, '}');
+    return rc;
+}
+
+static int put_trees(struct call *call, const struct issue_summary *feature)
+{
+    struct json_writer *w = &call->json;
+    struct tree_part *trees;
+    size_t count;
+    int64_t told = 0;
+    int rc = read_trees(&trees, &count, call->tx, call->arena, &call->view, call->issue);
+
+    json_write_open(w, "trees", '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = put_tree(call, &trees[i], feature->subject[0]);
+        told += trees[i].reports;
+    }
+    json_write_close(w, ']');
+    json_write_i64(w, "other_reports", feature->totals.reports > told ? feature->totals.reports - told : 0);
+    return rc;
+}
+
+static int put_acts(struct call *call, bool memory)
+{
+    struct json_writer *w = &call->json;
+    struct act_part *acts;
+    size_t count;
+    int rc = read_acts(&acts, &count, call->tx, call->arena, call->view.app, call->issue);
+
+    json_write_open(w, "acts", '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const struct act_part *a = &acts[i];
+        json_write_open(w, NULL, '{');
+        json_write_i64(w, "act", a->act);
+        json_write_text(w, "kind", a->kind);
+        json_write_text(w, "what",
+                        a->tree ? part_tree_name(a->issue, memory, a->tree).text
+                                : part_issue_name(a->issue, memory).text);
+        json_write_text(w, "into", part_issue_name(a->into, memory).text);
+        json_write_text(w, "author", a->author);
+        json_write_text(w, "reason", a->reason);
+        part_time(w, "at", a->at_us);
+        put_time_or_null(w, "undone_at", a->undone_us);
+        json_write_text(w, "undone_by", a->undone_by);
+        json_write_text(w, "undone_why", a->undone_why);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return rc;
+}
+
+static int answer_provenance(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct issue_summary *feature;
+    size_t count;
+    int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+
+    if (rc == 0 && count == 0)
+        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
+    if (rc != 0)
+        return rc;
+    json_write_open(w, NULL, '{');
+    part_range(w, &call->view.span, 0);
+    json_write_text(w, "id", part_issue_name(feature->issue, feature->subject[0]).text);
+    if ((rc = put_members(call)) || (rc = put_trees(call, feature)) || (rc = put_acts(call, feature->subject[0])))
+        return rc;
+    json_write_close(w, '}');
+    return 0;
+}
+
+int get_provenance(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", "v", NULL};
+    static const struct call_kind kind = {
+        .names = names, .has_app = true, .has_issue = true, .answer = answer_provenance};
+    return call_run(api, request, reply, &kind);
+}

@@ -1,0 +1,166 @@
+/* populations.c - what the processes of an issue held, and what healthy ones hold: medians over many. */
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/parts.h"
+#include "rows/issues.h"
+#include "rows/populations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DAY_S 86400
+
+static void put_spread(struct json_writer *w, const char *key, const struct sketch *sketch, uint64_t all)
+{
+    json_write_open(w, key, '{');
+    json_write_u64(w, "p50", sketch_quantile(sketch, all, 50));
+    json_write_u64(w, "p90", sketch_quantile(sketch, all, 90));
+    json_write_close(w, '}');
+}
+
+/* Footprint and all, or null where nobody told. */
+static void put_whole(struct json_writer *w, const struct population *p)
+{
+    json_write_u64(w, "reports", p->reports);
+    put_spread(w, "footprint_bytes", &p->footprint, 0);
+    put_spread(w, "held_bytes", &p->held, p->weight);
+}
+
+struct ranked_category {
+    const struct population_category *category;
+    uint64_t median;
+};
+
+static int by_suspicion(const void *a, const void *b)
+{
+    const struct ranked_category *x = a, *y = b;
+    if (x->category->suspects != y->category->suspects)
+        return x->category->suspects > y->category->suspects ? -1 : 1;
+    if (x->median != y->median)
+        return x->median > y->median ? -1 : 1;
+    if (x->category->kind != y->category->kind)
+        return x->category->kind < y->category->kind ? -1 : 1;
+    return strcmp(x->category->name, y->category->name);
+}
+
+static void put_category(struct json_writer *w, const struct population *p, const struct population_category *c,
+                         const struct population *healthy)
+{
+    const struct population_category *same = healthy ? population_find(healthy, c->kind, c->name) : NULL;
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "name", c->name);
+    json_write_text(w, "kind", memory_kind_name(c->kind));
+    json_write_bool(w, "of_allocator",
+                    memory_is_of_allocator(&(struct memory_category){.name = c->name, .kind = c->kind}));
+    put_spread(w, "bytes", &c->bytes, p->weight);
+    put_spread(w, "objects", &c->objects, p->weight);
+    json_write_real(w, "suspect_share", p->weight ? (double)c->suspects / (double)p->weight : 0);
+    if (healthy) {
+        json_write_u64(w, "healthy_bytes", same ? sketch_quantile(&same->bytes, healthy->weight, 50) : 0);
+        json_write_u64(w, "healthy_objects", same ? sketch_quantile(&same->objects, healthy->weight, 50) : 0);
+    } else {
+        json_write_null(w, "healthy_bytes");
+        json_write_null(w, "healthy_objects");
+    }
+    json_write_close(w, '}');
+}
+
+/* Those most often suspect first, then those that hold most. */
+static int put_categories(struct call *call, const struct population *p, const struct population *healthy)
+{
+    struct ranked_category *ranked = arena_array(call->arena, p->count, sizeof *ranked);
+    if (!ranked)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < p->count; i++)
+        ranked[i] =
+            (struct ranked_category){&p->categories[i], sketch_quantile(&p->categories[i].bytes, p->weight, 50)};
+    if (p->count)
+        qsort(ranked, p->count, sizeof *ranked, by_suspicion);
+    json_write_open(&call->json, "categories", '[');
+    for (size_t i = 0; i < p->count; i++)
+        put_category(&call->json, p, ranked[i].category, healthy);
+    json_write_close(&call->json, ']');
+    return 0;
+}
+
+/* Sums are kept by UTC day: the range is widened to whole ones. */
+static void put_days(struct json_writer *w, const struct span *span)
+{
+    part_time(w, "from", span->from_s / DAY_S * DAY_S * 1000000);
+    part_time(w, "to", (span->to_s + DAY_S - 1) / DAY_S * DAY_S * 1000000);
+}
+
+static int answer_issue_memory(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct population own, healthy;
+    struct issue_summary *feature;
+    size_t count;
+    int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+
+    if (rc == 0 && (count == 0 || !feature->subject[0]))
+        return call_missing(call, "App %s has no issue of memory %.40s.", call->slug, request_param(call->request, 1));
+    if (rc == 0)
+        rc = read_issue_memory(&own, call->tx, call->arena, &call->view, call->issue);
+    if (rc == 0)
+        rc = read_issue_healthy(&healthy, call->tx, call->arena, &call->view, call->issue);
+    if (rc != 0)
+        return rc;
+    json_write_open(w, NULL, '{');
+    put_days(w, &call->view.span);
+    put_whole(w, &own);
+    if (healthy.reports) {
+        json_write_open(w, "healthy", '{');
+        put_whole(w, &healthy);
+        json_write_close(w, '}');
+    } else {
+        json_write_null(w, "healthy");
+    }
+    rc = put_categories(call, &own, healthy.reports ? &healthy : NULL);
+    json_write_close(w, '}');
+    return rc;
+}
+
+static int answer_healthy(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    const char *class_name = request_query(call->request, "class");
+    struct population healthy;
+    struct healthy_row *rows;
+    size_t count;
+    int rc = read_healthy_versions(&rows, &count, call->tx, call->arena, &call->view);
+
+    if (rc == 0)
+        rc = read_healthy(&healthy, call->tx, call->arena, &call->view, class_name);
+    if (rc != 0)
+        return rc;
+    json_write_open(w, NULL, '{');
+    json_write_open(w, "versions", '[');
+    for (size_t i = 0; i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "version", rows[i].version);
+        json_write_text(w, "device_class", rows[i].device_class);
+        part_time(w, "last_at", rows[i].last_us);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    put_whole(w, &healthy);
+    rc = put_categories(call, &healthy, NULL);
+    json_write_close(w, '}');
+    return rc;
+}
+
+int get_issue_memory(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", "v", NULL};
+    static const struct call_kind kind = {
+        .names = names, .has_app = true, .has_issue = true, .answer = answer_issue_memory};
+    return call_run(api, request, reply, &kind);
+}
+
+int get_healthy(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"v", "class", NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_healthy};
+    return call_run(api, request, reply, &kind);
+}

@@ -1,0 +1,179 @@
+/* report_facts.c - one report without its stacks. */
+#include "api/reports/report.h"
+#include "document/exit.h"
+
+void report_fact(struct json_writer *w, const char *key, struct fact fact)
+{
+    if (fact.known)
+        json_write_u64(w, key, fact.value);
+    else
+        json_write_null(w, key);
+}
+
+static void put_index(struct json_writer *w, const char *key, int32_t index)
+{
+    if (index < 0)
+        json_write_null(w, key);
+    else
+        json_write_i64(w, key, index);
+}
+
+/* The lock, and who held it as far as the threads tell. */
+static void put_lock(struct json_writer *w, const struct resolved *doc)
+{
+    const struct resolved_holder *holder = &doc->holder;
+
+    if (!doc->lock.known && holder->thread < 0) {
+        json_write_null(w, "lock");
+        return;
+    }
+    json_write_open(w, "lock", '{');
+    report_fact(w, "owner_tid", doc->lock.owner_tid);
+    json_write_bool(w, "itself", holder->itself);
+    put_index(w, "thread", holder->thread);
+    put_index(w, "frame", holder->frame);
+    json_write_close(w, '}');
+}
+
+static void put_cpu(struct json_writer *w, const struct resolved *doc)
+{
+    if (!doc->cpu.known) {
+        json_write_null(w, "cpu");
+        return;
+    }
+    json_write_open(w, "cpu", '{');
+    json_write_u64(w, "window_ms", doc->cpu.window_ms);
+    json_write_u64(w, "percent", doc->cpu.percent);
+    report_fact(w, "limit_percent", doc->cpu.limit_percent);
+    json_write_close(w, '}');
+}
+
+static void put_disk(struct json_writer *w, const struct resolved *doc)
+{
+    if (!doc->disk.known) {
+        json_write_null(w, "disk");
+        return;
+    }
+    json_write_open(w, "disk", '{');
+    json_write_u64(w, "window_ms", doc->disk.window_ms);
+    json_write_u64(w, "read_bytes", doc->disk.read_bytes);
+    json_write_u64(w, "write_bytes", doc->disk.write_bytes);
+    report_fact(w, "limit_bytes", doc->disk.limit_bytes);
+    json_write_close(w, '}');
+}
+
+static void put_frames(struct json_writer *w, const struct resolved *doc)
+{
+    if (!doc->frames.known) {
+        json_write_null(w, "frames");
+        return;
+    }
+    json_write_open(w, "frames", '{');
+    report_fact(w, "window_ms", doc->frames.window_ms);
+    report_fact(w, "period_us", doc->frames.period_us);
+    json_write_u64(w, "ticks", doc->frames.ticks);
+    json_write_u64(w, "dropped", doc->frames.dropped);
+    report_fact(w, "longest_ms", doc->frames.longest_ms);
+    json_write_close(w, '}');
+}
+
+static void put_watched(struct json_writer *w, const struct report_watched *t)
+{
+    json_write_open(w, "thread", '{');
+    json_write_u64(w, "tid", t->tid.value);
+    json_write_text(w, "name", t->name);
+    report_fact(w, "cpu_ms", t->cpu_ms);
+    report_fact(w, "voluntary_switches", t->voluntary_switches);
+    report_fact(w, "major_faults", t->major_faults);
+    report_fact(w, "read_bytes", t->read_bytes);
+    json_write_close(w, '}');
+}
+
+void report_event(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_text(w, "trigger", doc->trigger);
+    json_write_text(w, "name", doc->name);
+    json_write_text(w, "gate", gate_name(doc->gate));
+    json_write_bool(w, "launch", doc->launch);
+    if (doc->foreground_known)
+        json_write_bool(w, "foreground", doc->foreground);
+    else
+        json_write_null(w, "foreground");
+    json_write_i64(w, "threshold_ms", doc->threshold_ms);
+    json_write_u64(w, "late_ms", doc->late_ms);
+    json_write_u64(w, "suspended_ms", doc->suspended_ms);
+    json_write_u64(w, "begin_slack_ms", doc->begin_slack_ms);
+    json_write_text(w, "guess", doc->guess);
+    put_lock(w, doc);
+    put_cpu(w, doc);
+    put_disk(w, doc);
+    put_frames(w, doc);
+    json_write_open(w, "suppressed", '{');
+    json_write_u64(w, "count", doc->suppressed.count);
+    json_write_u64(w, "duration_ms", doc->suppressed.duration_ms.value);
+    json_write_close(w, '}');
+    put_watched(w, &doc->thread);
+    if (doc->exit.known)
+        exit_write(w, "exit", &doc->exit);
+    else
+        json_write_null(w, "exit");
+}
+
+static void put_verdict(struct json_writer *w, const char *key, const struct resolved *doc,
+                        const struct resolved_verdict *verdict)
+{
+    if (!verdict->known) {
+        json_write_null(w, key);
+        return;
+    }
+    json_write_open(w, key, '{');
+    report_frame(w, "frame", &doc->locations[verdict->location], 0);
+    json_write_real(w, "share", verdict->share_ppm / 1e6);
+    json_write_close(w, '}');
+}
+
+void report_verdicts(struct json_writer *w, const struct resolved *doc)
+{
+    put_verdict(w, "verdict", doc, &doc->verdict);
+    put_verdict(w, "blame", doc, &doc->blame);
+}
+
+static void put_cost(struct json_writer *w, const struct report_cost *cost)
+{
+    json_write_open(w, "cost", '{');
+    json_write_u64(w, "samples", cost->samples);
+    json_write_u64(w, "stopped_max_ns", cost->stopped_max_ns);
+    json_write_u64(w, "stopped_sum_ns", cost->stopped_sum_ns);
+    json_write_u64(w, "unwind_sum_ns", cost->unwind_sum_ns);
+    json_write_u64(w, "watch_cpu_us", cost->watch_cpu_us);
+    report_fact(w, "wakeups", cost->wakeups);
+    report_fact(w, "stored_bytes", cost->stored_bytes);
+    report_fact(w, "period_raised", cost->period_raised);
+    json_write_close(w, '}');
+}
+
+void report_facts_list(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, "facts", '[');
+    for (size_t i = 0; i < doc->fact_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "name", doc->facts[i].name);
+        json_write_text(w, "value", doc->facts[i].value);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
+void report_rest(struct json_writer *w, const struct resolved *doc)
+{
+    report_facts_list(w, doc);
+    put_cost(w, &doc->cost);
+    json_write_open(w, "turns", '[');
+    for (size_t i = 0; i < doc->bucket_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_u64(w, "from_ms", doc->buckets[i].from_ms);
+        json_write_u64(w, "turns", doc->buckets[i].count);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}

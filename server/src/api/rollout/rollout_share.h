@@ -1,0 +1,33 @@
+/*
+ * rollout_share.h - a rollout share: one plugin's share in one rule of a rollout, read and changed: a change is one more version.
+ */
+#ifndef MIRE_API_ROLLOUT_ROLLOUT_SHARE_H
+#define MIRE_API_ROLLOUT_ROLLOUT_SHARE_H
+
+#include "base/arena.h"
+#include "rows/document.h"
+#include "wire/plugin.h"
+
+#define MIRE_ROLLOUT_SHARE_NONE UINT32_MAX /* there is no such rule, or it is silent about the plugin */
+
+struct rollout_share {
+    int32_t app;
+    enum mire__plugin plugin;
+    const char *rule;
+};
+
+/* The plugin of that name; MIRE_PLUGINS if there is none. */
+enum mire__plugin rollout_share_plugin(const char *name);
+
+/* The share that holds, millionths or MIRE_ROLLOUT_SHARE_NONE, and the version it is in. 0 or a fault. */
+int rollout_share_read(uint32_t *ppm_out, int64_t *version_out, struct pg_tx *tx, struct arena *arena,
+                       const struct rollout_share *share);
+
+/*
+ * Make the version after `base` with another share. MIRE_DOCUMENT_DONE, _NONE (as MIRE_ROLLOUT_SHARE_NONE), _MOVED, or a fault.
+ * The caller commits.
+ */
+int rollout_share_change(struct pg_tx *tx, struct arena *arena, const struct rollout_share *share, int64_t base,
+                         uint32_t ppm, const char *author, const char *reason);
+
+#endif

@@ -1,0 +1,269 @@
+/*
+ * write.c - writes the resolved-stack document. Columns, because zstd likes them; read.c reads it back.
+ */
+#include "model/resolved.h"
+#include "json/write.h"
+#include "document/memory.h"
+#include "document/exit.h"
+#include "document/document.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+
+#define LEVEL 3
+
+static void write_fact(struct json_writer *w, const char *key, struct fact fact)
+{
+    if (fact.known)
+        json_write_u64(w, key, fact.value);
+}
+
+static void write_watched(struct json_writer *w, const struct report_watched *thread)
+{
+    json_write_open(w, "thread", '{');
+    write_fact(w, "tid", thread->tid);
+    json_write_text(w, "name", thread->name);
+    write_fact(w, "cpu_ms", thread->cpu_ms);
+    write_fact(w, "voluntary_switches", thread->voluntary_switches);
+    write_fact(w, "involuntary_switches", thread->involuntary_switches);
+    write_fact(w, "major_faults", thread->major_faults);
+    write_fact(w, "read_bytes", thread->read_bytes);
+    write_fact(w, "write_bytes", thread->write_bytes);
+    json_write_close(w, '}');
+}
+
+#define COLUMN(w, name, kind, count, value)    \
+    do {                                       \
+        json_write_open(w, name, '[');         \
+        for (size_t i = 0; i < (count); i++)   \
+            json_write_##kind(w, NULL, value); \
+        json_write_close(w, ']');              \
+    } while (0)
+
+static void write_places(struct json_writer *w, const struct resolved *doc)
+{
+    const struct resolved_location *p = doc->locations;
+    json_write_open(w, "locations", '{');
+    COLUMN(w, "function", text, doc->location_count, p[i].function);
+    COLUMN(w, "image", text, doc->location_count, p[i].image);
+    COLUMN(w, "file", text, doc->location_count, p[i].file);
+    COLUMN(w, "line", u64, doc->location_count, p[i].line);
+    COLUMN(w, "offset", u64, doc->location_count, p[i].offset);
+    COLUMN(w, "named", u64, doc->location_count, p[i].named);
+    COLUMN(w, "inlined", u64, doc->location_count, p[i].inlined);
+    COLUMN(w, "role", text, doc->location_count, role_name(p[i].role));
+    COLUMN(w, "rule", u64, doc->location_count, p[i].rule);
+    COLUMN(w, "mark", u64, doc->location_count, p[i].mark);
+    COLUMN(w, "rules_pack", text, doc->rule_count, doc->rules[i].pack);
+    COLUMN(w, "rules_version", u64, doc->rule_count, (uint64_t)doc->rules[i].version);
+    COLUMN(w, "rules_line", u64, doc->rule_count, doc->rules[i].line);
+    COLUMN(w, "rules_text", text, doc->rule_count, doc->rules[i].text);
+    json_write_close(w, '}');
+}
+
+static void write_samples(struct json_writer *w, const struct resolved *doc)
+{
+    const struct report_sample *s = doc->samples;
+    json_write_open(w, "samples", '{');
+    json_write_u64(w, "period_ms", doc->period_ms);
+    COLUMN(w, "at_ms", u64, doc->sample_count, s[i].at_ms);
+    COLUMN(w, "weight_ms", u64, doc->sample_count, s[i].weight_ms);
+    COLUMN(w, "node", u64, doc->sample_count, s[i].node);
+    COLUMN(w, "state", u64, doc->sample_count, (unsigned char)s[i].state);
+    COLUMN(w, "syscall", i64, doc->sample_count, s[i].syscall);
+    COLUMN(w, "loss", u64, doc->sample_count, (unsigned char)s[i].loss);
+    COLUMN(w, "folded", u64, doc->sample_count, s[i].folded);
+    COLUMN(w, "skipped", u64, doc->sample_count, s[i].skipped);
+    if (doc->thread_count)
+        COLUMN(w, "thread", u64, doc->sample_count, s[i].thread);
+    json_write_close(w, '}');
+}
+
+static void write_hot(struct json_writer *w, const struct resolved_hot *hot)
+{
+    json_write_open(w, "hot", '{');
+    json_write_u64(w, "node", hot->node);
+    json_write_u64(w, "run", hot->run);
+    json_write_u64(w, "thread", hot->thread);
+    COLUMN(w, "repeat", u64, hot->depth, hot->repeat[i]);
+    json_write_i64(w, "caller1", hot->caller1);
+    json_write_i64(w, "caller2", hot->caller2);
+    json_write_close(w, '}');
+}
+
+static void write_lists(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, "threads", '[');
+    for (size_t i = 0; i < doc->thread_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_u64(w, "tid", doc->threads[i].tid);
+        json_write_text(w, "name", doc->threads[i].name);
+        json_write_text(w, "role", doc->threads[i].role);
+        write_fact(w, "cpu_ms", doc->threads[i].cpu_ms);
+        json_write_u64(w, "node", doc->threads[i].node);
+        json_write_text(w, "state", (const char[]){doc->threads[i].state, 0});
+        json_write_i64(w, "syscall", doc->threads[i].syscall);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    json_write_open(w, "facts", '[');
+    for (size_t i = 0; i < doc->fact_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "name", doc->facts[i].name);
+        json_write_text(w, "value", doc->facts[i].value);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
+static void write_causes(struct json_writer *w, const struct resolved *doc)
+{
+    if (doc->lock.known) {
+        json_write_open(w, "lock", '{');
+        json_write_u64(w, "address", doc->lock.address);
+        write_fact(w, "owner_tid", doc->lock.owner_tid);
+        json_write_close(w, '}');
+    }
+    if (doc->cpu.known) {
+        json_write_open(w, "cpu", '{');
+        json_write_u64(w, "window_ms", doc->cpu.window_ms);
+        json_write_u64(w, "percent", doc->cpu.percent);
+        write_fact(w, "limit_percent", doc->cpu.limit_percent);
+        json_write_close(w, '}');
+    }
+    if (doc->disk.known) {
+        json_write_open(w, "disk", '{');
+        json_write_u64(w, "window_ms", doc->disk.window_ms);
+        json_write_u64(w, "read_bytes", doc->disk.read_bytes);
+        json_write_u64(w, "write_bytes", doc->disk.write_bytes);
+        write_fact(w, "limit_bytes", doc->disk.limit_bytes);
+        json_write_close(w, '}');
+    }
+    if (doc->frames.known) {
+        json_write_open(w, "frames", '{');
+        json_write_u64(w, "ticks", doc->frames.ticks);
+        json_write_u64(w, "dropped", doc->frames.dropped);
+        write_fact(w, "window_ms", doc->frames.window_ms);
+        write_fact(w, "period_us", doc->frames.period_us);
+        write_fact(w, "longest_ms", doc->frames.longest_ms);
+        json_write_close(w, '}');
+    }
+    if (doc->suppressed.count) {
+        json_write_open(w, "suppressed", '{');
+        json_write_u64(w, "count", doc->suppressed.count);
+        write_fact(w, "duration_ms", doc->suppressed.duration_ms);
+        json_write_close(w, '}');
+    }
+}
+
+static void write_verdict(struct json_writer *w, const char *key, const struct resolved_verdict *verdict)
+{
+    if (!verdict->known)
+        return;
+    json_write_open(w, key, '{');
+    json_write_u64(w, "location", verdict->location);
+    json_write_u64(w, "share_ppm", verdict->share_ppm);
+    json_write_close(w, '}');
+}
+
+static void write_holder(struct json_writer *w, const struct resolved_holder *holder)
+{
+    json_write_open(w, "holder", '{');
+    json_write_bool(w, "itself", holder->itself);
+    json_write_i64(w, "thread", holder->thread);
+    json_write_i64(w, "frame", holder->frame);
+    json_write_close(w, '}');
+}
+
+static void write_cost(struct json_writer *w, const struct report_cost *cost)
+{
+    json_write_open(w, "cost", '{');
+    json_write_u64(w, "samples", cost->samples);
+    json_write_u64(w, "stopped_max_ns", cost->stopped_max_ns);
+    json_write_u64(w, "stopped_sum_ns", cost->stopped_sum_ns);
+    json_write_u64(w, "unwind_sum_ns", cost->unwind_sum_ns);
+    json_write_u64(w, "watch_cpu_us", cost->watch_cpu_us);
+    write_fact(w, "wakeups", cost->wakeups);
+    write_fact(w, "stored_bytes", cost->stored_bytes);
+    write_fact(w, "period_raised", cost->period_raised);
+    json_write_close(w, '}');
+}
+
+static void write_turns(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, "turns", '{');
+    COLUMN(w, "from_ms", u64, doc->bucket_count, doc->buckets[i].from_ms);
+    COLUMN(w, "count", u64, doc->bucket_count, doc->buckets[i].count);
+    json_write_close(w, '}');
+}
+
+static void write_parts(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, "key", '[');
+    for (size_t k = 0; k < doc->part_count; k++) {
+        const struct resolved_part *part = &doc->parts[k];
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "part", part->part);
+        json_write_text(w, "text", part->text);
+        COLUMN(w, "rules", u64, part->rule_count, part->rules[i]);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
+static void write_document(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, NULL, '{');
+    json_write_u64(w, "resolved", MIRE_RESOLVED_VERSION);
+    json_write_text(w, "trigger", doc->trigger);
+    json_write_text(w, "name", doc->name);
+    json_write_text(w, "gate", gate_name(doc->gate));
+    json_write_bool(w, "launch", doc->launch);
+    json_write_bool(w, "foreground", doc->foreground);
+    json_write_bool(w, "foreground_known", doc->foreground_known);
+    json_write_u64(w, "threshold_ms", doc->threshold_ms);
+    json_write_u64(w, "late_ms", doc->late_ms);
+    json_write_u64(w, "suspended_ms", doc->suspended_ms);
+    json_write_u64(w, "begin_slack_ms", doc->begin_slack_ms);
+    json_write_text(w, "guess", doc->guess);
+    write_causes(w, doc);
+    exit_write(w, "exit", &doc->exit);
+    write_watched(w, &doc->thread);
+    write_places(w, doc);
+    json_write_open(w, "nodes", '{');
+    COLUMN(w, "parent", u64, doc->node_count - 1, doc->nodes[i + 1].parent);
+    COLUMN(w, "location", u64, doc->node_count - 1, doc->nodes[i + 1].location);
+    json_write_close(w, '}');
+    write_samples(w, doc);
+    write_hot(w, &doc->hot);
+    write_verdict(w, "blame", &doc->blame);
+    write_verdict(w, "verdict", &doc->verdict);
+    json_write_text(w, "why", doc->why);
+    write_parts(w, doc);
+    write_lists(w, doc);
+    memory_document_write(w, &doc->memory);
+    write_holder(w, &doc->holder);
+    write_cost(w, &doc->cost);
+    write_turns(w, doc);
+    json_write_close(w, '}');
+}
+
+int resolved_encode(unsigned char **bytes_out, size_t *len_out, const struct resolved *doc)
+{
+    struct json_writer w;
+    json_write_begin(&w);
+    write_document(&w, doc);
+    unsigned char *bytes = NULL;
+    size_t room = ZSTD_compressBound(w.len);
+    if (!w.failed)
+        bytes = malloc(room);
+    size_t len = bytes ? ZSTD_compress(bytes, room, w.text, w.len, LEVEL) : 0;
+    free(w.text);
+    if (!bytes || ZSTD_isError(len)) {
+        free(bytes);
+        return -1;
+    }
+    *bytes_out = bytes;
+    *len_out = len;
+    return 0;
+}

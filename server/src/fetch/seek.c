@@ -1,0 +1,258 @@
+/* seek.c - one image after the other; no transaction is open while the network is asked. */
+#include "fetch/seek.h"
+#include "fetch/debuginfod.h"
+#include "pipeline/worker.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "base/scope.h"
+#include "object/object.h"
+#include "rows/rekey.h"
+#include "rows/symbol.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAUSE_MS    2000
+#define AGAIN_S     3600  /* after it was nowhere; doubles */
+#define AGAIN_MAX_S 86400 /* also after it was found: should reports miss it still */
+#define FAILED_S    300   /* after a server did not answer; doubles */
+#define DIRS_MS     10000 /* between looks for files that were put into a directory since */
+#define DIRS_MAX    2000  /* images of one look */
+
+struct seeking {
+    struct worker *worker;
+    struct symbol_wanted wanted;
+    char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
+    char answer[256]; /* for people */
+    bool found, failed;
+};
+
+/* Is it the debug file of that build id? */
+static bool is_wanted(struct object_facts *facts, const struct seeking *seeking, int fd)
+{
+    struct file_bytes bytes;
+    if (!file_bytes_map_fd(&bytes, fd))
+        return false;
+    const struct symbol_wanted *wanted = &seeking->wanted;
+    bool good = !object_look(facts, bytes.bytes, bytes.len, wanted->id, wanted->id_len) &&
+                facts->id_len == wanted->id_len && !memcmp(facts->id, wanted->id, wanted->id_len) &&
+                (facts->has_dwarf || facts->has_symbols);
+    file_bytes_unmap(&bytes);
+    return good;
+}
+
+/* Does a file with lines lie in a directory, in which, and since when? */
+static bool find_in_dirs(size_t *at_out, int64_t *since_us_out, const struct seeking *seeking)
+{
+    struct stat st;
+    const struct work_options *options = &seeking->worker->work->options;
+    struct object_facts facts;
+    char path[PATH_MAX];
+    for (size_t i = 0; i < options->symbol_dir_count; i++) {
+        snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", options->symbol_dirs[i], seeking->hex,
+                 seeking->hex + 2);
+        MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0 || fstat(fd, &st) != 0 || !is_wanted(&facts, seeking, fd) || !facts.has_dwarf)
+            continue;
+        *at_out = i;
+        *since_us_out = (int64_t)st.st_ctim.tv_sec * 1000000 + st.st_ctim.tv_nsec / 1000;
+        return true;
+    }
+    return false;
+}
+
+/* Those who symbolicate look in directories themselves. */
+static void seek_in_dirs(struct seeking *seeking)
+{
+    const struct work_options *options = &seeking->worker->work->options;
+    size_t at;
+    int64_t since_us;
+    seeking->found = find_in_dirs(&at, &since_us, seeking);
+    if (seeking->found)
+        snprintf(seeking->answer, sizeof seeking->answer, "found in %.200s", options->symbol_dirs[at]);
+}
+
+/* Images that were in no directory, or in one as a damaged file, and by now lie there: they are due at once. 0 or a
+ * fault. */
+static int look_into_dirs(struct worker *worker)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    struct seeking seeking = {.worker = worker};
+    size_t at;
+    int64_t since_us;
+    int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_EACH);
+    if (!rc)
+        rc = pg_symbols_sought(&rows, tx, DIRS_MAX, AGAIN_MAX_S);
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        struct pg_bytes id = pg_bytes(rows, i, 0);
+        seeking.wanted.id_len = id.len;
+        memcpy(seeking.wanted.id, id.bytes, id.len);
+        hex_format(seeking.hex, id.bytes, id.len);
+        bool lay_there = !pg_is_null(rows, i, 1);
+        if (find_in_dirs(&at, &since_us, &seeking) && (!lay_there || since_us > pg_time(rows, i, 1)))
+            rc = pg_symbol_due(tx, id);
+    }
+    return rc;
+}
+
+/* Store what a server sent, and that it came. */
+static int store(const struct seeking *seeking, int fd, const struct object_facts *facts, const char *server)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    struct pg_bytes id = {facts->id, facts->id_len};
+    uint8_t hash[32];
+    struct file_bytes file;
+    if (!file_bytes_map_fd(&file, fd))
+        return MIRE_FAULT_SYSTEM;
+    int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
+    struct symbol_file kept = {.build_id = id,
+                               .debug = facts->has_dwarf,
+                               .arch = facts->arch,
+                               .name = seeking->wanted.name,
+                               .size_bytes = (int64_t)file.len,
+                               .hash = {hash, sizeof hash},
+                               .defect = "",
+                               .depth = ""};
+    hash_blake2b(hash, sizeof hash, file.bytes, file.len);
+    if (!rc)
+        rc = pg_symbol_begin(tx, &kept);
+    if (rc > 0) { /* somebody sent a better one meanwhile */
+        file_bytes_unmap(&file);
+        return 0;
+    }
+    if (!rc)
+        rc = pg_symbol_source(tx, id, facts->has_dwarf, server);
+    if (!rc)
+        rc = pg_symbol_put(tx, id, facts->has_dwarf, file.bytes, file.len);
+    if (!rc)
+        rc = pg_symbol_arrived(tx, id);
+    file_bytes_unmap(&file);
+    return rc ? rc : pg_commit(&tx);
+}
+
+static int ask_server(struct seeking *seeking, const char *server)
+{
+    const struct work *work = seeking->worker->work;
+    struct debuginfod_options options = {.server = server,
+                                         .most_bytes = work->options.debuginfod_max_bytes,
+                                         .within_s = work->options.debuginfod_within_s,
+                                         .stopping = &work->stopping};
+    struct object_facts facts;
+    char why[160];
+    MIRE_SCOPED(close_fd)
+    int fd = work->options.cache_dir ? open(work->options.cache_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
+                                     : memfd_create("mire-debuginfod", MFD_CLOEXEC);
+    if (fd < 0)
+        return MIRE_FAULT_SYSTEM;
+    enum debuginfod_answer answer = debuginfod_get(why, sizeof why, fd, &options, seeking->hex);
+    if (answer == DEBUGINFOD_FOUND && !is_wanted(&facts, seeking, fd)) {
+        snprintf(why, sizeof why, "sent something else");
+        answer = DEBUGINFOD_FAILED;
+    }
+    size_t len = strlen(seeking->answer);
+    if (answer == DEBUGINFOD_FAILED) {
+        seeking->failed = true;
+        snprintf(seeking->answer + len, sizeof seeking->answer - len, "%s%.100s %s", len ? "; " : "", server, why);
+        log_event(work->options.log, MIRE_LOG_WARN, "seek.failed", LOG_TEXT("server", server),
+                  LOG_TEXT("build_id", seeking->hex), LOG_TEXT("reason", why));
+    }
+    if (answer != DEBUGINFOD_FOUND)
+        return 0;
+    seeking->found = true;
+    snprintf(seeking->answer, sizeof seeking->answer, "fetched from %.200s", server);
+    return store(seeking, fd, &facts, server);
+}
+
+/* When it is looked for again, seconds from now. */
+static int64_t again_s(const struct seeking *seeking)
+{
+    int64_t seconds = seeking->failed ? FAILED_S : AGAIN_S;
+    if (seeking->found)
+        return AGAIN_MAX_S;
+    for (int64_t i = 1; i < seeking->wanted.looks && seconds < AGAIN_MAX_S; i++)
+        seconds *= 2;
+    return seconds < AGAIN_MAX_S ? seconds : AGAIN_MAX_S;
+}
+
+static void say_nowhere(char *out, size_t room, size_t dirs, size_t servers)
+{
+    int len = snprintf(out, room, "not in %zu director%s", dirs, dirs == 1 ? "y" : "ies");
+    if (servers)
+        snprintf(out + len, room - (size_t)len, ", nor at %zu debuginfod server%s", servers, servers == 1 ? "" : "s");
+    else
+        snprintf(out + len, room - (size_t)len, "; no debuginfod server is asked");
+}
+
+static int tell(struct seeking *seeking)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    const struct work_options *options = &seeking->worker->work->options;
+    struct pg_bytes id = {seeking->wanted.id, seeking->wanted.id_len};
+    if (!seeking->answer[0])
+        say_nowhere(seeking->answer, sizeof seeking->answer, options->symbol_dir_count, options->debuginfod_count);
+    int rc = pg_begin(&tx, options->pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_symbol_answer(tx, id, seeking->answer, again_s(seeking));
+    return rc ? rc : pg_commit(&tx);
+}
+
+static int claim(struct seeking *seeking)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
+    int found = rc ? rc : pg_symbol_wanted(&seeking->wanted, tx);
+    if (found > 0)
+        rc = pg_commit(&tx);
+    return found <= 0 ? found : rc ? rc : 1;
+}
+
+static int arrived_in_dir(const struct seeking *seeking)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_symbol_arrived(tx, (struct pg_bytes){seeking->wanted.id, seeking->wanted.id_len});
+    return rc ? rc : pg_commit(&tx);
+}
+
+int seek_step(struct worker *worker)
+{
+    const struct work_options *options = &worker->work->options;
+    struct seeking seeking = {.worker = worker};
+    int rc = claim(&seeking);
+    if (rc <= 0)
+        return rc;
+    hex_format(seeking.hex, seeking.wanted.id, seeking.wanted.id_len);
+    seek_in_dirs(&seeking);
+    rc = seeking.found ? arrived_in_dir(&seeking) : 0;
+    for (size_t i = 0; !rc && i < options->debuginfod_count && !seeking.found; i++)
+        rc = ask_server(&seeking, options->debuginfod[i]);
+    if (!rc)
+        rc = tell(&seeking);
+    return rc ? rc : 1;
+}
+
+void *seek_main(void *argument)
+{
+    struct worker *worker = argument;
+    struct work *work = worker->work;
+    uint64_t looked_ms = clock_mono_ns() / 1000000;
+    while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
+        uint64_t now_ms = clock_mono_ns() / 1000000;
+        bool looks = work->options.symbol_dir_count && now_ms - looked_ms >= DIRS_MS;
+        int rc = looks ? look_into_dirs(worker) : 0;
+        looked_ms = looks ? now_ms : looked_ms;
+        rc = rc ? rc : seek_step(worker);
+        if (rc <= 0)
+            worker_pause(work, PAUSE_MS);
+    }
+    return NULL;
+}

@@ -1,0 +1,69 @@
+/*
+ * stages.h - the stages a report passes, and what it carries from one to the next. Inside pipeline/ only.
+ */
+#ifndef MIRE_PIPELINE_STAGES_H
+#define MIRE_PIPELINE_STAGES_H
+
+#include "aggregate/aggregate.h"
+#include "cluster/cluster.h"
+#include "feature/memory.h"
+#include "inbox/inbox.h"
+#include "model/report.h"
+#include "model/resolved.h"
+#include "symbolicate/symbolicate.h"
+
+struct item {
+    struct arena *arena; /* emptied before each report */
+    struct pg_tx *tx;    /* the report's transaction */
+    struct journal *journal;
+    struct journal_slot *slot; /* the worker's own */
+    struct symbols *symbols;   /* the worker's own */
+    const struct rules *rules;
+    const struct suspect_rules *suspects;
+    struct modules *modules; /* the worker's own */
+    uint64_t now_ms;
+    struct inbox_claim claim;
+    struct report report;             /* after decode */
+    struct resolved resolved;         /* after symbolicate; roles, hot: after feature */
+    struct symbolicate_counts counts; /* after symbolicate */
+    struct feature feature;           /* after feature */
+    int64_t version_id, issue_id;     /* after cluster */
+    int32_t tree;                     /* the same: level 3, 0 if it is not kept */
+    char reason[320];                 /* why a stage gave up */
+};
+
+enum stage_outcome {
+    MIRE_STAGE_DONE = 0,
+    MIRE_STAGE_UNUSABLE = 1, /* the report itself is at fault: trying again cannot help */
+};
+
+struct stage {
+    const char *name;              /* as in dead_letter.stage */
+    int (*run)(struct item *item); /* an outcome or a fault */
+};
+
+/* The stages up to the feature, one after the other: an outcome or a fault. What they change in rows is at most a
+ * version that is new. */
+int stages_derive(struct item *item);
+
+/* What came of them, as the rows that cluster and aggregate make. Texts are borrowed from the item. */
+void stages_issue(struct issue_row *out, const struct item *item);
+void stages_facts(struct aggregate_facts *out, const struct item *item);
+
+/* Issues as rows. */
+struct cluster_index stages_index(struct pg_tx *tx);
+
+/* Level 3 of item->issue_id: the stack that stands for a tree is kept when the tree is new; one tree more than are kept
+ * has no number. 0 or a fault. */
+int stages_keep_tree(struct item *item);
+
+/* Modules without debug file, in the item's arena; there are as many as item->counts.missing_count. 0 or a fault. */
+int stages_missing(struct missing_debug_row **out, const struct item *item);
+
+/* Store the resolved stacks of a report, in place of earlier ones. */
+int stages_store_stacks(const struct item *item, const struct report_key *key);
+
+extern const struct stage work_stages[];
+extern const size_t work_stage_count;
+
+#endif

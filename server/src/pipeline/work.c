@@ -1,0 +1,339 @@
+/*
+ * work.c - the workers.
+ *
+ *     stage says            then
+ *     done                  next stage; after the last: finish, commit
+ *     unusable              undo, dead letter, commit
+ *     fault: away, raced    roll back, wait a little; the report is due again at once
+ *     fault: anything else  undo, count the attempt, commit; dead letter after the last attempt
+ *     nothing, ever again   the next process counts the attempt (journal.h)
+ */
+#include "pipeline/work.h"
+#include "rekey/rekey.h"
+#include "fetch/seek.h"
+#include "pipeline/worker.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "base/metric.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define IDLE_MS      1000 /* between looks at an inbox that nobody rings for */
+#define PAUSE_MS     250  /* after the first fault in a row; doubles */
+#define PAUSE_MAX_MS 8000
+#define ARENA_BYTES  (512u << 20) /* of one report: its model, stacks and trees */
+
+/* Why the stage failed, for the inbox and the log. */
+static void explain(struct item *item, int rc)
+{
+    const char *complaint = rc == MIRE_FAULT_SQL ? pg_complaint(item->tx) : "";
+    if (rc < 0)
+        snprintf(item->reason, sizeof item->reason, "%s%s%s", fault_name(rc), complaint[0] ? ": " : "", complaint);
+}
+
+/* Run the stages. *failed_out: the stage that did not succeed. */
+static int run_stages(const struct work *work, struct item *item, const char **failed_out)
+{
+    for (size_t i = 0; i < work->options.stage_count; i++) {
+        const struct stage *stage = &work->options.stages[i];
+        journal_stage(item->journal, item->slot, stage->name);
+        int rc = stage->run(item);
+        if (rc) {
+            *failed_out = stage->name;
+            return rc;
+        }
+    }
+    journal_stage(item->journal, item->slot, "commit");
+    return 0;
+}
+
+static void log_failure(const struct work *work, const struct item *item, const char *stage, bool is_final)
+{
+    char id[MIRE_UUID_TEXT];
+    uuid_format(id, &item->claim.report_id);
+    log_event(work->options.log, MIRE_LOG_WARN, is_final ? "work.gave_up" : "work.failed", LOG_TEXT("report", id),
+              LOG_TEXT("stage", stage), LOG_TEXT("reason", item->reason),
+              LOG_NUMBER("attempt", item->claim.attempts + 1));
+}
+
+/* Put a report that could not be worked on where it belongs; the transaction goes on from before the stages. */
+static int put_aside(struct work *work, struct item *item, const char *stage, int rc)
+{
+    bool unusable = rc == MIRE_STAGE_UNUSABLE;
+    bool is_final = unusable || item->claim.attempts + 1 >= MIRE_INBOX_ATTEMPTS_MAX;
+    explain(item, rc);
+    rc = pg_undo(item->tx);
+    if (!rc)
+        rc = inbox_fail(item->tx, &item->claim, stage, item->reason, unusable);
+    if (rc)
+        return rc;
+    log_failure(work, item, stage, is_final);
+    atomic_fetch_add_explicit(is_final ? &work->given_up : &work->failed, 1, memory_order_relaxed);
+    return 0;
+}
+
+/* A claimed report through the stages, to where it belongs, and commit. */
+static int finish_one(struct work *work, struct item *item, struct pg_tx **tx, uint64_t begun_ns)
+{
+    const char *stage = NULL;
+    int rc = pg_save(*tx);
+    if (rc)
+        return rc;
+    rc = run_stages(work, item, &stage);
+    if (rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED)
+        return rc;
+    bool done = !rc;
+    rc = done ? inbox_finish(*tx, &item->claim) : put_aside(work, item, stage, rc);
+    if (!rc)
+        rc = pg_commit(tx);
+    if (!rc && done) {
+        atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
+        histogram_count(&work->seconds, clock_mono_ns() - begun_ns);
+    }
+    return rc;
+}
+
+struct item worker_item(struct worker *worker, struct pg_tx *tx)
+{
+    struct work *work = worker->work;
+    return (struct item){.arena = &worker->arena,
+                         .tx = tx,
+                         .journal = &work->journal,
+                         .slot = worker->slot,
+                         .symbols = worker->symbols,
+                         .rules = work->rules,
+                         .suspects = work->suspects,
+                         .modules = &worker->modules,
+                         .now_ms = clock_mono_ns() / 1000000};
+}
+
+void worker_pause(const struct work *work, int ms)
+{
+    for (int waited = 0; waited < ms && !atomic_load_explicit(&work->stopping, memory_order_relaxed); waited += 50)
+        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
+}
+
+/* One report. 1: there was one, 0: nothing is due, below zero: a fault, nothing has changed. */
+static int work_one(struct worker *worker)
+{
+    struct work *work = worker->work;
+    uint64_t begun_ns = clock_mono_ns();
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    struct item item = worker_item(worker, NULL);
+    size_t got = 0;
+    arena_reset(&worker->arena);
+    int rc = pg_begin(&tx, work->options.pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = inbox_claim(&item.claim, 1, &got, tx, &worker->arena);
+    if (rc || !got)
+        return rc;
+    item.tx = tx;
+    rc = app_rules_of(&item.rules, &worker->app_rules, tx, &worker->arena, item.claim.app_id);
+    if (rc)
+        return rc;
+    unpack_in(&worker->unpack, tx);
+    if (item.claim.attempts)
+        pthread_rwlock_wrlock(&work->turn);
+    else
+        pthread_rwlock_rdlock(&work->turn);
+    journal_take(&work->journal, worker->slot, &item.claim);
+    rc = finish_one(work, &item, &tx, begun_ns);
+    journal_drop(&work->journal, worker->slot);
+    pthread_rwlock_unlock(&work->turn);
+    return rc ? rc : 1;
+}
+
+static void *worker_main(void *argument)
+{
+    struct worker *worker = argument;
+    struct work *work = worker->work;
+    uint64_t seen = 0;
+    int pause_ms = PAUSE_MS;
+    while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
+        int rc = work_one(worker);
+        if (rc == 0)
+            (void)inbox_wait(work->wakeup, &seen, IDLE_MS);
+        if (rc >= 0) {
+            pause_ms = PAUSE_MS;
+            continue;
+        }
+        worker_pause(work, pause_ms);
+        pause_ms = rc == MIRE_FAULT_RACED || pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MS : pause_ms * 2;
+    }
+    return NULL;
+}
+
+static int tell_rules(enum rules_outcome outcome, const struct rules_fault *fault, const char *path,
+                      const struct log *log)
+{
+    switch (outcome) {
+    case MIRE_RULES_OK:
+        return 0;
+    case MIRE_RULES_WRONG:
+        log_event(log, MIRE_LOG_ERROR, "work.rules", LOG_TEXT("path", path ? path : "built in"),
+                  LOG_NUMBER("line", fault->line), LOG_TEXT("reason", fault->text));
+        return MIRE_FAULT_BROKEN;
+    default:
+        return MIRE_FAULT_MEMORY;
+    }
+}
+
+static int read_rules(struct work *work, const struct work_options *options)
+{
+    struct rules_fault fault = {0};
+    enum rules_outcome outcome = rules_load(&work->rules, &fault, options->rules_path);
+    int rc = tell_rules(outcome, &fault, options->rules_path, options->log);
+    if (rc)
+        return rc;
+    outcome = suspect_rules_load(&work->suspects, &fault, options->suspects_path);
+    return tell_rules(outcome, &fault, options->suspects_path, options->log);
+}
+
+static bool admit(void *context, const uint8_t *id, size_t id_len)
+{
+    struct worker *worker = context;
+    return journal_module(&worker->work->journal, worker->slot, id, id_len);
+}
+
+static void log_refused(void *context, const char *path, const char *why)
+{
+    const struct work *work = context;
+    log_event(work->options.log, MIRE_LOG_WARN, "work.symbols_refused", LOG_TEXT("file", path),
+              LOG_TEXT("reason", why));
+}
+
+static int start_worker(struct work *work, void *(*run)(void *worker))
+{
+    struct worker *worker = &work->workers[work->started];
+    const struct work_options *options = &work->options;
+    struct symbols_options symbols = MIRE_SYMBOLS_OPTIONS;
+    worker->work = work;
+    worker->slot = journal_slot(&work->journal, (size_t)work->started);
+    worker->app_rules = (struct app_rules){.base = work->rules, .log = options->log};
+    worker->unpack.cache_dir = options->cache_dir;
+    worker->unpack.cache_max_bytes = options->cache_max_bytes;
+    worker->unpack.log = options->log;
+    symbols.dirs = options->symbol_dirs;
+    symbols.dir_count = options->symbol_dir_count;
+    symbols.local_images = options->local_images;
+    symbols.admit = admit;
+    symbols.admit_context = worker;
+    symbols.uploaded = unpack_find;
+    symbols.contents_id = unpack_contents_id;
+    symbols.arrivals = unpack_arrivals;
+    symbols.converted = unpack_forget;
+    symbols.uploaded_context = &worker->unpack;
+    symbols.cache_dir = options->cache_dir;
+    symbols.cache_max_bytes = options->cache_max_bytes;
+    symbols.converter = options->converter;
+    symbols.refused = log_refused;
+    symbols.refused_context = work;
+    arena_init(&worker->arena, ARENA_BYTES);
+    if (symbols_open(&worker->symbols, &symbols))
+        return MIRE_FAULT_MEMORY;
+    if (pthread_create(&worker->thread, NULL, run, worker) != 0) {
+        symbols_close(worker->symbols);
+        return MIRE_FAULT_SYSTEM;
+    }
+    work->started++;
+    return 0;
+}
+
+/* What the last process left in hand. Without the file reports are worked on all the same. */
+static int recover(struct work *work)
+{
+    const struct work_options *options = &work->options;
+    int rc = options->cache_dir ? journal_open(&work->journal, options->cache_dir) : 0;
+    if (rc)
+        log_event(options->log, MIRE_LOG_WARN, "work.in_hand", LOG_TEXT("dir", options->cache_dir),
+                  LOG_TEXT("reason", rc == 1 ? "another process has it" : strerror(errno)));
+    return journal_recover(&work->journal, options->pg, options->log);
+}
+
+/* Whoever waits to work alone comes next. */
+static void init_turn(struct work *work)
+{
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&work->turn, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+}
+
+int work_start(struct work **out, const struct work_options *options)
+{
+    size_t threads = options->threads > 0 ? (size_t)options->threads : 1;
+    struct work *work = calloc(1, sizeof *work + (threads + 2) * sizeof work->workers[0]);
+    if (!work)
+        return MIRE_FAULT_MEMORY;
+    work->options = *options;
+    if (!options->stages) {
+        work->options.stages = work_stages;
+        work->options.stage_count = work_stage_count;
+    }
+    init_turn(work);
+    work->seconds.first = 0.001;
+    work->seconds.unit = 1e-9;
+    work->wakeup = options->wakeup;
+    work->own_wakeup = !options->wakeup;
+    int rc = read_rules(work, options);
+    if (!rc && work->own_wakeup)
+        rc = inbox_wakeup_new(&work->wakeup);
+    if (!rc)
+        rc = recover(work);
+    for (size_t i = 0; i < threads && !rc; i++)
+        rc = start_worker(work, worker_main);
+    if (!rc)
+        rc = start_worker(work, rekey_main);
+    if (!rc && (options->symbol_dir_count || options->debuginfod_count))
+        rc = start_worker(work, seek_main);
+    if (rc) {
+        work_stop(work);
+        return rc;
+    }
+    *out = work;
+    return 0;
+}
+
+void work_stop(struct work *work)
+{
+    if (!work)
+        return;
+    atomic_store_explicit(&work->stopping, true, memory_order_relaxed);
+    inbox_wake(work->wakeup);
+    for (int i = 0; i < work->started; i++) {
+        pthread_join(work->workers[i].thread, NULL);
+        symbols_close(work->workers[i].symbols);
+        arena_fini(&work->workers[i].arena);
+        app_rules_fini(&work->workers[i].app_rules);
+    }
+    if (work->own_wakeup)
+        inbox_wakeup_free(work->wakeup);
+    journal_close(&work->journal);
+    pthread_rwlock_destroy(&work->turn);
+    rules_free(work->rules);
+    suspect_rules_free(work->suspects);
+    free(work);
+}
+
+void work_metrics(struct work *work, struct text *out)
+{
+    metric_head(out, "mire_reports_worked_total", "counter", "Reports taken from the inbox, by what came of it.");
+    metric_value(out, "mire_reports_worked_total", "outcome=\"done\"", (double)atomic_load(&work->done));
+    metric_value(out, "mire_reports_worked_total", "outcome=\"failed\"", (double)atomic_load(&work->failed));
+    metric_value(out, "mire_reports_worked_total", "outcome=\"dead_letter\"", (double)atomic_load(&work->given_up));
+    metric_head(out, "mire_reports_rekeyed_total", "counter", "Stored reports derived anew, by what came of it.");
+    metric_value(out, "mire_reports_rekeyed_total", "outcome=\"moved\"", (double)atomic_load(&work->moved));
+    metric_value(out, "mire_reports_rekeyed_total", "outcome=\"stayed\"", (double)atomic_load(&work->stayed));
+    metric_value(out, "mire_reports_rekeyed_total", "outcome=\"failed\"", (double)atomic_load(&work->left));
+    histogram_write(out, "mire_work_seconds", "Time from claim to commit of a report.", &work->seconds);
+}

@@ -1,0 +1,66 @@
+/*
+ * work.h - takes reports from the inbox through the stages into rows.
+ *
+ *     claim -> decode -> symbolicate -> feature -> cluster -> aggregate -> finish -> COMMIT
+ *
+ * One report, one transaction: the claim, all that is derived and the removal from the inbox commit together or not at
+ * all. Killed anywhere, the report is worked on again and counted once. A report that cannot be read becomes a dead
+ * letter at once; one that fails otherwise is tried again later, a few times, and holds up no other.
+ *
+ * A report whose processing ends the process is tried again after a pause like any that failed, and given up like it:
+ * what is in flight is in a journal in cache_dir (journal.h). Reports that failed before are worked on alone, so that no other is
+ * blamed for them.
+ *
+ * Threads: each worker has its own connection, symbols and arena; they share the rule pack, which never changes.
+ */
+#ifndef MIRE_PIPELINE_WORK_H
+#define MIRE_PIPELINE_WORK_H
+
+#include "inbox/inbox.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct log;
+struct stage;
+struct text;
+struct work;
+
+struct work_options {
+    struct pg *pg; /* a connection for each worker must come free */
+    const struct log *log;
+    struct inbox_wakeup *wakeup; /* woken when reports arrive; NULL: look once a second */
+    int threads;                 /* 1.. */
+    const char *rules_path;      /* rules asked before the built-in ones; NULL or "": none */
+    const char *suspects_path;   /* the same, of what a process may hold */
+    const char *cache_dir;       /* where uploaded debug files are unpacked and converted ones kept; may be emptied at
+                                  any time; NULL: uploaded ones are not used, others converted into memory */
+    uint64_t cache_max_bytes;    /* of the files there; what was used longest ago goes first; 0: no limit */
+    const char *converter;       /* as in symbols_options; NULL: debug files are converted in this process */
+    const char *const *symbol_dirs; /* roots with .build-id/ below */
+    size_t symbol_dir_count;
+    const char *const *debuginfod; /* servers that are asked for what is nowhere else, in order */
+    size_t debuginfod_count;
+    uint64_t debuginfod_max_bytes; /* of a file they send */
+    int debuginfod_within_s;       /* their whole answer */
+    const struct stage *stages;    /* work_stages, or a test's own; NULL: work_stages */
+    size_t stage_count;
+    bool local_images; /* also read the images' own paths on this machine, if the build ids are the same */
+};
+
+#define MIRE_WORK_OPTIONS_INIT \
+    {                          \
+        .threads = 2           \
+    }
+
+/* Start the workers. Options are borrowed until work_stop. 0, or a fault, logged (MIRE_FAULT_BROKEN: the rule pack is
+ * wrong). */
+int work_start(struct work **out, const struct work_options *options);
+
+/* Let every worker end the report it is at, then stop. NULL is fine. */
+void work_stop(struct work *work);
+
+/* Append counters in Prometheus' format. */
+void work_metrics(struct work *work, struct text *out);
+
+#endif

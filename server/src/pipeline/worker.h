@@ -1,0 +1,57 @@
+/*
+ * worker.h - a thread of work.h and what is its own. Inside pipeline/ only.
+ */
+#ifndef MIRE_PIPELINE_WORKER_H
+#define MIRE_PIPELINE_WORKER_H
+
+#include "pipeline/app_rules.h"
+#include "pipeline/journal.h"
+#include "pipeline/modules.h"
+#include "pipeline/stages.h"
+#include "fetch/unpack.h"
+#include "pipeline/work.h"
+
+#include "base/metric.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct worker {
+    struct work *work;
+    pthread_t thread;
+    struct arena arena;
+    struct symbols *symbols;
+    struct unpack unpack;
+    struct journal_slot *slot;
+    struct app_rules app_rules;
+    struct modules modules;
+    int16_t rekey_from; /* slot to claim from next */
+    int rekey_most;     /* reports in a batch */
+};
+
+struct work {
+    struct work_options options;
+    struct rules *rules;
+    struct suspect_rules *suspects;
+    struct journal journal;
+    pthread_rwlock_t turn; /* held for a report: shared, alone if it failed before */
+    struct inbox_wakeup *wakeup;
+    bool own_wakeup;
+    _Atomic bool stopping; /* written by work_stop, read by workers; relaxed */
+    _Atomic uint64_t done; /* the counters: written by workers, read by anyone; relaxed */
+    _Atomic uint64_t given_up;
+    _Atomic uint64_t failed;
+    _Atomic uint64_t moved, stayed, left; /* reports derived anew, by what came of it */
+    struct histogram seconds;             /* a report took */
+    int started;
+    struct worker workers[]; /* options.threads of them take reports in, one derives stored ones anew, one looks for
+                                debug files */
+};
+
+/* An item with what a worker has for one; the transaction's connection included. */
+struct item worker_item(struct worker *worker, struct pg_tx *tx);
+
+/* Wait, but not once the workers are to stop. */
+void worker_pause(const struct work *work, int ms);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * embedded_setup.h - the parts of the private cluster that happen before it runs. Inside postgres/ only.
+ */
+#ifndef MIRE_POSTGRES_EMBEDDED_SETUP_H
+#define MIRE_POSTGRES_EMBEDDED_SETUP_H
+
+#include "postgres/embedded.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Where things are and who runs them. */
+struct embedded_place {
+    char bin_dir[PATH_MAX];
+    char cluster[PATH_MAX]; /* data_dir/postgres */
+    char fresh[PATH_MAX];   /* data_dir/postgres.new: a cluster being made */
+    char run_dir[PATH_MAX]; /* of the socket; only the cluster's user may enter */
+    char log_path[PATH_MAX];
+    char conninfo[PATH_MAX + 64];
+    bool drops; /* we are root: change to uid and gid */
+    uid_t uid;
+    gid_t gid;
+    char user[64];
+};
+
+/* Fill in everything; makes the directories. 0 or a fault with `problem`. */
+int embedded_place_init(struct embedded_place *location, struct problem *problem,
+                        const struct embedded_options *options);
+
+/* Directory of the socket for a data directory: inside it, or under /tmp if that path would be too long. */
+int embedded_run_dir(char *out, size_t room, const char *data_dir);
+
+/* The connection string for a socket directory. False: it does not fit. */
+bool embedded_conninfo_format(char *out, size_t room, const char *run_dir);
+
+bool embedded_has_cluster(const struct embedded_place *location);
+
+/* Start initdb in a place aside: its process number, or -1. When it has ended well, put the cluster in its place. */
+pid_t embedded_begin_cluster(const struct embedded_place *location);
+bool embedded_end_cluster(const struct embedded_place *location);
+
+/* A postmaster that an earlier process left behind and that still runs on the cluster; 0: none. */
+pid_t embedded_left_behind(const struct embedded_place *location);
+
+/* What PostgreSQL's log last complained about; "" if nothing. */
+void embedded_last_words(char *out, size_t room, const struct embedded_place *location);
+
+/*
+ * Start a program as the cluster's user, in a session of its own, its output to the log file; it gets `death_signal`
+ * when the calling thread ends. Its process number, or -1.
+ */
+pid_t embedded_spawn(const struct embedded_place *location, int death_signal, char *const argv[]);
+
+#endif

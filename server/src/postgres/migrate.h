@@ -1,0 +1,43 @@
+/*
+ * migrate.h - brings the database's tables up to date, and its daily partitions ahead of the calendar.
+ */
+#ifndef MIRE_POSTGRES_MIGRATE_H
+#define MIRE_POSTGRES_MIGRATE_H
+
+#include "pg/pg.h"
+
+/* schema/sql, compiled in, in order of their numbers. */
+struct pg_migration {
+    int number;
+    const char *title;
+    const char *sql;
+};
+extern const struct pg_migration pg_migrations[];
+extern const size_t pg_migration_count;
+
+/*
+ * Apply what is missing, each file in a transaction of its own together with the row that registers it. Servers that
+ * start together take turns (advisory lock). A database that holds a file this program does not know, or a different
+ * text under the same number, is refused: MIRE_FAULT_BROKEN, logged.
+ *   applied_out  files applied; 0: nothing was missing
+ */
+int pg_migrate(int *applied_out, struct pg *pg, const struct pg_migration *migrations, size_t count,
+               const struct log *log);
+
+/* Has every file been applied? False also if the database cannot be asked. */
+bool pg_is_migrated(struct pg *pg, const struct pg_migration *migrations, size_t count);
+
+/*
+ * Make the daily partitions of report, event and event_stack from `today` - `back` to `today` + `ahead`, and drop those
+ * older than `keep` days (0: keep all). Servers take turns. 0 or a fault.
+ *   made_out, dropped_out  partitions
+ */
+struct pg_days {
+    int32_t today;
+    int back;
+    int ahead;
+    int keep;
+};
+int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg_days *days, const struct log *log);
+
+#endif

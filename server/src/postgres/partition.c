@@ -1,0 +1,143 @@
+/*
+ * partition.c - daily partitions: made ahead of the calendar, dropped when they are too old.
+ *
+ * Rows of a day that had no partition when they came lie in <table>_other. Making that day's partition moves them in,
+ * in the same transaction, because PostgreSQL refuses a partition whose rows are in the default one.
+ */
+#include "postgres/migrate.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const tables[] = {"report",          "event",   "event_stack",
+                                     "memory_baseline", "session", "missing_debug_file"};
+#define TABLE_COUNT (sizeof tables / sizeof *tables)
+
+/* 20261121 of a day. */
+static int32_t compact(int32_t day)
+{
+    char date[32];
+    clock_format(date, (int64_t)day * 86400 * 1000000);
+    return (int32_t)(strtol(date, NULL, 10) * 10000 + strtol(date + 5, NULL, 10) * 100 + strtol(date + 8, NULL, 10));
+}
+
+/* The names of a table's daily partitions, newest last. */
+static int list_days(struct pg_rows **rows, struct pg_tx *tx, const char *table)
+{
+    return pg_query(
+        rows, tx,
+        "SELECT substr(c.relname, length($1) + 2)::int4 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
+        " WHERE i.inhparent = $1::regclass AND c.relname ~ ('^' || $1 || '_[0-9]{8}$') ORDER BY 1",
+        PG_TEXT(table));
+}
+
+static bool has_day(const struct pg_rows *rows, int32_t date)
+{
+    for (size_t i = 0; i < pg_row_count(rows); i++)
+        if (pg_int(rows, i, 0) == date)
+            return true;
+    return false;
+}
+
+static int make_day(struct pg_tx *tx, const char *table, int32_t day)
+{
+    char sql[1024];
+    int32_t date = compact(day);
+    snprintf(sql, sizeof sql,
+             "CREATE TABLE %s_%d (LIKE %s INCLUDING ALL);"
+             "WITH moved AS (DELETE FROM %s_other WHERE day = '%d' RETURNING *) INSERT INTO %s_%d SELECT * FROM moved;"
+             "ALTER TABLE %s ATTACH PARTITION %s_%d FOR VALUES FROM ('%d') TO ('%d');"
+             "COMMENT ON TABLE %s_%d IS 'One day of %s.'",
+             table, date, table, table, date, table, date, table, table, date, date, compact(day + 1), table, date,
+             table);
+    return pg_script(tx, sql);
+}
+
+static int drop_day(struct pg_tx *tx, const char *table, int32_t date)
+{
+    char sql[128];
+    snprintf(sql, sizeof sql, "DROP TABLE %s_%d", table, date);
+    return pg_script(tx, sql);
+}
+
+static int arrange(int *made, int *dropped, struct pg_tx *tx, const char *table, const struct pg_days *days)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = list_days(&rows, tx, table);
+    for (int32_t day = days->today - days->back; !rc && day <= days->today + days->ahead; day++) {
+        if (has_day(rows, compact(day)))
+            continue;
+        rc = make_day(tx, table, day);
+        *made += !rc;
+    }
+    for (size_t i = 0; !rc && days->keep && i < pg_row_count(rows); i++) {
+        if (pg_int(rows, i, 0) >= compact(days->today - days->keep))
+            break;
+        rc = drop_day(tx, table, (int32_t)pg_int(rows, i, 0));
+        *dropped += !rc;
+    }
+    return rc;
+}
+
+/*
+ * The default partitions hold reports of devices whose clock is wrong, so their age is counted from receipt. Queue rows
+ * whose report is gone go too.
+ */
+static int sweep(struct pg_tx *tx, const struct pg_days *days)
+{
+    static const char *const statements[] = {
+        "DELETE FROM report_other WHERE received_at < $1::date",
+        "DELETE FROM event_other WHERE received_at < $1::date",
+        "DELETE FROM memory_baseline_other WHERE received_at < $1::date",
+        "DELETE FROM session_other WHERE received_at < $1::date",
+        "DELETE FROM event_stack_other s WHERE s.day <= $1::date AND NOT EXISTS (SELECT FROM event_other e"
+        " WHERE e.slot = s.slot AND e.day = s.day AND e.report_id = s.report_id)",
+        "DELETE FROM missing_debug_file_other l WHERE l.day <= $1::date AND NOT EXISTS (SELECT FROM event_other e"
+        " WHERE e.slot = l.slot AND e.day = l.day AND e.report_id = l.report_id)",
+        "DELETE FROM inbox i WHERE i.day <= $1::date AND NOT EXISTS (SELECT FROM report r"
+        " WHERE r.slot = i.slot AND r.day = i.day AND r.report_id = i.report_id)",
+        "DELETE FROM dead_letter u WHERE u.day <= $1::date AND NOT EXISTS (SELECT FROM report r"
+        " WHERE r.slot = u.slot AND r.day = u.day AND r.report_id = u.report_id)",
+    };
+    int rc = 0;
+    for (size_t i = 0; !rc && i < sizeof statements / sizeof *statements; i++)
+        rc = pg_query(NULL, tx, statements[i], PG_DAY(days->today - days->keep));
+    return rc;
+}
+
+/* Uploads that nobody went on with for a day. */
+static int sweep_uploads(struct pg_tx *tx)
+{
+    int rc = pg_query(NULL, tx,
+                      "DELETE FROM symbol_upload_piece WHERE hash IN (SELECT hash FROM symbol_upload"
+                      " WHERE begun_at < now() - interval '1 day')");
+    return rc ? rc : pg_query(NULL, tx, "DELETE FROM symbol_upload WHERE begun_at < now() - interval '1 day'");
+}
+
+int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg_days *days, const struct log *log)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int made = 0, dropped = 0;
+    int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_query(NULL, tx, "SELECT pg_advisory_xact_lock(7117, 2)");
+    for (size_t i = 0; !rc && i < TABLE_COUNT; i++)
+        rc = arrange(&made, &dropped, tx, tables[i], days);
+    if (!rc && days->keep)
+        rc = sweep(tx, days);
+    if (!rc)
+        rc = sweep_uploads(tx);
+    if (!rc)
+        rc = pg_commit(&tx);
+    if (rc)
+        return rc;
+    if (made || dropped)
+        log_event(log, MIRE_LOG_INFO, "partition.done", LOG_NUMBER("made", made), LOG_NUMBER("dropped", dropped));
+    *made_out = made;
+    *dropped_out = dropped;
+    return 0;
+}

@@ -1,0 +1,235 @@
+/*
+ * rekey.c - batches. All of a batch is derived first, then stored table by table: rows are locked in the order of
+ * rows/derive.h, those of one table by rising key.
+ */
+#include "rekey/rekey.h"
+#include "rekey/move.h"
+#include "pipeline/worker.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/log.h"
+
+#include <string.h>
+
+#define BATCH       32         /* reports */
+#define BATCH_BYTES (4u << 20) /* of their bodies, as stored */
+#define IDLE_MS     1000
+#define PAUSE_MS    500
+#define SLOTS       64
+
+/* What a report of that job is derived with: the draft of a preview, else the rules that hold for its app. */
+static int job_rules(const struct rules **out, struct worker *worker, struct pg_tx *tx,
+                     const struct rekey_stored *stored)
+{
+    if (stored->rules)
+        return app_rules_draft(out, &worker->app_rules, stored->rules, stored->app_id, stored->job);
+    return app_rules_of(out, &worker->app_rules, tx, &worker->arena, stored->app_id);
+}
+
+static void tell(const struct work *work, const struct move *move, const char *why)
+{
+    char id[MIRE_UUID_TEXT];
+    uuid_format(id, &move->item.claim.report_id);
+    log_event(work->options.log, MIRE_LOG_WARN, "rekey.left", LOG_TEXT("report", id), LOG_TEXT("reason", why),
+              LOG_NUMBER("job", (long long)move->stored.job));
+}
+
+/* Derive a report anew; one that cannot be, or was tried too often, is left as it is. 0 or a fault. */
+static int derive(struct worker *worker, struct move *move, struct pg_tx *tx)
+{
+    struct work *work = worker->work;
+    struct item *item = &move->item;
+    const struct rekey_stored *stored = &move->stored;
+    *item = worker_item(worker, tx);
+    int rc = job_rules(&item->rules, worker, tx, stored);
+    if (rc)
+        return rc;
+    item->version_id = stored->version_id;
+    item->claim = (struct inbox_claim){.slot = stored->key.slot,
+                                       .day = stored->key.day,
+                                       .app_id = stored->app_id,
+                                       .received_us = stored->received_us,
+                                       .format = stored->format,
+                                       .encoding = stored->encoding,
+                                       .body = stored->body.bytes,
+                                       .body_len = stored->body.len,
+                                       .attempts = stored->attempts};
+    memcpy(item->claim.report_id.bytes, stored->key.report_id, sizeof stored->key.report_id);
+    if (stored->attempts >= MIRE_REKEY_ATTEMPTS_MAX) {
+        tell(work, move, "it failed too often");
+        move->left = true;
+        return 0;
+    }
+    journal_take(&work->journal, worker->slot, &item->claim);
+    journal_stage(&work->journal, worker->slot, "rekey");
+    rc = stages_derive(item);
+    journal_drop(&work->journal, worker->slot);
+    if (rc == MIRE_STAGE_UNUSABLE) {
+        tell(work, move, item->reason);
+        move->left = true;
+        return 0;
+    }
+    item->version_id = stored->version_id;
+    return rc ? rc : move_prepare(move);
+}
+
+static bool same_report(const struct rekey_stored *a, const struct rekey_stored *b)
+{
+    return a->key.slot == b->key.slot && a->key.day == b->key.day &&
+           !memcmp(a->key.report_id, b->key.report_id, sizeof a->key.report_id);
+}
+
+/* The claimed reports that fit into a batch, in the arena; of one that came twice the first. */
+static int read_batch(struct move_batch *out, struct worker *worker, const struct pg_rows *rows)
+{
+    size_t bytes = 0;
+    out->arena = &worker->arena;
+    out->moves = arena_array(&worker->arena, pg_row_count(rows), sizeof *out->moves);
+    if (!out->moves)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < pg_row_count(rows); i++) {
+        struct move *move = &out->moves[out->count];
+        pg_rekey_read_stored(&move->stored, rows, i);
+        bytes += move->stored.body.len;
+        if (out->count && (bytes > BATCH_BYTES || same_report(&move->stored, &move[-1].stored)))
+            continue;
+        out->count++;
+    }
+    return 0;
+}
+
+static int derive_all(struct worker *worker, struct move_batch *batch, struct pg_tx *tx)
+{
+    int rc = 0;
+    for (size_t i = 0; !rc && i < batch->count; i++) {
+        struct move *move = &batch->moves[i];
+        if (move->stored.gone)
+            continue;
+        if (move->stored.attempts)
+            pthread_rwlock_wrlock(&worker->work->turn);
+        else
+            pthread_rwlock_rdlock(&worker->work->turn);
+        rc = derive(worker, move, tx);
+        pthread_rwlock_unlock(&worker->work->turn);
+    }
+    return rc;
+}
+
+static void count(struct work *work, const struct move_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct move *move = &batch->moves[i];
+        if (move->stored.gone || move->stored.preview)
+            continue;
+        _Atomic uint64_t *counter = move->left                                ? &work->left
+                                    : move->to_issue != move->stored.issue_id ? &work->moved
+                                                                              : &work->stayed;
+        atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+    }
+}
+
+/* Can it be done again as it is? Anything else may be one report's fault. */
+static bool is_of_the_moment(int rc)
+{
+    return rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED || rc == MIRE_FAULT_TIMEOUT;
+}
+
+/* A batch failed: the next one has one report; that of such a one counts an attempt. */
+static int blame(struct worker *worker, const struct move_batch *batch, struct pg_tx **tx, int rc)
+{
+    if (is_of_the_moment(rc))
+        return rc;
+    if (worker->rekey_most > 1) {
+        worker->rekey_most = 1;
+        return rc;
+    }
+    int undone = pg_undo(*tx);
+    if (!undone)
+        undone = pg_rekey_fail(*tx, &batch->moves[0].stored);
+    return undone ? undone : pg_commit(tx);
+}
+
+/* The next batch. 1: there was one, 0: nothing is queued, below zero a fault. */
+static int batch_step(struct worker *worker)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    struct move_batch batch = {0};
+    arena_reset(&worker->arena);
+    int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_rekey_claim(&rows, tx, worker->rekey_from, worker->rekey_most);
+    if (rc)
+        return rc;
+    int16_t from = worker->rekey_from;
+    worker->rekey_from = 0;
+    if (!pg_row_count(rows))
+        return from > 0; /* once round before it is said that there is none */
+    unpack_in(&worker->unpack, tx);
+    rc = read_batch(&batch, worker, rows);
+    if (!rc)
+        rc = pg_save(tx);
+    if (rc)
+        return rc;
+    worker->rekey_from = (int16_t)((batch.moves[batch.count - 1].stored.key.slot) % SLOTS);
+    rc = derive_all(worker, &batch, tx);
+    if (!rc)
+        rc = move_all(&batch, tx);
+    if (rc) {
+        rc = blame(worker, &batch, &tx, rc);
+        return rc ? rc : 1;
+    }
+    rc = pg_commit(&tx);
+    if (rc)
+        return rc;
+    count(worker->work, &batch);
+    worker->rekey_most = BATCH;
+    return 1;
+}
+
+/* Queue more. As batch_step. */
+static int queue_step(struct worker *worker)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
+    int done = rc ? rc : pg_rekey_queue(tx);
+    if (done > 0)
+        rc = pg_commit(&tx);
+    return done <= 0 ? done : rc ? rc : 1;
+}
+
+static int end_step(struct worker *worker)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    arena_reset(&worker->arena);
+    int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
+    int done = rc ? rc : pg_rekey_end(tx, &worker->arena);
+    if (done > 0)
+        rc = pg_commit(&tx);
+    return done <= 0 ? done : rc ? rc : 1;
+}
+
+int rekey_step(struct worker *worker)
+{
+    int queued = queue_step(worker);
+    if (queued < 0)
+        return queued;
+    int rc = batch_step(worker);
+    if (!rc)
+        rc = end_step(worker);
+    return rc < 0 ? rc : rc || queued;
+}
+
+void *rekey_main(void *argument)
+{
+    struct worker *worker = argument;
+    struct work *work = worker->work;
+    worker->rekey_most = BATCH;
+    while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
+        int rc = rekey_step(worker);
+        if (rc <= 0)
+            worker_pause(work, rc ? PAUSE_MS : IDLE_MS);
+    }
+    return NULL;
+}

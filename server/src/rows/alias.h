@@ -1,0 +1,63 @@
+/*
+ * alias.h - issues, or trees of them, that somebody wants shown as another issue: rows that are added and undone, and
+ * what follows of them (docs/adr/0024-merges-and-splits-as-alias-rows.md).
+ *
+ *     issue_alias    H-4 -> H-1    who, when, why             the log; a row is undone, never deleted
+ *     issue_shown    H-4 -> H-1    followed to the end        what lists and pages join
+ *
+ * Reports and counters keep the issue of their key. Every function runs inside the caller's transaction, which holds
+ * the app's row from pg_alias_begin on: changes of one app come one after the other.
+ */
+#ifndef MIRE_ROWS_ALIAS_H
+#define MIRE_ROWS_ALIAS_H
+
+#include "base/arena.h"
+#include "pg/pg.h"
+
+#define MIRE_ALIAS_MAX     50  /* issues merged, or trees split off, in one go */
+#define MIRE_ALIAS_LOG_MAX 200 /* rows of an issue that are listed */
+
+enum { MIRE_ALIAS_NONE = 1 }; /* what is named does not exist, or not so */
+
+struct alias_act {
+    int32_t app;
+    const char *author, *reason; /* borrowed */
+    int64_t act;                 /* set by the first row: what undoes all of them */
+};
+
+/* A tree of an issue, by the issue its reports' key has. */
+struct alias_tree {
+    int64_t issue;
+    int32_t tree;
+};
+
+/* Keep others from changing the aliases of this app until the transaction ends. 0 or a fault. */
+int pg_alias_begin(struct pg_tx *tx, int32_t app);
+
+/* Show `issue` as `into` from now on; both must be shown as themselves, and both or
+ * neither of memory. 0, MIRE_ALIAS_NONE, or a fault. */
+int pg_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64_t into);
+
+/*
+ * Show these trees as an issue of their own, which is opened for them.
+ *
+ *   from        issue they are shown as now: the new one takes its names and state
+ *   opened_out  its number
+ *
+ * 0, MIRE_ALIAS_NONE if a tree is not kept or was split off already, or a fault.
+ */
+int pg_alias_split(int64_t *opened_out, struct pg_tx *tx, struct alias_act *act, int64_t from,
+                   const struct alias_tree *trees, size_t count);
+
+/* Undo an act (act->act), wholly. 0, MIRE_ALIAS_NONE if nothing of it holds, or a fault. */
+int pg_alias_undo(struct pg_tx *tx, const struct alias_act *act);
+
+/* Undo the merges of these issues, each from whatever it was merged into. 0, MIRE_ALIAS_NONE if none is merged, or a
+ * fault. */
+int pg_alias_take_out(struct pg_tx *tx, const struct alias_act *act, const int64_t *issues, size_t count);
+
+/* Follow all aliases of the app anew. Also for whoever lets an issue lead to another one (issue.gone_to). 0 or a fault.
+ */
+int pg_shown_refresh(struct pg_tx *tx, int32_t app);
+
+#endif

@@ -1,0 +1,120 @@
+/* apps.c - apps, where permalinks lead, and what waits. */
+#include "rows/apps.h"
+#include "base/clock.h"
+#include "rows/rows.h"
+#include "rows/view_sql.h"
+
+/* clang-format off */
+const int16_t read_slots[MIRE_SLOT_COUNT] = {
+     0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+};
+/* clang-format on */
+
+int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t since_us)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT a.slug, a.name,"
+                      " (SELECT count(*) FROM event e WHERE e.app_id = a.app_id AND e.received_at >= $1),"
+                      " (SELECT max(received_at) FROM event e WHERE e.app_id = a.app_id)"
+                      " FROM app a ORDER BY a.slug LIMIT 1000",
+                      PG_TIME(since_us));
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count, sizeof **out);
+    for (size_t i = 0; i < *count; i++) {
+        if (!*out)
+            return MIRE_FAULT_MEMORY;
+        (*out)[i] = (struct app_row){.slug = arena_strdup(arena, pg_text(rows, i, 0)),
+                                     .name = arena_strdup(arena, pg_text(rows, i, 1)),
+                                     .reports_24h = pg_int(rows, i, 2),
+                                     .last_us = pg_time(rows, i, 3)};
+        if (!(*out)[i].slug || !(*out)[i].name)
+            return MIRE_FAULT_MEMORY;
+    }
+    return 0;
+}
+
+int read_app(int32_t *app_out, struct pg_tx *tx, const char *slug)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, "SELECT app_id FROM app WHERE slug = $1", PG_TEXT(slug));
+    if (rc != 0)
+        return rc;
+    if (pg_row_count(rows) == 0)
+        return READ_NONE;
+    *app_out = (int32_t)pg_int(rows, 0, 0);
+    return 0;
+}
+
+static int home_fill(struct home *out, struct arena *arena, const struct pg_rows *rows)
+{
+    if (pg_row_count(rows) == 0)
+        return READ_NONE;
+    *out = (struct home){.slug = arena_strdup(arena, pg_text(rows, 0, 0)),
+                         .app = (int32_t)pg_int(rows, 0, 1),
+                         .issue = pg_int(rows, 0, 2),
+                         .memory = pg_bool(rows, 0, 3)};
+    return out->slug ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int read_issue_now(int64_t *issue, struct pg_tx *tx)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "WITH RECURSIVE way AS (SELECT issue_id, gone_to FROM issue WHERE issue_id = $1"
+                      "  UNION SELECT i.issue_id, i.gone_to FROM issue i JOIN way w ON i.issue_id = w.gone_to)"
+                      " SELECT issue_id FROM way WHERE gone_to IS NULL",
+                      PG_INT8(*issue));
+    if (!rc && pg_row_count(rows))
+        *issue = pg_int(rows, 0, 0);
+    return rc;
+}
+
+int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = read_issue_now(&issue, tx);
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "SELECT slug, i.app_id, i.issue_id, i.subject <> '' FROM issue k LEFT JOIN issue_shown s ON"
+                      " s.app_id = k.app_id AND s.issue_id = k.issue_id AND s.tree = 0"
+                      " JOIN issue i ON i.issue_id = coalesce(s.shown_id, k.issue_id)"
+                      " JOIN app ON app.app_id = i.app_id WHERE k.issue_id = $1",
+                      PG_INT8(issue));
+    return rc ? rc : home_fill(out, arena, rows);
+}
+
+int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT slug, i.app_id, i.issue_id, i.subject <> '' FROM event e"
+                      " LEFT JOIN issue_shown part ON part.app_id = e.app_id AND part.issue_id = e.issue_id"
+                      "  AND part.tree = e.tree AND part.tree <> 0"
+                      " LEFT JOIN issue_shown whole ON whole.app_id = e.app_id AND whole.issue_id = e.issue_id"
+                      "  AND whole.tree = 0"
+                      " JOIN issue i ON i.issue_id = coalesce(part.shown_id, whole.shown_id, e.issue_id)"
+                      " JOIN app ON app.app_id = i.app_id WHERE slot = $1 AND day = $2 AND report_id = $3",
+                      PG_INT2(uuid_slot(report)), PG_DAY(clock_day(uuid_wall_us(report))), PG_UUID(report));
+    return rc ? rc : home_fill(out, arena, rows);
+}
+
+int read_backlog(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox JOIN report USING (slot, day, report_id)"
+                      "   WHERE app_id = $1 LIMIT $4) waiting),"
+                      " (SELECT count(*) FROM dead_letter WHERE app_id = $1 AND failed_at >= $2 AND failed_at < $3)",
+                      PG_INT4(view->app), PG_TIME(view->span.from_s * 1000000), PG_TIME(view->span.to_s * 1000000),
+                      PG_INT8(MIRE_WAITING_MAX));
+    if (rc != 0)
+        return rc;
+    *waiting_out = pg_int(rows, 0, 0);
+    *dead_letters_out = pg_int(rows, 0, 1);
+    return 0;
+}

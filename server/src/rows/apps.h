@@ -1,0 +1,47 @@
+/*
+ * apps.h - what apps there are, and where a permalink leads.
+ */
+#ifndef MIRE_ROWS_APPS_H
+#define MIRE_ROWS_APPS_H
+
+#include "base/arena.h"
+#include "base/id.h"
+#include "model/view.h"
+
+#include <stdbool.h>
+
+struct pg_tx;
+
+struct app_row {
+    const char *slug, *name;
+    int64_t reports_24h;
+    int64_t last_us; /* 0: never */
+};
+
+/* All apps by slug, with the reports received since since_us. At most 1000. */
+int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t since_us);
+
+/* Number of an app. 0, READ_NONE or a fault. */
+int read_app(int32_t *app_out, struct pg_tx *tx, const char *slug);
+
+/* Where a permalink leads. */
+struct home {
+    const char *slug;
+    int32_t app;
+    int64_t issue;
+    bool memory; /* it is an issue of memory */
+};
+
+/* The issue that holds the reports of one that was emptied, however often they moved; itself if it was not. 0 or a
+ * fault.
+ */
+int read_issue_now(int64_t *issue, struct pg_tx *tx);
+
+/* 0, READ_NONE or a fault. */
+int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue);
+int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report);
+
+/* Reports of an app not worked on yet, and given up in the view's range. */
+int read_backlog(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * devices.h - how many devices events came from. The whole view is honoured.
+ */
+#ifndef MIRE_ROWS_DEVICES_H
+#define MIRE_ROWS_DEVICES_H
+
+#include "base/arena.h"
+#include "model/devices.h"
+#include "model/view.h"
+
+struct pg_tx;
+
+/* Reports; with more of them, devices are counted from a share of the identifiers. */
+#define MIRE_DEVICES_EXACT 1000000
+
+enum read_group { READ_BY_CALLER1, READ_BY_CATEGORY };
+
+/* What the reports that are still kept say: they may be dropped before the counters are. */
+struct kept {
+    struct devices devices;
+    int64_t oldest_us, newest_us; /* receipt; 0: there is none */
+};
+
+/*
+ * Count the devices of every issue, group and all.
+ *
+ *   issues   only these; issue_count 0: all that match the view
+ *   reports  how many the counters tell of, which decides between exact and scaled
+ */
+int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view, enum read_group by,
+                 const int64_t *issues, size_t issue_count, int64_t reports);
+
+#endif

@@ -1,0 +1,370 @@
+/*
+ * issues.c - the issue list on two levels, and single features, from the hourly counters.
+ *
+ * The list is one statement: counters by issue -> issues that match -> groups -> one page of them. Sums that are sorted
+ * by are rounded first, so that a cursor finds its place again whatever order they were added up in.
+ */
+#include "rows/issues.h"
+#include "model/version.h"
+#include "rows/rows.h"
+#include "rows/view_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+/* $7 $8 kind, $9 $10 state, $11 words, $12 rank and $13 key of the last row seen, $14 limit, $15 $16 devices by issue,
+ * $17 $18 by group */
+static const char groups_sql[] =
+    "WITH h AS (SELECT issue_id, %8$s AS tree, sum(reports) AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,"
+    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour,"
+    "   max(most_bytes) AS most_bytes FROM issue_hour"
+    "  WHERE " HOUR_IN_VIEW " GROUP BY 1%9$s),"
+    " c AS (SELECT " SHOWN_ID("h") " AS issue_id, sum(reports)::bigint AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,"
+    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour,"
+    "   max(most_bytes) AS most_bytes FROM h" SHOWN_JOIN("h") " GROUP BY 1),"
+    " n AS (SELECT c.*, i.caller1, i.caller2, %1$s AS title, %2$s AS image FROM c JOIN issue i USING (issue_id)" WHOLES
+    "  WHERE i.app_id = $1 AND " IS_WANTED("i.category", "$7", "$8") " AND " IS_WANTED(STATE, "$9", "$10")
+    "  AND " HAS_WORDS("$11") "),"
+    " m AS MATERIALIZED (SELECT n.*, " GROUP_KEY("title", "image") " AS key FROM n),"
+    " fd AS (SELECT * FROM unnest($15::bigint[], $16::bigint[]) u (issue_id, devices)),"
+    " gd AS (SELECT * FROM unnest($17::text[], $18::bigint[]) u (key, devices)),"
+    " g AS (SELECT key, min(title) AS title, min(image) AS image, sum(reports)::bigint AS reports, sum(events) AS events,"
+    "   sum(waited_ms) AS waited_ms, max(longest_ms) AS longest_ms, max(last_at) AS last_at,"
+    "   max(most_bytes) AS most_bytes FROM m GROUP BY key),"
+    " r AS (SELECT g.*, %3$s AS rank FROM g LEFT JOIN gd USING (key)),"
+    " page AS (SELECT * FROM r WHERE $12::text IS NULL OR rank %5$s $12::text::%6$s OR (rank = $12::text::%6$s AND key > $13)"
+    "  ORDER BY rank %7$s, key LIMIT $14),"
+    " f AS (SELECT m.key AS of_group, m.issue_id, %4$s AS feature_rank FROM m LEFT JOIN fd gd USING (issue_id)"
+    "  CROSS JOIN LATERAL (SELECT m.title, m.events, m.waited_ms, m.longest_ms, m.last_at, m.most_bytes) g"
+    "  WHERE m.key IN (SELECT key FROM page)),"
+    " t AS (SELECT (SELECT count(*) FROM g) AS groups, count(*) AS features, coalesce(sum(reports), 0)::bigint AS reports,"
+    "   coalesce(sum(events), 0)::float8 AS events, coalesce(sum(waited_ms), 0)::float8 AS waited_ms,"
+    "   coalesce(max(longest_ms), 0)::bigint AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour FROM m)"
+    " SELECT t.groups, t.features, t.reports, t.events, t.waited_ms, t.longest_ms, t.last_at, t.first_hour,"
+    "  page.key, page.title, page.image, page.reports, page.events::float8, page.waited_ms::float8, page.longest_ms,"
+    "  page.last_at, page.rank::text, f.issue_id, page.most_bytes"
+    " FROM t LEFT JOIN (page JOIN f ON f.of_group = page.key) ON true"
+    " ORDER BY page.rank %7$s, page.key, f.feature_rank %7$s, f.issue_id";
+
+/* What a group (g, gd) and a feature (there under the same names) are sorted by. */
+static const struct {
+    const char *of_group, *of_feature, *type;
+} sorts[] = {
+    [READ_SORT_IMPACT] = {"round(g.waited_ms::numeric, 0)", "round(g.waited_ms::numeric, 0)", "numeric"},
+    [READ_SORT_EVENTS] = {"round(g.events::numeric, 3)", "round(g.events::numeric, 3)", "numeric"},
+    [READ_SORT_DEVICES] = {"coalesce(gd.devices, 0)", "coalesce(gd.devices, 0)", "bigint"},
+    [READ_SORT_LONGEST] = {"g.longest_ms", "g.longest_ms", "bigint"},
+    [READ_SORT_LAST] = {"(extract(epoch FROM g.last_at) * 1000000)::bigint", "(extract(epoch FROM g.last_at) * 1000000)::bigint", "bigint"},
+    [READ_SORT_BYTES] = {"g.most_bytes", "g.most_bytes", "bigint"},
+    [READ_SORT_TITLE] = {"lower(g.title) COLLATE \"C\"", "lower(m.caller1 || ' ' || m.caller2) COLLATE \"C\"", "text"},
+};
+
+static const char features_sql[] =
+    "SELECT i.issue_id, i.caller1, i.caller1_image, i.caller1_location, i.caller2, i.caller2_image, i.category, i.reason,"
+    "  " STATE ", i.subject, coalesce(w.first_seen, i.first_seen), v.version, coalesce(w.members, 1), i.split_from"
+    " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)" WHOLES
+    " JOIN version v ON v.version_id = coalesce(w.first_version_id, i.first_version_id) WHERE i.app_id = $1 ORDER BY u.place";
+
+/* An event counts in the part of the range its hour begins in. $8 beginning and $9 length of the range, seconds */
+#define PART "floor((date_part('epoch', hour) - $8::float8) * 24 / $9::float8)::integer"
+_Static_assert(MIRE_TREND_PARTS == 24, "parts of PART");
+#define PART_PARAMS(v) PG_REAL((double)(v)->span.from_s), PG_REAL((double)((v)->span.to_s - (v)->span.from_s))
+static const char counters_sql[] =
+    "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(events) AS events, sum(reports) AS reports, sum(waited_ms) AS waited_ms,"
+    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS hour, min(rank) AS low, max(rank) AS high,"
+    "   max(most_bytes) AS most_bytes"
+    "  FROM issue_hour JOIN unnest($10::bigint[], $11::integer[]) u (version_id, rank) USING (version_id)"
+    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($12::bigint[]) GROUP BY 1, 3%2$s)"
+    " SELECT " SHOWN_ID("h") ", h.part, sum(events), sum(reports)::bigint, sum(waited_ms), max(longest_ms), max(last_at),"
+    "  min(hour), min(low), max(high), max(most_bytes)"
+    " FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1";
+static const char trend_sql[] =
+    "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(events) AS events FROM issue_hour"
+    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($10::bigint[]) GROUP BY 1, 3%2$s)"
+    " SELECT h.part, sum(events) FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1";
+/* clang-format on */
+
+static struct totals totals_at(const struct pg_rows *rows, size_t row, int column)
+{
+    return (struct totals){.reports = pg_int(rows, row, column),
+                           .events = pg_real(rows, row, column + 1),
+                           .waited_ms = pg_real(rows, row, column + 2),
+                           .longest_ms = pg_int(rows, row, column + 3)};
+}
+
+static void trend_add(double *trend, int64_t part, double events)
+{
+    if (part >= 0 && part < MIRE_TREND_PARTS)
+        trend[part] += events;
+}
+
+int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
+               const int64_t *issues, size_t count)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    const char *sql = NULL;
+    struct issue_keys keys;
+    bool split;
+    int rc = read_keys(&keys, tx, arena, issues, count);
+    if (rc == 0)
+        rc = read_splits(&split, tx, view->app);
+    if (rc == 0 && !(sql = arena_printf(arena, trend_sql, TREE_IF(split), BY_TREE_IF(split))))
+        rc = MIRE_FAULT_MEMORY;
+    if (rc == 0)
+        rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, count), PART_PARAMS(view),
+                      PG_INT8S(keys.issues, keys.count));
+    memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
+    for (size_t i = 0; rc == 0 && i < pg_row_count(rows); i++)
+        trend_add(trend, pg_int(rows, i, 0), pg_real(rows, i, 1));
+    return rc;
+}
+
+/* The app's versions in their natural order; a version's rank is its place. */
+struct ranks {
+    size_t count;
+    struct ranked_version {
+        int64_t id;
+        const char *version;
+    } * by_rank;
+    int64_t *ids;
+    int32_t *ranks;
+};
+
+static int by_version(const void *a, const void *b)
+{
+    return version_compare(((const struct ranked_version *)a)->version, ((const struct ranked_version *)b)->version);
+}
+
+static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, "SELECT version_id, version FROM version WHERE app_id = $1", PG_INT4(view->app));
+    if (rc != 0)
+        return rc;
+    out->count = pg_row_count(rows);
+    out->by_rank = arena_array(arena, out->count + 1, sizeof *out->by_rank);
+    out->ids = arena_array(arena, out->count + 1, sizeof *out->ids);
+    out->ranks = arena_array(arena, out->count + 1, sizeof *out->ranks);
+    if (!out->by_rank || !out->ids || !out->ranks)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < out->count; i++) {
+        out->by_rank[i] = (struct ranked_version){pg_int(rows, i, 0), arena_strdup(arena, pg_text(rows, i, 1))};
+        if (!out->by_rank[i].version)
+            return MIRE_FAULT_MEMORY;
+    }
+    qsort(out->by_rank, out->count, sizeof *out->by_rank, by_version);
+    for (size_t i = 0; i < out->count; i++) {
+        out->ids[i] = out->by_rank[i].id;
+        out->ranks[i] = (int32_t)i;
+    }
+    return 0;
+}
+
+static int feature_fill(struct issue_summary *f, struct arena *arena, const struct pg_rows *rows, size_t row)
+{
+    const char **texts[] = {&f->caller1, &f->caller1_image, &f->caller1_location,
+                            &f->caller2, &f->caller2_image, &f->category,
+                            &f->reason,  &f->state,         &f->subject};
+    f->issue = pg_int(rows, row, 0);
+    for (int i = 0; i < 9; i++)
+        if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, i + 1))))
+            return MIRE_FAULT_MEMORY;
+    f->first_us = f->last_us = pg_time(rows, row, 10);
+    f->first_version = f->last_version = arena_strdup(arena, pg_text(rows, row, 11));
+    f->members = pg_int(rows, row, 12);
+    f->split_from = pg_int(rows, row, 13);
+    return f->first_version ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* One part of the span of one issue. */
+static void feature_add(struct issue_summary *f, const struct ranks *ranks, const struct pg_rows *rows, size_t row)
+{
+    const char *oldest = ranks->by_rank[pg_int(rows, row, 8)].version;
+    const char *newest = ranks->by_rank[pg_int(rows, row, 9)].version;
+    int64_t most_bytes = pg_int(rows, row, 10), longest_ms = pg_int(rows, row, 5), last_us = pg_time(rows, row, 6),
+            hour_us = pg_time(rows, row, 7);
+
+    trend_add(f->trend, pg_int(rows, row, 1), pg_real(rows, row, 2));
+    f->last_us = f->totals.reports == 0 || last_us > f->last_us ? last_us : f->last_us;
+    f->first_hour_us = f->totals.reports == 0 || hour_us < f->first_hour_us ? hour_us : f->first_hour_us;
+    f->totals.events += pg_real(rows, row, 2);
+    f->totals.reports += pg_int(rows, row, 3);
+    f->totals.waited_ms += pg_real(rows, row, 4);
+    f->totals.longest_ms = longest_ms > f->totals.longest_ms ? longest_ms : f->totals.longest_ms;
+    f->most_bytes = most_bytes > f->most_bytes ? most_bytes : f->most_bytes;
+    f->first_version = version_compare(oldest, f->first_version) < 0 ? oldest : f->first_version;
+    f->last_version = version_compare(newest, f->last_version) > 0 ? newest : f->last_version;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = (*(struct issue_summary *const *)a)->issue, y = (*(struct issue_summary *const *)b)->issue;
+    return (x > y) - (x < y);
+}
+
+/* Counters come in order of their issues. */
+static int features_count(struct issue_summary *features, size_t count, struct arena *arena, const struct ranks *ranks,
+                          const struct pg_rows *rows)
+{
+    struct issue_summary **sorted = arena_array(arena, count + 1, sizeof *sorted);
+    size_t at = 0;
+
+    if (!sorted)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &features[i];
+    qsort(sorted, count, sizeof *sorted, by_number);
+    for (size_t i = 0; i < pg_row_count(rows); i++) {
+        int64_t issue = pg_int(rows, i, 0);
+        while (at < count && sorted[at]->issue < issue)
+            at++;
+        if (at < count && sorted[at]->issue == issue)
+            feature_add(sorted[at], ranks, rows, i);
+    }
+    return 0;
+}
+
+int read_features(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                  const struct view *view, const int64_t *issues, size_t issue_count)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    struct pg_rows *counters MIRE_SCOPED(pg_rows_free) = NULL;
+    const char *sql = NULL;
+    struct ranks ranks;
+    struct issue_keys keys;
+    bool split;
+    int rc = read_ranks(&ranks, tx, arena, view);
+    if (rc == 0)
+        rc = read_keys(&keys, tx, arena, issues, issue_count);
+    if (rc == 0)
+        rc = pg_query(&rows, tx, features_sql, PG_INT4(view->app), PG_INT8S(issues, issue_count));
+    if (rc == 0)
+        rc = read_splits(&split, tx, view->app);
+    if (rc == 0 && !(sql = arena_printf(arena, counters_sql, TREE_IF(split), BY_TREE_IF(split))))
+        rc = MIRE_FAULT_MEMORY;
+    if (rc == 0)
+        rc = pg_query(&counters, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, issue_count),
+                      PART_PARAMS(view), PG_INT8S(ranks.ids, ranks.count), PG_INT4S(ranks.ranks, ranks.count),
+                      PG_INT8S(keys.issues, keys.count));
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; i < *count; i++)
+        if (!*out || feature_fill(&(*out)[i], arena, rows, i) != 0)
+            return MIRE_FAULT_MEMORY;
+    return features_count(*out, *count, arena, &ranks, counters);
+}
+
+int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, "SELECT coalesce(sum(reports), 0)::bigint FROM version_hour WHERE " HOUR_IN_VIEW,
+                      VIEW_PARAMS(view), SLOT_PARAM);
+    *out = rc ? 0 : pg_int(rows, 0, 0);
+    return rc;
+}
+
+/* clang-format off */
+#define TOP(what, which) \
+    "WITH h AS (SELECT issue_id, %1$s AS tree, sum(" what ") AS much FROM issue_hour WHERE " HOUR_IN_VIEW " GROUP BY 1%2$s)" \
+    " SELECT issue_id FROM (SELECT " SHOWN_ID("h") " AS issue_id, sum(much) AS much FROM h" SHOWN_JOIN("h") \
+    "  GROUP BY 1) c JOIN issue USING (issue_id)" \
+    " WHERE " which " AND " IS_WANTED("category", "$7", "$8") " ORDER BY round(much::numeric, 0) DESC, issue_id LIMIT $9"
+#define TOP_WAITED TOP("waited_ms", "subject = ''")
+#define TOP_MEMORY TOP("events", "subject <> ''")
+/* clang-format on */
+
+int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+             enum read_top which)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    bool split;
+    int rc = read_splits(&split, tx, view->app);
+    const char *sql =
+        arena_printf(arena, which == READ_TOP_MEMORY ? TOP_MEMORY : TOP_WAITED, TREE_IF(split), BY_TREE_IF(split));
+    if (rc || !sql)
+        return rc ? rc : MIRE_FAULT_MEMORY;
+    rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), PG_INT8(MIRE_TOP_MAX));
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count, sizeof **out);
+    if (*count && !*out)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < *count; i++)
+        (*out)[i] = pg_int(rows, i, 0);
+    return 0;
+}
+
+static int group_begin(struct group *g, struct arena *arena, const struct pg_rows *rows, size_t row)
+{
+    g->key = arena_strdup(arena, pg_text(rows, row, 8));
+    g->title = arena_strdup(arena, pg_text(rows, row, 9));
+    g->image = arena_strdup(arena, pg_text(rows, row, 10));
+    g->totals = totals_at(rows, row, 11);
+    g->last_us = pg_time(rows, row, 15);
+    g->most_bytes = pg_int(rows, row, 18);
+    g->rank = arena_strdup(arena, pg_text(rows, row, 16));
+    return g->key && g->title && g->image && g->rank ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* Rows come group by group. `issues` and the groups' lists are one array. */
+static int groups_fill(struct group_page *page, int64_t *issues, struct arena *arena, const struct pg_rows *rows)
+{
+    for (size_t i = 0; i < pg_row_count(rows); i++) {
+        struct group *g = page->count ? &page->groups[page->count - 1] : NULL;
+        if (!g || strcmp(g->key, pg_text(rows, i, 8)) != 0) {
+            g = &page->groups[page->count++];
+            if (group_begin(g, arena, rows, i) != 0)
+                return MIRE_FAULT_MEMORY;
+            g->issues = &issues[i];
+        }
+        issues[i] = pg_int(rows, i, 17);
+        g->issue_count++;
+    }
+    return 0;
+}
+
+static char *groups_statement(struct arena *arena, const struct group_order *order, bool split)
+{
+    const char *direction = order->falling ? "DESC" : "ASC";
+    return arena_printf(arena, groups_sql, GROUP_TITLE(order->by), GROUP_IMAGE(order->by), sorts[order->sort].of_group,
+                        sorts[order->sort].of_feature, order->falling ? "<" : ">", sorts[order->sort].type, direction,
+                        TREE_IF(split), BY_TREE_IF(split));
+}
+
+int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                const struct group_order *order)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    static const struct devices unknown;
+    const struct devices *d = order->devices ? order->devices : &unknown;
+    bool split;
+    int rc = read_splits(&split, tx, view->app);
+    const char *sql = groups_statement(arena, order, split);
+    memset(out, 0, sizeof *out);
+    if (rc || !sql)
+        return rc ? rc : MIRE_FAULT_MEMORY;
+    rc =
+        pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), FILTER_PARAMS(&view->state),
+                 PG_TEXTS(view->words, view->word_count), PG_TEXT(order->after_rank), PG_TEXT(order->after_key),
+                 PG_INT8(order->limit), PG_INT8S(d->issues, d->issue_count), PG_INT8S(d->of_issue, d->issue_count),
+                 PG_TEXTS(d->groups, d->group_count), PG_INT8S(d->of_group, d->group_count));
+    if (rc != 0)
+        return rc;
+    out->groups_total = pg_int(rows, 0, 0);
+    out->features_total = pg_int(rows, 0, 1);
+    out->totals = totals_at(rows, 0, 2);
+    out->newest_us = pg_time(rows, 0, 6);
+    out->first_hour_us = pg_time(rows, 0, 7);
+    if (pg_is_null(rows, 0, 8))
+        return 0;
+    size_t count = pg_row_count(rows);
+    int64_t *issues = arena_array(arena, count, sizeof *issues);
+    out->groups = arena_array(arena, (size_t)order->limit, sizeof *out->groups);
+    if (!issues || !out->groups)
+        return MIRE_FAULT_MEMORY;
+    return groups_fill(out, issues, arena, rows);
+}

@@ -1,0 +1,93 @@
+/*
+ * issues.h - the list of issues: groups of them, and the issues of a group.
+ */
+#ifndef MIRE_ROWS_ISSUES_H
+#define MIRE_ROWS_ISSUES_H
+
+#include "base/arena.h"
+#include "model/view.h"
+#include "rows/devices.h"
+#include "rows/rows.h"
+
+#include <stdbool.h>
+
+struct pg_tx;
+
+struct issue_summary {
+    int64_t issue;
+    const char *caller1, *caller1_image, *caller1_location, *caller2, *caller2_image, *category, *reason, *state;
+    const char *subject;  /* the category of memory to blame; "" of an issue that is none of memory */
+    struct totals totals; /* devices: not counted */
+    int64_t most_bytes;   /* that the subject held in one report */
+    double trend[MIRE_TREND_PARTS];
+    int64_t first_us, last_us;
+    int64_t first_hour_us;                    /* of its oldest counter in the span; 0: none */
+    int64_t members;                          /* issues that are shown as it, with itself */
+    int64_t split_from;                       /* 0: it was opened by a report */
+    const char *first_version, *last_version; /* by the natural order: of its first report and of all in the span */
+};
+
+/* The issues of these numbers that are in the view's app, in the order given. Honours span and version. */
+int read_features(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                  const struct view *view, const int64_t *issues, size_t issue_count);
+
+enum read_top {
+    READ_TOP_WAITED, /* for which people waited longest; none of memory */
+    READ_TOP_MEMORY, /* of memory, that happened most often */
+};
+
+/* Numbers of the issues at the top, at most MIRE_TOP_MAX. */
+int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+             enum read_top which);
+
+/* Events of these issues together in each part of the span. Honours span and version. */
+int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
+               const int64_t *issues, size_t count);
+
+struct group {
+    const char *key, *title, *image;
+    struct totals totals; /* devices: not counted */
+    int64_t most_bytes;
+    int64_t last_us;
+    const char *rank; /* what it is sorted by, as text: for a cursor */
+    int64_t *issues;  /* all of the group's, in order */
+    size_t issue_count;
+};
+
+struct group_page {
+    int64_t groups_total, features_total;
+    struct totals totals;  /* devices: not counted */
+    int64_t newest_us;     /* 0: none */
+    int64_t first_hour_us; /* of the oldest counter; 0: none */
+    struct group *groups;
+    size_t count;
+};
+
+enum read_sort {
+    READ_SORT_IMPACT,
+    READ_SORT_EVENTS,
+    READ_SORT_DEVICES,
+    READ_SORT_LONGEST,
+    READ_SORT_LAST,
+    READ_SORT_TITLE,
+    READ_SORT_BYTES
+};
+
+struct group_order {
+    enum read_group by;
+    enum read_sort sort;
+    const struct devices *devices; /* for READ_SORT_DEVICES; else NULL */
+    bool falling;
+    const char *after_rank; /* NULL: from the beginning */
+    const char *after_key;
+    int limit;
+};
+
+/* Reports the counters tell of. Honours span and version. */
+int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view);
+
+/* A page of groups that match the whole view, and the totals of all of them. */
+int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                const struct group_order *order);
+
+#endif

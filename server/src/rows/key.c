@@ -1,0 +1,94 @@
+/*
+ * key.c - apps and the access keys that open them.
+ */
+#include "rows/key.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int pg_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HASH], const char *scope)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_begin(&tx, pg, MIRE_PG_EACH);
+    if (!rc)
+        rc = pg_query(&rows, tx, "SELECT app_id FROM access_key WHERE hash = $1 AND scope = $2 AND revoked_at IS NULL",
+                      PG_BYTES(hash, MIRE_KEY_HASH), PG_TEXT(scope));
+    if (rc)
+        return rc;
+    if (!pg_row_count(rows))
+        return MIRE_KEY_UNKNOWN;
+    *app_out = (int32_t)pg_int(rows, 0, 0);
+    return MIRE_KEY_FOUND;
+}
+
+/* Number of the app, given out under a lock of the table: apps are few and made by hand. */
+static int app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(NULL, tx, "LOCK TABLE app IN SHARE ROW EXCLUSIVE MODE");
+    if (!rc)
+        rc = pg_query(NULL, tx,
+                      "INSERT INTO app (app_id, slug, name) SELECT coalesce(max(app_id), 0) + 1, $1, $1 FROM app"
+                      " ON CONFLICT (slug) DO NOTHING",
+                      PG_TEXT(slug));
+    if (!rc)
+        rc = pg_query(&rows, tx, "SELECT app_id FROM app WHERE slug = $1", PG_TEXT(slug));
+    if (!rc)
+        *app_out = (int32_t)pg_int(rows, 0, 0);
+    return rc;
+}
+
+int pg_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    char prefix[MIRE_KEY_PREFIX_LEN + 1];
+    uint8_t hash[MIRE_KEY_HASH];
+    int32_t app;
+    key_make(key_out);
+    key_hash(hash, key_out, strlen(key_out));
+    snprintf(prefix, sizeof prefix, "%s", key_out);
+    int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = app_ensure(&app, tx, slug);
+    if (!rc)
+        rc = pg_query(NULL, tx, "INSERT INTO access_key (app_id, scope, prefix, hash, label) VALUES ($1,$2,$3,$4,$5)",
+                      PG_INT4(app), PG_TEXT(scope), PG_TEXT(prefix), PG_BYTES(hash, sizeof hash), PG_TEXT(label));
+    return rc ? rc : pg_commit(&tx);
+}
+
+int pg_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct pg_key_row *row),
+                void *context)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_begin(&tx, pg, MIRE_PG_READ);
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "SELECT key_id, prefix, scope, label, k.created_at, revoked_at FROM access_key k"
+                      " JOIN app USING (app_id) WHERE slug = $1 ORDER BY key_id",
+                      PG_TEXT(slug));
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        rc = take(context, &(struct pg_key_row){.key = pg_int(rows, i, 0),
+                                                .prefix = pg_text(rows, i, 1),
+                                                .scope = pg_text(rows, i, 2),
+                                                .label = pg_text(rows, i, 3),
+                                                .created_us = pg_time(rows, i, 4),
+                                                .revoked_us = pg_time(rows, i, 5)});
+    return rc;
+}
+
+int pg_key_revoke(struct pg *pg, const char *slug, int64_t key)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "UPDATE access_key k SET revoked_at = now() FROM app a WHERE a.app_id = k.app_id AND a.slug = $1"
+                      " AND k.key_id = $2 AND k.revoked_at IS NULL",
+                      PG_TEXT(slug), PG_INT8(key));
+    if (!rc && pg_touched(rows) == 0)
+        return MIRE_KEY_UNKNOWN;
+    return rc ? rc : pg_commit(&tx);
+}

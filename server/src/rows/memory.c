@@ -1,0 +1,227 @@
+/* memory.c - the statements behind memory.h, text beside binding. */
+#include "rows/memory.h"
+
+#include "rows/view_sql.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MERGED_MAX 1024 /* sums merged for one answer, newest first: a day's versions on all slots */
+
+static struct uuid id_of(const struct report_key *key)
+{
+    struct uuid id;
+    memcpy(id.bytes, key->report_id, sizeof id.bytes);
+    return id;
+}
+
+int pg_baseline_store(bool *new_out, struct pg_tx *tx, const struct baseline_row *baseline)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    struct uuid id = id_of(&baseline->key);
+    int rc =
+        pg_query(&rows, tx,
+                 "INSERT INTO memory_baseline (slot, day, report_id, app_id, version_id, device_class, received_at,"
+                 " weight, footprint_bytes, held_bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, nullif($9, -1), $10)"
+                 " ON CONFLICT (slot, day, report_id) DO NOTHING",
+                 PG_INT2(baseline->key.slot), PG_DAY(baseline->key.day), PG_UUID(&id), PG_INT4(baseline->app_id),
+                 PG_INT8(baseline->version_id), PG_TEXT(baseline->device_class), PG_TIME(baseline->received_us),
+                 PG_REAL(baseline->weight), PG_INT8(baseline->footprint_bytes), PG_INT8(baseline->held_bytes));
+    if (!rc)
+        *new_out = pg_touched(rows) > 0;
+    return rc;
+}
+
+/* The one population of `rows`, and this report besides, as bytes: owned by caller. */
+static int with_report(unsigned char **bytes_out, size_t *len_out, struct arena *arena, const struct pg_rows *rows,
+                       const struct memory *memory, double weight)
+{
+    struct population population;
+    struct pg_bytes stored = pg_bytes(rows, 0, 0);
+    (void)population_decode(&population, arena, stored.bytes, stored.len);
+    int rc = population_add(&population, memory, (uint64_t)llround(weight));
+    return !rc && population_encode(bytes_out, len_out, &population) ? MIRE_FAULT_MEMORY : rc;
+}
+
+int pg_healthy_add(struct pg_tx *tx, struct arena *arena, const struct baseline_row *baseline,
+                   const struct memory *memory)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
+    size_t len = 0;
+    int rc =
+        pg_query(NULL, tx,
+                 "INSERT INTO healthy (slot, app_id, version_id, device_class, last_at, population)"
+                 " VALUES ($1, $2, $3, $4, $5, '') ON CONFLICT (slot, app_id, version_id, device_class) DO NOTHING",
+                 PG_INT2(baseline->key.slot), PG_INT4(baseline->app_id), PG_INT8(baseline->version_id),
+                 PG_TEXT(baseline->device_class), PG_TIME(baseline->received_us));
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "SELECT population FROM healthy WHERE slot = $1 AND app_id = $2 AND version_id = $3"
+                      " AND device_class = $4 FOR UPDATE",
+                      PG_INT2(baseline->key.slot), PG_INT4(baseline->app_id), PG_INT8(baseline->version_id),
+                      PG_TEXT(baseline->device_class));
+    if (!rc)
+        rc = with_report(&bytes, &len, arena, rows, memory, baseline->weight);
+    if (rc)
+        return rc;
+    return pg_query(NULL, tx,
+                    "UPDATE healthy SET population = $5, last_at = greatest(last_at, $6)"
+                    " WHERE slot = $1 AND app_id = $2 AND version_id = $3 AND device_class = $4",
+                    PG_INT2(baseline->key.slot), PG_INT4(baseline->app_id), PG_INT8(baseline->version_id),
+                    PG_TEXT(baseline->device_class), PG_BYTES(bytes, len), PG_TIME(baseline->received_us));
+}
+
+#define ISSUE_KEY(event, day)                                                                      \
+    PG_INT2((event)->key.slot), PG_DAY(day), PG_INT4((event)->app_id), PG_INT8((event)->issue_id), \
+        PG_INT8((event)->version_id), PG_INT4((event)->tree)
+
+/* The sum of an issue, locked until commit; made if it is not there. */
+static int lock_sum(struct pg_rows **rows, struct pg_tx *tx, const struct event_row *event, int32_t day)
+{
+    int rc = pg_query(NULL, tx,
+                      "INSERT INTO issue_memory (slot, day, app_id, issue_id, version_id, tree, population)"
+                      " VALUES ($1, $2, $3, $4, $5, $6, '')"
+                      " ON CONFLICT (slot, day, app_id, issue_id, version_id, tree) DO NOTHING",
+                      ISSUE_KEY(event, day));
+    if (rc)
+        return rc;
+    return pg_query(rows, tx,
+                    "SELECT population FROM issue_memory WHERE slot = $1 AND day = $2 AND app_id = $3"
+                    " AND issue_id = $4 AND version_id = $5 AND tree = $6 FOR UPDATE",
+                    ISSUE_KEY(event, day));
+}
+
+static int write_sum(struct pg_tx *tx, const struct event_row *event, int32_t day, const void *bytes, size_t len)
+{
+    return pg_query(NULL, tx,
+                    "UPDATE issue_memory SET population = $7 WHERE slot = $1 AND day = $2 AND app_id = $3"
+                    " AND issue_id = $4 AND version_id = $5 AND tree = $6",
+                    ISSUE_KEY(event, day), PG_BYTES(bytes, len));
+}
+
+/* UTC day of receipt. */
+static int32_t sum_day(const struct event_row *event)
+{
+    return (int32_t)(event->received_us / 86400000000ll);
+}
+
+int pg_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
+                        const struct memory *memory)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
+    size_t len = 0;
+    int rc = lock_sum(&rows, tx, event, sum_day(event));
+    if (!rc)
+        rc = with_report(&bytes, &len, arena, rows, memory, event->weight);
+    return rc ? rc : write_sum(tx, event, sum_day(event), bytes, len);
+}
+
+int pg_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
+                         const struct memory *memory)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
+    struct population sum, one;
+    size_t len = 0;
+    int rc = lock_sum(&rows, tx, event, sum_day(event));
+    if (rc)
+        return rc;
+    struct pg_bytes stored = pg_bytes(rows, 0, 0);
+    (void)population_decode(&sum, arena, stored.bytes, stored.len);
+    population_init(&one, arena);
+    rc = population_add(&one, memory, (uint64_t)llround(event->weight));
+    if (rc)
+        return rc;
+    population_take(&sum, &one);
+    if (!sum.reports)
+        return pg_query(NULL, tx,
+                        "DELETE FROM issue_memory WHERE slot = $1 AND day = $2 AND app_id = $3 AND issue_id = $4"
+                        " AND version_id = $5 AND tree = $6",
+                        ISSUE_KEY(event, sum_day(event)));
+    rc = population_encode(&bytes, &len, &sum) ? MIRE_FAULT_MEMORY : 0;
+    return rc ? rc : write_sum(tx, event, sum_day(event), bytes, len);
+}
+
+/* Merge one sum into that of another issue. */
+static int merge_sum(struct pg_tx *tx, struct arena *arena, const struct event_row *to, int32_t day,
+                     struct pg_bytes stored)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
+    struct population sum, more;
+    size_t len = 0;
+    if (population_decode(&more, arena, stored.bytes, stored.len))
+        return 0; /* a sum that cannot be read counts nothing */
+    int rc = lock_sum(&rows, tx, to, day);
+    if (rc)
+        return rc;
+    struct pg_bytes own = pg_bytes(rows, 0, 0);
+    (void)population_decode(&sum, arena, own.bytes, own.len);
+    rc = population_merge(&sum, &more);
+    if (!rc && population_encode(&bytes, &len, &sum))
+        rc = MIRE_FAULT_MEMORY;
+    return rc ? rc : write_sum(tx, to, day, bytes, len);
+}
+
+int pg_issue_memory_move(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT slot, day, version_id, population, tree FROM issue_memory WHERE app_id = $1"
+                      " AND issue_id = $2 ORDER BY slot, day, version_id, tree",
+                      PG_INT4(app_id), PG_INT8(from));
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        struct event_row key = {.key = {.slot = (int16_t)pg_int(rows, i, 0)},
+                                .app_id = app_id,
+                                .issue_id = to,
+                                .version_id = pg_int(rows, i, 2),
+                                .tree = (int32_t)pg_int(rows, i, 4)};
+        rc = merge_sum(tx, arena, &key, pg_day(rows, i, 1), pg_bytes(rows, i, 3));
+    }
+    if (rc || !pg_row_count(rows))
+        return rc;
+    return pg_query(NULL, tx, "DELETE FROM issue_memory WHERE app_id = $1 AND issue_id = $2", PG_INT4(app_id),
+                    PG_INT8(from));
+}
+
+int population_of_rows(struct population *out, struct arena *arena, const struct pg_rows *rows, int column)
+{
+    int rc = 0;
+    population_init(out, arena);
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        struct population part;
+        struct pg_bytes stored = pg_bytes(rows, i, column);
+        if (population_decode(&part, arena, stored.bytes, stored.len) == 0)
+            rc = population_merge(out, &part);
+    }
+    return rc;
+}
+
+int pg_healthy_find(struct population *out, enum healthy_scope *scope_out, struct pg_tx *tx, struct arena *arena,
+                    int32_t app_id, int64_t version_id, const char *device_class, uint64_t least)
+{
+    static const enum healthy_scope scopes[] = {MIRE_HEALTHY_VERSION, MIRE_HEALTHY_CLASS, MIRE_HEALTHY_APP};
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+        int rc =
+            pg_query(&rows, tx,
+                     "SELECT population FROM healthy WHERE slot = ANY ($1::smallint[]) AND app_id = $2"
+                     " AND ($3::bigint IS NULL OR version_id = $3) AND ($4::text IS NULL OR device_class = $4)"
+                     " ORDER BY last_at DESC, slot LIMIT $5",
+                     SLOT_PARAM, PG_INT4(app_id), scopes[i] == MIRE_HEALTHY_VERSION ? PG_INT8(version_id) : PG_NULL(),
+                     scopes[i] == MIRE_HEALTHY_APP ? PG_NULL() : PG_TEXT(device_class), PG_INT8(MERGED_MAX));
+        if (!rc)
+            rc = population_of_rows(out, arena, rows, 0);
+        if (rc)
+            return rc;
+        *scope_out = scopes[i];
+        if (out->reports >= least)
+            return 0;
+    }
+    *scope_out = MIRE_HEALTHY_NONE;
+    population_init(out, arena);
+    return 0;
+}

@@ -1,0 +1,40 @@
+/*
+ * module.h - libraries by app, and those that one app alone has.
+ */
+#ifndef MIRE_ROWS_MODULE_H
+#define MIRE_ROWS_MODULE_H
+
+#include "pg/pg.h"
+
+#define MIRE_MODULES_AT_ONCE 64
+
+struct module_seen {
+    const char *module; /* base name without a version */
+    const char *path;
+    bool unowned;
+};
+
+/*
+ * Store the modules of an app's report.
+ *
+ *   seen       at most MIRE_MODULES_AT_ONCE, by rising module, each once
+ *   known_out  per module: it was stored before, with no less
+ *
+ * Returns 0 or a fault.
+ */
+int pg_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const struct module_seen *seen, size_t count);
+
+/*
+ * Modules that may be the app's own: nothing tells whose they are, and no report of another app has them.
+ *
+ *   compared_out  other apps with MIRE_MODULE_REPORTS reports or more. Below MIRE_MODULE_APPS of them, or if the app
+ *                 itself has fewer reports, no module is told
+ *   out           rows of module, path, time; freed by the caller
+ *
+ * Returns 0 or a fault.
+ */
+#define MIRE_MODULE_APPS    3
+#define MIRE_MODULE_REPORTS 20
+int pg_modules_proposed(struct pg_rows **out, int64_t *compared_out, struct pg_tx *tx, int32_t app_id, int64_t most);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * parts.h - what an issue consists of: trees, members, and what people did to it. Reports and events honour span and version.
+ */
+#ifndef MIRE_ROWS_PARTS_H
+#define MIRE_ROWS_PARTS_H
+
+#include "base/arena.h"
+#include "model/view.h"
+
+#include <stdbool.h>
+
+struct pg_tx;
+
+struct tree_part {             /* level 3 */
+    int64_t tree_id, issue;    /* of the reports' key */
+    int32_t tree, caller1;     /* frame of the stack; -1: none */
+    int64_t first_us, last_us; /* last_us 0: none in the range */
+    const char *frames;        /* model/frames.h */
+    int64_t reports;
+    double events;
+};
+
+/* The trees that are kept of it, most reports first; at most 100. */
+int read_trees(struct tree_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+               int64_t issue);
+
+struct member_part { /* an issue shown as it */
+    int64_t issue;
+    const char *caller1, *caller2, *category, *reason, *state;
+    int64_t first_us, reports;
+    double events;
+    bool memory;
+};
+
+/* Itself first, then those with most reports; at most MIRE_FACET_MAX. */
+int read_members(struct member_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                 const struct view *view, int64_t issue);
+
+struct act_part { /* one row of issue_alias */
+    int64_t act, issue, into;
+    int32_t tree;
+    const char *kind, *author, *reason, *undone_by, *undone_why;
+    int64_t at_us, undone_us; /* undone_us 0: it holds */
+};
+
+/* What was done to it and to those shown as it, newest first; at most MIRE_FACET_MAX. */
+int read_acts(struct act_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t issue);
+
+struct shown_row {
+    int64_t issue;
+    int32_t tree;
+    int64_t shown;
+};
+
+/* All of the app's issue_shown, by issue and tree. */
+int read_shown_all(struct shown_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * rates.h - sessions and losses by version and day. The app, the version, and the days that the span touches are honoured.
+ */
+#ifndef MIRE_ROWS_RATES_H
+#define MIRE_ROWS_RATES_H
+
+#include "base/arena.h"
+#include "model/view.h"
+
+#include <stdbool.h>
+
+struct pg_tx;
+
+struct session_sums { /* as in session_day and session_end_day */
+    int64_t records;
+    double sessions, sessions_sq, time_ms, sdk_cpu_us;
+    double watched, watched_sq, watched_ms, lagging, hangs, hang_ms, hang_hang_sq, hang_time_sq, time_time_sq;
+    double ends, ends_sq, foom, watchdog, crash;
+};
+
+struct session_point {
+    const char *version; /* "": all of them together, in the first row */
+    bool has_day;        /* false: all days together, in a version's first row */
+    int32_t day;
+    struct session_sums sums;
+};
+
+/* All, then version by version and day by day, of the MIRE_SERIES_MAX versions with most sessions. */
+int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                  const struct view *view, const struct filter *channel);
+
+/* Losses that devices told of: honours app, version, and the days that the span touches. Most first. */
+struct loss_sum {
+    const char *reason;
+    int64_t lost;
+};
+int read_losses(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
+
+#endif

@@ -1,0 +1,344 @@
+/*
+ * rekey_due.c - queueing, claiming and moving.
+ */
+#include "rows/rekey_due.h"
+
+#define QUEUED_AT_ONCE 2000 /* reports of a job */
+#define FILES_AT_ONCE  16
+
+static struct uuid id_of(const struct report_key *key)
+{
+    struct uuid id;
+    __builtin_memcpy(id.bytes, key->report_id, sizeof id.bytes);
+    return id;
+}
+
+/* The job of debug files that is running, locked; it is made if there is none. */
+static int symbols_job(int64_t *job_out, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(NULL, tx,
+                      "INSERT INTO rekey_job (cause, preview, state) VALUES ('symbols', false, 'running')"
+                      " ON CONFLICT (cause) WHERE cause = 'symbols' AND state = 'running' DO NOTHING");
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "SELECT job_id FROM rekey_job WHERE cause = 'symbols' AND state = 'running' FOR UPDATE");
+    if (rc)
+        return rc;
+    if (!pg_row_count(rows))
+        return MIRE_FAULT_RACED; /* it ended meanwhile */
+    *job_out = pg_int(rows, 0, 0);
+    return 0;
+}
+
+/*
+ * Reports of one file: those that had nothing; those that had names or lines, unless it has no more than these either.
+ */
+static int queue_file(struct pg_tx *tx, int64_t job, struct pg_bytes build_id)
+{
+    return pg_query(NULL, tx,
+                    "WITH queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
+                    "  SELECT slot, $1, day, report_id FROM missing_debug_file WHERE build_id = $2 AND (had = 'none'"
+                    "   OR NOT EXISTS (SELECT FROM symbol_file WHERE build_id = $2)"
+                    "   OR EXISTS (SELECT FROM symbol_file WHERE build_id = $2 AND kind = 'debug'"
+                    "    AND NOT (had = 'lines' AND depth = 'lines')))"
+                    "  ON CONFLICT DO NOTHING RETURNING 1)"
+                    " UPDATE rekey_job SET queued = queued + (SELECT count(*) FROM queued), detail = left(detail"
+                    "  || CASE WHEN detail = '' THEN '' ELSE ', ' END || coalesce((SELECT name FROM image"
+                    "  WHERE build_id = $2), (SELECT name FROM symbol_file WHERE build_id = $2 ORDER BY kind LIMIT 1),"
+                    "  encode($2, 'hex')), 200) WHERE job_id = $1",
+                    PG_INT8(job), PG_BYTES(build_id.bytes, build_id.len));
+}
+
+/*
+ * Files whose time has come, out of symbol_arrival; of split files the programs that want them; of a Breakpad file that
+ * knows the first 16 bytes of a build id only, the modules whose ids begin so, or are shorter, with zeros behind them.
+ * 1, 0 there are none, below zero a fault.
+ */
+static int queue_files(struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int64_t job = 0;
+    int rc = pg_query(&rows, tx,
+                      "WITH come AS (DELETE FROM symbol_arrival WHERE build_id IN (SELECT build_id FROM symbol_arrival"
+                      "  WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+                      "  ORDER BY build_id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING build_id)"
+                      " SELECT m.build_id, EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = m.build_id)"
+                      " FROM (SELECT build_id FROM come UNION SELECT w.build_id FROM come JOIN split_wanted w"
+                      "  ON w.split_id = come.build_id UNION SELECT i.build_id FROM come JOIN image i"
+                      "  ON octet_length(come.build_id) = 16 AND i.build_id > come.build_id"
+                      "  AND i.build_id < come.build_id || decode(repeat('ff', 49), 'hex')"
+                      "  UNION SELECT i.build_id FROM come CROSS JOIN generate_series(1, 15) n JOIN image i"
+                      "  ON i.build_id = substr(come.build_id, 1, n) WHERE octet_length(come.build_id) = 16"
+                      "  AND substr(come.build_id, n + 1) = decode(repeat('00', 16 - n), 'hex')) m",
+                      PG_INT8(FILES_AT_ONCE));
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        if (!pg_bool(rows, i, 1))
+            continue;
+        if (!job)
+            rc = symbols_job(&job, tx);
+        if (!rc)
+            rc = queue_file(tx, job, pg_bytes(rows, i, 0));
+    }
+    return rc ? rc : pg_row_count(rows) > 0;
+}
+
+/*
+ * Files that came since, and jobs that were asked for: whoever began before this moment may not have seen the one, or
+ * may have worked by what held before the other.
+ */
+#define NOTE(table, key, which)                                                                       \
+    "UPDATE " table " SET horizon = pg_snapshot_xmax(pg_current_snapshot())::text::bigint WHERE " key \
+    " IN (SELECT " key " FROM " table " WHERE " which "horizon IS NULL ORDER BY " key " FOR UPDATE SKIP LOCKED)"
+
+static int note(struct pg_tx *tx)
+{
+    static const char *const sql[] = {NOTE("symbol_arrival", "build_id", ""),
+                                      NOTE("rekey_job", "job_id", "state = 'queueing' AND ")};
+    bool any = false;
+    for (size_t i = 0; i < sizeof sql / sizeof *sql && !any; i++) {
+        MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+        int rc = pg_query(&rows, tx, sql[i]);
+        if (rc)
+            return rc;
+        any = pg_touched(rows) > 0;
+    }
+    return any;
+}
+
+/* More reports of a job, newest first. 1, 0 no job wants any, below zero a fault. */
+static int queue_job(struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *last = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT job_id, app_id, coalesce(next_at, 'infinity'), coalesce(next_id,"
+                      " 'ffffffff-ffff-ffff-ffff-ffffffffffff') FROM rekey_job WHERE state = 'queueing'"
+                      " AND horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+                      " ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED");
+    if (rc || !pg_row_count(rows))
+        return rc;
+    int64_t job = pg_int(rows, 0, 0);
+    rc = pg_query(&last, tx,
+                  "WITH more AS (SELECT e.slot, e.day, e.report_id, e.received_at FROM event e, rekey_job j"
+                  "  WHERE j.job_id = $1 AND e.app_id = $2 AND e.received_at <= coalesce(j.next_at, 'infinity')"
+                  "  AND (e.received_at, e.report_id) < (coalesce(j.next_at, 'infinity'), coalesce(j.next_id,"
+                  "   'ffffffff-ffff-ffff-ffff-ffffffffffff')) ORDER BY e.received_at DESC, e.report_id DESC LIMIT $3),"
+                  " queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
+                  "  SELECT slot, $1, day, report_id FROM more ON CONFLICT DO NOTHING RETURNING 1)"
+                  " SELECT received_at, report_id, (SELECT count(*) FROM queued) FROM more"
+                  " ORDER BY received_at, report_id LIMIT 1",
+                  PG_INT8(job), PG_INT4((int32_t)pg_int(rows, 0, 1)), PG_INT8(QUEUED_AT_ONCE));
+    if (rc)
+        return rc;
+    if (!pg_row_count(last))
+        rc = pg_query(NULL, tx, "UPDATE rekey_job SET state = 'running' WHERE job_id = $1", PG_INT8(job));
+    else {
+        struct uuid id = pg_uuid(last, 0, 1);
+        rc = pg_query(NULL, tx,
+                      "UPDATE rekey_job SET next_at = $2, next_id = $3, queued = queued + $4 WHERE job_id = $1",
+                      PG_INT8(job), PG_TIME(pg_time(last, 0, 0)), PG_UUID(&id), PG_INT8(pg_int(last, 0, 2)));
+    }
+    return rc ? rc : 1;
+}
+
+int pg_rekey_queue(struct pg_tx *tx)
+{
+    int rc = note(tx);
+    if (!rc)
+        rc = queue_files(tx);
+    return rc ? rc : queue_job(tx);
+}
+
+int pg_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most)
+{
+    return pg_query(
+        rows_out, tx,
+        "WITH due AS MATERIALIZED (SELECT slot, job_id, day, report_id, attempts FROM rekey_queue WHERE slot >= $1"
+        "  ORDER BY slot, job_id, day, report_id LIMIT $2 FOR UPDATE SKIP LOCKED),"
+        " held AS MATERIALIZED (SELECT e.* FROM event e JOIN (SELECT DISTINCT slot, day, report_id FROM due) d"
+        "  USING (slot, day, report_id) ORDER BY e.slot, e.day, e.report_id FOR UPDATE OF e)"
+        " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, e.app_id, e.received_at, e.issue_id,"
+        " e.version_id, e.category, e.subject_bytes, r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1,"
+        " i.caller1_image, i.caller2, i.caller2_image, e.tree"
+        " FROM due d JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
+        " LEFT JOIN issue i ON i.issue_id = e.issue_id"
+        " LEFT JOIN report r USING (slot, day, report_id) LEFT JOIN event_stack s USING (slot, day, report_id)"
+        " ORDER BY slot, day, report_id, job_id",
+        PG_INT2(from_slot), PG_INT8(most));
+}
+
+void pg_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row)
+{
+    struct uuid id = pg_uuid(rows, row, 2);
+    *out = (struct rekey_stored){
+        .key = {.slot = (int16_t)pg_int(rows, row, 0), .day = pg_day(rows, row, 1)},
+        .job = pg_int(rows, row, 3),
+        .preview = pg_bool(rows, row, 4),
+        .rules = pg_is_null(rows, row, 5) ? NULL : pg_text(rows, row, 5),
+        .attempts = (int)pg_int(rows, row, 6),
+        .gone = pg_is_null(rows, row, 7) || pg_is_null(rows, row, 13),
+        .app_id = (int32_t)pg_int(rows, row, 7),
+        .received_us = pg_time(rows, row, 8),
+        .issue_id = pg_int(rows, row, 9),
+        .version_id = pg_int(rows, row, 10),
+        .category = pg_text(rows, row, 11),
+        .tree = (int32_t)pg_int(rows, row, 22),
+        .subject_bytes = pg_int(rows, row, 12),
+        .format = pg_text(rows, row, 13),
+        .encoding = pg_text(rows, row, 14),
+        .body = pg_bytes(rows, row, 15),
+        .document = pg_bytes(rows, row, 16),
+        .issue = {pg_bool(rows, row, 17), pg_text(rows, row, 18), pg_text(rows, row, 19), pg_text(rows, row, 20),
+                  pg_text(rows, row, 21)},
+    };
+    __builtin_memcpy(out->key.report_id, id.bytes, sizeof id.bytes);
+}
+
+int pg_rekey_finish(struct pg_tx *tx, const struct rekey_stored *stored)
+{
+    struct uuid id = id_of(&stored->key);
+    return pg_query(NULL, tx, "DELETE FROM rekey_queue WHERE slot = $1 AND job_id = $2 AND day = $3 AND report_id = $4",
+                    PG_INT2(stored->key.slot), PG_INT8(stored->job), PG_DAY(stored->key.day), PG_UUID(&id));
+}
+
+int pg_rekey_fail(struct pg_tx *tx, const struct rekey_stored *stored)
+{
+    return pg_rekey_count_attempt(tx, &stored->key);
+}
+
+int pg_rekey_count_attempt(struct pg_tx *tx, const struct report_key *key)
+{
+    struct uuid id = id_of(key);
+    return pg_query(NULL, tx,
+                    "UPDATE rekey_queue SET attempts = attempts + 1 WHERE slot = $1 AND day = $2 AND report_id = $3",
+                    PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id));
+}
+
+int pg_rekey_alone(struct pg_tx *tx, int32_t app_id)
+{
+    return pg_query(NULL, tx, "SELECT FROM app WHERE app_id = $1 FOR NO KEY UPDATE", PG_INT4(app_id));
+}
+
+int pg_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row *issue)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx,
+                 "UPDATE issue SET feature_key = $3, caller1 = $4, caller1_image = $5, caller1_location = $6,"
+                 " caller2 = $7, caller2_image = $8, category = $9, reason = $10, subject = $11,"
+                 " rules_version = $12, unnamed = $13, blame_key = $14 WHERE app_id = $1 AND issue_id = $2 AND unnamed"
+                 " AND NOT EXISTS (SELECT FROM issue WHERE app_id = $1 AND feature_key = $3)",
+                 PG_INT4(issue->app_id), PG_INT8(issue_id), PG_BYTES(issue->feature_key, MIRE_FEATURE_KEY_LEN),
+                 PG_TEXT(issue->caller1), PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_location),
+                 PG_TEXT(issue->caller2), PG_TEXT(issue->caller2_image), PG_TEXT(issue->category),
+                 PG_TEXT(issue->reason), PG_TEXT(issue->subject), PG_INT4(issue->rules_version),
+                 PG_BOOL(issue->unnamed), issue->joins ? PG_BYTES(issue->blame_key, MIRE_FEATURE_KEY_LEN) : PG_NULL());
+    return rc ? rc : pg_touched(rows) > 0;
+}
+
+int pg_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from)
+{
+    return pg_query(NULL, tx,
+                    "UPDATE issue n SET state = o.state,"
+                    " first_seen = CASE WHEN o.unnamed THEN least(n.first_seen, o.first_seen) ELSE n.first_seen END,"
+                    " first_version_id = CASE WHEN o.unnamed AND o.first_seen < n.first_seen THEN o.first_version_id"
+                    "  ELSE n.first_version_id END FROM issue o WHERE n.issue_id = $1 AND o.issue_id = $2",
+                    PG_INT8(issue_id), PG_INT8(from));
+}
+
+int pg_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN])
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(
+        &rows, tx, "SELECT issue_id, first_seen, gone_to IS NOT NULL FROM issue WHERE app_id = $1 AND feature_key = $2",
+        PG_INT4(app_id), PG_BYTES(key, MIRE_FEATURE_KEY_LEN));
+    if (rc || !pg_row_count(rows))
+        return rc;
+    *out = (struct rekey_issue){pg_int(rows, 0, 0), pg_time(rows, 0, 1), pg_bool(rows, 0, 2)};
+    return 1;
+}
+
+int pg_issue_take(struct pg_tx *tx, int64_t issue_id, int64_t received_us, int64_t version_id)
+{
+    return pg_query(NULL, tx,
+                    "UPDATE issue SET gone_to = NULL, first_seen = least(first_seen, $2),"
+                    " first_version_id = CASE WHEN first_seen > $2 THEN $3 ELSE first_version_id END"
+                    " WHERE issue_id = $1",
+                    PG_INT8(issue_id), PG_TIME(received_us), PG_INT8(version_id));
+}
+
+int pg_event_move(struct pg_tx *tx, const struct event_row *event)
+{
+    struct uuid id = id_of(&event->key);
+    return pg_query(NULL, tx,
+                    "UPDATE event SET issue_id = $4, category = $5, reason = $6, holder = $7,"
+                    " subject_bytes = nullif($8, -1), frame_count = $9, unresolved_count = $10, rules_version = $11,"
+                    " waited_ms = $12, open = $13, tree = $14 WHERE slot = $1 AND day = $2 AND report_id = $3",
+                    PG_INT2(event->key.slot), PG_DAY(event->key.day), PG_UUID(&id), PG_INT8(event->issue_id),
+                    PG_TEXT(event->category), PG_TEXT(event->reason), PG_TEXT(event->holder),
+                    PG_INT8(event->subject_bytes), PG_INT4(event->frame_count), PG_INT4(event->unresolved_count),
+                    PG_INT4(event->rules_version), PG_INT8(event->waited_ms), PG_BOOL(event->open),
+                    PG_INT4(event->tree));
+}
+
+int pg_missing_debug_forget(struct pg_tx *tx, const struct report_key *key)
+{
+    struct uuid id = id_of(key);
+    return pg_query(NULL, tx, "DELETE FROM missing_debug_file WHERE slot = $1 AND day = $2 AND report_id = $3",
+                    PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id));
+}
+
+#define HOUR_KEY(hour) \
+    PG_INT2((hour)->slot), PG_TIME((hour)->hour_us), PG_INT4((hour)->app_id), PG_INT8((hour)->version_id)
+
+int pg_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
+{
+    int rc = pg_query(NULL, tx,
+                      "DELETE FROM version_hour WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4"
+                      " AND category = $5 AND reports <= 0",
+                      HOUR_KEY(hour), PG_TEXT(hour->category));
+    if (rc)
+        return rc;
+    return pg_query(NULL, tx,
+                    "UPDATE version_hour v SET longest_ms = coalesce((SELECT max(e.waited_ms)"
+                    "  FROM event e WHERE e.app_id = $3 AND e.received_at >= $2 AND e.received_at < $2 + interval '1 h'"
+                    "  AND e.slot = $1 AND e.version_id = $4 AND e.category = $5), v.longest_ms)"
+                    " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND category = $5",
+                    HOUR_KEY(hour), PG_TEXT(hour->category));
+}
+
+int pg_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
+{
+    int rc = pg_query(NULL, tx,
+                      "DELETE FROM issue_hour WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4"
+                      " AND issue_id = $5 AND tree = $6 AND reports <= 0",
+                      HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
+    if (rc)
+        return rc;
+    return pg_query(
+        NULL, tx,
+        "UPDATE issue_hour i SET longest_ms = coalesce(m.longest_ms, i.longest_ms),"
+        " last_at = coalesce(m.last_at, i.last_at), most_bytes = coalesce(m.most_bytes, i.most_bytes)"
+        " FROM (SELECT max(e.waited_ms) AS longest_ms, max(e.received_at) AS"
+        "  last_at, max(coalesce(e.subject_bytes, 0)) AS most_bytes FROM event e WHERE e.app_id = $3"
+        "  AND e.issue_id = $5 AND e.received_at >= $2 AND e.received_at < $2 + interval '1 h'"
+        "  AND e.slot = $1 AND e.version_id = $4 AND e.tree = $6) m"
+        " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND issue_id = $5 AND tree = $6",
+        HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
+}
+
+int pg_rekey_count(struct pg_tx *tx, const struct rekey_step *step)
+{
+    const struct issue_row *to = step->to;
+    return pg_query(
+        NULL, tx,
+        "INSERT INTO rekey_flow AS f (slot, job_id, from_issue_id, to_key, to_issue_id, caller1, caller2,"
+        " category, reason, reports, failed) VALUES ($1, $2, $3, $4, nullif($5, 0), $6, $7, $8, $9, $10, $11)"
+        " ON CONFLICT (slot, job_id, from_issue_id, to_key) DO UPDATE SET"
+        " reports = f.reports + EXCLUDED.reports, failed = f.failed + EXCLUDED.failed",
+        PG_INT2(step->slot), PG_INT8(step->job), PG_INT8(step->from_issue),
+        PG_BYTES(to->feature_key, MIRE_FEATURE_KEY_LEN), PG_INT8(step->to_issue), PG_TEXT(to->caller1),
+        PG_TEXT(to->caller2), PG_TEXT(to->category), PG_TEXT(to->reason), PG_INT8(!step->failed),
+        PG_INT8(step->failed));
+}

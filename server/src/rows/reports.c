@@ -1,0 +1,133 @@
+/* reports.c - single reports of an issue, newest first: (received_at, report_id) is the order everywhere. */
+#include "rows/reports.h"
+#include "rows/rows.h"
+#include "rows/view_sql.h"
+
+#include <string.h>
+
+#define ROW_COLUMNS                                                                                        \
+    "report_id, received_at, begun_at, duration_ms, open, version, os_version, arch, model, process_name," \
+    " category, reason, install, coalesce(footprint_bytes, -1), coalesce(subject_bytes, -1)"
+#define STACKS_BATCH 200
+
+static int row_fill(struct report_row *r, struct arena *arena, const struct pg_rows *rows, size_t row)
+{
+    const char **texts[] = {&r->version, &r->os_version, &r->arch, &r->model, &r->process, &r->category, &r->reason};
+    struct pg_bytes install = pg_bytes(rows, row, 12);
+
+    r->id = pg_uuid(rows, row, 0);
+    r->received_us = pg_time(rows, row, 1);
+    r->begun_us = pg_time(rows, row, 2);
+    r->duration_ms = pg_int(rows, row, 3);
+    r->open = pg_bool(rows, row, 4);
+    r->footprint_bytes = pg_int(rows, row, 13);
+    r->subject_bytes = pg_int(rows, row, 14);
+    for (int i = 0; i < 7; i++)
+        if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, 5 + i))))
+            return MIRE_FAULT_MEMORY;
+    hex_format(r->install, install.bytes, install.len > 16 ? 16 : install.len);
+    return 0;
+}
+
+/* clang-format off */
+#define REPORTS(which) \
+    "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") \
+    " AND ($8::uuid IS NULL OR (received_at, report_id) < ($7, $8)) ORDER BY received_at DESC, report_id DESC LIMIT $9"
+/* clang-format on */
+
+int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                 int64_t issue, int64_t after_us, const struct uuid *after, int limit)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, REPORTS), VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(after_us),
+                      after ? PG_UUID(after) : PG_NULL(), PG_INT8(limit));
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count, sizeof **out);
+    for (size_t i = 0; i < *count; i++)
+        if (!*out || row_fill(&(*out)[i], arena, rows, i) != 0)
+            return MIRE_FAULT_MEMORY;
+    return 0;
+}
+
+/* clang-format off */
+#define PICK(which, where, order) \
+    "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") where \
+    " ORDER BY " order " LIMIT 1"
+#define PICKS(which) { \
+    [READ_LATEST] = PICK(which, "", "received_at DESC, report_id DESC"), \
+    [READ_FIRST] = PICK(which, "", "received_at, report_id"), \
+    [READ_WORST] = PICK(which, "", "duration_ms DESC, footprint_bytes DESC NULLS LAST, received_at DESC, report_id DESC"), \
+    [READ_BY_ID] = PICK(which, " AND slot = $7 AND report_id = $8", "report_id"), \
+}
+static const char *const pick_sql[2][4] = {PICKS(ISSUE_ALONE), PICKS(ISSUE_MANY)};
+#define NEIGHBOUR(which, sign, direction) \
+    "(SELECT report_id FROM event WHERE " EVENT_IN_VIEW which("6") " AND (received_at, report_id) " sign " ($7, $8)" \
+    " ORDER BY received_at " direction ", report_id " direction " LIMIT 1)"
+#define PLACE(which) \
+    "SELECT count(*), count(*) FILTER (WHERE (received_at, report_id) > ($7, $8))," \
+    NEIGHBOUR(which, ">", "ASC") ", " NEIGHBOUR(which, "<", "DESC") " FROM event WHERE " EVENT_IN_VIEW which("6")
+/* clang-format on */
+
+int read_report(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                int64_t issue, enum read_pick pick, const struct uuid *id)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    struct pg_rows *location MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pick == READ_BY_ID ? pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue),
+                                           PG_INT2(uuid_slot(id)), PG_UUID(id))
+                                : pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue));
+    memset(out, 0, sizeof *out);
+    if (rc != 0)
+        return rc;
+    if (pg_row_count(rows) == 0)
+        return READ_NONE;
+    rc = row_fill(&out->row, arena, rows, 0);
+    if (rc == 0)
+        rc = pg_query(&location, tx, OF_ISSUE(view, PLACE), VIEW_PARAMS(view), PG_INT8(issue),
+                      PG_TIME(out->row.received_us), PG_UUID(&out->row.id));
+    if (rc != 0)
+        return rc;
+    out->total = pg_int(location, 0, 0);
+    out->position = pg_int(location, 0, 1) + 1;
+    out->has_newer = !pg_is_null(location, 0, 2);
+    out->newer = pg_uuid(location, 0, 2);
+    out->has_older = !pg_is_null(location, 0, 3);
+    out->older = pg_uuid(location, 0, 3);
+    return 0;
+}
+
+/* clang-format off */
+#define STACKS(which) \
+    "SELECT h.weight, s.document, h.received_at, h.report_id FROM (SELECT slot, day, report_id, weight, received_at" \
+    "  FROM event WHERE " EVENT_IN_VIEW which("6") \
+    "  AND (received_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)" \
+    "  ORDER BY received_at DESC, report_id DESC LIMIT $10) h" \
+    " LEFT JOIN event_stack s USING (slot, day, report_id) ORDER BY received_at DESC, report_id DESC"
+/* clang-format on */
+
+int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,
+                read_take take, void *context)
+{
+    int64_t last_us = INT64_MAX / 4;
+    struct uuid last = {{0}};
+
+    while (limit > 0) {
+        struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+        int batch = limit < STACKS_BATCH ? limit : STACKS_BATCH;
+        int rc = pg_query(&rows, tx, OF_ISSUE(view, STACKS), VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(last_us),
+                          PG_UUID(&last), one ? PG_UUID(one) : PG_NULL(), PG_INT8(batch));
+        size_t got = rc == 0 ? pg_row_count(rows) : 0;
+        for (size_t i = 0; rc == 0 && i < got; i++) {
+            struct pg_bytes document = pg_bytes(rows, i, 1);
+            rc = take(context, pg_real(rows, i, 0), document.bytes, document.len);
+        }
+        if (rc != 0 || got < (size_t)batch)
+            return rc;
+        last_us = pg_time(rows, got - 1, 2);
+        last = pg_uuid(rows, got - 1, 3);
+        limit -= batch;
+    }
+    return 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * reports.h - the reports of an issue, and the stacks they keep. Span and version are honoured.
+ */
+#ifndef MIRE_ROWS_REPORTS_H
+#define MIRE_ROWS_REPORTS_H
+
+#include "base/arena.h"
+#include "base/id.h"
+#include "model/view.h"
+
+#include <stdbool.h>
+
+struct pg_tx;
+
+struct report_row {
+    struct uuid id;
+    int64_t received_us, begun_us, duration_ms;
+    int64_t footprint_bytes, subject_bytes; /* -1: not told, or no memory report */
+    bool open;
+    const char *version, *os_version, *arch, *model, *process, *category, *reason;
+    char install[33];
+};
+
+/* Newest first, after the report received at after_us with that id (NULL: from the beginning). */
+int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                 int64_t issue, int64_t after_us, const struct uuid *after, int limit);
+
+enum read_pick { READ_LATEST, READ_FIRST, READ_WORST, READ_BY_ID };
+
+struct report_position {
+    struct report_row row;
+    int64_t position, total;
+    bool has_newer, has_older;
+    struct uuid newer, older;
+};
+
+/* One report of an issue and where it stands. 0, READ_NONE or a fault. */
+int read_report(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                int64_t issue, enum read_pick pick, const struct uuid *id);
+
+/*
+ * Hand the stacks of an issue's reports to `take`, newest first, at most `limit`; only those of `one` if it is given.
+ * A report whose stacks are gone has no bytes.
+ * `take` returns 0 to go on, or what read_stacks shall return: above zero to stop, below for a fault.
+ */
+typedef int (*read_take)(void *context, double weight, const void *bytes, size_t len);
+int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,
+                read_take take, void *context);
+
+#endif

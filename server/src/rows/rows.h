@@ -1,0 +1,22 @@
+/*
+ * rows.h - what all reads of rows/ have in common. Nothing of a read_* function writes.
+ *
+ * Every call runs inside a transaction the caller began, so that several see one snapshot; text lies in the arena.
+ * Returns 0 or a fault (base/fault.h), and READ_NONE where something named does not exist. Arrays are in the arena too.
+ * Counters are summed over all slots, so the same statements serve one machine and many.
+ */
+#ifndef MIRE_ROWS_ROWS_H
+#define MIRE_ROWS_ROWS_H
+
+enum { READ_NONE = 1 };
+
+#define MIRE_TREND_PARTS  24
+#define MIRE_SERIES_MAX   12    /* versions drawn as lines */
+#define MIRE_VERSIONS_MAX 100   /* versions listed */
+#define MIRE_FACET_MAX    200   /* values of a facet */
+#define MIRE_VALUES_MAX   10    /* values of a distribution */
+#define MIRE_TOP_MAX      10    /* issues of an overview */
+#define MIRE_FEATURES_MAX 100   /* level-2 issues shown of one group */
+#define MIRE_WAITING_MAX  10000 /* waiting reports are counted up to here */
+
+#endif

@@ -1,0 +1,281 @@
+/*
+ * symbol.c - the statements behind symbol.h.
+ */
+#include "rows/symbol.h"
+
+#include "base/bytes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define LEVEL 3
+
+static const char *kind(bool debug)
+{
+    return debug ? "debug" : "symtab";
+}
+
+int pg_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes build_id)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT kind = 'debug', size_bytes, build_id, uploaded_at, hash FROM symbol_file WHERE build_id = $1"
+                 " OR build_id = (SELECT build_id FROM symbol_alias WHERE alias = $1) ORDER BY kind LIMIT 1",
+                 PG_BYTES(build_id.bytes, build_id.len));
+    if (rc || !pg_row_count(rows))
+        return rc;
+    struct pg_bytes id = pg_bytes(rows, 0, 2), hash = pg_bytes(rows, 0, 4);
+    *out = (struct symbol_info){
+        .debug = pg_bool(rows, 0, 0), .size_bytes = pg_int(rows, 0, 1), .came_us = pg_time(rows, 0, 3)};
+    out->contents_id = hash.len >= sizeof out->contents_id ? load_64(hash.bytes) : (uint64_t)out->came_us;
+    out->contents_id += !out->contents_id;
+    out->id_len = id.len < sizeof out->id ? id.len : sizeof out->id;
+    memcpy(out->id, id.bytes, out->id_len);
+    return 1;
+}
+
+int pg_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct symbol_version *version)
+{
+    return pg_query(NULL, tx,
+                    "INSERT INTO symbol_alias (alias, build_id, app_id, version, build) VALUES ($1, $2, $3, $4, $5)"
+                    " ON CONFLICT (alias) DO UPDATE SET build_id = EXCLUDED.build_id",
+                    PG_BYTES(version->alias.bytes, version->alias.len), PG_BYTES(build_id.bytes, build_id.len),
+                    PG_INT4(version->app_id), PG_TEXT(version->version), PG_TEXT(version->build));
+}
+
+int pg_symbol_arrivals(int64_t *count_out, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT arrivals FROM symbol_clock");
+    if (!rc)
+        *count_out = pg_row_count(rows) ? pg_int(rows, 0, 0) : 0;
+    return rc;
+}
+
+int pg_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part)
+{
+    return pg_query(out, tx, "SELECT bytes FROM symbol_chunk WHERE build_id = $1 AND kind = $2 AND part = $3",
+                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part));
+}
+
+/* How good a file of these columns is; unknown is what came before it was kept. */
+#define GOODNESS(table) \
+    "(" table ".defect = '', CASE " table ".depth WHEN 'names' THEN 1 WHEN 'lines' THEN 2 ELSE 3 END)"
+
+int pg_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    struct pg_bytes id = file->build_id;
+    int rc = pg_query(&rows, tx,
+                      "INSERT INTO symbol_file (build_id, kind, arch, name, size_bytes, hash, defect, depth)"
+                      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+                      " ON CONFLICT (build_id, kind) DO UPDATE SET arch = EXCLUDED.arch, name = EXCLUDED.name,"
+                      " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, defect = EXCLUDED.defect,"
+                      " depth = EXCLUDED.depth, uploaded_at = now()"
+                      " WHERE " GOODNESS("EXCLUDED") " >= " GOODNESS("symbol_file") " RETURNING 1",
+                      PG_BYTES(id.bytes, id.len), PG_TEXT(kind(file->debug)), PG_TEXT(file->arch), PG_TEXT(file->name),
+                      PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len), PG_TEXT(file->defect),
+                      PG_TEXT(file->depth));
+    if (rc || !pg_row_count(rows))
+        return rc ? rc : 1;
+    return pg_query(NULL, tx, "DELETE FROM symbol_chunk WHERE build_id = $1 AND kind = $2", PG_BYTES(id.bytes, id.len),
+                    PG_TEXT(kind(file->debug)));
+}
+
+int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame)
+{
+    return pg_query(NULL, tx, "INSERT INTO symbol_chunk (build_id, kind, part, bytes) VALUES ($1, $2, $3, $4)",
+                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part),
+                    PG_BYTES(frame.bytes, frame.len));
+}
+
+#define FILE_COLUMNS "SELECT build_id, kind = 'debug', arch, name, size_bytes, defect, depth, hash FROM symbol_file"
+
+/* The first of the rows: 1, 0 there is none. */
+static int take_file(struct symbol_file *out, struct arena *arena, const struct pg_rows *rows)
+{
+    if (!pg_row_count(rows))
+        return 0;
+    struct pg_bytes id = pg_bytes(rows, 0, 0), hash = pg_bytes(rows, 0, 7);
+    *out = (struct symbol_file){.build_id = {arena_copy(arena, id.bytes, id.len), id.len},
+                                .debug = pg_bool(rows, 0, 1),
+                                .arch = arena_strdup(arena, pg_text(rows, 0, 2)),
+                                .name = arena_strdup(arena, pg_text(rows, 0, 3)),
+                                .size_bytes = pg_int(rows, 0, 4),
+                                .hash = {arena_copy(arena, hash.bytes, hash.len), hash.len},
+                                .defect = arena_strdup(arena, pg_text(rows, 0, 5)),
+                                .depth = arena_strdup(arena, pg_text(rows, 0, 6))};
+    return out->build_id.bytes && out->arch && out->name && out->hash.bytes && out->defect && out->depth
+               ? 1
+               : MIRE_FAULT_MEMORY;
+}
+
+int pg_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, FILE_COLUMNS " WHERE hash = $1 ORDER BY build_id, kind LIMIT 1",
+                      PG_BYTES(hash.bytes, hash.len));
+    return rc ? rc : take_file(out, arena, rows);
+}
+
+int pg_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes build_id,
+                    bool debug)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, FILE_COLUMNS " WHERE build_id = $1 AND kind = $2",
+                      PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)));
+    return rc ? rc : take_file(out, arena, rows);
+}
+
+int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash)
+{
+    return pg_query(NULL, tx,
+                    "INSERT INTO symbol_chunk (build_id, kind, part, bytes)"
+                    " SELECT $1, $2, part, bytes FROM symbol_upload_piece WHERE hash = $3",
+                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_BYTES(hash.bytes, hash.len));
+}
+
+/* A file without a hash is missing too if reports miss it. */
+int pg_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
+                       size_t count)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(
+        &rows, tx,
+        "SELECT coalesce(f.rank, 0), f.hash, f.defect <> '' OR (f.rank = 2 AND f.depth = 'lines') OR"
+        "  EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = a.id)"
+        "  OR EXISTS (SELECT FROM split_wanted w JOIN missing_debug_file l USING (build_id) WHERE w.split_id = a.id),"
+        "  coalesce(f.defect, '') FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
+        " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash, defect, depth FROM symbol_file s"
+        "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",
+        PG_BYTESS(ids, count));
+    for (size_t i = 0; !rc && i < count; i++) {
+        struct pg_bytes hash = pg_bytes(rows, i, 1);
+        bool told = hash.len == sizeof out[i].hash;
+        int64_t rank = pg_int(rows, i, 0), asked = debug[i] ? 2 : 1;
+        bool wanting = pg_bool(rows, i, 2) && rank <= asked; /* names add nothing to a file with lines */
+        out[i].missing = rank < asked || (wanting && !told);
+        out[i].wanting = wanting && !out[i].missing;
+        if (out[i].wanting) {
+            memcpy(out[i].hash, hash.bytes, hash.len);
+            snprintf(out[i].defect, sizeof out[i].defect, "%s", pg_text(rows, i, 3));
+        }
+    }
+    return rc;
+}
+
+int pg_upload_lock(struct symbol_upload *upload, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(
+        NULL, tx, "INSERT INTO symbol_upload (hash, size_bytes, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        PG_BYTES(upload->hash.bytes, upload->hash.len), PG_INT8(upload->size_bytes), PG_TEXT(upload->name));
+    if (!rc)
+        rc = pg_query(&rows, tx, "SELECT size_bytes, have_bytes FROM symbol_upload WHERE hash = $1 FOR UPDATE",
+                      PG_BYTES(upload->hash.bytes, upload->hash.len));
+    if (rc)
+        return rc;
+    if (!pg_row_count(rows))
+        return MIRE_FAULT_RACED;
+    upload->have_bytes = pg_int(rows, 0, 1);
+    return pg_int(rows, 0, 0) != upload->size_bytes;
+}
+
+int pg_upload_have(int64_t *have_out, struct pg_tx *tx, struct pg_bytes hash)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx, "SELECT have_bytes FROM symbol_upload WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
+    *have_out = !rc && pg_row_count(rows) ? pg_int(rows, 0, 0) : 0;
+    return rc;
+}
+
+int pg_upload_add(struct pg_tx *tx, struct symbol_upload *upload, struct pg_bytes frame, size_t len)
+{
+    int rc = pg_query(NULL, tx, "INSERT INTO symbol_upload_piece (hash, part, bytes) VALUES ($1, $2, $3)",
+                      PG_BYTES(upload->hash.bytes, upload->hash.len),
+                      PG_INT4((int32_t)(upload->have_bytes / MIRE_SYMBOL_PIECE)), PG_BYTES(frame.bytes, frame.len));
+    upload->have_bytes += (int64_t)len;
+    return rc ? rc
+              : pg_query(NULL, tx, "UPDATE symbol_upload SET have_bytes = $2 WHERE hash = $1",
+                         PG_BYTES(upload->hash.bytes, upload->hash.len), PG_INT8(upload->have_bytes));
+}
+
+int pg_upload_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes hash, int32_t part)
+{
+    return pg_query(out, tx, "SELECT bytes FROM symbol_upload_piece WHERE hash = $1 AND part = $2",
+                    PG_BYTES(hash.bytes, hash.len), PG_INT4(part));
+}
+
+int pg_upload_drop(struct pg_tx *tx, struct pg_bytes hash)
+{
+    int rc = pg_query(NULL, tx, "DELETE FROM symbol_upload_piece WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
+    return rc ? rc : pg_query(NULL, tx, "DELETE FROM symbol_upload WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
+}
+
+int pg_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const void *bytes, size_t len)
+{
+    size_t room = ZSTD_compressBound(MIRE_SYMBOL_PIECE);
+    MIRE_SCOPED(free_memory) char *frame = malloc(room);
+    if (!frame)
+        return MIRE_FAULT_MEMORY;
+    int rc = 0;
+    int32_t part = 0;
+    for (size_t at = 0; at < len && !rc; at += MIRE_SYMBOL_PIECE, part++) {
+        size_t piece = len - at < MIRE_SYMBOL_PIECE ? len - at : MIRE_SYMBOL_PIECE;
+        size_t n = ZSTD_compress(frame, room, (const char *)bytes + at, piece, LEVEL);
+        rc =
+            ZSTD_isError(n) ? MIRE_FAULT_MEMORY : pg_symbol_add(tx, build_id, debug, part, (struct pg_bytes){frame, n});
+    }
+    return rc;
+}
+
+int pg_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *source)
+{
+    return pg_query(NULL, tx, "UPDATE symbol_file SET source = $3 WHERE build_id = $1 AND kind = $2",
+                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_TEXT(source));
+}
+
+int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "UPDATE image SET look_at = now() + interval '10 min', looks = looks + 1 WHERE build_id ="
+                      " (SELECT build_id FROM image i WHERE look_at <= now()"
+                      "  AND NOT EXISTS (SELECT FROM symbol_file f WHERE f.build_id = i.build_id AND f.kind = 'debug')"
+                      "  AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id AND had <> 'lines')"
+                      "  ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING build_id, name, looks");
+    if (rc || !pg_row_count(rows))
+        return rc;
+    struct pg_bytes id = pg_bytes(rows, 0, 0);
+    *out = (struct symbol_wanted){.id_len = id.len, .looks = pg_int(rows, 0, 2)};
+    memcpy(out->id, id.bytes, id.len);
+    snprintf(out->name, sizeof out->name, "%s", pg_text(rows, 0, 1));
+    return 1;
+}
+
+int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s)
+{
+    return pg_query(NULL, tx, "UPDATE image SET answer = $2, look_at = now() + $3 * interval '1 s' WHERE build_id = $1",
+                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(answer), PG_INT8(again_s));
+}
+
+int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s)
+{
+    return pg_query(out, tx,
+                    "SELECT build_id, CASE WHEN answer LIKE 'found in %' THEN look_at - $2 * interval '1 s' END"
+                    " FROM image i WHERE look_at > now() AND look_at < 'infinity'"
+                    ""
+                    " AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id AND had <> 'lines') "
+                    "ORDER BY build_id LIMIT $1",
+                    PG_INT8(most), PG_INT8(again_s));
+}
+
+int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id)
+{
+    return pg_query(NULL, tx, "UPDATE image SET look_at = now() WHERE build_id = $1",
+                    PG_BYTES(build_id.bytes, build_id.len));
+}

@@ -1,0 +1,207 @@
+/* totals.c - sums over an app, from the hourly counters. */
+#include "rows/totals.h"
+#include "model/version.h"
+#include "rows/rows.h"
+#include "rows/view_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KIND_WANTED      IS_WANTED("category", "$7", "$8")
+#define TOTALS_PARAMS(v) VIEW_PARAMS(v), SLOT_PARAM, FILTER_PARAMS(&(v)->kind)
+
+/* clang-format off */
+#define SHARES(column, from) \
+    "SELECT " column ", sum(reports)::bigint, sum(events)::float8 FROM " from \
+    " WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, " column " COLLATE \"C\" LIMIT $9"
+static const char *const share_sql[] = {
+    [READ_BY_VERSION] = SHARES("version", "version_hour JOIN version USING (version_id, app_id)"),
+    [READ_BY_KIND] = SHARES("category", "version_hour"),
+    [READ_BY_STATE] =
+    "WITH h AS (SELECT issue_id, tree, sum(reports) AS reports, sum(events) AS events FROM issue_hour WHERE " HOUR_IN_VIEW
+    "  GROUP BY 1, 2)"
+    " SELECT " STATE " AS shown_state, sum(reports)::bigint, sum(events)::float8 FROM h" SHOWN_JOIN("h")
+    " JOIN issue i ON i.issue_id = " SHOWN_ID("h") WHOLES
+    " WHERE " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $9",
+};
+/* clang-format on */
+
+int read_facet_values(struct facet_value **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                      const struct view *view, enum read_facet facet)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, share_sql[facet], TOTALS_PARAMS(view), PG_INT8(MIRE_FACET_MAX));
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count, sizeof **out);
+    for (size_t i = 0; i < *count; i++) {
+        if (!*out || !((*out)[i].key = arena_strdup(arena, pg_text(rows, i, 0))))
+            return MIRE_FAULT_MEMORY;
+        (*out)[i].reports = pg_int(rows, i, 1);
+        (*out)[i].events = pg_real(rows, i, 2);
+    }
+    return 0;
+}
+
+/* clang-format off */
+#define BUCKET(width) "(floor(date_part('epoch', hour) / " width "::integer) * " width "::integer)::bigint"
+
+/* Slots are summed before hours are put into buckets: a counter's hour need not be looked at sixty-four times. */
+/* Which sums a row holds: the bits are those of grouping(category, version, at). $9 bucket */
+enum { ALL = 7, OF_KIND = 3, OF_VERSION = 5, OF_POINT = 4 };
+static const char sums_sql[] =
+    "WITH h AS (SELECT version_id, category, hour, sum(reports) AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,"
+    "   max(longest_ms) AS longest_ms FROM version_hour WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY 1, 2, 3),"
+    " s AS MATERIALIZED (SELECT version_id, category, " BUCKET("$9") " AS at, sum(reports)::bigint AS reports,"
+    "   sum(events) AS events, sum(waited_ms) AS waited_ms, max(longest_ms) AS longest_ms, min(hour) AS first_hour"
+    "  FROM h GROUP BY 1, 2, 3),"
+    " v AS (SELECT version_id, version, min(first_seen) OVER (PARTITION BY version) AS first_seen FROM version"
+    "  WHERE app_id = $1)"
+    " SELECT grouping(category, version, at), category, version, at, coalesce(sum(reports), 0)::bigint,"
+    "  coalesce(sum(events), 0), coalesce(sum(waited_ms), 0), coalesce(max(longest_ms), 0)::bigint, min(first_hour),"
+    "  min(first_seen)"
+    " FROM s JOIN v USING (version_id) GROUP BY GROUPING SETS ((), (category), (version), (version, at))"
+    " ORDER BY 1 DESC, version COLLATE \"C\", at";
+#define SERIES(which) \
+    "SELECT version, " BUCKET("$7") ", sum(events), sum(waited_ms) FROM issue_hour JOIN version USING (version_id, app_id)" \
+    " WHERE " HOUR_IN_VIEW which("8") " GROUP BY 1, 2 ORDER BY version COLLATE \"C\", 2"
+/* clang-format on */
+
+int read_turns(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT from_ms, sum(turns)::float8 FROM turn_hour WHERE " HOUR_IN_VIEW " GROUP BY 1 ORDER BY 1",
+                      VIEW_PARAMS(view), SLOT_PARAM);
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++)
+        (*out)[i] = (struct turn){pg_int(rows, i, 0), pg_real(rows, i, 1)};
+    return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
+static int by_reports(const void *a, const void *b)
+{
+    const struct facet_value *x = a, *y = b;
+    if (x->reports != y->reports)
+        return x->reports > y->reports ? -1 : 1;
+    return strcmp(x->key, y->key);
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const struct version_row *x = a, *y = b;
+    if (x->first_us != y->first_us)
+        return x->first_us > y->first_us ? -1 : 1;
+    return version_compare(y->version, x->version);
+}
+
+/* A version's points. */
+struct version_line {
+    const struct point *points;
+    size_t count;
+    double events;
+};
+
+/* Sums of other orders of addition are equal to the thousandth. */
+static int by_events(const void *a, const void *b)
+{
+    const struct version_line *x = a, *y = b;
+    double difference = y->events - x->events;
+    if (difference > 0.0005 || difference < -0.0005)
+        return difference > 0 ? 1 : -1;
+    return strcmp(x->points->version, y->points->version);
+}
+
+/* Points, which come version by version, put in order of the versions' events; at most MIRE_SERIES_MAX of these. */
+static int points_arrange(struct point **points, size_t *count, struct arena *arena)
+{
+    struct version_line *lines = arena_array(arena, *count + 1, sizeof *lines);
+    struct point *arranged = arena_array(arena, *count + 1, sizeof *arranged);
+    size_t line_count = 0, at = 0;
+
+    if (!lines || !arranged)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < *count; i++) {
+        const struct point *p = &(*points)[i];
+        if (i == 0 || strcmp(p[-1].version, p->version) != 0)
+            lines[line_count++].points = p;
+        lines[line_count - 1].count++;
+        lines[line_count - 1].events += p->events;
+    }
+    if (line_count)
+        qsort(lines, line_count, sizeof *lines, by_events);
+    for (size_t i = 0; i < line_count && i < MIRE_SERIES_MAX; at += lines[i++].count)
+        memcpy(&arranged[at], lines[i].points, lines[i].count * sizeof *arranged);
+    *points = arranged;
+    *count = at;
+    return 0;
+}
+
+static int sums_add(struct sums *out, struct arena *arena, const struct pg_rows *rows, size_t row)
+{
+    struct totals totals = {.reports = pg_int(rows, row, 4),
+                            .events = pg_real(rows, row, 5),
+                            .waited_ms = pg_real(rows, row, 6),
+                            .longest_ms = pg_int(rows, row, 7)};
+    int64_t what = pg_int(rows, row, 0);
+    const char *text = arena_strdup(arena, pg_text(rows, row, what == OF_KIND ? 1 : 2));
+
+    if (!text)
+        return MIRE_FAULT_MEMORY;
+    if (what == ALL) {
+        out->totals = totals;
+        out->first_hour_us = pg_time(rows, row, 8);
+    } else if (what == OF_KIND) {
+        out->kinds[out->kind_count++] = (struct facet_value){text, totals.reports, totals.events};
+    } else if (what == OF_VERSION) {
+        out->versions[out->version_count++] = (struct version_row){text, pg_time(rows, row, 9), totals};
+    } else {
+        out->points[out->point_count++] = (struct point){text, pg_int(rows, row, 3), totals.events, totals.waited_ms};
+    }
+    return 0;
+}
+
+int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, sums_sql, TOTALS_PARAMS(view), PG_INT4(bucket_s));
+    if (rc != 0)
+        return rc;
+    size_t count = pg_row_count(rows);
+    *out = (struct sums){.kinds = arena_array(arena, count, sizeof *out->kinds),
+                         .versions = arena_array(arena, count, sizeof *out->versions),
+                         .points = arena_array(arena, count, sizeof *out->points)};
+    if (!out->kinds || !out->versions || !out->points)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (sums_add(out, arena, rows, i) != 0)
+            return MIRE_FAULT_MEMORY;
+    qsort(out->kinds, out->kind_count, sizeof *out->kinds, by_reports);
+    qsort(out->versions, out->version_count, sizeof *out->versions, by_age);
+    if (out->version_count > MIRE_VERSIONS_MAX)
+        out->version_count = MIRE_VERSIONS_MAX;
+    return points_arrange(&out->points, &out->point_count, arena);
+}
+
+int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                int64_t issue, int bucket_s)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc =
+        pg_query(&rows, tx, OF_ISSUE(view, SERIES), VIEW_PARAMS(view), SLOT_PARAM, PG_INT4(bucket_s), PG_INT8(issue));
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; i < *count; i++) {
+        const char *version = arena_strdup(arena, pg_text(rows, i, 0));
+        if (!*out || !version)
+            return MIRE_FAULT_MEMORY;
+        (*out)[i] = (struct point){version, pg_int(rows, i, 1), pg_real(rows, i, 2), pg_real(rows, i, 3)};
+    }
+    return points_arrange(out, count, arena);
+}

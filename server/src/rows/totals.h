@@ -1,0 +1,62 @@
+/*
+ * totals.h - what the counters say about an app: totals, versions, kinds, turns. Views are honoured in app, span, version and kind.
+ */
+#ifndef MIRE_ROWS_TOTALS_H
+#define MIRE_ROWS_TOTALS_H
+
+#include "base/arena.h"
+#include "model/view.h"
+
+struct pg_tx;
+
+struct facet_value {
+    const char *key;
+    int64_t reports;
+    double events;
+};
+
+struct version_row {
+    const char *version;
+    int64_t first_us;
+    struct totals totals; /* devices: not counted */
+};
+
+struct point {
+    const char *version;
+    int64_t at_s;
+    double events, waited_ms;
+};
+
+struct turn {
+    int64_t from_ms;
+    double turns;
+};
+
+/* Turns of watched loops by length, shortest first; honours app, span and version. At most MIRE_TURN_BUCKETS. */
+int read_turns(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
+
+enum read_facet { READ_BY_VERSION, READ_BY_KIND, READ_BY_STATE };
+
+/* Most reports first. */
+int read_facet_values(struct facet_value **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                      const struct view *view, enum read_facet facet);
+
+/* Everything an app's counters say about a view. */
+struct sums {
+    struct totals totals;      /* devices: not counted */
+    int64_t first_hour_us;     /* of the oldest counter; 0: none */
+    struct facet_value *kinds; /* most reports first */
+    size_t kind_count;
+    struct version_row *versions; /* newest first: by first report, then by the natural order */
+    size_t version_count;
+    struct point *points; /* buckets of bucket_s, the versions with most events first, each version's in order */
+    size_t point_count;
+};
+
+int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s);
+
+/* One issue's points, as in struct sums. */
+int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                int64_t issue, int bucket_s);
+
+#endif

@@ -1,0 +1,67 @@
+/* tree.c - the statements behind tree.h. */
+#include "rows/tree.h"
+
+#define COLUMNS "tree_id, issue_id, tree, caller1, first_seen, frames"
+
+int pg_tree_find(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int32_t tree)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT 1 FROM issue_tree WHERE app_id = $1 AND issue_id = $2 AND tree = $3",
+                      PG_INT4(app_id), PG_INT8(issue_id), PG_INT4(tree));
+    return rc ? rc : pg_row_count(rows) > 0;
+}
+
+int pg_tree_keep(struct pg_tx *tx, const struct tree_row *row)
+{
+    int rc = pg_query(NULL, tx,
+                      "INSERT INTO issue_tree (app_id, issue_id, tree, first_seen, frames, caller1)"
+                      " SELECT $1, $2, $3, $4, $5, $6 WHERE"
+                      "  (SELECT count(*) FROM issue_tree WHERE app_id = $1 AND issue_id = $2) < $7"
+                      " ON CONFLICT (app_id, issue_id, tree) DO NOTHING",
+                      PG_INT4(row->app_id), PG_INT8(row->issue_id), PG_INT4(row->tree), PG_TIME(row->first_seen_us),
+                      PG_TEXT(row->frames), PG_INT4(row->caller1), PG_INT8(MIRE_TREES_MAX));
+    return rc ? rc : pg_tree_find(tx, row->app_id, row->issue_id, row->tree);
+}
+
+static int fill(struct pg_tree **out, size_t *count, struct arena *arena, const struct pg_rows *rows)
+{
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++) {
+        (*out)[i] = (struct pg_tree){.tree_id = pg_int(rows, i, 0),
+                                     .issue_id = pg_int(rows, i, 1),
+                                     .tree = (int32_t)pg_int(rows, i, 2),
+                                     .caller1 = (int32_t)pg_int(rows, i, 3),
+                                     .first_seen_us = pg_time(rows, i, 4),
+                                     .frames = arena_strdup(arena, pg_text(rows, i, 5))};
+        if (!(*out)[i].frames)
+            return MIRE_FAULT_MEMORY;
+    }
+    return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int pg_tree_news(struct pg_tree **out, size_t *count, int64_t *since_out, struct pg_tx *tx, struct arena *arena,
+                 int32_t app_id, int64_t since, size_t cap)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *now = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&now, tx, "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint");
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "SELECT " COLUMNS " FROM (SELECT * FROM issue_tree WHERE app_id = $1"
+                      "  AND added >= $2::bigint::text::xid8 ORDER BY tree_id DESC LIMIT $3) newest ORDER BY tree_id",
+                      PG_INT4(app_id), PG_INT8(since), PG_INT8(cap));
+    if (rc)
+        return rc;
+    *since_out = pg_int(now, 0, 0);
+    return fill(out, count, arena, rows);
+}
+
+int pg_tree_list(struct pg_tree **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app_id,
+                 const int64_t *tree_ids, size_t id_count)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT " COLUMNS " FROM issue_tree WHERE app_id = $1 AND tree_id = ANY ($2)",
+                      PG_INT4(app_id), PG_INT8S(tree_ids, id_count));
+    return rc ? rc : fill(out, count, arena, rows);
+}
