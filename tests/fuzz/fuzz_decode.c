@@ -28,8 +28,8 @@ static void go_on(const struct report *report, struct arena *arena)
     if (symbolicate(&doc, &counts, arena, symbols, report, 0))
         return; /* the arena's limit */
     const struct memory_packs packs = {rules, suspects, {MIRE_HEALTHY_NONE, NULL}};
-    if (report->kind == MIRE_REPORT_MEMORY ? feature_find_memory(&feature, arena, &doc, report, &packs)
-                                           : feature_find(&feature, arena, &doc, report, rules))
+    if (report->kind == MIRE_REPORT_EVENT ? feature_find(&feature, arena, &doc, report, rules)
+                                          : feature_find_memory(&feature, arena, &doc, report, &packs))
         return;
     if (resolved_encode(&bytes, &len, &doc) || resolved_decode(&again, arena, bytes, len))
         abort();

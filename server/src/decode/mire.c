@@ -4,8 +4,8 @@
  * twice).
  *
  * The tables below are in the schema's order, but for threads, so that what is pointed at has been read before what
- * points. mire_event.c has the sections "threads" and "event", mire_memory.c "memory", mire_java.c "java",
- * mire_script.c "script". Of event and memory only the one that "kind" names is read.
+ * points. mire_stacks.c has frames and nodes, mire_event.c the sections "threads" and "event", mire_memory.c "memory", mire_java.c "java",
+ * mire_script.c "script". A kind has its own table at the end.
  */
 #include "decode/mire.h"
 #include "document/exit.h"
@@ -68,15 +68,14 @@ static enum bind_outcome read_id(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
+static const struct mire_kind *find_kind(const struct json *json, uint32_t at);
+
 static enum bind_outcome read_kind(struct bind *bind, void *out, uint32_t at)
 {
-    struct report *report = out;
-    bool text = json_kind(bind->json, at) == MIRE_JSON_STRING;
-    if (text && json_is(bind->json, at, MIRE_NAME_MEMORY))
-        report->kind = MIRE_REPORT_MEMORY;
-    else if (!text || !json_is(bind->json, at, MIRE_NAME_EVENT))
-        return bind_wrong(bind, "must be \"event\", \"memory\" or \"session\"");
-    return MIRE_BIND_OK;
+    (void)out; /* mire_read has done it */
+    if (find_kind(bind->json, at))
+        return MIRE_BIND_OK;
+    return bind_wrong(bind, "must be \"event\", \"memory\" or \"session\"");
 }
 
 static enum bind_outcome read_app(struct bind *bind, void *out, uint32_t at)
@@ -229,74 +228,6 @@ static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
-static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
-{
-    struct frame_columns {
-        struct bind_column image, offset, found;
-    } c = {0};
-    static const struct bind_field fields[] = {
-        {REQUIRED(
-            COLUMN(struct frame_columns, image, MIRE_NAME_IMAGE, MIRE_WIRE_FRAMES_MAX, -1, MIRE_WIRE_IMAGES_MAX - 1))},
-        {REQUIRED(COLUMN(struct frame_columns, offset, MIRE_NAME_OFFSET, MIRE_WIRE_FRAMES_MAX, 0, UINT64_MAX))},
-        {COLUMN(struct frame_columns, found, MIRE_NAME_FOUND, MIRE_WIRE_FRAMES_MAX, 0, MIRE_FOUND_SCRIPT)},
-    };
-    struct report *report = out;
-    enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
-    if (outcome)
-        return outcome;
-    if (c.offset.count != c.image.count)
-        return bind_wrong_at(bind, MIRE_NAME_OFFSET, UNEQUAL);
-    if (c.found.known && c.found.count != c.image.count)
-        return bind_wrong_at(bind, MIRE_NAME_FOUND, UNEQUAL);
-    struct report_frame *frames = arena_array(bind->arena, c.image.count, sizeof *frames);
-    if (!frames)
-        return MIRE_BIND_NO_MEMORY;
-    for (size_t i = 0; i < c.image.count; i++) {
-        int64_t image = (int64_t)c.image.values[i];
-        if (image >= (int64_t)report->image_count)
-            return bind_wrong_element(bind, MIRE_NAME_IMAGE, i, "there is no such image");
-        if (image >= 0 && report->images[image].java && c.offset.values[i] >= report->java_count)
-            return bind_wrong_element(bind, MIRE_NAME_OFFSET, i, "there is no such row of java");
-        if (image >= 0 && report->images[image].script[0] && c.offset.values[i] >= report->script_count)
-            return bind_wrong_element(bind, MIRE_NAME_OFFSET, i, "there is no such row of script");
-        frames[i] = (struct report_frame){(int32_t)image, c.found.known ? (uint8_t)c.found.values[i] : MIRE_FOUND_PC,
-                                          c.offset.values[i], NULL};
-    }
-    report->frames = frames;
-    report->frame_count = c.image.count;
-    return MIRE_BIND_OK;
-}
-
-static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
-{
-    struct node_columns {
-        struct bind_column up, frame;
-    } c = {0};
-    static const struct bind_field fields[] = {
-        {REQUIRED(COLUMN(struct node_columns, up, MIRE_NAME_UP, MIRE_WIRE_NODES_MAX, 1, UINT64_MAX))},
-        {REQUIRED(COLUMN(struct node_columns, frame, MIRE_NAME_FRAME, MIRE_WIRE_NODES_MAX, 0, UINT64_MAX))},
-    };
-    struct report *report = out;
-    enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
-    if (outcome)
-        return outcome;
-    if (c.frame.count != c.up.count)
-        return bind_wrong_at(bind, MIRE_NAME_FRAME, UNEQUAL);
-    struct report_node *nodes = arena_array(bind->arena, c.up.count + 1, sizeof *nodes);
-    if (!nodes)
-        return MIRE_BIND_NO_MEMORY;
-    for (size_t i = 0; i < c.up.count; i++) { /* row i is node i + 1 */
-        if (c.up.values[i] > i + 1)
-            return bind_wrong_element(bind, MIRE_NAME_UP, i, "goes above the root");
-        if (c.frame.values[i] >= report->frame_count)
-            return bind_wrong_element(bind, MIRE_NAME_FRAME, i, "there is no such frame");
-        nodes[i + 1] = (struct report_node){(uint32_t)(i + 1 - c.up.values[i]), (uint32_t)c.frame.values[i]};
-    }
-    report->nodes = nodes;
-    report->node_count = c.up.count + 1;
-    return MIRE_BIND_OK;
-}
-
 static enum bind_outcome read_cost(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
@@ -346,55 +277,78 @@ enum bind_outcome mire_read_buckets(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
-/* A session record has neither modules nor stacks. */
-static enum bind_outcome read_session_record(struct report *out, struct bind *bind)
-{
-    static const struct bind_field fields[] = {
-        {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))},
-        {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},
-        {REQUIRED(OTHER(MIRE_NAME_APP, read_app))},
-        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))},
-        {OTHER(MIRE_NAME_SDK, read_sdk)},
-        {OTHER(MIRE_NAME_SAMPLING, read_sampling)},
-        {OTHER(MIRE_NAME_PROCESS, read_process)},
-        {REQUIRED(OTHER(MIRE_NAME_SESSION, mire_read_session))},
-        {OTHER(MIRE_NAME_DROPS, read_drops)},
-    };
-    out->kind = MIRE_REPORT_SESSION;
-    return bind_object(bind, out, 0, fields, COUNT(fields));
-}
+/* The members of reports, in the order they are read: an index comes after its table. */
+#define IDENTITY                                                                                  \
+    {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))}, {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},    \
+        {REQUIRED(OTHER(MIRE_NAME_KIND, read_kind))}, {REQUIRED(OTHER(MIRE_NAME_APP, read_app))}, \
+        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))}, {OTHER(MIRE_NAME_SDK, read_sdk)},       \
+    {                                                                                             \
+        OTHER(MIRE_NAME_SAMPLING, read_sampling)                                                  \
+    }
+#define STACKS                                                                                                      \
+    {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))}, {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))},           \
+        {OTHER(MIRE_NAME_JAVA, mire_read_java)}, {OTHER(MIRE_NAME_SCRIPT, mire_read_script)},                       \
+        {REQUIRED(OTHER(MIRE_NAME_FRAMES, mire_read_frames))}, {REQUIRED(OTHER(MIRE_NAME_NODES, mire_read_nodes))}, \
+    {                                                                                                               \
+        OTHER(MIRE_NAME_THREADS, mire_read_threads)                                                                 \
+    }
+#define REST                                                                \
+    {OTHER(MIRE_NAME_EXIT, read_exit)}, {OTHER(MIRE_NAME_COST, read_cost)}, \
+        {OTHER(MIRE_NAME_TURNS, mire_read_buckets)},                        \
+    {                                                                       \
+        OTHER(MIRE_NAME_DROPS, read_drops)                                  \
+    }
 
-static bool is_session(const struct json *json)
+static const struct bind_field event_fields[] = {
+    IDENTITY,
+    STACKS,
+    {REQUIRED(OTHER(MIRE_NAME_EVENT, mire_read_event))},
+    REST,
+};
+static const struct bind_field memory_fields[] = {
+    IDENTITY,
+    STACKS,
+    {REQUIRED(OTHER(MIRE_NAME_MEMORY, mire_read_memory))},
+    REST,
+};
+static const struct bind_field session_fields[] = {
+    IDENTITY,
+    {OTHER(MIRE_NAME_PROCESS, read_process)},
+    {REQUIRED(OTHER(MIRE_NAME_SESSION, mire_read_session))},
+    {OTHER(MIRE_NAME_DROPS, read_drops)},
+};
+
+/* A new kind is a row here, and one in pipeline/kinds.c. */
+static const struct mire_kind {
+    const char *name;
+    enum report_kind kind;
+    const struct bind_field *fields;
+    size_t count;
+} kinds[] = {
+    {MIRE_NAME_EVENT, MIRE_REPORT_EVENT, event_fields, COUNT(event_fields)},
+    {MIRE_NAME_MEMORY, MIRE_REPORT_MEMORY, memory_fields, COUNT(memory_fields)}, /* a baseline's section says so */
+    {MIRE_NAME_SESSION, MIRE_REPORT_SESSION, session_fields, COUNT(session_fields)},
+};
+
+/* The row of the kind named at `at`; NULL if it is none. */
+static const struct mire_kind *find_kind(const struct json *json, uint32_t at)
 {
-    uint32_t kind = json_kind(json, 0) == MIRE_JSON_OBJECT ? json_member(json, 0, MIRE_NAME_KIND) : 0;
-    return kind && json_kind(json, kind) == MIRE_JSON_STRING && json_is(json, kind, MIRE_NAME_SESSION);
+    for (size_t i = 0; json_kind(json, at) == MIRE_JSON_STRING && i < COUNT(kinds); i++)
+        if (json_is(json, at, kinds[i].name))
+            return &kinds[i];
+    return NULL;
 }
 
 enum bind_outcome mire_read(struct report *out, struct bind *bind)
 {
-    static const struct bind_field fields[] = {
-        {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))},
-        {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},
-        {REQUIRED(OTHER(MIRE_NAME_KIND, read_kind))},
-        {REQUIRED(OTHER(MIRE_NAME_APP, read_app))},
-        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))},
-        {OTHER(MIRE_NAME_SDK, read_sdk)},
-        {OTHER(MIRE_NAME_SAMPLING, read_sampling)},
-        {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))},
-        {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))},
-        {OTHER(MIRE_NAME_JAVA, mire_read_java)},
-        {OTHER(MIRE_NAME_SCRIPT, mire_read_script)},
-        {REQUIRED(OTHER(MIRE_NAME_FRAMES, read_frames))},
-        {REQUIRED(OTHER(MIRE_NAME_NODES, read_nodes))},
-        {OTHER(MIRE_NAME_THREADS, mire_read_threads)},
-        {OTHER(MIRE_NAME_EVENT, mire_read_event)},
-        {OTHER(MIRE_NAME_MEMORY, mire_read_memory)},
-        {OTHER(MIRE_NAME_EXIT, read_exit)},
-        {OTHER(MIRE_NAME_COST, read_cost)},
-        {OTHER(MIRE_NAME_TURNS, mire_read_buckets)},
-        {OTHER(MIRE_NAME_DROPS, read_drops)},
-    };
+    bool is_object = json_kind(bind->json, 0) == MIRE_JSON_OBJECT;
+    uint32_t at = is_object ? json_member(bind->json, 0, MIRE_NAME_KIND) : 0;
+    const struct mire_kind *kind = at ? find_kind(bind->json, at) : NULL;
+
+    if (!kind)
+        kind = &kinds[0]; /* its table says what is wrong */
     *out = (struct report){
+        .kind = kind->kind,
         .app = {.name = "", .version = "", .build = "", .channel = "public"},
         .device = {.os = "", .os_version = "", .model = "", .class_name = "", .arch = ""},
         .sdk_name = "",
@@ -404,12 +358,5 @@ enum bind_outcome mire_read(struct report *out, struct bind *bind)
         .event = {.trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}},
         .memory = {.trigger = "", .name = ""},
     };
-    if (is_session(bind->json))
-        return read_session_record(out, bind);
-    enum bind_outcome outcome = bind_object(bind, out, 0, fields, COUNT(fields));
-    if (!outcome && out->kind == MIRE_REPORT_EVENT && !out->event.threshold_ms)
-        return bind_wrong_at(bind, MIRE_NAME_EVENT, "is missing");
-    if (!outcome && out->kind == MIRE_REPORT_MEMORY && !out->memory.known)
-        return bind_wrong_at(bind, MIRE_NAME_MEMORY, "is missing");
-    return outcome;
+    return bind_object(bind, out, 0, kind->fields, kind->count);
 }

@@ -51,13 +51,17 @@ enum bind_outcome mire_read_script(struct bind *bind, void *report, uint32_t at)
 /* The section "java". */
 enum bind_outcome mire_read_java(struct bind *bind, void *report, uint32_t at);
 
+/* The sections "frames" (images, java and script have been read) and "nodes" (frames have). */
+enum bind_outcome mire_read_frames(struct bind *bind, void *report, uint32_t at);
+enum bind_outcome mire_read_nodes(struct bind *bind, void *report, uint32_t at);
+
 /* The section "threads"; images, frames and nodes have been read. */
 enum bind_outcome mire_read_threads(struct bind *bind, void *report, uint32_t at);
 
-/* The section "event"; these and the threads have been read. Skipped in a report of another kind. */
+/* The section "event"; these and the threads have been read. */
 enum bind_outcome mire_read_event(struct bind *bind, void *report, uint32_t at);
 
-/* The section "memory"; images, frames and nodes have been read. Skipped in a report of another kind. */
+/* The section "memory"; images, frames and nodes have been read. */
 enum bind_outcome mire_read_memory(struct bind *bind, void *report, uint32_t at);
 
 /* The section "session" of a session record. */

@@ -347,7 +347,5 @@ enum bind_outcome mire_read_event(struct bind *bind, void *out, uint32_t at)
         {OTHER(MIRE_NAME_HOT, read_hot_of)},
     };
     struct report *report = out;
-    if (report->kind != MIRE_REPORT_EVENT)
-        return MIRE_BIND_OK;
     return bind_object(bind, &report->event, at, fields, COUNT(fields));
 }

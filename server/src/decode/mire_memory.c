@@ -306,11 +306,11 @@ enum bind_outcome mire_read_memory(struct bind *bind, void *out, uint32_t at)
         {OTHER(MIRE_NAME_COST, read_cost)},
     };
     struct report *report = out;
-    if (report->kind != MIRE_REPORT_MEMORY)
-        return MIRE_BIND_OK;
     enum bind_outcome outcome = bind_object(bind, &report->memory, at, fields, COUNT(fields));
     if (outcome)
         return outcome;
     report->memory.known = true;
+    if (!strcmp(report->memory.trigger, "baseline"))
+        report->kind = MIRE_REPORT_BASELINE;
     return memory_arrange(&report->memory, bind->arena) ? MIRE_BIND_NO_MEMORY : MIRE_BIND_OK;
 }

@@ -33,11 +33,6 @@ void mapping_id(uint8_t out[MIRE_MAPPING_ID_LEN], int32_t app_id, const char *ve
     hash_blake2b(out, MIRE_MAPPING_ID_LEN, parts, sizeof parts);
 }
 
-bool report_is_baseline(const struct report *report)
-{
-    return report->kind == MIRE_REPORT_MEMORY && !strcmp(report->memory.trigger, "baseline");
-}
-
 double report_share(const struct report *report, const char *plugin)
 {
     for (size_t i = 0; i < report->sampling_count; i++)
@@ -48,7 +43,9 @@ double report_share(const struct report *report, const char *plugin)
 
 double report_weight(const struct report *report)
 {
-    static const char *const plugins[] = {
-        [MIRE_REPORT_EVENT] = "hang", [MIRE_REPORT_MEMORY] = "memory", [MIRE_REPORT_SESSION] = "session"};
+    static const char *const plugins[] = {[MIRE_REPORT_EVENT] = "hang",
+                                          [MIRE_REPORT_MEMORY] = "memory",
+                                          [MIRE_REPORT_BASELINE] = "memory",
+                                          [MIRE_REPORT_SESSION] = "session"};
     return 1 / report_share(report, plugins[report->kind]);
 }

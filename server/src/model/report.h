@@ -288,9 +288,10 @@ struct report_session { /* of a session record: one run, or a day of a longer on
 };
 
 enum report_kind {
-    MIRE_REPORT_EVENT,   /* event says what happened */
-    MIRE_REPORT_MEMORY,  /* memory does */
-    MIRE_REPORT_SESSION, /* it is a session record: nothing happened, and only `session` says something */
+    MIRE_REPORT_EVENT,    /* event says what happened */
+    MIRE_REPORT_MEMORY,   /* memory does */
+    MIRE_REPORT_BASELINE, /* memory says what a healthy process held; nothing happened */
+    MIRE_REPORT_SESSION,  /* it is a session record: nothing happened, and only `session` says something */
 };
 
 struct report {
@@ -337,9 +338,6 @@ const char *report_java_name(struct arena *arena, const struct report_java *java
  *   out  MIRE_MAPPING_ID_LEN bytes
  */
 void mapping_id(uint8_t out[MIRE_MAPPING_ID_LEN], int32_t app_id, const char *version, const char *build);
-
-/* Is it what a healthy process held, which no issue is made of? */
-bool report_is_baseline(const struct report *report);
 
 /* Events this report stands for: 1 / p of the plugin that made it, 1 if it was not sampled. At least 1. */
 double report_weight(const struct report *report);

@@ -1,10 +1,10 @@
 /*
- * stages.c - the stages in order: a new one is a function and a row.
+ * stages.c - the stages in order: a new one is a function and a row. kinds.c has what differs by kind of report.
  */
 #include "pipeline/stages.h"
 #include "base/path.h"
 #include "fetch/mappings.h"
-#include "pipeline/modules.h"
+#include "pipeline/kinds.h"
 
 #include "cluster/cluster.h"
 #include "decode/decode.h"
@@ -12,8 +12,6 @@
 #include "model/frames.h"
 #include "rows/alias.h"
 #include "rows/derive.h"
-#include "rows/session.h"
-#include "rows/memory.h"
 #include "rows/tree.h"
 
 #include <stdio.h>
@@ -43,15 +41,9 @@ static int run_decode(struct item *item)
     return MIRE_STAGE_UNUSABLE;
 }
 
-/* A baseline is no event: of it only what it holds is counted. */
-static bool is_session(const struct item *item)
-{
-    return item->report.kind == MIRE_REPORT_SESSION;
-}
-
 static int run_symbolicate(struct item *item)
 {
-    if (is_session(item) || report_is_baseline(&item->report))
+    if (!kind_of(item)->feature)
         return MIRE_STAGE_DONE;
     int rc = mappings_name(item);
     if (rc)
@@ -59,47 +51,19 @@ static int run_symbolicate(struct item *item)
     return symbolicate(&item->resolved, &item->counts, item->arena, item->symbols, &item->report, item->now_ms);
 }
 
-static struct pg_bytes cut(const char *text)
+int stages_find_version(struct item *item)
 {
-    return (struct pg_bytes){text, aggregate_text_length(text)};
-}
+    const struct report_app *app = &item->report.app;
+    struct pg_bytes version = {app->version, aggregate_text_length(app->version)};
+    struct pg_bytes build = {app->build, aggregate_text_length(app->build)};
 
-/* What rows are found by is never too long for their index. */
-static const char *device_class(struct item *item)
-{
-    const char *name = item->report.device.class_name;
-    const char *copy = arena_copy(item->arena, name, aggregate_text_length(name));
-    return copy ? copy : "";
-}
-
-static int find_version(struct item *item)
-{
-    return pg_version(&item->version_id, item->tx, item->claim.app_id, cut(item->report.app.version),
-                      cut(item->report.app.build), item->claim.received_us);
-}
-
-/* Against the healthy processes of its version and class. */
-static int run_feature_memory(struct item *item)
-{
-    struct memory_packs packs = {.rules = item->rules, .suspects = item->suspects};
-    struct population healthy;
-    int rc = find_version(item);
-    if (!rc)
-        rc = pg_healthy_find(&healthy, &packs.healthy.scope, item->tx, item->arena, item->claim.app_id,
-                             item->version_id, device_class(item), MIRE_HEALTHY_LEAST);
-    if (rc)
-        return rc;
-    packs.healthy.population = packs.healthy.scope == MIRE_HEALTHY_NONE ? NULL : &healthy;
-    return feature_find_memory(&item->feature, item->arena, &item->resolved, &item->report, &packs);
+    return pg_version(&item->version_id, item->tx, item->claim.app_id, version, build, item->claim.received_us);
 }
 
 static int run_feature(struct item *item)
 {
-    if (is_session(item) || report_is_baseline(&item->report))
-        return MIRE_STAGE_DONE;
-    if (item->report.kind == MIRE_REPORT_MEMORY)
-        return run_feature_memory(item);
-    return feature_find(&item->feature, item->arena, &item->resolved, &item->report, item->rules);
+    const struct kind *kind = kind_of(item);
+    return kind->feature ? kind->feature(item) : MIRE_STAGE_DONE;
 }
 
 static int find_issue(void *context, int64_t *issue_id_out, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN])
@@ -175,10 +139,11 @@ void stages_issue(struct issue_row *out, const struct item *item)
 
 static int run_cluster(struct item *item)
 {
-    int rc = find_version(item);
-    if (rc || is_session(item) || report_is_baseline(&item->report))
-        return rc;
     struct issue_row issue;
+    int rc = stages_find_version(item);
+    if (rc || !kind_of(item)->feature)
+        return rc;
+
     stages_issue(&issue, item);
     const struct cluster_index index = stages_index(item->tx);
     rc = cluster_assign(&item->issue_id, &index, &issue);
@@ -193,70 +158,6 @@ int stages_store_stacks(const struct item *item, const struct report_key *key)
         return MIRE_FAULT_MEMORY;
     int rc = pg_stack_store(item->tx, key, (struct pg_bytes){bytes, len});
     free(bytes);
-    return rc;
-}
-
-static int store_losses(struct item *item, const struct aggregate_facts *facts)
-{
-    struct loss_row loss;
-    aggregate_losses(&loss, &item->report, facts);
-    return pg_loss_add(item->tx, &loss);
-}
-
-static int store_baseline(struct item *item, const struct aggregate_facts *facts)
-{
-    struct baseline_row row;
-    bool is_new = false;
-    aggregate_baseline(&row, &item->report, facts);
-    row.device_class = device_class(item);
-    int rc = pg_baseline_store(&is_new, item->tx, &row);
-    if (!rc && is_new && item->report.memory.category_count)
-        rc = pg_healthy_add(item->tx, item->arena, &row, &item->report.memory);
-    if (!rc && is_new)
-        rc = store_losses(item, facts);
-    return rc;
-}
-
-/* Each verdict once, with how many runs ended so. */
-static int count_ends(struct item *item, const struct session_row *row)
-{
-    const struct report_session *session = &item->report.session;
-    const char **verdicts = arena_array(item->arena, session->end_count + 1, sizeof *verdicts);
-    double *counts = arena_array(item->arena, session->end_count + 1, sizeof *counts);
-    size_t count = 0;
-    if (!verdicts || !counts)
-        return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < session->end_count; i++) {
-        const char *full = session->ends[i].verdict;
-        const char *verdict = arena_copy(item->arena, full, aggregate_text_length(full));
-        size_t at = 0;
-        if (!verdict)
-            return MIRE_FAULT_MEMORY;
-        while (at < count && strcmp(verdicts[at], verdict) != 0)
-            at++;
-        verdicts[at] = verdict;
-        counts[at]++;
-        count += at == count;
-    }
-    return pg_session_end_add(item->tx, row, verdicts, counts, count);
-}
-
-static int store_session(struct item *item, const struct aggregate_facts *facts)
-{
-    const char *channel = item->report.app.channel;
-    struct session_row row;
-    bool is_new = false;
-    aggregate_session(&row, &item->report, facts);
-    row.channel = arena_copy(item->arena, channel, aggregate_text_length(channel));
-    if (!row.channel)
-        return MIRE_FAULT_MEMORY;
-    int rc = pg_session_store(&is_new, item->tx, &row);
-    if (!rc && is_new)
-        rc = pg_session_add(item->tx, &row);
-    if (!rc && is_new)
-        rc = count_ends(item, &row);
-    if (!rc && is_new)
-        rc = store_losses(item, facts);
     return rc;
 }
 
@@ -280,7 +181,7 @@ void stages_facts(struct aggregate_facts *out, const struct item *item)
     memcpy(out->key.report_id, item->claim.report_id.bytes, sizeof out->key.report_id);
 }
 
-static const char *copy_cut(const struct item *item, const char *text)
+const char *stages_cut(const struct item *item, const char *text)
 {
     return arena_copy(item->arena, text, aggregate_text_length(text));
 }
@@ -294,11 +195,11 @@ static int make_missing(struct missing_debug_row *out, const struct item *item, 
     const char *arch = image->java ? "java" : image->arch[0] ? image->arch : item->report.device.arch;
     *out = (struct missing_debug_row){.build_id = image->id,
                                       .build_id_len = image->id_len,
-                                      .name = copy_cut(item, path_base(image->name)),
+                                      .name = stages_cut(item, path_base(image->name)),
                                       .arch = arch,
                                       .had = had[entry->had],
-                                      .version = copy_cut(item, image->by_version ? app->version : ""),
-                                      .build = copy_cut(item, image->by_version ? app->build : ""),
+                                      .version = stages_cut(item, image->by_version ? app->version : ""),
+                                      .build = stages_cut(item, image->by_version ? app->build : ""),
                                       .defect = entry->defect,
                                       .sought = !image->java && !entry->there,
                                       .splits = entry->splits ? entry->splits->ids : NULL,
@@ -320,38 +221,11 @@ int stages_missing(struct missing_debug_row **out, const struct item *item)
     return 0;
 }
 
-static int store_missing(struct item *item, const struct report_key *key)
-{
-    struct missing_debug_row *missing;
-    int rc = stages_missing(&missing, item);
-    if (!rc)
-        rc = pg_images_store(item->tx, missing, item->counts.missing_count);
-    return rc ? rc : pg_missing_debug_store(item->tx, key, item->claim.app_id, missing, item->counts.missing_count);
-}
-
 static int run_aggregate(struct item *item)
 {
     struct aggregate_facts facts;
-    struct aggregate_rows rows;
-    bool is_new = false;
     stages_facts(&facts, item);
-    if (is_session(item))
-        return store_session(item, &facts);
-    if (report_is_baseline(&item->report))
-        return store_baseline(item, &facts);
-    aggregate_rows(&rows, &item->report, &facts);
-    int rc = pg_event_store(&is_new, item->tx, &rows.event);
-    if (!rc && is_new)
-        rc = stages_store_stacks(item, &facts.key);
-    if (!rc && is_new)
-        rc = store_missing(item, &facts.key);
-    if (!rc && is_new)
-        rc = pg_hour_add(item->tx, &rows.hour);
-    if (!rc && is_new && item->report.kind == MIRE_REPORT_MEMORY)
-        rc = pg_issue_memory_add(item->tx, item->arena, &rows.event, &item->resolved.memory);
-    if (!rc && is_new)
-        rc = store_losses(item, &facts);
-    return rc || !is_new ? rc : modules_store(item->modules, item);
+    return kind_of(item)->store(item, &facts);
 }
 
 int stages_derive(struct item *item)

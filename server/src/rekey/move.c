@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "document/document.h"
 #include "model/category.h"
+#include "pipeline/kinds.h"
 #include "rows/derive.h"
 #include "rows/memory.h"
 
@@ -27,7 +28,7 @@ int move_prepare(struct move *move)
     facts.tree = stored->tree;
     facts.subject_bytes = (uint64_t)stored->subject_bytes;
     aggregate_rows(&move->before, &item->report, &facts);
-    if (item->report.kind == MIRE_REPORT_MEMORY && stored->document.len &&
+    if (kind_of(item)->has_memory && stored->document.len &&
         resolved_decode(&document, item->arena, stored->document.bytes, stored->document.len) == 0) {
         struct memory *had = arena_array(item->arena, 1, sizeof *had);
         if (!had)
@@ -302,7 +303,7 @@ static int shift_memory(const struct move_batch *batch, const struct shift *shif
     int rc = 0;
     for (size_t i = 0; !rc && i < count; i++) {
         const struct move *move = shifts[i].move;
-        if (move->item.report.kind != MIRE_REPORT_MEMORY || !move->had)
+        if (!kind_of(&move->item)->has_memory || !move->had)
             continue;
         rc = shifts[i].reports < 0
                  ? pg_issue_memory_take(tx, batch->arena, &move->before.event, move->had)

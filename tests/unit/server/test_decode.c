@@ -71,7 +71,7 @@ static void check_stacks(const struct json *expect, const char *name, const stru
     uint32_t stacks = json_member(expect, 0, "stacks");
     if (!stacks)
         return;
-    bool memory = report->kind == MIRE_REPORT_MEMORY;
+    bool memory = report->memory.known;
     size_t count = memory ? report->memory.stack_count : report->event.sample_count;
     assert_int_equal(json_size(expect, stacks), count);
     uint32_t stack = stacks + 1;
@@ -169,7 +169,7 @@ static void check_valid(const char *name)
     check_number(&expect, name, "begin_ns", report.event.begin_ns);
     check_number(&expect, name, "duration_ms", report.event.duration_ms);
     check_stacks(&expect, name, &report);
-    if (report.kind == MIRE_REPORT_MEMORY)
+    if (report.memory.known)
         check_memory(&expect, name, &report.memory);
     uint32_t open = json_member(&expect, 0, "open");
     if (open)

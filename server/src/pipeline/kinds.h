@@ -1,0 +1,24 @@
+/*
+ * kinds.h - one row for each kind of report: its part of the stages. A new kind is a row here and one in decode/mire.c.
+ *
+ *     kind       feature, and so an issue      rows
+ *     event      of its samples                event, stacks, counters of the hour
+ *     memory     of its categories, compared   the same, and the sums of what processes held
+ *     baseline   none                          baseline, population of healthy processes
+ *     session    none                          session, counters of the day
+ */
+#ifndef MIRE_PIPELINE_KINDS_H
+#define MIRE_PIPELINE_KINDS_H
+
+#include "pipeline/stages.h"
+
+struct kind {
+    int (*feature)(struct item *item); /* NULL: it has no stacks to name, and belongs to no issue */
+    int (*store)(struct item *item, const struct aggregate_facts *facts);
+    bool has_memory; /* what its process held is summed by issue */
+};
+
+/* The row of the item's report. */
+const struct kind *kind_of(const struct item *item);
+
+#endif
