@@ -1,85 +1,74 @@
-/* routes.c - what is answered. A new resource is one row here, one file beside it, and its place in openapi.yaml. */
+/* routes.c - every path that is answered, by resource. A new one is a line here and in handlers.h, and its place in openapi.yaml. */
 #include "api/call.h"
 #include "api/handlers.h"
 
-#define SYMBOLS_MAX_BYTES (1u << 30) /* of a debug file; what all bodies together may take bounds it further */
-#define RULES_MAX_BYTES   (4u << 20) /* of a change of rules: a megabyte of text, escaped */
-#define PART_MAX_BYTES    (64u << 20)
-#define ASKED_MAX_BYTES   (1u << 20)
-#define ROLLOUT_MAX_BYTES (2u << 20) /* of a change: the rules and a whitelist of ten thousand */
+/* Bytes of a body. */
+#define SYMBOLS_MAX  (1u << 30)  /* a debug file; what all bodies together may take bounds it further */
+#define PART_MAX     (64u << 20) /* a part of one */
+#define QUESTION_MAX (1u << 20)
+#define RULES_MAX    (4u << 20)  /* a megabyte of text, escaped */
+#define ROLLOUT_MAX  (2u << 20)  /* the rules, and a whitelist of ten thousand */
+#define REGROUP_MAX  (64u << 10) /* fifty issues or trees, and why */
 
-#define REGROUP_MAX_BYTES (64u << 10) /* fifty issues or trees, and why */
+#define API   "/api/v1"
+#define APP   API "/apps/{app}"
+#define ISSUE APP "/issues/{issue}"
 
-#define API "/api/v1"
-#define APP API "/apps/{app}"
-#define ROW(p, h)                                               \
-    {                                                           \
-        .method = MIRE_HTTP_GET, .pattern = (p), .handler = (h) \
-    }
-
-#define POST(p, h)                                                                              \
-    {                                                                                           \
-        .method = MIRE_HTTP_POST, .pattern = (p), .handler = (h), .body_cap = REGROUP_MAX_BYTES \
-    }
+/* clang-format off */
+#define GET(path, handles)       {.method = MIRE_HTTP_GET, .pattern = (path), .handler = (handles)}
+#define PUT(path, handles, cap)  {.method = MIRE_HTTP_PUT, .pattern = (path), .handler = (handles), .body_cap = (cap)}
+#define POST(path, handles, cap) {.method = MIRE_HTTP_POST, .pattern = (path), .handler = (handles), .body_cap = (cap)}
 
 const struct http_route api_routes[] = {
-    {.method = MIRE_HTTP_PUT, .pattern = API "/symbols", .handler = put_symbols, .body_cap = SYMBOLS_MAX_BYTES},
-    {.method = MIRE_HTTP_POST, .pattern = API "/symbols/missing", .handler = post_missing, .body_cap = ASKED_MAX_BYTES},
-    ROW(API "/symbols/uploads/{hash}", get_upload),
-    {.method = MIRE_HTTP_PUT,
-     .pattern = API "/symbols/uploads/{hash}",
-     .handler = put_upload,
-     .body_cap = PART_MAX_BYTES},
-    ROW(API "/rollout", get_rollout),
-    ROW(APP "/symbols", get_symbols),
-    ROW(APP "/rekey", get_rekey),
-    {.method = MIRE_HTTP_POST, .pattern = APP "/rekey", .handler = post_rekey, .body_cap = ASKED_MAX_BYTES},
-    ROW(API "/apps", get_apps),
-    ROW(APP "/overview", get_overview),
-    ROW(APP "/facets", get_facets),
-    ROW(APP "/issues", get_issues),
-    ROW(APP "/issues/{issue}", get_issue),
-    ROW(APP "/issues/{issue}/reports", get_reports),
-    ROW(APP "/issues/{issue}/reports/{report}", get_report),
-    ROW(APP "/issues/{issue}/reports/{report}/memory", get_memory),
-    ROW(APP "/issues/{issue}/flame", get_flame),
-    ROW(APP "/issues/{issue}/similar", get_similar),
-    ROW(APP "/issues/{issue}/provenance", get_provenance),
-    POST(APP "/issues/{issue}/merge", post_merge),
-    POST(APP "/issues/{issue}/split", post_split),
-    POST(APP "/issues/{issue}/unmerge", post_unmerge),
-    ROW(APP "/rates", get_rates),
-    ROW(APP "/rollout", get_app_rollout),
-    {.method = MIRE_HTTP_PUT, .pattern = APP "/rollout", .handler = put_rollout, .body_cap = ROLLOUT_MAX_BYTES},
-    {.method = MIRE_HTTP_POST,
-     .pattern = APP "/rollout/back",
-     .handler = post_rollout_back,
-     .body_cap = ROLLOUT_MAX_BYTES},
-    ROW(APP "/issues/{issue}/memory", get_issue_memory),
-    ROW(APP "/healthy", get_healthy),
-    {.method = MIRE_HTTP_PUT,
-     .pattern = APP "/rollout/ramps/{plugin}",
-     .handler = put_ramp,
-     .body_cap = ROLLOUT_MAX_BYTES},
-    {.method = MIRE_HTTP_POST,
-     .pattern = APP "/rollout/ramps/{plugin}",
-     .handler = post_ramp,
-     .body_cap = ROLLOUT_MAX_BYTES},
-    ROW(APP "/rules", get_rules),
-    ROW(APP "/rules/jobs/{job}", get_rules_job),
-    {.method = MIRE_HTTP_PUT, .pattern = APP "/rules", .handler = put_rules, .body_cap = RULES_MAX_BYTES},
-    {.method = MIRE_HTTP_POST, .pattern = APP "/rules/back", .handler = post_rules_back, .body_cap = RULES_MAX_BYTES},
-    {.method = MIRE_HTTP_POST,
-     .pattern = APP "/rules/preview",
-     .handler = post_rules_preview,
-     .body_cap = RULES_MAX_BYTES},
-    ROW("/i/{issue}", get_issue_link),
-    ROW("/r/{report}", get_report_link),
-    ROW("/api", get_no_such_call),
-    ROW("/api/*", get_no_such_call),
-    ROW("/assets/*", get_asset),
-    ROW("/*", get_page),
+    GET(API "/apps", get_apps),
+    GET(APP "/overview", get_overview),
+    GET(APP "/facets", get_facets),
+    GET(APP "/rates", get_rates),
+
+    GET(APP "/issues", get_issues),
+    GET(ISSUE, get_issue),
+    GET(ISSUE "/similar", get_similar),
+    GET(ISSUE "/provenance", get_provenance),
+    POST(ISSUE "/merge", post_merge, REGROUP_MAX),
+    POST(ISSUE "/split", post_split, REGROUP_MAX),
+    POST(ISSUE "/unmerge", post_unmerge, REGROUP_MAX),
+
+    GET(ISSUE "/reports", get_reports),
+    GET(ISSUE "/reports/{report}", get_report),
+    GET(ISSUE "/reports/{report}/memory", get_memory),
+    GET(ISSUE "/flame", get_flame),
+    GET(ISSUE "/memory", get_issue_memory),
+    GET(APP "/healthy", get_healthy),
+
+    GET(APP "/rules", get_rules),
+    PUT(APP "/rules", put_rules, RULES_MAX),
+    POST(APP "/rules/back", post_rules_back, RULES_MAX),
+    POST(APP "/rules/preview", post_rules_preview, RULES_MAX),
+    GET(APP "/rules/jobs/{job}", get_rules_job),
+
+    GET(API "/rollout", get_rollout),
+    GET(APP "/rollout", get_app_rollout),
+    PUT(APP "/rollout", put_rollout, ROLLOUT_MAX),
+    POST(APP "/rollout/back", post_rollout_back, ROLLOUT_MAX),
+    PUT(APP "/rollout/ramps/{plugin}", put_ramp, ROLLOUT_MAX),
+    POST(APP "/rollout/ramps/{plugin}", post_ramp, ROLLOUT_MAX),
+
+    PUT(API "/symbols", put_symbols, SYMBOLS_MAX),
+    POST(API "/symbols/missing", post_missing, QUESTION_MAX),
+    GET(API "/symbols/uploads/{hash}", get_upload),
+    PUT(API "/symbols/uploads/{hash}", put_upload, PART_MAX),
+    GET(APP "/symbols", get_symbols),
+    GET(APP "/rekey", get_rekey),
+    POST(APP "/rekey", post_rekey, QUESTION_MAX),
+
+    GET("/i/{issue}", get_issue_link),
+    GET("/r/{report}", get_report_link),
+    GET("/api", get_no_such_call),
+    GET("/api/*", get_no_such_call),
+    GET("/assets/*", get_asset),
+    GET("/*", get_page),
 };
+/* clang-format on */
 const size_t api_route_count = sizeof api_routes / sizeof *api_routes;
 
 int get_no_such_call(void *api, struct request *request, struct reply *reply)
