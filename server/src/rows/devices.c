@@ -6,22 +6,10 @@
  */
 
 #include "rows/devices.h"
+#include "rows/sql.h"
 #include "rows/view_sql.h"
 
 #define SHARE_STEPS 8 /* at least 1/256 of the devices is looked at */
-
-/* clang-format off */
-/* $6 $7 kind, $8 $9 state, $10 words, $11 issues, $12 the first identifier that is left out, $13 their keys. Trees are told apart (%5$s)
- * only where some were split off: the index has none. */
-static const char devices_sql[] =
-    "WITH h AS (SELECT issue_id, %5$s AS tree, string_agg(install, '') AS installs, min(received_at) AS oldest,"
-    "   max(received_at) AS newest FROM event WHERE " EVENT_IN_VIEW "%3$s%4$s GROUP BY 1%7$s),"
-    " c AS (SELECT " SHOWN_ID("h") " AS issue_id, string_agg(installs, '') AS installs, min(oldest) AS oldest,"
-    "   max(newest) AS newest FROM h" SHOWN_JOIN("h") " GROUP BY 1)"
-    " SELECT c.issue_id, c.installs, c.oldest, c.newest, " GROUP_KEY("%1$s", "%2$s")
-    " FROM c JOIN issue i USING (issue_id)" WHOLES
-    " WHERE " IS_WANTED("i.category", "$6", "$7") " AND " IS_WANTED(STATE, "$8", "$9") " AND " HAS_WORDS("$10") "%6$s";
-/* clang-format on */
 
 /*
  * Identifiers are random, so those below a bound are a fair share of the devices. Halve the share until at most
@@ -65,10 +53,23 @@ int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const 
         rc = read_keys(&keys, tx, arena, issues, issue_count);
     if (rc)
         return rc;
-    const char *sql =
-        arena_printf(arena, devices_sql, GROUP_TITLE(by), GROUP_IMAGE(by),
-                     issue_count ? " AND issue_id = ANY ($13::bigint[])" : "", halvings ? " AND install < $12" : "",
-                     TREE_IF(split), issue_count ? " AND c.issue_id = ANY ($11::bigint[])" : "", BY_TREE_IF(split));
+    const struct sql_hole holes[] = {
+        {"event_in_view", EVENT_IN_VIEW},
+        {"of_keys", issue_count ? " AND issue_id = ANY ($13::bigint[])" : ""},
+        {"of_issues", issue_count ? " AND c.issue_id = ANY ($11::bigint[])" : ""},
+        {"of_share", halvings ? " AND install < $12" : ""},
+        {"shown_id", SHOWN_ID("h")},
+        {"shown_join", SHOWN_JOIN("h")},
+        {"tree", TREE_IF(split)},
+        {"by_tree", BY_TREE_IF(split)},
+        {"title", GROUP_TITLE(by)},
+        {"image", GROUP_IMAGE(by)},
+        {"wholes", WHOLES},
+        {"kind_wanted", IS_WANTED("i.category", "$6", "$7")},
+        {"state_wanted", IS_WANTED(STATE, "$8", "$9")},
+        {"has_words", HAS_WORDS("$10")},
+    };
+    const char *sql = sql_fill(arena, sql_devices, holes, sizeof holes / sizeof *holes);
     *out = (struct kept){0};
     if (!sql)
         return MIRE_FAULT_MEMORY;

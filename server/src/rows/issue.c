@@ -1,6 +1,7 @@
 /* issue.c - what the events of one issue have in common. */
 #include "rows/issue.h"
 #include "rows/rows.h"
+#include "rows/sql.h"
 #include "rows/view_sql.h"
 
 /* Bounds of the duration bins, milliseconds: six to a decade, so a doubling shows. */
@@ -21,19 +22,6 @@ static const int64_t edges_ms[] = {
     " FROM event WHERE " EVENT_IN_VIEW which("6")
 #define DURATIONS(which) \
     "SELECT width_bucket(duration_ms, $7::bigint[]), count(*) FROM event WHERE " EVENT_IN_VIEW which("6") " GROUP BY 1 ORDER BY 1"
-#define VALUES(which) \
-    "WITH h AS (SELECT version_id, os_version, arch, model, process_name, count(*) AS n," \
-    "   count(*) FILTER (WHERE true" which("6") ") AS here FROM event WHERE " EVENT_IN_VIEW " GROUP BY 1, 2, 3, 4, 5)," \
-    " e AS (SELECT x.name, x.key, sum(here)::bigint AS here, sum(n)::bigint AS n," \
-    "   sum(sum(here)) OVER (PARTITION BY x.name)::bigint AS here_total," \
-    "   sum(sum(n)) OVER (PARTITION BY x.name)::bigint AS total" \
-    "  FROM h JOIN version USING (version_id) CROSS JOIN LATERAL (VALUES (0, version)," \
-    "   (1, os_version), (2, arch), (3, model), (4, process_name)) x (name, key) GROUP BY 1, 2" \
-    "  UNION ALL SELECT 5, holder, count(*), 0, sum(count(*)) OVER ()::bigint, 0 FROM event" \
-    "   WHERE " EVENT_IN_VIEW which("6") " AND holder <> '' GROUP BY holder)," \
-    " o AS (SELECT e.*, row_number() OVER (PARTITION BY name ORDER BY here DESC, key COLLATE \"C\")" \
-    "  AS place FROM e WHERE here > 0)" \
-    " SELECT name, key, here, here_total, n, total FROM o WHERE place <= $7 ORDER BY name, place"
 /* clang-format on */
 
 int read_splits(bool *out, struct pg_tx *tx, int32_t app)
@@ -131,7 +119,11 @@ int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct 
 {
     static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, VALUES), VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MIRE_VALUES_MAX));
+    const char *of_issue = view->many ? ISSUE_MANY("6") : ISSUE_ALONE("6");
+    const char *sql = SQL_FILL(arena, sql_issue_values, {"event_in_view", EVENT_IN_VIEW}, {"of_issue", of_issue});
+    if (!sql)
+        return MIRE_FAULT_MEMORY;
+    int rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MIRE_VALUES_MAX));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

@@ -7,53 +7,20 @@
 #include "rows/issues.h"
 #include "model/version.h"
 #include "rows/rows.h"
+#include "rows/sql.h"
 #include "rows/view_sql.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
-/* $7 $8 kind, $9 $10 state, $11 words, $12 rank and $13 key of the last row seen, $14 limit, $15 $16 devices by issue,
- * $17 $18 by group */
-static const char groups_sql[] =
-    "WITH h AS (SELECT issue_id, %8$s AS tree, sum(reports) AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,"
-    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour,"
-    "   max(most_bytes) AS most_bytes FROM issue_hour"
-    "  WHERE " HOUR_IN_VIEW " GROUP BY 1%9$s),"
-    " c AS (SELECT " SHOWN_ID("h") " AS issue_id, sum(reports)::bigint AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,"
-    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour,"
-    "   max(most_bytes) AS most_bytes FROM h" SHOWN_JOIN("h") " GROUP BY 1),"
-    " n AS (SELECT c.*, i.caller1, i.caller2, %1$s AS title, %2$s AS image FROM c JOIN issue i USING (issue_id)" WHOLES
-    "  WHERE i.app_id = $1 AND " IS_WANTED("i.category", "$7", "$8") " AND " IS_WANTED(STATE, "$9", "$10")
-    "  AND " HAS_WORDS("$11") "),"
-    " m AS MATERIALIZED (SELECT n.*, " GROUP_KEY("title", "image") " AS key FROM n),"
-    " fd AS (SELECT * FROM unnest($15::bigint[], $16::bigint[]) u (issue_id, devices)),"
-    " gd AS (SELECT * FROM unnest($17::text[], $18::bigint[]) u (key, devices)),"
-    " g AS (SELECT key, min(title) AS title, min(image) AS image, sum(reports)::bigint AS reports, sum(events) AS events,"
-    "   sum(waited_ms) AS waited_ms, max(longest_ms) AS longest_ms, max(last_at) AS last_at,"
-    "   max(most_bytes) AS most_bytes FROM m GROUP BY key),"
-    " r AS (SELECT g.*, %3$s AS rank FROM g LEFT JOIN gd USING (key)),"
-    " page AS (SELECT * FROM r WHERE $12::text IS NULL OR rank %5$s $12::text::%6$s OR (rank = $12::text::%6$s AND key > $13)"
-    "  ORDER BY rank %7$s, key LIMIT $14),"
-    " f AS (SELECT m.key AS of_group, m.issue_id, %4$s AS feature_rank FROM m LEFT JOIN fd gd USING (issue_id)"
-    "  CROSS JOIN LATERAL (SELECT m.title, m.events, m.waited_ms, m.longest_ms, m.last_at, m.most_bytes) g"
-    "  WHERE m.key IN (SELECT key FROM page)),"
-    " t AS (SELECT (SELECT count(*) FROM g) AS groups, count(*) AS features, coalesce(sum(reports), 0)::bigint AS reports,"
-    "   coalesce(sum(events), 0)::float8 AS events, coalesce(sum(waited_ms), 0)::float8 AS waited_ms,"
-    "   coalesce(max(longest_ms), 0)::bigint AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour FROM m)"
-    " SELECT t.groups, t.features, t.reports, t.events, t.waited_ms, t.longest_ms, t.last_at, t.first_hour,"
-    "  page.key, page.title, page.image, page.reports, page.events::float8, page.waited_ms::float8, page.longest_ms,"
-    "  page.last_at, page.rank::text, f.issue_id, page.most_bytes"
-    " FROM t LEFT JOIN (page JOIN f ON f.of_group = page.key) ON true"
-    " ORDER BY page.rank %7$s, page.key, f.feature_rank %7$s, f.issue_id";
-
-/* What a group (g, gd) and a feature (there under the same names) are sorted by. */
+/* What a group, g with its devices d, and an issue m, there under the same names, are sorted by. */
 static const struct {
-    const char *of_group, *of_feature, *type;
+    const char *of_group, *of_issue, *type;
 } sorts[] = {
     [READ_SORT_IMPACT] = {"round(g.waited_ms::numeric, 0)", "round(g.waited_ms::numeric, 0)", "numeric"},
     [READ_SORT_EVENTS] = {"round(g.events::numeric, 3)", "round(g.events::numeric, 3)", "numeric"},
-    [READ_SORT_DEVICES] = {"coalesce(gd.devices, 0)", "coalesce(gd.devices, 0)", "bigint"},
+    [READ_SORT_DEVICES] = {"coalesce(d.devices, 0)", "coalesce(d.devices, 0)", "bigint"},
     [READ_SORT_LONGEST] = {"g.longest_ms", "g.longest_ms", "bigint"},
     [READ_SORT_LAST] = {"(extract(epoch FROM g.last_at) * 1000000)::bigint", "(extract(epoch FROM g.last_at) * 1000000)::bigint", "bigint"},
     [READ_SORT_BYTES] = {"g.most_bytes", "g.most_bytes", "bigint"},
@@ -70,15 +37,6 @@ static const char features_sql[] =
 #define PART "floor((date_part('epoch', hour) - $8::float8) * 24 / $9::float8)::integer"
 _Static_assert(MIRE_TREND_PARTS == 24, "parts of PART");
 #define PART_PARAMS(v) PG_REAL((double)(v)->span.from_s), PG_REAL((double)((v)->span.to_s - (v)->span.from_s))
-static const char counters_sql[] =
-    "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(events) AS events, sum(reports) AS reports, sum(waited_ms) AS waited_ms,"
-    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS hour, min(rank) AS low, max(rank) AS high,"
-    "   max(most_bytes) AS most_bytes"
-    "  FROM issue_hour JOIN unnest($10::bigint[], $11::integer[]) u (version_id, rank) USING (version_id)"
-    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($12::bigint[]) GROUP BY 1, 3%2$s)"
-    " SELECT " SHOWN_ID("h") ", h.part, sum(events), sum(reports)::bigint, sum(waited_ms), max(longest_ms), max(last_at),"
-    "  min(hour), min(low), max(high), max(most_bytes)"
-    " FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1";
 static const char trend_sql[] =
     "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(events) AS events FROM issue_hour"
     "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($10::bigint[]) GROUP BY 1, 3%2$s)"
@@ -225,6 +183,13 @@ static int features_count(struct issue_summary *features, size_t count, struct a
     return 0;
 }
 
+static const char *counters_statement(struct arena *arena, bool split)
+{
+    return SQL_FILL(arena, sql_issue_counters, {"part", PART}, {"hour_in_view", HOUR_IN_VIEW},
+                    {"shown_id", SHOWN_ID("counted")}, {"shown_join", SHOWN_JOIN("counted")}, {"tree", TREE_IF(split)},
+                    {"by_tree", BY_TREE_IF(split)});
+}
+
 int read_features(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                   const struct view *view, const int64_t *issues, size_t issue_count)
 {
@@ -241,7 +206,7 @@ int read_features(struct issue_summary **out, size_t *count, struct pg_tx *tx, s
         rc = pg_query(&rows, tx, features_sql, PG_INT4(view->app), PG_INT8S(issues, issue_count));
     if (rc == 0)
         rc = read_splits(&split, tx, view->app);
-    if (rc == 0 && !(sql = arena_printf(arena, counters_sql, TREE_IF(split), BY_TREE_IF(split))))
+    if (rc == 0 && !(sql = counters_statement(arena, split)))
         rc = MIRE_FAULT_MEMORY;
     if (rc == 0)
         rc = pg_query(&counters, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, issue_count),
@@ -327,12 +292,27 @@ static int groups_fill(struct group_page *page, int64_t *issues, struct arena *a
     return 0;
 }
 
-static char *groups_statement(struct arena *arena, const struct group_order *order, bool split)
+static const char *groups_statement(struct arena *arena, const struct group_order *order, bool split)
 {
-    const char *direction = order->falling ? "DESC" : "ASC";
-    return arena_printf(arena, groups_sql, GROUP_TITLE(order->by), GROUP_IMAGE(order->by), sorts[order->sort].of_group,
-                        sorts[order->sort].of_feature, order->falling ? "<" : ">", sorts[order->sort].type, direction,
-                        TREE_IF(split), BY_TREE_IF(split));
+    const struct sql_hole holes[] = {
+        {"hour_in_view", HOUR_IN_VIEW},
+        {"shown_id", SHOWN_ID("counted")},
+        {"shown_join", SHOWN_JOIN("counted")},
+        {"tree", TREE_IF(split)},
+        {"by_tree", BY_TREE_IF(split)},
+        {"title", GROUP_TITLE(order->by)},
+        {"image", GROUP_IMAGE(order->by)},
+        {"wholes", WHOLES},
+        {"kind_wanted", IS_WANTED("i.category", "$7", "$8")},
+        {"state_wanted", IS_WANTED(STATE, "$9", "$10")},
+        {"has_words", HAS_WORDS("$11")},
+        {"group_rank", sorts[order->sort].of_group},
+        {"issue_rank", sorts[order->sort].of_issue},
+        {"rank_type", sorts[order->sort].type},
+        {"beyond", order->falling ? "<" : ">"},
+        {"direction", order->falling ? "DESC" : "ASC"},
+    };
+    return sql_fill(arena, sql_issue_groups, holes, sizeof holes / sizeof *holes);
 }
 
 int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,

@@ -1,34 +1,13 @@
 /* rates.c - sessions summed up by version and day; what devices lost. */
 #include "rows/rates.h"
 #include "rows/rows.h"
+#include "rows/sql.h"
 #include "rows/view_sql.h"
 
 /* clang-format off */
 #define DAY_IN_VIEW \
     "app_id = $1 AND slot = ANY ($6::smallint[]) AND day >= ($2 AT TIME ZONE 'UTC')::date" \
     " AND day <= (($3 - interval '1 microsecond') AT TIME ZONE 'UTC')::date AND " IN_VERSIONS
-/* $7 channels wanted, $8 not, $9 versions at most */
-static const char rates_sql[] =
-    "WITH d AS (SELECT version, day, sum(records)::bigint AS records, sum(sessions) AS sessions,"
-    "  sum(sessions_sq) AS sessions_sq, sum(time_ms) AS time_ms, sum(sdk_cpu_us) AS sdk_cpu_us, sum(watched) AS watched,"
-    "  sum(watched_sq) AS watched_sq, sum(watched_ms) AS watched_ms, sum(lagging) AS lagging, sum(hangs) AS hangs,"
-    "  sum(hang_ms) AS hang_ms, sum(hang_hang_sq) AS hh, sum(hang_time_sq) AS ht, sum(time_time_sq) AS tt"
-    "  FROM session_day JOIN version USING (version_id, app_id) WHERE " DAY_IN_VIEW
-    "   AND " IS_WANTED("channel", "$7", "$8") " GROUP BY GROUPING SETS ((), (version), (version, day))),"
-    " e AS (SELECT version, day, sum(ends) AS ends, sum(ends_sq) AS ends_sq, sum(ends) FILTER (WHERE verdict = 'foom') AS foom,"
-    "   sum(ends) FILTER (WHERE verdict = 'watchdog_kill') AS watchdog,"
-    "   sum(ends) FILTER (WHERE verdict IN ('crash', 'abort')) AS crash"
-    "  FROM session_end_day JOIN version USING (version_id, app_id) WHERE " DAY_IN_VIEW
-    "   AND " IS_WANTED("channel", "$7", "$8") " GROUP BY GROUPING SETS ((), (version), (version, day))),"
-    " top AS (SELECT version FROM d WHERE version IS NOT NULL AND day IS NULL ORDER BY sessions DESC, version COLLATE \"C\" LIMIT $9)"
-    " SELECT coalesce(d.version, ''), d.day IS NOT NULL, coalesce(d.day, '1970-01-01'), coalesce(records, 0),"
-    "  coalesce(sessions, 0), coalesce(sessions_sq, 0), coalesce(time_ms, 0), coalesce(sdk_cpu_us, 0), coalesce(watched, 0),"
-    "  coalesce(watched_sq, 0), coalesce(watched_ms, 0), coalesce(lagging, 0), coalesce(hangs, 0), coalesce(hang_ms, 0),"
-    "  coalesce(hh, 0), coalesce(ht, 0), coalesce(tt, 0), coalesce(ends, 0), coalesce(ends_sq, 0), coalesce(foom, 0),"
-    "  coalesce(watchdog, 0), coalesce(crash, 0)"
-    " FROM d LEFT JOIN e ON e.version IS NOT DISTINCT FROM d.version AND e.day IS NOT DISTINCT FROM d.day"
-    " WHERE d.version IS NULL OR d.version IN (SELECT version FROM top)"
-    " ORDER BY d.version IS NOT NULL, d.version COLLATE \"C\", d.day NULLS FIRST";
 static const char losses_sql[] =
     "SELECT reason, sum(lost)::bigint FROM loss_day JOIN version USING (version_id, app_id) WHERE " DAY_IN_VIEW
     " GROUP BY reason ORDER BY 2 DESC, reason COLLATE \"C\"";
@@ -63,8 +42,11 @@ int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, s
                   const struct view *view, const struct filter *channel)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc =
-        pg_query(&rows, tx, rates_sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(channel), PG_INT8(MIRE_SERIES_MAX));
+    const char *sql = SQL_FILL(arena, sql_session_rates, {"day_in_view", DAY_IN_VIEW},
+                               {"channel_wanted", IS_WANTED("channel", "$7", "$8")});
+    if (!sql)
+        return MIRE_FAULT_MEMORY;
+    int rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(channel), PG_INT8(MIRE_SERIES_MAX));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

@@ -2,6 +2,7 @@
 #include "rows/totals.h"
 #include "model/version.h"
 #include "rows/rows.h"
+#include "rows/sql.h"
 #include "rows/view_sql.h"
 
 #include <stdlib.h>
@@ -47,22 +48,8 @@ int read_facet_values(struct facet_value **out, size_t *count, struct pg_tx *tx,
 /* clang-format off */
 #define BUCKET(width) "(floor(date_part('epoch', hour) / " width "::integer) * " width "::integer)::bigint"
 
-/* Slots are summed before hours are put into buckets: a counter's hour need not be looked at sixty-four times. */
-/* Which sums a row holds: the bits are those of grouping(category, version, at). $9 bucket */
+/* Which sums a row holds: the bits are those of grouping(category, version, at). */
 enum { ALL = 7, OF_KIND = 3, OF_VERSION = 5, OF_POINT = 4 };
-static const char sums_sql[] =
-    "WITH h AS (SELECT version_id, category, hour, sum(reports) AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,"
-    "   max(longest_ms) AS longest_ms FROM version_hour WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY 1, 2, 3),"
-    " s AS MATERIALIZED (SELECT version_id, category, " BUCKET("$9") " AS at, sum(reports)::bigint AS reports,"
-    "   sum(events) AS events, sum(waited_ms) AS waited_ms, max(longest_ms) AS longest_ms, min(hour) AS first_hour"
-    "  FROM h GROUP BY 1, 2, 3),"
-    " v AS (SELECT version_id, version, min(first_seen) OVER (PARTITION BY version) AS first_seen FROM version"
-    "  WHERE app_id = $1)"
-    " SELECT grouping(category, version, at), category, version, at, coalesce(sum(reports), 0)::bigint,"
-    "  coalesce(sum(events), 0), coalesce(sum(waited_ms), 0), coalesce(max(longest_ms), 0)::bigint, min(first_hour),"
-    "  min(first_seen)"
-    " FROM s JOIN v USING (version_id) GROUP BY GROUPING SETS ((), (category), (version), (version, at))"
-    " ORDER BY 1 DESC, version COLLATE \"C\", at";
 #define SERIES(which) \
     "SELECT version, " BUCKET("$7") ", sum(events), sum(waited_ms) FROM issue_hour JOIN version USING (version_id, app_id)" \
     " WHERE " HOUR_IN_VIEW which("8") " GROUP BY 1, 2 ORDER BY version COLLATE \"C\", 2"
@@ -168,7 +155,11 @@ static int sums_add(struct sums *out, struct arena *arena, const struct pg_rows 
 int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, sums_sql, TOTALS_PARAMS(view), PG_INT4(bucket_s));
+    const char *sql = SQL_FILL(arena, sql_app_sums, {"hour_in_view", HOUR_IN_VIEW}, {"kind_wanted", KIND_WANTED},
+                               {"bucket", BUCKET("$9")});
+    if (!sql)
+        return MIRE_FAULT_MEMORY;
+    int rc = pg_query(&rows, tx, sql, TOTALS_PARAMS(view), PG_INT4(bucket_s));
     if (rc != 0)
         return rc;
     size_t count = pg_row_count(rows);

@@ -53,7 +53,6 @@
     "  ELSE issue_id IN (SELECT issue_id FROM issue_shown WHERE shown_id = $" p " AND tree = 0) END"
 #define OF_ISSUE(view, sql) ((view)->many ? sql(ISSUE_MANY) : sql(ISSUE_ALONE))
 
-#define GROUP_KEY(title, image) "left(md5(" title " || chr(31) || " image "), 12)"
 #define GROUP_TITLE(order) ((order) == READ_BY_CATEGORY ? "coalesce(nullif(i.subject, ''), i.category)" : "i.caller1")
 #define GROUP_IMAGE(order) ((order) == READ_BY_CATEGORY ? "''" : "i.caller1_image")
 #define IS_WANTED(column, with, without) \

@@ -1,0 +1,29 @@
+/*
+ * sql.h - long statements: files of rows/sql, compiled in, with holes for the parts that are known only at run time.
+ *
+ *     SELECT ... FROM issue_hour WHERE {hour_in_view} GROUP BY 1{by_tree}     -- a comment goes
+ *
+ * Values are parameters ($1 ...), never holes: a hole takes SQL that this program wrote itself.
+ */
+#ifndef MIRE_ROWS_SQL_H
+#define MIRE_ROWS_SQL_H
+
+#include "base/arena.h"
+
+extern const char sql_app_sums[], sql_devices[], sql_issue_counters[], sql_issue_groups[], sql_issue_shown[],
+    sql_issue_values[], sql_session_rates[];
+
+struct sql_hole {
+    const char *name; /* of a hole, which may stand several times */
+    const char *text;
+};
+
+/* The statement without comments, every hole filled, in the arena. NULL: no memory, or a hole that has no row. */
+const char *sql_fill(struct arena *arena, const char *sql, const struct sql_hole *holes, size_t count);
+
+/* The same of a list of rows: SQL_FILL(arena, sql_devices, {"tree", "0"}, ...). */
+#define SQL_FILL(arena, sql, ...)                                \
+    sql_fill(arena, sql, (const struct sql_hole[]){__VA_ARGS__}, \
+             sizeof((const struct sql_hole[]){__VA_ARGS__}) / sizeof(struct sql_hole))
+
+#endif
