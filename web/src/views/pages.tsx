@@ -5,16 +5,16 @@ import { useEffect } from 'preact/hooks';
 import { say } from '../lib/i18n';
 import { page } from '../lib/location';
 import { isMemory } from '../model/view';
-import { Apps } from './apps';
-import { IssuesPage } from './issues';
+import { Apps } from './overview/apps';
+import { IssuesPage } from './issues/issues';
 import { Late } from './late';
-import { OverviewPage } from './overview';
+import { OverviewPage } from './overview/overview';
 import { Shell } from './shell';
 
-const loadIssue = () => import('./issue').then((module) => module.IssuePage);
-const loadRules = () => import('./rules').then((module) => module.RulesPage);
-const loadSymbols = () => import('./symbols').then((module) => module.SymbolsPage);
-const loadMemory = () => import('./memory').then((module) => module.MemoryPage);
+const loadIssue = () => import('./issue/issue').then((module) => module.IssuePage);
+const loadRules = () => import('./rules/rules').then((module) => module.RulesPage);
+const loadSymbols = () => import('./symbols/symbols').then((module) => module.SymbolsPage);
+const loadMemory = () => import('./memory/memory').then((module) => module.MemoryPage);
 
 export function Pages(): JSX.Element {
   const here = page.value;

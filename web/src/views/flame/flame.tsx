@@ -1,0 +1,165 @@
+/* Flame graph, call tree and function table: three views of one call tree, sharing search and selection. */
+
+import type { JSX } from 'preact';
+import { useMemo, useRef } from 'preact/hooks';
+import { api } from '../../api/client';
+import type { Flame } from '../../api/types';
+import { lang, say } from '../../lib/i18n';
+import { useKeys } from '../../lib/keys';
+import { patch, query } from '../../lib/location';
+import { useQuery } from '../../lib/query';
+import { build, byHash, type Found, lacks, search, type Tree } from '../../model/flame';
+import { amount, exact, percent } from '../../model/format';
+import { isMemory } from '../../model/view';
+import { Loaded, WeighedBy } from '../parts';
+import { TopFunctions } from './functions';
+import { Graph } from './graph';
+import { select, selected } from './selected';
+import { CallTree } from './tree';
+
+/* What narrows the graph: the range, and of memory what it weighs and of which category. */
+function scope(id: string) {
+  const { t, v, of, c } = query.value;
+  return isMemory(id) ? { t, v, of, category: c.slice(c.indexOf(':') + 1) } : { t, v };
+}
+
+export function FlameTab({ app, id, view }: { app: string; id: string; view: 'flame' | 'tree' | 'top' }): JSX.Element {
+  const wanted = scope(id);
+  const result = useQuery(['flame', app, id, wanted], (signal) => api.flame(app, id, wanted, signal));
+  return (
+    <Loaded result={result} rows={16} label={say('call tree')}>
+      {(flame) => <Body app={app} id={id} flame={flame} view={view} />}
+    </Loaded>
+  );
+}
+
+/* Of memory: bytes or objects, and of everything or one category. */
+function Weighing(): JSX.Element {
+  const { c } = query.value;
+  return (
+    <div class="picker">
+      <WeighedBy />
+      {c === '' ? (
+        <span class="dim">{say('everything that is alive, of one process on average')}</span>
+      ) : (
+        <>
+          <span class="dim">{say('only {what}', { what: c.slice(c.indexOf(':') + 1) })}</span>
+          <button type="button" onClick={() => patch({ c: '', fz: '' }, true)}>
+            {say('Show everything')}
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+interface BodyProps {
+  app: string;
+  id: string;
+  flame: Flame;
+  view: 'flame' | 'tree' | 'top';
+}
+
+/* Frames a part of the graph is asked for in: so many that hardly anything is left out of it. */
+const PART_FRAMES = 200_000;
+
+/*
+ * The tree to show. The whole graph lacks the smallest frames; zoomed to where some are lacking, that part is asked for
+ * by itself. A part already here also serves the zooms into it.
+ */
+function useTree({ app, id, flame }: BodyProps): { tree: Tree; whole: Tree } {
+  const { fz } = query.value;
+  const wanted = scope(id);
+  const whole = useMemo(() => build(flame), [flame]);
+  const part = useRef<{ of: Tree; tree: Tree } | null>(null);
+  if (part.current?.of !== whole) part.current = null;
+  const before = part.current?.tree;
+  const covers = before && (before.flame.hash[0] === whole.flame.hash[0] || byHash(before, fz) >= 0);
+  const known = covers ? before : whole;
+  const lacking = useMemo(() => {
+    const at = byHash(known, fz);
+    return fz !== '' && !(known === before && at === 0) && (at < 0 || lacks(known, at));
+  }, [known, fz]);
+  const detail = useQuery(
+    ['flame', app, id, wanted, fz],
+    (signal) => api.flame(app, id, { ...wanted, root: fz, max: PART_FRAMES }, signal),
+    { enabled: lacking, keep: false },
+  );
+  const fine = lacking ? detail.data : undefined;
+  const tree = useMemo(() => (fine ? build(fine, whole.all) : known), [fine, known]);
+  if (tree !== whole) part.current = { of: whole, tree };
+  return { tree, whole };
+}
+
+function Body(props: BodyProps): JSX.Element {
+  const { flame, view, id } = props;
+  const { fz, fs } = query.value;
+  const { tree, whole } = useTree(props);
+  const found = useMemo(() => search(tree, fs), [tree, fs]);
+  if (whole.size <= 1)
+    return (
+      <>
+        {isMemory(id) ? <Weighing /> : null}
+        <p class="dim">{say('No sample in this range has a stack.')}</p>
+      </>
+    );
+  return (
+    <>
+      {isMemory(id) ? <Weighing /> : null}
+      <SearchBar flame={flame} tree={tree} found={found} />
+      {view === 'flame' ? (
+        <Graph tree={tree} found={found} zoomed={Math.max(0, byHash(tree, fz))} whole={whole} />
+      ) : null}
+      {view === 'tree' ? <CallTree tree={tree} found={found} /> : null}
+      {view === 'top' ? <TopFunctions tree={tree} /> : null}
+    </>
+  );
+}
+
+function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Found }): JSX.Element {
+  const { fs } = query.value;
+  const field = useRef<HTMLInputElement>(null);
+  const turn = (by: 1 | -1) => {
+    if (found.hits.length === 0) return;
+    const at = found.hits.indexOf(byHash(tree, selected.value));
+    select(tree, found.hits[(at + by + found.hits.length) % found.hits.length]!);
+  };
+  useKeys({ search: () => field.current?.focus(), 'hit-next': () => turn(1), 'hit-previous': () => turn(-1) });
+  return (
+    <div class="picker">
+      <input
+        ref={field}
+        type="search"
+        value={fs}
+        placeholder={say('Search functions')}
+        aria-label={say('Search functions and images')}
+        aria-keyshortcuts="f"
+        onInput={(event) => patch({ fs: event.currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') turn(event.shiftKey ? -1 : 1);
+          if (event.key === 'Escape') field.current?.blur();
+        }}
+      />
+      {fs !== '' ? (
+        <span role="status">
+          {found.hits.length === 0
+            ? say('not found')
+            : say('{n|frame|frames}, {share} of all', {
+                n: exact(found.hits.length, lang.value),
+                share: percent(found.share, lang.value),
+              })}
+        </span>
+      ) : null}
+      <span class="grow" />
+      <span class="dim">
+        {say('{time} in {n|report|reports}', {
+          time: amount(flame.value[0] ?? 0, flame.unit, lang.value),
+          n: exact(flame.reports, lang.value),
+        })}
+        {flame.reports < flame.reports_total
+          ? say(', the newest of {n}', { n: exact(flame.reports_total, lang.value) })
+          : ''}
+      </span>
+    </div>
+  );
+}

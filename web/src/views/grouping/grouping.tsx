@@ -1,0 +1,302 @@
+/* Grouping: issues that look alike, what this one is made of, and merging, splitting and undoing it, each shown before. */
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, ProblemError } from '../../api/client';
+import type { Act, Provenance, Regrouped, Similar, Suggestion, Tree } from '../../api/types';
+import { lang, say } from '../../lib/i18n';
+import { query } from '../../lib/location';
+import { recall, remember } from '../../lib/memory';
+import { client, useQuery } from '../../lib/query';
+import { exact, percent } from '../../model/format';
+import { type Row, rows } from '../../model/grouping';
+import { base } from '../../model/name';
+import { carried, href } from '../../model/view';
+import { Ago, announce, Loaded, Panel } from '../parts';
+import { WouldBe } from './regroup';
+
+/** Something on-call may do, as its button says it. */
+interface Deed {
+  title: string;
+  /** The reason that is kept if none is given. */
+  otherwise: string;
+  send: (who: { author: string; reason: string; preview: boolean }) => Promise<Regrouped>;
+}
+
+interface Doing {
+  /** Show what it would change; it is done when that is confirmed. */
+  ask: (deed: Deed) => void;
+  busy: boolean;
+}
+
+export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Element {
+  const { t, v } = query.value;
+  const scope = { t, v };
+  const similar = useQuery(['similar', app, id, t, v], (signal) => api.similar(app, id, scope, signal));
+  const made = useQuery(['provenance', app, id, t, v], (signal) => api.provenance(app, id, scope, signal));
+  const [author, setAuthor] = useState(recall('author') ?? '');
+  const [reason, setReason] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [asked, setAsked] = useState<{ deed: Deed; seen: Regrouped } | null>(null);
+  const [told, setTold] = useState<{ text: string; bad: boolean } | null>(null);
+  const tell = (text: string, bad: boolean) => {
+    setTold({ text, bad });
+    announce(text);
+  };
+  const send = ({ send, otherwise }: Deed, preview: boolean, done: (seen: Regrouped) => void) => {
+    setBusy(true);
+    setTold(null);
+    send({ author: author.trim() || 'preview', reason: reason.trim() || otherwise, preview })
+      .then(done, (error: unknown) =>
+        tell(
+          error instanceof ProblemError ? error.detail || error.title : say('The server could not be reached'),
+          true,
+        ),
+      )
+      .finally(() => setBusy(false));
+  };
+  const ask = (deed: Deed) => send(deed, true, (seen) => setAsked({ deed, seen }));
+  const confirm = (deed: Deed) => {
+    if (author.trim() === '') {
+      tell(say('Say who you are first: it is kept with what you do.'), true);
+      return;
+    }
+    send(deed, false, ({ reports }) => {
+      setAsked(null);
+      tell(say('Done. Shown elsewhere now: {n|report|reports}.', { n: exact(reports, lang.value) }), false);
+      void client.invalidateQueries();
+    });
+  };
+  const doing: Doing = { ask, busy };
+  return (
+    <>
+      <div class="who-why" role="group" aria-label={say('Who and why')}>
+        <label>
+          {say('Your name')}{' '}
+          <input
+            value={author}
+            maxLength={128}
+            autocomplete="name"
+            onInput={(event) => {
+              setAuthor(event.currentTarget.value);
+              remember('author', event.currentTarget.value);
+            }}
+          />
+        </label>
+        <label>
+          {say('Why (if you like)')}{' '}
+          <input value={reason} maxLength={2000} onInput={(event) => setReason(event.currentTarget.value)} />
+        </label>
+      </div>
+      {told ? (
+        <div class={told.bad ? 'notice bad' : 'notice'} role={told.bad ? 'alert' : 'status'}>
+          {told.text}
+        </div>
+      ) : null}
+      {asked ? (
+        <WouldBe
+          title={asked.deed.title}
+          seen={asked.seen}
+          busy={busy}
+          confirm={() => confirm(asked.deed)}
+          leave={() => setAsked(null)}
+        />
+      ) : null}
+      <Loaded result={similar} rows={8} label={say('similar issues')}>
+        {(data) => <Alike app={app} id={id} data={data} doing={doing} />}
+      </Loaded>
+      <Loaded result={made} rows={8} label={say('parts')}>
+        {(data) => <Parts app={app} id={id} data={data} doing={doing} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Alike({ app, id, data, doing }: { app: string; id: string; data: Similar; doing: Doing }): JSX.Element {
+  return (
+    <Panel title={say('Issues that look alike')}>
+      {data.suggestions.length === 0 ? (
+        <p class="dim">
+          {data.trees === 0
+            ? say('No stack of this issue is kept to compare by.')
+            : say('No other issue has a stack like this one.')}
+        </p>
+      ) : (
+        data.suggestions.map((one) => <Card key={one.feature.id} app={app} id={id} one={one} doing={doing} />)
+      )}
+    </Panel>
+  );
+}
+
+function Card({ app, id, one, doing }: { app: string; id: string; one: Suggestion; doing: Doing }): JSX.Element {
+  const { feature } = one;
+  const n = exact(feature.totals.reports, lang.value);
+  const share = percent(one.likeness, lang.value);
+  const { t, v } = query.value;
+  const merge: Deed = {
+    title: say('Merge {id} into this: {n|report|reports}', { id: feature.id, n }),
+    otherwise: `stacks alike by ${one.likeness.toFixed(2)}`,
+    send: (who) => api.merge(app, id, { t, v }, { ...who, issues: [feature.id] }),
+  };
+  return (
+    <section class="alike" aria-label={feature.id}>
+      <p class="under-title">
+        <a class="id" href={href({ name: 'issue', app, id: feature.id }, carried(query.value))}>
+          {feature.id}
+        </a>
+        <span class="fn">{feature.caller1}</span>
+        <span>
+          {say('in')} <span class="fn">{feature.caller2}</span>
+        </span>
+        <span class="tag">{say('{share} alike', { share })}</span>
+        {one.suggested ? <span class="tag">{say('merge suggested')}</span> : null}
+        <span class="grow" />
+        <button type="button" disabled={doing.busy} onClick={() => doing.ask(merge)}>
+          {merge.title}
+        </button>
+      </p>
+      <details>
+        <summary>{say('The two stacks, {n|frame|frames} in common', { n: one.aligned.length })}</summary>
+        <Aligned id={id} other={feature.id} lines={rows(one)} />
+      </details>
+    </section>
+  );
+}
+
+function Aligned({ id, other, lines }: { id: string; other: string; lines: Row[] }): JSX.Element {
+  return (
+    <table class="tight aligned">
+      <thead>
+        <tr>
+          <th scope="col">{id}</th>
+          <th scope="col">{other}</th>
+          <th scope="col" class="num">
+            {say('Worth')}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line, i) => (
+          <tr key={i} class={line.weight === null ? 'apart' : 'same'}>
+            <td class="fn">{line.ours ? `${line.ours.function}${line.oursIsCaller1 ? ' ◂ Caller1' : ''}` : ''}</td>
+            <td class="fn">
+              {line.theirs ? `${line.theirs.function}${line.theirsIsCaller1 ? ' ◂ Caller1' : ''}` : ''}
+            </td>
+            <td class="num">{line.weight === null ? '' : percent(line.weight, lang.value)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Parts({ app, id, data, doing }: { app: string; id: string; data: Provenance; doing: Doing }): JSX.Element {
+  const [chosen, setChosen] = useState<string[]>([]);
+  const there = chosen.filter((one) => data.trees.some((tree) => tree.id === one));
+  const moved = data.trees.filter((tree) => there.includes(tree.id)).reduce((sum, tree) => sum + tree.reports, 0);
+  const { t, v } = query.value;
+  const split: Deed = {
+    title: say('Split off as an issue of its own: {n|report|reports}', { n: exact(moved, lang.value) }),
+    otherwise: 'another way to the same function',
+    send: (who) => api.split(app, id, { t, v }, { ...who, trees: there }),
+  };
+  const out = (member: string): Deed => ({
+    title: say('Take {id} out again', { id: member }),
+    otherwise: 'not the same',
+    send: (who) => api.unmerge(app, id, { t, v }, { ...who, issues: [member] }),
+  });
+  const undo = (act: Act): Deed => ({
+    title: say('Undo {what}', { what: act.what }),
+    otherwise: 'taken back',
+    send: (who) => api.unmerge(app, id, { t, v }, { ...who, act: act.act }),
+  });
+  return (
+    <>
+      {data.members.length > 1 ? (
+        <Panel title={say('Shown as this issue')}>
+          <ul class="members">
+            {data.members.map((one) => (
+              <li key={one.id}>
+                <span class="id">{one.id}</span> <span class="fn">{one.caller1}</span> {say('in')}{' '}
+                <span class="fn">{one.caller2}</span>{' '}
+                <span class="dim">{say('{n|report|reports}', { n: exact(one.reports, lang.value) })}</span>{' '}
+                {one.id === data.id ? null : (
+                  <button type="button" disabled={doing.busy} onClick={() => doing.ask(out(one.id))}>
+                    {out(one.id).title}
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      ) : null}
+      <Panel title={say('Ways to Caller1')}>
+        <ul class="trees">
+          {data.trees.map((tree) => (
+            <TreeLine
+              key={tree.id}
+              tree={tree}
+              chosen={there.includes(tree.id)}
+              choose={(on) => setChosen(on ? [...there, tree.id] : there.filter((one) => one !== tree.id))}
+            />
+          ))}
+        </ul>
+        {data.other_reports > 0 ? (
+          <p class="dim">{say('{n|report|reports} by other ways', { n: exact(data.other_reports, lang.value) })}</p>
+        ) : null}
+        {there.length > 0 ? (
+          <button type="button" disabled={doing.busy} onClick={() => doing.ask(split)}>
+            {split.title}
+          </button>
+        ) : null}
+      </Panel>
+      {data.acts.length > 0 ? (
+        <Panel title={say('Merged and split')}>
+          <ul class="acts">
+            {data.acts.map((act) => (
+              <ActLine key={`${act.act} ${act.what}`} act={act} undo={undo(act)} doing={doing} />
+            ))}
+          </ul>
+        </Panel>
+      ) : null}
+    </>
+  );
+}
+
+interface TreeLineProps {
+  tree: Tree;
+  chosen: boolean;
+  choose: (on: boolean) => void;
+}
+
+function TreeLine({ tree, chosen, choose }: TreeLineProps): JSX.Element {
+  const from = tree.frames.slice(tree.caller1 ?? 0, (tree.caller1 ?? 0) + 4);
+  return (
+    <li>
+      <label>
+        <input type="checkbox" checked={chosen} onChange={(event) => choose(event.currentTarget.checked)} />{' '}
+        <span class="fn">{from.map((frame) => frame.function).join(' ‹ ') || '—'}</span>
+      </label>{' '}
+      <span class="dim">
+        {base(from[0]?.image ?? '')} · {say('{n|report|reports}', { n: exact(tree.reports, lang.value) })} · {tree.id}
+      </span>
+    </li>
+  );
+}
+
+function ActLine({ act, undo, doing }: { act: Act; undo: Deed; doing: Doing }): JSX.Element {
+  return (
+    <li>
+      {act.what} → {act.into}: {act.author}, <Ago at={act.at} />: {act.reason}{' '}
+      {act.undone_at ? (
+        <span class="dim">
+          {say('undone by {who}', { who: act.undone_by })}, <Ago at={act.undone_at} />: {act.undone_why}
+        </span>
+      ) : (
+        <button type="button" disabled={doing.busy} onClick={() => doing.ask(undo)}>
+          {undo.title}
+        </button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,84 @@
+/* What a merge, a split or an undoing would change, asked of the server and shown before it is done. */
+
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Feature, Regrouped } from '../../api/types';
+import { Spark } from '../../charts/spark';
+import { lang, say } from '../../lib/i18n';
+import { word } from '../../lib/words';
+import { exact } from '../../model/format';
+import { type Change, changes } from '../../model/grouping';
+import { Panel } from '../parts';
+
+interface Props {
+  title: string;
+  seen: Regrouped;
+  busy: boolean;
+  confirm: () => void;
+  leave: () => void;
+}
+
+export function WouldBe({ title, seen, busy, confirm, leave }: Props): JSX.Element {
+  const first = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    first.current?.focus();
+    first.current?.scrollIntoView?.({ block: 'center' });
+  }, [seen]);
+  return (
+    <Panel title={say('What would change')} class="would-be">
+      <p>
+        {say('Nothing is changed yet. {n|report|reports} would be shown as another issue.', {
+          n: exact(seen.reports, lang.value),
+        })}
+      </p>
+      <table class="tight">
+        <thead>
+          <tr>
+            <th scope="col">{say('Issue')}</th>
+            <th scope="col">{say('Before')}</th>
+            <th scope="col">{say('After')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes(seen).map((one) => (
+            <Line key={one.feature.id} change={one} />
+          ))}
+        </tbody>
+      </table>
+      <p class="under-title">
+        <button ref={first} type="button" class="primary" disabled={busy} onClick={confirm}>
+          {title}
+        </button>
+        <button type="button" disabled={busy} onClick={leave}>
+          {say('Leave it as it is')}
+        </button>
+      </p>
+    </Panel>
+  );
+}
+
+/* The number of an issue that a split opens is given when it is done. */
+function Line({ change: { feature, before, after } }: { change: Change }): JSX.Element {
+  const opened = !before && feature.split_from !== null;
+  return (
+    <tr>
+      <th scope="row">
+        <span class="id">{opened ? say('A new issue') : feature.id}</span> <span class="fn">{feature.caller1}</span>{' '}
+        {say('in')} <span class="fn">{feature.caller2}</span>
+      </th>
+      <td>{before ? <Counts of={before} /> : <span class="dim">{say('not shown on its own')}</span>}</td>
+      <td>{after ? <Counts of={after} /> : <span class="dim">{say('not shown on its own')}</span>}</td>
+    </tr>
+  );
+}
+
+function Counts({ of: { totals, trend, state } }: { of: Feature }): JSX.Element {
+  return (
+    <>
+      <Spark values={trend} lang={lang.value} what={say('events')} />{' '}
+      {say('{n|report|reports}', { n: exact(totals.reports, lang.value) })},{' '}
+      {say('{n|device|devices}', { n: exact(totals.devices, lang.value) })}{' '}
+      {state === 'open' ? null : <span class="tag">{word(state)}</span>}
+    </>
+  );
+}

@@ -1,0 +1,211 @@
+/* What every issue's page has around its own: the way back, the neighbours in the list, what it is called, and tabs. */
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { api } from '../../api/client';
+import type { Issue } from '../../api/types';
+import { say } from '../../lib/i18n';
+import { useKeys } from '../../lib/keys';
+import { go, patch, query } from '../../lib/location';
+import { recall, remember } from '../../lib/memory';
+import { useQuery } from '../../lib/query';
+import { useTitle } from '../../lib/title';
+import { kindWord, reasonWord, word } from '../../lib/words';
+import { base } from '../../model/name';
+import { carried, href, isMemory, type Tab } from '../../model/view';
+import { FlameTab } from '../flame/flame';
+import { GroupingTab } from '../grouping/grouping';
+import { lastList, listQuery } from '../issues/issues';
+import { Loaded } from '../parts';
+import { RawTab } from './raw';
+import { ReportsTab } from './reports';
+
+interface OfIssue {
+  app: string;
+  id: string;
+}
+
+/* Asks for the issue, now and again, and names the page after it. */
+export function LoadedIssue({ app, id, children }: OfIssue & { children: (data: Issue) => JSX.Element }): JSX.Element {
+  const { t, v } = query.value;
+  const result = useQuery(['issue', app, id, t, v], (signal) => api.issue(app, id, { t, v }, signal), {
+    again: () => 30_000,
+  });
+  const name = result.data?.feature.caller1;
+  useTitle(name ? `${id} ${name}` : id);
+  return (
+    <>
+      {result.data ? null : <h1>{id}</h1>}
+      <Loaded result={result} rows={18} label={say('issue')}>
+        {children}
+      </Loaded>
+    </>
+  );
+}
+
+interface HeadProps extends OfIssue {
+  data: Issue;
+  tab: Tab;
+  /* Behind the tags. */
+  children?: ComponentChildren;
+}
+
+/* Who answers for it, where, and of what kind it is. */
+export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Element {
+  const { feature } = data;
+  const memory = isMemory(id);
+  return (
+    <>
+      <Crumbs app={app} id={id} tab={tab} />
+      <ShownAs id={id} shown={feature.id} />
+      <h1 class="fn title">{feature.caller1}</h1>
+      <p class="under-title">
+        <span class="image">{base(feature.caller1_image)}</span>
+        {feature.caller1_location ? <code class="dim">{feature.caller1_location}</code> : null}
+        {feature.caller2 && feature.caller2 !== feature.caller1 ? (
+          <span>
+            {say('in')} <span class="fn">{feature.caller2}</span>
+          </span>
+        ) : null}
+        <span class={`tag kind-${feature.category}`}>{kindWord(feature.category)}</span>
+        {memory ? <span class="tag subject">{feature.subject}</span> : null}
+        <span class={`tag reason-${feature.reason}`}>{memory ? reasonWord(feature.reason) : word(feature.reason)}</span>
+        <span class={`tag state-${feature.state}`}>{word(feature.state)}</span>
+        {children}
+      </p>
+    </>
+  );
+}
+
+function Crumbs({ app, id, tab }: { app: string; id: string; tab: Tab }): JSX.Element {
+  const memory = isMemory(id);
+  const wanted = listQuery(query.value, memory);
+  const list = useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal), {
+    enabled: lastList.value.length === 0,
+  });
+  const ids =
+    lastList.value.length > 0
+      ? lastList.value
+      : (list.data?.groups.flatMap((group) => group.features.map((one) => one.id)) ?? []);
+  const at = ids.indexOf(id);
+  const neighbour = (by: 1 | -1) => {
+    const to = at < 0 ? undefined : ids[at + by];
+    const kept = to !== undefined && isMemory(to) === memory ? tab : null;
+    return to ? href({ name: 'issue', app, id: to }, { ...carried(query.value), tab: kept }) : null;
+  };
+  const walk = (by: 1 | -1) => {
+    const to = neighbour(by);
+    if (to) go(to);
+  };
+  useKeys({ 'issue-before': () => walk(-1), 'issue-after': () => walk(1) });
+  return (
+    <div class="heading crumbs">
+      <a href={href({ name: memory ? 'memory' : 'issues', app }, carried(query.value))}>
+        {memory ? say('Memory') : say('Issues')}
+      </a>
+      <span aria-hidden="true">›</span>
+      <span class="id">{id}</span>
+      <span class="grow" />
+      {at >= 0 ? <span class="dim">{say('{n} of {total}', { n: at + 1, total: ids.length })}</span> : null}
+      <Step to={neighbour(-1)} label={say('Previous issue')} sign="‹" />
+      <Step to={neighbour(1)} label={say('Next issue')} sign="›" />
+    </div>
+  );
+}
+
+/* Somebody merged the issue of the URL into the one that is shown. */
+function ShownAs({ id, shown }: { id: string; shown: string }): JSX.Element | null {
+  return id === shown ? null : <p class="notice">{say('{id} was merged: it is shown as {shown}.', { id, shown })}</p>;
+}
+
+function Step({ to, label, sign }: { to: string | null; label: string; sign: string }): JSX.Element | null {
+  return to ? (
+    <a class="button" href={to}>
+      <span aria-hidden="true">{sign}</span>
+      <span class="offscreen">{label}</span>
+    </a>
+  ) : null;
+}
+
+/* The tab of the URL; without one the tab used last, which is then written into the URL. */
+export function useTab(tabs: readonly Tab[]): Tab {
+  const given = query.value.tab;
+  const last = recall('tab') as Tab | null;
+  const known = (tab: Tab | null): tab is Tab => tab !== null && tabs.includes(tab);
+  const tab = known(given) ? given : known(last) ? last : tabs[0]!;
+  useEffect(() => {
+    if (given !== tab) patch({ tab });
+    remember('tab', tab);
+  }, [given, tab]);
+  useKeys(Object.fromEntries(tabs.map((one, i) => [`view-${i + 1}`, () => patch({ tab: one }, true)])));
+  return tab;
+}
+
+const LABELS: Record<Tab, string> = {
+  stack: 'Hottest stack',
+  held: 'Allocations',
+  all: 'All reports',
+  flame: 'Flame graph',
+  tree: 'Call tree',
+  top: 'Top functions',
+  reports: 'Reports',
+  group: 'Grouping',
+  raw: 'Raw',
+};
+
+interface TabsProps extends OfIssue {
+  tabs: readonly Tab[];
+  tab: Tab;
+  /* The chosen tab's content, if only this kind of issue has it. */
+  children?: ComponentChildren;
+}
+
+export function Tabs({ app, id, tabs, tab, children }: TabsProps): JSX.Element {
+  return (
+    <div class="detail-main">
+      <TabList tabs={tabs} tab={tab} />
+      <div role="tabpanel" id="tabpanel" aria-labelledby={`tab-${tab}`} class="tabpanel">
+        {children}
+        {tab === 'flame' || tab === 'tree' || tab === 'top' ? <FlameTab app={app} id={id} view={tab} /> : null}
+        {tab === 'reports' ? <ReportsTab app={app} id={id} /> : null}
+        {tab === 'group' ? <GroupingTab app={app} id={id} /> : null}
+        {tab === 'raw' ? <RawTab app={app} id={id} /> : null}
+      </div>
+    </div>
+  );
+}
+
+function TabList({ tabs, tab }: { tabs: readonly Tab[]; tab: Tab }): JSX.Element {
+  const onKey = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (by === 0) return;
+    event.preventDefault();
+    const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length]!;
+    patch({ tab: next }, true);
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  const list = useRef<HTMLDivElement>(null);
+  /* Where not all fit, the chosen one is in sight. */
+  useEffect(() => {
+    const chosen = list.current?.querySelector<HTMLElement>('[aria-selected="true"]');
+    if (chosen) list.current!.scrollLeft = chosen.offsetLeft - (list.current!.clientWidth - chosen.offsetWidth) / 2;
+  }, [tab]);
+  return (
+    <div ref={list} role="tablist" class="tabs" aria-label={say('Views of the issue')} onKeyDown={onKey}>
+      {tabs.map((one) => (
+        <button
+          key={one}
+          id={`tab-${one}`}
+          type="button"
+          role="tab"
+          aria-selected={one === tab}
+          aria-controls="tabpanel"
+          tabIndex={one === tab ? 0 : -1}
+          onClick={() => patch({ tab: one }, true)}
+        >
+          {say(LABELS[one])}
+        </button>
+      ))}
+    </div>
+  );
+}

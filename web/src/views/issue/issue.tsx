@@ -1,0 +1,103 @@
+/* /:app/issues/:id - one issue: what it is, how much it costs, and the tabs that show why. */
+
+import type { JSX } from 'preact';
+import type { Issue } from '../../api/types';
+import { lang, say } from '../../lib/i18n';
+import { counted, isOfProcess, isWait } from '../../model/event';
+import { count, duration, exact } from '../../model/format';
+import { TABS } from '../../model/view';
+import { IssueHead, LoadedIssue, Tabs, useTab } from './frame';
+import { Side } from './side';
+import { NamelessNote } from './nameless';
+import { Tile } from '../overview/overview';
+import { StackTab } from './stack';
+
+export function IssuePage({ app, id }: { app: string; id: string }): JSX.Element {
+  return (
+    <LoadedIssue app={app} id={id}>
+      {(data) => <Body app={app} id={id} data={data} />}
+    </LoadedIssue>
+  );
+}
+
+function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element {
+  const { feature } = data;
+  const tab = useTab(TABS);
+  return (
+    <>
+      <IssueHead app={app} id={id} data={data} tab={tab}>
+        <Holder data={data} />
+      </IssueHead>
+      <Facts data={data} />
+      {data.unresolved_share > 0.005 ? <NamelessNote app={app} id={id} share={data.unresolved_share} /> : null}
+      <div class="tiles">
+        <Tile
+          label={say(counted([feature.category]))}
+          value={count(feature.totals.events, lang.value)}
+          note={say('{n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
+        />
+        {isOfProcess(feature.category) ? null : (
+          <Tile
+            label={say('Half last longer than')}
+            value={duration(data.p50_ms)}
+            note={say('1 in 20 longer than {time}', { time: duration(data.p95_ms) })}
+          />
+        )}
+        {isWait(feature.category) ? (
+          <Tile
+            label={say('Time lost')}
+            value={duration(feature.totals.waited_ms)}
+            note={say('longest {time}', { time: duration(feature.totals.longest_ms) })}
+          />
+        ) : null}
+        <Tile
+          label={say('Devices')}
+          value={count(feature.totals.devices, lang.value)}
+          note={
+            data.killed > 0
+              ? say('{n} killed while hung', { n: exact(data.killed, lang.value) })
+              : say('none killed while hung')
+          }
+        />
+      </div>
+      <div class="detail">
+        <Tabs app={app} id={id} tabs={TABS} tab={tab}>
+          {tab === 'stack' ? <StackTab app={app} id={id} /> : null}
+        </Tabs>
+        <aside class="detail-side" aria-label={say('Distribution')}>
+          <Side data={data} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+/* Who mostly held the lock. */
+function Holder({ data }: { data: Issue }): JSX.Element | null {
+  const most = data.distributions.find((one) => one.name === 'holder')?.values[0];
+  if (!most) return null;
+  return (
+    <span>
+      {most.key === 'itself'
+        ? say('held by the thread itself: a deadlock')
+        : say('mostly held by {who}', { who: most.key })}
+    </span>
+  );
+}
+
+/* In how many of the reports what was so, and what they stand for. Left out where nothing is known. */
+function Facts({ data }: { data: Issue }): JSX.Element | null {
+  const n = (value: number) => exact(value, lang.value);
+  const told = [
+    data.foreground > 0 ? say('{n} in the foreground', { n: n(data.foreground) }) : '',
+    data.background > 0 ? say('{n} in the background', { n: n(data.background) }) : '',
+    data.launch > 0 ? say('{n} at launch', { n: n(data.launch) }) : '',
+    data.many_threads > 0 ? say('{n} with more than 64 threads', { n: n(data.many_threads) }) : '',
+    data.suppressed > 0 ? say('{n} more were counted on devices and not sent', { n: n(data.suppressed) }) : '',
+  ].filter((text) => text !== '');
+  return told.length > 0 ? (
+    <p class="dim small facts">
+      {say('Of the reports:')} {told.join(' · ')}
+    </p>
+  ) : null;
+}

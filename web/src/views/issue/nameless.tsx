@@ -1,0 +1,86 @@
+/* Frames without a function name: which images they lie in, and the command that gives them names. */
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { lang, say } from '../../lib/i18n';
+import { exact, percent } from '../../model/format';
+import { nameless } from '../../model/stack';
+import { Copyable } from '../copyable';
+import { Loaded } from '../parts';
+import { useReport } from './stack';
+
+function command(app: string, images: readonly string[]): string {
+  return [
+    `export MIRE_SERVER=${location.origin}`,
+    `export MIRE_KEY=$(mire key create ${app} --scope symbols)`,
+    `mire symbols upload ${images.map((image) => `/path/to/${image.replace(/[^\w.+-]/g, '\\$&')}`).join(' ')}`,
+  ].join('\n');
+}
+
+export function NamelessNote({ app, id, share }: { app: string; id: string; share: number }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="nameless" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary class="warn-text">
+        {say('{share} of frames have no function name', { share: percent(share, lang.value) })}
+      </summary>
+      {open ? <Images app={app} id={id} /> : null}
+    </details>
+  );
+}
+
+function Images({ app, id }: { app: string; id: string }): JSX.Element {
+  const result = useReport(app, id);
+  return (
+    <Loaded result={result} rows={5} label={say('report')}>
+      {(report) => {
+        const images = nameless(report);
+        const known = images.filter((one) => one.id !== '');
+        if (images.length === 0)
+          return <p class="dim">{say('In the report shown every frame has a name; look at another one.')}</p>;
+        return (
+          <>
+            <div class="scroll" role="region" aria-label={say('Images without names')} tabIndex={0}>
+              <table class="tight">
+                <thead>
+                  <tr>
+                    <th scope="col">{say('Image')}</th>
+                    <th scope="col" class="num">
+                      {say('Places without a name')}
+                    </th>
+                    <th scope="col">{say('Build id')}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {images.slice(0, 20).map((one) => (
+                    <tr key={one.image}>
+                      <th scope="row">{one.image}</th>
+                      <td class="num">{exact(one.places, lang.value)}</td>
+                      <td>{one.id ? <code>{one.id}</code> : <span class="dim">{say('none: no file fits')}</span>}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            {known.length > 0 ? (
+              <>
+                <p>
+                  {say(
+                    'Upload the unstripped files, or their .debug files, with these build ids; reports that come then have names.',
+                  )}
+                </p>
+                <Copyable
+                  label={say('Upload symbols')}
+                  text={command(
+                    app,
+                    known.slice(0, 20).map((one) => one.image),
+                  )}
+                />
+              </>
+            ) : null}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}

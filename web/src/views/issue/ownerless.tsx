@@ -1,0 +1,27 @@
+/* Modules that may be the app's: what says so is one line of rules each. */
+
+import type { JSX } from 'preact';
+import type { Report } from '../../api/types';
+import { say } from '../../lib/i18n';
+import { query } from '../../lib/location';
+import { ownerless, ownRule } from '../../model/stack';
+import { carried, href } from '../../model/view';
+import { Copyable } from '../copyable';
+
+const MOST = 20; /* modules that are proposed */
+
+export function Ownerless({ app, report }: { app: string; report: Report }): JSX.Element | null {
+  const images = ownerless(report).slice(0, MOST);
+  if (images.length === 0) return null;
+  return (
+    <section class="ownerless">
+      <p>
+        {say('Nothing tells whose {modules} is. If it came with the app, a rule makes its functions the app’s:', {
+          modules: images.join(', '),
+        })}{' '}
+        <a href={href({ name: 'rules', app }, carried(query.value))}>{say('Rules')}</a>
+      </p>
+      <Copyable label={say('Rules to add')} text={images.map(ownRule).join('\n')} />
+    </section>
+  );
+}

@@ -1,0 +1,99 @@
+/* Beside every issue: how long, when and where it happens. */
+
+import type { JSX } from 'preact';
+import type { Distribution, Issue } from '../../api/types';
+import { Histogram } from '../../charts/spark';
+import { Trend } from '../../charts/trend';
+import { lang, say } from '../../lib/i18n';
+import { bars } from '../../model/charts';
+import { counted, isOfProcess } from '../../model/event';
+import { count, percent } from '../../model/format';
+import { Ago, Bar, Panel } from '../parts';
+
+export function Side({ data }: { data: Issue }): JSX.Element {
+  const { feature, range } = data;
+  const drawn = bars(
+    data.series,
+    data.bucket_s,
+    new Date(range.from),
+    new Date(range.to),
+    'events',
+    say('other versions'),
+  );
+  return (
+    <>
+      {isOfProcess(feature.category) ? null : (
+        <Panel title={say('How long')}>
+          <Histogram bins={data.durations} lang={lang.value} />
+        </Panel>
+      )}
+      <Panel title={say('When')}>
+        <Trend
+          bars={drawn}
+          lang={lang.value}
+          what={say(counted([feature.category]))}
+          unit={(value) => count(value, lang.value)}
+          whole
+          height={110}
+        />
+        <p class="dim small">
+          {say('First seen')}: <Ago at={feature.first_seen_at} />, {feature.first_version}
+          <br />
+          {say('Last seen')}: <Ago at={feature.last_seen_at} />, {feature.last_version}
+        </p>
+      </Panel>
+      <Panel title={say('Where')}>
+        {data.distributions
+          .filter((one) => one.values.some((value) => value.key !== ''))
+          .map((one) => (
+            <Shares key={one.name} one={one} />
+          ))}
+      </Panel>
+    </>
+  );
+}
+
+const NAMES: Record<Distribution['name'], string> = {
+  version: 'Version',
+  os_version: 'System',
+  arch: 'Architecture',
+  model: 'Model',
+  process: 'Process',
+  holder: 'Lock held by',
+};
+
+function Shares({ one }: { one: Distribution }): JSX.Element {
+  const known = one.values.some((value) => value.lift !== null);
+  return (
+    <table class="tight shares">
+      <thead>
+        <tr>
+          <th scope="col">{say(NAMES[one.name])}</th>
+          <th scope="col">
+            <span class="offscreen">{say('Bar')}</span>
+          </th>
+          <th scope="col" class="num">
+            {say('Share')}
+          </th>
+          {known ? (
+            <th scope="col" class="num">
+              {say('Lift')}
+            </th>
+          ) : null}
+        </tr>
+      </thead>
+      <tbody>
+        {one.values.slice(0, 5).map((value) => (
+          <tr key={value.key}>
+            <th scope="row">{value.key || '—'}</th>
+            <td class="bar-cell">
+              <Bar share={value.share} />
+            </td>
+            <td class="num">{percent(value.share, lang.value)}</td>
+            {known ? <td class="num">{value.lift === null ? '—' : `×${value.lift.toFixed(1)}`}</td> : null}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,60 @@
+/* The other threads of a report: who holds the lock first, then those that computed most. */
+
+import type { JSX } from 'preact';
+import type { Report } from '../../api/types';
+import { say } from '../../lib/i18n';
+import { word } from '../../lib/words';
+import { inOrder, type Thread } from '../../model/event';
+import { duration } from '../../model/format';
+import { base } from '../../model/name';
+import { place } from '../../model/stack';
+
+const STATES: Record<string, string> = { R: 'running', S: 'asleep', D: 'in disk sleep' };
+
+export function Threads({ report }: { report: Report }): JSX.Element {
+  return (
+    <>
+      {inOrder(report).map(([thread, i]) => (
+        <OneThread
+          key={thread.tid}
+          thread={thread}
+          holds={i === report.lock?.thread || thread.role === 'owner'}
+          frame={i === report.lock?.thread ? report.lock.frame : null}
+        />
+      ))}
+    </>
+  );
+}
+
+function OneThread(props: { thread: Thread; holds: boolean; frame: number | null }): JSX.Element {
+  const { thread, holds, frame: answers } = props;
+  const state = STATES[thread.state];
+  return (
+    <details class="thread" open={holds}>
+      <summary>
+        {holds ? <span class="tag reason-lock">{say('holds the lock')}</span> : null} {say('Thread')}{' '}
+        {thread.name || thread.tid}{' '}
+        <span class="dim">
+          {[
+            String(thread.tid),
+            holds || thread.role === 'other' ? '' : word(thread.role),
+            state ? say(state) : '',
+            thread.cpu_ms === null ? '' : say('{time} on the CPU', { time: duration(thread.cpu_ms) }),
+          ]
+            .filter((text) => text !== '')
+            .join(', ')}
+        </span>
+      </summary>
+      <ol class="plain-stack">
+        {thread.frames.map((frame, i) => (
+          <li key={i} class={frame.role === 'app' ? '' : 'dim'}>
+            <span class="fn">{frame.function}</span> <span class="image">{base(frame.image)}</span>{' '}
+            <code>{place(frame)}</code>
+            {i === answers ? <span class="tag reason-lock">{say('holds it here')}</span> : null}
+          </li>
+        ))}
+      </ol>
+      {thread.frames.length === 0 ? <p class="dim">{say('Unwinding found no frame here.')}</p> : null}
+    </details>
+  );
+}

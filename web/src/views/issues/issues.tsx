@@ -1,0 +1,245 @@
+/* /:app/issues - the list on two levels: level 1 by Caller1 or by kind, level 2 the features in it. */
+
+import { signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { api, type IssueQuery } from '../../api/client';
+import type { IssueList } from '../../api/types';
+import { lang, say } from '../../lib/i18n';
+import { useKeys } from '../../lib/keys';
+import { patch, query } from '../../lib/location';
+import { useQuery } from '../../lib/query';
+import { useTitle } from '../../lib/title';
+import { counted } from '../../model/event';
+import { count, duration, exact } from '../../model/format';
+import type { Query } from '../../model/view';
+import { NoMemory, NothingLeft, Waiting } from '../empty';
+import { COLUMNS, GroupRows, MEMORY_COLUMNS } from './rows';
+import { Loaded } from '../parts';
+import { useOverview } from '../shell';
+
+/* The ids of the list last shown, in its order: [ and ] in an issue walk along them. */
+export const lastList = signal<string[]>([]);
+
+/* Groups a page: it stays small whatever is unfolded first. */
+const PAGE_GROUPS = 40;
+
+/* With this few features in all, every group is unfolded until the reader folds one. */
+const FEW = 12;
+
+/* Kinds of the list of memory; the other list has all else, unless it is asked for one of them. */
+const OF_MEMORY = ['foom', 'memory'];
+
+/* Nobody waits for memory: its issues stand in the order of how often they happened. */
+export function listQuery(query: Query, memory: boolean): IssueQuery {
+  const { t, v, state, q, by, after } = query;
+  const sort = memory && query.sort === '-impact' ? '-events' : query.sort;
+  const chosen = query.kind.filter((one) => !memory || OF_MEMORY.includes(one.replace('!', '')));
+  const wanted = chosen.some((one) => !one.startsWith('!'));
+  const kind = wanted ? chosen : [...chosen, ...OF_MEMORY.map((one) => (memory ? one : `!${one}`))];
+  return { t, v, kind, state, q, by, sort, cursor: after, limit: PAGE_GROUPS };
+}
+
+export function IssuesPage({ app, memory = false }: { app: string; memory?: boolean }): JSX.Element {
+  useTitle(memory ? say('Memory of {app}', { app }) : say('Issues of {app}', { app }));
+  const wanted = listQuery(query.value, memory);
+  const result = useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal), {
+    again: (data) => (data && data.total > 0 ? false : 2_000),
+  });
+  const news = useNews(app, result.dataUpdatedAt);
+  const { by } = query.value;
+  return (
+    <>
+      <div class="heading">
+        <h1>{memory ? say('Memory') : say('Issues')}</h1>
+        {result.data && memory ? (
+          <p class="dim">
+            {say('{groups|group|groups} · {issues|issue|issues} · {events|event|events}', {
+              groups: exact(result.data.total, lang.value),
+              issues: exact(result.data.features_total, lang.value),
+              events: count(result.data.totals.events, lang.value),
+            })}
+          </p>
+        ) : null}
+        {result.data && !memory ? (
+          <p class="dim">
+            {say('{groups|group|groups} · {issues|issue|issues} · {events|event|events} · {time} lost', {
+              groups: exact(result.data.total, lang.value),
+              issues: exact(result.data.features_total, lang.value),
+              events: count(result.data.totals.events, lang.value),
+              time: duration(result.data.totals.waited_ms),
+            })}
+          </p>
+        ) : null}
+        {news ? (
+          <button type="button" onClick={() => void result.refetch()}>
+            {say('New reports · show')}
+          </button>
+        ) : null}
+        <span class="grow" />
+        <div class="segments" role="group" aria-label={say('Group by')}>
+          <button type="button" aria-pressed={by === 'caller1'} onClick={() => patch({ by: 'caller1', open: null })}>
+            {say('By Caller1')}
+          </button>
+          <button type="button" aria-pressed={by === 'category'} onClick={() => patch({ by: 'category', open: null })}>
+            {memory ? say('By category') : say('By kind')}
+          </button>
+        </div>
+      </div>
+      <Loaded result={result} rows={12} label={say('issues')}>
+        {(data) =>
+          data.total === 0 ? <None app={app} memory={memory} /> : <List app={app} data={data} memory={memory} />
+        }
+      </Loaded>
+    </>
+  );
+}
+
+/* Whether reports came since the list was read. Rows never move by themselves: the reader asks for the new ones. */
+function useNews(app: string, readAt: number): boolean {
+  const { t } = query.value;
+  const newest = useOverview(app, t).data?.range.as_of ?? '';
+  const seen = useRef({ readAt, newest });
+  if (seen.current.readAt !== readAt || seen.current.newest === '') seen.current = { readAt, newest };
+  return newest > seen.current.newest;
+}
+
+function None({ app, memory }: { app: string; memory: boolean }): JSX.Element {
+  const { v, kind, state, q } = query.value;
+  const result = useQuery(['apps'], api.apps);
+  const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
+  const filtered = v.length + kind.length + state.length > 0 || q !== '';
+  if (memory && !filtered) return <NoMemory />;
+  return filtered || ever ? <NothingLeft app={app} what={say('issues')} /> : <Waiting app={app} />;
+}
+
+function Head({ what, memory }: { what: string; memory: boolean }): JSX.Element {
+  const sort = listQuery(query.value, memory).sort!;
+  return (
+    <thead>
+      <tr>
+        {(memory ? MEMORY_COLUMNS : COLUMNS).map(([key, label, cell]) => {
+          const down = sort === `-${key}`;
+          const up = sort === key;
+          const first = key === 'title' ? key : `-${key}`;
+          const other = key === 'title' ? `-${key}` : key!;
+          return (
+            <th key={label} scope="col" class={cell} aria-sort={down ? 'descending' : up ? 'ascending' : undefined}>
+              {key === null ? (
+                say(label)
+              ) : (
+                <button type="button" class="sort" onClick={() => patch({ sort: sort === first ? other : first })}>
+                  {key === 'events' ? what : say(label)}
+                  <span aria-hidden="true">{down ? ' ↓' : up ? ' ↑' : ''}</span>
+                </button>
+              )}
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}
+
+function List({ app, data, memory }: { app: string; data: IssueList; memory: boolean }): JSX.Element {
+  const table = useRef<HTMLTableElement>(null);
+  const { groups } = data;
+  const pages = usePages(data);
+  const ids = groups.flatMap((group) => group.features.map((feature) => feature.id));
+  if (query.value.after === '') lastList.value = ids;
+  else if (!lastList.value.includes(ids[0] ?? '')) lastList.value = [...lastList.value, ...ids];
+  const open = query.value.open;
+  const isOpen = (key: string) => (open === null ? data.features_total <= FEW : open.includes(key));
+  const fold = (key: string) => {
+    const now = groups.map((group) => group.key).filter(isOpen);
+    patch({ open: isOpen(key) ? now.filter((one) => one !== key) : [...now, key] });
+  };
+  const rows = () => [...(table.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
+  const move = (by: 1 | -1) => {
+    const all = rows();
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    if (at < 0) all.at(by === 1 ? 0 : -1)?.focus();
+    else if (all[at + by]) all[at + by]!.focus();
+    else pages.turn(by, true);
+  };
+  useEffect(() => {
+    if (pages.wanted.current)
+      rows()
+        .at(pages.wanted.current === 1 ? 0 : -1)
+        ?.focus();
+    pages.wanted.current = 0;
+  }, [data]);
+  useKeys({
+    next: () => move(1),
+    previous: () => move(-1),
+    unfold: () => {
+      const key = (document.activeElement as HTMLElement | null)?.closest('tbody')?.dataset.group;
+      if (key) fold(key);
+    },
+  });
+  return (
+    <>
+      <table class="issues" ref={table} aria-rowcount={data.total}>
+        <caption class="offscreen">{say('Issues, grouped; the buttons in the head sort')}</caption>
+        <Head
+          what={say(counted(groups.flatMap((group) => group.features.map((feature) => feature.category))))}
+          memory={memory}
+        />
+        {groups.map((group) => (
+          <GroupRows
+            key={group.key}
+            app={app}
+            memory={memory}
+            group={group}
+            open={isOpen(group.key)}
+            fold={() => fold(group.key)}
+          />
+        ))}
+      </table>
+      {pages.first && !data.next ? null : (
+        <nav class="row" aria-label={say('Pages')}>
+          {pages.first ? null : (
+            <button type="button" onClick={() => pages.turn(-1)}>
+              {pages.known ? say('‹ Previous page') : say('First page')}
+            </button>
+          )}
+          {data.next ? (
+            <button type="button" onClick={() => pages.turn(1)}>
+              {say('Next page ›')}
+            </button>
+          ) : null}
+          <span class="dim">
+            {pages.known
+              ? say('{from}–{to} of {total}', {
+                  from: exact(pages.from + 1, lang.value),
+                  to: exact(pages.from + groups.length, lang.value),
+                  total: exact(data.total, lang.value),
+                })
+              : say('{n} of {total}', { n: groups.length, total: exact(data.total, lang.value) })}
+          </span>
+        </nav>
+      )}
+    </>
+  );
+}
+
+/* Pages gone to since the page was loaded: what came before each, and how many groups. */
+const before = new Map<string, { after: string; from: number }>();
+
+/* The server gives the way on; the way back is remembered. */
+function usePages(data: IssueList) {
+  const { after } = query.value;
+  const here = before.get(after);
+  const from = here?.from ?? 0;
+  /* Where the focus goes when the other page is there: 1 its first row, -1 its last. */
+  const wanted = useRef<0 | 1 | -1>(0);
+  const turn = (by: 1 | -1, focus = false) => {
+    const to = by === 1 ? data.next : (here?.after ?? '');
+    if (to === null || (by === -1 && after === '')) return;
+    if (by === 1) before.set(to, { after, from: from + data.groups.length });
+    wanted.current = focus ? by : 0;
+    patch({ after: to, open: null }, true);
+    if (!focus) scrollTo(0, 0);
+  };
+  return { first: after === '', known: after === '' || here !== undefined, from, wanted, turn };
+}

@@ -1,0 +1,70 @@
+/* Allocations: what one process held, category by category; what is suspect, why, and who allocated it. */
+
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { api } from '../../api/client';
+import type { Memory } from '../../api/types';
+import { say } from '../../lib/i18n';
+import { query } from '../../lib/location';
+import { useQuery } from '../../lib/query';
+import { firstRow, rowsOf, suspectsOf } from '../../model/memory';
+import { Against, useOther } from './held-against';
+import { HeldHeader } from './held-header';
+import { HeldStacks } from './held-stacks';
+import { AllCategories, CategoryTable } from './held-table';
+import { Loaded } from '../parts';
+import { Picker } from '../issue/stack';
+import { Key } from '../issue/why';
+
+export function AllocationsTab({ app, id }: { app: string; id: string }): JSX.Element {
+  const { t, v, n } = query.value;
+  const result = useQuery(['memory', app, id, n, t, v], (signal) => api.memory(app, id, n, { t, v }, signal));
+  return (
+    <Loaded result={result} rows={18} label={say('report')}>
+      {(memory) => <Body app={app} id={id} memory={memory} />}
+    </Loaded>
+  );
+}
+
+function Body({ app, id, memory }: { app: string; id: string; memory: Memory }): JSX.Element {
+  const { c } = query.value;
+  const { other, label } = useOther(app, id, memory);
+  const rows = useMemo(() => rowsOf(memory, other), [memory, other]);
+  const suspects = useMemo(() => suspectsOf(rows), [rows]);
+  const chosen = firstRow(memory, rows, c);
+  const unreadable = memory.facts.find((fact) => fact.name === 'Stacks');
+  return (
+    <>
+      <Picker report={memory} worst={say('Largest')} />
+      <HeldHeader memory={memory} />
+      {unreadable && memory.categories.length === 0 ? <p class="notice warn">{unreadable.value}</p> : null}
+      <Against app={app} id={id} memory={memory} />
+      <div class="allocations">
+        <div class="held">
+          <section aria-label={say('Suspect categories')}>
+            <h2>{say('Suspect categories')}</h2>
+            {suspects.length > 0 ? (
+              <CategoryTable
+                rows={suspects}
+                chosen={chosen?.key ?? ''}
+                label={label}
+                caption={say('Suspect categories, those that hold most beyond the healthy median first')}
+                why
+              />
+            ) : (
+              <p class="dim">{say('No rule finds a category suspect.')}</p>
+            )}
+          </section>
+          <AllCategories rows={rows} chosen={chosen?.key ?? ''} label={label} />
+        </div>
+        {chosen ? <HeldStacks app={app} id={id} key={chosen.key} memory={memory} row={chosen} /> : null}
+      </div>
+      {memory.key.length === 0 ? null : (
+        <details class="why">
+          <summary>{say('Why this key')}</summary>
+          <Key report={memory} />
+        </details>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+/* /:app/memory/:id - one issue of memory: who allocates what there is too much of, and the tabs that show it. */
+
+import type { JSX } from 'preact';
+import type { Issue } from '../../api/types';
+import { lang, say } from '../../lib/i18n';
+import { bytes, count, exact } from '../../model/format';
+import { MEMORY_TABS } from '../../model/view';
+import { AllocationsTab } from './allocations';
+import { HeldByAll } from './held-by-all';
+import { IssueHead, LoadedIssue, Tabs, useTab } from '../issue/frame';
+import { Side } from '../issue/side';
+import { NamelessNote } from '../issue/nameless';
+import { Tile } from '../overview/overview';
+
+export function MemoryPage({ app, id }: { app: string; id: string }): JSX.Element {
+  return (
+    <LoadedIssue app={app} id={id}>
+      {(data) => <Body app={app} id={id} data={data} />}
+    </LoadedIssue>
+  );
+}
+
+function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element {
+  const { feature } = data;
+  const tab = useTab(MEMORY_TABS);
+  return (
+    <>
+      <IssueHead app={app} id={id} data={data} tab={tab} />
+      {data.unresolved_share > 0.005 ? <NamelessNote app={app} id={id} share={data.unresolved_share} /> : null}
+      <div class="tiles">
+        <Tile
+          label={say('Events')}
+          value={count(feature.totals.events, lang.value)}
+          note={say('{n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
+        />
+        <Tile label={say('Most held')} value={bytes(feature.most_bytes)} note={feature.subject} />
+        <Tile
+          label={say('Killed for it')}
+          value={exact(data.killed, lang.value)}
+          note={say('of {n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
+        />
+        <Tile
+          label={say('Devices')}
+          value={count(feature.totals.devices, lang.value)}
+          note={
+            data.foreground > 0
+              ? say('{n} in the foreground', { n: exact(data.foreground, lang.value) })
+              : say('none said to be in the foreground')
+          }
+        />
+      </div>
+      <Tabs app={app} id={id} tabs={MEMORY_TABS} tab={tab}>
+        {tab === 'held' ? <AllocationsTab app={app} id={id} /> : null}
+        {tab === 'all' ? <HeldByAll app={app} id={id} /> : null}
+      </Tabs>
+      <aside class="columns" aria-label={say('Distribution')}>
+        <Side data={data} />
+      </aside>
+    </>
+  );
+}

@@ -1,0 +1,274 @@
+/* /:app - how much this app hangs, since when, in which version, and which issues cost most. */
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api } from '../../api/client';
+import type { Overview, Share, VersionTotals } from '../../api/types';
+import { Trend } from '../../charts/trend';
+import { lang, say } from '../../lib/i18n';
+import { patch, query } from '../../lib/location';
+import { useQuery } from '../../lib/query';
+import { useTitle } from '../../lib/title';
+import { kindWord } from '../../lib/words';
+import { bars } from '../../model/charts';
+import { counted } from '../../model/event';
+import { count, duration, exact, percent } from '../../model/format';
+import { carried, href } from '../../model/view';
+import { NothingLeft, Waiting } from '../empty';
+import { FeatureTable } from '../issues/rows';
+import { Ago, Bar, Loaded, now, Panel } from '../parts';
+import { RatesPanel } from './rates';
+import { TurnsTable } from './turns';
+
+export function OverviewPage({ app }: { app: string }): JSX.Element {
+  useTitle(say('Overview of {app}', { app }));
+  const { t, v, kind } = query.value;
+  const result = useQuery(['overview', app, t, v, kind], (signal) => api.overview(app, { t, v, kind }, signal), {
+    again: (data) => (data && data.totals.reports > 0 ? 10_000 : 2_000),
+  });
+  return (
+    <>
+      <h1>{app}</h1>
+      <Loaded result={result} rows={16} label={say('overview')}>
+        {(data) => <Body app={app} data={data} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
+  const [pick, setPick] = useState<'events' | 'waited_ms'>('events');
+  const { v, kind } = query.value;
+  const { totals, range } = data;
+  if (totals.reports === 0)
+    return v.length + kind.length > 0 ? <NothingLeft app={app} what={say('events')} /> : <FirstReport app={app} />;
+  const killed = data.categories.find((share) => share.key === 'foom')?.events ?? 0;
+  const list = (sort: string) => href({ name: 'issues', app }, { ...carried(query.value), sort });
+  const what = say(counted(data.categories.map((share) => share.key)));
+  const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, say('other versions'));
+  return (
+    <>
+      <div class="tiles">
+        <Tile href={list('-events')} label={what} value={count(totals.events, lang.value)} note={sampled(totals)} />
+        <Tile
+          href={list('-impact')}
+          label={say('Time lost')}
+          value={duration(totals.waited_ms)}
+          note={say('all events together')}
+        />
+        <Tile
+          href={list('-longest')}
+          label={say('Longest')}
+          value={duration(totals.longest_ms)}
+          note={say('a single event')}
+        />
+        <Tile
+          href={list('-devices')}
+          label={say('Devices')}
+          value={count(totals.devices, lang.value)}
+          note={say('affected installations')}
+        />
+        {killed > 0 ? (
+          <Tile
+            href={href({ name: 'memory', app }, { ...carried(query.value), kind: ['foom'] })}
+            label={say('Out of memory')}
+            value={count(killed, lang.value)}
+            note={say('processes killed for it')}
+          />
+        ) : null}
+      </div>
+      <Panel
+        title={pick === 'events' ? say('{what} by version', { what }) : say('Time lost by version')}
+        aside={
+          <div class="segments" role="group" aria-label={say('Measure')}>
+            <button type="button" aria-pressed={pick === 'events'} onClick={() => setPick('events')}>
+              {what}
+            </button>
+            <button type="button" aria-pressed={pick === 'waited_ms'} onClick={() => setPick('waited_ms')}>
+              {say('Time lost')}
+            </button>
+          </div>
+        }
+      >
+        {isYoung(data, now.value) ? (
+          <p class="row hint">
+            <span class="dim">{say('All of it came within 24 hours.')}</span>
+            <button type="button" onClick={() => patch({ t: '24h' }, true)}>
+              {say('Show them by the hour')}
+            </button>
+          </p>
+        ) : null}
+        <Trend
+          bars={drawn}
+          lang={lang.value}
+          what={pick === 'events' ? what : say('Time lost')}
+          unit={pick === 'events' ? (value) => count(value, lang.value) : duration}
+          whole={pick === 'events'}
+        />
+      </Panel>
+      <RatesPanel app={app} />
+      <Panel title={say('Issues that cost most')} aside={<a href={list('-impact')}>{say('All issues')}</a>}>
+        <FeatureTable app={app} features={data.top} />
+      </Panel>
+      {data.memory_top.length > 0 ? (
+        <Panel
+          title={say('Issues of memory')}
+          aside={<a href={href({ name: 'memory', app }, carried(query.value))}>{say('All issues of memory')}</a>}
+        >
+          <FeatureTable app={app} features={data.memory_top} memory />
+        </Panel>
+      ) : null}
+      <div class="columns">
+        <Panel title={say('Versions')}>
+          <Versions rows={data.versions} what={what} />
+        </Panel>
+        <Panel title={say('Kinds')}>
+          <Shares rows={data.categories} what={what} />
+          {data.apart.length > 0 ? (
+            <p class="dim small">
+              {say('{kinds} counted apart: nobody is to blame for them.', {
+                kinds: data.apart
+                  .map((share) => `${exact(share.reports, lang.value)} ${kindWord(share.key)}`)
+                  .join(', '),
+              })}
+            </p>
+          ) : null}
+        </Panel>
+        {data.turns.length > 0 ? (
+          <Panel title={say('Turns by length')}>
+            <TurnsTable turns={data.turns} />
+            <p class="dim small">
+              {say('Of all watched loops, as reports told them: also those too short to be reported.')}
+            </p>
+          </Panel>
+        ) : null}
+      </div>
+    </>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+/* Whether everything in a range drawn by days was first seen within one: a chart of a single bar. */
+function isYoung(data: Overview, at: Date): boolean {
+  const since = at.getTime() - DAY_MS;
+  return data.bucket_s >= 86_400 && data.versions.every((row) => Date.parse(row.first_seen_at) > since);
+}
+
+function FirstReport({ app }: { app: string }): JSX.Element {
+  const result = useQuery(['apps'], api.apps);
+  const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
+  return ever ? <NothingLeft app={app} what={say('events')} /> : <Waiting app={app} />;
+}
+
+function sampled(totals: Overview['totals']): string {
+  const { reports, events } = totals;
+  if (Math.round(events) === reports)
+    return say('{n|report|reports}, every one counted', { n: exact(reports, lang.value) });
+  return say('estimated from {n|report|reports}', { n: exact(reports, lang.value) });
+}
+
+export function Tile(props: { href?: string; label: string; value: string; note: string }): JSX.Element {
+  const inside = (
+    <>
+      <span class="label">{props.label}</span>
+      <span class="value">{props.value}</span>
+      <span class="note">{props.note}</span>
+    </>
+  );
+  return props.href ? (
+    <a class="tile" href={props.href}>
+      {inside}
+    </a>
+  ) : (
+    <div class="tile">{inside}</div>
+  );
+}
+
+function Versions({ rows, what }: { rows: readonly VersionTotals[]; what: string }): JSX.Element {
+  const most = Math.max(...rows.map((row) => row.waited_ms), 1);
+  return (
+    <div class="scroll" role="region" aria-label={say('Versions table')} tabIndex={0}>
+      <table class="tight">
+        <thead>
+          <tr>
+            <th scope="col">{say('Version')}</th>
+            <th scope="col" class="num">
+              {what}
+            </th>
+            <th scope="col" class="num">
+              {say('Time lost')}
+            </th>
+            <th scope="col" class="wide-only">
+              <span class="offscreen">{say('Share')}</span>
+            </th>
+            <th scope="col" class="num">
+              {say('Longest')}
+            </th>
+            <th scope="col" class="wide-only">
+              {say('First seen')}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.version}>
+              <th scope="row">
+                <button type="button" class="link" onClick={() => patch({ v: [row.version] })}>
+                  {row.version}
+                </button>
+              </th>
+              <td class="num">{count(row.events, lang.value)}</td>
+              <td class="num">{duration(row.waited_ms)}</td>
+              <td class="bar-cell wide-only">
+                <Bar share={row.waited_ms / most} />
+              </td>
+              <td class="num">{duration(row.longest_ms)}</td>
+              <td class="wide-only">
+                <Ago at={row.first_seen_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Shares({ rows, what }: { rows: readonly Share[]; what: string }): JSX.Element {
+  const sum = rows.reduce((all, row) => all + row.events, 0) || 1;
+  return (
+    <table class="tight">
+      <thead>
+        <tr>
+          <th scope="col">{say('Kind')}</th>
+          <th scope="col" class="num">
+            {what}
+          </th>
+          <th scope="col">
+            <span class="offscreen">{say('Bar')}</span>
+          </th>
+          <th scope="col" class="num">
+            {say('Share')}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.key}>
+            <th scope="row">
+              <button type="button" class="link" onClick={() => patch({ kind: [row.key] })}>
+                {kindWord(row.key)}
+              </button>
+            </th>
+            <td class="num">{count(row.events, lang.value)}</td>
+            <td class="bar-cell">
+              <Bar share={row.events / sum} />
+            </td>
+            <td class="num">{percent(row.events / sum, lang.value)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,103 @@
+/* Debug files that reports lack, and the command that sends them. */
+
+import type { JSX } from 'preact';
+import type { SymbolMissing } from '../../api/types';
+import { lang, say } from '../../lib/i18n';
+import { exact } from '../../model/format';
+import { Copyable } from '../copyable';
+import { Ago, Panel } from '../parts';
+
+/* The kernel's own image, which is no file that anyone built. */
+const isKernels = (row: SymbolMissing): boolean => row.name.startsWith('[');
+
+/* A word of a shell's. */
+const quoted = (word: string): string => word.replace(/[^\w.+-]/gu, '\\$&');
+
+/* A mapping that reports do not name is sent as that of their version. */
+function mappingCommand(row: SymbolMissing): string {
+  const version = row.version === '' ? '' : ` --version ${quoted(row.version)}`;
+  const build = row.build === '' ? '' : ` --build ${quoted(row.build)}`;
+  return `mire symbols upload${version}${build} /path/to/mapping.txt`;
+}
+
+function command(app: string, rows: readonly SymbolMissing[]): string {
+  const some = rows.filter((row) => !isKernels(row)).slice(0, 20);
+  const paths = some.filter((row) => row.arch !== 'java').map((row) => `/path/to/${quoted(row.name)}`);
+  const mappings = some.filter((row) => row.arch === 'java').map(mappingCommand);
+  return [
+    `export MIRE_SERVER=${location.origin}`,
+    `export MIRE_KEY=$(mire key create ${app} --scope symbols)`,
+    ...(paths.length > 0 ? [`mire symbols upload ${paths.join(' ')}`] : []),
+    ...new Set(mappings),
+    ...(some.length > 0 ? [] : ['mire symbols upload build/']),
+  ].join('\n');
+}
+
+export function Missing({ app, rows }: { app: string; rows: readonly SymbolMissing[] }): JSX.Element {
+  const sorted = [...rows.filter((row) => !isKernels(row)), ...rows.filter(isKernels)];
+  const blank = rows.filter((row) => row.reports > row.reports_with_names && !isKernels(row));
+  return (
+    <Panel title={say('Missing')}>
+      {rows.length === 0 ? (
+        <p>{say('No report lacks a debug file. To send those of every build, run this where it is built:')}</p>
+      ) : (
+        <>
+          <div class="scroll" role="region" aria-label={say('Missing debug files')} tabIndex={0}>
+            <table class="tight">
+              <thead>
+                <tr>
+                  <th scope="col">{say('Image')}</th>
+                  <th scope="col" class="num">
+                    {say('Reports')}
+                  </th>
+                  <th scope="col">{say('Known of it')}</th>
+                  <th scope="col">{say('Build id')}</th>
+                  <th scope="col">{say('Looked for')}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {sorted.map((row) => (
+                  <tr key={row.build_id}>
+                    <th scope="row">
+                      {row.name}{' '}
+                      <span class="dim small">
+                        {row.arch} {row.version} {row.build}
+                      </span>
+                    </th>
+                    <td class="num">{exact(row.reports, lang.value)}</td>
+                    <td>
+                      {row.reports > row.reports_with_names ? (
+                        <span class="warn-text">{row.arch === 'java' ? say('short names') : say('addresses')}</span>
+                      ) : (
+                        <span class="dim">{say('function names')}</span>
+                      )}
+                      {row.defect === '' ? null : <div class="warn-text small">{row.defect}</div>}
+                    </td>
+                    <td>
+                      <code>{row.build_id}</code>
+                    </td>
+                    <td class="dim small looked">
+                      {row.answer !== '' ? row.answer : row.look_at ? say('not yet') : say('it has to be sent')}
+                      {row.answer === '' ? null : (
+                        <>
+                          {' · '}
+                          {say('since')} <Ago at={row.first_seen} />
+                        </>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <p class="dim small">
+            {say(
+              'Once a file is there, the reports that lack it are symbolicated anew, and their issues keep what they are.',
+            )}
+          </p>
+        </>
+      )}
+      <Copyable label={say('Upload by command')} text={command(app, blank.length > 0 ? blank : rows)} />
+    </Panel>
+  );
+}
