@@ -9,6 +9,7 @@
  */
 #include "decode/mire.h"
 #include "document/exit.h"
+#include "document/facts.h"
 
 #include <math.h>
 #include <string.h>
@@ -230,18 +231,7 @@ static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
 
 static enum bind_outcome read_cost(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        {WHOLE(struct report_cost, samples, MIRE_NAME_SAMPLES, MIRE_BIND_U64, 0, UINT32_MAX)},
-        {WHOLE(struct report_cost, stopped_max_ns, MIRE_NAME_STOPPED_MAX_NS, MIRE_BIND_U64, 0, UINT64_MAX)},
-        {WHOLE(struct report_cost, stopped_sum_ns, MIRE_NAME_STOPPED_SUM_NS, MIRE_BIND_U64, 0, UINT64_MAX)},
-        {WHOLE(struct report_cost, unwind_sum_ns, MIRE_NAME_UNWIND_SUM_NS, MIRE_BIND_U64, 0, UINT64_MAX)},
-        {WHOLE(struct report_cost, watch_cpu_us, MIRE_NAME_WATCH_CPU_US, MIRE_BIND_U64, 0, UINT64_MAX)},
-        {FACT(struct report_cost, wakeups, MIRE_NAME_WAKEUPS)},
-        {FACT(struct report_cost, stored_bytes, MIRE_NAME_STORED_BYTES)},
-        {COUNTED(struct report_cost, period_raised, MIRE_NAME_PERIOD_RAISED)},
-    };
-    struct report *report = out;
-    return bind_object(bind, &report->cost, at, fields, COUNT(fields));
+    return facts_read(bind, &((struct report *)out)->cost, at, &facts_cost);
 }
 
 static enum bind_outcome read_exit(struct bind *bind, void *out, uint32_t at)

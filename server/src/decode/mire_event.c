@@ -2,6 +2,7 @@
  * mire_event.c - the sections "event" and "threads" of Mire's own format.
  */
 #include "decode/mire.h"
+#include "document/facts.h"
 
 #include <string.h>
 
@@ -32,18 +33,9 @@ static enum bind_outcome read_foreground(struct bind *bind, void *out, uint32_t 
 
 static enum bind_outcome read_thread(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        {REQUIRED(COUNTED(struct report_watched, tid, MIRE_NAME_TID))},
-        {TEXT(struct report_watched, name, MIRE_NAME_NAME)},
-        {FACT(struct report_watched, cpu_ms, MIRE_NAME_CPU_MS)},
-        {FACT(struct report_watched, voluntary_switches, MIRE_NAME_VOLUNTARY_SWITCHES)},
-        {FACT(struct report_watched, involuntary_switches, MIRE_NAME_INVOLUNTARY_SWITCHES)},
-        {FACT(struct report_watched, major_faults, MIRE_NAME_MAJOR_FAULTS)},
-        {FACT(struct report_watched, read_bytes, MIRE_NAME_READ_BYTES)},
-        {FACT(struct report_watched, write_bytes, MIRE_NAME_WRITE_BYTES)},
-    };
-    struct report_event *event = out;
-    return bind_object(bind, &event->thread, at, fields, COUNT(fields));
+    struct report_watched *thread = &((struct report_event *)out)->thread;
+    enum bind_outcome outcome = facts_read(bind, thread, at, &facts_watched);
+    return outcome || thread->tid.known ? outcome : bind_wrong_at(bind, MIRE_NAME_TID, "is missing");
 }
 
 /* A scheduler's letter. */
@@ -222,61 +214,35 @@ static enum bind_outcome read_blame(struct bind *bind, struct report *report, ui
 
 static enum bind_outcome read_lock(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        {REQUIRED(WHOLE(struct report_lock, address, MIRE_NAME_ADDRESS, MIRE_BIND_U64, 0, UINT64_MAX))},
-        {COUNTED(struct report_lock, owner_tid, MIRE_NAME_OWNER_TID)},
-    };
-    struct report_lock *lock = &((struct report_event *)out)->lock;
-    lock->known = true;
-    return bind_object(bind, lock, at, fields, COUNT(fields));
+    struct report_event *event = out;
+    event->lock.known = true;
+    return facts_read(bind, &event->lock, at, &facts_lock);
 }
 
 static enum bind_outcome read_cpu(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        {REQUIRED(WHOLE(struct report_cpu, window_ms, MIRE_NAME_WINDOW_MS, MIRE_BIND_U64, 0, UINT32_MAX))},
-        {REQUIRED(WHOLE(struct report_cpu, percent, MIRE_NAME_PERCENT, MIRE_BIND_U64, 0, UINT32_MAX))},
-        {COUNTED(struct report_cpu, limit_percent, MIRE_NAME_LIMIT_PERCENT)},
-    };
-    struct report_cpu *cpu = &((struct report_event *)out)->cpu;
-    cpu->known = true;
-    return bind_object(bind, cpu, at, fields, COUNT(fields));
+    struct report_event *event = out;
+    event->cpu.known = true;
+    return facts_read(bind, &event->cpu, at, &facts_cpu);
 }
 
 static enum bind_outcome read_disk(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        {REQUIRED(WHOLE(struct report_disk, window_ms, MIRE_NAME_WINDOW_MS, MIRE_BIND_U64, 0, UINT32_MAX))},
-        {REQUIRED(WHOLE(struct report_disk, read_bytes, MIRE_NAME_READ_BYTES, MIRE_BIND_U64, 0, UINT64_MAX))},
-        {REQUIRED(WHOLE(struct report_disk, write_bytes, MIRE_NAME_WRITE_BYTES, MIRE_BIND_U64, 0, UINT64_MAX))},
-        {FACT(struct report_disk, limit_bytes, MIRE_NAME_LIMIT_BYTES)},
-    };
-    struct report_disk *disk = &((struct report_event *)out)->disk;
-    disk->known = true;
-    return bind_object(bind, disk, at, fields, COUNT(fields));
+    struct report_event *event = out;
+    event->disk.known = true;
+    return facts_read(bind, &event->disk, at, &facts_disk);
 }
 
 static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        {COUNTED(struct report_frames, window_ms, MIRE_NAME_WINDOW_MS)},
-        {COUNTED(struct report_frames, period_us, MIRE_NAME_PERIOD_US)},
-        {REQUIRED(WHOLE(struct report_frames, ticks, MIRE_NAME_TICKS, MIRE_BIND_U64, 0, UINT32_MAX))},
-        {REQUIRED(WHOLE(struct report_frames, dropped, MIRE_NAME_DROPPED, MIRE_BIND_U64, 0, UINT32_MAX))},
-        {COUNTED(struct report_frames, longest_ms, MIRE_NAME_LONGEST_MS)},
-    };
-    struct report_frames *frames = &((struct report_event *)out)->frames;
-    frames->known = true;
-    return bind_object(bind, frames, at, fields, COUNT(fields));
+    struct report_event *event = out;
+    event->frames.known = true;
+    return facts_read(bind, &event->frames, at, &facts_frames);
 }
 
 static enum bind_outcome read_suppressed(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        {REQUIRED(WHOLE(struct report_suppressed, count, MIRE_NAME_COUNT, MIRE_BIND_U64, 0, UINT32_MAX))},
-        {FACT(struct report_suppressed, duration_ms, MIRE_NAME_DURATION_MS)},
-    };
-    return bind_object(bind, &((struct report_event *)out)->suppressed, at, fields, COUNT(fields));
+    return facts_read(bind, &((struct report_event *)out)->suppressed, at, &facts_suppressed);
 }
 
 static enum bind_outcome read_wait_node(struct bind *bind, struct report *report, uint32_t at)

@@ -3,6 +3,7 @@
  * leave in ours: categories by what they hold, stacks by category and bytes.
  */
 #include "decode/mire.h"
+#include "document/facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -284,20 +285,7 @@ enum bind_outcome mire_read_memory(struct bind *bind, void *out, uint32_t at)
         {FACT(struct memory, taken_wall_ms, MIRE_NAME_TAKEN_WALL_MS)},
         {OTHER(MIRE_NAME_FOREGROUND, read_foreground)},
         {REQUIRED(OTHER(MIRE_NAME_MODE, read_mode))},
-        {FACT(struct memory, interval_bytes, MIRE_NAME_INTERVAL_BYTES)},
-        {FACT(struct memory, footprint_bytes, MIRE_NAME_FOOTPRINT_BYTES)},
         {TEXT(struct memory, footprint_from, MIRE_NAME_FOOTPRINT_FROM)},
-        {FACT(struct memory, footprint_peak_bytes, MIRE_NAME_FOOTPRINT_PEAK_BYTES)},
-        {FACT(struct memory, limit_bytes, MIRE_NAME_LIMIT_BYTES)},
-        {FACT(struct memory, limit_used_bytes, MIRE_NAME_LIMIT_USED_BYTES)},
-        {FACT(struct memory, threshold_bytes, MIRE_NAME_THRESHOLD_BYTES)},
-        {FACT(struct memory, explained_bytes, MIRE_NAME_EXPLAINED_BYTES)},
-        {REQUIRED(WHOLE(struct memory, live_bytes, MIRE_NAME_LIVE_BYTES, MIRE_BIND_U64, 0, UINT64_MAX))},
-        {REQUIRED(WHOLE(struct memory, live_count, MIRE_NAME_LIVE_COUNT, MIRE_BIND_U64, 0, UINT64_MAX))},
-        {FACT(struct memory, error_count, MIRE_NAME_ERROR_COUNT)},
-        {FACT(struct memory, error_bytes, MIRE_NAME_ERROR_BYTES)},
-        {FACT(struct memory, mapped_bytes, MIRE_NAME_MAPPED_BYTES)},
-        {FACT(struct memory, grown_ms, MIRE_NAME_GROWN_MS)},
         {OTHER(MIRE_NAME_TRAIL, read_trail)},
         {REQUIRED(OTHER(MIRE_NAME_CATEGORIES, read_categories))},
         {REQUIRED(OTHER(MIRE_NAME_STACKS, read_stacks))},
@@ -307,6 +295,8 @@ enum bind_outcome mire_read_memory(struct bind *bind, void *out, uint32_t at)
     };
     struct report *report = out;
     enum bind_outcome outcome = bind_object(bind, &report->memory, at, fields, COUNT(fields));
+    if (!outcome)
+        outcome = facts_read(bind, &report->memory, at, &facts_memory);
     if (outcome)
         return outcome;
     report->memory.known = true;

@@ -2,13 +2,9 @@
  * exit.c - see exit.h.
  */
 #include "document/exit.h"
+#include "document/fields.h"
 
-#define WORD_MAX     4096 /* characters; what any text of a report may have */
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-#define FACT(member, most)                                                                                   \
-    {                                                                                                        \
-        .name = #member, .want = MIRE_BIND_FACT, .offset = offsetof(struct report_exit, member), .max = most \
-    }
+#define WORD_MAX 4096 /* characters; what any text of a report may have */
 
 static enum bind_outcome read_words(struct exit_words *out, struct bind *bind, uint32_t at)
 {
@@ -57,37 +53,6 @@ static enum bind_outcome read_foreground(struct bind *bind, void *out, uint32_t 
     return MIRE_BIND_OK;
 }
 
-enum bind_outcome exit_read(struct bind *bind, struct report_exit *out, uint32_t at)
-{
-    static const struct bind_field fields[] = {
-        {"verdict", MIRE_BIND_TEXT, offsetof(struct report_exit, verdict), true, 0, WORD_MAX, 0, NULL},
-        {"confidence_ppm", MIRE_BIND_U32, offsetof(struct report_exit, confidence_ppm), true, 0, 1000000, 0, NULL},
-        {.name = "for", .want = MIRE_BIND_OTHER, .read = read_for},
-        {.name = "against", .want = MIRE_BIND_OTHER, .read = read_against},
-        {.name = "excluded", .want = MIRE_BIND_OTHER, .read = read_excluded},
-        FACT(signal, UINT32_MAX),
-        {"code", MIRE_BIND_FACT, offsetof(struct report_exit, code), false, INT32_MIN, INT32_MAX, 0, NULL},
-        FACT(address, UINT64_MAX),
-        FACT(depth, UINT32_MAX),
-        {.name = "foreground", .want = MIRE_BIND_OTHER, .read = read_foreground},
-        FACT(foreground_ms, UINT64_MAX),
-        FACT(stuck_ms, UINT64_MAX),
-        FACT(seen_wall_ms, UINT64_MAX),
-        FACT(footprint_bytes, UINT64_MAX),
-        FACT(footprint_peak_bytes, UINT64_MAX),
-        FACT(limit_used_bytes, UINT64_MAX),
-        FACT(limit_bytes, UINT64_MAX),
-        FACT(available_bytes, UINT64_MAX),
-        FACT(pressure_ppm, 1000000),
-        FACT(oom_kills, UINT32_MAX),
-        FACT(thread_count, UINT32_MAX),
-        FACT(fd_count, UINT32_MAX),
-        {.name = "debugger", .want = MIRE_BIND_BOOL, .offset = offsetof(struct report_exit, debugger)},
-    };
-    out->known = true;
-    return bind_object(bind, out, at, fields, COUNT(fields));
-}
-
 static void write_words(struct json_writer *w, const char *key, const struct exit_words *words)
 {
     json_write_open(w, key, '[');
@@ -96,41 +61,69 @@ static void write_words(struct json_writer *w, const char *key, const struct exi
     json_write_close(w, ']');
 }
 
-static void write_fact(struct json_writer *w, const char *key, struct fact fact)
+static void write_for(struct json_writer *w, const char *name, const void *in)
 {
-    if (fact.known)
-        json_write_u64(w, key, fact.value);
+    write_words(w, name, &((const struct report_exit *)in)->speaks_for);
+}
+
+static void write_against(struct json_writer *w, const char *name, const void *in)
+{
+    write_words(w, name, &((const struct report_exit *)in)->against);
+}
+
+static void write_excluded(struct json_writer *w, const char *name, const void *in)
+{
+    write_words(w, name, &((const struct report_exit *)in)->excluded);
+}
+
+static void write_foreground(struct json_writer *w, const char *name, const void *in)
+{
+    const struct report_exit *exit = in;
+    if (exit->foreground_known)
+        json_write_bool(w, name, exit->foreground);
+}
+
+/* clang-format off */
+#define KNOWN(member, most) FACT(struct report_exit, member, #member, most)
+#define OTHER(key, reader, writer) {.name = key, .want = MIRE_BIND_OTHER, .read = reader, .write = writer}
+
+static const struct bind_field fields[] = {
+    {.name = "verdict", .want = MIRE_BIND_TEXT, .offset = offsetof(struct report_exit, verdict), .max = WORD_MAX, .required = true},
+    {.name = "confidence_ppm", .want = MIRE_BIND_U32, .offset = offsetof(struct report_exit, confidence_ppm), .max = 1000000, .required = true},
+    OTHER("for", read_for, write_for),
+    OTHER("against", read_against, write_against),
+    OTHER("excluded", read_excluded, write_excluded),
+    KNOWN(signal, UINT32_MAX),
+    {.name = "code", .want = MIRE_BIND_FACT, .offset = offsetof(struct report_exit, code), .min = INT32_MIN, .max = INT32_MAX},
+    KNOWN(address, UINT64_MAX),
+    KNOWN(depth, UINT32_MAX),
+    OTHER("foreground", read_foreground, write_foreground),
+    KNOWN(foreground_ms, UINT64_MAX),
+    KNOWN(stuck_ms, UINT64_MAX),
+    KNOWN(seen_wall_ms, UINT64_MAX),
+    KNOWN(footprint_bytes, UINT64_MAX),
+    KNOWN(footprint_peak_bytes, UINT64_MAX),
+    KNOWN(limit_used_bytes, UINT64_MAX),
+    KNOWN(limit_bytes, UINT64_MAX),
+    KNOWN(available_bytes, UINT64_MAX),
+    KNOWN(pressure_ppm, 1000000),
+    KNOWN(oom_kills, UINT32_MAX),
+    KNOWN(thread_count, UINT32_MAX),
+    KNOWN(fd_count, UINT32_MAX),
+    {.name = "debugger", .want = MIRE_BIND_BOOL, .offset = offsetof(struct report_exit, debugger)},
+};
+/* clang-format on */
+
+static const struct bind_table table = BIND_TABLE(fields);
+
+enum bind_outcome exit_read(struct bind *bind, struct report_exit *out, uint32_t at)
+{
+    out->known = true;
+    return bind_object(bind, out, at, table.fields, table.count);
 }
 
 void exit_write(struct json_writer *w, const char *key, const struct report_exit *exit)
 {
-    if (!exit->known)
-        return;
-    json_write_open(w, key, '{');
-    json_write_text(w, "verdict", exit->verdict);
-    json_write_u64(w, "confidence_ppm", exit->confidence_ppm);
-    write_words(w, "for", &exit->speaks_for);
-    write_words(w, "against", &exit->against);
-    write_words(w, "excluded", &exit->excluded);
-    write_fact(w, "signal", exit->signal);
-    if (exit->code.known)
-        json_write_i64(w, "code", (int64_t)exit->code.value);
-    write_fact(w, "address", exit->address);
-    write_fact(w, "depth", exit->depth);
-    if (exit->foreground_known)
-        json_write_bool(w, "foreground", exit->foreground);
-    write_fact(w, "foreground_ms", exit->foreground_ms);
-    write_fact(w, "stuck_ms", exit->stuck_ms);
-    write_fact(w, "seen_wall_ms", exit->seen_wall_ms);
-    write_fact(w, "footprint_bytes", exit->footprint_bytes);
-    write_fact(w, "footprint_peak_bytes", exit->footprint_peak_bytes);
-    write_fact(w, "limit_used_bytes", exit->limit_used_bytes);
-    write_fact(w, "limit_bytes", exit->limit_bytes);
-    write_fact(w, "available_bytes", exit->available_bytes);
-    write_fact(w, "pressure_ppm", exit->pressure_ppm);
-    write_fact(w, "oom_kills", exit->oom_kills);
-    write_fact(w, "thread_count", exit->thread_count);
-    write_fact(w, "fd_count", exit->fd_count);
-    json_write_bool(w, "debugger", exit->debugger);
-    json_write_close(w, '}');
+    if (exit->known)
+        bind_write_object(w, key, exit, &table, MIRE_BIND_LEAVE_OUT);
 }

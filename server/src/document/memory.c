@@ -3,6 +3,7 @@
  * is what a number cannot be: one column says which rows are known.
  */
 #include "document/memory.h"
+#include "document/facts.h"
 #include "document/read.h"
 
 #include <string.h>
@@ -106,22 +107,10 @@ void memory_document_write(struct json_writer *w, const struct memory *memory)
     json_write_bool(w, "foreground", memory->foreground);
     json_write_bool(w, "foreground_known", memory->foreground_known);
     json_write_bool(w, "sampled", memory->sampled);
-    write_fact(w, "interval_bytes", memory->interval_bytes);
-    write_fact(w, "footprint_bytes", memory->footprint_bytes);
     if (memory->footprint_from && memory->footprint_from[0])
         json_write_text(w, "footprint_from", memory->footprint_from);
-    write_fact(w, "footprint_peak_bytes", memory->footprint_peak_bytes);
-    write_fact(w, "limit_bytes", memory->limit_bytes);
-    write_fact(w, "limit_used_bytes", memory->limit_used_bytes);
-    write_fact(w, "threshold_bytes", memory->threshold_bytes);
-    write_fact(w, "explained_bytes", memory->explained_bytes);
-    json_write_u64(w, "live_bytes", memory->live_bytes);
-    json_write_u64(w, "live_count", memory->live_count);
-    write_fact(w, "error_count", memory->error_count);
-    write_fact(w, "error_bytes", memory->error_bytes);
+    bind_write(w, memory, &facts_memory, MIRE_BIND_LEAVE_OUT);
     json_write_u64(w, "held_bytes", memory->held_bytes);
-    write_fact(w, "mapped_bytes", memory->mapped_bytes);
-    write_fact(w, "grown_ms", memory->grown_ms);
     json_write_u64(w, "degraded_times", memory->degraded.times);
     json_write_u64(w, "healthy_scope", memory->healthy_scope);
     json_write_u64(w, "healthy_reports", memory->healthy_reports);
@@ -289,8 +278,13 @@ static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
         COLUMN(struct document_stack_columns, known, 1),
         SIGNED(struct document_stack_columns, grown_count),
         SIGNED(struct document_stack_columns, grown_bytes),
-        {"caller1", MIRE_BIND_COLUMN, offsetof(struct document_stack_columns, caller1), true, -1, INT32_MAX, ITEMS_MAX,
-         NULL},
+        {.name = "caller1",
+         .want = MIRE_BIND_COLUMN,
+         .offset = offsetof(struct document_stack_columns, caller1),
+         .required = true,
+         .min = -1,
+         .max = INT32_MAX,
+         .items_max = ITEMS_MAX},
     };
     struct document_stack_columns c = {0};
     struct resolved *doc = out;
@@ -366,21 +360,8 @@ enum bind_outcome memory_document_read(struct bind *bind, void *document, uint32
         IN("foreground", foreground, MIRE_BIND_BOOL, 0),
         IN("foreground_known", foreground_known, MIRE_BIND_BOOL, 0),
         IN("sampled", sampled, MIRE_BIND_BOOL, 0),
-        KNOWN(interval_bytes),
-        KNOWN(footprint_bytes),
         IN("footprint_from", footprint_from, MIRE_BIND_TEXT, FUNCTION_MAX),
-        KNOWN(footprint_peak_bytes),
-        KNOWN(limit_bytes),
-        KNOWN(limit_used_bytes),
-        KNOWN(threshold_bytes),
-        KNOWN(explained_bytes),
-        WHOLE(live_bytes),
-        WHOLE(live_count),
-        KNOWN(error_count),
-        KNOWN(error_bytes),
         WHOLE(held_bytes),
-        KNOWN(mapped_bytes),
-        KNOWN(grown_ms),
         IN("degraded_times", degraded.times, MIRE_BIND_U64, UINT64_MAX),
         IN("healthy_scope", healthy_scope, MIRE_BIND_U32, MIRE_HEALTHY_SCOPE_COUNT - 1),
         WHOLE(healthy_reports),
@@ -391,5 +372,6 @@ enum bind_outcome memory_document_read(struct bind *bind, void *document, uint32
     };
     struct resolved *doc = document;
     doc->memory = (struct memory){.known = true, .trigger = "", .name = "", .footprint_from = ""};
-    return bind_object(bind, doc, at, fields, COUNT(fields));
+    enum bind_outcome outcome = bind_object(bind, doc, at, fields, COUNT(fields));
+    return outcome ? outcome : facts_read(bind, &doc->memory, at, &facts_memory);
 }

@@ -274,8 +274,18 @@ static enum bind_outcome read_hot(struct bind *bind, void *out, uint32_t at)
         NUMBER(struct document_hot, run, MIRE_BIND_U32, UINT32_MAX),
         NUMBER(struct document_hot, thread, MIRE_BIND_U32, UINT32_MAX),
         COLUMN(struct document_hot, repeat, UINT32_MAX),
-        {"caller1", MIRE_BIND_U32, offsetof(struct document_hot, caller1), true, -1, INT32_MAX, 0, NULL},
-        {"caller2", MIRE_BIND_U32, offsetof(struct document_hot, caller2), true, -1, INT32_MAX, 0, NULL},
+        {.name = "caller1",
+         .want = MIRE_BIND_U32,
+         .offset = offsetof(struct document_hot, caller1),
+         .required = true,
+         .min = -1,
+         .max = INT32_MAX},
+        {.name = "caller2",
+         .want = MIRE_BIND_U32,
+         .offset = offsetof(struct document_hot, caller2),
+         .required = true,
+         .min = -1,
+         .max = INT32_MAX},
     };
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_object(bind, &hot, at, fields, COUNT(fields));

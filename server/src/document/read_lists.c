@@ -3,55 +3,34 @@
  */
 #include "document/read.h"
 #include "document/exit.h"
+#include "document/facts.h"
 
 enum bind_outcome document_lock(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        NUMBER(struct report_lock, address, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_lock, owner_tid, MIRE_BIND_FACT, UINT64_MAX),
-    };
-    struct report_lock *lock = &((struct resolved *)out)->lock;
-    lock->known = true;
-    return bind_object(bind, lock, at, fields, COUNT(fields));
+    struct resolved *doc = out;
+    doc->lock.known = true;
+    return facts_read(bind, &doc->lock, at, &facts_lock);
 }
 
 enum bind_outcome document_cpu(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        NUMBER(struct report_cpu, window_ms, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cpu, percent, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cpu, limit_percent, MIRE_BIND_FACT, UINT64_MAX),
-    };
-    struct report_cpu *cpu = &((struct resolved *)out)->cpu;
-    cpu->known = true;
-    return bind_object(bind, cpu, at, fields, COUNT(fields));
+    struct resolved *doc = out;
+    doc->cpu.known = true;
+    return facts_read(bind, &doc->cpu, at, &facts_cpu);
 }
 
 enum bind_outcome document_disk(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        NUMBER(struct report_disk, window_ms, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_disk, read_bytes, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_disk, write_bytes, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_disk, limit_bytes, MIRE_BIND_FACT, UINT64_MAX),
-    };
-    struct report_disk *disk = &((struct resolved *)out)->disk;
-    disk->known = true;
-    return bind_object(bind, disk, at, fields, COUNT(fields));
+    struct resolved *doc = out;
+    doc->disk.known = true;
+    return facts_read(bind, &doc->disk, at, &facts_disk);
 }
 
 enum bind_outcome document_frames(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        NUMBER(struct report_frames, ticks, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_frames, dropped, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_frames, window_ms, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_frames, period_us, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_frames, longest_ms, MIRE_BIND_FACT, UINT64_MAX),
-    };
-    struct report_frames *frames = &((struct resolved *)out)->frames;
-    frames->known = true;
-    return bind_object(bind, frames, at, fields, COUNT(fields));
+    struct resolved *doc = out;
+    doc->frames.known = true;
+    return facts_read(bind, &doc->frames, at, &facts_frames);
 }
 
 enum bind_outcome document_exit(struct bind *bind, void *out, uint32_t at)
@@ -61,27 +40,12 @@ enum bind_outcome document_exit(struct bind *bind, void *out, uint32_t at)
 
 enum bind_outcome document_suppressed(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        NUMBER(struct report_suppressed, count, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_suppressed, duration_ms, MIRE_BIND_FACT, UINT64_MAX),
-    };
-    struct report_suppressed *suppressed = &((struct resolved *)out)->suppressed;
-    return bind_object(bind, suppressed, at, fields, COUNT(fields));
+    return facts_read(bind, &((struct resolved *)out)->suppressed, at, &facts_suppressed);
 }
 
 enum bind_outcome document_watched(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        NUMBER(struct report_watched, tid, MIRE_BIND_FACT, UINT64_MAX),
-        TEXT(struct report_watched, name),
-        NUMBER(struct report_watched, cpu_ms, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_watched, voluntary_switches, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_watched, involuntary_switches, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_watched, major_faults, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_watched, read_bytes, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_watched, write_bytes, MIRE_BIND_FACT, UINT64_MAX),
-    };
-    return bind_object(bind, &((struct resolved *)out)->thread, at, fields, COUNT(fields));
+    return facts_read(bind, &((struct resolved *)out)->thread, at, &facts_watched);
 }
 
 static enum bind_outcome read_state(struct bind *bind, void *out, uint32_t at)
@@ -101,7 +65,11 @@ enum bind_outcome document_threads(struct bind *bind, void *out, uint32_t at)
         TEXT(struct resolved_thread, role),
         NUMBER(struct resolved_thread, cpu_ms, MIRE_BIND_FACT, UINT64_MAX),
         NUMBER(struct resolved_thread, node, MIRE_BIND_U32, UINT32_MAX),
-        {"syscall", MIRE_BIND_U32, offsetof(struct resolved_thread, syscall), false, -1, INT32_MAX, 0, NULL},
+        {.name = "syscall",
+         .want = MIRE_BIND_U32,
+         .offset = offsetof(struct resolved_thread, syscall),
+         .min = -1,
+         .max = INT32_MAX},
         OTHER("state", read_state),
     };
     struct resolved *doc = out;
@@ -143,17 +111,7 @@ enum bind_outcome document_facts(struct bind *bind, void *out, uint32_t at)
 
 enum bind_outcome document_cost(struct bind *bind, void *out, uint32_t at)
 {
-    static const struct bind_field fields[] = {
-        NUMBER(struct report_cost, samples, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cost, stopped_max_ns, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cost, stopped_sum_ns, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cost, unwind_sum_ns, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cost, watch_cpu_us, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cost, wakeups, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_cost, stored_bytes, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_cost, period_raised, MIRE_BIND_FACT, UINT64_MAX),
-    };
-    return bind_object(bind, &((struct resolved *)out)->cost, at, fields, COUNT(fields));
+    return facts_read(bind, &((struct resolved *)out)->cost, at, &facts_cost);
 }
 
 static enum bind_outcome read_verdict(struct resolved_verdict *verdict, struct bind *bind, uint32_t at,
@@ -186,8 +144,18 @@ enum bind_outcome document_holder(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
         FLAG(struct resolved_holder, itself),
-        {"thread", MIRE_BIND_U32, offsetof(struct resolved_holder, thread), true, -1, INT32_MAX, 0, NULL},
-        {"frame", MIRE_BIND_U32, offsetof(struct resolved_holder, frame), true, -1, INT32_MAX, 0, NULL},
+        {.name = "thread",
+         .want = MIRE_BIND_U32,
+         .offset = offsetof(struct resolved_holder, thread),
+         .required = true,
+         .min = -1,
+         .max = INT32_MAX},
+        {.name = "frame",
+         .want = MIRE_BIND_U32,
+         .offset = offsetof(struct resolved_holder, frame),
+         .required = true,
+         .min = -1,
+         .max = INT32_MAX},
     };
     struct resolved *doc = out;
     struct resolved_holder *holder = &doc->holder;

@@ -1,11 +1,10 @@
 /*
  * write.c - writes the resolved-stack document. Columns, because zstd likes them; read.c reads it back.
  */
-#include "model/resolved.h"
-#include "json/write.h"
-#include "document/memory.h"
-#include "document/exit.h"
 #include "document/document.h"
+#include "document/exit.h"
+#include "document/facts.h"
+#include "document/memory.h"
 
 #include <stdlib.h>
 #include <zstd.h>
@@ -16,20 +15,6 @@ static void write_fact(struct json_writer *w, const char *key, struct fact fact)
 {
     if (fact.known)
         json_write_u64(w, key, fact.value);
-}
-
-static void write_watched(struct json_writer *w, const struct report_watched *thread)
-{
-    json_write_open(w, "thread", '{');
-    write_fact(w, "tid", thread->tid);
-    json_write_text(w, "name", thread->name);
-    write_fact(w, "cpu_ms", thread->cpu_ms);
-    write_fact(w, "voluntary_switches", thread->voluntary_switches);
-    write_fact(w, "involuntary_switches", thread->involuntary_switches);
-    write_fact(w, "major_faults", thread->major_faults);
-    write_fact(w, "read_bytes", thread->read_bytes);
-    write_fact(w, "write_bytes", thread->write_bytes);
-    json_write_close(w, '}');
 }
 
 #define COLUMN(w, name, kind, count, value)    \
@@ -118,42 +103,16 @@ static void write_lists(struct json_writer *w, const struct resolved *doc)
 
 static void write_causes(struct json_writer *w, const struct resolved *doc)
 {
-    if (doc->lock.known) {
-        json_write_open(w, "lock", '{');
-        json_write_u64(w, "address", doc->lock.address);
-        write_fact(w, "owner_tid", doc->lock.owner_tid);
-        json_write_close(w, '}');
-    }
-    if (doc->cpu.known) {
-        json_write_open(w, "cpu", '{');
-        json_write_u64(w, "window_ms", doc->cpu.window_ms);
-        json_write_u64(w, "percent", doc->cpu.percent);
-        write_fact(w, "limit_percent", doc->cpu.limit_percent);
-        json_write_close(w, '}');
-    }
-    if (doc->disk.known) {
-        json_write_open(w, "disk", '{');
-        json_write_u64(w, "window_ms", doc->disk.window_ms);
-        json_write_u64(w, "read_bytes", doc->disk.read_bytes);
-        json_write_u64(w, "write_bytes", doc->disk.write_bytes);
-        write_fact(w, "limit_bytes", doc->disk.limit_bytes);
-        json_write_close(w, '}');
-    }
-    if (doc->frames.known) {
-        json_write_open(w, "frames", '{');
-        json_write_u64(w, "ticks", doc->frames.ticks);
-        json_write_u64(w, "dropped", doc->frames.dropped);
-        write_fact(w, "window_ms", doc->frames.window_ms);
-        write_fact(w, "period_us", doc->frames.period_us);
-        write_fact(w, "longest_ms", doc->frames.longest_ms);
-        json_write_close(w, '}');
-    }
-    if (doc->suppressed.count) {
-        json_write_open(w, "suppressed", '{');
-        json_write_u64(w, "count", doc->suppressed.count);
-        write_fact(w, "duration_ms", doc->suppressed.duration_ms);
-        json_write_close(w, '}');
-    }
+    if (doc->lock.known)
+        bind_write_object(w, "lock", &doc->lock, &facts_lock, MIRE_BIND_LEAVE_OUT);
+    if (doc->cpu.known)
+        bind_write_object(w, "cpu", &doc->cpu, &facts_cpu, MIRE_BIND_LEAVE_OUT);
+    if (doc->disk.known)
+        bind_write_object(w, "disk", &doc->disk, &facts_disk, MIRE_BIND_LEAVE_OUT);
+    if (doc->frames.known)
+        bind_write_object(w, "frames", &doc->frames, &facts_frames, MIRE_BIND_LEAVE_OUT);
+    if (doc->suppressed.count)
+        bind_write_object(w, "suppressed", &doc->suppressed, &facts_suppressed, MIRE_BIND_LEAVE_OUT);
 }
 
 static void write_verdict(struct json_writer *w, const char *key, const struct resolved_verdict *verdict)
@@ -172,20 +131,6 @@ static void write_holder(struct json_writer *w, const struct resolved_holder *ho
     json_write_bool(w, "itself", holder->itself);
     json_write_i64(w, "thread", holder->thread);
     json_write_i64(w, "frame", holder->frame);
-    json_write_close(w, '}');
-}
-
-static void write_cost(struct json_writer *w, const struct report_cost *cost)
-{
-    json_write_open(w, "cost", '{');
-    json_write_u64(w, "samples", cost->samples);
-    json_write_u64(w, "stopped_max_ns", cost->stopped_max_ns);
-    json_write_u64(w, "stopped_sum_ns", cost->stopped_sum_ns);
-    json_write_u64(w, "unwind_sum_ns", cost->unwind_sum_ns);
-    json_write_u64(w, "watch_cpu_us", cost->watch_cpu_us);
-    write_fact(w, "wakeups", cost->wakeups);
-    write_fact(w, "stored_bytes", cost->stored_bytes);
-    write_fact(w, "period_raised", cost->period_raised);
     json_write_close(w, '}');
 }
 
@@ -228,7 +173,7 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     json_write_text(w, "guess", doc->guess);
     write_causes(w, doc);
     exit_write(w, "exit", &doc->exit);
-    write_watched(w, &doc->thread);
+    bind_write_object(w, "thread", &doc->thread, &facts_watched, MIRE_BIND_LEAVE_OUT);
     write_places(w, doc);
     json_write_open(w, "nodes", '{');
     COLUMN(w, "parent", u64, doc->node_count - 1, doc->nodes[i + 1].parent);
@@ -243,7 +188,7 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     write_lists(w, doc);
     memory_document_write(w, &doc->memory);
     write_holder(w, &doc->holder);
-    write_cost(w, &doc->cost);
+    bind_write_object(w, "cost", &doc->cost, &facts_cost, MIRE_BIND_LEAVE_OUT);
     write_turns(w, doc);
     json_write_close(w, '}');
 }

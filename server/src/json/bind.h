@@ -7,6 +7,8 @@
  *     };
  *     bind_object(bind, &app, at, fields, 2)     wrong: path "/app/pid", text "must be at most 4294967295"
  *
+ *     bind_write(w, "app", &app, fields, 2, MIRE_BIND_NULL)   {"name": "shop", "pid": null}
+ *
  * Members are read in the order of the table, whatever their order in the document; those not in it are skipped; one
  * that is given twice is wrong. What is absent stays as it was. Texts and columns lie in the arena; texts have no NUL
  * inside (U+0000 reads as U+FFFD, which every store can hold).
@@ -16,6 +18,7 @@
 
 #include "base/arena.h"
 #include "json/json.h"
+#include "json/write.h"
 
 #define MIRE_BIND_DEPTH_MAX  16
 #define MIRE_BIND_FIELDS_MAX 48 /* rows of a table */
@@ -71,10 +74,30 @@ struct bind_field {
     uint64_t max;
     uint32_t items_max;                                                   /* of a column */
     enum bind_outcome (*read)(struct bind *bind, void *out, uint32_t at); /* out: the whole struct */
+    void (*write)(struct json_writer *w, const char *name,
+                  const void *in); /* the same of one that is OTHER; NULL: not written */
 };
+
+/* A table that more than one file uses. */
+struct bind_table {
+    const struct bind_field *fields;
+    size_t count;
+};
+#define BIND_TABLE(rows)                    \
+    {                                       \
+        rows, sizeof(rows) / sizeof *(rows) \
+    }
 
 /* Fill the struct at `out` from the object at `at`. */
 enum bind_outcome bind_object(struct bind *bind, void *out, uint32_t at, const struct bind_field *fields, size_t count);
+
+/* Write the members that the table names, in its order; a fact that nobody told as null, or not at all. Columns are not written. */
+enum bind_unknown { MIRE_BIND_LEAVE_OUT, MIRE_BIND_NULL };
+void bind_write(struct json_writer *w, const void *in, const struct bind_table *table, enum bind_unknown unknown);
+
+/* The same as an object under `key`. */
+void bind_write_object(struct json_writer *w, const char *key, const void *in, const struct bind_table *table,
+                       enum bind_unknown unknown);
 
 /* A text of at most `max` characters. */
 enum bind_outcome bind_text(const char **out, struct bind *bind, uint32_t at, uint64_t max);

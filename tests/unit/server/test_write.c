@@ -1,5 +1,6 @@
-/* What the JSON writer writes. */
-#include "json/write.h"
+/* What the JSON writer writes, by calls and by a table. */
+#include "base/fact.h"
+#include "json/bind.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -65,12 +66,66 @@ static void values_are_parted_by_commas_and_texts_escaped(void **state)
     free(w.text);
 }
 
+struct told {
+    const char *name;
+    bool open;
+    int32_t number;
+    uint64_t bytes;
+    struct fact code, pid;
+};
+
+static void write_doubled(struct json_writer *w, const char *name, const void *in)
+{
+    json_write_u64(w, name, ((const struct told *)in)->bytes * 2);
+}
+
+/* clang-format off */
+static const struct bind_field told_fields[] = {
+    {.name = "name", .want = MIRE_BIND_TEXT, .offset = offsetof(struct told, name), .max = 9},
+    {.name = "open", .want = MIRE_BIND_BOOL, .offset = offsetof(struct told, open)},
+    {.name = "number", .want = MIRE_BIND_U32, .offset = offsetof(struct told, number), .min = -1, .max = INT32_MAX},
+    {.name = "bytes", .want = MIRE_BIND_U64, .offset = offsetof(struct told, bytes), .max = UINT64_MAX},
+    {.name = "code", .want = MIRE_BIND_FACT, .offset = offsetof(struct told, code), .min = INT32_MIN, .max = INT32_MAX},
+    {.name = "pid", .want = MIRE_BIND_FACT, .offset = offsetof(struct told, pid), .max = UINT64_MAX},
+    {.name = "doubled", .want = MIRE_BIND_OTHER, .write = write_doubled},
+    {.name = "unwritten", .want = MIRE_BIND_OTHER},
+};
+/* clang-format on */
+
+static void check_table(const struct told *told, enum bind_unknown unknown, const char *expected)
+{
+    static const struct bind_table table = BIND_TABLE(told_fields);
+    struct json_writer w;
+
+    json_write_begin(&w);
+    bind_write_object(&w, NULL, told, &table, unknown);
+    assert_false(w.failed);
+    assert_int_equal(w.len, strlen(expected));
+    assert_memory_equal(w.text, expected, w.len);
+    free(w.text);
+}
+
+static void a_table_writes_what_it_reads(void **state)
+{
+    const struct told known = {"a", true, -1, UINT64_MAX / 2, {(uint64_t)-7, true}, {UINT64_MAX, true}};
+    const struct told unknown = {.name = ""};
+
+    (void)state;
+    check_table(&known, MIRE_BIND_NULL,
+                "{\"name\":\"a\",\"open\":true,\"number\":-1,\"bytes\":9223372036854775807,\"code\":-7,"
+                "\"pid\":18446744073709551615,\"doubled\":18446744073709551614}");
+    check_table(&unknown, MIRE_BIND_NULL,
+                "{\"name\":\"\",\"open\":false,\"number\":0,\"bytes\":0,\"code\":null,\"pid\":null,\"doubled\":0}");
+    check_table(&unknown, MIRE_BIND_LEAVE_OUT, "{\"name\":\"\",\"open\":false,\"number\":0,\"bytes\":0,\"doubled\":0}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_has_no_more_digits_than_it_needs),
         cmocka_unit_test(what_is_no_number_is_written_as_0),
         cmocka_unit_test(values_are_parted_by_commas_and_texts_escaped),
+        cmocka_unit_test(a_table_writes_what_it_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

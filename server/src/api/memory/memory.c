@@ -4,30 +4,19 @@
 #include "api/parts.h"
 #include "api/reports/report.h"
 #include "document/exit.h"
+#include "document/facts.h"
 #include "rows/reports.h"
 
 #include <string.h>
 
-static void put_reals(struct json_writer *w, const struct memory *memory)
+static void put_numbers(struct json_writer *w, const struct memory *memory)
 {
-    report_fact(w, "interval_bytes", memory->interval_bytes);
-    report_fact(w, "footprint_bytes", memory->footprint_bytes);
     if (memory->footprint_from && memory->footprint_from[0])
         json_write_text(w, "footprint_from", memory->footprint_from);
     else
         json_write_null(w, "footprint_from");
-    report_fact(w, "footprint_peak_bytes", memory->footprint_peak_bytes);
-    report_fact(w, "limit_bytes", memory->limit_bytes);
-    report_fact(w, "limit_used_bytes", memory->limit_used_bytes);
-    report_fact(w, "threshold_bytes", memory->threshold_bytes);
-    report_fact(w, "explained_bytes", memory->explained_bytes);
-    json_write_u64(w, "live_bytes", memory->live_bytes);
-    json_write_u64(w, "live_count", memory->live_count);
-    report_fact(w, "error_bytes", memory->error_bytes);
-    report_fact(w, "error_count", memory->error_count);
+    bind_write(w, memory, &facts_memory, MIRE_BIND_NULL);
     json_write_u64(w, "held_bytes", memory->held_bytes);
-    report_fact(w, "mapped_bytes", memory->mapped_bytes);
-    report_fact(w, "grown_ms", memory->grown_ms);
     json_write_u64(w, "degraded_times", memory->degraded.times);
 }
 
@@ -167,7 +156,7 @@ static void put_memory(struct json_writer *w, const struct report_position *posi
         json_write_bool(w, "foreground", memory->foreground);
     else
         json_write_null(w, "foreground");
-    put_reals(w, memory);
+    put_numbers(w, memory);
     put_trail(w, memory);
     if (doc->exit.known)
         exit_write(w, "exit", &doc->exit);

@@ -1,6 +1,7 @@
 /* report_facts.c - one report without its stacks. */
 #include "api/reports/report.h"
 #include "document/exit.h"
+#include "document/facts.h"
 
 void report_fact(struct json_writer *w, const char *key, struct fact fact)
 {
@@ -35,46 +36,14 @@ static void put_lock(struct json_writer *w, const struct resolved *doc)
     json_write_close(w, '}');
 }
 
-static void put_cpu(struct json_writer *w, const struct resolved *doc)
+/* The facts of one cause, or null where there is none. */
+static void put_cause(struct json_writer *w, const char *key, bool known, const void *facts,
+                      const struct bind_table *table)
 {
-    if (!doc->cpu.known) {
-        json_write_null(w, "cpu");
-        return;
-    }
-    json_write_open(w, "cpu", '{');
-    json_write_u64(w, "window_ms", doc->cpu.window_ms);
-    json_write_u64(w, "percent", doc->cpu.percent);
-    report_fact(w, "limit_percent", doc->cpu.limit_percent);
-    json_write_close(w, '}');
-}
-
-static void put_disk(struct json_writer *w, const struct resolved *doc)
-{
-    if (!doc->disk.known) {
-        json_write_null(w, "disk");
-        return;
-    }
-    json_write_open(w, "disk", '{');
-    json_write_u64(w, "window_ms", doc->disk.window_ms);
-    json_write_u64(w, "read_bytes", doc->disk.read_bytes);
-    json_write_u64(w, "write_bytes", doc->disk.write_bytes);
-    report_fact(w, "limit_bytes", doc->disk.limit_bytes);
-    json_write_close(w, '}');
-}
-
-static void put_frames(struct json_writer *w, const struct resolved *doc)
-{
-    if (!doc->frames.known) {
-        json_write_null(w, "frames");
-        return;
-    }
-    json_write_open(w, "frames", '{');
-    report_fact(w, "window_ms", doc->frames.window_ms);
-    report_fact(w, "period_us", doc->frames.period_us);
-    json_write_u64(w, "ticks", doc->frames.ticks);
-    json_write_u64(w, "dropped", doc->frames.dropped);
-    report_fact(w, "longest_ms", doc->frames.longest_ms);
-    json_write_close(w, '}');
+    if (known)
+        bind_write_object(w, key, facts, table, MIRE_BIND_NULL);
+    else
+        json_write_null(w, key);
 }
 
 static void put_watched(struct json_writer *w, const struct report_watched *t)
@@ -105,9 +74,9 @@ void report_event(struct json_writer *w, const struct resolved *doc)
     json_write_u64(w, "begin_slack_ms", doc->begin_slack_ms);
     json_write_text(w, "guess", doc->guess);
     put_lock(w, doc);
-    put_cpu(w, doc);
-    put_disk(w, doc);
-    put_frames(w, doc);
+    put_cause(w, "cpu", doc->cpu.known, &doc->cpu, &facts_cpu);
+    put_cause(w, "disk", doc->disk.known, &doc->disk, &facts_disk);
+    put_cause(w, "frames", doc->frames.known, &doc->frames, &facts_frames);
     json_write_open(w, "suppressed", '{');
     json_write_u64(w, "count", doc->suppressed.count);
     json_write_u64(w, "duration_ms", doc->suppressed.duration_ms.value);
@@ -138,20 +107,6 @@ void report_verdicts(struct json_writer *w, const struct resolved *doc)
     put_verdict(w, "blame", doc, &doc->blame);
 }
 
-static void put_cost(struct json_writer *w, const struct report_cost *cost)
-{
-    json_write_open(w, "cost", '{');
-    json_write_u64(w, "samples", cost->samples);
-    json_write_u64(w, "stopped_max_ns", cost->stopped_max_ns);
-    json_write_u64(w, "stopped_sum_ns", cost->stopped_sum_ns);
-    json_write_u64(w, "unwind_sum_ns", cost->unwind_sum_ns);
-    json_write_u64(w, "watch_cpu_us", cost->watch_cpu_us);
-    report_fact(w, "wakeups", cost->wakeups);
-    report_fact(w, "stored_bytes", cost->stored_bytes);
-    report_fact(w, "period_raised", cost->period_raised);
-    json_write_close(w, '}');
-}
-
 void report_facts_list(struct json_writer *w, const struct resolved *doc)
 {
     json_write_open(w, "facts", '[');
@@ -167,7 +122,7 @@ void report_facts_list(struct json_writer *w, const struct resolved *doc)
 void report_rest(struct json_writer *w, const struct resolved *doc)
 {
     report_facts_list(w, doc);
-    put_cost(w, &doc->cost);
+    bind_write_object(w, "cost", &doc->cost, &facts_cost, MIRE_BIND_NULL);
     json_write_open(w, "turns", '[');
     for (size_t i = 0; i < doc->bucket_count; i++) {
         json_write_open(w, NULL, '{');
