@@ -150,7 +150,7 @@ try {
     for (const report of reports) await send(server, key, report);
     await worked(server, app, reports.length);
     const { groups } = await getJson(`${server.url}/api/v1/apps/${app}/issues`);
-    const id = groups[0].features[0].id;
+    const id = groups[0].issues[0].id;
     const api = `${server.url}/api/v1/apps/${app}/issues/${id}/flame`;
     const all = await getJson(`${api}?max=200000`);
     const root = Buffer.from(all.hash[0], 'hex').toString('base64url');
@@ -159,7 +159,7 @@ try {
   const { groups } = await getJson(`${server.url}/api/v1/apps/flame/issues`);
   const keys = [];
   for (let round = 0; round < ROUNDS; round++)
-    keys.push(await longestKey(browser, `${server.url}/flame`, groups[0].features[0].id));
+    keys.push(await longestKey(browser, `${server.url}/flame`, groups[0].issues[0].id));
   tell('key_next_paint', at(ascending(keys), 0.5), 'ms', 100);
   const paints = [];
   for (let round = 0; round < ROUNDS; round++) paints.push(await contentfulPaint(browser, `${server.url}/flame`));

@@ -26,7 +26,7 @@ await play(async (server, browser) => {
   await page.keyboard.press('i');
   await settle(page);
   const { groups } = await getJson(`${server.url}/api/v1/apps/mapview/issues`);
-  const [feature] = groups[0].features;
+  const [feature] = groups[0].issues;
   const link = page.locator(`main a:has-text("${feature.id}")`).first();
   await link.click();
   await settle(page);

@@ -32,7 +32,7 @@ await play(async (server, browser) => {
   await sought(server, 'mapview');
 
   const { groups } = await getJson(`${server.url}/api/v1/apps/mapview/issues`);
-  const issues = groups.flatMap((group) => group.features.map((feature) => feature.id));
+  const issues = groups.flatMap((group) => group.issues.map((feature) => feature.id));
   const pages = [
     '/',
     '/mapview',

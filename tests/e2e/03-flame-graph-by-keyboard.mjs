@@ -13,7 +13,7 @@ await play(async (server, browser) => {
   await send(server, key, await vector('every-field'));
   await worked(server, 'mapview', 1);
   const { groups } = await getJson(`${server.url}/api/v1/apps/mapview/issues`);
-  const id = groups[0].features[0].id;
+  const id = groups[0].issues[0].id;
   const flame = await getJson(`${server.url}/api/v1/apps/mapview/issues/${id}/flame`);
   const child = flame.parent.indexOf(0);
   const name = flame.names[flame.name[child]];

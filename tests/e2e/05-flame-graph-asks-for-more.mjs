@@ -15,7 +15,7 @@ await play(async (server, browser) => {
   for (const report of wideReport()) await send(server, key, report);
   await worked(server, 'wide', 2);
   const { groups } = await getJson(`${server.url}/api/v1/apps/wide/issues`);
-  const id = groups[0].features[0].id;
+  const id = groups[0].issues[0].id;
   const api = `${server.url}/api/v1/apps/wide/issues/${id}/flame`;
   const [usual, all] = [await getJson(api), await getJson(`${api}?max=200000`)];
   const others = (flame) => flame.name.filter((name) => flame.names[name] === 'other').length;

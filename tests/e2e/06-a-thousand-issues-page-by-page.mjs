@@ -20,8 +20,8 @@ await play(async (server, browser) => {
   for (const report of [...wideReport(), deepReport()]) await send(server, large, report);
   await worked(server, 'many', ISSUES);
   await worked(server, 'large', 3);
-  const { features_total } = await getJson(`${server.url}/api/v1/apps/many/issues`);
-  assert.equal(features_total, ISSUES);
+  const { issues_total } = await getJson(`${server.url}/api/v1/apps/many/issues`);
+  assert.equal(issues_total, ISSUES);
 
   const { page, complaints } = await openPage(browser);
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
@@ -34,10 +34,10 @@ await play(async (server, browser) => {
   await small('/many');
   await small('/many/issues?by=category');
   await page.locator('main .fold').first().click();
-  await page.waitForFunction(() => document.querySelectorAll('main tr.feature').length > 10);
+  await page.waitForFunction(() => document.querySelectorAll('main tr.issue').length > 10);
   assert.ok((await page.evaluate(() => document.querySelectorAll('*').length)) <= MOST_ELEMENTS);
   const { groups } = await getJson(`${server.url}/api/v1/apps/large/issues`);
-  for (const feature of groups.flatMap((group) => group.features))
+  for (const feature of groups.flatMap((group) => group.issues))
     for (const tab of ['stack', 'flame', 'tree', 'top', 'reports', 'raw'])
       await small(`/large/issues/${feature.id}?tab=${tab}`);
 

@@ -11,7 +11,7 @@ import { getJson, send, vector, worked } from './support/server.mjs';
 
 await play(async (server, browser) => {
   const issuesOf = async (query = '') =>
-    (await getJson(`${server.url}/api/v1/apps/mapview/issues${query}`)).groups.flatMap((group) => group.features);
+    (await getJson(`${server.url}/api/v1/apps/mapview/issues${query}`)).groups.flatMap((group) => group.issues);
   const key = await server.key('mapview');
   const test = await vector('stacks-of-many-threads');
   test.event.trigger = 'test';

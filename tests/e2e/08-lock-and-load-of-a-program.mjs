@@ -23,7 +23,7 @@ await play(async (server, browser) => {
   await run('mire', ['run', '--threshold', '500', '--', join(BUILD, 'tests/e2e/locker'), '2000', '6000'], { env });
   const features = await until('a lock and a load are told', async () => {
     const { groups } = await getJson(`${server.url}/api/v1/apps/locker/issues`);
-    const all = groups.flatMap((group) => group.features);
+    const all = groups.flatMap((group) => group.issues);
     const lock = all.find((one) => one.category === 'hang' && one.reason === 'lock');
     const load = all.find((one) => one.category === 'cpu');
     return lock && load && { lock, load };

@@ -39,7 +39,7 @@ await play(async (server, browser) => {
   assert.match(new URL(page.url()).pathname, /^\/mapview\/memory$/);
   assert.doesNotMatch(await page.locator('main').textContent(), /mapview\+0x1843.*hang/, 'hangs are in the other list');
   const { groups } = await api('/issues?kind=foom');
-  const [feature] = groups[0].features;
+  const [feature] = groups[0].issues;
   assert.equal(feature.subject, 'Malloc 48.00 KiB');
   assert.equal(feature.reason, 'bytes');
   assert.ok(feature.most_bytes === 18 * 21 * 2 ** 20, feature.most_bytes);

@@ -82,7 +82,7 @@ try {
     await runUntilKilled(server, program);
     const foom = await until(`the FOOM of ${program.app} is told`, async () => {
       const { groups } = await getJson(`${server.url}/api/v1/apps/${program.app}/issues`);
-      return groups.flatMap((group) => group.features).find((one) => one.category === 'foom');
+      return groups.flatMap((group) => group.issues).find((one) => one.category === 'foom');
     });
     console.log(`${program.app}: ${foom.caller1} < ${foom.caller2}, ${foom.reason}`);
     assert.match(foom.caller1, program.blamed);

@@ -23,7 +23,7 @@ await play(async (server, browser) => {
   for (const offsets of stacks) await send(server, key, reportOf([{ offsets, weight_ms: 3000 }]));
   await worked(server, 'alike', stacks.length);
   const list = await api('/issues');
-  const features = list.groups.flatMap((group) => group.features);
+  const features = list.groups.flatMap((group) => group.issues);
   const [often, once] = ['0x1000', '0x2000'].map((end) => features.find((one) => one.caller1.endsWith(`+${end}`)));
   assert.equal(often.totals.reports, 2);
 
@@ -49,11 +49,11 @@ await play(async (server, browser) => {
   await page.getByLabel('Your name').fill('kim');
   await merge.click();
   await page.getByRole('button', { name: `Undo ${once.id}` }).waitFor();
-  await until('the merge is stored', async () => (await api(`/issues/${often.id}`)).feature.members === 2);
+  await until('the merge is stored', async () => (await api(`/issues/${often.id}`)).issue.members === 2);
   const merged = await api('/issues');
-  assert.equal(merged.features_total, list.features_total - 1);
+  assert.equal(merged.issues_total, list.issues_total - 1);
   assert.equal(merged.totals.reports, list.totals.reports);
-  assert.equal((await api(`/issues/${often.id}`)).feature.totals.reports, 3);
+  assert.equal((await api(`/issues/${often.id}`)).issue.totals.reports, 3);
   const { acts } = await api(`/issues/${often.id}/provenance`);
   assert.equal(acts[0].author, 'kim');
   await page.locator('main').getByText('3 reports').first().waitFor(); // it is asked for beside what it is made of
@@ -75,9 +75,9 @@ await play(async (server, browser) => {
   const mire = async (...words) =>
     (await run(join(BUILD, 'server/mire'), ['issues', ...words, '--app', 'alike', '--author', 'lee', '--server', server.url])).stdout;
   assert.match(await mire('merge', once.id, '--into', often.id, '--preview'), /\+ H-\d+ {2}\S+ in \S+: 3 reports/);
-  assert.equal((await api('/issues')).features_total, list.features_total, 'a preview changes nothing');
+  assert.equal((await api('/issues')).issues_total, list.issues_total, 'a preview changes nothing');
   const said = await mire('merge', once.id, '--into', often.id);
-  assert.equal((await api(`/issues/${often.id}`)).feature.members, 2);
+  assert.equal((await api(`/issues/${often.id}`)).issue.members, 2);
   await mire('unmerge', often.id, '--act', said.match(/act (\d+)/)[1]);
   assert.deepEqual((await api('/issues')).groups, list.groups);
   await assert.rejects(mire('merge', 'H-999', '--into', often.id), /not there/);

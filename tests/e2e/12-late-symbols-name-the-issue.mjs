@@ -26,7 +26,7 @@ await play(async (server, browser) => {
   await run('mire', ['run', '--threshold', '500', '--', app, '2000', '0'], { env });
   const hang = async () => {
     const { groups } = await getJson(`${server.url}/api/v1/apps/locker/issues`);
-    return groups.flatMap((group) => group.features).find((one) => one.category === 'hang');
+    return groups.flatMap((group) => group.issues).find((one) => one.category === 'hang');
   };
   const before = await until('the hang is told', hang);
   assert.match(before.caller1, /^locker\+0x/);

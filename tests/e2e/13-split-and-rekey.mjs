@@ -15,7 +15,7 @@ const THERE = [0x10, 0x20, 0x40, 0x1000]; /* 0x40 is in a plugin: what has no na
 const ELSEWHERE = [0x10, 0x20, 0x50, 0x2000];
 await play(async (server, browser) => {
   const api = (path) => getJson(`${server.url}/api/v1/apps/ways${path}`);
-  const features = async () => (await api('/issues')).groups.flatMap((group) => group.features);
+  const features = async () => (await api('/issues')).groups.flatMap((group) => group.issues);
   const counts = async () => Object.fromEntries((await features()).map((one) => [one.id, one.totals.reports]));
   const key = await server.key('ways');
   let sent = 0;

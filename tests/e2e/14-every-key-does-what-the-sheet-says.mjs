@@ -18,8 +18,8 @@ await play(async (server, browser) => {
   await worked(server, 'mapview', 4);
   const { groups } = await getJson(`${server.url}/api/v1/apps/mapview/issues`);
   const { groups: ofMemory } = await getJson(`${server.url}/api/v1/apps/mapview/issues?kind=foom`);
-  const issue = `/mapview/issues/${groups[0].features[0].id}`;
-  const memory = `/mapview/memory/${ofMemory[0].features[0].id}`;
+  const issue = `/mapview/issues/${groups[0].issues[0].id}`;
+  const memory = `/mapview/memory/${ofMemory[0].issues[0].id}`;
 
   const { page, complaints } = await openPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
   const open = async (path) => {
@@ -53,7 +53,7 @@ await play(async (server, browser) => {
   };
   /* The issue whose graph has a row of two frames or more the earliest, and which row. */
   const forks = [];
-  for (const { id } of groups.flatMap((group) => group.features).filter((one) => one.id.startsWith('H-'))) {
+  for (const { id } of groups.flatMap((group) => group.issues).filter((one) => one.id.startsWith('H-'))) {
     const { parent } = await getJson(`${server.url}/api/v1/apps/mapview/issues/${id}/flame`);
     const rows = [];
     for (const at of parent) rows.push(at < 0 ? 0 : rows[at] + 1);

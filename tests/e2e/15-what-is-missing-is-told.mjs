@@ -28,7 +28,7 @@ await play(async (server, browser) => {
     await run('mire', ['run', '--store', join(server.dir, how), '--threshold', '500', '--', PARTS, how], { env });
   const issues = `${server.url}/api/v1/apps/parts/issues`;
   const found = await until('both hangs are told', async () => {
-    const all = (await getJson(issues)).groups.flatMap((group) => group.features);
+    const all = (await getJson(issues)).groups.flatMap((group) => group.issues);
     const deaf = all.find((one) => one.caller1 === '(no stack)');
     const spread = all.find((one) => one.caller1 === 'diffuse at main');
     return deaf && spread && { deaf, spread };

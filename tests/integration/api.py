@@ -252,7 +252,7 @@ def shown(merges, splits):
             same(probe.get("getIssue", f"/api/v1/apps/{slug}/issues/H-{issue}"), now.issue(slug, into, now.span()))
             assert probe.ask(f"/i/H-{issue}")[1]["Location"] == f"/{slug}/issues/H-{into}"
             listed = probe.get("listIssues", f"/api/v1/apps/{slug}/issues?q=H-{issue}%20")["groups"]
-            assert f"H-{into}" in [f["id"] for g in listed for f in g["features"]], listed
+            assert f"H-{into}" in [f["id"] for g in listed for f in g["issues"]], listed
         for h in [h for h in now.events if h["issue_id"] in (1, 90)][:20]:
             slug, name = "redis", now.name(h["issue_id"])
             assert probe.ask(f"/r/{h['report_id']}")[1]["Location"] == f"/{slug}/issues/{name}/reports/{h['report_id']}"
@@ -291,16 +291,16 @@ def doors(probe, w):
     first = probe.get("listIssues", base + "/issues?limit=1")
     probe.refused(400, base + f"/issues?limit=1&sort=title&cursor={first['next']}", "cursor")
     found = probe.get("listIssues", base + "/issues?q=KEYSCOMMAND%20exec")
-    assert [f["id"] for g in found["groups"] for f in g["features"]] == ["H-4"], found
-    assert probe.get("listIssues", base + "/issues?q=h-3")["features_total"] == 1
-    assert probe.get("listIssues", base + "/issues?q=%25")["features_total"] == 0
+    assert [f["id"] for g in found["groups"] for f in g["issues"]] == ["H-4"], found
+    assert probe.get("listIssues", base + "/issues?q=h-3")["issues_total"] == 1
+    assert probe.get("listIssues", base + "/issues?q=%25")["issues_total"] == 0
     same(probe.get("listApps", "/api/v1/apps"), w.apps_list())
     whole = probe.get("getFlame", base + "/issues/H-1/flame")
     folded = probe.get("getFlame", base + "/issues/H-1/flame?max=12")
     assert len(folded["name"]) <= 12 and folded["value"][0] == whole["value"][0] and "other" in folded["names"]
     past = "?t=2020-01-01..2020-01-02"
     quiet = probe.get("getIssue", base + "/issues/H-1" + past)
-    assert quiet["feature"]["totals"]["reports"] == quiet["p95_ms"] == 0 and quiet["durations"] == [] == quiet["series"]
+    assert quiet["issue"]["totals"]["reports"] == quiet["p95_ms"] == 0 and quiet["durations"] == [] == quiet["series"]
     assert probe.get("listReports", base + "/issues/H-1/reports" + past)["total"] == 0
     assert probe.get("getFlame", base + "/issues/H-1/flame" + past)["value"] == [0]
     probe.refused(404, base + "/issues/H-1/reports/latest" + past, "range")
@@ -319,7 +319,7 @@ def regroup(probe, w):
     own = {i: sum(h["issue_id"] == i for h in w.events) for i in (1, 2, 3)}
 
     similar = probe.get("getSimilar", base + "/H-2/similar")
-    hits = {s["feature"]["id"]: s for s in similar["suggestions"]}
+    hits = {s["issue"]["id"]: s for s in similar["suggestions"]}
     assert "H-1" in hits and "H-2" not in hits, hits.keys()
     for s in hits.values():
         assert abs(sum(a["weight"] for a in s["aligned"]) - s["likeness"]) < 0.01, s
@@ -345,14 +345,14 @@ def regroup(probe, w):
             assert done["reports"] == own[2] + own[3]
             assert [(f["id"], f["totals"]["reports"], f["members"]) for f in done["after"]] == [("H-1", sum(own.values()), 3)]
             assert {m["id"]: m["reports"] for m in parts["members"]} == {"H-1": own[1], "H-2": own[2], "H-3": own[3]}
-            assert "H-2" not in [s["feature"]["id"] for s in probe.get("getSimilar", base + "/H-3/similar")["suggestions"]]
+            assert "H-2" not in [s["issue"]["id"] for s in probe.get("getSimilar", base + "/H-3/similar")["suggestions"]]
             same(probe.get("listIssues", base), w.shown({2: 1, 3: 1}, {}).issue_list("redis", w.span()))
             assert probe.ask_post(base + "/H-2/merge", who | {"issues": ["H-3"]})[0] == 409
         else:
             opened = next(f for f in done["after"] if f["id"] != "H-1")
             five = sum(h["issue_id"] == 1 and h["tree"] == 5 for h in w.events)
             assert opened["split_from"] == "H-1" and opened["totals"]["reports"] == five == done["reports"]
-            assert probe.get("getIssue", base + "/H-1")["feature"]["totals"]["reports"] == own[1] - five
+            assert probe.get("getIssue", base + "/H-1")["issue"]["totals"]["reports"] == own[1] - five
             assert probe.ask_post(base + "/H-1/split", who | body)[0] == 422
         undone = probe.post("unmergeIssues", base + "/H-1/unmerge", {"author": "lee", "reason": "they differ", "act": done["act"]})
         assert undone["reports"] == done["reports"]
@@ -416,7 +416,7 @@ def dropped(probe, w):
         assert "kept_from" not in probe.get(operation, f"/api/v1/apps/redis/{target}?t=24h")["range"]
     own = [h for h in kept if h["issue_id"] == 1]
     got = probe.get("getIssue", "/api/v1/apps/redis/issues/H-1")
-    assert got["feature"]["totals"]["devices"] == len({h["install"] for h in own})
+    assert got["issue"]["totals"]["devices"] == len({h["install"] for h in own})
     assert got["range"]["kept_from"] == twin.stamp(min(h["received_at"] for h in own))
 
 

@@ -33,7 +33,7 @@ def get(mired, path, name):
 
 def issues(mired):
     return {feature["subject"]: feature for group in get(mired, "/issues?kind=memory", "listIssues")["groups"]
-            for feature in group["features"]}
+            for feature in group["issues"]}
 
 
 def leaks_once(mired, key, store, subject):

@@ -57,7 +57,7 @@ class RulesTest(unittest.TestCase):
         until("the reports are counted", lambda: self.get("/overview", "getOverview")["totals"]["reports"] == count)
 
     def features(self):
-        return [feature for group in self.get("/issues", "listIssues")["groups"] for feature in group["features"]]
+        return [feature for group in self.get("/issues", "listIssues")["groups"] for feature in group["issues"]]
 
     def test_a_file_is_checked_without_a_server(self):
         self.assertIn("1 rules, all good", self.rules("check", self.file("lock * my_lock\n")))
@@ -97,7 +97,7 @@ class RulesTest(unittest.TestCase):
         overview = self.get("/overview", "getOverview")
         self.assertEqual(overview["totals"]["reports"], 0)
         self.assertEqual([(share["key"], share["reports"]) for share in overview["apart"]], [("system", 3)])
-        found = self.get("/issues?kind=system", "listIssues")["groups"][0]["features"][0]
+        found = self.get("/issues?kind=system", "listIssues")["groups"][0]["issues"][0]
         report = self.get(f"/issues/{found['id']}/reports/latest", "getReport")
         rule = next(report["rules"][f["rule"]] for f in report["hot"]["frames"] if f["image"] == image)
         self.assertEqual(rule, {"pack": "app", "version": 1, "line": 2, "text": f"runtime {image} *"})

@@ -177,7 +177,7 @@ class LateTest(Programs):
         self.assertEqual(now["caller2"], "on_click")
         report = self.get(f"/apps/{app}/issues/{now['id']}/reports")["reports"][0]["id"]
         self.assertIn("app.c", json.dumps(self.get(f"/apps/{app}/issues/{now['id']}/reports/{report}")))
-        self.assertEqual(self.get(f"/apps/{app}/issues/{now['id']}")["feature"]["caller1"], "paint_rows")
+        self.assertEqual(self.get(f"/apps/{app}/issues/{now['id']}")["issue"]["caller1"], "paint_rows")
         until("the job ends", lambda: all(job["state"] == "done" for job in self.get(f"/apps/{app}/rekey")["jobs"]))
 
     def test_names_and_paths_in_another_encoding(self):
@@ -448,7 +448,7 @@ class LateTest(Programs):
     def inlined_call_is_to_blame(self, app, issue):
         """The report moves to an issue of the inlined function; the emptied one leads there once the job has ended."""
         until("the inlined call is to blame", lambda: [one for one in self.issues(app) if one["caller1"] == "paint_rows"])
-        until("the old number leads there", lambda: self.get(f"/apps/{app}/issues/{issue['id']}")["feature"]["caller1"] == "paint_rows")
+        until("the old number leads there", lambda: self.get(f"/apps/{app}/issues/{issue['id']}")["issue"]["caller1"] == "paint_rows")
 
     def test_a_file_of_dwz_comes_after_its_program_first_damaged(self):
         common, build, shared, issue = self.dwz("by-dwz", 22)
@@ -654,7 +654,7 @@ class LateTest(Programs):
         self.assertIn("1 stored", upload(debug))
         whole = until("the inlined call is to blame", lambda: [one for one in self.issues("by-damaged") if one["caller1"] == "paint_rows"])[0]
         self.assertEqual((whole["first_seen_at"], whole["state"]), (before["first_seen_at"], before["state"]))
-        until("the old number leads there", lambda: self.get(f"/apps/by-damaged/issues/{before['id']}")["feature"]["caller1"] == "paint_rows")
+        until("the old number leads there", lambda: self.get(f"/apps/by-damaged/issues/{before['id']}")["issue"]["caller1"] == "paint_rows")
         self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-damaged/symbols")["missing"]])
         self.assertIn("0 stored, 1 there already", upload(debug))
         status, answer = self.ask("PUT", "/symbols?name=app.debug", key, debug.read_bytes())

@@ -85,7 +85,7 @@ class Mired:
         return json.loads(body)
 
     def issues(self, app):
-        return [feature for group in self.get(f"/apps/{app}/issues")["groups"] for feature in group["features"]]
+        return [feature for group in self.get(f"/apps/{app}/issues")["groups"] for feature in group["issues"]]
 
     def sql(self, text):
         """Words of what psql prints, on mired's own database."""

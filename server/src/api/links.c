@@ -152,18 +152,18 @@ static int put_ticket(struct call *call, const struct issue_summary *f, const st
 static int answer_ticket(struct call *call, const char *slug)
 {
     struct issue_facts facts;
-    struct issue_summary *feature;
+    struct issue_summary *summary;
     struct kept kept;
     size_t count;
-    int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0)
         rc = count ? read_issue_facts(&facts, call->tx, &call->view, call->issue) : MIRE_FAULT_RACED;
     if (rc == 0)
         rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, &call->issue, 1, facts.reports);
     if (rc == 0) {
-        feature->totals.devices = kept.devices.total;
-        rc = put_ticket(call, feature, &facts, slug);
+        summary->totals.devices = kept.devices.total;
+        rc = put_ticket(call, summary, &facts, slug);
     }
     if (rc != 0)
         return rc;

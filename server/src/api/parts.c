@@ -128,7 +128,7 @@ void part_frames(struct json_writer *w, const struct frame_line *frames, size_t 
         json_write_null(w, "caller1");
 }
 
-void part_feature(struct json_writer *w, const char *key, const struct issue_summary *f)
+void part_summary(struct json_writer *w, const char *key, const struct issue_summary *f)
 {
     json_write_open(w, key, '{');
     json_write_text(w, "id", part_issue_name(f->issue, f->subject[0]).text);

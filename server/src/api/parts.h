@@ -47,7 +47,7 @@ struct tree_name part_tree_name(int64_t issue, bool memory, int32_t tree);
 /* A stack, innermost first, and which frame is Caller1: "frames", "caller1" (null: none). */
 void part_frames(struct json_writer *w, const struct frame_line *frames, size_t count, int32_t caller1);
 
-void part_feature(struct json_writer *w, const char *key, const struct issue_summary *feature);
+void part_summary(struct json_writer *w, const char *key, const struct issue_summary *summary);
 void part_report_row(struct json_writer *w, const char *key, const struct report_row *row);
 
 /* Seconds of one bucket of a line over this range. */

@@ -128,18 +128,18 @@ static void print_lines(const struct issue_line *lines, size_t count)
     fwrite(out.bytes, 1, out.len, stdout);
 }
 
-/* Appends the features of one group to lines; -1 out of memory. */
+/* Appends the issues of one group to lines; -1 out of memory. */
 static int collect(struct issue_line **lines, size_t *count, const struct json *json, uint32_t group)
 {
-    uint32_t features = json_member(json, group, "features");
+    uint32_t issues = json_member(json, group, "issues");
 
-    if (!features || json_kind(json, features) != MIRE_JSON_ARRAY)
+    if (!issues || json_kind(json, issues) != MIRE_JSON_ARRAY)
         return 0;
-    struct issue_line *more = realloc(*lines, (*count + json_size(json, features) + 1) * sizeof *more);
+    struct issue_line *more = realloc(*lines, (*count + json_size(json, issues) + 1) * sizeof *more);
     if (!more)
         return -1;
     *lines = more;
-    for (uint32_t f = features + 1; f < json_next(json, features); f = json_next(json, f))
+    for (uint32_t f = issues + 1; f < json_next(json, issues); f = json_next(json, f))
         if (json_kind(json, f) == MIRE_JSON_OBJECT && !line_fill(&more[(*count)++], json, f))
             return -1;
     return 0;

@@ -67,7 +67,7 @@ static void put_body(struct json_writer *w, const struct regrouping *r)
 }
 
 /* "H-1 keysCommand in processCommand: 63 reports" of each feature. */
-static void tell_features(const struct json *json, const char *key, const char *before)
+static void tell_issues(const struct json *json, const char *key, const char *before)
 {
     uint32_t list = json_member(json, 0, key);
 
@@ -100,8 +100,8 @@ static int tell(const struct text *body)
                  ? CLI_DONE
                  : CLI_FAILED;
     if (rc == CLI_DONE) {
-        tell_features(&json, "before", "- ");
-        tell_features(&json, "after", "+ ");
+        tell_issues(&json, "before", "- ");
+        tell_issues(&json, "after", "+ ");
         uint32_t act = json_member(&json, 0, "act");
         if (act && json_kind(&json, act) == MIRE_JSON_UINT)
             say(stdout, "act %lld: mire issues unmerge ISSUE --act %lld takes it back\n",

@@ -1,5 +1,5 @@
 /*
- * issues.c - the issue list on two levels, and single features, from the hourly counters.
+ * issues.c - the issue list on two levels, and summaries of single issues, from the hourly counters.
  *
  * The list is one statement: counters by issue -> issues that match -> groups -> one page of them. Sums that are sorted
  * by are rounded first, so that a cursor finds its place again whatever order they were added up in.
@@ -27,7 +27,7 @@ static const struct {
     [READ_SORT_TITLE] = {"lower(g.title) COLLATE \"C\"", "lower(m.caller1 || ' ' || m.caller2) COLLATE \"C\"", "text"},
 };
 
-static const char features_sql[] =
+static const char summaries_sql[] =
     "SELECT i.issue_id, i.caller1, i.caller1_image, i.caller1_location, i.caller2, i.caller2_image, i.category, i.reason,"
     "  " STATE ", i.subject, coalesce(w.first_seen, i.first_seen), v.version, coalesce(w.members, 1), i.split_from"
     " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)" WHOLES
@@ -119,7 +119,7 @@ static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, 
     return 0;
 }
 
-static int feature_fill(struct issue_summary *f, struct arena *arena, const struct pg_rows *rows, size_t row)
+static int summary_fill(struct issue_summary *f, struct arena *arena, const struct pg_rows *rows, size_t row)
 {
     const char **texts[] = {&f->caller1, &f->caller1_image, &f->caller1_location,
                             &f->caller2, &f->caller2_image, &f->category,
@@ -136,7 +136,7 @@ static int feature_fill(struct issue_summary *f, struct arena *arena, const stru
 }
 
 /* One part of the span of one issue. */
-static void feature_add(struct issue_summary *f, const struct ranks *ranks, const struct pg_rows *rows, size_t row)
+static void summary_add(struct issue_summary *f, const struct ranks *ranks, const struct pg_rows *rows, size_t row)
 {
     const char *oldest = ranks->by_rank[pg_int(rows, row, 8)].version;
     const char *newest = ranks->by_rank[pg_int(rows, row, 9)].version;
@@ -162,8 +162,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Counters come in order of their issues. */
-static int features_count(struct issue_summary *features, size_t count, struct arena *arena, const struct ranks *ranks,
-                          const struct pg_rows *rows)
+static int summaries_count(struct issue_summary *summaries, size_t count, struct arena *arena,
+                           const struct ranks *ranks, const struct pg_rows *rows)
 {
     struct issue_summary **sorted = arena_array(arena, count + 1, sizeof *sorted);
     size_t at = 0;
@@ -171,14 +171,14 @@ static int features_count(struct issue_summary *features, size_t count, struct a
     if (!sorted)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < count; i++)
-        sorted[i] = &features[i];
+        sorted[i] = &summaries[i];
     qsort(sorted, count, sizeof *sorted, by_number);
     for (size_t i = 0; i < pg_row_count(rows); i++) {
         int64_t issue = pg_int(rows, i, 0);
         while (at < count && sorted[at]->issue < issue)
             at++;
         if (at < count && sorted[at]->issue == issue)
-            feature_add(sorted[at], ranks, rows, i);
+            summary_add(sorted[at], ranks, rows, i);
     }
     return 0;
 }
@@ -190,8 +190,8 @@ static const char *counters_statement(struct arena *arena, bool split)
                     {"by_tree", BY_TREE_IF(split)});
 }
 
-int read_features(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                  const struct view *view, const int64_t *issues, size_t issue_count)
+int read_summaries(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                   const struct view *view, const int64_t *issues, size_t issue_count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     struct pg_rows *counters MIRE_SCOPED(pg_rows_free) = NULL;
@@ -203,7 +203,7 @@ int read_features(struct issue_summary **out, size_t *count, struct pg_tx *tx, s
     if (rc == 0)
         rc = read_keys(&keys, tx, arena, issues, issue_count);
     if (rc == 0)
-        rc = pg_query(&rows, tx, features_sql, PG_INT4(view->app), PG_INT8S(issues, issue_count));
+        rc = pg_query(&rows, tx, summaries_sql, PG_INT4(view->app), PG_INT8S(issues, issue_count));
     if (rc == 0)
         rc = read_splits(&split, tx, view->app);
     if (rc == 0 && !(sql = counters_statement(arena, split)))
@@ -217,9 +217,9 @@ int read_features(struct issue_summary **out, size_t *count, struct pg_tx *tx, s
     *count = pg_row_count(rows);
     *out = arena_array(arena, *count + 1, sizeof **out);
     for (size_t i = 0; i < *count; i++)
-        if (!*out || feature_fill(&(*out)[i], arena, rows, i) != 0)
+        if (!*out || summary_fill(&(*out)[i], arena, rows, i) != 0)
             return MIRE_FAULT_MEMORY;
-    return features_count(*out, *count, arena, &ranks, counters);
+    return summaries_count(*out, *count, arena, &ranks, counters);
 }
 
 int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
@@ -335,7 +335,7 @@ int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, c
     if (rc != 0)
         return rc;
     out->groups_total = pg_int(rows, 0, 0);
-    out->features_total = pg_int(rows, 0, 1);
+    out->issues_total = pg_int(rows, 0, 1);
     out->totals = totals_at(rows, 0, 2);
     out->newest_us = pg_time(rows, 0, 6);
     out->first_hour_us = pg_time(rows, 0, 7);

@@ -28,8 +28,8 @@ struct issue_summary {
 };
 
 /* The issues of these numbers that are in the view's app, in the order given. Honours span and version. */
-int read_features(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                  const struct view *view, const int64_t *issues, size_t issue_count);
+int read_summaries(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                   const struct view *view, const int64_t *issues, size_t issue_count);
 
 enum read_top {
     READ_TOP_WAITED, /* for which people waited longest; none of memory */
@@ -55,7 +55,7 @@ struct group {
 };
 
 struct group_page {
-    int64_t groups_total, features_total;
+    int64_t groups_total, issues_total;
     struct totals totals;  /* devices: not counted */
     int64_t newest_us;     /* 0: none */
     int64_t first_hour_us; /* of the oldest counter; 0: none */

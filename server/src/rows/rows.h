@@ -10,13 +10,13 @@
 
 enum { READ_NONE = 1 };
 
-#define MIRE_TREND_PARTS  24
-#define MIRE_SERIES_MAX   12    /* versions drawn as lines */
-#define MIRE_VERSIONS_MAX 100   /* versions listed */
-#define MIRE_FACET_MAX    200   /* values of a facet */
-#define MIRE_VALUES_MAX   10    /* values of a distribution */
-#define MIRE_TOP_MAX      10    /* issues of an overview */
-#define MIRE_FEATURES_MAX 100   /* level-2 issues shown of one group */
-#define MIRE_WAITING_MAX  10000 /* waiting reports are counted up to here */
+#define MIRE_TREND_PARTS      24
+#define MIRE_SERIES_MAX       12    /* versions drawn as lines */
+#define MIRE_VERSIONS_MAX     100   /* versions listed */
+#define MIRE_FACET_MAX        200   /* values of a facet */
+#define MIRE_VALUES_MAX       10    /* values of a distribution */
+#define MIRE_TOP_MAX          10    /* issues of an overview */
+#define MIRE_GROUP_ISSUES_MAX 100   /* issues shown of one group */
+#define MIRE_WAITING_MAX      10000 /* waiting reports are counted up to here */
 
 #endif

@@ -100,7 +100,7 @@ class World:
     def name(self, issue_id):
         return f"{'M' if self.issues[issue_id]['subject'] else 'H'}-{issue_id}"
 
-    def feature(self, issue_id, events, span):
+    def summary(self, issue_id, events, span):
         i = self.issues[issue_id]
         own = [h for h in events if h["issue_id"] == issue_id]
         seen = sorted({self.version(h) for h in own} | {self.versions[i["first_version_id"]]["version"]}, key=natural)
@@ -136,7 +136,7 @@ class World:
                         if x["version"] == name and x["app_id"] == own[0]["app_id"])
             versions.append({"version": name, "first_seen_at": stamp(first), **t})
         versions.sort(key=lambda x: (x["first_seen_at"], natural(x["version"])), reverse=True)
-        every = [self.feature(i, events, span) for i in {h["issue_id"] for h in events}]
+        every = [self.summary(i, events, span) for i in {h["issue_id"] for h in events}]
         top = sorted((f for f in every if not f["subject"]), key=lambda f: (-f["totals"]["waited_ms"], int(f["id"][2:])))
         held = sorted((f for f in every if f["subject"]), key=lambda f: (-f["totals"]["events"], int(f["id"][2:])))
         return {"range": self.range(events, span), "bucket_s": bucket_s, "totals": totals(events),
@@ -177,13 +177,13 @@ class World:
             return sorted(sorted(xs, key=tie), key=order, reverse=sort[0] == "-")
 
         for title, own in groups.items():
-            features = [self.feature(i, own, span) for i in {h["issue_id"] for h in own}]
+            features = [self.summary(i, own, span) for i in {h["issue_id"] for h in own}]
             rows.append({"key": hashlib.md5("\x1f".join(title).encode()).hexdigest()[:12], "title": title[0],
                          "image": title[1], "most_bytes": max(h["subject_bytes"] or 0 for h in own), "totals": totals(own), "trend": self.trend(own, span),
                          "last_seen_at": stamp(max(h["received_at"] for h in own)),
-                         "features": ordered(features, lambda f: int(f["id"][2:]))})
+                         "issues": ordered(features, lambda f: int(f["id"][2:]))})
         rows = ordered(rows, lambda g: g["key"])
-        return {"range": self.range(events, span), "total": len(rows), "features_total": len({h["issue_id"] for h in events}),
+        return {"range": self.range(events, span), "total": len(rows), "issues_total": len({h["issue_id"] for h in events}),
                 "totals": totals(events), "groups": rows, "next": None}
 
     def issue(self, slug, issue_id, span, v=None):
@@ -204,7 +204,7 @@ class World:
                                "lift": round(share / whole, 3) if len(told) >= 20 and name != "holder" else None})
             distributions.append({"name": name, "values": values})
         frames = sum(h["frame_count"] for h in own)
-        return {"range": self.range(own, span), "feature": self.feature(issue_id, every, span),
+        return {"range": self.range(own, span), "issue": self.summary(issue_id, every, span),
                 "p50_ms": rank(lengths, 0.5), "p95_ms": rank(lengths, 0.95), "killed": sum(h["open"] for h in own),
                 "launch": sum(h["launch"] for h in own), "foreground": sum(h["foreground"] is True for h in own),
                 "background": sum(h["foreground"] is False for h in own),

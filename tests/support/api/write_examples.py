@@ -56,15 +56,15 @@ def examples():
     yield "getFlame.memory", w.flame("mapview", 11, span)
     yield "getFlame", w.flame("redis", 1, span)
     yield "getFlame.threads", w.flame("stalls", 9, span)
-    from_1, from_2 = (w.feature(i, w.select("redis", span), span) for i in (1, 2))
+    from_1, from_2 = (w.summary(i, w.select("redis", span), span) for i in (1, 2))
     as_one = w.shown({2: 1}, {})
-    merged = as_one.feature(1, as_one.select("redis", span), span)
+    merged = as_one.summary(1, as_one.select("redis", span), span)
     yield "mergeIssues", {"preview": False, "act": 7, "reports": from_2["totals"]["reports"], "before": [from_1, from_2], "after": [merged]}
     yield "unmergeIssues", {"preview": True, "act": None, "reports": from_2["totals"]["reports"], "before": [merged], "after": [from_1, from_2]}
     apart = w.shown({}, {(1, 5): 90})
     apart.issues[90] = {**w.issues[1], "issue_id": 90, "split_from": 1}
     yield "splitIssue", {"preview": False, "act": 8, "reports": sum(h["issue_id"] == 90 for h in apart.events), "before": [from_1],
-                         "after": [apart.feature(i, apart.select("redis", span), span) for i in (1, 90)]}
+                         "after": [apart.summary(i, apart.select("redis", span), span) for i in (1, 90)]}
     stack = lambda issue: [{k: f[k] for k in ("function", "image", "role")} for f in (
         h["doc"]["frames"][f] for h in [next(h for h in w.events if h["issue_id"] == issue)] for f in h["doc"]["hot"]["stack"])]
     ours, theirs = stack(2), stack(1)
@@ -72,7 +72,7 @@ def examples():
     end = lambda issue, frames: {"issue": f"H-{issue}", "tree": f"H-{issue}.0000000{issue}", "frames": frames, "caller1": next(
         n for n, f in enumerate(frames) if f["function"] == w.issues[issue]["caller1"])}
     yield "getSimilar", {"range": w.range([], span), "id": "H-2", "trees": 1, "suggested_from": 0.6, "suggestions": [
-        {"feature": from_1, "score": 0.42, "likeness": 0.44, "members": 2, "suggested": False, "ours": end(2, ours),
+        {"issue": from_1, "score": 0.42, "likeness": 0.44, "members": 2, "suggested": False, "ours": end(2, ours),
          "theirs": end(1, theirs), "aligned": [{"ours": a, "theirs": b, "weight": 0.11} for a, b in pairs]}]}
     yield "getProvenance", {"range": w.range([], span), "id": "H-1", "members": [
         {"id": f["id"], **{k: f[k] for k in ("caller1", "caller2", "category", "reason", "state", "first_seen_at")},

@@ -328,7 +328,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Issues on two levels, level 1 by Caller1 or by category (of memory: of what there is too much), level 2 the features in it. */
+        /** Issues on two levels, level 1 by Caller1 or by category (of memory: of what there is too much), level 2 the issues in it. */
         get: operations["listIssues"];
         put?: never;
         post?: never;
@@ -1173,9 +1173,9 @@ export interface components {
             /** @description Turns of watched loops of 250 ms and more, as reports told them, shortest first; scaled. Whatever their kind; devices that never report are not in it. */
             turns: components["schemas"]["Turns"][];
             /** @description Issues with most impact, none of memory. */
-            top: components["schemas"]["Feature"][];
+            top: components["schemas"]["IssueSummary"][];
             /** @description Issues of memory that happened most often. */
-            memory_top: components["schemas"]["Feature"][];
+            memory_top: components["schemas"]["IssueSummary"][];
             /** @description Reports received and not worked on yet. */
             waiting: number;
             /** @description Reports that could not be worked on. */
@@ -1205,8 +1205,8 @@ export interface components {
             kind: components["schemas"]["Share"][];
             state: components["schemas"]["Share"][];
         };
-        /** @description A level-2 issue. */
-        Feature: {
+        /** @description An issue as a list shows it. */
+        IssueSummary: {
             /** @description H-1042; of memory M-77. */
             id: string;
             caller1: string;
@@ -1256,7 +1256,7 @@ export interface components {
             caller1: number | null;
         };
         Suggestion: {
-            feature: components["schemas"]["Feature"];
+            issue: components["schemas"]["IssueSummary"];
             /** @description What suggestions are sorted by: the likeness of its tree most alike; more if others of its trees are alike, up to 1.5; less the longer it was not seen when the one asked about was, or the other way round. */
             score: number;
             /** @description Of the two stacks shown. */
@@ -1377,9 +1377,9 @@ export interface components {
             /** @description Reports of the range that are shown as another issue by it. */
             reports: number;
             /** @description The issues it is about, as they were shown. */
-            before: components["schemas"]["Feature"][];
+            before: components["schemas"]["IssueSummary"][];
             /** @description As they are shown now. */
-            after: components["schemas"]["Feature"][];
+            after: components["schemas"]["IssueSummary"][];
         };
         /** @description A level-1 issue. */
         Group: {
@@ -1392,13 +1392,13 @@ export interface components {
             trend: number[];
             /** Format: date-time */
             last_seen_at: string;
-            features: components["schemas"]["Feature"][];
+            issues: components["schemas"]["IssueSummary"][];
         };
         IssueList: {
             range: components["schemas"]["Range"];
             /** @description Groups that match. */
             total: number;
-            features_total: number;
+            issues_total: number;
             totals: components["schemas"]["Totals"];
             groups: components["schemas"]["Group"][];
             /** @description Cursor of the next page. */
@@ -1426,7 +1426,7 @@ export interface components {
         };
         Issue: {
             range: components["schemas"]["Range"];
-            feature: components["schemas"]["Feature"];
+            issue: components["schemas"]["IssueSummary"];
             /** @description Median over reports: each counts once, whatever its weight. Smallest duration that half of them do not exceed. */
             p50_ms: number;
             /** @description 95th percentile over reports, in the same way. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Feature } from '../api/types';
+import type { IssueSummary } from '../api/types';
 import { changes, rows } from './grouping';
 
 const stack = (letters: string, caller1: number | null) => ({
@@ -49,10 +49,10 @@ it('marks Caller1', () => {
 });
 
 it('tells what comes, what stays and what goes', () => {
-  const issue = (id: string, reports: number) => ({ id, totals: { reports } }) as Feature;
-  const told = (before: Feature[], after: Feature[]) =>
+  const issue = (id: string, reports: number) => ({ id, totals: { reports } }) as IssueSummary;
+  const told = (before: IssueSummary[], after: IssueSummary[]) =>
     changes({ before, after }).map(
-      (one) => `${one.feature.id} ${one.before?.totals.reports ?? '-'} ${one.after?.totals.reports ?? '-'}`,
+      (one) => `${one.issue.id} ${one.before?.totals.reports ?? '-'} ${one.after?.totals.reports ?? '-'}`,
     );
   expect(told([issue('H-1', 2), issue('H-2', 1)], [issue('H-1', 3)])).toEqual(['H-1 2 3', 'H-2 1 -']);
   expect(told([issue('H-1', 3)], [issue('H-1', 2), issue('H-9', 1)])).toEqual(['H-1 3 2', 'H-9 - 1']);

@@ -1,5 +1,5 @@
 /* Two stacks side by side: what they have in common on one line, the rest where it stands; and what a merge changes. */
-import type { Feature, Regrouped, Suggestion } from '../api/types';
+import type { IssueSummary, Regrouped, Suggestion } from '../api/types';
 
 type Frame = Suggestion['ours']['frames'][number];
 
@@ -39,9 +39,9 @@ export function rows({ ours, theirs, aligned }: Pick<Suggestion, 'ours' | 'their
 
 export interface Change {
   /** As it would be shown; as it is, of an issue that would be no longer. */
-  feature: Feature;
-  before: Feature | null;
-  after: Feature | null;
+  issue: IssueSummary;
+  before: IssueSummary | null;
+  after: IssueSummary | null;
 }
 
 /* The issues that a merge, a split or an undoing is about: what stays or comes first, then what goes. */
@@ -49,7 +49,7 @@ export function changes({ before, after }: Pick<Regrouped, 'before' | 'after'>):
   const was = new Map(before.map((one) => [one.id, one]));
   const stays = new Set(after.map((one) => one.id));
   return [
-    ...after.map((one) => ({ feature: one, before: was.get(one.id) ?? null, after: one })),
-    ...before.filter((one) => !stays.has(one.id)).map((one) => ({ feature: one, before: one, after: null })),
+    ...after.map((one) => ({ issue: one, before: was.get(one.id) ?? null, after: one })),
+    ...before.filter((one) => !stays.has(one.id)).map((one) => ({ issue: one, before: one, after: null })),
   ];
 }

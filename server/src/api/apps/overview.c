@@ -56,11 +56,11 @@ static int put_top(struct call *call, const struct devices *devices, const char 
     int rc = read_top(&issues, &count, call->tx, call->arena, &call->view, which);
 
     if (rc == 0 && count)
-        rc = read_features(&top, &count, call->tx, call->arena, &call->view, issues, count);
+        rc = read_summaries(&top, &count, call->tx, call->arena, &call->view, issues, count);
     json_write_open(&call->json, key, '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
         top[i].totals.devices = devices_of_issue(devices, top[i].issue);
-        part_feature(&call->json, NULL, &top[i]);
+        part_summary(&call->json, NULL, &top[i]);
     }
     json_write_close(&call->json, ']');
     return rc;

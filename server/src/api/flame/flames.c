@@ -136,15 +136,15 @@ static int merge(struct merging *m, struct call *call, const struct uuid *one)
 }
 
 /* Of memory bytes, unless objects are asked for; of all else time. */
-static int choose_unit(struct merging *m, struct call *call, const struct issue_summary *feature)
+static int choose_unit(struct merging *m, struct call *call, const struct issue_summary *summary)
 {
     const char *of = request_query(call->request, "of");
     m->category = request_query(call->request, "category");
-    m->unit = feature->subject[0] ? FLAME_OF_BYTES : UNIT_MS;
-    if (of && feature->subject[0] && !strcmp(of, units[FLAME_OF_OBJECTS]))
+    m->unit = summary->subject[0] ? FLAME_OF_BYTES : UNIT_MS;
+    if (of && summary->subject[0] && !strcmp(of, units[FLAME_OF_OBJECTS]))
         m->unit = FLAME_OF_OBJECTS;
     if (of && strcmp(of, units[m->unit]) != 0)
-        return call_refuse(call, "of", feature->subject[0] ? "bytes, objects" : "ms");
+        return call_refuse(call, "of", summary->subject[0] ? "bytes, objects" : "ms");
     return 0;
 }
 
@@ -153,7 +153,7 @@ static int answer_flame(struct call *call)
     const char *hash = request_query(call->request, "root"), *report = request_query(call->request, "report");
     struct merging m MIRE_SCOPED(merging_fini) = {0};
     struct issue_facts facts;
-    struct issue_summary *feature;
+    struct issue_summary *summary;
     struct uuid one;
     uint64_t root;
     size_t count;
@@ -165,11 +165,11 @@ static int answer_flame(struct call *call)
     if (report && !(text_is_uuid(report) && uuid_parse(&one, report, MIRE_UUID_TEXT - 1)))
         return call_refuse(call, "report", "the id of a report");
     if ((rc = call_integer(&max, call, "max", 10, 200000, 20000)) ||
-        (rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
+        (rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
         return rc;
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
-    if ((rc = choose_unit(&m, call, feature)) || (rc = read_issue_facts(&facts, call->tx, &call->view, call->issue)) ||
+    if ((rc = choose_unit(&m, call, summary)) || (rc = read_issue_facts(&facts, call->tx, &call->view, call->issue)) ||
         (rc = merge(&m, call, report ? &one : NULL)))
         return rc;
     if (report && m.reports == 0)

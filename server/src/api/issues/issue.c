@@ -86,10 +86,10 @@ static int answer_issue(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct issue_facts facts;
-    struct issue_summary *feature;
+    struct issue_summary *summary;
     struct kept kept;
     size_t count;
-    int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0 && count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
@@ -99,10 +99,10 @@ static int answer_issue(struct call *call)
         rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, &call->issue, 1, facts.reports);
     if (rc != 0)
         return rc;
-    feature->totals.devices = kept.devices.total;
+    summary->totals.devices = kept.devices.total;
     json_write_open(w, NULL, '{');
-    part_range_kept(w, &call->view.span, facts.newest_us, feature->first_hour_us, facts.oldest_us);
-    part_feature(w, "feature", feature);
+    part_range_kept(w, &call->view.span, facts.newest_us, summary->first_hour_us, facts.oldest_us);
+    part_summary(w, "issue", summary);
     json_write_i64(w, "p50_ms", facts.p50_ms);
     json_write_i64(w, "p95_ms", facts.p95_ms);
     json_write_i64(w, "killed", facts.killed);

@@ -63,27 +63,27 @@ static int read_cursor(struct group_order *order, struct call *call)
 
 static size_t shown(const struct group *g)
 {
-    return g->issue_count < MIRE_FEATURES_MAX ? g->issue_count : MIRE_FEATURES_MAX;
+    return g->issue_count < MIRE_GROUP_ISSUES_MAX ? g->issue_count : MIRE_GROUP_ISSUES_MAX;
 }
 
-/* A group's line is the sum of its features' lines, unless not all of them are shown. */
+/* A group's line is the sum of its issues' lines, unless not all of them are shown. */
 static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const struct group *g,
-                       const struct issue_summary *features)
+                       const struct issue_summary *summaries)
 {
     if (shown(g) < g->issue_count)
         return read_trend(trend, call->tx, call->arena, &call->view, g->issues, g->issue_count);
     memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
     for (size_t i = 0; i < shown(g); i++)
         for (int part = 0; part < MIRE_TREND_PARTS; part++)
-            trend[part] += features[i].trend[part];
+            trend[part] += summaries[i].trend[part];
     return 0;
 }
 
-static int put_group(struct call *call, const struct group *g, const struct issue_summary *features)
+static int put_group(struct call *call, const struct group *g, const struct issue_summary *summaries)
 {
     struct json_writer *w = &call->json;
     double trend[MIRE_TREND_PARTS];
-    int rc = group_trend(trend, call, g, features);
+    int rc = group_trend(trend, call, g, summaries);
 
     json_write_open(w, NULL, '{');
     json_write_text(w, "key", g->key);
@@ -93,18 +93,18 @@ static int put_group(struct call *call, const struct group *g, const struct issu
     part_totals(w, "totals", &g->totals);
     part_trend(w, trend);
     part_time(w, "last_seen_at", g->last_us);
-    json_write_open(w, "features", '[');
+    json_write_open(w, "issues", '[');
     for (size_t i = 0; i < shown(g); i++)
-        part_feature(w, NULL, &features[i]);
+        part_summary(w, NULL, &summaries[i]);
     json_write_close(w, ']');
     json_write_close(w, '}');
     return rc;
 }
 
-/* The features of all groups of the page come in one go, in the groups' order. */
+/* The summaries of all groups of the page come in one go, in the groups' order. */
 static int put_groups(struct call *call, struct group_page *page, const struct devices *devices)
 {
-    struct issue_summary *features = NULL;
+    struct issue_summary *summaries = NULL;
     size_t wanted = 0, count = 0, at = 0;
     int rc = 0;
 
@@ -116,15 +116,15 @@ static int put_groups(struct call *call, struct group_page *page, const struct d
     for (size_t i = 0; i < page->count; at += shown(&page->groups[i++]))
         memcpy(&issues[at], page->groups[i].issues, shown(&page->groups[i]) * sizeof *issues);
     if (wanted)
-        rc = read_features(&features, &count, call->tx, call->arena, &call->view, issues, wanted);
+        rc = read_summaries(&summaries, &count, call->tx, call->arena, &call->view, issues, wanted);
     if (rc == 0 && count != wanted)
         return MIRE_FAULT_BROKEN;
     for (size_t i = 0; i < count; i++)
-        features[i].totals.devices = devices_of_issue(devices, features[i].issue);
+        summaries[i].totals.devices = devices_of_issue(devices, summaries[i].issue);
     json_write_open(&call->json, "groups", '[');
     for (size_t i = 0, first = 0; rc == 0 && i < page->count; first += shown(&page->groups[i++])) {
         page->groups[i].totals.devices = devices_of_group(devices, page->groups[i].key);
-        rc = put_group(call, &page->groups[i], &features[first]);
+        rc = put_group(call, &page->groups[i], &summaries[first]);
     }
     json_write_close(&call->json, ']');
     return rc;
@@ -180,7 +180,7 @@ static int answer_issues(struct call *call)
     json_write_open(w, NULL, '{');
     part_range_kept(w, &call->view.span, page.newest_us, page.first_hour_us, kept.oldest_us);
     json_write_i64(w, "total", page.groups_total);
-    json_write_i64(w, "features_total", page.features_total);
+    json_write_i64(w, "issues_total", page.issues_total);
     part_totals(w, "totals", &page.totals);
     rc = put_groups(call, &page, &kept.devices);
     if (more && rc == 0)

@@ -171,7 +171,7 @@ struct nearby_search {
     struct shown_row *shown;
     size_t shown_count;
     struct similar_hit found[FOUND_MAX];
-    struct issue_summary *features; /* of the issues found, in the same order */
+    struct issue_summary *summaries; /* of the issues found, in the same order */
     size_t found_count;
 };
 
@@ -245,11 +245,11 @@ static int64_t gap(const struct issue_summary *a, const struct issue_summary *b)
     return begun > ended ? (begun - ended) / 1000000 : 0;
 }
 
-static const struct issue_summary *feature_of(const struct nearby_search *a, int64_t issue)
+static const struct issue_summary *summary_of(const struct nearby_search *a, int64_t issue)
 {
     for (size_t i = 0; i < a->found_count; i++)
-        if (a->features[i].issue == issue)
-            return &a->features[i];
+        if (a->summaries[i].issue == issue)
+            return &a->summaries[i];
     return NULL;
 }
 
@@ -260,15 +260,15 @@ static int rank(struct nearby_search *a)
     size_t found = a->found_count;
     for (size_t i = 0; i < found; i++)
         issues[i] = a->found[i].issue;
-    int rc = read_features(&a->features, &a->found_count, a->of->tx, a->of->arena, a->of->view, issues, found);
+    int rc = read_summaries(&a->summaries, &a->found_count, a->of->tx, a->of->arena, a->of->view, issues, found);
     if (rc)
         return rc;
     size_t kept = 0;
     for (size_t i = 0; i < found; i++) {
-        const struct issue_summary *feature = feature_of(a, issues[i]);
-        if (!feature || !*feature->subject != !*a->of->issue->subject)
+        const struct issue_summary *summary = summary_of(a, issues[i]);
+        if (!summary || !*summary->subject != !*a->of->issue->subject)
             continue;
-        gaps[kept] = gap(feature, a->of->issue);
+        gaps[kept] = gap(summary, a->of->issue);
         a->found[kept++] = a->found[i];
     }
     similar_age(a->found, kept, gaps);
@@ -297,7 +297,7 @@ static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct near
     for (int i = 0; rc >= 0 && i < count && *got_out < cap; i++) {
         const struct similar_hit *found = &a->found[i];
         struct nearby_hit *hit = &hits[*got_out];
-        *hit = (struct nearby_hit){.feature = *feature_of(a, found->issue),
+        *hit = (struct nearby_hit){.summary = *summary_of(a, found->issue),
                                    .score = found->score,
                                    .best = found->best,
                                    .members = found->heard,

@@ -33,7 +33,7 @@ struct nearby_stack {
 };
 
 struct nearby_hit {
-    struct issue_summary feature; /* the issue as it is shown; its devices are not counted */
+    struct issue_summary summary; /* the issue as it is shown; its devices are not counted */
     double score, best;
     uint32_t members; /* trees of it that were compared */
     struct nearby_stack ours, theirs;

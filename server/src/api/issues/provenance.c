@@ -59,7 +59,7 @@ static int put_tree(struct call *call, const struct tree_part *t, bool memory)
     return rc;
 }
 
-static int put_trees(struct call *call, const struct issue_summary *feature)
+static int put_trees(struct call *call, const struct issue_summary *summary)
 {
     struct json_writer *w = &call->json;
     struct tree_part *trees;
@@ -69,11 +69,11 @@ static int put_trees(struct call *call, const struct issue_summary *feature)
 
     json_write_open(w, "trees", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = put_tree(call, &trees[i], feature->subject[0]);
+        rc = put_tree(call, &trees[i], summary->subject[0]);
         told += trees[i].reports;
     }
     json_write_close(w, ']');
-    json_write_i64(w, "other_reports", feature->totals.reports > told ? feature->totals.reports - told : 0);
+    json_write_i64(w, "other_reports", summary->totals.reports > told ? summary->totals.reports - told : 0);
     return rc;
 }
 
@@ -109,9 +109,9 @@ static int put_acts(struct call *call, bool memory)
 static int answer_provenance(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct issue_summary *feature;
+    struct issue_summary *summary;
     size_t count;
-    int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0 && count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
@@ -119,8 +119,8 @@ static int answer_provenance(struct call *call)
         return rc;
     json_write_open(w, NULL, '{');
     part_range(w, &call->view.span, 0);
-    json_write_text(w, "id", part_issue_name(feature->issue, feature->subject[0]).text);
-    if ((rc = put_members(call)) || (rc = put_trees(call, feature)) || (rc = put_acts(call, feature->subject[0])))
+    json_write_text(w, "id", part_issue_name(summary->issue, summary->subject[0]).text);
+    if ((rc = put_members(call)) || (rc = put_trees(call, summary)) || (rc = put_acts(call, summary->subject[0])))
         return rc;
     json_write_close(w, '}');
     return 0;

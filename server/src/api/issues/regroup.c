@@ -141,7 +141,7 @@ static int read_state(struct issue_summary **out, size_t *count, struct call *ca
         affect(&shown, issue);
     }
     if (rc == 0)
-        rc = read_features(out, count, call->tx, call->arena, &call->view, shown.issues, shown.count);
+        rc = read_summaries(out, count, call->tx, call->arena, &call->view, shown.issues, shown.count);
     if (rc == 0)
         rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, shown.issues, shown.count, 0);
     for (size_t i = 0; rc == 0 && i < *count; i++)
@@ -164,11 +164,11 @@ static int64_t moved(const struct issue_summary *before, size_t before_count, co
     return sum;
 }
 
-static void put_features(struct json_writer *w, const char *key, const struct issue_summary *features, size_t count)
+static void put_summaries(struct json_writer *w, const char *key, const struct issue_summary *summaries, size_t count)
 {
     json_write_open(w, key, '[');
     for (size_t i = 0; i < count; i++)
-        part_feature(w, NULL, &features[i]);
+        part_summary(w, NULL, &summaries[i]);
     json_write_close(w, ']');
 }
 
@@ -200,8 +200,8 @@ static int regroup(struct call *call, struct regroup *asked, struct affected *al
     else
         json_write_i64(w, "act", act.act);
     json_write_i64(w, "reports", moved(before, before_count, after, after_count));
-    put_features(w, "before", before, before_count);
-    put_features(w, "after", after, after_count);
+    put_summaries(w, "before", before, before_count);
+    put_summaries(w, "after", after, after_count);
     json_write_close(w, '}');
     return 0;
 }

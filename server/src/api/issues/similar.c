@@ -34,7 +34,7 @@ static void put_stack(struct json_writer *w, const char *key, const struct nearb
 static void put_hit(struct json_writer *w, const struct nearby_hit *hit, bool memory)
 {
     json_write_open(w, NULL, '{');
-    part_feature(w, "feature", &hit->feature);
+    part_summary(w, "issue", &hit->summary);
     json_write_real(w, "score", hit->score);
     json_write_real(w, "likeness", hit->why.likeness);
     json_write_i64(w, "members", hit->members);
@@ -52,12 +52,12 @@ static int put_hits(struct call *call, struct nearby_hit *hits, size_t count, bo
     int rc = 0;
 
     for (size_t i = 0; i < count; i++)
-        issues[i] = hits[i].feature.issue;
+        issues[i] = hits[i].summary.issue;
     if (count)
         rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, issues, count, 0);
     json_write_open(&call->json, "suggestions", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        hits[i].feature.totals.devices = devices_of_issue(&kept.devices, issues[i]);
+        hits[i].summary.totals.devices = devices_of_issue(&kept.devices, issues[i]);
         put_hit(&call->json, &hits[i], memory);
     }
     json_write_close(&call->json, ']');
@@ -68,14 +68,14 @@ static int answer_similar(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct nearby_hit hits[MIRE_NEARBY_MAX];
-    struct issue_summary *feature;
+    struct issue_summary *summary;
     struct tree_part *trees;
     size_t count, got = 0, kept = 0;
     int64_t limit;
     int rc;
 
     if ((rc = call_integer(&limit, call, "limit", 1, MIRE_NEARBY_MAX, 5)) ||
-        (rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
+        (rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
         return rc;
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
@@ -85,7 +85,7 @@ static int answer_similar(struct call *call)
                                              .tx = call->tx,
                                              .arena = call->arena,
                                              .view = &call->view,
-                                             .issue = feature,
+                                             .issue = summary,
                                              .trees = trees,
                                              .tree_count = count};
     if ((rc = nearby_find(hits, (size_t)limit, &got, &question)))
@@ -94,10 +94,10 @@ static int answer_similar(struct call *call)
         kept++;
     json_write_open(w, NULL, '{');
     part_range(w, &call->view.span, 0);
-    json_write_text(w, "id", part_issue_name(feature->issue, feature->subject[0]).text);
+    json_write_text(w, "id", part_issue_name(summary->issue, summary->subject[0]).text);
     json_write_i64(w, "trees", (int64_t)count);
     json_write_real(w, "suggested_from", MIRE_NEARBY_SUGGEST);
-    rc = put_hits(call, hits, kept, feature->subject[0]);
+    rc = put_hits(call, hits, kept, summary->subject[0]);
     json_write_close(w, '}');
     return rc;
 }

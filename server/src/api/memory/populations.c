@@ -94,11 +94,11 @@ static int answer_issue_memory(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct population own, healthy;
-    struct issue_summary *feature;
+    struct issue_summary *summary;
     size_t count;
-    int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
-    if (rc == 0 && (count == 0 || !feature->subject[0]))
+    if (rc == 0 && (count == 0 || !summary->subject[0]))
         return call_missing(call, "App %s has no issue of memory %.40s.", call->slug, request_param(call->request, 1));
     if (rc == 0)
         rc = read_issue_memory(&own, call->tx, call->arena, &call->view, call->issue);

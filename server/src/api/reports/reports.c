@@ -44,14 +44,14 @@ static int answer_reports(struct call *call)
     struct json_writer *w = &call->json;
     struct issue_facts facts;
     struct report_row *rows;
-    struct issue_summary *feature;
+    struct issue_summary *summary;
     struct uuid after;
     int64_t limit, after_us = 0;
     size_t count;
     int rc;
 
     if ((rc = call_integer(&limit, call, "limit", 1, 200, 50)) || (rc = read_after(&after_us, &after, call)) ||
-        (rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
+        (rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
         return rc;
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));

@@ -122,31 +122,31 @@ function Alike({ app, id, data, doing }: { app: string; id: string; data: Simila
             : say('No other issue has a stack like this one.')}
         </p>
       ) : (
-        data.suggestions.map((one) => <Card key={one.feature.id} app={app} id={id} one={one} doing={doing} />)
+        data.suggestions.map((one) => <Card key={one.issue.id} app={app} id={id} one={one} doing={doing} />)
       )}
     </Panel>
   );
 }
 
 function Card({ app, id, one, doing }: { app: string; id: string; one: Suggestion; doing: Doing }): JSX.Element {
-  const { feature } = one;
-  const n = exact(feature.totals.reports, lang.value);
+  const { issue } = one;
+  const n = exact(issue.totals.reports, lang.value);
   const share = percent(one.likeness, lang.value);
   const { t, v } = query.value;
   const merge: Deed = {
-    title: say('Merge {id} into this: {n|report|reports}', { id: feature.id, n }),
+    title: say('Merge {id} into this: {n|report|reports}', { id: issue.id, n }),
     otherwise: `stacks alike by ${one.likeness.toFixed(2)}`,
-    send: (who) => api.merge(app, id, { t, v }, { ...who, issues: [feature.id] }),
+    send: (who) => api.merge(app, id, { t, v }, { ...who, issues: [issue.id] }),
   };
   return (
-    <section class="alike" aria-label={feature.id}>
+    <section class="alike" aria-label={issue.id}>
       <p class="under-title">
-        <a class="id" href={href({ name: 'issue', app, id: feature.id }, carried(query.value))}>
-          {feature.id}
+        <a class="id" href={href({ name: 'issue', app, id: issue.id }, carried(query.value))}>
+          {issue.id}
         </a>
-        <span class="fn">{feature.caller1}</span>
+        <span class="fn">{issue.caller1}</span>
         <span>
-          {say('in')} <span class="fn">{feature.caller2}</span>
+          {say('in')} <span class="fn">{issue.caller2}</span>
         </span>
         <span class="tag">{say('{share} alike', { share })}</span>
         {one.suggested ? <span class="tag">{say('merge suggested')}</span> : null}
@@ -157,7 +157,7 @@ function Card({ app, id, one, doing }: { app: string; id: string; one: Suggestio
       </p>
       <details>
         <summary>{say('The two stacks, {n|frame|frames} in common', { n: one.aligned.length })}</summary>
-        <Aligned id={id} other={feature.id} lines={rows(one)} />
+        <Aligned id={id} other={issue.id} lines={rows(one)} />
       </details>
     </section>
   );

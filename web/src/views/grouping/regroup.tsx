@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Feature, Regrouped } from '../../api/types';
+import type { IssueSummary, Regrouped } from '../../api/types';
 import { Spark } from '../../charts/spark';
 import { lang, say } from '../../lib/i18n';
 import { word } from '../../lib/words';
@@ -41,7 +41,7 @@ export function WouldBe({ title, seen, busy, confirm, leave }: Props): JSX.Eleme
         </thead>
         <tbody>
           {changes(seen).map((one) => (
-            <Line key={one.feature.id} change={one} />
+            <Line key={one.issue.id} change={one} />
           ))}
         </tbody>
       </table>
@@ -58,13 +58,13 @@ export function WouldBe({ title, seen, busy, confirm, leave }: Props): JSX.Eleme
 }
 
 /* The number of an issue that a split opens is given when it is done. */
-function Line({ change: { feature, before, after } }: { change: Change }): JSX.Element {
-  const opened = !before && feature.split_from !== null;
+function Line({ change: { issue, before, after } }: { change: Change }): JSX.Element {
+  const opened = !before && issue.split_from !== null;
   return (
     <tr>
       <th scope="row">
-        <span class="id">{opened ? say('A new issue') : feature.id}</span> <span class="fn">{feature.caller1}</span>{' '}
-        {say('in')} <span class="fn">{feature.caller2}</span>
+        <span class="id">{opened ? say('A new issue') : issue.id}</span> <span class="fn">{issue.caller1}</span>{' '}
+        {say('in')} <span class="fn">{issue.caller2}</span>
       </th>
       <td>{before ? <Counts of={before} /> : <span class="dim">{say('not shown on its own')}</span>}</td>
       <td>{after ? <Counts of={after} /> : <span class="dim">{say('not shown on its own')}</span>}</td>
@@ -72,7 +72,7 @@ function Line({ change: { feature, before, after } }: { change: Change }): JSX.E
   );
 }
 
-function Counts({ of: { totals, trend, state } }: { of: Feature }): JSX.Element {
+function Counts({ of: { totals, trend, state } }: { of: IssueSummary }): JSX.Element {
   return (
     <>
       <Spark values={trend} lang={lang.value} what={say('events')} />{' '}

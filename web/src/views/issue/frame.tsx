@@ -31,7 +31,7 @@ export function LoadedIssue({ app, id, children }: OfIssue & { children: (data: 
   const result = useQuery(['issue', app, id, t, v], (signal) => api.issue(app, id, { t, v }, signal), {
     again: () => 30_000,
   });
-  const name = result.data?.feature.caller1;
+  const name = result.data?.issue.caller1;
   useTitle(name ? `${id} ${name}` : id);
   return (
     <>
@@ -52,25 +52,25 @@ interface HeadProps extends OfIssue {
 
 /* Who answers for it, where, and of what kind it is. */
 export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Element {
-  const { feature } = data;
+  const { issue } = data;
   const memory = isMemory(id);
   return (
     <>
       <Crumbs app={app} id={id} tab={tab} />
-      <ShownAs id={id} shown={feature.id} />
-      <h1 class="fn title">{feature.caller1}</h1>
+      <ShownAs id={id} shown={issue.id} />
+      <h1 class="fn title">{issue.caller1}</h1>
       <p class="under-title">
-        <span class="image">{base(feature.caller1_image)}</span>
-        {feature.caller1_location ? <code class="dim">{feature.caller1_location}</code> : null}
-        {feature.caller2 && feature.caller2 !== feature.caller1 ? (
+        <span class="image">{base(issue.caller1_image)}</span>
+        {issue.caller1_location ? <code class="dim">{issue.caller1_location}</code> : null}
+        {issue.caller2 && issue.caller2 !== issue.caller1 ? (
           <span>
-            {say('in')} <span class="fn">{feature.caller2}</span>
+            {say('in')} <span class="fn">{issue.caller2}</span>
           </span>
         ) : null}
-        <span class={`tag kind-${feature.category}`}>{kindWord(feature.category)}</span>
-        {memory ? <span class="tag subject">{feature.subject}</span> : null}
-        <span class={`tag reason-${feature.reason}`}>{memory ? reasonWord(feature.reason) : word(feature.reason)}</span>
-        <span class={`tag state-${feature.state}`}>{word(feature.state)}</span>
+        <span class={`tag kind-${issue.category}`}>{kindWord(issue.category)}</span>
+        {memory ? <span class="tag subject">{issue.subject}</span> : null}
+        <span class={`tag reason-${issue.reason}`}>{memory ? reasonWord(issue.reason) : word(issue.reason)}</span>
+        <span class={`tag state-${issue.state}`}>{word(issue.state)}</span>
         {children}
       </p>
     </>
@@ -86,7 +86,7 @@ function Crumbs({ app, id, tab }: { app: string; id: string; tab: Tab }): JSX.El
   const ids =
     lastList.value.length > 0
       ? lastList.value
-      : (list.data?.groups.flatMap((group) => group.features.map((one) => one.id)) ?? []);
+      : (list.data?.groups.flatMap((group) => group.issues.map((one) => one.id)) ?? []);
   const at = ids.indexOf(id);
   const neighbour = (by: 1 | -1) => {
     const to = at < 0 ? undefined : ids[at + by];

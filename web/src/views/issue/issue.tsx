@@ -21,7 +21,7 @@ export function IssuePage({ app, id }: { app: string; id: string }): JSX.Element
 }
 
 function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element {
-  const { feature } = data;
+  const { issue } = data;
   const tab = useTab(TABS);
   return (
     <>
@@ -32,27 +32,27 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
       {data.unresolved_share > 0.005 ? <NamelessNote app={app} id={id} share={data.unresolved_share} /> : null}
       <div class="tiles">
         <Tile
-          label={say(counted([feature.category]))}
-          value={count(feature.totals.events, lang.value)}
-          note={say('{n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
+          label={say(counted([issue.category]))}
+          value={count(issue.totals.events, lang.value)}
+          note={say('{n|report|reports}', { n: exact(issue.totals.reports, lang.value) })}
         />
-        {isOfProcess(feature.category) ? null : (
+        {isOfProcess(issue.category) ? null : (
           <Tile
             label={say('Half last longer than')}
             value={duration(data.p50_ms)}
             note={say('1 in 20 longer than {time}', { time: duration(data.p95_ms) })}
           />
         )}
-        {isWait(feature.category) ? (
+        {isWait(issue.category) ? (
           <Tile
             label={say('Time lost')}
-            value={duration(feature.totals.waited_ms)}
-            note={say('longest {time}', { time: duration(feature.totals.longest_ms) })}
+            value={duration(issue.totals.waited_ms)}
+            note={say('longest {time}', { time: duration(issue.totals.longest_ms) })}
           />
         ) : null}
         <Tile
           label={say('Devices')}
-          value={count(feature.totals.devices, lang.value)}
+          value={count(issue.totals.devices, lang.value)}
           note={
             data.killed > 0
               ? say('{n} killed while hung', { n: exact(data.killed, lang.value) })

@@ -11,7 +11,7 @@ import { count, percent } from '../../model/format';
 import { Ago, Bar, Panel } from '../parts';
 
 export function Side({ data }: { data: Issue }): JSX.Element {
-  const { feature, range } = data;
+  const { issue, range } = data;
   const drawn = bars(
     data.series,
     data.bucket_s,
@@ -22,7 +22,7 @@ export function Side({ data }: { data: Issue }): JSX.Element {
   );
   return (
     <>
-      {isOfProcess(feature.category) ? null : (
+      {isOfProcess(issue.category) ? null : (
         <Panel title={say('How long')}>
           <Histogram bins={data.durations} lang={lang.value} />
         </Panel>
@@ -31,15 +31,15 @@ export function Side({ data }: { data: Issue }): JSX.Element {
         <Trend
           bars={drawn}
           lang={lang.value}
-          what={say(counted([feature.category]))}
+          what={say(counted([issue.category]))}
           unit={(value) => count(value, lang.value)}
           whole
           height={110}
         />
         <p class="dim small">
-          {say('First seen')}: <Ago at={feature.first_seen_at} />, {feature.first_version}
+          {say('First seen')}: <Ago at={issue.first_seen_at} />, {issue.first_version}
           <br />
-          {say('Last seen')}: <Ago at={feature.last_seen_at} />, {feature.last_version}
+          {say('Last seen')}: <Ago at={issue.last_seen_at} />, {issue.last_version}
         </p>
       </Panel>
       <Panel title={say('Where')}>

@@ -1,4 +1,4 @@
-/* /:app/issues - the list on two levels: level 1 by Caller1 or by kind, level 2 the features in it. */
+/* /:app/issues - the list on two levels: level 1 by Caller1 or by kind, level 2 the issues in it. */
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -24,7 +24,7 @@ export const lastList = signal<string[]>([]);
 /* Groups a page: it stays small whatever is unfolded first. */
 const PAGE_GROUPS = 40;
 
-/* With this few features in all, every group is unfolded until the reader folds one. */
+/* With this few issues in all, every group is unfolded until the reader folds one. */
 const FEW = 12;
 
 /* Kinds of the list of memory; the other list has all else, unless it is asked for one of them. */
@@ -56,7 +56,7 @@ export function IssuesPage({ app, memory = false }: { app: string; memory?: bool
           <p class="dim">
             {say('{groups|group|groups} · {issues|issue|issues} · {events|event|events}', {
               groups: exact(result.data.total, lang.value),
-              issues: exact(result.data.features_total, lang.value),
+              issues: exact(result.data.issues_total, lang.value),
               events: count(result.data.totals.events, lang.value),
             })}
           </p>
@@ -65,7 +65,7 @@ export function IssuesPage({ app, memory = false }: { app: string; memory?: bool
           <p class="dim">
             {say('{groups|group|groups} · {issues|issue|issues} · {events|event|events} · {time} lost', {
               groups: exact(result.data.total, lang.value),
-              issues: exact(result.data.features_total, lang.value),
+              issues: exact(result.data.issues_total, lang.value),
               events: count(result.data.totals.events, lang.value),
               time: duration(result.data.totals.waited_ms),
             })}
@@ -145,11 +145,11 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
   const table = useRef<HTMLTableElement>(null);
   const { groups } = data;
   const pages = usePages(data);
-  const ids = groups.flatMap((group) => group.features.map((feature) => feature.id));
+  const ids = groups.flatMap((group) => group.issues.map((issue) => issue.id));
   if (query.value.after === '') lastList.value = ids;
   else if (!lastList.value.includes(ids[0] ?? '')) lastList.value = [...lastList.value, ...ids];
   const open = query.value.open;
-  const isOpen = (key: string) => (open === null ? data.features_total <= FEW : open.includes(key));
+  const isOpen = (key: string) => (open === null ? data.issues_total <= FEW : open.includes(key));
   const fold = (key: string) => {
     const now = groups.map((group) => group.key).filter(isOpen);
     patch({ open: isOpen(key) ? now.filter((one) => one !== key) : [...now, key] });
@@ -182,7 +182,7 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
       <table class="issues" ref={table} aria-rowcount={data.total}>
         <caption class="offscreen">{say('Issues, grouped; the buttons in the head sort')}</caption>
         <Head
-          what={say(counted(groups.flatMap((group) => group.features.map((feature) => feature.category))))}
+          what={say(counted(groups.flatMap((group) => group.issues.map((issue) => issue.category))))}
           memory={memory}
         />
         {groups.map((group) => (

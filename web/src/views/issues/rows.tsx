@@ -1,8 +1,8 @@
-/* The rows of a list of issues: groups, the features in them, and the same without groups. */
+/* The rows of a list of issues: groups, the issues in them, and the same without groups. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Feature, Group } from '../../api/types';
+import type { IssueSummary, Group } from '../../api/types';
 import { Spark } from '../../charts/spark';
 import { lang, say } from '../../lib/i18n';
 import { go, query } from '../../lib/location';
@@ -13,8 +13,8 @@ import { base } from '../../model/name';
 import { carried, href } from '../../model/view';
 import { Ago } from '../parts';
 
-/* Features shown at once of one group: a page stays small whatever is unfolded first. */
-const SHOWN_FEATURES = 20;
+/* Issues shown at once of one group: a page stays small whatever is unfolded first. */
+const SHOWN_ISSUES = 20;
 
 type Columns = readonly [key: string | null, label: string, cell: string][];
 
@@ -43,7 +43,7 @@ function issueHref(app: string, id: string): string {
   return href({ name: 'issue', app, id }, carried(query.value));
 }
 
-function Numbers({ row, memory }: { row: Group | Feature; memory: boolean }): JSX.Element {
+function Numbers({ row, memory }: { row: Group | IssueSummary; memory: boolean }): JSX.Element {
   if (memory)
     return (
       <>
@@ -78,8 +78,8 @@ interface GroupProps {
 
 export function GroupRows({ app, memory, group, open, fold }: GroupProps): JSX.Element {
   const [from, setFrom] = useState(0);
-  const top = group.features[0];
-  const shown = group.features.slice(from, from + SHOWN_FEATURES);
+  const top = group.issues[0];
+  const shown = group.issues.slice(from, from + SHOWN_ISSUES);
   return (
     <tbody data-group={group.key}>
       <tr class="group">
@@ -93,7 +93,7 @@ export function GroupRows({ app, memory, group, open, fold }: GroupProps): JSX.E
           </button>
           {!open && top ? (
             <p class="sub">
-              {group.features.length === 1 ? '' : `${say('{n} issues, first', { n: group.features.length })} `}
+              {group.issues.length === 1 ? '' : `${say('{n} issues, first', { n: group.issues.length })} `}
               <a href={issueHref(app, top.id)}>{top.id}</a> {top.caller2 ? `${say('in')} ${top.caller2}` : ''}{' '}
               <Tags row={top} />
             </p>
@@ -106,27 +106,27 @@ export function GroupRows({ app, memory, group, open, fold }: GroupProps): JSX.E
         </td>
       </tr>
       {open
-        ? shown.map((feature) => (
-            <FeatureRow
-              key={feature.id}
+        ? shown.map((issue) => (
+            <IssueRow
+              key={issue.id}
               app={app}
               memory={memory}
-              feature={feature}
-              title={feature.caller1 === group.title ? 2 : 1}
+              issue={issue}
+              title={issue.caller1 === group.title ? 2 : 1}
             />
           ))
         : null}
-      {open && group.features.length > SHOWN_FEATURES ? (
-        <tr class="feature">
+      {open && group.issues.length > SHOWN_ISSUES ? (
+        <tr class="issue">
           <th scope="row" colSpan={memory ? MEMORY_COLUMNS.length : COLUMNS.length}>
             <span class="row">
               {from > 0 ? (
-                <button type="button" onClick={() => setFrom(from - SHOWN_FEATURES)}>
+                <button type="button" onClick={() => setFrom(from - SHOWN_ISSUES)}>
                   {say('‹ Previous')}
                 </button>
               ) : null}
-              {from + shown.length < group.features.length ? (
-                <button type="button" onClick={() => setFrom(from + SHOWN_FEATURES)}>
+              {from + shown.length < group.issues.length ? (
+                <button type="button" onClick={() => setFrom(from + SHOWN_ISSUES)}>
                   {say('Next ›')}
                 </button>
               ) : null}
@@ -134,7 +134,7 @@ export function GroupRows({ app, memory, group, open, fold }: GroupProps): JSX.E
                 {say('{from}–{to} of {total}', {
                   from: from + 1,
                   to: from + shown.length,
-                  total: group.features.length,
+                  total: group.issues.length,
                 })}
               </span>
             </span>
@@ -145,7 +145,7 @@ export function GroupRows({ app, memory, group, open, fold }: GroupProps): JSX.E
   );
 }
 
-function Tags({ row }: { row: Feature }): JSX.Element {
+function Tags({ row }: { row: IssueSummary }): JSX.Element {
   return (
     <>
       <span class={`tag kind-${row.category}`}>{kindWord(row.category)}</span>
@@ -156,42 +156,42 @@ function Tags({ row }: { row: Feature }): JSX.Element {
   );
 }
 
-function FeatureRow(props: { app: string; memory: boolean; feature: Feature; title: 1 | 2 }): JSX.Element {
-  const { app, memory, feature, title } = props;
-  const to = issueHref(app, feature.id);
-  const name = title === 1 || !feature.caller2 ? feature.caller1 : feature.caller2;
+function IssueRow(props: { app: string; memory: boolean; issue: IssueSummary; title: 1 | 2 }): JSX.Element {
+  const { app, memory, issue, title } = props;
+  const to = issueHref(app, issue.id);
+  const name = title === 1 || !issue.caller2 ? issue.caller1 : issue.caller2;
   const versions =
-    feature.first_version === feature.last_version
-      ? feature.last_version
-      : `${feature.first_version} → ${feature.last_version}`;
+    issue.first_version === issue.last_version
+      ? issue.last_version
+      : `${issue.first_version} → ${issue.last_version}`;
   return (
-    <tr class="feature" onDblClick={() => go(to)}>
+    <tr class="issue" onDblClick={() => go(to)}>
       <th scope="row">
         <a href={to} data-row>
-          <span class="id">{feature.id}</span>
-          {title === 2 && feature.caller2 ? <span class="dim">{say('in')} </span> : null}
+          <span class="id">{issue.id}</span>
+          {title === 2 && issue.caller2 ? <span class="dim">{say('in')} </span> : null}
           <span class="fn">{name}</span>
         </a>
-        <Tags row={feature} />
-        {title === 1 && feature.caller2 ? (
+        <Tags row={issue} />
+        {title === 1 && issue.caller2 ? (
           <p class="sub">
-            {say('in')} {feature.caller2}
+            {say('in')} {issue.caller2}
           </p>
         ) : null}
       </th>
-      <Numbers row={feature} memory={memory} />
+      <Numbers row={issue} memory={memory} />
       <td class="wide-only versions">{versions}</td>
       <td class="num wide-only">
-        <Ago at={feature.last_seen_at} />
+        <Ago at={issue.last_seen_at} />
       </td>
     </tr>
   );
 }
 
 /* The same rows without groups, for the overview. */
-export function FeatureTable(props: { app: string; features: readonly Feature[]; memory?: boolean }): JSX.Element {
-  const { app, features, memory = false } = props;
-  const what = say(counted(features.map((feature) => feature.category)));
+export function IssueTable(props: { app: string; issues: readonly IssueSummary[]; memory?: boolean }): JSX.Element {
+  const { app, issues, memory = false } = props;
+  const what = say(counted(issues.map((issue) => issue.category)));
   return (
     <table class="issues flat">
       <caption class="offscreen">{memory ? say('Issues of memory') : say('Issues that cost most')}</caption>
@@ -205,8 +205,8 @@ export function FeatureTable(props: { app: string; features: readonly Feature[];
         </tr>
       </thead>
       <tbody>
-        {features.map((feature) => (
-          <FeatureRow key={feature.id} app={app} memory={memory} feature={feature} title={1} />
+        {issues.map((issue) => (
+          <IssueRow key={issue.id} app={app} memory={memory} issue={issue} title={1} />
         ))}
       </tbody>
     </table>

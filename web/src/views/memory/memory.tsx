@@ -21,7 +21,7 @@ export function MemoryPage({ app, id }: { app: string; id: string }): JSX.Elemen
 }
 
 function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element {
-  const { feature } = data;
+  const { issue } = data;
   const tab = useTab(MEMORY_TABS);
   return (
     <>
@@ -30,18 +30,18 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
       <div class="tiles">
         <Tile
           label={say('Events')}
-          value={count(feature.totals.events, lang.value)}
-          note={say('{n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
+          value={count(issue.totals.events, lang.value)}
+          note={say('{n|report|reports}', { n: exact(issue.totals.reports, lang.value) })}
         />
-        <Tile label={say('Most held')} value={bytes(feature.most_bytes)} note={feature.subject} />
+        <Tile label={say('Most held')} value={bytes(issue.most_bytes)} note={issue.subject} />
         <Tile
           label={say('Killed for it')}
           value={exact(data.killed, lang.value)}
-          note={say('of {n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
+          note={say('of {n|report|reports}', { n: exact(issue.totals.reports, lang.value) })}
         />
         <Tile
           label={say('Devices')}
-          value={count(feature.totals.devices, lang.value)}
+          value={count(issue.totals.devices, lang.value)}
           note={
             data.foreground > 0
               ? say('{n} in the foreground', { n: exact(data.foreground, lang.value) })

@@ -15,7 +15,7 @@ import { counted } from '../../model/event';
 import { count, duration, exact, percent } from '../../model/format';
 import { carried, href } from '../../model/view';
 import { NothingLeft, Waiting } from '../empty';
-import { FeatureTable } from '../issues/rows';
+import { IssueTable } from '../issues/rows';
 import { Ago, Bar, Loaded, now, Panel } from '../parts';
 import { RatesPanel } from './rates';
 import { TurnsTable } from './turns';
@@ -108,14 +108,14 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
       </Panel>
       <RatesPanel app={app} />
       <Panel title={say('Issues that cost most')} aside={<a href={list('-impact')}>{say('All issues')}</a>}>
-        <FeatureTable app={app} features={data.top} />
+        <IssueTable app={app} issues={data.top} />
       </Panel>
       {data.memory_top.length > 0 ? (
         <Panel
           title={say('Issues of memory')}
           aside={<a href={href({ name: 'memory', app }, carried(query.value))}>{say('All issues of memory')}</a>}
         >
-          <FeatureTable app={app} features={data.memory_top} memory />
+          <IssueTable app={app} issues={data.memory_top} memory />
         </Panel>
       ) : null}
       <div class="columns">
