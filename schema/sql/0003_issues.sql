@@ -29,7 +29,7 @@ CREATE TABLE issue (
 );
 CREATE INDEX issue_by_blame ON issue (app_id, blame_key, issue_id) WHERE blame_key IS NOT NULL;
 COMMENT ON TABLE issue IS 'A cluster of reports with one feature (Caller1, Caller2, Category+Reason). Reference table.';
-COMMENT ON COLUMN issue.issue_id IS 'Number of the issue; shown as H-<number>, of foom and memory as M-<number>.';
+COMMENT ON COLUMN issue.issue_id IS 'Number of the issue; shown as I-<number>, of foom and memory as M-<number>.';
 COMMENT ON COLUMN issue.app_id IS 'App it is an issue of.';
 COMMENT ON COLUMN issue.feature_key IS 'Hash of the feature: BLAKE2b-128 of its parts.';
 COMMENT ON COLUMN issue.blame_key IS 'Hash of the feature without the scene; null where a rule named the scene, and of memory.';

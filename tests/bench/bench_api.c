@@ -271,9 +271,9 @@ int main(int argc, char **argv)
     slow += measure(&api, "issue_list_by_devices", "/api/v1/apps/redis/issues?sort=-devices&limit=200", list_floor,
                     false, LIMIT_DEVICES);
     slow += measure(&api, "overview", "/api/v1/apps/redis/overview", overview_floor, false, LIMIT);
-    slow += measure(&api, "issue", "/api/v1/apps/redis/issues/H-1", issue_floor, false, LIMIT);
-    slow += measure(&api, "flame", "/api/v1/apps/redis/issues/H-1/flame", stacks_floor, true, LIMIT);
-    slow += measure(&api, "flame_folded", "/api/v1/apps/redis/issues/H-1/flame?max=500", stacks_floor, true, LIMIT);
+    slow += measure(&api, "issue", "/api/v1/apps/redis/issues/I-1", issue_floor, false, LIMIT);
+    slow += measure(&api, "flame", "/api/v1/apps/redis/issues/I-1/flame", stacks_floor, true, LIMIT);
+    slow += measure(&api, "flame_folded", "/api/v1/apps/redis/issues/I-1/flame?max=500", stacks_floor, true, LIMIT);
     pg_close(pg);
     pgtest_stop(NULL);
     return slow ? 1 : 0;

@@ -65,7 +65,7 @@ await play(async (server, browser) => {
   for (const letter of ['j', 'o', 'j']) await page.keyboard.press(letter);
   await page.waitForFunction(() => document.activeElement?.matches('a[data-row]'));
   await page.keyboard.press('Enter');
-  await page.waitForURL(/\/many\/issues\/H-\d+/);
+  await page.waitForURL(/\/many\/issues\/I-\d+/);
   await settle(page);
   await page.keyboard.press('1');
   await page.locator('table.stack').waitFor();

@@ -74,13 +74,13 @@ await play(async (server, browser) => {
 
   const mire = async (...words) =>
     (await run(join(BUILD, 'server/mire'), ['issues', ...words, '--app', 'alike', '--author', 'lee', '--server', server.url])).stdout;
-  assert.match(await mire('merge', once.id, '--into', often.id, '--preview'), /\+ H-\d+ {2}\S+ in \S+: 3 reports/);
+  assert.match(await mire('merge', once.id, '--into', often.id, '--preview'), /\+ I-\d+ {2}\S+ in \S+: 3 reports/);
   assert.equal((await api('/issues')).issues_total, list.issues_total, 'a preview changes nothing');
   const said = await mire('merge', once.id, '--into', often.id);
   assert.equal((await api(`/issues/${often.id}`)).issue.members, 2);
   await mire('unmerge', often.id, '--act', said.match(/act (\d+)/)[1]);
   assert.deepEqual((await api('/issues')).groups, list.groups);
-  await assert.rejects(mire('merge', 'H-999', '--into', often.id), /not there/);
+  await assert.rejects(mire('merge', 'I-999', '--into', often.id), /not there/);
   assert.deepEqual(complaints, []);
   await holdsTheRules(browser, here);
   console.log('merged and taken back');

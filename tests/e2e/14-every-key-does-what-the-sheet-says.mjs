@@ -53,7 +53,7 @@ await play(async (server, browser) => {
   };
   /* The issue whose graph has a row of two frames or more the earliest, and which row. */
   const forks = [];
-  for (const { id } of groups.flatMap((group) => group.issues).filter((one) => one.id.startsWith('H-'))) {
+  for (const { id } of groups.flatMap((group) => group.issues).filter((one) => one.id.startsWith('I-'))) {
     const { parent } = await getJson(`${server.url}/api/v1/apps/mapview/issues/${id}/flame`);
     const rows = [];
     for (const at of parent) rows.push(at < 0 ? 0 : rows[at] + 1);
@@ -160,7 +160,7 @@ await play(async (server, browser) => {
       await open('/mapview/issues');
       await page.locator('main a[data-row]').first().focus();
       await press('Enter');
-      await page.waitForURL((url) => /\/issues\/H-\d+$/.test(url.pathname));
+      await page.waitForURL((url) => /\/issues\/I-\d+$/.test(url.pathname));
     },
     ']': async () => {
       await tried.Enter();

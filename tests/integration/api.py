@@ -249,10 +249,10 @@ def shown(merges, splits):
             compare(probe, now, slug, rng)
         for issue, into in merges.items():
             slug = next(a["slug"] for a in w.apps if a["app_id"] == app(issue))
-            same(probe.get("getIssue", f"/api/v1/apps/{slug}/issues/H-{issue}"), now.issue(slug, into, now.span()))
-            assert probe.ask(f"/i/H-{issue}")[1]["Location"] == f"/{slug}/issues/H-{into}"
-            listed = probe.get("listIssues", f"/api/v1/apps/{slug}/issues?q=H-{issue}%20")["groups"]
-            assert f"H-{into}" in [f["id"] for g in listed for f in g["issues"]], listed
+            same(probe.get("getIssue", f"/api/v1/apps/{slug}/issues/I-{issue}"), now.issue(slug, into, now.span()))
+            assert probe.ask(f"/i/I-{issue}")[1]["Location"] == f"/{slug}/issues/I-{into}"
+            listed = probe.get("listIssues", f"/api/v1/apps/{slug}/issues?q=I-{issue}%20")["groups"]
+            assert f"I-{into}" in [f["id"] for g in listed for f in g["issues"]], listed
         for h in [h for h in now.events if h["issue_id"] in (1, 90)][:20]:
             slug, name = "redis", now.name(h["issue_id"])
             assert probe.ask(f"/r/{h['report_id']}")[1]["Location"] == f"/{slug}/issues/{name}/reports/{h['report_id']}"
@@ -263,17 +263,17 @@ def doors(probe, w):
     """What is refused, and how it is said."""
     base = "/api/v1/apps/redis"
     probe.refused(404, "/api/v1/apps/nosuch/overview", "nosuch")
-    probe.refused(404, base + "/issues/H-999", "H-999")
-    probe.refused(404, base + "/issues/H-6", "H-6")
-    probe.refused(404, base + "/issues/X", "H-1042")
-    probe.refused(404, base + "/issues/H-1/memory", "memory")
-    probe.refused(404, base + "/issues/H-1/reports/latest/memory", "none of memory")
+    probe.refused(404, base + "/issues/I-999", "I-999")
+    probe.refused(404, base + "/issues/I-6", "I-6")
+    probe.refused(404, base + "/issues/X", "I-1042")
+    probe.refused(404, base + "/issues/I-1/memory", "memory")
+    probe.refused(404, base + "/issues/I-1/reports/latest/memory", "none of memory")
     probe.refused(404, "/api/v1/apps/mapview/issues/M-11/reports/yesterday/memory", "latest")
-    probe.refused(400, base + "/issues/H-1/flame?of=bytes", "ms")
+    probe.refused(400, base + "/issues/I-1/flame?of=bytes", "ms")
     probe.refused(400, "/api/v1/apps/mapview/issues/M-11/flame?of=ms", "objects")
-    probe.refused(404, base + "/issues/H-1/reports/yesterday", "latest")
-    probe.refused(404, base + "/issues/H-1/reports/00000000-0000-7000-8000-000000000000")
-    probe.refused(404, base + "/issues/H-1/flame?root=0123456789abcdef", "0123456789abcdef")
+    probe.refused(404, base + "/issues/I-1/reports/yesterday", "latest")
+    probe.refused(404, base + "/issues/I-1/reports/00000000-0000-7000-8000-000000000000")
+    probe.refused(404, base + "/issues/I-1/flame?root=0123456789abcdef", "0123456789abcdef")
     probe.refused(404, "/api/v1/nothing")
     probe.refused(400, base + "/overview?t=yesterday", "t is", "24h")
     probe.refused(400, base + "/overview?colour=red", "colour", "kind")
@@ -286,26 +286,26 @@ def doors(probe, w):
     probe.refused(400, base + "/issues?state=shut", "resolved")
     probe.refused(400, base + "/issues?q=" + "x" * 201, "200")
     probe.refused(400, base + "/issues?cursor=zzz", "cursor")
-    probe.refused(400, base + "/issues/H-1/flame?max=9", "200000")
-    probe.refused(400, base + "/issues/H-1/flame?root=xyz", "16 hex")
+    probe.refused(400, base + "/issues/I-1/flame?max=9", "200000")
+    probe.refused(400, base + "/issues/I-1/flame?root=xyz", "16 hex")
     first = probe.get("listIssues", base + "/issues?limit=1")
     probe.refused(400, base + f"/issues?limit=1&sort=title&cursor={first['next']}", "cursor")
     found = probe.get("listIssues", base + "/issues?q=KEYSCOMMAND%20exec")
-    assert [f["id"] for g in found["groups"] for f in g["issues"]] == ["H-4"], found
-    assert probe.get("listIssues", base + "/issues?q=h-3")["issues_total"] == 1
+    assert [f["id"] for g in found["groups"] for f in g["issues"]] == ["I-4"], found
+    assert probe.get("listIssues", base + "/issues?q=i-3")["issues_total"] == 1
     assert probe.get("listIssues", base + "/issues?q=%25")["issues_total"] == 0
     same(probe.get("listApps", "/api/v1/apps"), w.apps_list())
-    whole = probe.get("getFlame", base + "/issues/H-1/flame")
-    folded = probe.get("getFlame", base + "/issues/H-1/flame?max=12")
+    whole = probe.get("getFlame", base + "/issues/I-1/flame")
+    folded = probe.get("getFlame", base + "/issues/I-1/flame?max=12")
     assert len(folded["name"]) <= 12 and folded["value"][0] == whole["value"][0] and "other" in folded["names"]
     past = "?t=2020-01-01..2020-01-02"
-    quiet = probe.get("getIssue", base + "/issues/H-1" + past)
+    quiet = probe.get("getIssue", base + "/issues/I-1" + past)
     assert quiet["issue"]["totals"]["reports"] == quiet["p95_ms"] == 0 and quiet["durations"] == [] == quiet["series"]
-    assert probe.get("listReports", base + "/issues/H-1/reports" + past)["total"] == 0
-    assert probe.get("getFlame", base + "/issues/H-1/flame" + past)["value"] == [0]
-    probe.refused(404, base + "/issues/H-1/reports/latest" + past, "range")
+    assert probe.get("listReports", base + "/issues/I-1/reports" + past)["total"] == 0
+    assert probe.get("getFlame", base + "/issues/I-1/flame" + past)["value"] == [0]
+    probe.refused(404, base + "/issues/I-1/reports/latest" + past, "range")
     child = whole["hash"][5]
-    part = probe.get("getFlame", base + f"/issues/H-1/flame?root={child}")
+    part = probe.get("getFlame", base + f"/issues/I-1/flame?root={child}")
     assert part["hash"][0] == child and part["value"][0] == whole["value"][5] and part["parent"][0] == -1
 
 
@@ -313,24 +313,24 @@ def regroup(probe, w):
     """Merging, splitting and undoing through the API: previews change nothing, acts do what they said, undoing restores."""
     base = "/api/v1/apps/redis/issues"
     who = {"author": "kim", "reason": "one bug"}
-    lists = lambda: [probe.get("listIssues", base), probe.get("getIssue", base + "/H-1"), probe.get("getIssue", base + "/H-2"),
+    lists = lambda: [probe.get("listIssues", base), probe.get("getIssue", base + "/I-1"), probe.get("getIssue", base + "/I-2"),
                      probe.get("getOverview", "/api/v1/apps/redis/overview"), probe.get("getFacets", "/api/v1/apps/redis/facets")]
     before = lists()
     own = {i: sum(h["issue_id"] == i for h in w.events) for i in (1, 2, 3)}
 
-    similar = probe.get("getSimilar", base + "/H-2/similar")
+    similar = probe.get("getSimilar", base + "/I-2/similar")
     hits = {s["issue"]["id"]: s for s in similar["suggestions"]}
-    assert "H-1" in hits and "H-2" not in hits, hits.keys()
+    assert "I-1" in hits and "I-2" not in hits, hits.keys()
     for s in hits.values():
         assert abs(sum(a["weight"] for a in s["aligned"]) - s["likeness"]) < 0.01, s
         assert s["suggested"] == (s["score"] >= similar["suggested_from"])
         for a in s["aligned"]:
             assert s["ours"]["frames"][a["ours"]]["function"] == s["theirs"]["frames"][a["theirs"]]["function"]
     assert [s["score"] for s in similar["suggestions"]] == sorted((s["score"] for s in similar["suggestions"]), reverse=True)
-    assert probe.get("getSimilar", base + "/H-5/similar")["suggestions"] == []  # has no stack to compare by
+    assert probe.get("getSimilar", base + "/I-5/similar")["suggestions"] == []  # has no stack to compare by
 
-    for operation, path, body in (("mergeIssues", "/H-1/merge", {"issues": ["H-2", "H-3"]}),
-                                  ("splitIssue", "/H-1/split", {"trees": ["H-1.00000005"]})):
+    for operation, path, body in (("mergeIssues", "/I-1/merge", {"issues": ["I-2", "I-3"]}),
+                                  ("splitIssue", "/I-1/split", {"trees": ["I-1.00000005"]})):
         preview = probe.post(operation, base + path, who | body | {"preview": True})
         assert preview["preview"] and preview["act"] is None
         assert lists() == before, "a preview changed something"
@@ -339,50 +339,50 @@ def regroup(probe, w):
         told = lambda answer: [[(f["totals"], f["members"]) for f in answer[k]] for k in ("before", "after")] + [answer["reports"]]
         assert told(done) == told(preview)
         assert lists() != before
-        parts = probe.get("getProvenance", base + "/H-1/provenance")
+        parts = probe.get("getProvenance", base + "/I-1/provenance")
         assert parts["acts"][0]["author"] == "kim" and parts["acts"][0]["undone_at"] is None
         if operation == "mergeIssues":
             assert done["reports"] == own[2] + own[3]
-            assert [(f["id"], f["totals"]["reports"], f["members"]) for f in done["after"]] == [("H-1", sum(own.values()), 3)]
-            assert {m["id"]: m["reports"] for m in parts["members"]} == {"H-1": own[1], "H-2": own[2], "H-3": own[3]}
-            assert "H-2" not in [s["issue"]["id"] for s in probe.get("getSimilar", base + "/H-3/similar")["suggestions"]]
+            assert [(f["id"], f["totals"]["reports"], f["members"]) for f in done["after"]] == [("I-1", sum(own.values()), 3)]
+            assert {m["id"]: m["reports"] for m in parts["members"]} == {"I-1": own[1], "I-2": own[2], "I-3": own[3]}
+            assert "I-2" not in [s["issue"]["id"] for s in probe.get("getSimilar", base + "/I-3/similar")["suggestions"]]
             same(probe.get("listIssues", base), w.shown({2: 1, 3: 1}, {}).issue_list("redis", w.span()))
-            assert probe.ask_post(base + "/H-2/merge", who | {"issues": ["H-3"]})[0] == 409
+            assert probe.ask_post(base + "/I-2/merge", who | {"issues": ["I-3"]})[0] == 409
         else:
-            opened = next(f for f in done["after"] if f["id"] != "H-1")
+            opened = next(f for f in done["after"] if f["id"] != "I-1")
             five = sum(h["issue_id"] == 1 and h["tree"] == 5 for h in w.events)
-            assert opened["split_from"] == "H-1" and opened["totals"]["reports"] == five == done["reports"]
-            assert probe.get("getIssue", base + "/H-1")["issue"]["totals"]["reports"] == own[1] - five
-            assert probe.ask_post(base + "/H-1/split", who | body)[0] == 422
-        undone = probe.post("unmergeIssues", base + "/H-1/unmerge", {"author": "lee", "reason": "they differ", "act": done["act"]})
+            assert opened["split_from"] == "I-1" and opened["totals"]["reports"] == five == done["reports"]
+            assert probe.get("getIssue", base + "/I-1")["issue"]["totals"]["reports"] == own[1] - five
+            assert probe.ask_post(base + "/I-1/split", who | body)[0] == 422
+        undone = probe.post("unmergeIssues", base + "/I-1/unmerge", {"author": "lee", "reason": "they differ", "act": done["act"]})
         assert undone["reports"] == done["reports"]
         assert lists() == before, "undoing left something behind"
-        last = probe.get("getProvenance", base + "/H-1/provenance")["acts"][0]
+        last = probe.get("getProvenance", base + "/I-1/provenance")["acts"][0]
         assert (last["undone_by"], last["undone_why"]) == ("lee", "they differ") and last["undone_at"]
-        assert probe.ask_post(base + "/H-1/unmerge", who | {"act": done["act"]})[0] == 409
+        assert probe.ask_post(base + "/I-1/unmerge", who | {"act": done["act"]})[0] == 409
 
-    parts = probe.get("getProvenance", base + "/H-1/provenance")
+    parts = probe.get("getProvenance", base + "/I-1/provenance")
     assert {t["id"]: t["reports"] for t in parts["trees"]} == {
-        f"H-1.{t & 0xffffffff:08x}": sum(h["issue_id"] == 1 and h["tree"] == t for h in w.events) for t in (5, -7)}
+        f"I-1.{t & 0xffffffff:08x}": sum(h["issue_id"] == 1 and h["tree"] == t for h in w.events) for t in (5, -7)}
     assert parts["other_reports"] == sum(h["issue_id"] == 1 and h["tree"] == 0 for h in w.events)
     assert all(t["frames"][t["caller1"]]["function"] == "keysCommand" for t in parts["trees"])
 
     # By scene: what was merged with another Caller2 comes out again.
-    probe.post("mergeIssues", base + "/H-1/merge", who | {"issues": ["H-4"]})
-    assert probe.ask_post(base + "/H-1/split", who | {"caller2": w.issues[1]["caller2"]})[0] == 422
-    probe.post("splitIssue", base + "/H-1/split", who | {"caller2": w.issues[4]["caller2"]})
+    probe.post("mergeIssues", base + "/I-1/merge", who | {"issues": ["I-4"]})
+    assert probe.ask_post(base + "/I-1/split", who | {"caller2": w.issues[1]["caller2"]})[0] == 422
+    probe.post("splitIssue", base + "/I-1/split", who | {"caller2": w.issues[4]["caller2"]})
     assert lists() == before
 
-    for status, path, body in ((422, "/H-1/merge", who | {"issues": ["H-999"]}), (422, "/H-1/merge", who | {"issues": ["x"]}),
-                               (422, "/H-1/merge", {"issues": ["H-2"]}), (422, "/H-1/merge", {"author": "", "reason": "", "issues": ["H-2"]}),
-                               (409, "/H-1/merge", who | {"issues": ["H-1"]}), (422, "/H-1/split", who),
-                               (422, "/H-1/split", who | {"trees": ["H-1.0"]}), (422, "/H-1/split", who | {"trees": ["H-2.00000005"]}),
-                               (422, "/H-1/unmerge", who), (404, "/H-1/unmerge", who | {"act": 999}),
-                               (409, "/H-1/unmerge", who | {"issues": ["H-2"]}), (404, "/H-6/merge", who | {"issues": ["H-1"]})):
+    for status, path, body in ((422, "/I-1/merge", who | {"issues": ["I-999"]}), (422, "/I-1/merge", who | {"issues": ["x"]}),
+                               (422, "/I-1/merge", {"issues": ["I-2"]}), (422, "/I-1/merge", {"author": "", "reason": "", "issues": ["I-2"]}),
+                               (409, "/I-1/merge", who | {"issues": ["I-1"]}), (422, "/I-1/split", who),
+                               (422, "/I-1/split", who | {"trees": ["I-1.0"]}), (422, "/I-1/split", who | {"trees": ["I-2.00000005"]}),
+                               (422, "/I-1/unmerge", who), (404, "/I-1/unmerge", who | {"act": 999}),
+                               (409, "/I-1/unmerge", who | {"issues": ["I-2"]}), (404, "/I-6/merge", who | {"issues": ["I-1"]})):
         got = probe.ask_post(base + path, body)
         assert got[0] == status, (path, body, got)
-    assert probe.ask_post(base + "/H-1/merge", who | {"issues": ["H-2"]}, "text/plain")[0] == 415
-    assert probe.ask("POST " + base + "/H-1/merge", ["Content-Type: application/json", "{"])[0] == 400
+    assert probe.ask_post(base + "/I-1/merge", who | {"issues": ["I-2"]}, "text/plain")[0] == 415
+    assert probe.ask("POST " + base + "/I-1/merge", ["Content-Type: application/json", "{"])[0] == 400
     assert lists() == before
 
 
@@ -391,15 +391,15 @@ def lost(probe, w):
     own = [h["report_id"] for h in w.events if h["issue_id"] == 2]
     subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM event_stack WHERE report_id = '{own[-1]}'", "-c",
                     f"UPDATE event_stack SET document = 'x' WHERE report_id = '{own[-2]}'"], check=True)
-    flame = probe.get("getFlame", "/api/v1/apps/redis/issues/H-2/flame")
+    flame = probe.get("getFlame", "/api/v1/apps/redis/issues/I-2/flame")
     assert (flame["reports"], flame["reports_total"]) == (len(own) - 2, len(own)), flame["reports"]
     assert flame["reports_unreadable"] == 2
     for report in own[-2:]:
-        got = probe.get("getReport", f"/api/v1/apps/redis/issues/H-2/reports/{report}")
+        got = probe.get("getReport", f"/api/v1/apps/redis/issues/I-2/reports/{report}")
         assert got["row"]["id"] == report and got["row"]["duration_ms"] > 0
         assert got["samples"]["stacks"] == got["hot"]["frames"] == got["threads"] == [] and got["caller1"] is None
         assert got["facts"][0]["name"] == "Stacks" and "cannot be read" in got["facts"][0]["value"], got["facts"]
-    assert probe.ask("/i/H-2.md")[0] == 200
+    assert probe.ask("/i/I-2.md")[0] == 200
 
 
 def dropped(probe, w):
@@ -415,17 +415,17 @@ def dropped(probe, w):
         assert got["range"]["kept_from"] == oldest, got["range"]
         assert "kept_from" not in probe.get(operation, f"/api/v1/apps/redis/{target}?t=24h")["range"]
     own = [h for h in kept if h["issue_id"] == 1]
-    got = probe.get("getIssue", "/api/v1/apps/redis/issues/H-1")
+    got = probe.get("getIssue", "/api/v1/apps/redis/issues/I-1")
     assert got["issue"]["totals"]["devices"] == len({h["install"] for h in own})
     assert got["range"]["kept_from"] == twin.stamp(min(h["received_at"] for h in own))
 
 
 def links(probe, w):
     report = next(h for h in w.events if h["issue_id"] == 1)["report_id"]
-    assert probe.ask("/i/H-1")[1]["Location"] == "/redis/issues/H-1"
+    assert probe.ask("/i/I-1")[1]["Location"] == "/redis/issues/I-1"
     status, headers, _ = probe.ask(f"/r/{report}")
-    assert status == 302 and headers["Location"] == f"/redis/issues/H-1/reports/{report}"
-    probe.refused(404, "/i/H-999")
+    assert status == 302 and headers["Location"] == f"/redis/issues/I-1/reports/{report}"
+    probe.refused(404, "/i/I-999")
     probe.refused(404, "/r/x")
     assert probe.ask("/i/M-11")[1]["Location"] == "/mapview/memory/M-11"
     held = next(h for h in w.events if h["issue_id"] == 11)["report_id"]
@@ -433,10 +433,10 @@ def links(probe, w):
     text = probe.ask("/i/M-11.md")[2].decode()
     assert text.startswith("# M-11: `TileCache::insert(Key, Tile&&)`\n") and "/mapview/memory/M-11?t=" in text, text
     assert "Largest stack of `Malloc 48.00 KiB`" in text and "tiles.cc:118   <- Caller1" in text, text
-    status, headers, body = probe.ask("/i/H-1.md")
+    status, headers, body = probe.ask("/i/I-1.md")
     text = body.decode()
     assert status == 200 and headers["Content-Type"].startswith("text/markdown"), status
-    assert text.startswith("# H-1: `keysCommand`\n") and "<- Caller1" in text and "processCommand" in text, text
+    assert text.startswith("# I-1: `keysCommand`\n") and "<- Caller1" in text and "processCommand" in text, text
 
 
 def files(probe, web):
@@ -447,7 +447,7 @@ def files(probe, web):
     (web / "assets/app-1a2b.js.gz").write_text("gzip")
     (web / "icon.svg").write_text("<svg/>")
     (web.parent / "secret.txt").write_text("secret")
-    for path in ("/", "/redis", "/redis/issues/H-1", "/redis/versions/8.0.1"):
+    for path in ("/", "/redis", "/redis/issues/I-1", "/redis/versions/8.0.1"):
         status, headers, body = probe.ask(path)
         assert (status, body, headers["Cache-Control"]) == (200, b"<!doctype html>hello", "no-cache"), path
         assert headers["Content-Type"] == "text/html; charset=utf-8"

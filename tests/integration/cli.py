@@ -59,7 +59,7 @@ def issues():
     code, out, err = mire("issues", "--server", url + "/", "--app", "redis", "--t", "24h")
     lines = out.splitlines()
     assert code == 0 and lines[0].split() == ["ISSUE", "CALLER1", "CALLER2", "WHY", "EVENTS", "DEVICES", "WORST"], (out, err)
-    assert any(re.match(r"H-1 +keysCommand +processCommand +hang/cpu +\d+ +\d+ +\d+\.\d s$", x) for x in lines), out
+    assert any(re.match(r"I-1 +keysCommand +processCommand +hang/cpu +\d+ +\d+ +\d+\.\d s$", x) for x in lines), out
     assert len({len(x) for x in lines}) == 1, "columns do not line up"
     assert server.asked[-1].startswith("/api/v1/apps/redis/issues?t=24h")
     code, out, _ = mire("issues", "--app", "redis", "--json", MIRE_SERVER=url)
@@ -162,7 +162,7 @@ def what_is_wrong_is_said():
             (("show", "a", "b"), 2, "mire show: one report, please: there is 'b' too"),
             (("memory",), 2, "mire memory: which file? Say FILE"),
             (("issues", "lits"), 2, "mire issues: there is no 'lits': merge, split, unmerge, or options alone for the list"),
-            (("issues", "merge", "H-1", "--app", "a", "--author", "b"), 2, "mire issues merge: into which? Say --into ISSUE"),
+            (("issues", "merge", "I-1", "--app", "a", "--author", "b"), 2, "mire issues merge: into which? Say --into ISSUE"),
             (("issues", "split", "--bogus"), 2, "mire issues split: unrecognized option '--bogus'"),
             (("key",), 2, "mire key: create, list or revoke?"),
             (("key", "maek", "a"), 2, "mire key: there is no 'maek': create, list or revoke?"),

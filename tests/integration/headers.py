@@ -52,7 +52,7 @@ def ask(port, method, target, *headers, body=b""):
 def every_answer_carries_the_policy(port):
     json_answers = [("GET", "/healthz", 200), ("GET", "/api/v1/apps", 200), ("GET", "/api/v1/none", 404), ("GET", "/api", 404),
                     ("GET", "/api/v1/apps/none/overview", 404), ("GET", "/api/v1/apps?x=1", 400), ("DELETE", "/api/v1/apps", 405),
-                    ("BREW", "/", 405), ("GET", "/i/H-1", 404), ("POST", "/api/v1/reports", 411)]
+                    ("BREW", "/", 405), ("GET", "/i/I-1", 404), ("POST", "/api/v1/reports", 411)]
     for method, target, status in json_answers:
         got = ask(port, method, target)
         kind = "application/json" if status == 200 else "application/problem+json"
@@ -93,7 +93,7 @@ def files_go_out_whole_and_in_the_best_form(port):
         assert got.headers["content-type"] == "text/javascript; charset=utf-8"
     part = ask(port, "GET", "/assets/app-1a2b.js", "Range: bytes=0-4")
     assert (part.status, part.body) == (200, SCRIPT) and "content-range" not in part.headers
-    assert ask(port, "GET", "/redis/issues/H-1").body == b"<!doctype html>page"
+    assert ask(port, "GET", "/redis/issues/I-1").body == b"<!doctype html>page"
     assert ask(port, "GET", "/assets/none.js").headers["content-type"] == "application/problem+json"
 
 

@@ -76,7 +76,7 @@ class Server(http.server.BaseHTTPRequestHandler):
 
 
 CALLS = (("listIssues", 200, "issues --app a"), ("listIssues.memory", 200, "issues --app a"), ("listApps", 404, "issues --app a"),
-         ("problem.no-such-issue", 404, "issues --app a"), ("mergeIssues", 200, "issues merge H-1 --into H-2 --app a --author b"),
+         ("problem.no-such-issue", 404, "issues --app a"), ("mergeIssues", 200, "issues merge I-1 --into I-2 --app a --author b"),
          ("getRollout", 200, "rollout show a"), ("getRollout", 200, "rollout history a"), ("getRules", 200, "rules history a"),
          ("getRekey", 200, "rekey list a"), ("getRulesJob", 200, "rules preview a /dev/null --key k"))
 

@@ -43,10 +43,10 @@ const ALL: Answers = {
   '/facets': facets,
   '/overview': overview,
   '/issues': issues,
-  '/issues/H-1': issue,
-  '/issues/H-1/reports': reports,
-  '/issues/H-1/reports/latest': report,
-  '/issues/H-1/flame': flame,
+  '/issues/I-1': issue,
+  '/issues/I-1/reports': reports,
+  '/issues/I-1/reports/latest': report,
+  '/issues/I-1/flame': flame,
 };
 
 let asked: URL[] = [];
@@ -125,14 +125,14 @@ it('the filters of the address are sent as the contract writes them', async () =
 it('the list shows both levels, and folding a group goes into the address', async () => {
   open('/redis-server/issues');
   const group = await screen.findByRole('button', { name: /^keysCommand/ });
-  expect(screen.getByRole('link', { name: /H-1\b.*processCommand/ })).toBeTruthy();
+  expect(screen.getByRole('link', { name: /I-1\b.*processCommand/ })).toBeTruthy();
   fireEvent.click(group);
   await waitFor(() => expect(query.value.open).not.toContain(issues.groups[0]!.key));
-  expect(screen.queryByRole('link', { name: /H-4\b.*execCommand/ })).toBeNull();
+  expect(screen.queryByRole('link', { name: /I-4\b.*execCommand/ })).toBeNull();
 });
 
 it('an issue opens at the hottest stack, with Caller1, Caller2 and the repeat of each frame', async () => {
-  open('/redis-server/issues/H-1');
+  open('/redis-server/issues/I-1');
   await screen.findByText('Caller1');
   expect(screen.getByText('Caller2')).toBeTruthy();
   expect(screen.getAllByText('20/20').length).toBeGreaterThan(3);
@@ -140,11 +140,11 @@ it('an issue opens at the hottest stack, with Caller1, Caller2 and the repeat of
   await waitFor(() => expect(location.search).toBe('?tab=stack'));
 });
 
-const LOCK: Answers = { ...ALL, '/issues/H-1': lockIssue, '/issues/H-1/reports/latest': lockReport };
-const POWER: Answers = { ...ALL, '/issues/H-1/reports/latest': powerReport, '/issues/H-1/flame': threadsFlame };
+const LOCK: Answers = { ...ALL, '/issues/I-1': lockIssue, '/issues/I-1/reports/latest': lockReport };
+const POWER: Answers = { ...ALL, '/issues/I-1/reports/latest': powerReport, '/issues/I-1/flame': threadsFlame };
 
 it('a lock names who held it, and shows that thread before the others', async () => {
-  open('/redis-server/issues/H-1', LOCK);
+  open('/redis-server/issues/I-1', LOCK);
   await screen.findByText(/held by thread journal/);
   expect(screen.getByText('mostly held by journal in flush_journal')).toBeTruthy();
   expect(screen.getByText('Lock held by')).toBeTruthy();
@@ -155,7 +155,7 @@ it('a lock names who held it, and shows that thread before the others', async ()
 });
 
 it('a report says what its clocks, its filters and its cost were', async () => {
-  open('/redis-server/issues/H-1', LOCK);
+  open('/redis-server/issues/I-1', LOCK);
   await screen.findByText(/the machine slept 1\.2 s besides/);
   expect(screen.getByText(/2 more like it, 5\.4 s together, were counted on the device and not sent/)).toBeTruthy();
   expect(screen.getByText(/412 wake-ups, 5\.0 KiB stored, sampling slowed down 1 time to stay cheap/)).toBeTruthy();
@@ -164,7 +164,7 @@ it('a report says what its clocks, its filters and its cost were', async () => {
 });
 
 it('the server and the device each say who is to blame', async () => {
-  open('/redis-server/issues/H-1', LOCK);
+  open('/redis-server/issues/I-1', LOCK);
   const row = (await screen.findByText('The device')).closest('tr')!;
   expect(row.textContent).toContain('cache_lookup');
   expect(row.textContent).toContain('100');
@@ -172,12 +172,12 @@ it('the server and the device each say who is to blame', async () => {
 });
 
 it('an event of the whole process shows its load and the hottest thread', async () => {
-  open('/redis-server/issues/H-1', POWER);
+  open('/redis-server/issues/I-1', POWER);
   await screen.findByText(/93% of a processor over/);
   expect(screen.getByText('in the background')).toBeTruthy();
   expect(screen.getByText('of thread encoder-0')).toBeTruthy();
   expect(screen.queryByText(/samples cover/)).toBeNull();
-  open('/redis-server/issues/H-1?tab=tree', POWER);
+  open('/redis-server/issues/I-1?tab=tree', POWER);
   expect((await screen.findAllByText('encoder')).length).toBeGreaterThan(0);
 });
 
@@ -225,7 +225,7 @@ it('allocations name the suspects, why, and who allocated them', async () => {
 
 it('where frames are called by another name than the process, the page says by which', async () => {
   const facts = [...report.facts, { name: 'path', value: '/usr/bin/redis-check-rdb' }];
-  open('/redis-server/issues/H-1?tab=stack', { ...ALL, '/issues/H-1/reports/latest': { ...report, facts } });
+  open('/redis-server/issues/I-1?tab=stack', { ...ALL, '/issues/I-1/reports/latest': { ...report, facts } });
   const picker = await screen.findByRole('group', { name: 'Report' });
   expect(picker.textContent).toContain('redis-server is the file redis-check-rdb');
 });
@@ -328,7 +328,7 @@ it('every tab of an issue draws', async () => {
     ['reports', '63610791'],
     ['raw', 'Operating system'],
   ] as const) {
-    open(`/redis-server/issues/H-1?tab=${tab}`);
+    open(`/redis-server/issues/I-1?tab=${tab}`);
     expect((await screen.findAllByText(text)).length, tab).toBeGreaterThan(0);
     cleanup();
   }
@@ -352,7 +352,7 @@ it('when filters leave nothing, the page offers to drop them', async () => {
 });
 
 it('a problem shows its title, its request id and a way to try again', async () => {
-  open('/redis-server/issues/H-1', { ...ALL, '/issues/H-1': 500 });
+  open('/redis-server/issues/I-1', { ...ALL, '/issues/I-1': 500 });
   expect(await screen.findByText(problem.title)).toBeTruthy();
   expect(screen.getByText(problem.request_id)).toBeTruthy();
   serve(ALL);
@@ -361,7 +361,7 @@ it('a problem shows its title, its request id and a way to try again', async () 
 });
 
 it.each([
-  ['/redis-server/issues/H-1', '/issues/H-1', 'All issues', '/redis-server/issues'],
+  ['/redis-server/issues/I-1', '/issues/I-1', 'All issues', '/redis-server/issues'],
   ['/redis-server/memory/M-1', '/issues/M-1', 'All issues of memory', '/redis-server/memory'],
   ['/redis-server', '/overview', 'All apps', '/'],
 ])('what is not there leads to what is: %s', async (path, key, words, to) => {
@@ -373,9 +373,9 @@ it.each([
 
 it('a share of values of which none is known is not shown', async () => {
   const unknown = { name: 'model', values: [{ key: '', count: 3, share: 1, lift: null }] };
-  open('/redis-server/issues/H-1', {
+  open('/redis-server/issues/I-1', {
     ...ALL,
-    '/issues/H-1': { ...issue, distributions: [...issue.distributions.filter((one) => one.name !== 'model'), unknown] },
+    '/issues/I-1': { ...issue, distributions: [...issue.distributions.filter((one) => one.name !== 'model'), unknown] },
   });
   expect(await screen.findByText('Architecture')).toBeTruthy();
   expect(screen.queryByText('Model')).toBeNull();

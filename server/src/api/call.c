@@ -200,7 +200,7 @@ static int find_path(struct call *call, const struct call_kind *kind)
     if (rc == READ_NONE)
         return call_missing(call, "There is no app \"%.63s\".", call->slug);
     if (rc == 0 && kind->has_issue && issue_parse(&call->issue, request_param(call->request, 1)) != 0)
-        return call_missing(call, "\"%.40s\" is no issue; they look like H-1042 or M-77.",
+        return call_missing(call, "\"%.40s\" is no issue; they look like I-1042 or M-77.",
                             request_param(call->request, 1));
     return rc == 0 && kind->has_issue ? call_show(call) : rc;
 }

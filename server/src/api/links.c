@@ -1,4 +1,4 @@
-/* links.c - short permalinks: /i/H-1042 and /r/<report id> lead to the page, /i/H-1042.md is the issue for a ticket. */
+/* links.c - short permalinks: /i/I-1042 and /r/<report id> lead to the page, /i/I-1042.md is the issue for a ticket. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/params.h"
@@ -174,7 +174,7 @@ static int answer_ticket(struct call *call, const char *slug)
     return CALL_REPLIED;
 }
 
-/* Of the page: "/redis/issues/H-1", "/redis/memory/M-77". */
+/* Of the page: "/redis/issues/I-1", "/redis/memory/M-77". */
 static char *path_of(struct arena *arena, const struct home *home)
 {
     return arena_printf(arena, "/%s/%s/%s", home->slug, home->memory ? "memory" : "issues",
@@ -193,7 +193,7 @@ static int answer_issue_link(struct call *call)
     if (ticket)
         name[len - 3] = '\0';
     if (issue_parse(&call->issue, name) != 0)
-        return call_missing(call, "\"%.40s\" is no issue; they look like H-1042 or M-77.", name);
+        return call_missing(call, "\"%.40s\" is no issue; they look like I-1042 or M-77.", name);
     int rc = read_issue_home(&home, call->tx, call->arena, call->issue);
     if (rc == READ_NONE)
         return call_missing(call, "There is no issue %.40s.", name);

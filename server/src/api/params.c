@@ -186,7 +186,7 @@ int hash_parse(uint64_t *out, const char *text)
 
 int issue_parse(int64_t *out, const char *text)
 {
-    if (strncmp(text, "H-", 2) != 0 && strncmp(text, "M-", 2) != 0)
+    if (strncmp(text, "I-", 2) != 0 && strncmp(text, "M-", 2) != 0)
         return -1;
     return integer_parse(out, text + 2, 0, INT64_MAX);
 }

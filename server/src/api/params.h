@@ -36,7 +36,7 @@ int integer_parse(int64_t *out, const char *text, int64_t low, int64_t high);
 /* 16 lower-case hex digits. */
 int hash_parse(uint64_t *out, const char *text);
 
-/* "H-1042" -> 1042; "M-77" -> 77: the letter tells people of what kind it is, the number is the issue. */
+/* "I-1042" -> 1042; "M-77" -> 77: the letter tells people what it is about, and the number alone is the issue. */
 int issue_parse(int64_t *out, const char *text);
 
 /* A UUID in its usual form, any version, lower case. */

@@ -100,7 +100,7 @@ void part_trend(struct json_writer *w, const double *trend)
 struct issue_name part_issue_name(int64_t issue, bool memory)
 {
     struct issue_name name;
-    snprintf(name.text, sizeof name.text, "%c-%" PRId64, memory ? 'M' : 'H', issue);
+    snprintf(name.text, sizeof name.text, "%c-%" PRId64, memory ? 'M' : 'I', issue);
     return name;
 }
 

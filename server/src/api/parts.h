@@ -32,13 +32,13 @@ void part_counts(struct json_writer *w, const struct totals *totals);
 void part_facet(struct json_writer *w, const char *key, const struct facet_value *shares, size_t count);
 void part_series(struct json_writer *w, const struct point *points, size_t count);
 void part_trend(struct json_writer *w, const double *trend);
-/* "H-1042", of memory "M-77": what people call an issue. */
+/* "I-1042", of memory "M-77": what people call an issue. */
 struct issue_name {
     char text[24];
 };
 struct issue_name part_issue_name(int64_t issue, bool memory);
 
-/* "H-1042.1a2b3c4d": one tree of an issue, by the issue of its reports' key. */
+/* "I-1042.1a2b3c4d": one tree of an issue, by the issue of its reports' key. */
 struct tree_name {
     char text[40];
 };

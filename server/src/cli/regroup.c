@@ -66,7 +66,7 @@ static void put_body(struct json_writer *w, const struct regrouping *r)
     json_write_close(w, '}');
 }
 
-/* "H-1 keysCommand in processCommand: 63 reports" of each feature. */
+/* "I-1 keysCommand in processCommand: 63 reports" of each feature. */
 static void tell_issues(const struct json *json, const char *key, const char *before)
 {
     uint32_t list = json_member(json, 0, key);

@@ -1,10 +1,10 @@
 /*
  * cluster.h - feature -> issue: one issue an app and feature, and which issues are shown as one from the start.
  *
- *     Caller1 load in scene onOpen     H-1
- *     Caller1 load in scene onTimer    H-7, shown as H-1: one trouble, whichever way it is come to
+ *     Caller1 load in scene onOpen     I-1
+ *     Caller1 load in scene onTimer    I-7, shown as I-1: one trouble, whichever way it is come to
  *     ...
- *     the fifth scene                  H-9, shown as itself, as all further ones: load is a helper of many, and only
+ *     the fifth scene                  I-9, shown as itself, as all further ones: load is a helper of many, and only
  *                                      the scene tells its troubles apart
  *
  * The scene is in every key. An issue that is opened for a further scene of a known Caller1 (of the same kind and

@@ -2,8 +2,8 @@
  * alias.h - issues, or trees of them, that somebody wants shown as another issue: rows that are added and undone, and
  * what follows of them (docs/adr/0024-merges-and-splits-as-alias-rows.md).
  *
- *     issue_alias    H-4 -> H-1    who, when, why             the log; a row is undone, never deleted
- *     issue_shown    H-4 -> H-1    followed to the end        what lists and pages join
+ *     issue_alias    I-4 -> I-1    who, when, why             the log; a row is undone, never deleted
+ *     issue_shown    I-4 -> I-1    followed to the end        what lists and pages join
  *
  * Reports and counters keep the issue of their key. Every function runs inside the caller's transaction, which holds
  * the app's row from pg_alias_begin on: changes of one app come one after the other.

@@ -18,7 +18,7 @@
 #define EVENT_IN_VIEW "app_id = $1 AND received_at >= $2 AND received_at < $3 AND " IN_VERSIONS
 #define HOUR_IN_VIEW "app_id = $1 AND slot = ANY ($6::smallint[]) AND hour >= $2 AND hour < $3 AND " IN_VERSIONS
 #define ISSUE_TEXT \
-    "lower(concat_ws(' ', CASE WHEN i.subject = '' THEN 'H-' ELSE 'M-' END || i.issue_id, i.caller1, i.caller2," \
+    "lower(concat_ws(' ', CASE WHEN i.subject = '' THEN 'I-' ELSE 'M-' END || i.issue_id, i.caller1, i.caller2," \
     " i.caller1_image, i.caller2_image, i.reason, i.category, i.subject))"
 #define HAS_WORDS(words) \
     "NOT EXISTS (SELECT FROM unnest(" words "::text[]) word WHERE strpos(coalesce(w.texts, " ISSUE_TEXT "), lower(word)) = 0)"

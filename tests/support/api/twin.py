@@ -98,7 +98,7 @@ class World:
         return rows
 
     def name(self, issue_id):
-        return f"{'M' if self.issues[issue_id]['subject'] else 'H'}-{issue_id}"
+        return f"{'M' if self.issues[issue_id]['subject'] else 'I'}-{issue_id}"
 
     def summary(self, issue_id, events, span):
         i = self.issues[issue_id]

@@ -69,17 +69,17 @@ def examples():
         h["doc"]["frames"][f] for h in [next(h for h in w.events if h["issue_id"] == issue)] for f in h["doc"]["hot"]["stack"])]
     ours, theirs = stack(2), stack(1)
     pairs = [(a, b) for a, f in enumerate(ours) for b, g in enumerate(theirs) if f == g][-4:]
-    end = lambda issue, frames: {"issue": f"H-{issue}", "tree": f"H-{issue}.0000000{issue}", "frames": frames, "caller1": next(
+    end = lambda issue, frames: {"issue": f"I-{issue}", "tree": f"I-{issue}.0000000{issue}", "frames": frames, "caller1": next(
         n for n, f in enumerate(frames) if f["function"] == w.issues[issue]["caller1"])}
-    yield "getSimilar", {"range": w.range([], span), "id": "H-2", "trees": 1, "suggested_from": 0.6, "suggestions": [
+    yield "getSimilar", {"range": w.range([], span), "id": "I-2", "trees": 1, "suggested_from": 0.6, "suggestions": [
         {"issue": from_1, "score": 0.42, "likeness": 0.44, "members": 2, "suggested": False, "ours": end(2, ours),
          "theirs": end(1, theirs), "aligned": [{"ours": a, "theirs": b, "weight": 0.11} for a, b in pairs]}]}
-    yield "getProvenance", {"range": w.range([], span), "id": "H-1", "members": [
+    yield "getProvenance", {"range": w.range([], span), "id": "I-1", "members": [
         {"id": f["id"], **{k: f[k] for k in ("caller1", "caller2", "category", "reason", "state", "first_seen_at")},
          "reports": f["totals"]["reports"], "events": f["totals"]["events"]} for f in (from_1, from_2)],
-        "trees": [{"id": "H-1.00000005", "issue": "H-1", "reports": 16, "events": 16, "first_seen_at": from_1["first_seen_at"],
+        "trees": [{"id": "I-1.00000005", "issue": "I-1", "reports": 16, "events": 16, "first_seen_at": from_1["first_seen_at"],
                    "last_seen_at": from_1["last_seen_at"], "frames": theirs, "caller1": end(1, theirs)["caller1"]}],
-        "other_reports": 14, "acts": [{"act": 7, "kind": "merge", "what": "H-2", "into": "H-1", "author": "kim",
+        "other_reports": 14, "acts": [{"act": 7, "kind": "merge", "what": "I-2", "into": "I-1", "author": "kim",
                                        "reason": "both sort the whole keyspace", "at": "2026-11-20T09:12:00Z", "undone_at": None,
                                        "undone_by": "", "undone_why": ""}]}
     yield "sendReport", {"report_id": w.events[-1]["report_id"]}

@@ -118,12 +118,12 @@ static void numbers_have_nothing_around_them(void **state)
     assert_int_equal(hash_parse(&h, "00000000000000fF"), -1);
     assert_int_equal(hash_parse(&h, "ff"), -1);
     assert_int_equal(hash_parse(&h, "00000000000000ff0"), -1);
-    assert_int_equal(issue_parse(&n, "H-1042"), 0);
+    assert_int_equal(issue_parse(&n, "I-1042"), 0);
     assert_int_equal(n, 1042);
     assert_int_equal(issue_parse(&n, "M-77"), 0);
     assert_int_equal(n, 77);
     assert_int_equal(issue_parse(&n, "X-1"), -1);
-    assert_int_equal(issue_parse(&n, "H-"), -1);
+    assert_int_equal(issue_parse(&n, "I-"), -1);
     assert_true(text_is_uuid("019341f2-7b3c-7d10-8a5e-0123456789ab"));
     assert_false(text_is_uuid("019341f2-7b3c-7d10-8a5e-0123456789a"));
     assert_false(text_is_uuid("019341f2-7b3c-7d10-8a5e-0123456789abc"));

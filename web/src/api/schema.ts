@@ -1207,7 +1207,7 @@ export interface components {
         };
         /** @description An issue as a list shows it. */
         IssueSummary: {
-            /** @description H-1042; of memory M-77. */
+            /** @description I-1042; of memory M-77. */
             id: string;
             caller1: string;
             caller1_image: string;
@@ -1301,7 +1301,7 @@ export interface components {
             }[];
             /** @description Level 3: reports whose calls from the thread's entry to Caller1 are the same; each with one stack that stands for it. */
             trees: {
-                /** @description H-1042.1a2b3c4d */
+                /** @description I-1042.1a2b3c4d */
                 id: string;
                 /** @description Of its reports' key. */
                 issue: string;

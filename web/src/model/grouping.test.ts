@@ -3,8 +3,8 @@ import type { IssueSummary } from '../api/types';
 import { changes, rows } from './grouping';
 
 const stack = (letters: string, caller1: number | null) => ({
-  issue: 'H-1',
-  tree: 'H-1.00000001',
+  issue: 'I-1',
+  tree: 'I-1.00000001',
   frames: [...letters].map((one) => ({ function: one, image: 'x', role: 'app' })),
   caller1,
 });
@@ -54,6 +54,6 @@ it('tells what comes, what stays and what goes', () => {
     changes({ before, after }).map(
       (one) => `${one.issue.id} ${one.before?.totals.reports ?? '-'} ${one.after?.totals.reports ?? '-'}`,
     );
-  expect(told([issue('H-1', 2), issue('H-2', 1)], [issue('H-1', 3)])).toEqual(['H-1 2 3', 'H-2 1 -']);
-  expect(told([issue('H-1', 3)], [issue('H-1', 2), issue('H-9', 1)])).toEqual(['H-1 3 2', 'H-9 - 1']);
+  expect(told([issue('I-1', 2), issue('I-2', 1)], [issue('I-1', 3)])).toEqual(['I-1 2 3', 'I-2 1 -']);
+  expect(told([issue('I-1', 3)], [issue('I-1', 2), issue('I-9', 1)])).toEqual(['I-1 3 2', 'I-9 - 1']);
 });

@@ -71,23 +71,23 @@ it('nonsense falls back to the default', () => {
 });
 
 it('the path of a report leads to its issue with the report chosen', () => {
-  expect(unfoldReport('/shop/issues/H-1/reports/01a19c85', '?t=24h')).toBe(
-    '/shop/issues/H-1?t=24h&tab=stack&n=01a19c85',
+  expect(unfoldReport('/shop/issues/I-1/reports/01a19c85', '?t=24h')).toBe(
+    '/shop/issues/I-1?t=24h&tab=stack&n=01a19c85',
   );
   expect(unfoldReport('/shop/memory/M-1/reports/01a19c85', '')).toBe('/shop/memory/M-1?tab=held&n=01a19c85');
-  expect(unfoldReport('/shop/memory/H-1/reports/01a19c85', '')).toBeNull();
-  expect(unfoldReport('/shop/issues/H-1', '')).toBeNull();
+  expect(unfoldReport('/shop/memory/I-1/reports/01a19c85', '')).toBeNull();
+  expect(unfoldReport('/shop/issues/I-1', '')).toBeNull();
 });
 
 it('pages are told from paths', () => {
-  for (const path of ['/', '/shop', '/shop/issues', '/shop/issues/H-1042', '/shop/memory', '/shop/memory/M-77'])
+  for (const path of ['/', '/shop', '/shop/issues', '/shop/issues/I-1042', '/shop/memory', '/shop/memory/M-77'])
     expect(formatPage(parsePage(path))).toBe(path);
   for (const path of [
     '/Shop',
     '/shop/nothing',
     '/shop/issues/42',
-    '/shop/issues/H-1/x',
-    '/shop/memory/H-1',
+    '/shop/issues/I-1/x',
+    '/shop/memory/I-1',
     '/shop/issues/M-1',
   ]) {
     expect(parsePage(path).name, path).toBe('lost');

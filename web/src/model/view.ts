@@ -106,7 +106,7 @@ const ORDER = [
 ] as const;
 const KNOWN = new Set<string>(ORDER);
 const APP = /^[a-z0-9][a-z0-9-]{0,62}$/;
-const ISSUE = /^[HM]-[0-9]{1,18}$/;
+const ISSUE = /^[IM]-[0-9]{1,18}$/;
 
 /* Whether an issue is one of memory. */
 export function isMemory(id: string): boolean {
@@ -129,7 +129,7 @@ export function parsePage(path: string): Page {
 
 /* Permalinks of a report name it in the path; here that is the report cursor of its issue. Null if it is no such path. */
 export function unfoldReport(path: string, search: string): string | null {
-  const match = /^(\/[^/]+\/(?:issues\/H|memory\/M)-\d+)\/reports\/([\w-]{1,64})\/?$/.exec(path);
+  const match = /^(\/[^/]+\/(?:issues\/I|memory\/M)-\d+)\/reports\/([\w-]{1,64})\/?$/.exec(path);
   if (!match) return null;
   const tab = match[1]!.includes('/M-') ? 'held' : 'stack';
   return match[1] + formatQuery({ ...parseQuery(search), n: match[2]!, tab });

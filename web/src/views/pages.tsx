@@ -5,9 +5,9 @@ import { useEffect } from 'preact/hooks';
 import { say } from '../lib/i18n';
 import { page } from '../lib/location';
 import { isMemory } from '../model/view';
-import { Apps } from './overview/apps';
 import { IssuesPage } from './issues/issues';
 import { Late } from './late';
+import { Apps } from './overview/apps';
 import { OverviewPage } from './overview/overview';
 import { Shell } from './shell';
 

@@ -42,13 +42,13 @@ static enum bind_outcome take_names(struct bind *bind, void *out, uint32_t at)
         bind_enter(bind, NULL, i);
         outcome = bind_text(&name, bind, element, 40);
         if (!outcome && issue_parse(&asked->issues[asked->issue_count++], name) != 0)
-            outcome = bind_wrong(bind, "must be an issue, such as H-1042");
+            outcome = bind_wrong(bind, "must be an issue, such as I-1042");
         bind_leave(bind);
     }
     return outcome;
 }
 
-/* "H-3.1a2b3c4d" */
+/* "I-3.1a2b3c4d" */
 static int parse_tree(struct alias_tree *out, struct arena *arena, const char *name)
 {
     char *copy = arena_strdup(arena, name), *dot = copy ? strchr(copy, '.') : NULL, *end;
@@ -71,7 +71,7 @@ static enum bind_outcome take_trees(struct bind *bind, void *out, uint32_t at)
         bind_enter(bind, NULL, i);
         outcome = bind_text(&name, bind, element, 40);
         if (!outcome && parse_tree(&asked->trees[asked->tree_count++], bind->arena, name) != 0)
-            outcome = bind_wrong(bind, "must be a tree, such as H-1042.1a2b3c4d");
+            outcome = bind_wrong(bind, "must be a tree, such as I-1042.1a2b3c4d");
         bind_leave(bind);
     }
     return outcome;

@@ -7,8 +7,8 @@ import { patch, query } from '../../lib/location';
 import { type FunctionRow, functions, type Tree } from '../../model/flame';
 import { amount, percent } from '../../model/format';
 import { base } from '../../model/name';
-import { selected } from './selected';
 import { Bar } from '../parts';
+import { selected } from './selected';
 
 const MOST_ROWS = 120;
 const COLUMNS = [

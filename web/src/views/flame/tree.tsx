@@ -7,8 +7,8 @@ import { lang, say } from '../../lib/i18n';
 import { byHash, children, type Found, imageOf, path, roleOf, shareOf, type Tree } from '../../model/flame';
 import { amount, exact, percent } from '../../model/format';
 import { base } from '../../model/name';
-import { selected } from './selected';
 import { Bar } from '../parts';
+import { selected } from './selected';
 
 /* Rows unfolded at most, and those of them on the page: around the row that is chosen. */
 const MOST_ROWS = 20_000;

@@ -7,8 +7,8 @@ import { guessWord } from '../../lib/words';
 import { holder, isOfProcess } from '../../model/event';
 import { bytes, duration, exact, nanoseconds, percent } from '../../model/format';
 import { commonLeaf, coverage, place, withoutStack } from '../../model/stack';
-import { Ago } from '../parts';
 import { TurnsTable } from '../overview/turns';
+import { Ago } from '../parts';
 
 const REASONS: Record<string, string> = {
   cpu: 'computing',

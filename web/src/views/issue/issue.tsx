@@ -6,10 +6,10 @@ import { lang, say } from '../../lib/i18n';
 import { counted, isOfProcess, isWait } from '../../model/event';
 import { count, duration, exact } from '../../model/format';
 import { TABS } from '../../model/view';
-import { IssueHead, LoadedIssue, Tabs, useTab } from './frame';
-import { Side } from './side';
-import { NamelessNote } from './nameless';
 import { Tile } from '../overview/overview';
+import { IssueHead, LoadedIssue, Tabs, useTab } from './frame';
+import { NamelessNote } from './nameless';
+import { Side } from './side';
 import { StackTab } from './stack';
 
 export function IssuePage({ app, id }: { app: string; id: string }): JSX.Element {

@@ -13,9 +13,9 @@ import { fileOf, hotThread, isOfProcess, ofHotThread } from '../../model/event';
 import { duration, exact } from '../../model/format';
 import { base } from '../../model/name';
 import { asText, hotAsText, hotMiddle, isPartial, leafOf, perCell, place } from '../../model/stack';
+import { Bar, copy, Loaded, Moment } from '../parts';
 import { Blame, Cost, Verdict } from './event';
 import { Ownerless } from './ownerless';
-import { Bar, copy, Loaded, Moment } from '../parts';
 import { Threads } from './threads';
 import { Why } from './why';
 

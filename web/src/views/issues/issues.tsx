@@ -14,9 +14,9 @@ import { counted } from '../../model/event';
 import { count, duration, exact } from '../../model/format';
 import type { Query } from '../../model/view';
 import { NoMemory, NothingLeft, Waiting } from '../empty';
-import { COLUMNS, GroupRows, MEMORY_COLUMNS } from './rows';
 import { Loaded } from '../parts';
 import { useOverview } from '../shell';
+import { COLUMNS, GroupRows, MEMORY_COLUMNS } from './rows';
 
 /* The ids of the list last shown, in its order: [ and ] in an issue walk along them. */
 export const lastList = signal<string[]>([]);

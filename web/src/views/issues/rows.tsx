@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { IssueSummary, Group } from '../../api/types';
+import type { Group, IssueSummary } from '../../api/types';
 import { Spark } from '../../charts/spark';
 import { lang, say } from '../../lib/i18n';
 import { go, query } from '../../lib/location';
@@ -161,9 +161,7 @@ function IssueRow(props: { app: string; memory: boolean; issue: IssueSummary; ti
   const to = issueHref(app, issue.id);
   const name = title === 1 || !issue.caller2 ? issue.caller1 : issue.caller2;
   const versions =
-    issue.first_version === issue.last_version
-      ? issue.last_version
-      : `${issue.first_version} → ${issue.last_version}`;
+    issue.first_version === issue.last_version ? issue.last_version : `${issue.first_version} → ${issue.last_version}`;
   return (
     <tr class="issue" onDblClick={() => go(to)}>
       <th scope="row">

@@ -8,13 +8,13 @@ import { say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { firstRow, rowsOf, suspectsOf } from '../../model/memory';
+import { Picker } from '../issue/stack';
+import { Key } from '../issue/why';
+import { Loaded } from '../parts';
 import { Against, useOther } from './held-against';
 import { HeldHeader } from './held-header';
 import { HeldStacks } from './held-stacks';
 import { AllCategories, CategoryTable } from './held-table';
-import { Loaded } from '../parts';
-import { Picker } from '../issue/stack';
-import { Key } from '../issue/why';
 
 export function AllocationsTab({ app, id }: { app: string; id: string }): JSX.Element {
   const { t, v, n } = query.value;

@@ -9,8 +9,8 @@ import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { bytes, count, exact, percent } from '../../model/format';
 import { times } from '../../model/memory';
-import { kindOfCategory } from './held-table';
 import { Bar, Loaded } from '../parts';
+import { kindOfCategory } from './held-table';
 
 const PAGE = 50;
 

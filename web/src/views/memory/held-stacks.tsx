@@ -10,8 +10,8 @@ import { bytes, exact, offBytes, offCount, percent } from '../../model/format';
 import { type Row, type ShownStack, stacksOf } from '../../model/memory';
 import { base } from '../../model/name';
 import { asText, place } from '../../model/stack';
-import { aboutPart, kindOfCategory } from './held-table';
 import { Bar, copy, WeighedBy } from '../parts';
+import { aboutPart, kindOfCategory } from './held-table';
 
 /* Stacks shown at first; the device sends those that hold most. */
 const SHOWN = 12;

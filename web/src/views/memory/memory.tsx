@@ -5,12 +5,12 @@ import type { Issue } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { bytes, count, exact } from '../../model/format';
 import { MEMORY_TABS } from '../../model/view';
+import { IssueHead, LoadedIssue, Tabs, useTab } from '../issue/frame';
+import { NamelessNote } from '../issue/nameless';
+import { Side } from '../issue/side';
+import { Tile } from '../overview/overview';
 import { AllocationsTab } from './allocations';
 import { HeldByAll } from './held-by-all';
-import { IssueHead, LoadedIssue, Tabs, useTab } from '../issue/frame';
-import { Side } from '../issue/side';
-import { NamelessNote } from '../issue/nameless';
-import { Tile } from '../overview/overview';
 
 export function MemoryPage({ app, id }: { app: string; id: string }): JSX.Element {
   return (
