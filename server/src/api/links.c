@@ -32,8 +32,14 @@ static int redirect(struct call *call, const char *to)
 /* Text inside `...` or a fenced block: no backtick may end it, no line may break it. */
 static void add_code(struct text *out, const char *text)
 {
-    for (; *text; text++)
-        text_append(out, *text == '`' ? "'" : *text == '\n' || *text == '\r' ? " " : text, 1);
+    for (; *text; text++) {
+        if (*text == '`')
+            text_add(out, "'");
+        else if (*text == '\n' || *text == '\r')
+            text_add(out, " ");
+        else
+            text_append(out, text, 1);
+    }
 }
 
 static void add_field(struct text *out, const char *name, const char *value, const char *more)

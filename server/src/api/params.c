@@ -90,14 +90,29 @@ static int instant_parse(int64_t *out, const char **text)
     return 0;
 }
 
+/* 0: there is no such unit. */
+static int64_t seconds_of_unit(char unit)
+{
+    switch (unit) {
+    case 'm':
+        return 60;
+    case 'h':
+        return HOUR_S;
+    case 'd':
+        return 24 * HOUR_S;
+    default:
+        return 0;
+    }
+}
+
 static int back_parse(int64_t *from_s, const char *text, int64_t now_s)
 {
-    int64_t count, unit_s;
+    int64_t count;
     const char *p = text;
 
     if (digits(&count, &p, 1, 7) != 0 || count == 0)
         return -1;
-    unit_s = *p == 'm' ? 60 : *p == 'h' ? HOUR_S : *p == 'd' ? 24 * HOUR_S : 0;
+    int64_t unit_s = seconds_of_unit(*p);
     if (unit_s == 0 || p[1])
         return -1;
     *from_s = now_s - count * unit_s;
@@ -165,7 +180,9 @@ int filter_parse(struct filter *out, struct arena *arena, const char *text, cons
 
 static int hex_value(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 int hash_parse(uint64_t *out, const char *text)

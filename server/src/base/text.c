@@ -71,7 +71,9 @@ static size_t utf8_len(const unsigned char *s, size_t room)
 {
     if (s[0] < 0x80)
         return 1;
-    size_t len = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    size_t len = 2;
+    if (s[0] >= 0xe0)
+        len = s[0] >= 0xf0 ? 4 : 3;
     if (s[0] < 0xc2 || s[0] > 0xf4 || len > room)
         return 0;
     for (size_t i = 1; i < len; i++)

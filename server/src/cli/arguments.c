@@ -100,7 +100,8 @@ int cli_pick_verb(int argc, char **argv, const struct cli_verb *verbs, size_t si
             cli_wrong(argv[0], "it is '%s %s%s%s'", argv[0], verb->name, *verb->words ? " " : "", verb->words);
             return -1;
         }
-        say_add(&all, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", verb->name);
+        const char *between = i + 1 < count ? ", " : " or ";
+        say_add(&all, "%s%s", i == 0 ? "" : between, verb->name);
     }
     if (argc > 1)
         cli_wrong(argv[0], "there is no '%s': %s?", argv[1], all.bytes);

@@ -57,7 +57,10 @@ static struct figure growth_of(const struct memory_growth *grown)
     if (!grown->known)
         return figure;
     struct figure size = bytes_of(grown->bytes < 0 ? 0 - (uint64_t)grown->bytes : (uint64_t)grown->bytes);
-    snprintf(figure.text, sizeof figure.text, "%s%.38s", grown->bytes < 0 ? "-" : grown->bytes ? "+" : "", size.text);
+    const char *sign = grown->bytes > 0 ? "+" : "";
+    if (grown->bytes < 0)
+        sign = "-";
+    snprintf(figure.text, sizeof figure.text, "%s%.38s", sign, size.text);
     return figure;
 }
 

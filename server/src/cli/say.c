@@ -41,8 +41,12 @@ static const char *read_conversion(struct conversion *out, const char *at, struc
         at = read_number(&out->width, at, args);
     if (*at == '.')
         at = read_number(&out->precision, at + 1, args);
-    for (; *at && strchr("hlzjt", *at); at++)
-        out->size = *at == 'h' ? INT : *at == 'l' && at[-1] != 'l' ? LONG : *at == 'l' ? LONG_LONG : LONG;
+    for (; *at && strchr("hlzjt", *at); at++) {
+        bool again = *at == 'l' && at[-1] == 'l';
+        out->size = again ? LONG_LONG : LONG;
+        if (*at == 'h')
+            out->size = INT;
+    }
     out->letter = *at;
     return *at ? at + 1 : at;
 }
@@ -54,7 +58,10 @@ static void add_text(struct text *out, const struct conversion *c, const char *t
         out->failed = true;
         return;
     }
-    text = part ? part : text ? text : "";
+    if (part)
+        text = part;
+    else if (!text)
+        text = "";
     bool left = c->width < 0 || strchr(c->flags, '-');
     int own = (int)table_width(text), width = abs(c->width);
     table_cell(out, text, (own > width ? own : width) * (left ? 1 : -1));

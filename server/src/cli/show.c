@@ -67,7 +67,9 @@ static void print_hot(const struct cli_document *shown)
     putchar('\n');
     for (uint32_t node = doc->hot.node; node; node = doc->nodes[node].parent, at++) {
         const struct resolved_location *location = &doc->locations[doc->nodes[node].location];
-        const char *mark = (int32_t)at == doc->hot.caller1 ? "1>" : (int32_t)at == doc->hot.caller2 ? "2>" : "  ";
+        const char *mark = (int32_t)at == doc->hot.caller2 ? "2>" : "  ";
+        if ((int32_t)at == doc->hot.caller1)
+            mark = "1>";
         say(stdout, "%s %5u  %-9s %s%s", mark, doc->hot.repeat[at], role_name(location->role), location->function,
             location->inlined ? " (inlined)" : "");
         if (location->file[0])

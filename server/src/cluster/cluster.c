@@ -26,8 +26,10 @@ int cluster_assign(int64_t *issue_id_out, const struct cluster_index *index, con
     int rc = index->alone(index->context, issue->app_id);
     if (!rc) /* somebody may have opened it meanwhile */
         found = index->find(index->context, issue_id_out, issue->app_id, issue->feature_key);
-    if (rc || found)
-        return rc ? rc : found < 0 ? found : MIRE_CLUSTER_KNOWN;
+    if (rc)
+        return rc;
+    if (found)
+        return found < 0 ? found : MIRE_CLUSTER_KNOWN;
     rc = cluster_open(issue_id_out, index, issue);
     return rc ? rc : MIRE_CLUSTER_NEW;
 }

@@ -17,7 +17,9 @@
 /* Digits 0-9a-f only. -1: not one. */
 static int nibble(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static enum bind_outcome read_hex(uint8_t *out, size_t *len_out, struct bind *bind, uint32_t at, size_t least,

@@ -209,9 +209,10 @@ static int claim(struct seeking *seeking)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
     int found = rc ? rc : pg_symbol_wanted(&seeking->wanted, tx);
-    if (found > 0)
-        rc = pg_commit(&tx);
-    return found <= 0 ? found : rc ? rc : 1;
+    if (found <= 0)
+        return found;
+    rc = pg_commit(&tx);
+    return rc ? rc : 1;
 }
 
 static int arrived_in_dir(const struct seeking *seeking)

@@ -46,7 +46,9 @@ static int refuse_key(struct ingest *ingest, const struct request *request, stru
 static int refuse_body(struct ingest *ingest, const struct request *request, struct reply *reply, int check,
                        const struct problem *problem)
 {
-    int status = check == MIRE_CHECK_MALFORMED ? 400 : check == MIRE_CHECK_INVALID ? 422 : 413;
+    int status = check == MIRE_CHECK_INVALID ? 422 : 413;
+    if (check == MIRE_CHECK_MALFORMED)
+        status = 400;
     atomic_fetch_add_explicit(&ingest->refused_body, 1, memory_order_relaxed);
     return reply_problem(reply, request, status, problem);
 }

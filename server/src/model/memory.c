@@ -84,7 +84,7 @@ static int by_held(const void *a, const void *b)
     if (x->category.held_bytes != y->category.held_bytes)
         return x->category.held_bytes > y->category.held_bytes ? -1 : 1;
     int order = strcmp(x->category.name, y->category.name);
-    return order ? order : x->was < y->was ? -1 : x->was > y->was;
+    return order ? order : (x->was > y->was) - (x->was < y->was);
 }
 
 static int by_category(const void *a, const void *b)

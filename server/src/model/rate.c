@@ -10,7 +10,7 @@ struct rate rate_share(double part, double whole, double whole_sq)
     if (!(whole > 0) || !(whole_sq > 0))
         return (struct rate){0};
     double n = whole * whole / whole_sq;
-    double p = part > whole ? 1 : part > 0 ? part / whole : 0;
+    double p = fmin(1, fmax(0, part / whole));
     double middle = (p + Z * Z / (2 * n)) / (1 + Z * Z / n);
     double half = Z / (1 + Z * Z / n) * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n));
     return (struct rate){true, p, fmax(0, middle - half), fmin(1, middle + half)};

@@ -30,7 +30,9 @@ int version_compare(const char *a, const char *b)
         x += strspn(x, "0");
         y += strspn(y, "0");
         size_t i = run(x), j = run(y);
-        int order = i != j ? (i < j ? -1 : 1) : memcmp(x, y, i);
+        if (i != j)
+            return i < j ? -1 : 1;
+        int order = memcmp(x, y, i);
         if (order)
             return order;
         x += i;

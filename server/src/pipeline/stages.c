@@ -192,7 +192,10 @@ static int make_missing(struct missing_debug_row *out, const struct item *item, 
     const struct report_app *app = &item->report.app;
     static const char *const had[] = {
         [MIRE_DEPTH_UNKNOWN] = "none", [MIRE_DEPTH_NAMES] = "names", [MIRE_DEPTH_LINES] = "lines"};
-    const char *arch = image->java ? "java" : image->arch[0] ? image->arch : item->report.device.arch;
+    const char *arch = image->arch[0] ? image->arch : item->report.device.arch;
+
+    if (image->java)
+        arch = "java";
     *out = (struct missing_debug_row){.build_id = image->id,
                                       .build_id_len = image->id_len,
                                       .name = stages_cut(item, path_base(image->name)),

@@ -176,7 +176,9 @@ static void keep_running(struct embedded *embedded)
                       LOG_NUMBER("status", WIFEXITED(status) ? WEXITSTATUS(status) : 0));
         }
         bool lived = clock_mono_ns() - begun > UINT64_C(10000000000);
-        pause_ms = lived ? 100 : pause_ms * 2 < RESTART_MOST_MS ? pause_ms * 2 : RESTART_MOST_MS;
+        pause_ms = lived ? 100 : pause_ms * 2;
+        if (pause_ms > RESTART_MOST_MS)
+            pause_ms = RESTART_MOST_MS;
         if (!stopping) /* its backends leave, too, before their memory is free again */
             stopping = rest(embedded, pause_ms);
     }

@@ -194,9 +194,10 @@ static int queue_step(struct worker *worker)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
     int done = rc ? rc : pg_rekey_queue(tx);
-    if (done > 0)
-        rc = pg_commit(&tx);
-    return done <= 0 ? done : rc ? rc : 1;
+    if (done <= 0)
+        return done;
+    rc = pg_commit(&tx);
+    return rc ? rc : 1;
 }
 
 static int end_step(struct worker *worker)
@@ -205,9 +206,10 @@ static int end_step(struct worker *worker)
     arena_reset(&worker->arena);
     int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
     int done = rc ? rc : pg_rekey_end(tx, &worker->arena);
-    if (done > 0)
-        rc = pg_commit(&tx);
-    return done <= 0 ? done : rc ? rc : 1;
+    if (done <= 0)
+        return done;
+    rc = pg_commit(&tx);
+    return rc ? rc : 1;
 }
 
 int rekey_step(struct worker *worker)

@@ -100,7 +100,9 @@ static int all_there(struct pg_tx *tx, int32_t app, int64_t from, const struct a
                  " (SELECT shown_id FROM issue_shown WHERE app_id = $1 AND issue_id = $2 AND tree = 0), $2) = $4"
                  " AND NOT EXISTS (SELECT FROM issue_alias WHERE issue_id = $2 AND tree = $3 AND undone_at IS NULL)",
                  PG_INT4(app), PG_INT8(tree->issue), PG_INT4(tree->tree), PG_INT8(from));
-    return rc ? rc : pg_bool(rows, 0, 0) ? 0 : MIRE_ALIAS_NONE;
+    if (rc)
+        return rc;
+    return pg_bool(rows, 0, 0) ? 0 : MIRE_ALIAS_NONE;
 }
 
 static int by_tree(const void *a, const void *b)

@@ -47,7 +47,9 @@ int pg_version(int64_t *version_id_out, struct pg_tx *tx, int32_t app_id, struct
     if (rc)
         return rc;
     found = version_find(version_id_out, tx, app_id, version, build);
-    return found < 0 ? found : found ? 0 : MIRE_FAULT_BROKEN;
+    if (found < 0)
+        return found;
+    return found ? 0 : MIRE_FAULT_BROKEN;
 }
 
 int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN])
@@ -81,7 +83,9 @@ int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_ro
     if (rc)
         return rc;
     int found = pg_issue_find(issue_id_out, tx, issue->app_id, issue->feature_key);
-    return found < 0 ? found : found ? 0 : MIRE_FAULT_BROKEN;
+    if (found < 0)
+        return found;
+    return found ? 0 : MIRE_FAULT_BROKEN;
 }
 
 int pg_issue_scenes(int64_t *first_out, int64_t *count_out, struct pg_tx *tx, int32_t app_id,

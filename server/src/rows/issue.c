@@ -108,7 +108,8 @@ int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct are
         (*out)[i] = (struct bin){.from_ms = edges_ms[first - 1 + (int64_t)i], .to_ms = edges_ms[first + (int64_t)i]};
     for (size_t i = 0; i < used; i++) {
         int64_t at = pg_int(rows, i, 0);
-        at = at < first ? first : at > last ? last : at;
+        at = at < first ? first : at;
+        at = at > last ? last : at;
         (*out)[at - first].reports += pg_int(rows, i, 1);
     }
     return 0;

@@ -182,7 +182,9 @@ static int64_t thread_frame(struct flame *flame, const struct resolved *doc, uin
         plain--;
     memcpy(text, name, len);
     text[plain ? plain : len] = '\0';
-    int64_t number = names_number(&flame->names, len ? text : thread ? "unnamed thread" : "watched thread");
+
+    const char *unnamed = thread ? "unnamed thread" : "watched thread";
+    int64_t number = names_number(&flame->names, len ? text : unnamed);
     return number < 0 ? -1 : frame_child(flame, 0, (uint32_t)number, 0, MIRE_ROLE_THREAD);
 }
 

@@ -144,7 +144,9 @@ static struct symbol_file *judge_items(int *rc, const struct api *api, const str
 
 static const char *depth_words(const char *depth)
 {
-    return !strcmp(depth, "names") ? "names alone" : !strcmp(depth, "lines") ? "lines, no more" : "DWARF";
+    if (!strcmp(depth, "names"))
+        return "names alone";
+    return !strcmp(depth, "lines") ? "lines, no more" : "DWARF";
 }
 
 /* "app.debug is used, which has DWARF; this file has lines, no more" */
@@ -175,7 +177,9 @@ static int store(struct pg_tx *tx, struct arena *arena, struct symbol_file *kept
     int rc = pg_symbol_begin(tx, kept);
     if (rc > 0) {
         rc = pg_symbol_there(&there, tx, arena, kept->build_id, kept->debug);
-        return rc < 0 ? rc : rc ? tell_instead(kept, &there, arena) : MIRE_FAULT_RACED;
+        if (rc > 0)
+            return tell_instead(kept, &there, arena);
+        return rc < 0 ? rc : MIRE_FAULT_RACED;
     }
     if (!rc && upload && kept->hash.bytes == upload->hash.bytes)
         return pg_symbol_take(tx, kept->build_id, kept->debug, upload->hash);

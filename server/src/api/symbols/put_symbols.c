@@ -390,5 +390,7 @@ int put_upload(void *context, struct request *request, struct reply *reply)
     if (request->may_be_slow)
         return end_upload(api, request, reply, &upload);
     rc = request->body_len ? take_part(api, request, reply, &part, &upload) : 0;
-    return rc < 0 ? rc : rc ? MIRE_HTTP_DONE : MIRE_HTTP_SLOW;
+    if (rc < 0)
+        return rc;
+    return rc ? MIRE_HTTP_DONE : MIRE_HTTP_SLOW;
 }
