@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What healthy processes hold, from their own reports to a verdict on another: an app with libmire (tests/support/memory_app.c), a
+"""What healthy processes hold, from their own reports to a verdict on another: an app with libmire (tests/programs/own/memory_app.c), a
 real mired.
 
 The app draws 40 MiB of panels, as it should, and sometimes 34 MiB of maps as well, which is its fault. As long as nobody has said

@@ -1,7 +1,7 @@
 #!/bin/sh
 # integration/heap-musl - under musl a dynamically linked program's blocks are noted with their stacks.
 #
-# heap/ and allochook/ are built with musl-gcc and preloaded into tests/support/heap_small.c; what it left when it was
+# heap/ and allochook/ are built with musl-gcc and preloaded into tests/programs/own/heap_small.c; what it left when it was
 # killed is read back. Skipped where there is no musl-gcc.
 set -eu
 cd "$MIRE_SOURCE_DIR"
@@ -21,7 +21,7 @@ for source in sdk/src/heap/*.c sdk/src/heapread/*.c sdk/src/allochook/*.c sdk/sr
 done
 # shellcheck disable=SC2086
 musl-gcc $common $headers -fno-omit-frame-pointer -shared -Wl,-z,nodelete -o "$scratch/libheap.so" $sources
-musl-gcc -O2 -Wl,--eh-frame-hdr,-export-dynamic -o "$scratch/small" tests/support/heap_small.c
+musl-gcc -O2 -Wl,--eh-frame-hdr,-export-dynamic -o "$scratch/small" tests/programs/own/heap_small.c
 
 status=0
 MIRE_TABLES="$scratch/tables" LD_PRELOAD="$scratch/libheap.so" "$scratch/small" || status=$?

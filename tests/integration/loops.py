@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "tests/support"))
 from starved import judged, witness
 
-LOOPS = os.path.join(SOURCE, "tests/support/loops")
+LOOPS = os.path.join(SOURCE, "tests/programs/own/loops")
 RUN = os.path.join(BINARY, "sdk/mire-run")
 TEMP = tempfile.mkdtemp(prefix="mire-loops-")
 # How much longer than the hang its turn may take, and how far the measured length may be off: a busy machine's doing.

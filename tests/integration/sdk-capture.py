@@ -65,7 +65,7 @@ def contains(haystack, needles):
 
 def build(name, *flags):
     path = f"{TEMP}/{name}"
-    subprocess.check_call([os.environ.get("CC", "cc"), "-g", *flags, "-o", path, SOURCE + "/tests/support/victim.c", "-pthread"])
+    subprocess.check_call([os.environ.get("CC", "cc"), "-g", *flags, "-o", path, SOURCE + "/tests/programs/own/victim.c", "-pthread"])
     return path
 
 

@@ -122,7 +122,7 @@ OK = (202, {})
 def build_leaver(folder):
     """A program whose first thread leaves, as argv[1] says, while another sleeps argv[2] milliseconds."""
     path = os.path.join(folder, "leaver")
-    subprocess.run([os.environ.get("CC", "cc"), "-o", path, os.path.join(SOURCE, "tests/support/leaver.c"), "-pthread"],
+    subprocess.run([os.environ.get("CC", "cc"), "-o", path, os.path.join(SOURCE, "tests/programs/own/leaver.c"), "-pthread"],
                    check=True)
     return path
 
