@@ -68,6 +68,7 @@ static int64_t footprint(const struct memory *memory)
 static void add_memory(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts)
 {
     const struct memory *memory = &report->memory;
+
     out->event.footprint_bytes = out->event.subject_bytes = -1;
     if (report->kind != MIRE_REPORT_MEMORY)
         return;
@@ -88,6 +89,7 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
     int64_t suppressed = at_most(event->suppressed.count, MIRE_AGGREGATE_SUPPRESSED_MAX);
     int64_t suppressed_ms = at_most(event->suppressed.duration_ms.value, MIRE_AGGREGATE_SUPPRESSED_MS_MAX);
     int64_t all_ms = waited_ms + (category_is_of_process(facts->category) ? 0 : suppressed_ms);
+
     *out = (struct aggregate_rows){
         .event =
             {

@@ -110,6 +110,7 @@ static int check_names(struct call *call, const char *const *names)
                     names[0] ? known : "none");
         return CALL_REPLIED;
     }
+
     return 0;
 }
 

@@ -67,6 +67,7 @@ int document_versions_put_flows(struct json_writer *w, struct pg_tx *tx, int64_t
         json_write_i64(w, "reports", flow.reports);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     return rc;
 }

@@ -77,6 +77,7 @@ static void add_memory(struct ticket *ticket, const struct resolved *doc)
 {
     const struct memory *memory = &doc->memory;
     size_t at = 0;
+
     while (at < memory->category_count && memory->found[at].rank != 1)
         at++;
     if (at == memory->category_count || !memory_stacks_of(memory, at).count)
@@ -117,6 +118,7 @@ static int add_stack(void *context, double weight, const void *bytes, size_t len
                               : (int32_t)depth == doc.hot.caller2 ? "   <- Caller2\n"
                                                                   : "\n");
     }
+
     text_add(ticket->out, "```\n");
     return 0;
 }

@@ -30,6 +30,7 @@ static bool name_is_safe(const char *name)
             return false;
         begins = *p == '/';
     }
+
     return *name && !begins;
 }
 
@@ -73,6 +74,7 @@ static bool takes(const char *accepted, const char *coding)
         q += 3 + (q[3] == '.');
         return q[strspn(q, "0")] >= '1' && q[strspn(q, "0")] <= '9';
     }
+
     return false;
 }
 
@@ -82,6 +84,7 @@ static int read_file(struct text *out, const char *path)
     int fd MIRE_SCOPED(close_fd) = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
     char buffer[16384];
+
     ssize_t got;
 
     if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
@@ -120,6 +123,7 @@ static int send_file(const struct api *api, struct request *request, struct repl
         call_etag(request, reply, reply->text.bytes, reply->text.len);
         return 0;
     }
+
     return 1;
 }
 

@@ -60,6 +60,7 @@ static int clock_parse(struct tm *tm, const char **text)
         if (digits(&part[i], &p, 2, 2) != 0)
             return -1;
     }
+
     if (*p++ != 'Z' || part[0] > 23 || part[1] > 59 || part[2] > 59)
         return -1;
     tm->tm_hour = (int)part[0];
@@ -174,6 +175,7 @@ int filter_parse(struct filter *out, struct arena *arena, const char *text, cons
         if (!*p)
             break;
     }
+
     *out = f;
     return 0;
 }
@@ -244,6 +246,7 @@ static char *rank_parse(struct arena *arena, const char *hex)
             return NULL;
         rank[i] = (char)(high << 4 | low);
     }
+
     return rank;
 }
 

@@ -86,6 +86,7 @@ void part_series(struct json_writer *w, const struct point *points, size_t count
         json_write_close(w, ']');
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
 }
 

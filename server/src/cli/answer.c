@@ -39,6 +39,7 @@ char *answer_text(const struct json *json, uint32_t object, const char *name)
 void answer_print_flows(const struct json *json, uint32_t job, unsigned most)
 {
     uint32_t list = json_member(json, job, "flows");
+
     for (uint32_t i = 0, at = list + 1; list && most && i < json_size(json, list); i++, at = json_next(json, at)) {
         MIRE_SCOPED(free_memory) char *from = answer_text(json, at, "from_caller1");
         MIRE_SCOPED(free_memory) char *one = answer_text(json, at, "caller1");

@@ -46,6 +46,7 @@ bool cli_take_options(int *status, int *argc, char ***argv, const struct cli_opt
 {
     struct option known[CLI_OPTIONS_MAX + 2] = {{0}};
     char *command = (*argv)[0];
+
     for (size_t i = 0; i < count; i++)
         known[i] = (struct option){options[i].name, options[i].flag ? no_argument : required_argument, NULL, (int)i};
     known[count] = (struct option){"help", no_argument, NULL, HELP};
@@ -68,6 +69,7 @@ bool cli_take_options(int *status, int *argc, char ***argv, const struct cli_opt
             return false;
         }
     }
+
     *argc -= optind - 1;
     *argv += optind - 1;
     (*argv)[0] = command;
@@ -78,6 +80,7 @@ bool cli_take_options(int *status, int *argc, char ***argv, const struct cli_opt
 static bool fits(const char *words, int count)
 {
     int least = 0, most = 0;
+
     for (const char *at = words; *at; at += strspn(at, " ")) {
         size_t len = strcspn(at, " ");
         least += *at != '[';
@@ -86,6 +89,7 @@ static bool fits(const char *words, int count)
         if (len > 3 && strncmp(at - 3, "...", 3) == 0)
             most = count > most ? count : most;
     }
+
     return count >= least && count <= most;
 }
 
@@ -103,6 +107,7 @@ int cli_pick_verb(int argc, char **argv, const struct cli_verb *verbs, size_t si
         const char *between = i + 1 < count ? ", " : " or ";
         say_add(&all, "%s%s", i == 0 ? "" : between, verb->name);
     }
+
     if (argc > 1)
         cli_wrong(argv[0], "there is no '%s': %s?", argv[1], all.bytes);
     else

@@ -45,6 +45,7 @@ static size_t distance(const char *a, const char *b)
             row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
         }
     }
+
     return row[n];
 }
 
@@ -60,6 +61,7 @@ const char *cli_nearest(const char *word, const char *const *names, size_t count
             best = names[i];
         }
     }
+
     return best;
 }
 
@@ -88,6 +90,7 @@ int cli_main(int argc, char **argv)
         }
         names[i] = cli_commands[i].name;
     }
+
     const char *near = cli_nearest(argv[1], names, cli_command_count);
     say(stderr, "mire: there is no command '%s'", argv[1]);
     if (near)

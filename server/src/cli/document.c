@@ -23,6 +23,7 @@ char *cli_read_file(size_t *len_out, const char *command, const char *path)
     FILE *input = strcmp(path, "-") ? fopen(path, "rb") : stdin;
     int reason = errno;
     size_t room = FIRST_BYTES, len = 0;
+
     char *bytes = malloc(room);
     while (input && bytes && (len += fread(bytes + len, 1, room - len, input)) == room && room < FILE_MAX_BYTES) {
         char *more = realloc(bytes, room *= 2);
@@ -30,6 +31,7 @@ char *cli_read_file(size_t *len_out, const char *command, const char *path)
             free(bytes);
         bytes = more;
     }
+
     if (input && input != stdin)
         fclose(input);
     if (input && bytes) {
@@ -44,6 +46,7 @@ char *cli_read_file(size_t *len_out, const char *command, const char *path)
 static bool decode(struct cli_document *out, const char *command, const char *path, const char *bytes, size_t len)
 {
     struct decode_fault fault;
+
     switch (decode_report(&out->report, &out->arena, &fault, "mire", decode_encoding_of(bytes, len), bytes, len)) {
     case MIRE_DECODE_OK:
         return true;
@@ -65,6 +68,7 @@ static int name_frames(struct cli_document *out)
     struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
     struct symbolicate_counts counts;
     struct symbols *symbols;
+
     options.dirs = dirs;
     options.dir_count = 1;
     options.local_images = true;
@@ -81,6 +85,7 @@ static int judge(struct cli_document *out)
     struct memory_packs packs = {.rules = out->rules};
     struct rules_fault fault;
     struct suspect_rules *suspects;
+
     if (!out->report.memory.known)
         return feature_find(&out->feature, &out->arena, &out->doc, &out->report, out->rules);
     if (suspect_rules_builtin(&suspects, &fault) != MIRE_RULES_OK)
@@ -95,6 +100,7 @@ bool cli_document_make(struct cli_document *out, const char *command, const char
                        const char *rules_path)
 {
     struct rules_fault fault = {0};
+
     *out = (struct cli_document){0};
     arena_init(&out->arena, ARENA_BYTES);
     if (rules_load(&out->rules, &fault, rules_path) != MIRE_RULES_OK) {
@@ -107,6 +113,7 @@ bool cli_document_make(struct cli_document *out, const char *command, const char
         say(stderr, "%s: %s: out of memory\n", command, path);
         return false;
     }
+
     return true;
 }
 

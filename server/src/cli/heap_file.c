@@ -38,6 +38,7 @@ const char *heap_file_report(char **text_out, size_t *len_out, const char *bytes
     struct trail_row rows[MIRE_TRAIL_ROWS];
     struct heap_facts run;
     size_t extra_len;
+
     MIRE_SCOPED(free_memory) struct heap_reader *reader = malloc(sizeof *reader);
     if (!reader)
         return "out of memory";

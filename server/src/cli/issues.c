@@ -77,6 +77,7 @@ static bool line_fill(struct issue_line *line, const struct json *json, uint32_t
         line->devices = (uint64_t)member_number(json, totals, "devices");
         line->longest_s = member_number(json, totals, "longest_ms") / 1000;
     }
+
     return true;
 }
 
@@ -106,6 +107,7 @@ static void print_lines(const struct issue_line *lines, size_t count)
         caller2 = wider(caller2, lines[i].caller2);
         why = wider(why, lines[i].why);
     }
+
     int columns = table_terminal();
     if (columns)
         table_fit((int *[]){&caller1, &caller2}, 2, NAME_WIDTH_LEAST, columns - id - why - 3 * 2 - NUMBERS_WIDTH);
@@ -125,6 +127,7 @@ static void print_lines(const struct issue_line *lines, size_t count)
         else
             text_printf(&out, "%7.1f s\n", lines[i].longest_s);
     }
+
     fwrite(out.bytes, 1, out.len, stdout);
 }
 
@@ -199,6 +202,7 @@ static void say_apps(const char *url)
             say(stderr, "%s%s", before, slug);
         before = slug && *slug ? ", " : before;
     }
+
     fputs(*before == ',' ? "\n" : "mire issues: there is no app yet: `mire key create APP` makes one\n", stderr);
 }
 

@@ -67,6 +67,7 @@ static bool export(const struct cli_document *document, const struct memory_requ
 {
     struct text text = {0};
     bool good = true;
+
     if (request->pprof) {
         profile_pprof(&text, document);
         good = write_file(request->pprof, &text);
@@ -77,12 +78,14 @@ static bool export(const struct cli_document *document, const struct memory_requ
         good = write_file(request->collapsed, &text);
         text_fini(&text);
     }
+
     return good;
 }
 
 static bool show(const struct cli_document *document, const char *path, const struct memory_request *request)
 {
     const struct report *report = &document->report;
+
     if (!report->memory.known) {
         say(stderr, "mire memory: %s: this report is not about memory; `mire show` prints it\n", path);
         return false;
@@ -96,6 +99,7 @@ static bool show(const struct cli_document *document, const char *path, const st
         say(stderr, "mire memory: %s: there is no category '%s'\n", path, request->view.category);
         return false;
     }
+
     return true;
 }
 
@@ -103,6 +107,7 @@ static bool do_file(const char *path, const struct memory_request *request)
 {
     struct cli_document document;
     size_t len, text_len;
+
     MIRE_SCOPED(free_memory) char *text = NULL;
     MIRE_SCOPED(free_memory)
     char *bytes =
@@ -134,6 +139,7 @@ int cli_memory(int argc, char **argv)
                                          {"collapsed", .text = &request.collapsed},
                                          {"rules", .text = &request.rules}};
     int rc;
+
     if (!cli_take_options(&rc, &argc, &argv, options, CLI_COUNT(options), usage))
         return rc;
     if (argc == 1)
@@ -147,5 +153,6 @@ int cli_memory(int argc, char **argv)
         if (!do_file(argv[i], &request))
             rc = CLI_FAILED;
     }
+
     return rc;
 }

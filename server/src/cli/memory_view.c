@@ -26,6 +26,7 @@ static struct figure bytes_of(uint64_t bytes)
     struct figure figure;
     double value = (double)bytes;
     size_t unit = 0;
+
     while (value >= 1024 && unit + 1 < sizeof units / sizeof *units) {
         value /= 1024;
         unit++;
@@ -41,6 +42,7 @@ static struct figure count_of(uint64_t count)
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRIu64, count);
     size_t at = 0;
+
     for (int i = 0; i < len; i++) {
         if (i > 0 && (len - i) % 3 == 0)
             figure.text[at++] = ',';
@@ -54,6 +56,7 @@ static struct figure count_of(uint64_t count)
 static struct figure growth_of(const struct memory_growth *grown)
 {
     struct figure figure = {"-"};
+
     if (!grown->known)
         return figure;
     struct figure size = bytes_of(grown->bytes < 0 ? 0 - (uint64_t)grown->bytes : (uint64_t)grown->bytes);
@@ -100,6 +103,7 @@ static const char *footprint_source(const struct memory *memory)
         {"tables", "by what the notes hold (it grew after the last look)"},
         {"exit", "by its largest resident set (it grew after the last look)"},
     };
+
     for (size_t i = 0; memory->footprint_from && i < sizeof words / sizeof *words; i++)
         if (!strcmp(memory->footprint_from, words[i][0]))
             return words[i][1];
@@ -126,6 +130,7 @@ static void add_footprint(struct text *out, const struct memory *memory)
 static void add_held(struct text *out, const struct memory *memory)
 {
     uint64_t others = 0, of_allocators = 0;
+
     for (size_t i = 0; i < memory->category_count; i++)
         if (memory->categories[i].kind == MIRE_MEMORY_VM)
             *(memory_is_of_allocator(&memory->categories[i]) ? &of_allocators : &others) +=
@@ -152,6 +157,7 @@ static void add_held(struct text *out, const struct memory *memory)
 static void add_trail(struct text *out, const struct memory *memory)
 {
     size_t shown = memory->point_count < TRAIL_SHOWN ? memory->point_count : TRAIL_SHOWN;
+
     if (shown < 2)
         return;
     text_add(out, "trail     ");
@@ -179,6 +185,7 @@ static void add_monitor(struct text *out, const struct memory *memory)
         say_add(out, "%s", memory->drops[i].name);
         say_add(out, " %s", count_of(memory->drops[i].value).text);
     }
+
     if (memory->drop_count)
         text_add(out, "\n");
 }
@@ -223,6 +230,7 @@ static void add_category(struct text *out, const struct memory *memory, size_t i
     bool part = category->kind == MIRE_MEMORY_PART; /* no things, so none to count */
     struct figure fourth = memory->sampled ? fact_of(category->error_bytes) : fact_of(category->total_bytes);
     struct figure fifth = fact_of(category->peak_bytes);
+
     if (memory->sampled)
         fifth = category->error_count.known ? count_of(category->error_count.value) : (struct figure){"-"};
     add_cells(out, bytes_of(category->held_bytes).text, (part ? none : count_of(category->live_count)).text,
@@ -243,6 +251,7 @@ static void add_stack(struct text *out, const struct resolved *doc, size_t s, co
     const struct memory_stack *stack = &doc->memory.stacks[s];
     const struct memory_category *category = &doc->memory.categories[stack->category];
     size_t at = 0;
+
     say_add(out, "  %3.0f %%  %s%s in %s%s %s%s", percent(stack->bytes, category->live_bytes),
             bytes_of(stack->bytes).text, error_of(stack->error_bytes, bytes_of).text, count_of(stack->count).text,
             error_of(stack->error_count, count_of).text, category->kind == MIRE_MEMORY_VM ? "mapping" : "block",
@@ -309,6 +318,7 @@ static size_t next_category(bool *taken, const struct memory *memory, const stru
 {
     const struct memory_category *all = memory->categories;
     size_t best = memory->category_count;
+
     for (size_t i = 0; i < memory->category_count; i++)
         if (!taken[i] && is_shown(&all[i], view, largest) &&
             (best == memory->category_count || comes_before(&all[i], &all[best], view->by_count)))
@@ -328,6 +338,7 @@ static void add_rest(struct text *out, const char *much, size_t count, const cha
 static size_t add_table(struct text *out, const struct resolved *doc, const struct memory_view *view)
 {
     const struct memory *memory = &doc->memory;
+
     MIRE_SCOPED(free_memory) bool *taken = calloc(memory->category_count + 1, sizeof *taken);
     const uint64_t largest = largest_of(memory);
     size_t shown = 0, rest = 0, gone = 0, i;
@@ -344,6 +355,7 @@ static size_t add_table(struct text *out, const struct resolved *doc, const stru
         for (size_t s = 0; s < stacks.count && s < view->stacks; s++)
             add_stack(out, doc, stacks.first + s, view);
     }
+
     for (i = 0; taken && !view->category && i < memory->category_count; i++) {
         if (taken[i])
             continue;
@@ -352,6 +364,7 @@ static size_t add_table(struct text *out, const struct resolved *doc, const stru
         if (!memory_is_of_allocator(&memory->categories[i]))
             rest_bytes += memory->categories[i].held_bytes;
     }
+
     add_rest(out, bytes_of(rest_bytes).text, rest, "");
     add_rest(out, "-", gone, ", of which nothing is left");
     return shown;

@@ -100,6 +100,7 @@ static void add_mappings(struct profile *profile)
 {
     const struct report *report = &profile->document->report;
     struct text message = {0};
+
     for (size_t i = 0; i < report->image_count; i++) {
         const struct report_image *image = &report->images[i];
         char id[2 * MIRE_BUILD_ID_MAX + 1] = "";
@@ -113,6 +114,7 @@ static void add_mappings(struct profile *profile)
         add_number(&message, MAPPING_FUNCTIONS, 1);
         add_message(&profile->body, PROFILE_MAPPING, &message);
     }
+
     text_fini(&message);
 }
 
@@ -132,6 +134,7 @@ static void add_place(struct profile *profile, size_t number, const struct resol
     size_t mapping = mapping_of(report, location);
     struct text message = {0}, line = {0};
     uint64_t name = string_of(profile, location->function);
+
     add_number(&message, FUNCTION_ID, number + 1);
     add_number(&message, FUNCTION_NAME, name);
     add_number(&message, FUNCTION_SYSTEM_NAME, name);
@@ -153,6 +156,7 @@ static void add_sample(struct profile *profile, struct text *locations, const ch
                        struct amount live)
 {
     struct text message = {0}, packed = {0};
+
     add_message(&message, SAMPLE_LOCATION, locations);
     if (profile->totals) {
         add_varint(&packed, ever.objects);
@@ -179,6 +183,7 @@ static void add_stacks(struct profile *profile)
 {
     const struct resolved *doc = &profile->document->doc;
     struct text locations = {0};
+
     for (size_t i = 0; i < doc->memory.stack_count; i++) {
         const struct memory_stack *stack = &doc->memory.stacks[i];
         const struct memory_category *category = &doc->memory.categories[stack->category];
@@ -198,6 +203,7 @@ static void add_rest(struct profile *profile, const struct memory_category *cate
     struct amount ever = {beyond(category->total_count.value, told.objects),
                           beyond(category->total_bytes.value, told.bytes)};
     struct text locations = {0};
+
     if (category->kind != MIRE_MEMORY_HEAP || !profile->totals)
         ever = (struct amount){0};
     add_varint(&locations, profile->document->doc.location_count + 1);
@@ -209,6 +215,7 @@ static void add_rest(struct profile *profile, const struct memory_category *cate
 static void add_rests(struct profile *profile)
 {
     const struct memory *memory = &profile->document->doc.memory;
+
     MIRE_SCOPED(free_memory) struct amount *told = calloc(memory->category_count + 1, sizeof(*told));
     profile->body.failed = profile->body.failed || !told;
     for (size_t i = 0; told && i < memory->stack_count; i++) {
@@ -223,6 +230,7 @@ static void add_profile(struct profile *profile)
 {
     static const struct resolved_location nowhere = {.function = NOWHERE, .file = "", .image = ""};
     const struct memory *memory = &profile->document->doc.memory;
+
     string_of(profile, ""); /* the first is the empty one */
     profile->totals = !memory->sampled && memory->category_count > 0 && memory->categories[0].total_count.known;
     if (profile->totals) {
@@ -285,6 +293,7 @@ static void add_name(struct text *out, const char *name)
 static void add_outermost_first(struct text *out, const struct resolved *doc, uint32_t leaf)
 {
     size_t depth = 0;
+
     for (uint32_t node = leaf; node; node = doc->nodes[node].parent)
         depth++;
     for (size_t left = depth; left > 0; left--) {
@@ -299,6 +308,7 @@ static void add_outermost_first(struct text *out, const struct resolved *doc, ui
 void profile_collapsed(struct text *out, const struct cli_document *document)
 {
     const struct resolved *doc = &document->doc;
+
     for (size_t i = 0; i < doc->memory.stack_count; i++) {
         const struct memory_stack *stack = &doc->memory.stacks[i];
         if (stack->node)

@@ -92,6 +92,7 @@ static void tell(const struct json *json, uint32_t job)
 {
     int64_t done = answer_number(json, job, "done");
     int64_t failed = answer_number(json, job, "failed");
+
     if (is_preview(json, job))
         say(stdout,
             "%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
@@ -108,6 +109,7 @@ static void tell(const struct json *json, uint32_t job)
 static int watch(struct rekey_call *call, int64_t number)
 {
     bool terminal = isatty(STDERR_FILENO);
+
     for (;;) {
         int status = ask(call, NULL);
         uint32_t job = status ? 0 : find_job(&call->json, number);
@@ -186,6 +188,7 @@ static void print_row(const struct json *json, uint32_t job)
 static int run_list(struct rekey_call *call)
 {
     int status = ask(call, NULL);
+
     uint32_t list = status ? 0 : json_member(&call->json, 0, "jobs");
     if (!list || json_kind(&call->json, list) != MIRE_JSON_ARRAY)
         return status;

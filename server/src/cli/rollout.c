@@ -62,6 +62,7 @@ static void put_url(struct text *url, const struct rollout_options *asking, cons
 int rollout_fetch(struct rollout_options *asking, const char *version)
 {
     const struct json_limits limits = MIRE_JSON_LIMITS;
+
     MIRE_SCOPED(text_fini) struct text url = {0};
     struct json_fault fault;
     struct bind_fault where = {.text = "no rules"};
@@ -175,6 +176,7 @@ static int run_history(struct rollout_options *asking)
             text_of(author, sizeof author, &asking->json, at, "author"),
             text_of(reason, asking->answer.len, &asking->json, at, "reason"));
     }
+
     return CLI_DONE;
 }
 
@@ -235,6 +237,7 @@ static bool set_share(struct rollout_rule *rule, const char *word)
         rule->plugins[i].ppm = (uint32_t)(percent * 1e4 + 0.5);
         return true;
     }
+
     return false;
 }
 

@@ -47,6 +47,7 @@ int rollout_ramp(struct rollout_options *asking)
             &more, ",\"hold_s\":%.0f,\"crash_points\":%g,\"cpu_percent\":%g,\"reports_per_hour\":%.0f,\"backs\":%s",
             asking->hold_h * 3600, asking->crash, asking->cpu, asking->reports, asking->backs ? "true" : "false");
     }
+
     return text_failed(&rest) ? rollout_no_memory() : rollout_change(asking, acts ? "POST" : "PUT", rest.bytes, &more);
 }
 

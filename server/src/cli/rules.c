@@ -104,6 +104,7 @@ static int send(struct rules_call *call, const char *method, const char *rest, c
 static bool read_rules(struct text *out, const char *path)
 {
     size_t len;
+
     MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire rules", path);
     if (!bytes)
         return false;
@@ -152,6 +153,7 @@ static int run_packs(struct rules_call *call)
 {
     struct rules_fault fault;
     struct rules *rules;
+
     (void)call;
     if (rules_builtin(&rules, &fault) != MIRE_RULES_OK)
         return CLI_FAILED;
@@ -181,6 +183,7 @@ static int run_get(struct rules_call *call)
 static int run_history(struct rules_call *call)
 {
     int status = ask(call, "");
+
     uint32_t list = status ? 0 : json_member(&call->json, 0, "history");
     if (!list || json_kind(&call->json, list) != MIRE_JSON_ARRAY)
         return status;
@@ -193,6 +196,7 @@ static int run_history(struct rules_call *call)
             say(stdout, "%-7" PRId64 "  %-20.20s  %-16s  %s\n", answer_number(&call->json, at, "version"), made, author,
                 reason);
     }
+
     return CLI_DONE;
 }
 
@@ -236,6 +240,7 @@ static int run_preview(struct rules_call *call)
             break;
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
+
     say(stdout, "%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
         answer_number(&call->json, 0, "moved"), answer_number(&call->json, 0, "reports"),
         answer_number(&call->json, 0, "issues_new"), answer_number(&call->json, 0, "issues_gone"));

@@ -19,6 +19,7 @@ int cli_run(int argc, char **argv)
 {
     static char name[] = "mire-run";
     char self[PATH_MAX], path[PATH_MAX + 64];
+
     ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
 
     (void)argc;
@@ -31,6 +32,7 @@ int cli_run(int argc, char **argv)
         if (errno != ENOENT && errno != ENOTDIR)
             break;
     }
+
     if (!slash || errno == ENOENT || errno == ENOTDIR)
         execvp(name, argv);
     say(stderr,

@@ -34,6 +34,7 @@ static const char *read_number(int *out, const char *at, struct args *args)
 static const char *read_conversion(struct conversion *out, const char *at, struct args *args)
 {
     size_t flags = strspn(at, "-+ #0");
+
     *out = (struct conversion){.precision = -1};
     memcpy(out->flags, at, flags < sizeof out->flags ? flags : sizeof out->flags - 1);
     at += flags;
@@ -47,6 +48,7 @@ static const char *read_conversion(struct conversion *out, const char *at, struc
         if (*at == 'h')
             out->size = INT;
     }
+
     out->letter = *at;
     return *at ? at + 1 : at;
 }
@@ -88,6 +90,7 @@ static void add_conversion(struct text *out, const struct conversion *c, struct 
 {
     char spec[24], letter[2] = "";
     const char *flags = c->flags;
+
     switch (c->letter) {
     case 's':
         add_text(out, c, va_arg(args->list, const char *));

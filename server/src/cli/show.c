@@ -23,6 +23,7 @@ static void print_head(const struct cli_document *shown)
 {
     const struct report *report = &shown->report;
     const struct feature *feature = &shown->feature;
+
     say(stdout, "report     %s\n", report->id);
     say(stdout, "app        %s %s%s%s\n", report->app.name, report->app.version, report->app.build[0] ? " build " : "",
         report->app.build);
@@ -44,6 +45,7 @@ static void print_head(const struct cli_document *shown)
 static void print_left_out(const struct resolved *doc)
 {
     size_t i = 0;
+
     while (i < doc->sample_count &&
            (doc->samples[i].node != doc->hot.node || doc->samples[i].thread != doc->hot.thread))
         i++;
@@ -60,6 +62,7 @@ static void print_hot(const struct cli_document *shown)
     const struct resolved *doc = &shown->doc;
     char why[256];
     size_t at = 0;
+
     say(stdout, "\nHottest stack: %u samples in a row, of %zu", doc->hot.run, doc->sample_count);
     if (doc->hot.thread)
         say(stdout, ", thread %s", doc->threads[doc->hot.thread - 1].name);
@@ -123,6 +126,7 @@ static bool same_function(const struct tree *tree, uint32_t a, uint32_t b)
 static void print_level(const struct tree *tree, struct arena *arena, const uint32_t *set, size_t count, unsigned depth)
 {
     size_t found = 0;
+
     for (size_t i = 0; i < count; i++)
         for (uint32_t n = tree->child[set[i]]; n; n = tree->sibling[n])
             found++;
@@ -162,6 +166,7 @@ static void print_tree(struct arena *arena, const struct resolved *doc)
         .sibling = arena_array(arena, doc->node_count, sizeof *tree.sibling),
     };
     const uint32_t root = 0;
+
     if (!tree.below || !tree.child || !tree.sibling)
         return;
     for (size_t i = 0; i < doc->sample_count; i++)
@@ -173,6 +178,7 @@ static void print_tree(struct arena *arena, const struct resolved *doc)
         tree.sibling[n] = tree.child[parent];
         tree.child[parent] = (uint32_t)n;
     }
+
     say(stdout, "\nCall tree, %" PRIu64 " ms sampled\n", tree.below[0]);
     if (without)
         say(stdout, "%5.1f %% (no stack)\n", 100.0 * (double)without / (double)tree.below[0]);
@@ -193,6 +199,7 @@ static void print_images(const struct report *report)
 static void print(struct cli_document *shown)
 {
     const struct memory_view view = MEMORY_VIEW_INIT;
+
     print_head(shown);
     if (shown->doc.memory.known) {
         putchar('\n');
@@ -217,6 +224,7 @@ int cli_show(int argc, char **argv)
     const char *rules_path = NULL;
     const struct cli_option options[] = {{"rules", .text = &rules_path}};
     int status;
+
     if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
         return status;
     if (argc != 2)

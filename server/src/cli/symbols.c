@@ -38,6 +38,7 @@ static int upload_all(const struct send_options *options, bool all, char *const 
     struct send_result result = {0};
     int rc = symbols_find_files(&found, paths);
     size_t mappings = 0;
+
     for (size_t i = 0; i < found.count; i++)
         mappings += symbols_is_java(&found.files[i]);
     if (!rc && options->version && mappings != 1) {

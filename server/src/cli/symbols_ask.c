@@ -22,6 +22,7 @@ static bool has_other_contents(const struct found_file *file, const struct json 
     struct file_bytes whole, bytes;
     char digits[2 * HASH];
     uint8_t there[HASH], own[HASH];
+
     if (json_kind(json, hash) != MIRE_JSON_STRING || json_size(json, hash) != sizeof digits ||
         json_text(digits, json, hash) != sizeof digits || !hex_parse(there, digits, HASH) ||
         !symbols_map(&whole, &bytes, file))
@@ -38,6 +39,7 @@ static int read_missing(struct found_file *files, size_t count, const struct tex
     struct json json;
     struct json_fault fault;
     int rc = -1;
+
     json_init(&json);
     if (json_read(&json, &fault, answer->bytes, answer->len, &limits) == MIRE_JSON_OK) {
         uint32_t list = json_member(&json, 0, "files");

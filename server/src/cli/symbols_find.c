@@ -55,6 +55,7 @@ static int add(struct found *found, const char *path, const struct contents *con
                int fd)
 {
     const struct contents_version *version = version_of(contents, item);
+
     if (is_known(found, item))
         return 0;
     if (found->count == found->room) {
@@ -95,6 +96,7 @@ static int keep_archive(struct found *found, struct contents *contents)
 static int join_maps(struct found *found)
 {
     int fd = -1;
+
     for (size_t i = 0; i < found->count; i++) {
         struct found_file *file = &found->files[i];
         const struct maps_row *map = maps_of(&found->maps, &file->item.facts);
@@ -111,6 +113,7 @@ static int join_maps(struct found *found)
             found->missed++;
         file_bytes_unmap(&whole);
     }
+
     return 0;
 }
 
@@ -129,6 +132,7 @@ static bool is_of_use(int fd, const char *why)
 static void pass_over(struct found *found, const char *path, const char *why)
 {
     size_t i = 0;
+
     while (i < found->passed_count && strcmp(found->passed[i].why, why) != 0)
         i++;
     if (i == sizeof found->passed / sizeof *found->passed)
@@ -169,6 +173,7 @@ static int consider(struct found *found, const char *path, bool named)
     struct contents contents;
     char why[MIRE_SYMBOL_WHY];
     int rc = 0;
+
     MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         say(stderr, "mire symbols: %s: %s\n", path, strerror(errno));
@@ -204,6 +209,7 @@ static int consider(struct found *found, const char *path, bool named)
 int symbols_find_files(struct found *out, char *const *paths)
 {
     int rc = 0;
+
     *out = (struct found){0};
     FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW, NULL);
     if (!tree)
@@ -216,6 +222,7 @@ int symbols_find_files(struct found *out, char *const *paths)
             out->missed++;
         }
     }
+
     fts_close(tree);
     rc = rc ? rc : join_maps(out);
     tell_passed(out);

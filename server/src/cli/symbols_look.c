@@ -45,6 +45,7 @@ static void look_in(const struct module *module, uint64_t address, bool mangled)
 {
     struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
     char name[NAME_ROOM];
+
     size_t count = module_lookup(frames, module, address);
     if (!count)
         puts("??\n??:0");
@@ -92,6 +93,7 @@ static struct module *open_slice(const char *who, const struct pick *pick, const
     char why[MIRE_SYMBOL_WHY];
     struct module *module = NULL;
     bool one = pick->count < 2;
+
     if (!one && !slice->id_len && slice != pick->slices)
         snprintf(why, sizeof why, "has a slice for %s without a UUID; cut it out (lipo -thin)", slice->arch);
     else
@@ -107,6 +109,7 @@ static bool open_slices(struct slices *asked, const char *who, const char *path,
     struct pick pick;
     char list[MIRE_PICK_MAX * MIRE_OBJECT_ARCH];
     bool all = arch && !strcmp(arch, "all");
+
     symbols_pick(&pick, path);
     symbols_pick_list(list, sizeof list, &pick);
     pick.count += !pick.count; /* it cannot be read, which module_open says */
@@ -125,6 +128,7 @@ static bool open_slices(struct slices *asked, const char *who, const char *path,
             return false;
         asked->count++;
     }
+
     if (!asked->count)
         say(stderr, "%s: %s has no slice for %s, but for %s\n", who, pick.path, arch, list[0] ? list : "none");
     return asked->count != 0;
@@ -138,6 +142,7 @@ int cli_symbols_look(int argc, char **argv)
     const struct cli_option options[] = {
         {"mangled", .flag = &asked.mangled}, {"dir", .text = &dir}, {"arch", .text = &arch}};
     int status;
+
     if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
         return status;
     if (argc == 1)

@@ -30,6 +30,7 @@ bool symbols_maps_join(uint64_t *at_out, uint64_t *len_out, int fd, const uint8_
     uint8_t tail[MIRE_HIDDEN_TAIL];
     struct file_bytes text;
     off_t at = lseek(fd, 0, SEEK_CUR);
+
     if (!file_bytes_map(&text, map->path)) {
         say(stderr, "mire symbols: %s cannot be read: names stay hidden (__hidden#)\n", map->path);
         return false;
@@ -57,6 +58,7 @@ int symbols_maps_scratch(void)
 static void take_directory(struct maps *maps, const char *path)
 {
     DIR *directory = opendir(path);
+
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
         char whole[PATH_MAX];
         if (snprintf(whole, sizeof whole, "%s/%s", path, entry->d_name) >= (int)sizeof whole)
@@ -76,6 +78,7 @@ static void take_beside(struct maps *maps, const char *path)
                                             "../../../../../BCSymbolMaps", "../../../.."};
     const char *slash = strrchr(path, '/');
     int len = slash ? (int)(slash - path) : 1;
+
     for (size_t i = 0; i < sizeof locations / sizeof *locations; i++) {
         char location[PATH_MAX];
         if (snprintf(location, sizeof location, "%.*s/%s", len, slash ? path : ".", locations[i]) <
@@ -104,6 +107,7 @@ int symbols_maps_beside(const char *path, const uint8_t *id, size_t id_len)
     struct file_bytes file;
     uint64_t at, len, ignored, ignored_len;
     int fd = -1;
+
     if (!file_bytes_map(&file, path))
         return -1;
     if (object_begins(file.bytes, file.len))

@@ -11,6 +11,7 @@ static void find_file(struct pick *out, const char *path)
 {
     struct stat st;
     char pattern[PATH_MAX];
+
     glob_t found;
     snprintf(out->path, sizeof out->path, "%s", path);
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode) ||
@@ -26,6 +27,7 @@ void symbols_pick(struct pick *out, const char *path)
     struct file_bytes file;
     struct object_facts facts;
     uint64_t at, len;
+
     *out = (struct pick){0};
     find_file(out, path);
     if (!file_bytes_map(&file, out->path))
@@ -38,6 +40,7 @@ void symbols_pick(struct pick *out, const char *path)
             slice->id_len = facts.id_len;
         }
     }
+
     file_bytes_unmap(&file);
 }
 

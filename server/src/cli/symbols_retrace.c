@@ -65,6 +65,7 @@ static const char *skip_method(const char *at)
 static const char *skip_any_space(const char *at)
 {
     static const char *const wide[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80"};
+
     for (const char *before = NULL; before != at;) {
         before = at;
         at = skip_space(at);
@@ -108,6 +109,7 @@ static bool read_names(struct java_frame *out, const char *at, bool alone)
 {
     const char *end = begins_name(*at) ? skip_name(at) : at;
     const char *dot = end > at ? memrchr(at, '.', (size_t)(end - at)) : NULL;
+
     if (*end == '<' && end[-1] == '.')
         dot = end - 1;
     const char *method_end = dot ? skip_method(dot + 1) : at;
@@ -170,6 +172,7 @@ static void write_frame(struct trace_line *out, const char *text, const struct j
 {
     char number[16];
     const char *mark = strstr(text, "at ");
+
     out->len = 0;
     if (is_other && (!mark || mark > frame->class_name.at))
         mark = skip_space(text);
@@ -215,6 +218,7 @@ static void print_frames(const struct retrace_answer *answer, const char *text, 
 {
     uint16_t choices = (uint16_t)(answer->frames[answer->count - 1].choice + 1);
     struct trace_line line;
+
     for (size_t level = 0; level < answer->count; level++)
         for (uint16_t choice = 0; choice < choices; choice++) {
             const struct retrace_frame *found = frame_at(answer, choice, level);
@@ -235,6 +239,7 @@ static void print_classes(struct retrace_carry *carry, const struct retrace *ret
 {
     const char *from = text;
     struct trace_line out = {.len = 0};
+
     out.text[0] = '\0';
     *carry = (struct retrace_carry){0};
     for (const char *at = text; *at;) {
@@ -254,6 +259,7 @@ static void print_classes(struct retrace_carry *carry, const struct retrace *ret
         add(&out, name ? name : at, name ? len : (size_t)(end - at));
         from = at = end;
     }
+
     add_text(&out, from);
     print_line(out.text);
 }
@@ -286,6 +292,7 @@ static void look_frame(struct retrace_carry *carry, const struct retrace *retrac
                                         .method = copy(method, &frame->method),
                                         .file = copy(file, &file_span),
                                         .line = frame->line};
+
     char *colon = strrchr(file, ':');
     if (colon && frame->line)
         *colon = '\0';
@@ -334,6 +341,7 @@ int symbols_retrace(const char *path, char *const *frames, int count)
     struct retrace *retrace = NULL;
     struct retrace_carry carry = {0};
     char lines[2][LINE_ROOM];
+
     const char *wrong = file_bytes_map(&file, path) ? object_open(&object, &file, NULL, 0, 1) : "cannot be read";
     if (!wrong)
         wrong = retrace_open(&retrace, object);

@@ -54,6 +54,7 @@ static size_t keep_answer(char *bytes, size_t size, size_t count, void *context)
 static bool line_open(struct connection *line, struct sending *sending)
 {
     char authorization[256];
+
     *line = (struct connection){.sending = sending, .curl = curl_easy_init()};
     snprintf(authorization, sizeof authorization, "Authorization: Bearer %.200s", sending->options->key);
     line->headers = curl_slist_append(NULL, authorization);
@@ -80,6 +81,7 @@ static void line_close(struct connection *line)
 static long perform(struct connection *line, const char *url)
 {
     long status = 0;
+
     line->answer_len = 0;
     line->answer[0] = '\0';
     curl_easy_setopt(line->curl, CURLOPT_URL, url);
@@ -137,6 +139,7 @@ static long put_part(struct connection *line, const char *name, const struct fil
     char url[8192], sum[2 * HASH + 1];
     uint8_t hash[HASH];
     struct body_part part = {file->bytes + at, len, 0};
+
     hash_blake2b(hash, HASH, part.bytes, len);
     hex_format(sum, hash, HASH);
     snprintf(url, sizeof url, "%s/api/v1/symbols/uploads/%s?at=%" PRIu64 "&size=%zu&sum=%s",
@@ -187,6 +190,7 @@ static long send_parts(struct connection *line, const char *name, const struct f
     const struct send_options *options = line->sending->options;
     uint64_t have = 0, told = 0, before = 0;
     long status = ask_have(line, &have);
+
     for (int tries = 0; tries < TRIES;) {
         if (is_of_the_moment(status)) {
             wait_for(line, tries++);
@@ -210,6 +214,7 @@ static long send_parts(struct connection *line, const char *name, const struct f
             return status;
         }
     }
+
     return status;
 }
 
@@ -241,6 +246,7 @@ static void read_stored(char defect[MIRE_SYMBOL_WHY], char instead[MIRE_SYMBOL_W
     static const struct json_limits limits = MIRE_JSON_LIMITS;
     struct json json;
     struct json_fault fault;
+
     defect[0] = instead[0] = '\0';
     json_init(&json);
     bool good = json_read(&json, &fault, line->answer, line->answer_len, &limits) == MIRE_JSON_OK;
@@ -281,6 +287,7 @@ static void send_one(struct connection *line, const struct found_file *file)
     char instead[MIRE_SYMBOL_WHY] = "", more[MIRE_SYMBOL_WHY + 8] = "";
     uint8_t hash[HASH];
     long status = 0;
+
     if (symbols_map(&whole, &bytes, file)) {
         const char *slash = strrchr(file->path, '/');
         hash_blake2b(hash, HASH, bytes.bytes, bytes.len);
@@ -339,6 +346,7 @@ void symbols_send_files(struct send_result *out, const struct found *found, cons
     pthread_t threads[MOST];
     struct sending sending = {.found = found, .options = options, .result = out};
     unsigned started = 0;
+
     *out = (struct send_result){0};
     for (size_t i = 0; i < found->count; i++) {
         sending.wanted += found->files[i].missing;
@@ -346,6 +354,7 @@ void symbols_send_files(struct send_result *out, const struct found *found, cons
         out->known += !found->files[i].missing;
         out->damaged += !found->files[i].missing && found->files[i].defect[0];
     }
+
     for (size_t i = 0; i < found->count; i++)
         if (!found->files[i].missing && found->files[i].defect[0])
             tell(&sending, &found->files[i], "there ", found->files[i].defect, "");

@@ -55,6 +55,7 @@ void table_cell(struct text *out, const char *text, int width)
         wide -= (size_t)g.columns;
         text += g.bytes;
     }
+
     size_t pad = room - wide - cut;
     if (width < 0)
         text_printf(out, "%*s", (int)pad, "");
@@ -65,6 +66,7 @@ void table_cell(struct text *out, const char *text, int width)
         text_append(out, g.shown ? text : "?", g.shown ? g.bytes : 1);
         text += g.bytes;
     }
+
     if (width > 0)
         text_printf(out, "%*s", (int)pad, "");
 }

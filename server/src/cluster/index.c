@@ -77,6 +77,7 @@ uint32_t index_find(const struct similar *similar, uint64_t name)
 static int widen_slots(struct similar *similar, uint32_t more)
 {
     uint64_t want = similar->slot_cap ? similar->slot_cap : 1024;
+
     while (want < ((uint64_t)similar->token_count + more) * 2)
         want *= 2;
     if (want == similar->slot_cap)
@@ -156,6 +157,7 @@ int similar_add(struct similar *similar, int64_t issue, int64_t when_s, const st
         similar->frame_count += stack.count;
         member.stacks[member.stack_count++] = stack;
     }
+
     if (member.stack_count)
         similar->members[similar->member_count++] = member;
     return 0;

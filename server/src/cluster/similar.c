@@ -75,6 +75,7 @@ static double likeness(struct similar *similar, const struct question *asked, co
 {
     double common = 0, total = 0;
     uint32_t used[MIRE_SIMILAR_FRAMES], used_count = 0;
+
     for (uint32_t i = 0; i < other->count; i++) {
         double weight = index_weight(similar, other->tokens[i]) * similar->by_position[i];
         total += weight;
@@ -89,6 +90,7 @@ static double likeness(struct similar *similar, const struct question *asked, co
         if (why)
             why->pairs[why->count++] = (struct similar_pair){at, i, gained};
     }
+
     while (used_count-- > 0)
         similar->location[asked->tokens[used[used_count]]] = used[used_count] + 1;
     double all = total + asked->total + index_weight_for(similar, 1);
@@ -101,6 +103,7 @@ void similar_explain(struct similar_evidence *out, struct similar *similar, cons
                      const struct similar_stack *right)
 {
     struct question a, b;
+
     *out = (struct similar_evidence){.count = 0};
     if (!similar->member_count)
         return;
@@ -132,6 +135,7 @@ static uint32_t vote(struct similar *similar, const struct question *asked, size
 {
     const struct token *rare[MIRE_SIMILAR_STACKS * MIRE_SIMILAR_FRAMES];
     size_t rare_count = 0;
+
     for (size_t s = 0; s < asked_count; s++)
         for (uint32_t i = 0; i < asked[s].count; i++)
             if (asked[s].tokens[i] != NONE)
@@ -150,6 +154,7 @@ static uint32_t vote(struct similar *similar, const struct question *asked, size
             similar->votes[similar->ballot[member] - 1].weight += weight;
         }
     }
+
     for (uint32_t i = 0; i < count; i++)
         similar->ballot[similar->votes[i].member] = 0;
     qsort(similar->votes, count, sizeof(struct vote), by_votes);
@@ -191,6 +196,7 @@ static struct similar_hit hear(const struct scored *members, uint32_t count)
                               .member = members[0].member,
                               .asked = members[0].asked,
                               .heard = count};
+
     for (uint32_t i = 1; i < count; i++)
         if (2 * members[i].score >= members[0].score && members[i].when_s > hit.newest_s)
             hit.newest_s = members[i].when_s;
@@ -224,6 +230,7 @@ static uint32_t choose(struct scored scored[SIMILAR_SCORED], const struct simila
                        const struct similar_question *question, uint32_t count)
 {
     uint32_t kept = 0;
+
     for (uint32_t i = 0; i < count && kept < SIMILAR_SCORED; i++) {
         uint32_t number = similar->votes[i].member;
         const struct member *member = &similar->members[number];
@@ -255,6 +262,7 @@ int similar_find(struct similar_hit *hits, size_t cap, size_t *got_out, struct s
             end++;
         all[found++] = hear(scored + i, end - i);
     }
+
     qsort(all, found, sizeof(struct similar_hit), by_score);
     *got_out = found < cap ? found : cap;
     memcpy(hits, all, *got_out * sizeof(struct similar_hit));

@@ -15,6 +15,7 @@ static enum decode_outcome read_json(struct json *json, struct decode_fault *fau
 {
     const struct json_limits limits = {.depth_max = DEPTH_MAX, .values_max = VALUES_MAX, .tolerant = tolerant};
     struct json_fault wrong;
+
     switch (json_read(json, &wrong, plain, len, &limits)) {
     case MIRE_JSON_OK:
         return MIRE_DECODE_OK;
@@ -34,6 +35,7 @@ static enum decode_outcome read_model(struct report *out, struct arena *arena, s
 {
     struct bind_fault wrong;
     struct bind bind = {.json = json, .arena = arena, .fault = &wrong};
+
     switch (format->read(out, &bind)) {
     case MIRE_BIND_OK:
         return MIRE_DECODE_OK;

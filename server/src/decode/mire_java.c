@@ -12,6 +12,7 @@ struct java {                /* as it stands in the document */
 enum bind_outcome mire_read_texts(struct bind *bind, void *out, uint32_t at)
 {
     struct mire_texts *texts = out;
+
     enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_JAVA_MAX);
     if (outcome)
         return outcome;
@@ -26,6 +27,7 @@ enum bind_outcome mire_read_texts(struct bind *bind, void *out, uint32_t at)
         if (!outcome)
             bind_leave(bind);
     }
+
     texts->count = count;
     return outcome;
 }
@@ -80,6 +82,7 @@ enum bind_outcome mire_read_java(struct bind *bind, void *out, uint32_t at)
     };
     struct report *report = out;
     struct java java = {0};
+
     enum bind_outcome outcome = bind_object(bind, &java, at, fields, COUNT(fields));
     if (outcome)
         return outcome;

@@ -9,6 +9,7 @@ enum bind_outcome mire_read_map(size_t *count_out, struct bind *bind, uint32_t a
 {
     const struct json *json = bind->json;
     const char **names = arena_array(bind->arena, json_size(json, at), sizeof *names);
+
     if (!names)
         return MIRE_BIND_NO_MEMORY;
     uint32_t member = at + 1;
@@ -25,6 +26,7 @@ enum bind_outcome mire_read_map(size_t *count_out, struct bind *bind, uint32_t a
             return outcome;
         bind_leave(bind);
     }
+
     *count_out = json_size(json, at);
     return MIRE_BIND_OK;
 }

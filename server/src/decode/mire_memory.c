@@ -50,6 +50,7 @@ static enum bind_outcome read_trail(struct bind *bind, void *out, uint32_t at)
         {COLUMN(struct trail_columns, available, MIRE_NAME_AVAILABLE_BYTES, MIRE_WIRE_TRAIL_MAX, 0, UINT64_MAX)},
     };
     struct memory *memory = out;
+
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
     if (outcome)
         return outcome;
@@ -67,6 +68,7 @@ static enum bind_outcome read_trail(struct bind *bind, void *out, uint32_t at)
         if (c.available.known)
             trail[i].available_bytes = (struct fact){c.available.values[i], true};
     }
+
     memory->trail = trail;
     memory->point_count = c.at_ms.count;
     return MIRE_BIND_OK;
@@ -86,6 +88,7 @@ struct category_columns {
 static enum bind_outcome read_names(struct bind *bind, void *out, uint32_t at)
 {
     struct text_list *names = &((struct category_columns *)out)->names;
+
     enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_CATEGORIES_MAX);
     if (outcome)
         return outcome;
@@ -101,6 +104,7 @@ static enum bind_outcome read_names(struct bind *bind, void *out, uint32_t at)
             return outcome;
         bind_leave(bind);
     }
+
     return MIRE_BIND_OK;
 }
 
@@ -174,6 +178,7 @@ static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t 
 {
     struct category_columns c = {0};
     struct memory *memory = out;
+
     enum bind_outcome outcome = bind_object(bind, &c, at, category_fields, COUNT(category_fields));
     if (!outcome)
         outcome = check_lengths(bind, &c, category_fields, COUNT(category_fields), c.names.count);
@@ -188,6 +193,7 @@ static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t 
         held = memory_is_of_allocator(&categories[i]) ? 0 : categories[i].held_bytes;
         memory->held_bytes = held > UINT64_MAX - memory->held_bytes ? UINT64_MAX : memory->held_bytes + held;
     }
+
     memory->categories = categories;
     memory->category_count = c.names.count;
     return MIRE_BIND_OK;
@@ -220,6 +226,7 @@ static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
 {
     struct stack_columns c = {0};
     struct memory *memory = out;
+
     enum bind_outcome outcome = bind_object(bind, &c, at, stack_fields, COUNT(stack_fields));
     if (!outcome)
         outcome = check_lengths(bind, &c, stack_fields, COUNT(stack_fields), c.category.count);
@@ -242,6 +249,7 @@ static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
                                           .grown = growth_at(&c.grown_bytes, &c.grown_count, i),
                                           .caller1 = -1};
     }
+
     memory->stacks = stacks;
     memory->stack_count = c.category.count;
     return MIRE_BIND_OK;
@@ -294,6 +302,7 @@ enum bind_outcome mire_read_memory(struct bind *bind, void *out, uint32_t at)
         {OTHER(MIRE_NAME_COST, read_cost)},
     };
     struct report *report = out;
+
     enum bind_outcome outcome = bind_object(bind, &report->memory, at, fields, COUNT(fields));
     if (!outcome)
         outcome = facts_read(bind, &report->memory, at, &facts_memory);

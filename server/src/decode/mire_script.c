@@ -31,6 +31,7 @@ enum bind_outcome mire_read_script(struct bind *bind, void *out, uint32_t at)
     };
     struct report *report = out;
     struct script script = {0};
+
     enum bind_outcome outcome = bind_object(bind, &script, at, fields, COUNT(fields));
     if (outcome)
         return outcome;

@@ -28,6 +28,7 @@ static enum bind_outcome read_on(struct bind *bind, void *out, uint32_t at)
                 session->plugins |= 1u << plugin;
         bind_leave(bind);
     }
+
     return outcome;
 }
 
@@ -52,6 +53,7 @@ static enum bind_outcome read_class(struct bind *bind, void *rows, size_t i, con
         session->background_count = hangs.count;
         session->background_ms = hangs.duration_ms;
     }
+
     return MIRE_BIND_OK;
 }
 
@@ -100,6 +102,7 @@ static enum bind_outcome read_ends(struct bind *bind, void *out, uint32_t at)
             return bind_wrong_at(bind, "confidence_ppm", "must be at most 1000000");
         bind_leave(bind);
     }
+
     session->ends = ends;
     session->end_count = json_size(bind->json, at);
     return MIRE_BIND_OK;

@@ -15,6 +15,7 @@ enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
         {COLUMN(struct frame_columns, found, MIRE_NAME_FOUND, MIRE_WIRE_FRAMES_MAX, 0, MIRE_FOUND_SCRIPT)},
     };
     struct report *report = out;
+
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
     if (outcome)
         return outcome;
@@ -36,6 +37,7 @@ enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
         frames[i] = (struct report_frame){(int32_t)image, c.found.known ? (uint8_t)c.found.values[i] : MIRE_FOUND_PC,
                                           c.offset.values[i], NULL};
     }
+
     report->frames = frames;
     report->frame_count = c.image.count;
     return MIRE_BIND_OK;
@@ -51,6 +53,7 @@ enum bind_outcome mire_read_nodes(struct bind *bind, void *out, uint32_t at)
         {REQUIRED(COLUMN(struct node_columns, frame, MIRE_NAME_FRAME, MIRE_WIRE_NODES_MAX, 0, UINT64_MAX))},
     };
     struct report *report = out;
+
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
     if (outcome)
         return outcome;
@@ -66,6 +69,7 @@ enum bind_outcome mire_read_nodes(struct bind *bind, void *out, uint32_t at)
             return bind_wrong_element(bind, MIRE_NAME_FRAME, i, "there is no such frame");
         nodes[i + 1] = (struct report_node){(uint32_t)(i + 1 - c.up.values[i]), (uint32_t)c.frame.values[i]};
     }
+
     report->nodes = nodes;
     report->node_count = c.up.count + 1;
     return MIRE_BIND_OK;

@@ -158,6 +158,7 @@ enum decode_outcome decode_plain(char **plain_out, size_t *plain_len_out, struct
         const char *name;
         enum decode_outcome (*undo)(struct sink *sink, struct decode_fault *fault, const void *body, size_t len);
     } encodings[] = {{"zstd", undo_zstd}, {"gzip", undo_gzip}, {"identity", keep}};
+
     *fault = (struct decode_fault){0};
     struct sink sink = {.arena = arena};
     for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
@@ -171,6 +172,7 @@ enum decode_outcome decode_plain(char **plain_out, size_t *plain_len_out, struct
         *plain_len_out = sink.len;
         return MIRE_DECODE_OK;
     }
+
     snprintf(fault->text, sizeof fault->text, "unknown encoding %.40s", encoding);
     return MIRE_DECODE_UNKNOWN;
 }

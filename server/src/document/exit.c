@@ -23,6 +23,7 @@ static enum bind_outcome read_words(struct exit_words *out, struct bind *bind, u
             return outcome;
         bind_leave(bind);
     }
+
     *out = (struct exit_words){count, words};
     return MIRE_BIND_OK;
 }

@@ -38,6 +38,7 @@ static void write_categories(struct json_writer *w, const struct memory *memory)
     const struct memory_category *c = memory->categories;
     static const struct memory_found none;
     size_t count = memory->category_count;
+
     json_write_open(w, "categories", '{');
     WRITE(w, "name", text, count, c[i].name);
     WRITE(w, "kind", u64, count, c[i].kind);
@@ -68,6 +69,7 @@ static void write_stacks(struct json_writer *w, const struct memory *memory)
 {
     const struct memory_stack *s = memory->stacks;
     size_t count = memory->stack_count;
+
     json_write_open(w, "stacks", '{');
     WRITE(w, "category", u64, count, s[i].category);
     WRITE(w, "node", u64, count, s[i].node);
@@ -137,6 +139,7 @@ struct document_category_columns {
 static enum bind_outcome read_names(struct bind *bind, void *out, uint32_t at)
 {
     struct document_names *names = &((struct document_category_columns *)out)->names;
+
     enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
     if (outcome)
         return outcome;
@@ -184,6 +187,7 @@ static void category_at(struct memory_category *category, struct memory_found *f
                         const struct document_category_columns *c, size_t i)
 {
     uint64_t known = c->known.values[i];
+
     *category = (struct memory_category){
         .name = c->names.text[i],
         .kind = (enum memory_kind)c->kind.values[i],
@@ -234,6 +238,7 @@ static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t 
     };
     struct document_category_columns c = {0};
     struct memory *memory = &((struct resolved *)out)->memory;
+
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
     if (outcome)
         return outcome;
@@ -288,6 +293,7 @@ static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
     };
     struct document_stack_columns c = {0};
     struct resolved *doc = out;
+
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
     if (outcome)
         return outcome;
@@ -310,6 +316,7 @@ static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
             .caller1 = (int32_t)c.caller1.values[i],
         };
     }
+
     doc->memory.stacks = stacks;
     doc->memory.stack_count = c.category.count;
     return MIRE_BIND_OK;
@@ -327,6 +334,7 @@ static enum bind_outcome read_trail(struct bind *bind, void *out, uint32_t at)
         COLUMN(struct trail, available_bytes, UINT64_MAX),
     };
     struct memory *memory = &((struct resolved *)out)->memory;
+
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
     if (outcome)
         return outcome;
@@ -371,6 +379,7 @@ enum bind_outcome memory_document_read(struct bind *bind, void *document, uint32
         OTHER("stacks", read_stacks),
     };
     struct resolved *doc = document;
+
     doc->memory = (struct memory){.known = true, .trigger = "", .name = "", .footprint_from = ""};
     enum bind_outcome outcome = bind_object(bind, doc, at, fields, COUNT(fields));
     return outcome ? outcome : facts_read(bind, &doc->memory, at, &facts_memory);

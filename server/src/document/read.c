@@ -52,6 +52,7 @@ static enum bind_outcome read_texts(struct locations *locations, struct bind *bi
         else
             memcpy((char *)&locations->rows[i] + member, &text, sizeof(const char *));
     }
+
     return outcome;
 }
 
@@ -107,6 +108,7 @@ static enum bind_outcome read_rules(struct bind *bind, struct locations *locatio
 {
     size_t count = locations->text_count;
     struct resolved_rule *rules = arena_array(bind->arena, count, sizeof *rules);
+
     if (!locations->rule.known)
         return MIRE_BIND_OK;
     if (!rules)
@@ -124,6 +126,7 @@ static enum bind_outcome read_rules(struct bind *bind, struct locations *locatio
         locations->rows[i].rule = (uint32_t)locations->rule.values[i];
         locations->rows[i].mark = (uint32_t)locations->mark.values[i];
     }
+
     locations->doc->rules = rules;
     locations->doc->rule_count = count;
     return MIRE_BIND_OK;
@@ -157,6 +160,7 @@ static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
     struct locations locations = {.doc = doc};
     enum bind_outcome outcome = bind_object(bind, &locations, at, fields, COUNT(fields));
     size_t count = doc->location_count;
+
     if (outcome)
         return outcome;
     if (locations.line.count != count || locations.offset.count != count || locations.named.count != count ||
@@ -168,6 +172,7 @@ static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
         locations.rows[i].named = locations.named.values[i];
         locations.rows[i].inlined = locations.inlined.values[i];
     }
+
     doc->locations = locations.rows;
     return read_rules(bind, &locations);
 }
@@ -182,6 +187,7 @@ static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
         COLUMN(struct document_node_columns, location, UINT32_MAX),
     };
     struct resolved *doc = out;
+
     enum bind_outcome outcome = bind_object(bind, &columns, at, fields, COUNT(fields));
     if (outcome)
         return outcome;
@@ -196,6 +202,7 @@ static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
             return bind_wrong(bind, "node %zu points nowhere", i + 1);
         nodes[i + 1] = (struct resolved_node){(uint32_t)columns.parent.values[i], (uint32_t)columns.location.values[i]};
     }
+
     doc->nodes = nodes;
     doc->node_count = count + 1;
     return MIRE_BIND_OK;
@@ -257,6 +264,7 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
                                             .folded = c.folded.known ? (uint32_t)c.folded.values[i] : 0,
                                             .skipped = c.skipped.known ? (uint32_t)c.skipped.values[i] : 0};
     }
+
     doc->period_ms = c.period_ms;
     doc->samples = samples;
     doc->sample_count = count;
@@ -288,6 +296,7 @@ static enum bind_outcome read_hot(struct bind *bind, void *out, uint32_t at)
          .max = INT32_MAX},
     };
     struct resolved *doc = out;
+
     enum bind_outcome outcome = bind_object(bind, &hot, at, fields, COUNT(fields));
     if (outcome)
         return outcome;

@@ -75,6 +75,7 @@ enum bind_outcome document_threads(struct bind *bind, void *out, uint32_t at)
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
     size_t count = outcome ? 0 : json_size(bind->json, at);
+
     struct resolved_thread *threads = arena_array(bind->arena, count, sizeof *threads);
     if (!threads)
         return MIRE_BIND_NO_MEMORY;
@@ -85,6 +86,7 @@ enum bind_outcome document_threads(struct bind *bind, void *out, uint32_t at)
         if (!outcome && threads[i].node >= doc->node_count)
             outcome = bind_wrong(bind, "thread %zu points nowhere", i);
     }
+
     doc->threads = threads;
     doc->thread_count = count;
     return outcome;
@@ -96,6 +98,7 @@ enum bind_outcome document_facts(struct bind *bind, void *out, uint32_t at)
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
     size_t count = outcome ? 0 : json_size(bind->json, at);
+
     struct resolved_fact *facts = arena_array(bind->arena, count, sizeof *facts);
     if (!facts)
         return MIRE_BIND_NO_MEMORY;
@@ -121,6 +124,7 @@ static enum bind_outcome read_verdict(struct resolved_verdict *verdict, struct b
         NUMBER(struct resolved_verdict, location, MIRE_BIND_U32, UINT32_MAX),
         NUMBER(struct resolved_verdict, share_ppm, MIRE_BIND_U32, 1000000),
     };
+
     enum bind_outcome outcome = bind_object(bind, verdict, at, fields, COUNT(fields));
     if (!outcome && verdict->location >= doc->location_count)
         outcome = bind_wrong(bind, "points nowhere");
@@ -159,6 +163,7 @@ enum bind_outcome document_holder(struct bind *bind, void *out, uint32_t at)
     };
     struct resolved *doc = out;
     struct resolved_holder *holder = &doc->holder;
+
     enum bind_outcome outcome = bind_object(bind, holder, at, fields, COUNT(fields));
     if (outcome || holder->thread < 0)
         return outcome;
@@ -180,6 +185,7 @@ enum bind_outcome document_turns(struct bind *bind, void *out, uint32_t at)
         COLUMN(struct document_turn_columns, count, UINT32_MAX),
     };
     struct resolved *doc = out;
+
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
     if (!outcome && c.count.count != c.from_ms.count)
         outcome = bind_wrong(bind, "columns differ in length");
@@ -206,6 +212,7 @@ static enum bind_outcome read_part(struct resolved_part *out, struct bind *bind,
         COLUMN(struct part, rules, UINT32_MAX),
     };
     enum bind_outcome outcome = bind_object(bind, &part, at, fields, COUNT(fields));
+
     uint32_t *rules = arena_array(bind->arena, part.rules.count, sizeof *rules);
     if (!rules)
         return MIRE_BIND_NO_MEMORY;
@@ -214,6 +221,7 @@ static enum bind_outcome read_part(struct resolved_part *out, struct bind *bind,
         if (rules[i] >= doc->rule_count)
             outcome = bind_wrong(bind, "a part of the key names no rule");
     }
+
     *out = (struct resolved_part){part.part, part.text, rules, part.rules.count};
     return outcome;
 }
@@ -223,6 +231,7 @@ enum bind_outcome document_key(struct bind *bind, void *out, uint32_t at)
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
     size_t count = outcome ? 0 : json_size(bind->json, at);
+
     struct resolved_part *parts = arena_array(bind->arena, count, sizeof *parts);
     if (!parts)
         return MIRE_BIND_NO_MEMORY;

@@ -28,6 +28,7 @@ static void write_fact(struct json_writer *w, const char *key, struct fact fact)
 static void write_places(struct json_writer *w, const struct resolved *doc)
 {
     const struct resolved_location *p = doc->locations;
+
     json_write_open(w, "locations", '{');
     COLUMN(w, "function", text, doc->location_count, p[i].function);
     COLUMN(w, "image", text, doc->location_count, p[i].image);
@@ -49,6 +50,7 @@ static void write_places(struct json_writer *w, const struct resolved *doc)
 static void write_samples(struct json_writer *w, const struct resolved *doc)
 {
     const struct report_sample *s = doc->samples;
+
     json_write_open(w, "samples", '{');
     json_write_u64(w, "period_ms", doc->period_ms);
     COLUMN(w, "at_ms", u64, doc->sample_count, s[i].at_ms);
@@ -90,6 +92,7 @@ static void write_lists(struct json_writer *w, const struct resolved *doc)
         json_write_i64(w, "syscall", doc->threads[i].syscall);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     json_write_open(w, "facts", '[');
     for (size_t i = 0; i < doc->fact_count; i++) {
@@ -98,6 +101,7 @@ static void write_lists(struct json_writer *w, const struct resolved *doc)
         json_write_text(w, "value", doc->facts[i].value);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
 }
 
@@ -196,6 +200,7 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
 int resolved_encode(unsigned char **bytes_out, size_t *len_out, const struct resolved *doc)
 {
     struct json_writer w;
+
     json_write_begin(&w);
     write_document(&w, doc);
     unsigned char *bytes = NULL;

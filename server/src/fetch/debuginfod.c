@@ -19,6 +19,7 @@ static size_t keep(char *bytes, size_t size, size_t count, void *context)
 {
     struct download *download = context;
     size_t len = size * count;
+
     if (len > download->most - download->bytes)
         return 0;
     for (size_t done = 0; done < len;) {
@@ -66,6 +67,7 @@ enum debuginfod_answer debuginfod_get(char *why, size_t room, int fd, const stru
     long status = 0;
     struct download download = {.fd = fd, .most = options->most_bytes, .stopping = options->stopping};
     CURL *curl = curl_easy_init();
+
     snprintf(why, room, "out of memory");
     if (!curl)
         return DEBUGINFOD_FAILED;

@@ -15,6 +15,7 @@ static bool read_r8_id(struct report_image *image, const char *file)
 {
     char digits[2 * MIRE_BUILD_ID_MAX + 1] = "";
     size_t count = 0;
+
     if (strncmp(file, R8_MARK, strlen(R8_MARK)) != 0)
         return false;
     for (file += strlen(R8_MARK); count < sizeof digits - 1 && isxdigit((unsigned char)file[count]); count++)
@@ -39,6 +40,7 @@ int mappings_name(struct item *item)
 {
     struct report *report = &item->report;
     size_t unnamed = 0;
+
     for (size_t i = 0; i < report->image_count; i++)
         unnamed += report->images[i].java && !report->images[i].id_len;
     if (!unnamed)
@@ -55,6 +57,7 @@ int mappings_name(struct item *item)
         image->id_len = MIRE_MAPPING_ID_LEN;
         image->by_version = true;
     }
+
     report->images = images;
     return 0;
 }

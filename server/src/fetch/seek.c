@@ -38,6 +38,7 @@ struct seeking {
 static bool is_wanted(struct object_facts *facts, const struct seeking *seeking, int fd)
 {
     struct file_bytes bytes;
+
     if (!file_bytes_map_fd(&bytes, fd))
         return false;
     const struct symbol_wanted *wanted = &seeking->wanted;
@@ -55,6 +56,7 @@ static bool find_in_dirs(size_t *at_out, int64_t *since_us_out, const struct see
     const struct work_options *options = &seeking->worker->work->options;
     struct object_facts facts;
     char path[PATH_MAX];
+
     for (size_t i = 0; i < options->symbol_dir_count; i++) {
         snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", options->symbol_dirs[i], seeking->hex,
                  seeking->hex + 2);
@@ -65,6 +67,7 @@ static bool find_in_dirs(size_t *at_out, int64_t *since_us_out, const struct see
         *since_us_out = (int64_t)st.st_ctim.tv_sec * 1000000 + st.st_ctim.tv_nsec / 1000;
         return true;
     }
+
     return false;
 }
 
@@ -100,6 +103,7 @@ static int look_into_dirs(struct worker *worker)
         if (find_in_dirs(&at, &since_us, &seeking) && (!lay_there || since_us > pg_time(rows, i, 1)))
             rc = pg_symbol_due(tx, id);
     }
+
     return rc;
 }
 
@@ -147,6 +151,7 @@ static int ask_server(struct seeking *seeking, const char *server)
                                          .stopping = &work->stopping};
     struct object_facts facts;
     char why[160];
+
     MIRE_SCOPED(close_fd)
     int fd = work->options.cache_dir ? open(work->options.cache_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
                                      : memfd_create("mire-debuginfod", MFD_CLOEXEC);
@@ -228,6 +233,7 @@ int seek_step(struct worker *worker)
 {
     const struct work_options *options = &worker->work->options;
     struct seeking seeking = {.worker = worker};
+
     int rc = claim(&seeking);
     if (rc <= 0)
         return rc;
@@ -246,6 +252,7 @@ void *seek_main(void *argument)
     struct worker *worker = argument;
     struct work *work = worker->work;
     uint64_t looked_ms = clock_mono_ns() / 1000000;
+
     while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
         uint64_t now_ms = clock_mono_ns() / 1000000;
         bool looks = work->options.symbol_dir_count && now_ms - looked_ms >= DIRS_MS;
@@ -255,5 +262,6 @@ void *seek_main(void *argument)
         if (rc <= 0)
             worker_pause(work, PAUSE_MS);
     }
+
     return NULL;
 }

@@ -36,6 +36,7 @@ static bool write_all(int fd, const char *bytes, size_t len)
 static int write_pieces(int fd, char *piece, struct pg_tx *tx, struct pg_bytes id, const struct symbol_info *info)
 {
     int64_t left = info->size_bytes;
+
     for (int32_t part = 0; left > 0; part++) {
         MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
         int rc = pg_symbol_piece(&rows, tx, id, info->debug, part);
@@ -51,12 +52,14 @@ static int write_pieces(int fd, char *piece, struct pg_tx *tx, struct pg_bytes i
             return MIRE_FAULT_SYSTEM;
         left -= (int64_t)len;
     }
+
     return 1;
 }
 
 static int fetch(const char *path, struct pg_tx *tx, struct pg_bytes id, const struct symbol_info *info)
 {
     char aside[PATH_MAX];
+
     if (snprintf(aside, sizeof aside, "%s.XXXXXX", path) >= (int)sizeof aside)
         return MIRE_FAULT_SYSTEM;
     MIRE_SCOPED(free_memory) char *piece = malloc(MIRE_SYMBOL_PIECE);
@@ -80,6 +83,7 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
     struct stat st;
     char hex[2 * MIRE_BUILD_ID_MAX + 1];
     struct pg_bytes own = {info.id, 0};
+
     if (!unpack->cache_dir || id_len > MIRE_BUILD_ID_MAX)
         return 0;
     int found = pg_symbol_find(&info, unpack->tx, (struct pg_bytes){id, id_len});

@@ -41,6 +41,7 @@ int inbox_store_batch(struct pg *pg, const struct inbox_row *rows, size_t count)
 static bool read_claim(struct inbox_claim *out, const struct pg_rows *rows, size_t row, struct arena *arena)
 {
     struct pg_bytes body = pg_bytes(rows, row, 7);
+
     *out = (struct inbox_claim){
         .slot = (int16_t)pg_int(rows, row, 0),
         .day = pg_day(rows, row, 1),
@@ -71,6 +72,7 @@ int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_
             return MIRE_FAULT_MEMORY;
         ++*got_out;
     }
+
     return rc;
 }
 

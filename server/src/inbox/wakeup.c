@@ -16,6 +16,7 @@ struct inbox_wakeup {
 int inbox_wakeup_new(struct inbox_wakeup **out)
 {
     pthread_condattr_t monotonic;
+
     struct inbox_wakeup *wakeup = calloc(1, sizeof *wakeup);
     if (!wakeup)
         return MIRE_FAULT_MEMORY;
@@ -50,6 +51,7 @@ void inbox_wake(struct inbox_wakeup *wakeup)
 bool inbox_wait(struct inbox_wakeup *wakeup, uint64_t *seen, int timeout_ms)
 {
     struct timespec until;
+
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += timeout_ms / 1000;
     until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;

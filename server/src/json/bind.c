@@ -44,6 +44,7 @@ enum bind_outcome bind_wrong(struct bind *bind, const char *format, ...)
 {
     struct bind_fault *fault = bind->fault;
     size_t len = 0;
+
     fault->path[0] = '\0';
     for (uint32_t i = 0; i < bind->depth && i < MIRE_BIND_DEPTH_MAX && len + 4 < sizeof fault->path; i++)
         len += put_step(fault->path + len, sizeof fault->path - len, &bind->path[i]);
@@ -104,6 +105,7 @@ static char *without_nul(struct arena *arena, const char *text, size_t len)
             o += 3;
         }
     }
+
     return clean;
 }
 
@@ -158,6 +160,7 @@ static enum bind_outcome read_column(struct bind_column *out, struct bind *bind,
         bind_enter(bind, NULL, i);
         return bind_wrong(bind, "must be a whole number from %" PRId64 " to %" PRIu64, field->min, field->max);
     }
+
     *out = (struct bind_column){values, count, true};
     return MIRE_BIND_OK;
 }
@@ -168,6 +171,7 @@ static enum bind_outcome read_field(struct bind *bind, void *out, uint32_t at, c
     enum json_kind kind = json_kind(bind->json, at);
     uint64_t number = 0;
     enum bind_outcome outcome;
+
     switch (field->want) {
     case MIRE_BIND_TEXT:
         return bind_text(member, bind, at, field->max);
@@ -200,6 +204,7 @@ static enum bind_outcome find_members(uint32_t *found, struct bind *bind, uint32
                                       size_t count)
 {
     uint32_t end = json_next(bind->json, at);
+
     for (uint32_t name = at + 1; name < end; name = json_next(bind->json, name + 1)) {
         size_t i = 0;
         while (i < count && !json_is(bind->json, name, fields[i].name))
@@ -210,12 +215,14 @@ static enum bind_outcome find_members(uint32_t *found, struct bind *bind, uint32
             return bind_wrong_at(bind, fields[i].name, "given twice");
         found[i] = name + 1;
     }
+
     return MIRE_BIND_OK;
 }
 
 enum bind_outcome bind_object(struct bind *bind, void *out, uint32_t at, const struct bind_field *fields, size_t count)
 {
     uint32_t found[MIRE_BIND_FIELDS_MAX] = {0};
+
     enum bind_outcome outcome = bind_is_object(bind, at);
     if (!outcome)
         outcome = find_members(found, bind, at, fields, count);
@@ -229,5 +236,6 @@ enum bind_outcome bind_object(struct bind *bind, void *out, uint32_t at, const s
         if (!outcome)
             bind_leave(bind);
     }
+
     return outcome;
 }

@@ -42,6 +42,7 @@ static inline void skip_space(struct json_reader *r)
 static enum json_outcome grow(struct json_reader *r)
 {
     struct json *json = r->json;
+
     if (json->count >= r->limits.values_max)
         return fail(r, MIRE_JSON_TOO_BIG, r->p, "too many values");
     uint32_t room = json->room ? json->room * 2 : 1024;
@@ -58,6 +59,7 @@ static enum json_outcome grow(struct json_reader *r)
 static inline enum json_outcome push(struct json_reader *r, enum json_kind kind, uint32_t size, uint64_t bits)
 {
     struct json *json = r->json;
+
     if (json->count >= json->room || json->count >= r->limits.values_max) {
         enum json_outcome outcome = grow(r);
         if (outcome)
@@ -107,6 +109,7 @@ static size_t hex_span(const char *p, const char *end)
 static int hex4(const char *p, const char *end)
 {
     int value = 0;
+
     for (int i = 0; i < 4; i++, p++) {
         if (p >= end)
             return -1;
@@ -117,6 +120,7 @@ static int hex4(const char *p, const char *end)
         else
             return -1;
     }
+
     return value;
 }
 
@@ -161,6 +165,7 @@ static enum json_outcome read_string(struct json_reader *r)
 {
     const char *begin = ++r->p;
     bool escaped = false;
+
     for (;;) {
         r->p = json_scan(r->p, r->end);
         if (r->p >= r->end)
@@ -181,6 +186,7 @@ static enum json_outcome read_string(struct json_reader *r)
             r->p += n;
         }
     }
+
     size_t len = (size_t)(r->p - begin);
     if (len > MIRE_JSON_TEXT_MAX)
         return fail(r, MIRE_JSON_TOO_BIG, begin, "string too long");
@@ -232,6 +238,7 @@ static void close_container(struct json_reader *r)
 static enum json_outcome open_container(struct json_reader *r, bool *done)
 {
     bool object = *r->p == '{';
+
     if (r->depth >= r->limits.depth_max)
         return fail(r, MIRE_JSON_TOO_BIG, r->p, "too deep");
     enum json_outcome outcome = push(r, object ? MIRE_JSON_OBJECT : MIRE_JSON_ARRAY, 0, 0);
@@ -246,6 +253,7 @@ static enum json_outcome open_container(struct json_reader *r, bool *done)
         close_container(r);
         return MIRE_JSON_OK;
     }
+
     return object ? read_name(r) : MIRE_JSON_OK;
 }
 
@@ -295,6 +303,7 @@ static inline enum json_outcome after_value(struct json_reader *r, bool *more)
         r->p++;
         close_container(r);
     }
+
     *more = false;
     skip_space(r);
     return r->p == r->end ? MIRE_JSON_OK : malformed(r, "nothing belongs behind the document");
@@ -315,6 +324,7 @@ enum json_outcome json_read(struct json *json, struct json_fault *fault, const c
                             const struct json_limits *limits)
 {
     struct json_reader r = {.json = json, .p = text, .end = text + len, .fault = fault, .limits = *limits};
+
     if (r.limits.depth_max > MIRE_JSON_DEPTH_MAX)
         r.limits.depth_max = MIRE_JSON_DEPTH_MAX;
     if (r.limits.values_max > MIRE_JSON_VALUES_MAX)

@@ -49,6 +49,7 @@ static const char *read_fraction(struct decimal *d, const char **p, const char *
         add_digit(d, 10, true);
         ++*p;
     }
+
     return NULL;
 }
 
@@ -94,6 +95,7 @@ static bool nearest_double(double *out, const struct decimal *d, const char *beg
 {
     static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
     if (!d->inexact && d->mantissa <= 1ull << 53 && abs(d->exponent) <= 22) {
         double m = (double)d->mantissa;
         *out = d->exponent < 0 ? m / ten[-d->exponent] : m * ten[d->exponent];
@@ -112,6 +114,7 @@ const char *json_number_read(struct json_number *number, const char **p, const c
 {
     const char *begin = *p;
     struct decimal d = {.whole = true};
+
     const char *wrong = read_decimal(&d, p, end, tolerant);
     if (wrong)
         return wrong;

@@ -64,6 +64,7 @@ size_t json_text(char *out, const struct json *json, uint32_t string)
 {
     const char *p = string_text(json, string);
     size_t len = json_size(json, string);
+
     if (!(json->slots[string].bits & ESCAPED)) {
         memcpy(out, p, len);
         return len;
@@ -82,6 +83,7 @@ size_t json_text(char *out, const struct json *json, uint32_t string)
             p += 2;
         }
     }
+
     return (size_t)(o - out);
 }
 
@@ -110,6 +112,7 @@ uint32_t json_member(const struct json *json, uint32_t object, const char *name)
 bool json_u64(uint64_t *out, const struct json *json, uint32_t at)
 {
     const struct json_slot *slot = &json->slots[at];
+
     if (json_kind(json, at) == MIRE_JSON_UINT) {
         *out = slot->bits;
         return true;
@@ -124,6 +127,7 @@ bool json_u64(uint64_t *out, const struct json *json, uint32_t at)
 bool json_i64(int64_t *out, const struct json *json, uint32_t at)
 {
     const struct json_slot *slot = &json->slots[at];
+
     enum json_kind kind = json_kind(json, at);
     if (kind == MIRE_JSON_INT || (kind == MIRE_JSON_UINT && slot->bits <= INT64_MAX)) {
         *out = (int64_t)slot->bits;
@@ -140,6 +144,7 @@ double json_double(const struct json *json, uint32_t at)
 {
     const struct json_slot *slot = &json->slots[at];
     double value;
+
     switch (json_kind(json, at)) {
     case MIRE_JSON_UINT:
         return (double)slot->bits;

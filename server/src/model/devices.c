@@ -124,6 +124,7 @@ int devices_count(struct devices *out, struct arena *arena, struct device_list *
         counted[i].devices = count_list(&table, &out->of_group[out->group_count - 1], &lists[i], (uint32_t)i,
                                         (uint32_t)out->group_count);
     }
+
     out->total = (int64_t)table.used * times;
     put_issues(out, counted, count, times);
     return 0;
@@ -140,6 +141,7 @@ int64_t devices_of_issue(const struct devices *d, int64_t issue)
         else
             high = middle;
     }
+
     return low < d->issue_count && d->issues[low] == issue ? d->of_issue[low] : 0;
 }
 
@@ -154,5 +156,6 @@ int64_t devices_of_group(const struct devices *d, const char *group)
         else
             high = middle;
     }
+
     return low < d->group_count && strcmp(d->groups[low], group) == 0 ? d->of_group[low] : 0;
 }

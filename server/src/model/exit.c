@@ -25,6 +25,7 @@ const char *exit_text(const char *verdict)
         {"os_kill", "killed by the system or by somebody"},
         {"unknown", "nobody knows"},
     };
+
     for (size_t i = 0; i < COUNT(rows); i++)
         if (!strcmp(rows[i].verdict, verdict))
             return rows[i].text;

@@ -16,6 +16,7 @@ static char *put(char *at, const char *text, char end)
 char *frames_format(struct arena *arena, const struct resolved *doc, uint32_t node)
 {
     size_t len = 1, count = 0;
+
     for (uint32_t n = node; n && count < MIRE_FRAMES_MAX; n = doc->nodes[n].parent, count++) {
         const struct resolved_location *location = &doc->locations[doc->nodes[n].location];
         len += strlen(role_name(location->role)) + strlen(location->function) + strlen(location->image) + 3;
@@ -29,6 +30,7 @@ char *frames_format(struct arena *arena, const struct resolved *doc, uint32_t no
         at = put(at, location->function, '\t');
         at = put(at, location->image, '\n');
     }
+
     *at = '\0';
     return out;
 }
@@ -37,6 +39,7 @@ int frames_parse(struct frame_line **out, size_t *count, struct arena *arena, co
 {
     char *rest = arena_strdup(arena, text), *line;
     struct frame_line *lines = arena_array(arena, MIRE_FRAMES_MAX, sizeof *lines);
+
     *count = 0;
     *out = lines;
     if (!rest || !lines)
@@ -46,5 +49,6 @@ int frames_parse(struct frame_line **out, size_t *count, struct arena *arena, co
         if (function && *function && line)
             lines[(*count)++] = (struct frame_line){role_of_name(role), function, line};
     }
+
     return 0;
 }

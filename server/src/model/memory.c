@@ -57,6 +57,7 @@ uint64_t memory_stack_held(const struct memory_category *category, const struct 
 static size_t first_from(const struct memory *memory, size_t category)
 {
     size_t low = 0, high = memory->stack_count;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (memory->stacks[middle].category < category)
@@ -103,6 +104,7 @@ int memory_arrange(struct memory *memory, struct arena *arena)
     struct placed *placed = arena_array(arena, count, sizeof *placed);
     struct memory_category *categories = arena_array(arena, count, sizeof *categories);
     uint32_t *now = arena_array(arena, count, sizeof *now);
+
     struct memory_stack *stacks = arena_array(arena, memory->stack_count, sizeof *stacks);
     if (!placed || !categories || !now || !stacks)
         return MIRE_FAULT_MEMORY;

@@ -21,6 +21,7 @@ static int compare(enum memory_kind kind, const char *name, const struct populat
 static size_t place_of(const struct population *population, enum memory_kind kind, const char *name)
 {
     size_t low = 0, high = population->count;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (compare(kind, name, &population->categories[middle]) > 0)
@@ -70,6 +71,7 @@ static int category_of(struct population_category **out, struct population *popu
                        const char *text)
 {
     char name[MIRE_POPULATION_NAME_MAX + 1] = {0};
+
     memcpy(name, text, kept_length(text));
     size_t at = place_of(population, kind, name);
     *out = NULL;
@@ -92,6 +94,7 @@ int population_add(struct population *population, const struct memory *memory, u
 {
     struct arena *arena = population->arena;
     int rc = 0;
+
     population->reports++;
     population->weight += weight;
     if (memory->footprint_bytes.known)
@@ -109,12 +112,14 @@ int population_add(struct population *population, const struct memory *memory, u
         if (!rc)
             rc = sketch_add(&to->objects, arena, from->live_count, weight);
     }
+
     return rc;
 }
 
 int population_merge(struct population *population, const struct population *more)
 {
     struct arena *arena = population->arena;
+
     int rc = sketch_merge(&population->footprint, arena, &more->footprint);
     if (!rc)
         rc = sketch_merge(&population->held, arena, &more->held);
@@ -131,6 +136,7 @@ int population_merge(struct population *population, const struct population *mor
         if (!rc)
             rc = sketch_merge(&to->objects, arena, &from->objects);
     }
+
     return rc;
 }
 
@@ -142,6 +148,7 @@ static uint64_t less_by(uint64_t value, uint64_t taken)
 void population_take(struct population *population, const struct population *less)
 {
     size_t kept = 0;
+
     population->reports = less_by(population->reports, less->reports);
     population->weight = less_by(population->weight, less->weight);
     sketch_take(&population->footprint, &less->footprint);
@@ -157,5 +164,6 @@ void population_take(struct population *population, const struct population *les
         if (category.suspects || category.bytes.count || category.objects.count)
             population->categories[kept++] = category;
     }
+
     population->count = kept;
 }

@@ -61,6 +61,7 @@ static void put_sketch(struct out *out, const struct sketch *sketch)
 int population_encode(unsigned char **bytes_out, size_t *len_out, const struct population *population)
 {
     struct out out = {0};
+
     put_number(&out, VERSION);
     put_number(&out, population->reports);
     put_number(&out, population->weight);
@@ -77,6 +78,7 @@ int population_encode(unsigned char **bytes_out, size_t *len_out, const struct p
         put_sketch(&out, &category->bytes);
         put_sketch(&out, &category->objects);
     }
+
     if (out.failed) {
         free(out.bytes);
         return -1;
@@ -95,6 +97,7 @@ struct in {
 static uint64_t get_number(struct in *in, uint64_t most)
 {
     uint64_t value = 0;
+
     for (unsigned shift = 0; shift < 64 && in->at < in->end; shift += 7) {
         unsigned char byte = *in->at++;
         if (shift == 63 && byte > 1)
@@ -113,6 +116,7 @@ static void get_sketch(struct in *in, struct sketch *sketch)
 {
     size_t count = get_number(in, MIRE_SKETCH_BINS);
     uint64_t bin = 0;
+
     if (in->bad || !count)
         return;
     sketch->bins = arena_array(in->arena, count, sizeof *sketch->bins);
@@ -151,6 +155,7 @@ static bool rises(const struct population_category *a, const struct population_c
 int population_decode(struct population *out, struct arena *arena, const unsigned char *bytes, size_t len)
 {
     struct in in = {.arena = arena, .at = bytes, .end = bytes + len};
+
     population_init(out, arena);
     in.bad |= get_number(&in, VERSION) != VERSION;
     out->reports = get_number(&in, UINT64_MAX);

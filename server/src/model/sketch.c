@@ -28,6 +28,7 @@ uint64_t sketch_bin_value(uint32_t bin)
 static int add_bin(struct sketch *sketch, struct arena *arena, uint32_t bin, uint64_t weight)
 {
     size_t at = 0;
+
     while (at < sketch->count && sketch->bins[at].bin < bin)
         at++;
     if (at < sketch->count && sketch->bins[at].bin == bin) {
@@ -66,6 +67,7 @@ int sketch_merge(struct sketch *sketch, struct arena *arena, const struct sketch
 void sketch_take(struct sketch *sketch, const struct sketch *less)
 {
     size_t kept = 0;
+
     for (size_t i = 0, at = 0; i < sketch->count; i++) {
         struct sketch_bin bin = sketch->bins[i];
         while (at < less->count && less->bins[at].bin < bin.bin)
@@ -81,6 +83,7 @@ void sketch_take(struct sketch *sketch, const struct sketch *less)
 uint64_t sketch_quantile(const struct sketch *sketch, uint64_t all, unsigned percent)
 {
     uint64_t added = 0;
+
     for (size_t i = 0; i < sketch->count; i++)
         added += sketch->bins[i].weight;
     if (all < added)
@@ -93,5 +96,6 @@ uint64_t sketch_quantile(const struct sketch *sketch, uint64_t all, unsigned per
         if ((double)seen * 100 >= (double)all * percent)
             return sketch_bin_value(sketch->bins[i].bin);
     }
+
     return 0;
 }

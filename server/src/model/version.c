@@ -38,6 +38,7 @@ int version_compare(const char *a, const char *b)
         x += i;
         y += j;
     }
+
     if (*x || *y)
         return *x ? 1 : -1;
     return strcmp(a, b); /* 1.01 and 1.1 */

@@ -100,6 +100,7 @@ static struct pg_tx *connection_new(struct pg *pg)
 {
     char timeout[16];
     int seconds = pg->options.wait_ms / 1000;
+
     snprintf(timeout, sizeof timeout, "%d", seconds < 2 ? 2 : seconds);
     const char *names[] = {"fallback_application_name", "connect_timeout", "dbname", NULL};
     const char *values[] = {"mired", timeout, pg->conninfo, NULL};
@@ -146,6 +147,7 @@ static void forget(struct pg *pg, struct pg_tx *tx)
 static struct pg_tx *wait_for_turn(struct pg *pg, bool *make)
 {
     struct timespec until;
+
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += pg->options.wait_ms / 1000;
     until.tv_nsec += (long)(pg->options.wait_ms % 1000) * 1000000;
@@ -171,6 +173,7 @@ static struct pg_tx *take(struct pg *pg)
 {
     bool make;
     struct pg_tx *tx;
+
     while ((tx = wait_for_turn(pg, &make)) && is_dead(tx))
         forget(pg, tx);
     if (!tx && make && !(tx = connection_new(pg)))
@@ -183,6 +186,7 @@ static struct pg_tx *take(struct pg *pg)
 static void give_back(struct pg_tx *tx)
 {
     struct pg *pg = tx->pool;
+
     if (tx->broken || PQstatus(tx->conn) != CONNECTION_OK || PQtransactionStatus(tx->conn) != PQTRANS_IDLE) {
         forget(pg, tx);
         return;
@@ -197,6 +201,7 @@ static void give_back(struct pg_tx *tx)
 static int begin(struct pg_tx *tx, const struct pg_options *options)
 {
     char sql[320] = "BEGIN";
+
     if (tx->mode == MIRE_PG_EACH)
         return 0;
     /* A generic plan does not know which filters are empty; sorting on disk is what makes distinct counts slow. */
@@ -214,6 +219,7 @@ static int begin(struct pg_tx *tx, const struct pg_options *options)
 int pg_begin(struct pg_tx **out, struct pg *pg, enum pg_mode mode)
 {
     int rc = MIRE_FAULT_AWAY;
+
     if (atomic_load(&pg->held))
         return rc;
     /* A connection that dies at BEGIN has done nothing yet: the next one may be good. */
@@ -230,6 +236,7 @@ int pg_begin(struct pg_tx **out, struct pg *pg, enum pg_mode mode)
         else
             give_back(tx);
     }
+
     return rc;
 }
 
@@ -237,6 +244,7 @@ int pg_commit(struct pg_tx **tx)
 {
     struct pg_tx *mine = *tx;
     int rc = 0;
+
     *tx = NULL;
     if (mine->open) {
         PGresult *result = PQexec(mine->conn, "COMMIT");

@@ -25,6 +25,7 @@ int pg_fault_of(const char *sqlstate)
     } classes[] = {{"08", MIRE_FAULT_AWAY},  {"57P", MIRE_FAULT_AWAY},   {"57014", MIRE_FAULT_TIMEOUT},
                    {"53", MIRE_FAULT_AWAY},  {"58", MIRE_FAULT_AWAY},    {"25006", MIRE_FAULT_AWAY},
                    {"40", MIRE_FAULT_RACED}, {"55P03", MIRE_FAULT_RACED}};
+
     if (!sqlstate || !*sqlstate)
         return MIRE_FAULT_AWAY;
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
@@ -39,6 +40,7 @@ int pg_complain(struct pg_tx *tx, const PGresult *result, const char *sql)
     const char *primary = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     bool is_lost = PQstatus(tx->conn) != CONNECTION_OK;
     int fault = is_lost ? MIRE_FAULT_AWAY : pg_fault_of(state ? state : "XX000");
+
     snprintf(tx->complaint, sizeof tx->complaint, "%s", primary ? primary : PQerrorMessage(tx->conn));
     tx->broken = tx->broken || is_lost;
     log_event(pg_log(tx->pool), fault == MIRE_FAULT_SQL ? MIRE_LOG_ERROR : MIRE_LOG_WARN, "pg.fault",
@@ -92,6 +94,7 @@ static uint64_t statement_hash(const char *sql, const struct pg_wire *wire)
 int pg_prepared(char name_out[16], struct pg_tx *tx, const char *sql, const struct pg_wire *wire, bool may_prepare)
 {
     uint64_t hash = statement_hash(sql, wire);
+
     name_out[0] = '\0';
     for (int i = 0; i < tx->statement_count; i++) {
         if (tx->statements[i].hash == hash && !strcmp(tx->statements[i].sql, sql)) {
@@ -99,6 +102,7 @@ int pg_prepared(char name_out[16], struct pg_tx *tx, const char *sql, const stru
             return 0;
         }
     }
+
     if (!may_prepare || tx->statement_count == MIRE_PG_STATEMENTS_MAX)
         return 0;
     char name[16];
@@ -196,6 +200,7 @@ int pg_batch_end(struct pg_tx *tx, int64_t *counts_out, size_t count)
 {
     int rc = 0;
     int batched = tx->batched;
+
     tx->batched = 0;
     if (!batched)
         return 0;

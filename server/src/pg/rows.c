@@ -67,6 +67,7 @@ bool pg_bool(const struct pg_rows *rows, size_t row, int column)
 double pg_real(const struct pg_rows *rows, size_t row, int column)
 {
     int64_t bits = pg_int(rows, row, column);
+
     if (pg_bytes(rows, row, column).len == 4) {
         float single;
         uint32_t half = (uint32_t)bits;

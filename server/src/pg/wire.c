@@ -75,6 +75,7 @@ static void add_sized(struct text *out, const void *bytes, size_t len)
 static void add_text(struct text *out, const char *text)
 {
     struct text mended = {0};
+
     size_t len = text ? strlen(text) : 0;
     if (!text || text_is_valid(text, len)) {
         add_sized(out, text, len);
@@ -89,6 +90,7 @@ static void add_text(struct text *out, const char *text)
 static void add_item(struct text *out, const struct pg_param *param, size_t i)
 {
     const struct pg_bytes *bytes;
+
     switch (param->kind) {
     case MIRE_PG_INT2:
         add_integer(out, 2, 4);
@@ -159,6 +161,7 @@ static bool is_borrowed(const struct pg_param *param)
 int pg_wire_init(struct pg_wire *wire, const struct pg_param *params, size_t count)
 {
     size_t starts[MIRE_PG_PARAMS_MAX];
+
     *wire = (struct pg_wire){.count = (int)count};
     if (count > MIRE_PG_PARAMS_MAX)
         return MIRE_FAULT_SQL;
@@ -177,12 +180,14 @@ int pg_wire_init(struct pg_wire *wire, const struct pg_param *params, size_t cou
             add_number(&wire->scratch, param->kind, param->integer);
         wire->lengths[i] = (int)(is_borrowed(param) ? param->bytes.len : wire->scratch.len - starts[i]);
     }
+
     for (size_t i = 0; i < count; i++) {
         if (is_borrowed(&params[i])) /* a value without bytes is not a null */
             wire->values[i] = params[i].bytes.bytes ? params[i].bytes.bytes : "";
         else if (params[i].kind != MIRE_PG_NULL && wire->scratch.bytes)
             wire->values[i] = wire->scratch.bytes + starts[i];
     }
+
     return text_failed(&wire->scratch) ? MIRE_FAULT_MEMORY : 0;
 }
 

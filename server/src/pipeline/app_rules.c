@@ -17,6 +17,7 @@ void app_rules_fini(struct app_rules *cache)
 static struct app_rules_made *slot_of(struct app_rules *cache, int32_t app, int64_t version)
 {
     struct app_rules_made *oldest = &cache->made[0];
+
     for (size_t i = 0; i < MIRE_APP_RULES; i++) {
         struct app_rules_made *made = &cache->made[i];
         if (made->rules && made->app == app && made->version == version)
@@ -32,6 +33,7 @@ static int make(const struct rules **out, struct app_rules *cache, const char *t
     struct app_rules_made *made = slot_of(cache, app, version);
     const struct rules_source source = {"app", text, strlen(text), version > 0 ? (int)version : 1};
     struct rules_fault fault = {0};
+
     if (made->rules && made->app == app && made->version == version) {
         made->used = ++cache->now;
         *out = made->rules;
@@ -62,6 +64,7 @@ int app_rules_of(const struct rules **out, struct app_rules *cache, struct pg_tx
     struct pg_document_version rules_version = {0};
     int64_t version;
     int rc = pg_document_number(&version, tx, PG_DOCUMENT_RULES, app);
+
     *out = cache->base;
     if (rc || !version)
         return rc;

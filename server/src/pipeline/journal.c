@@ -174,6 +174,7 @@ void journal_drop(struct journal *journal, struct journal_slot *slot)
 bool journal_module(struct journal *journal, struct journal_slot *slot, const uint8_t *build_id, size_t len)
 {
     struct stat st;
+
     if (!slot || !len || len > sizeof slot->build_id)
         return true;
     leave_module(journal, slot);

@@ -27,6 +27,7 @@ static int feature_memory(struct item *item)
 {
     struct memory_packs packs = {.rules = item->rules, .suspects = item->suspects};
     struct population healthy;
+
     int rc = stages_find_version(item);
     if (!rc)
         rc = pg_healthy_find(&healthy, &packs.healthy.scope, item->tx, item->arena, item->claim.app_id,
@@ -81,6 +82,7 @@ static int store_baseline(struct item *item, const struct aggregate_facts *facts
 {
     struct baseline_row row;
     bool is_new = false;
+
     aggregate_baseline(&row, &item->report, facts);
     row.device_class = device_class(item);
     int rc = pg_baseline_store(&is_new, item->tx, &row);
@@ -98,6 +100,7 @@ static int count_ends(struct item *item, const struct session_row *row)
     const char **verdicts = arena_array(item->arena, session->end_count + 1, sizeof *verdicts);
     double *counts = arena_array(item->arena, session->end_count + 1, sizeof *counts);
     size_t count = 0;
+
     if (!verdicts || !counts)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < session->end_count; i++) {
@@ -111,6 +114,7 @@ static int count_ends(struct item *item, const struct session_row *row)
         counts[at]++;
         count += at == count;
     }
+
     return pg_session_end_add(item->tx, row, verdicts, counts, count);
 }
 
@@ -118,6 +122,7 @@ static int store_session(struct item *item, const struct aggregate_facts *facts)
 {
     struct session_row row;
     bool is_new = false;
+
     aggregate_session(&row, &item->report, facts);
     row.channel = stages_cut(item, item->report.app.channel);
     if (!row.channel)

@@ -46,6 +46,7 @@ struct embedded {
 static bool rest(struct embedded *embedded, int ms)
 {
     struct timespec until;
+
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += ms / 1000;
     until.tv_nsec += ms % 1000 * 1000000L;
@@ -81,12 +82,14 @@ static pid_t start_postmaster(const struct embedded_place *location)
     };
     enum { COUNT = sizeof settings / sizeof *settings };
     char program[PATH_MAX + 16];
+
     snprintf(program, sizeof program, "%s/postgres", location->bin_dir);
     const char *argv[6 + 2 * COUNT] = {program, "-D", location->cluster, "-k", location->run_dir};
     for (int i = 0; i < COUNT; i++) {
         argv[5 + 2 * i] = "-c";
         argv[6 + 2 * i] = settings[i];
     }
+
     return embedded_spawn(location, SIGINT, (char *const *)(uintptr_t)argv);
 }
 
@@ -125,6 +128,7 @@ static bool make_cluster(struct embedded *embedded, struct problem *problem)
 {
     bool stopping = false;
     char why[256];
+
     if (embedded_has_cluster(&embedded->location))
         return true;
     pid_t pid = launch(embedded, embedded_begin_cluster, true);
@@ -163,6 +167,7 @@ static void keep_running(struct embedded *embedded)
 {
     int pause_ms = 100;
     bool stopping = false;
+
     while (!stopping) {
         uint64_t begun = clock_mono_ns();
         pid_t pid = launch(embedded, start_postmaster, false);
@@ -201,6 +206,7 @@ static void *keep(void *context)
 static int take_lock(struct embedded *embedded, struct problem *problem, const char *data_dir)
 {
     char path[PATH_MAX];
+
     snprintf(path, sizeof path, "%s/mired.lock", data_dir);
     embedded->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (embedded->lock_fd >= 0 && !flock(embedded->lock_fd, LOCK_EX | LOCK_NB))
@@ -221,6 +227,7 @@ static bool is_ready(struct embedded *embedded)
 int embedded_probe(struct embedded *embedded, struct problem *problem)
 {
     char why[256];
+
     if (is_ready(embedded))
         return 0;
     pthread_mutex_lock(&embedded->mutex);
@@ -240,6 +247,7 @@ int embedded_probe(struct embedded *embedded, struct problem *problem)
 static int start_keeper(struct embedded *embedded, struct problem *problem)
 {
     pthread_condattr_t monotonic;
+
     pthread_mutex_init(&embedded->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -62,6 +62,7 @@ static int find_programs(struct embedded_place *location, struct problem *proble
     bool has_cluster = cluster_version(version, location);
     bool ok =
         wanted ? join(location->bin_dir, sizeof location->bin_dir, "%s", wanted) : find_installed(location, version);
+
     join(program, sizeof program, "%s/postgres", location->bin_dir);
     if (ok && !access(program, X_OK))
         return 0;
@@ -93,6 +94,7 @@ static bool choose_user(struct embedded_place *location)
 static bool make_private_dir(const struct embedded_place *location, const char *path)
 {
     struct stat info;
+
     if (mkdir(path, 0700) && errno != EEXIST)
         return false;
     int fd MIRE_SCOPED(close_fd) = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -102,6 +104,7 @@ static bool make_private_dir(const struct embedded_place *location, const char *
         errno = EPERM;
         return false;
     }
+
     return !fchmod(fd, 0700) && (!location->drops || !fchown(fd, location->uid, location->gid));
 }
 
@@ -110,6 +113,7 @@ int embedded_run_dir(char *out, size_t room, const char *data_dir)
     uint8_t hash[16];
     char digits[33];
     char absolute[PATH_MAX];
+
     if (!realpath(data_dir, absolute))
         return MIRE_FAULT_SYSTEM;
     if (strlen(absolute) + strlen("/run" SOCKET_NAME) <= SOCKET_PATH_MAX)
@@ -123,6 +127,7 @@ bool embedded_conninfo_format(char *out, size_t room, const char *run_dir)
 {
     char quoted[2 * PATH_MAX];
     char *to = quoted;
+
     for (const char *from = run_dir; *from && to < quoted + sizeof quoted - 3; from++) {
         if (*from == '\'' || *from == '\\')
             *to++ = '\\';
@@ -154,6 +159,7 @@ int embedded_place_init(struct embedded_place *location, struct problem *problem
                         const struct embedded_options *options)
 {
     char root[PATH_MAX];
+
     *location = (struct embedded_place){0};
     if (!realpath(options->data_dir, root) || strlen(root) > PATH_MAX - 64) {
         problem_set(problem, "data_dir", "The data directory %s cannot be used: %s.", options->data_dir,
@@ -190,6 +196,7 @@ int embedded_place_init(struct embedded_place *location, struct problem *problem
                     location->user, root);
         return MIRE_FAULT_SYSTEM;
     }
+
     return 0;
 }
 
@@ -217,6 +224,7 @@ static void become(const struct embedded_place *location, int death_signal, int 
 pid_t embedded_spawn(const struct embedded_place *location, int death_signal, char *const argv[])
 {
     int log_fd MIRE_SCOPED(close_fd) = open(location->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
     if (log_fd < 0)
         return -1;
     pid_t parent = getpid();
@@ -226,6 +234,7 @@ pid_t embedded_spawn(const struct embedded_place *location, int death_signal, ch
         execv(argv[0], argv);
         _exit(127);
     }
+
     return pid;
 }
 
@@ -233,6 +242,7 @@ static void remove_tree(const struct embedded_place *location, const char *path)
 {
     int status;
     char rm[] = "/bin/rm", flags[] = "-rf", copy[PATH_MAX];
+
     join(copy, sizeof copy, "%s", path);
     char *const argv[] = {rm, flags, copy, NULL};
     struct embedded_place self = *location;
@@ -270,6 +280,7 @@ pid_t embedded_left_behind(const struct embedded_place *location)
 {
     char path[PATH_MAX + 32], name[32] = "";
     int pid = 0;
+
     join(path, sizeof path, "%s/postmaster.pid", location->cluster);
     MIRE_SCOPED(close_file) FILE *pid_file = fopen(path, "re");
     if (!pid_file || fscanf(pid_file, "%d", &pid) != 1 || pid <= 1)
@@ -296,6 +307,7 @@ static const char *complaint(const char *line)
 void embedded_last_words(char *out, size_t room, const struct embedded_place *location)
 {
     char line[256];
+
     out[0] = '\0';
     MIRE_SCOPED(close_file) FILE *file = fopen(location->log_path, "re");
     if (!file)

@@ -59,6 +59,7 @@ static int apply_one(int *applied, struct pg *pg, const struct pg_migration *fil
         log_event(log, MIRE_LOG_INFO, "migrate.applied", LOG_NUMBER("number", file->number),
                   LOG_TEXT("title", file->title));
     }
+
     return rc;
 }
 
@@ -79,6 +80,7 @@ static int open_registry(struct pg *pg, int newest, const struct log *log)
                   LOG_NUMBER("program", newest));
         return MIRE_FAULT_BROKEN;
     }
+
     return rc ? rc : pg_commit(&tx);
 }
 

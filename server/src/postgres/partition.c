@@ -47,6 +47,7 @@ static int make_day(struct pg_tx *tx, const char *table, int32_t day)
 {
     char sql[1024];
     int32_t date = compact(day);
+
     snprintf(sql, sizeof sql,
              "CREATE TABLE %s_%d (LIKE %s INCLUDING ALL);"
              "WITH moved AS (DELETE FROM %s_other WHERE day = '%d' RETURNING *) INSERT INTO %s_%d SELECT * FROM moved;"
@@ -80,6 +81,7 @@ static int arrange(int *made, int *dropped, struct pg_tx *tx, const char *table,
         rc = drop_day(tx, table, (int32_t)pg_int(rows, i, 0));
         *dropped += !rc;
     }
+
     return rc;
 }
 
@@ -104,6 +106,7 @@ static int sweep(struct pg_tx *tx, const struct pg_days *days)
         " WHERE r.slot = u.slot AND r.day = u.day AND r.report_id = u.report_id)",
     };
     int rc = 0;
+
     for (size_t i = 0; !rc && i < sizeof statements / sizeof *statements; i++)
         rc = pg_query(NULL, tx, statements[i], PG_DAY(days->today - days->keep));
     return rc;

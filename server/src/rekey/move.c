@@ -19,6 +19,7 @@ int move_prepare(struct move *move)
     const struct rekey_stored *stored = &move->stored;
     struct aggregate_facts facts;
     struct resolved document;
+
     stages_issue(&move->issue, item);
     stages_facts(&facts, item);
     aggregate_rows(&move->after, &item->report, &facts);
@@ -36,6 +37,7 @@ int move_prepare(struct move *move)
         *had = document.memory;
         move->had = had;
     }
+
     return stages_missing(&move->missing, item);
 }
 
@@ -99,12 +101,14 @@ static bool is_outdated(const struct move *move)
     const char *one = move->stored.issue.caller1, *two = move->stored.issue.caller2;
     bool first = is_address(one, move->stored.issue.caller1_image);
     bool second = is_address(two, move->stored.issue.caller2_image);
+
     if (!move->stored.issue.unnamed)
         return false;
     if (!first && !second) {
         first = is_short(move, one);
         second = is_short(move, two);
     }
+
     return (first && is_named_now(move, one)) || (second && is_named_now(move, two));
 }
 
@@ -119,6 +123,7 @@ static int be_alone(struct pg_tx *tx, int32_t app_id, int32_t *alone)
 static int make_issue(struct move *move, struct pg_tx *tx)
 {
     const struct cluster_index index = stages_index(tx);
+
     int named = is_outdated(move) ? pg_issue_rename(tx, move->stored.issue_id, &move->issue) : 0;
     if (named < 0)
         return named;
@@ -137,6 +142,7 @@ static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone)
     struct rekey_issue issue = {0};
     int found = pg_rekey_find(&issue, tx, app_id, move->issue.feature_key);
     bool changes = !found || issue.gone || issue.first_seen_us > move->stored.received_us;
+
     move->to_issue = issue.issue_id;
     if (found < 0 || move->stored.preview || (found && issue.issue_id == move->stored.issue_id) || !changes)
         return found < 0 ? found : 0;
@@ -166,6 +172,7 @@ static int find_issues(struct move_batch *batch, struct pg_tx *tx)
     size_t count = 0;
     int32_t alone = 0;
     int rc = 0;
+
     if (!order)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < batch->count; i++)
@@ -196,6 +203,7 @@ static int by_build(const void *a, const void *b)
 static int store_images(const struct move_batch *batch, struct pg_tx *tx)
 {
     size_t count = 0;
+
     for (size_t i = 0; i < batch->count; i++)
         count += is_stored(&batch->moves[i]) ? batch->moves[i].item.counts.missing_count : 0;
     struct missing_debug_row *all = arena_array(batch->arena, count, sizeof *all);
@@ -213,6 +221,7 @@ static int store_images(const struct move_batch *batch, struct pg_tx *tx)
 static int store_own(const struct move_batch *batch, struct pg_tx *tx)
 {
     int rc = 0;
+
     for (size_t i = 0; !rc && i < batch->count; i++) {
         const struct move *move = &batch->moves[i];
         if (!is_stored(move))
@@ -226,6 +235,7 @@ static int store_own(const struct move_batch *batch, struct pg_tx *tx)
             rc = pg_missing_debug_store(tx, &move->stored.key, move->stored.app_id, move->missing,
                                         move->item.counts.missing_count);
     }
+
     return rc;
 }
 
@@ -301,6 +311,7 @@ static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *t
 static int shift_memory(const struct move_batch *batch, const struct shift *shifts, size_t count, struct pg_tx *tx)
 {
     int rc = 0;
+
     for (size_t i = 0; !rc && i < count; i++) {
         const struct move *move = shifts[i].move;
         if (!kind_of(&move->item)->has_memory || !move->had)
@@ -309,6 +320,7 @@ static int shift_memory(const struct move_batch *batch, const struct shift *shif
                  ? pg_issue_memory_take(tx, batch->arena, &move->before.event, move->had)
                  : pg_issue_memory_add(tx, batch->arena, &move->after.event, &move->item.resolved.memory);
     }
+
     return rc;
 }
 
@@ -327,6 +339,7 @@ static int shift_counters(const struct move_batch *batch, struct pg_tx *tx)
 {
     struct shift *shifts = arena_array(batch->arena, 2 * batch->count, sizeof *shifts);
     size_t count = 0, kinds = 0;
+
     if (!shifts)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < batch->count; i++) { /* first those that change the kind */
@@ -336,6 +349,7 @@ static int shift_counters(const struct move_batch *batch, struct pg_tx *tx)
         shifts[count++] = (struct shift){move, taken(&move->before.hour), -1};
         shifts[count++] = (struct shift){move, move->after.hour, 1};
     }
+
     kinds = count;
     if (kinds)
         qsort(shifts, kinds, sizeof *shifts, by_version_hour);
@@ -347,6 +361,7 @@ static int shift_counters(const struct move_batch *batch, struct pg_tx *tx)
         shifts[count++] = (struct shift){move, taken(&move->before.hour), -1};
         shifts[count++] = (struct shift){move, move->after.hour, 1};
     }
+
     if (count)
         qsort(shifts, count, sizeof *shifts, by_issue_hour);
     if (!rc)
@@ -384,6 +399,7 @@ static int finish(const struct move_batch *batch, struct pg_tx *tx)
 {
     const struct move **order = arena_array(batch->arena, batch->count, sizeof(struct move *));
     int rc = 0;
+
     if (!order)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < batch->count; i++)
@@ -395,6 +411,7 @@ static int finish(const struct move_batch *batch, struct pg_tx *tx)
         if (!rc)
             rc = pg_rekey_finish(tx, &order[i]->stored);
     }
+
     return rc;
 }
 

@@ -41,6 +41,7 @@ static int derive(struct worker *worker, struct move *move, struct pg_tx *tx)
     struct work *work = worker->work;
     struct item *item = &move->item;
     const struct rekey_stored *stored = &move->stored;
+
     *item = worker_item(worker, tx);
     int rc = job_rules(&item->rules, worker, tx, stored);
     if (rc)
@@ -84,6 +85,7 @@ static bool same_report(const struct rekey_stored *a, const struct rekey_stored 
 static int read_batch(struct move_batch *out, struct worker *worker, const struct pg_rows *rows)
 {
     size_t bytes = 0;
+
     out->arena = &worker->arena;
     out->moves = arena_array(&worker->arena, pg_row_count(rows), sizeof *out->moves);
     if (!out->moves)
@@ -96,12 +98,14 @@ static int read_batch(struct move_batch *out, struct worker *worker, const struc
             continue;
         out->count++;
     }
+
     return 0;
 }
 
 static int derive_all(struct worker *worker, struct move_batch *batch, struct pg_tx *tx)
 {
     int rc = 0;
+
     for (size_t i = 0; !rc && i < batch->count; i++) {
         struct move *move = &batch->moves[i];
         if (move->stored.gone)
@@ -113,6 +117,7 @@ static int derive_all(struct worker *worker, struct move_batch *batch, struct pg
         rc = derive(worker, move, tx);
         pthread_rwlock_unlock(&worker->work->turn);
     }
+
     return rc;
 }
 
@@ -227,6 +232,7 @@ void *rekey_main(void *argument)
 {
     struct worker *worker = argument;
     struct work *work = worker->work;
+
     worker->rekey_most = BATCH;
     while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
         int rc = rekey_step(worker);

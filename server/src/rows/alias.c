@@ -117,6 +117,7 @@ int pg_alias_split(int64_t *opened_out, struct pg_tx *tx, struct alias_act *act,
                    const struct alias_tree *trees, size_t count)
 {
     struct alias_tree sorted[MIRE_ALIAS_MAX];
+
     if (!count || count > MIRE_ALIAS_MAX)
         return MIRE_ALIAS_NONE;
     memcpy(sorted, trees, count * sizeof *trees);

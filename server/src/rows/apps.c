@@ -15,6 +15,7 @@ const int16_t read_slots[MIRE_SLOT_COUNT] = {
 int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t since_us)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx,
                       "SELECT a.slug, a.name,"
                       " (SELECT count(*) FROM event e WHERE e.app_id = a.app_id AND e.received_at >= $1),"
@@ -35,6 +36,7 @@ int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct aren
         if (!(*out)[i].slug || !(*out)[i].name)
             return MIRE_FAULT_MEMORY;
     }
+
     return 0;
 }
 
@@ -64,6 +66,7 @@ static int home_fill(struct home *out, struct arena *arena, const struct pg_rows
 int read_issue_now(int64_t *issue, struct pg_tx *tx)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx,
                       "WITH RECURSIVE way AS (SELECT issue_id, gone_to FROM issue WHERE issue_id = $1"
                       "  UNION SELECT i.issue_id, i.gone_to FROM issue i JOIN way w ON i.issue_id = w.gone_to)"
@@ -77,6 +80,7 @@ int read_issue_now(int64_t *issue, struct pg_tx *tx)
 int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = read_issue_now(&issue, tx);
     if (!rc)
         rc = pg_query(&rows, tx,
@@ -106,6 +110,7 @@ int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, co
 int read_backlog(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx,
                       "SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox JOIN report USING (slot, day, report_id)"
                       "   WHERE app_id = $1 LIMIT $4) waiting),"

@@ -48,6 +48,7 @@ int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const 
     const unsigned char bound = (unsigned char)(0x100 >> halvings);
     struct issue_keys keys = {0};
     bool split;
+
     int rc = read_splits(&split, tx, view->app);
     if (!rc && issue_count)
         rc = read_keys(&keys, tx, arena, issues, issue_count);

@@ -36,6 +36,7 @@ int read_splits(bool *out, struct pg_tx *tx, int32_t app)
 int read_keys(struct issue_keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx,
                       "SELECT issue_id FROM issue_shown WHERE shown_id = ANY ($1::bigint[]) UNION SELECT unnest($1)",
                       PG_INT8S(issues, count));
@@ -51,6 +52,7 @@ int read_keys(struct issue_keys *out, struct pg_tx *tx, struct arena *arena, con
 int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx,
                       "SELECT shown_id, EXISTS (SELECT FROM issue_shown h WHERE h.shown_id = s.shown_id) FROM (SELECT "
                       "coalesce((SELECT shown_id"
@@ -66,6 +68,7 @@ int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app
 int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx, OF_ISSUE(view, FACTS), VIEW_PARAMS(view), PG_INT8(issue));
     if (rc != 0)
         return rc;
@@ -89,6 +92,7 @@ int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct are
                    int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx, OF_ISSUE(view, DURATIONS), VIEW_PARAMS(view), PG_INT8(issue),
                       PG_INT8S(edges_ms, EDGE_COUNT));
     if (rc != 0)
@@ -112,6 +116,7 @@ int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct are
         at = at > last ? last : at;
         (*out)[at - first].reports += pg_int(rows, i, 1);
     }
+
     return 0;
 }
 
@@ -121,6 +126,7 @@ int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct 
     static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     const char *of_issue = view->many ? ISSUE_MANY("6") : ISSUE_ALONE("6");
+
     const char *sql = SQL_FILL(arena, sql_issue_values, {"event_in_view", EVENT_IN_VIEW}, {"of_issue", of_issue});
     if (!sql)
         return MIRE_FAULT_MEMORY;
@@ -140,5 +146,6 @@ int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct 
                                        .all = pg_int(rows, i, 4),
                                        .all_total = pg_int(rows, i, 5)};
     }
+
     return 0;
 }

@@ -64,6 +64,7 @@ int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *a
     const char *sql = NULL;
     struct issue_keys keys;
     bool split;
+
     int rc = read_keys(&keys, tx, arena, issues, count);
     if (rc == 0)
         rc = read_splits(&split, tx, view->app);
@@ -97,6 +98,7 @@ static int by_version(const void *a, const void *b)
 static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx, "SELECT version_id, version FROM version WHERE app_id = $1", PG_INT4(view->app));
     if (rc != 0)
         return rc;
@@ -111,11 +113,13 @@ static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, 
         if (!out->by_rank[i].version)
             return MIRE_FAULT_MEMORY;
     }
+
     qsort(out->by_rank, out->count, sizeof *out->by_rank, by_version);
     for (size_t i = 0; i < out->count; i++) {
         out->ids[i] = out->by_rank[i].id;
         out->ranks[i] = (int32_t)i;
     }
+
     return 0;
 }
 
@@ -124,6 +128,7 @@ static int summary_fill(struct issue_summary *f, struct arena *arena, const stru
     const char **texts[] = {&f->caller1, &f->caller1_image, &f->caller1_location,
                             &f->caller2, &f->caller2_image, &f->category,
                             &f->reason,  &f->state,         &f->subject};
+
     f->issue = pg_int(rows, row, 0);
     for (int i = 0; i < 9; i++)
         if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, i + 1))))
@@ -180,6 +185,7 @@ static int summaries_count(struct issue_summary *summaries, size_t count, struct
         if (at < count && sorted[at]->issue == issue)
             summary_add(sorted[at], ranks, rows, i);
     }
+
     return 0;
 }
 
@@ -199,6 +205,7 @@ int read_summaries(struct issue_summary **out, size_t *count, struct pg_tx *tx, 
     struct ranks ranks;
     struct issue_keys keys;
     bool split;
+
     int rc = read_ranks(&ranks, tx, arena, view);
     if (rc == 0)
         rc = read_keys(&keys, tx, arena, issues, issue_count);
@@ -247,6 +254,7 @@ int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     bool split;
     int rc = read_splits(&split, tx, view->app);
+
     const char *sql =
         arena_printf(arena, which == READ_TOP_MEMORY ? TOP_MEMORY : TOP_WAITED, TREE_IF(split), BY_TREE_IF(split));
     if (rc || !sql)
@@ -324,6 +332,7 @@ int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, c
     bool split;
     int rc = read_splits(&split, tx, view->app);
     const char *sql = groups_statement(arena, order, split);
+
     memset(out, 0, sizeof *out);
     if (rc || !sql)
         return rc ? rc : MIRE_FAULT_MEMORY;

@@ -181,6 +181,7 @@ int pg_issue_memory_move(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
                                 .tree = (int32_t)pg_int(rows, i, 4)};
         rc = merge_sum(tx, arena, &key, pg_day(rows, i, 1), pg_bytes(rows, i, 3));
     }
+
     if (rc || !pg_row_count(rows))
         return rc;
     return pg_query(NULL, tx, "DELETE FROM issue_memory WHERE app_id = $1 AND issue_id = $2", PG_INT4(app_id),
@@ -190,6 +191,7 @@ int pg_issue_memory_move(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
 int population_of_rows(struct population *out, struct arena *arena, const struct pg_rows *rows, int column)
 {
     int rc = 0;
+
     population_init(out, arena);
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         struct population part;
@@ -204,6 +206,7 @@ int pg_healthy_find(struct population *out, enum healthy_scope *scope_out, struc
                     int32_t app_id, int64_t version_id, const char *device_class, uint64_t least)
 {
     static const enum healthy_scope scopes[] = {MIRE_HEALTHY_VERSION, MIRE_HEALTHY_CLASS, MIRE_HEALTHY_APP};
+
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
         MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
         int rc =
@@ -221,6 +224,7 @@ int pg_healthy_find(struct population *out, enum healthy_scope *scope_out, struc
         if (out->reports >= least)
             return 0;
     }
+
     *scope_out = MIRE_HEALTHY_NONE;
     population_init(out, arena);
     return 0;

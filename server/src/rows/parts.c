@@ -32,6 +32,7 @@ int read_trees(struct tree_part **out, size_t *count, struct pg_tx *tx, struct a
                int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx, OF_ISSUE(view, TREES), VIEW_PARAMS(view), SLOT_PARAM, PG_INT8(issue),
                       PG_INT8(TREES_LISTED));
     if (rc != 0)
@@ -51,6 +52,7 @@ int read_trees(struct tree_part **out, size_t *count, struct pg_tx *tx, struct a
         if (!(*out)[i].frames)
             return MIRE_FAULT_MEMORY;
     }
+
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
@@ -73,6 +75,7 @@ int read_members(struct member_part **out, size_t *count, struct pg_tx *tx, stru
                  const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx, members_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8(issue), PG_INT8(MIRE_FACET_MAX));
     if (rc != 0)
         return rc;
@@ -103,6 +106,7 @@ static int act_fill(struct act_part *a, struct arena *arena, const struct pg_row
 int read_acts(struct act_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx, log_sql, PG_INT4(app), PG_INT8(issue), PG_INT8(MIRE_FACET_MAX));
     if (rc != 0)
         return rc;
@@ -117,6 +121,7 @@ int read_acts(struct act_part **out, size_t *count, struct pg_tx *tx, struct are
 int read_shown_all(struct shown_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx,
                       "SELECT issue_id, tree, shown_id FROM issue_shown WHERE app_id = $1 ORDER BY issue_id, tree",
                       PG_INT4(app));

@@ -63,6 +63,7 @@ int read_healthy_versions(struct healthy_row **out, size_t *count, struct pg_tx 
                           const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx, versions_sql, PG_INT4(view->app), SLOT_PARAM, PG_INT8(MIRE_FACET_MAX));
     if (rc != 0)
         return rc;
@@ -75,5 +76,6 @@ int read_healthy_versions(struct healthy_row **out, size_t *count, struct pg_tx 
         if (!(*out)[i].version || !(*out)[i].device_class)
             return MIRE_FAULT_MEMORY;
     }
+
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }

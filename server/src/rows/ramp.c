@@ -33,6 +33,7 @@ static int take(struct pg_ramp *out, struct arena *arena, const struct pg_rows *
         out->steps[out->step_count++] = (int32_t)strtol(steps, &end, 10);
         steps = *end ? end + 1 : end;
     }
+
     return out->plugin && out->rule && out->author && out->state && out->note ? 0 : MIRE_FAULT_MEMORY;
 }
 

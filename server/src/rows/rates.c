@@ -42,6 +42,7 @@ int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, s
                   const struct view *view, const struct filter *channel)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     const char *sql = SQL_FILL(arena, sql_session_rates, {"day_in_view", DAY_IN_VIEW},
                                {"channel_wanted", IS_WANTED("channel", "$7", "$8")});
     if (!sql)
@@ -58,12 +59,14 @@ int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, s
         (*out)[i].day = pg_day(rows, i, 2);
         take(&(*out)[i].sums, rows, i);
     }
+
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
 int read_losses(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx, losses_sql, VIEW_PARAMS(view), SLOT_PARAM);
     if (rc != 0)
         return rc;
@@ -76,5 +79,6 @@ int read_losses(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct a
         if (!(*out)[i].reason)
             return MIRE_FAULT_MEMORY;
     }
+
     return 0;
 }

@@ -128,6 +128,7 @@ int pg_rekey_end(struct pg_tx *tx, struct arena *arena)
 {
     int64_t job = 0;
     bool preview = false;
+
     int found = find_ended(&job, &preview, tx);
     if (found <= 0)
         return found;

@@ -39,6 +39,7 @@ int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struc
                  int64_t issue, int64_t after_us, const struct uuid *after, int limit)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx, OF_ISSUE(view, REPORTS), VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(after_us),
                       after ? PG_UUID(after) : PG_NULL(), PG_INT8(limit));
     if (rc != 0)
@@ -78,6 +79,7 @@ int read_report(struct report_position *out, struct pg_tx *tx, struct arena *are
     int rc = pick == READ_BY_ID ? pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue),
                                            PG_INT2(uuid_slot(id)), PG_UUID(id))
                                 : pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue));
+
     memset(out, 0, sizeof *out);
     if (rc != 0)
         return rc;
@@ -129,5 +131,6 @@ int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const 
         last = pg_uuid(rows, got - 1, 3);
         limit -= batch;
     }
+
     return 0;
 }

@@ -19,6 +19,7 @@ static const char *text_of(const char *name, size_t len, const struct sql_hole *
 static const char *fill_next(struct text *out, const char *sql, const struct sql_hole *holes, size_t count)
 {
     size_t plain = 0;
+
     while (sql[plain] && sql[plain] != '{' && strncmp(sql + plain, "--", 2) != 0)
         plain++;
     text_append(out, sql, plain);

@@ -31,6 +31,7 @@ int read_facet_values(struct facet_value **out, size_t *count, struct pg_tx *tx,
                       const struct view *view, enum read_facet facet)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx, share_sql[facet], TOTALS_PARAMS(view), PG_INT8(MIRE_FACET_MAX));
     if (rc != 0)
         return rc;
@@ -42,6 +43,7 @@ int read_facet_values(struct facet_value **out, size_t *count, struct pg_tx *tx,
         (*out)[i].reports = pg_int(rows, i, 1);
         (*out)[i].events = pg_real(rows, i, 2);
     }
+
     return 0;
 }
 
@@ -58,6 +60,7 @@ enum { ALL = 7, OF_KIND = 3, OF_VERSION = 5, OF_POINT = 4 };
 int read_turns(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc = pg_query(&rows, tx,
                       "SELECT from_ms, sum(turns)::float8 FROM turn_hour WHERE " HOUR_IN_VIEW " GROUP BY 1 ORDER BY 1",
                       VIEW_PARAMS(view), SLOT_PARAM);
@@ -119,6 +122,7 @@ static int points_arrange(struct point **points, size_t *count, struct arena *ar
         lines[line_count - 1].count++;
         lines[line_count - 1].events += p->events;
     }
+
     if (line_count)
         qsort(lines, line_count, sizeof *lines, by_events);
     for (size_t i = 0; i < line_count && i < MIRE_SERIES_MAX; at += lines[i++].count)
@@ -149,12 +153,14 @@ static int sums_add(struct sums *out, struct arena *arena, const struct pg_rows 
     } else {
         out->points[out->point_count++] = (struct point){text, pg_int(rows, row, 3), totals.events, totals.waited_ms};
     }
+
     return 0;
 }
 
 int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     const char *sql = SQL_FILL(arena, sql_app_sums, {"hour_in_view", HOUR_IN_VIEW}, {"kind_wanted", KIND_WANTED},
                                {"bucket", BUCKET("$9")});
     if (!sql)
@@ -182,6 +188,7 @@ int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct aren
                 int64_t issue, int bucket_s)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
     int rc =
         pg_query(&rows, tx, OF_ISSUE(view, SERIES), VIEW_PARAMS(view), SLOT_PARAM, PG_INT4(bucket_s), PG_INT8(issue));
     if (rc != 0)
@@ -194,5 +201,6 @@ int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct aren
             return MIRE_FAULT_MEMORY;
         (*out)[i] = (struct point){version, pg_int(rows, i, 1), pg_real(rows, i, 2), pg_real(rows, i, 3)};
     }
+
     return points_arrange(out, count, arena);
 }

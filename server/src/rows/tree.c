@@ -37,6 +37,7 @@ static int fill(struct pg_tree **out, size_t *count, struct arena *arena, const 
         if (!(*out)[i].frames)
             return MIRE_FAULT_MEMORY;
     }
+
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 

@@ -30,6 +30,7 @@ static int answer_apps(struct call *call)
             json_write_null(w, "last_received_at");
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     json_write_close(w, '}');
     return rc;

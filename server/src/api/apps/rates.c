@@ -63,6 +63,7 @@ static void put_versions(struct json_writer *w, const struct session_point *poin
             json_write_close(w, '}');
         }
     }
+
     json_write_close(w, ']');
 }
 

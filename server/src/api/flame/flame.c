@@ -43,6 +43,7 @@ static int table_grow(uint32_t **slots, size_t *size, size_t used, uint64_t (*ha
             at = (at + 1) & (bigger - 1);
         fresh[at] = (uint32_t)i + 1;
     }
+
     free(*slots);
     *slots = fresh;
     *size = bigger;
@@ -107,6 +108,7 @@ static int64_t frame_child(struct flame *flame, uint32_t parent, uint32_t name, 
         if (f->parent == parent && f->name == name && f->image == image)
             return flame->slots[at] - 1;
     }
+
     if (flame->count == flame->cap) {
         size_t cap = flame->cap ? flame->cap * 2 : 1024;
         struct flame_frame *more = realloc(flame->frames, cap * sizeof *more);
@@ -132,6 +134,7 @@ struct flame *flame_new(size_t frames_max)
         flame_free(flame);
         return NULL;
     }
+
     return flame;
 }
 
@@ -176,6 +179,7 @@ static int64_t thread_frame(struct flame *flame, const struct resolved *doc, uin
     const char *name = thread ? doc->threads[thread - 1].name : doc->thread.name;
     size_t len = strnlen(name, sizeof text - 1);
     size_t plain = len;
+
     while (plain && strchr("0123456789", name[plain - 1]))
         plain--;
     while (plain && plain < len && strchr("-_#:. ", name[plain - 1]))
@@ -193,6 +197,7 @@ static int add_nothing(uint32_t *frame_out, struct flame *flame, const struct re
                        uint32_t top)
 {
     bool any = false;
+
     *frame_out = top;
     for (size_t s = 0; s < doc->sample_count; s++)
         any |= doc->samples[s].thread == thread && !doc->samples[s].node;
@@ -227,6 +232,7 @@ static int add_thread(struct flame *flame, uint32_t *map, unsigned char *used, c
 static size_t threads_of(uint32_t *out, const struct resolved *doc)
 {
     size_t count = 0;
+
     for (size_t s = 0; s < doc->sample_count; s++) {
         size_t i = 0;
         while (i < count && out[i] != doc->samples[s].thread)
@@ -243,6 +249,7 @@ int flame_add(struct flame *flame, const struct resolved *doc, double weight)
     unsigned char *used = calloc(doc->node_count, 1);
     uint32_t *threads = calloc(doc->thread_count + 1, sizeof *threads);
     int rc = -1;
+
     if (!map || !used || !threads)
         goto free_all;
     size_t count = threads_of(threads, doc);

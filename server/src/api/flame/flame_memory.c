@@ -31,6 +31,7 @@ int flame_add_memory(struct flame *flame, const struct resolved *doc, enum flame
     uint32_t *map = calloc(doc->node_count, sizeof *map);
     unsigned char *used = calloc(doc->node_count, 1);
     int rc = -1;
+
     if (!map || !used)
         goto free_all;
     rc = FLAME_FULL;

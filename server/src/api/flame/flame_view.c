@@ -74,6 +74,7 @@ static size_t gather(struct layout *l, uint32_t root)
         if (i != root)
             l->left[flame->frames[i].parent]++;
     }
+
     return count;
 }
 
@@ -93,11 +94,13 @@ static void choose(struct layout *l, uint32_t root, size_t max)
         if (k + 1 + others <= max)
             best = k + 1;
     }
+
     for (size_t k = best; k < count; k++) {
         uint32_t i = l->order[k];
         l->kept[i] = 0;
         l->other[l->flame->frames[i].parent] += l->value[i];
     }
+
     l->kept_count = best;
 }
 
@@ -197,6 +200,7 @@ static void lay_out(struct flame_view *v, const struct layout *l, struct scratch
 static int view_fill(struct flame_view *v, struct layout *l, uint32_t root, size_t max)
 {
     size_t n = l->flame->count;
+
     choose(l, root, max);
     size_t rows = 2 * l->kept_count;
     struct scratch s = {calloc(n + 2, 4), calloc(n + 1, 4), calloc(rows, 4), calloc(l->flame->names.count + 1, 4),
@@ -225,6 +229,7 @@ static int view_of(struct flame_view *v, struct layout *l, size_t max, const uin
         if (at == l->flame->count)
             return FLAME_NO_SUCH_ROOT;
     }
+
     return view_fill(v, l, at, max);
 }
 

@@ -100,6 +100,7 @@ static void put_view(struct json_writer *w, const struct flame_view *v)
         snprintf(hash, sizeof hash, "%016" PRIx64, v->hash[i]);
         json_write_text(w, NULL, hash);
     }
+
     json_write_close(w, ']');
 }
 

@@ -65,6 +65,7 @@ static int put_distributions(struct call *call)
         json_write_close(w, ']');
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     return rc;
 }

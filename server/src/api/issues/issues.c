@@ -58,6 +58,7 @@ static int read_cursor(struct group_order *order, struct call *call)
         if (rank_fits(order))
             return 0;
     }
+
     return call_refuse(call, "cursor", "the next of an answer to the same query");
 }
 

@@ -80,6 +80,7 @@ static struct app_index *take(struct nearby *nearby, int32_t app)
         else if (index->asked < oldest->asked)
             oldest = index;
     }
+
     struct app_index *index = found ? found : oldest;
     pthread_mutex_lock(&index->lock);
     if (!found)
@@ -112,6 +113,7 @@ static int add(struct app_index *index, struct arena *arena, const struct pg_tre
 {
     struct nearby_stack stack;
     struct hashed hashed;
+
     int rc = parse(&stack, arena, tree->frames);
     if (rc)
         return rc;
@@ -145,6 +147,7 @@ static int catch_up(struct app_index *index, struct pg_tx *tx, int32_t app)
     struct pg_tree *trees;
     size_t count;
     int64_t since;
+
     if (index->gone * GONE_SHARE > index->count || index->count > 2 * (size_t)MIRE_NEARBY_TREES_MAX)
         empty(index);
     if (!index->similar && !(index->similar = similar_new()))
@@ -156,6 +159,7 @@ static int catch_up(struct app_index *index, struct pg_tx *tx, int32_t app)
             rc = add(index, &arena, &trees[i]);
         index->last_id = trees[i].tree_id > index->last_id ? trees[i].tree_id : index->last_id;
     }
+
     if (!rc)
         index->since = since;
     arena_fini(&arena);
@@ -178,6 +182,7 @@ struct nearby_search {
 static const struct shown_row *row_of(const struct nearby_search *a, int64_t issue, int32_t tree)
 {
     size_t low = 0, high = a->shown_count;
+
     while (low < high) {
         size_t middle = (low + high) / 2;
         const struct shown_row *row = &a->shown[middle];
@@ -188,6 +193,7 @@ static const struct shown_row *row_of(const struct nearby_search *a, int64_t iss
         else
             high = middle;
     }
+
     return NULL;
 }
 
@@ -213,6 +219,7 @@ static int read_theirs(struct nearby_stack *out, const struct nearby_search *a, 
 {
     struct pg_tree *tree;
     size_t count;
+
     int rc = pg_tree_list(&tree, &count, a->of->tx, a->of->arena, a->of->view->app, &label->tree_id, 1);
     if (rc)
         return rc;
@@ -258,6 +265,7 @@ static int rank(struct nearby_search *a)
 {
     int64_t issues[FOUND_MAX], gaps[FOUND_MAX];
     size_t found = a->found_count;
+
     for (size_t i = 0; i < found; i++)
         issues[i] = a->found[i].issue;
     int rc = read_summaries(&a->summaries, &a->found_count, a->of->tx, a->of->arena, a->of->view, issues, found);
@@ -271,6 +279,7 @@ static int rank(struct nearby_search *a)
         gaps[kept] = gap(summary, a->of->issue);
         a->found[kept++] = a->found[i];
     }
+
     similar_age(a->found, kept, gaps);
     return (int)kept;
 }
@@ -281,6 +290,7 @@ static int find(struct nearby_search *a, const struct nearby_stack *ours, size_t
     struct hashed hashed[MIRE_SIMILAR_STACKS];
     const struct similar_question question = {
         .stacks = stacks, .count = ours_count, .issue_of = issue_of, .context = a};
+
     for (size_t i = 0; i < ours_count; i++) {
         hash_stack(&hashed[i], &ours[i]);
         stacks[i] = hashed[i].stack;
@@ -294,6 +304,7 @@ static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct near
 {
     int rc = find(a, ours, ours_count);
     int count = rc;
+
     for (int i = 0; rc >= 0 && i < count && *got_out < cap; i++) {
         const struct similar_hit *found = &a->found[i];
         struct nearby_hit *hit = &hits[*got_out];
@@ -308,6 +319,7 @@ static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct near
         explain(hit, a->index->similar);
         (*got_out)++;
     }
+
     return rc < 0 ? rc : 0;
 }
 
@@ -318,12 +330,14 @@ int nearby_find(struct nearby_hit *hits, size_t cap, size_t *got_out, const stru
     size_t ours_count = 0;
     int32_t app = question->view->app;
     int rc = read_shown_all(&a.shown, &a.shown_count, question->tx, question->arena, app);
+
     *got_out = 0;
     for (size_t i = 0; !rc && i < question->tree_count && ours_count < MIRE_SIMILAR_STACKS; i++) {
         const struct tree_part *tree = &question->trees[i];
         ours[ours_count] = (struct nearby_stack){.issue = tree->issue, .tree = tree->tree, .caller1 = tree->caller1};
         rc = parse(&ours[ours_count++], question->arena, tree->frames);
     }
+
     if (rc || !ours_count)
         return rc;
     a.index = take(question->nearby, app);

@@ -36,6 +36,7 @@ static int put_members(struct call *call)
         json_write_real(w, "events", m->events);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     return rc;
 }
@@ -102,6 +103,7 @@ static int put_acts(struct call *call, bool memory)
         json_write_text(w, "undone_why", a->undone_why);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     return rc;
 }

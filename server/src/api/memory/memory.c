@@ -141,12 +141,14 @@ static void put_stacks(struct json_writer *w, const struct memory *memory)
             json_write_i64(w, "caller1", s->caller1);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
 }
 
 static void put_memory(struct json_writer *w, const struct report_position *position, const struct resolved *doc)
 {
     const struct memory *memory = &doc->memory;
+
     json_write_open(w, NULL, '{');
     report_position(w, position);
     json_write_text(w, "trigger", memory->trigger);
@@ -174,6 +176,7 @@ static int answer_memory(struct call *call)
 {
     struct report_position position;
     struct resolved doc;
+
     int rc = report_find(&position, &doc, call);
     if (rc)
         return rc;

@@ -47,6 +47,7 @@ static void put_category(struct json_writer *w, const struct population *p, cons
                          const struct population *healthy)
 {
     const struct population_category *same = healthy ? population_find(healthy, c->kind, c->name) : NULL;
+
     json_write_open(w, NULL, '{');
     json_write_text(w, "name", c->name);
     json_write_text(w, "kind", memory_kind_name(c->kind));
@@ -143,6 +144,7 @@ static int answer_healthy(struct call *call)
         part_time(w, "last_at", rows[i].last_us);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     put_whole(w, &healthy);
     rc = put_categories(call, &healthy, NULL);

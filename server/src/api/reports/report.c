@@ -42,6 +42,7 @@ static int tally_fill(struct tally *t, struct arena *arena, const struct resolve
             seen[location] = s + 1;
         }
     }
+
     return 0;
 }
 
@@ -173,6 +174,7 @@ static void put_samples(struct json_writer *w, const struct resolved *doc, const
         put_frames(w, doc, tally, tally->nodes[i]);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     json_write_close(w, '}');
 }

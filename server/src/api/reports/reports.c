@@ -22,6 +22,7 @@ static int read_after(int64_t *after_us, struct uuid *after, struct call *call)
         call->view.span = cursor.span;
         return 0;
     }
+
     return call_refuse(call, "cursor", "the next of an answer to the same query");
 }
 

@@ -49,6 +49,7 @@ static enum bind_outcome take_steps(struct bind *bind, void *out, uint32_t at)
             return bind_wrong(bind, "must be shares from 0 to 1 that rise");
         ramp->steps[ramp->step_count++] = (int32_t)lround(p * 1e6);
     }
+
     return outcome || ramp->step_count ? outcome : bind_wrong(bind, "must have a step");
 }
 
@@ -123,6 +124,7 @@ static int find_ramp(struct change *change)
             change->ramp = ramps[i];
             return 0;
         }
+
     return change_refuse(change, 404, "rollout.ramp", "There is no ramp of that plugin.");
 }
 
@@ -149,6 +151,7 @@ static int act_on_ramp(struct change *change)
         return change_refuse(change, 422, "rollout.wrong",
                              "The action is pause of a running ramp, resume of a paused one, or back of either.");
     }
+
     return rc ? rc : pg_ramp_put(change->tx, ramp);
 }
 

@@ -37,6 +37,7 @@ static int put_ramps(struct call *call)
         json_write_text(w, "note", ramp->note);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     return rc;
 }

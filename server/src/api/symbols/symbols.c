@@ -12,6 +12,7 @@ static int put_missing(struct call *call)
     struct missing_row *rows;
     size_t count;
     int rc = read_missing(&rows, &count, call->tx, call->arena, call->view.app, ROWS_MAX);
+
     json_write_open(w, "missing", '[');
     for (size_t i = 0; !rc && i < count; i++) {
         json_write_open(w, NULL, '{');
@@ -30,6 +31,7 @@ static int put_missing(struct call *call)
         json_write_text(w, "defect", rows[i].defect);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     return rc;
 }
@@ -40,6 +42,7 @@ static int put_files(struct call *call)
     struct symbol_row *rows;
     struct symbol_sum sum;
     size_t count;
+
     int rc = read_symbol_files(&rows, &count, &sum, call->tx, call->arena, ROWS_MAX);
     if (rc)
         return rc;
@@ -59,6 +62,7 @@ static int put_files(struct call *call)
         json_write_text(w, "depth", rows[i].depth);
         json_write_close(w, '}');
     }
+
     json_write_close(w, ']');
     return 0;
 }
