@@ -8,6 +8,7 @@
 #include "pg/pg.h"
 
 #include <libpq-fe.h>
+#include <pthread.h>
 
 #define MIRE_PG_PARAMS_MAX     64
 #define MIRE_PG_STATEMENTS_MAX 128 /* prepared on one connection; what comes later is parsed each time */
@@ -50,6 +51,27 @@ struct pg_rows {
     PGresult *result;
 };
 
+/* --- wait.c: as libpq's, but they end when the database is frozen; tx->broken is set then */
+
+/* The next result; NULL: there is none, or the connection is broken. */
+PGresult *pg_wait_result(struct pg_tx *tx);
+
+/* Run one command text and give its result; NULL: nothing came. */
+PGresult *pg_exec(struct pg_tx *tx, const char *sql);
+PGresult *pg_prepare(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire);
+
+/* Run a prepared statement, or with name "" the text. */
+PGresult *pg_run(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire);
+
+/* Send it, as PQsendQuery does; 0: it could not be. */
+int pg_send(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire);
+
+/* --- watch.c */
+
+/* Ask the database by itself every so often whether it answers. 0 or a fault. */
+int pg_watch_start(struct pg *pg);
+void pg_watch_stop(struct pg *pg);
+
 /* The fault a SQLSTATE stands for; NULL or "": the connection was lost. */
 int pg_fault_of(const char *sqlstate);
 
@@ -66,5 +88,16 @@ int pg_command(struct pg_tx *tx, const char *sql);
 int pg_prepared(char name_out[16], struct pg_tx *tx, const char *sql, const struct pg_wire *wire, bool may_prepare);
 
 const struct log *pg_log(const struct pg *pg);
+
+/* What watch.c keeps of a pool. */
+struct pg_pool_watch {
+    pthread_t thread;
+    bool is_started;
+    int stop_fd;       /* eventfd */
+    _Atomic int state; /* enum pg_health */
+};
+
+struct pg_pool_watch *pg_watch_of(struct pg *pg);
+const char *pg_conninfo(const struct pg *pg);
 
 #endif

@@ -32,6 +32,7 @@ struct pg_options {
     int connections;      /* at most so many */
     int wait_ms;          /* for a free or a new connection */
     int read_limit_ms;    /* statement timeout of MIRE_PG_READ transactions; 0: none */
+    bool watched;         /* a thread asks the database every half second whether it answers: pg_health */
     bool held;            /* every pg_begin is MIRE_FAULT_AWAY at once, until pg_release */
     const struct log *log;
 };
@@ -53,6 +54,16 @@ void pg_close(struct pg *pg);
 
 /* Is the database there? Asks it. 0 or MIRE_FAULT_AWAY. */
 int pg_ping(struct pg *pg);
+
+/* What the pool's own watch found, a second ago at most. */
+enum pg_health {
+    MIRE_PG_UNKNOWN, /* it has not looked yet, or options.watched is not set */
+    MIRE_PG_WELL,
+    MIRE_PG_AWAY,   /* no connection can be made, or the tables are not ready */
+    MIRE_PG_FROZEN, /* it takes connections, and does not answer: no transaction begins, and those that wait end */
+};
+enum pg_health pg_health(const struct pg *pg);
+bool pg_is_frozen(const struct pg *pg);
 
 /* Begin on a connection of the pool. 0, MIRE_FAULT_AWAY (not reachable, or none came free in time) or another fault. */
 int pg_begin(struct pg_tx **out, struct pg *pg, enum pg_mode mode);

@@ -24,7 +24,23 @@ struct pg {
     int count;                        /* connections, idle and lent */
     _Atomic bool held;                /* no connection is lent; cleared once, by pg_release */
     _Atomic uint64_t last_refusal_ns; /* a refusal is logged once a second; written by any thread, relaxed */
+    struct pg_pool_watch watch;
 };
+
+struct pg_pool_watch *pg_watch_of(struct pg *pg)
+{
+    return &pg->watch;
+}
+
+enum pg_health pg_health(const struct pg *pg)
+{
+    return atomic_load(&pg->held) ? MIRE_PG_AWAY : (enum pg_health)atomic_load(&pg->watch.state);
+}
+
+const char *pg_conninfo(const struct pg *pg)
+{
+    return pg->conninfo;
+}
 
 const struct log *pg_log(const struct pg *pg)
 {
@@ -46,8 +62,12 @@ int pg_open(struct pg **out, const struct pg_options *options)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&pg->freed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    *out = pg;
-    return 0;
+    int rc = options->watched ? pg_watch_start(pg) : 0;
+    if (rc)
+        pg_close(pg);
+    else
+        *out = pg;
+    return rc;
 }
 
 void pg_release(struct pg *pg)
@@ -69,6 +89,7 @@ void pg_close(struct pg *pg)
 {
     if (!pg)
         return;
+    pg_watch_stop(pg);
     while (pg->idle) {
         struct pg_tx *tx = pg->idle;
         pg->idle = tx->next;
@@ -102,8 +123,8 @@ static struct pg_tx *connection_new(struct pg *pg)
     int seconds = pg->options.wait_ms / 1000;
 
     snprintf(timeout, sizeof timeout, "%d", seconds < 2 ? 2 : seconds);
-    const char *names[] = {"fallback_application_name", "connect_timeout", "dbname", NULL};
-    const char *values[] = {"mired", timeout, pg->conninfo, NULL};
+    const char *names[] = {"fallback_application_name", "connect_timeout", "tcp_user_timeout", "dbname", NULL};
+    const char *values[] = {"mired", timeout, "10000", pg->conninfo, NULL};
     struct pg_tx *tx = calloc(1, sizeof *tx);
     if (!tx)
         return NULL;
@@ -115,9 +136,10 @@ static struct pg_tx *connection_new(struct pg *pg)
         return NULL;
     }
     PQsetNoticeProcessor(tx->conn, silence, NULL);
-    PGresult *result = PQexec(tx->conn, "SET jit = off; SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC';"
-                                        "SET client_encoding = 'UTF8'; SET lock_timeout = '30s';"
-                                        "SET idle_in_transaction_session_timeout = '5min'");
+    PQsetnonblocking(tx->conn, 1);
+    PGresult *result = pg_exec(tx, "SET jit = off; SET max_parallel_workers_per_gather = 0; SET timezone = 'UTC';"
+                                   "SET client_encoding = 'UTF8'; SET lock_timeout = '30s';"
+                                   "SET idle_in_transaction_session_timeout = '5min'");
     bool ready = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
     if (ready)
@@ -220,7 +242,7 @@ int pg_begin(struct pg_tx **out, struct pg *pg, enum pg_mode mode)
 {
     int rc = MIRE_FAULT_AWAY;
 
-    if (atomic_load(&pg->held))
+    if (atomic_load(&pg->held) || pg_is_frozen(pg))
         return rc;
     /* A connection that dies at BEGIN has done nothing yet: the next one may be good. */
     for (int tries = 0; tries <= pg->options.connections && rc == MIRE_FAULT_AWAY; tries++) {
@@ -247,7 +269,7 @@ int pg_commit(struct pg_tx **tx)
 
     *tx = NULL;
     if (mine->open) {
-        PGresult *result = PQexec(mine->conn, "COMMIT");
+        PGresult *result = pg_exec(mine, "COMMIT");
         if (PQresultStatus(result) != PGRES_COMMAND_OK)
             rc = pg_complain(mine, result, "COMMIT");
         else if (strcmp(PQcmdStatus(result), "COMMIT") != 0)
@@ -265,8 +287,8 @@ void pg_end(struct pg_tx **tx)
     *tx = NULL;
     if (!mine)
         return;
-    if (mine->open && PQstatus(mine->conn) == CONNECTION_OK)
-        PQclear(PQexec(mine->conn, "ROLLBACK"));
+    if (mine->open && !mine->broken && PQstatus(mine->conn) == CONNECTION_OK)
+        PQclear(pg_exec(mine, "ROLLBACK"));
     mine->open = false;
     give_back(mine);
 }

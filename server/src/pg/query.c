@@ -38,7 +38,7 @@ int pg_complain(struct pg_tx *tx, const PGresult *result, const char *sql)
 {
     const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *primary = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
-    bool is_lost = PQstatus(tx->conn) != CONNECTION_OK;
+    bool is_lost = tx->broken || PQstatus(tx->conn) != CONNECTION_OK;
     int fault = is_lost ? MIRE_FAULT_AWAY : pg_fault_of(state ? state : "XX000");
 
     snprintf(tx->complaint, sizeof tx->complaint, "%s", primary ? primary : PQerrorMessage(tx->conn));
@@ -62,7 +62,7 @@ static bool is_good(const PGresult *result)
 
 int pg_command(struct pg_tx *tx, const char *sql)
 {
-    PGresult *result = PQexec(tx->conn, sql);
+    PGresult *result = pg_exec(tx, sql);
     int rc = is_good(result) ? 0 : pg_complain(tx, result, sql);
     PQclear(result);
     return rc;
@@ -107,7 +107,7 @@ int pg_prepared(char name_out[16], struct pg_tx *tx, const char *sql, const stru
         return 0;
     char name[16];
     snprintf(name, sizeof name, "s%d", tx->statement_count);
-    PGresult *result = PQprepare(tx->conn, name, sql, wire->count, wire->types);
+    PGresult *result = pg_prepare(tx, name, sql, wire);
     int rc = is_good(result) ? 0 : pg_complain(tx, result, sql);
     PQclear(result);
     char *copy = rc ? NULL : strdup(sql);
@@ -128,9 +128,7 @@ static int run(PGresult **out, struct pg_tx *tx, const char *sql, const struct p
     int rc = pg_prepared(name, tx, sql, wire, true);
     if (rc)
         return rc;
-    *out = name[0]
-               ? PQexecPrepared(tx->conn, name, wire->count, wire->values, wire->lengths, wire->formats, 1)
-               : PQexecParams(tx->conn, sql, wire->count, wire->types, wire->values, wire->lengths, wire->formats, 1);
+    *out = pg_run(tx, name, sql, wire);
     return is_good(*out) ? 0 : pg_complain(tx, *out, sql);
 }
 
@@ -170,10 +168,7 @@ int pg_batch_add(struct pg_tx *tx, const char *sql, const struct pg_param *param
         return rc;
     if (tx->batched == 0 && !PQenterPipelineMode(tx->conn))
         return pg_complain(tx, NULL, sql);
-    int sent =
-        name[0] ? PQsendQueryPrepared(tx->conn, name, wire.count, wire.values, wire.lengths, wire.formats, 1)
-                : PQsendQueryParams(tx->conn, sql, wire.count, wire.types, wire.values, wire.lengths, wire.formats, 1);
-    if (!sent) {
+    if (!pg_send(tx, name, sql, &wire)) {
         tx->broken = true; /* how much of it went out is unknown */
         return pg_complain(tx, NULL, sql);
     }
@@ -184,7 +179,7 @@ int pg_batch_add(struct pg_tx *tx, const char *sql, const struct pg_param *param
 /* Take in the result of one statement of a batch; *rc keeps the first fault. */
 static void batch_result(struct pg_tx *tx, int64_t *count_out, int *rc)
 {
-    PGresult *result = PQgetResult(tx->conn);
+    PGresult *result = pg_wait_result(tx);
     if (is_good(result)) {
         if (count_out)
             *count_out = strtoll(PQcmdTuples(result), NULL, 10);
@@ -192,7 +187,7 @@ static void batch_result(struct pg_tx *tx, int64_t *count_out, int *rc)
         *rc = pg_complain(tx, result, "batch");
     }
     PQclear(result);
-    while (PQstatus(tx->conn) == CONNECTION_OK && (result = PQgetResult(tx->conn)))
+    while (PQstatus(tx->conn) == CONNECTION_OK && (result = pg_wait_result(tx)))
         PQclear(result);
 }
 
@@ -212,7 +207,7 @@ int pg_batch_end(struct pg_tx *tx, int64_t *counts_out, size_t count)
         batch_result(tx, counts_out && (size_t)i < count ? &counts_out[i] : NULL, &rc);
     if (tx->broken)
         return rc;
-    PGresult *sync = PQgetResult(tx->conn);
+    PGresult *sync = pg_wait_result(tx);
     /* Without the sync's answer nobody knows whether the batch was committed. */
     if (PQresultStatus(sync) != PGRES_PIPELINE_SYNC && !rc)
         rc = pg_complain(tx, sync, "batch");

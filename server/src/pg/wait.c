@@ -1,0 +1,88 @@
+/*
+ * wait.c - waiting for an answer of the database, as long as the database is alive.
+ *
+ * libpq waits for ever. A server that is frozen, or a network that swallows packets, would so hold every thread. These
+ * functions send without blocking and wait in steps, and give up when the pool's watch found the database dead.
+ */
+#include "pg/inside.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#define STEP_MS 200 /* between two looks at whether the database is alive */
+
+/* Wait until the socket may be read, or written if `writes`. False: the database is dead; the connection is broken. */
+static bool wait_step(struct pg_tx *tx, bool writes)
+{
+    struct pollfd socket = {.fd = PQsocket(tx->conn), .events = (short)(POLLIN | (writes ? POLLOUT : 0))};
+    while (!tx->broken) {
+        int ready = poll(&socket, 1, STEP_MS);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true;
+        if (tx->pool && pg_is_frozen(tx->pool))
+            tx->broken = true;
+    }
+    return false;
+}
+
+/* Send what is buffered. Reads meanwhile: the server may wait for us to take its answers. */
+static bool flush(struct pg_tx *tx)
+{
+    int left;
+    while ((left = PQflush(tx->conn)) > 0)
+        if (!wait_step(tx, true) || !PQconsumeInput(tx->conn))
+            return false;
+    return left == 0;
+}
+
+PGresult *pg_wait_result(struct pg_tx *tx)
+{
+    if (tx->broken || !flush(tx))
+        return NULL;
+    while (PQisBusy(tx->conn))
+        if (!wait_step(tx, false) || !PQconsumeInput(tx->conn))
+            return NULL;
+    return PQgetResult(tx->conn);
+}
+
+/* The result of a command that was sent: the last one of several statements, or the first that failed. */
+static PGresult *collect(struct pg_tx *tx, int sent)
+{
+    PGresult *kept = NULL;
+    if (!sent)
+        return NULL;
+    for (PGresult *next; (next = pg_wait_result(tx));) {
+        if (kept && PQresultStatus(kept) == PGRES_FATAL_ERROR) {
+            PQclear(next);
+            continue;
+        }
+        PQclear(kept);
+        kept = next;
+    }
+    if (!tx->broken)
+        return kept;
+    PQclear(kept);
+    return NULL;
+}
+
+PGresult *pg_exec(struct pg_tx *tx, const char *sql)
+{
+    return collect(tx, PQsendQuery(tx->conn, sql));
+}
+
+PGresult *pg_prepare(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire)
+{
+    return collect(tx, PQsendPrepare(tx->conn, name, sql, wire->count, wire->types));
+}
+
+int pg_send(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire)
+{
+    return name[0] ? PQsendQueryPrepared(tx->conn, name, wire->count, wire->values, wire->lengths, wire->formats, 1)
+                   : PQsendQueryParams(tx->conn, sql, wire->count, wire->types, wire->values, wire->lengths,
+                                       wire->formats, 1);
+}
+
+PGresult *pg_run(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire)
+{
+    return collect(tx, pg_send(tx, name, sql, wire));
+}
