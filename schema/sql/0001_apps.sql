@@ -36,20 +36,24 @@ CREATE TABLE access_key (
     label      text        NOT NULL DEFAULT '',
     created_at timestamptz NOT NULL DEFAULT now(),
     revoked_at timestamptz,
+    expires_at timestamptz,
+    used_at    timestamptz,
     CONSTRAINT access_key_is_identified_by_its_number PRIMARY KEY (key_id),
     CONSTRAINT access_key_hash_is_unique UNIQUE (hash),
     CONSTRAINT access_key_hash_is_blake2b_256 CHECK (octet_length(hash) = 32),
-    CONSTRAINT access_key_has_a_known_scope CHECK (scope IN ('ingest', 'symbols', 'rollout', 'rules'))
+    CONSTRAINT access_key_has_a_known_scope CHECK (scope IN ('ingest', 'symbols', 'rollout', 'rules', 'read', 'admin'))
 );
 COMMENT ON TABLE access_key IS 'Secrets that let a client send reports or symbols for one app. Reference table.';
 COMMENT ON COLUMN access_key.key_id IS 'Number of the key.';
 COMMENT ON COLUMN access_key.app_id IS 'App the key opens.';
-COMMENT ON COLUMN access_key.scope IS 'What the key allows: ingest (send reports, ask for the rollout), symbols (upload debug files), rollout (change the rollout) or rules (preview and change the rules for blame).';
+COMMENT ON COLUMN access_key.scope IS 'What the key allows: ingest (send reports, ask for the rollout), symbols (upload debug files), rollout (change the rollout), rules (preview and change the rules for blame), read (read what the dashboard shows) or admin (all but ingest).';
 COMMENT ON COLUMN access_key.prefix IS 'First characters of the key, to recognise it by.';
 COMMENT ON COLUMN access_key.hash IS 'BLAKE2b-256 of the whole key; the key itself is not stored.';
 COMMENT ON COLUMN access_key.label IS 'What the key is for, in the owner''s words.';
 COMMENT ON COLUMN access_key.created_at IS 'When the key was made.';
 COMMENT ON COLUMN access_key.revoked_at IS 'Since when the key is refused; null while it is good.';
+COMMENT ON COLUMN access_key.expires_at IS 'From when the key is refused; null if it does not expire.';
+COMMENT ON COLUMN access_key.used_at IS 'When the key was last used, some seconds late; null if it never was.';
 COMMENT ON INDEX access_key_is_identified_by_its_number IS 'Serves: revoking a key.';
 COMMENT ON INDEX access_key_hash_is_unique IS 'Serves: checking the key of a request.';
 

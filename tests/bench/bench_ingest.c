@@ -54,7 +54,7 @@ static size_t body_bytes, request_len, id_at;
 static void make_request(void)
 {
     int len = snprintf(request, sizeof request,
-                       "POST /api/v1/reports HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
+                       "POST /api/v1/reports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                        "Authorization: Bearer %.43s\r\nContent-Length: %zu\r\n\r\n{\"id\":\"",
                        key, body_bytes);
     id_at = (size_t)len;
@@ -174,12 +174,12 @@ static int check(void *context, struct ingest_verdict *out, struct problem *prob
     return len > 43 && uuid_parse(&out->report_id, (const char *)body + 7, 36) ? MIRE_CHECK_GOOD : MIRE_CHECK_INVALID;
 }
 
-static int key_find(void *context, int32_t *app_out, const uint8_t hash[MIRE_KEY_HASH])
+static int grant(void *context, struct request *asked, struct reply *reply)
 {
     (void)context;
-    (void)hash;
-    *app_out = 1;
-    return 0;
+    (void)reply;
+    asked->grant.app_id = 1;
+    return MIRE_HTTP_ADMITTED;
 }
 
 static int store_batch(void *context, const struct inbox_row *rows, size_t count)
@@ -264,8 +264,7 @@ static void start_server(struct ingest **ingest, struct http_server **http, stru
 {
     static struct http_table table;
     struct ingest_options options = MIRE_INGEST_OPTIONS_INIT;
-    options.needs =
-        (struct ingest_needs){.check = check, .key_find = key_find, .store_context = pg, .store_batch = store_batch};
+    options.needs = (struct ingest_needs){.check = check, .store_context = pg, .store_batch = store_batch};
     options.writers = way == SINGLE_WAY ? 32 : 3;
     options.batch_rows_max = way == SINGLE_WAY ? 1 : MIRE_BATCH_ROWS_MAX;
     must(ingest_start(ingest, &options), "ingest");
@@ -274,7 +273,10 @@ static void start_server(struct ingest **ingest, struct http_server **http, stru
                                         .tables = &table,
                                         .table_count = 1,
                                         .handler_threads = 1,
+                                        .check = grant,
                                         .idle_s = 30,
+                                        .headers_s = 30,
+                                        .request_s = 120,
                                         .bodies_cap_bytes = 256u << 20,
                                         .connections_max = 256};
     must(http_start(http, &http_options), "http");

@@ -86,11 +86,16 @@ def keys(conninfo):
     code, out, err = mire("key", "list", "my-app", *database)
     rows = [x.split() for x in out.splitlines()]
     assert code == 0 and len(rows) == 3 and rows[1][1] == key[:9] and rows[1][-1] == "CI", (out, err)
-    assert key.strip() not in out and rows[1][4] == "-"
+    assert key.strip() not in out and rows[1][3:7:2] == ["good", "-"] and rows[1][6] == "-", rows
     assert mire("key", "revoke", "my-app", rows[1][0], *database)[0] == 0
-    assert mire("key", "list", "my-app", *database)[1].splitlines()[1].split()[4] != "-"
+    assert mire("key", "list", "my-app", *database)[1].splitlines()[1].split()[3] == "revoked"
     assert mire("key", "revoke", "my-app", rows[1][0], *database)[0] == 1, "revoked twice"
     assert mire("key", "revoke", "other", rows[2][0], *database)[0] == 1, "revoked through another app"
+    assert mire("key", "rotate", "my-app", rows[1][0], *database)[0] == 1, "a revoked key was rotated"
+    code, new, err = mire("key", "rotate", "my-app", rows[2][0], "--days", "0", *database)
+    assert code == 0 and re.fullmatch(r"mk_[a-z2-7]{40}\n", new), (new, err)
+    listed = [x.split() for x in mire("key", "list", "my-app", *database)[1].splitlines()]
+    assert [row[2:4] for row in listed[2:]] == [["symbols", "expired"], ["symbols", "good"]], listed
     for words in (["create"], ["create", "Bad App"], ["make", "x"], ["revoke", "my-app", "x"], ["create", "a", "--scope", "all"]):
         assert mire("key", *words, *database)[0] == 2, words
     code, _, err = mire("key", "list", "my-app", "--data-dir", "/nonexistent")
@@ -164,8 +169,8 @@ def what_is_wrong_is_said():
             (("issues", "lits"), 2, "mire issues: there is no 'lits': merge, split, unmerge, or options alone for the list"),
             (("issues", "merge", "I-1", "--app", "a", "--author", "b"), 2, "mire issues merge: into which? Say --into ISSUE"),
             (("issues", "split", "--bogus"), 2, "mire issues split: unrecognized option '--bogus'"),
-            (("key",), 2, "mire key: create, list or revoke?"),
-            (("key", "maek", "a"), 2, "mire key: there is no 'maek': create, list or revoke?"),
+            (("key",), 2, "mire key: create, list, rotate or revoke?"),
+            (("key", "maek", "a"), 2, "mire key: there is no 'maek': create, list, rotate or revoke?"),
             (("key", "revoke", "a"), 2, "mire key: it is 'mire key revoke APP KEY-NUMBER'"),
             (("rekey", "begin", "a"), 2, "mire rekey: there is no 'begin': preview, start, list or watch?"),
             (("rules", "chekc", "x"), 2, "mire rules: there is no 'chekc': check, packs, get, history, preview, put or back?"),

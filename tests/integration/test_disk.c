@@ -253,7 +253,7 @@ static void start_on_a_small_disk(struct httptest *http)
 static void free_the_disk_and_end(struct httptest *http)
 {
     char filler[96];
-    assert_int_equal(httptest_send(http, "GET /metrics HTTP/1.1\r\nHost: x\r\n", NULL, 0), 200);
+    assert_int_equal(httptest_send(http, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n", NULL, 0), 200);
     snprintf(filler, sizeof filler, "%s/filler", mired.dir);
     assert_int_equal(unlink(filler), 0);
     send_until(http, 202);

@@ -115,7 +115,8 @@ static void bad_zstd_is_400(void **state)
     (void)state;
     char head[512];
     snprintf(head, sizeof head,
-             "POST /api/v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Encoding: zstd\r\n"
+             "POST /api/v1/reports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Encoding: "
+             "zstd\r\n"
              "Authorization: Bearer %s\r\n",
              key);
     assert_int_equal(httptest_send(&http, head, "not zstd", 8), 400);
@@ -132,11 +133,12 @@ static void zstd_that_is_not_announced_is_400_with_a_hint(void **state)
 static void an_unknown_encoding_is_415(void **state)
 {
     (void)state;
-    assert_int_equal(httptest_send(&http,
-                                   "POST /api/v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                                   "Content-Encoding: br\r\n",
-                                   "{}", 2),
-                     415);
+    assert_int_equal(
+        httptest_send(&http,
+                      "POST /api/v1/reports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                      "Content-Encoding: br\r\n",
+                      "{}", 2),
+        415);
 }
 
 static void an_oversized_body_is_413(void **state)
@@ -151,11 +153,12 @@ static void an_oversized_body_is_413(void **state)
 static void a_body_without_length_is_411(void **state)
 {
     (void)state;
-    assert_int_equal(httptest_send(&http, "POST /api/v1/reports HTTP/1.1\r\nHost: x\r\n", NULL, 0), 411);
+    assert_int_equal(httptest_send(&http, "POST /api/v1/reports HTTP/1.1\r\nHost: localhost\r\n", NULL, 0), 411);
     httptest_close(&http);
     assert_int_equal(httptest_open(&http, mired.port), 0);
     assert_int_equal(
-        httptest_send(&http, "POST /api/v1/reports HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+        httptest_send(&http,
+                      "POST /api/v1/reports HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
                       NULL, 0),
         411);
 }
@@ -163,36 +166,37 @@ static void a_body_without_length_is_411(void **state)
 static void a_wrong_method_or_place_is_told(void **state)
 {
     (void)state;
-    assert_int_equal(httptest_send(&http, "GET /api/v1/reports HTTP/1.1\r\nHost: x\r\n", NULL, 0), 405);
+    assert_int_equal(httptest_send(&http, "GET /api/v1/reports HTTP/1.1\r\nHost: localhost\r\n", NULL, 0), 405);
     assert_non_null(strstr(http.headers, "Allow: POST"));
-    assert_int_equal(httptest_send(&http, "GET /api/v1/nothing HTTP/1.1\r\nHost: x\r\n", NULL, 0), 404);
+    assert_int_equal(httptest_send(&http, "GET /api/v1/nothing HTTP/1.1\r\nHost: localhost\r\n", NULL, 0), 404);
     assert_non_null(strstr(http.headers, "application/problem+json"));
-    assert_int_equal(httptest_send(&http, "GET /a/../../etc HTTP/1.1\r\nHost: x\r\n", NULL, 0), 400);
+    assert_int_equal(httptest_send(&http, "GET /a/../../etc HTTP/1.1\r\nHost: localhost\r\n", NULL, 0), 400);
 }
 
 static void a_request_id_is_kept_if_it_is_sane(void **state)
 {
     (void)state;
-    assert_int_equal(httptest_send(&http, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine-1\r\n", NULL, 0),
-                     200);
+    assert_int_equal(
+        httptest_send(&http, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: mine-1\r\n", NULL, 0), 200);
     assert_non_null(strstr(http.headers, "X-Request-Id: mine-1\r\n"));
-    assert_int_equal(httptest_send(&http, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Request-Id: a\"b\r\n", NULL, 0), 200);
+    assert_int_equal(
+        httptest_send(&http, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: a\"b\r\n", NULL, 0), 200);
     assert_null(strstr(http.headers, "a\"b"));
 }
 
 static void head_answers_without_a_body(void **state)
 {
     (void)state;
-    assert_int_equal(httptest_send(&http, "HEAD /healthz HTTP/1.1\r\nHost: x\r\n", NULL, 0), 200);
+    assert_int_equal(httptest_send(&http, "HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n", NULL, 0), 200);
     assert_null(strstr(http.headers, "Content-Length: 0"));
-    assert_int_equal(httptest_send(&http, "GET /healthz HTTP/1.1\r\nHost: x\r\n", NULL, 0), 200);
+    assert_int_equal(httptest_send(&http, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", NULL, 0), 200);
     assert_non_null(strstr(http.body, "\"status\":\"ok\""));
 }
 
 static void metrics_tell_what_was_done(void **state)
 {
     (void)state;
-    assert_int_equal(httptest_send(&http, "GET /metrics HTTP/1.1\r\nHost: x\r\n", NULL, 0), 200);
+    assert_int_equal(httptest_send(&http, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n", NULL, 0), 200);
     assert_non_null(
         strstr(http.body, "mire_http_requests_total{method=\"POST\",route=\"/api/v1/reports\",status=\"202\"}"));
     assert_non_null(strstr(http.body, "mire_ingest_store_seconds_count"));
@@ -205,7 +209,7 @@ static void a_second_mired_is_kept_off_the_data_directory(void **state)
     struct miredtest second = mired;
     const char *const flags[] = {"--port-file", "/tmp/mire-door-second.port", NULL};
     assert_int_equal(miredtest_start(&second, flags), -1);
-    assert_int_equal(httptest_send(&http, "GET /healthz HTTP/1.1\r\nHost: x\r\n", NULL, 0), 200);
+    assert_int_equal(httptest_send(&http, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", NULL, 0), 200);
 }
 
 #define CONNECTED(test) cmocka_unit_test_setup_teardown(test, connected, closed)

@@ -46,7 +46,7 @@ static int teardown(void **state)
 static int get(struct httptest *http, const char *path)
 {
     char head[128];
-    snprintf(head, sizeof head, "GET %s HTTP/1.1\r\nHost: x\r\n", path);
+    snprintf(head, sizeof head, "GET %s HTTP/1.1\r\nHost: localhost\r\n", path);
     if (http->fd < 0)
         assert_int_equal(httptest_open(http, mired.port), 0);
     return httptest_send(http, head, NULL, 0);

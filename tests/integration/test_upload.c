@@ -120,18 +120,13 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
     struct pg *pg = pgtest_database(4);
     char symbols_key[MIRE_KEY_TEXT];
-    char ingest_key[MIRE_KEY_TEXT];
     char cache[] = "/tmp/mire-cache-XXXXXX";
     size_t len;
     struct object_facts facts;
     unsigned char *file = self(&len);
     assert_null(object_look(&facts, file, len, NULL, 0));
     assert_int_equal(pg_key_create(symbols_key, pg, "a", "symbols", ""), 0);
-    assert_int_equal(pg_key_create(ingest_key, pg, "a", "ingest", ""), 0);
 
-    assert_int_equal(status_of(pg, NULL, file, len), 401);
-    assert_int_equal(status_of(pg, "nonsense", file, len), 401);
-    assert_int_equal(status_of(pg, ingest_key, file, len), 401);
     assert_int_equal(status_of(pg, symbols_key, "MZ", 2), 422);
     assert_int_equal(status_of(pg, symbols_key, file, len / 2), 422);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM symbol_file"), 0);

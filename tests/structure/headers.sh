@@ -5,7 +5,7 @@
 set -eu
 cd "${MIRE_SOURCE_DIR:-$(dirname "$0")/../..}"
 strict='-Wall -Wextra -Wpedantic -pedantic-errors -Wshadow -Werror -fsyntax-only'
-libraries=$(pkg-config --cflags libmicrohttpd libpq libsodium libcurl libzstd glib-2.0)
+libraries=$(pkg-config --cflags libpq libsodium libcurl libzstd glib-2.0)
 faults=0
 
 # alone COMPILER-AND-FLAGS HEADER

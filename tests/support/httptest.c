@@ -100,7 +100,7 @@ int httptest_report(struct httptest *http, const char *key, const void *body, si
 {
     char head[512];
     snprintf(head, sizeof head,
-             "POST /api/v1/reports HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+             "POST /api/v1/reports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
              "Authorization: Bearer %s\r\n",
              key);
     return httptest_send(http, head, body, len);

@@ -31,6 +31,15 @@ def report_id():
     return str(uuid.UUID(int=stamp << 80 | 7 << 76 | uuid.uuid4().int & ((1 << 76) - 1) & ~(3 << 62) | 2 << 62))
 
 
+def report(id, more=0):
+    """The smallest report under an id of its own; `more` bytes larger by a member that the server does not know."""
+    document = json.loads((SOURCE / "schema/wire/vectors/valid/smallest/report.json").read_text())
+    document["id"] = id
+    if more:
+        document["more"] = "x" * more
+    return json.dumps(document).encode()
+
+
 def scratch(name):
     """A temporary directory that PostgreSQL's user can enter too."""
     folder = tempfile.TemporaryDirectory(prefix=f"mire-{name}-", dir="/tmp")
@@ -45,11 +54,14 @@ class Mired:
         self.folder, self.data, self.settings = folder, folder / "data", settings
         self.start()
 
+    def popen(self, words):
+        return subprocess.Popen(words)
+
     def start(self):
         port = self.folder / "port"
         port.unlink(missing_ok=True)
-        self.process = subprocess.Popen([BINARY / "server/mired", "serve", "--listen=127.0.0.1:0", f"--data-dir={self.data}",
-                                         f"--port-file={port}", "--log-level=error", *self.settings])
+        self.process = self.popen([BINARY / "server/mired", "serve", "--listen=127.0.0.1:0", f"--data-dir={self.data}",
+                                   f"--port-file={port}", "--log-level=error", *self.settings])
         until("mired starts", lambda: port.exists() or self.process.poll() is not None)
         assert self.process.poll() is None, "mired did not start"
         self.port = int(port.read_text())

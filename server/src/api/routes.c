@@ -1,4 +1,8 @@
-/* routes.c - every path that is answered, by resource. A new one is a line here and in handlers.h, and its place in openapi.yaml. */
+/*
+ * routes.c - every path that is answered, by resource, and who may ask (access/access.h). A new one is a line here and in
+ * handlers.h, and its place in openapi.yaml.
+ */
+#include "access/access.h"
 #include "api/call.h"
 #include "api/handlers.h"
 
@@ -15,58 +19,61 @@
 #define ISSUE APP "/issues/{issue}"
 
 /* clang-format off */
-#define GET(path, handles)       {.method = MIRE_HTTP_GET, .pattern = (path), .handler = (handles)}
-#define PUT(path, handles, cap)  {.method = MIRE_HTTP_PUT, .pattern = (path), .handler = (handles), .body_cap = (cap)}
-#define POST(path, handles, cap) {.method = MIRE_HTTP_POST, .pattern = (path), .handler = (handles), .body_cap = (cap)}
+#define ROW(verb, path, handles, may, cap) \
+    {.method = MIRE_HTTP_##verb, .pattern = (path), .handler = (handles), .who = (may), .body_cap = (cap)}
+#define GET(may, path, handles)       ROW(GET, path, handles, MIRE_MAY_##may, 0)
+#define PUT(may, path, handles, cap)  ROW(PUT, path, handles, MIRE_MAY_##may, cap)
+#define POST(may, path, handles, cap) ROW(POST, path, handles, MIRE_MAY_##may, cap)
+#define OPEN(path, handles)           ROW(GET, path, handles, 0, 0) /* files of the dashboard, which tell nothing */
 
 const struct http_route api_routes[] = {
-    GET(API "/apps", get_apps),
-    GET(APP "/overview", get_overview),
-    GET(APP "/facets", get_facets),
-    GET(APP "/rates", get_rates),
+    GET(READ, API "/apps", get_apps),
+    GET(READ, APP "/overview", get_overview),
+    GET(READ, APP "/facets", get_facets),
+    GET(READ, APP "/rates", get_rates),
 
-    GET(APP "/issues", get_issues),
-    GET(ISSUE, get_issue),
-    GET(ISSUE "/similar", get_similar),
-    GET(ISSUE "/provenance", get_provenance),
-    POST(ISSUE "/merge", post_merge, REGROUP_MAX),
-    POST(ISSUE "/split", post_split, REGROUP_MAX),
-    POST(ISSUE "/unmerge", post_unmerge, REGROUP_MAX),
+    GET(READ, APP "/issues", get_issues),
+    GET(READ, ISSUE, get_issue),
+    GET(READ, ISSUE "/similar", get_similar),
+    GET(READ, ISSUE "/provenance", get_provenance),
+    POST(TRIAGE, ISSUE "/merge", post_merge, REGROUP_MAX),
+    POST(TRIAGE, ISSUE "/split", post_split, REGROUP_MAX),
+    POST(TRIAGE, ISSUE "/unmerge", post_unmerge, REGROUP_MAX),
 
-    GET(ISSUE "/reports", get_reports),
-    GET(ISSUE "/reports/{report}", get_report),
-    GET(ISSUE "/reports/{report}/memory", get_memory),
-    GET(ISSUE "/flame", get_flame),
-    GET(ISSUE "/memory", get_issue_memory),
-    GET(APP "/healthy", get_healthy),
+    GET(READ, ISSUE "/reports", get_reports),
+    GET(READ, ISSUE "/reports/{report}", get_report),
+    GET(READ, ISSUE "/reports/{report}/memory", get_memory),
+    GET(READ, ISSUE "/flame", get_flame),
+    GET(READ, ISSUE "/memory", get_issue_memory),
+    GET(READ, APP "/healthy", get_healthy),
 
-    GET(APP "/rules", get_rules),
-    PUT(APP "/rules", put_rules, RULES_MAX),
-    POST(APP "/rules/back", post_rules_back, RULES_MAX),
-    POST(APP "/rules/preview", post_rules_preview, RULES_MAX),
-    GET(APP "/rules/jobs/{job}", get_rules_job),
+    GET(READ, APP "/rules", get_rules),
+    PUT(RULES, APP "/rules", put_rules, RULES_MAX),
+    POST(RULES, APP "/rules/back", post_rules_back, RULES_MAX),
+    POST(RULES, APP "/rules/preview", post_rules_preview, RULES_MAX),
+    GET(READ, APP "/rules/jobs/{job}", get_rules_job),
 
-    GET(API "/rollout", get_rollout),
-    GET(APP "/rollout", get_app_rollout),
-    PUT(APP "/rollout", put_rollout, ROLLOUT_MAX),
-    POST(APP "/rollout/back", post_rollout_back, ROLLOUT_MAX),
-    PUT(APP "/rollout/ramps/{plugin}", put_ramp, ROLLOUT_MAX),
-    POST(APP "/rollout/ramps/{plugin}", post_ramp, ROLLOUT_MAX),
+    GET(INGEST, API "/rollout", get_rollout),
+    GET(READ, APP "/rollout", get_app_rollout),
+    PUT(ROLLOUT, APP "/rollout", put_rollout, ROLLOUT_MAX),
+    POST(ROLLOUT, APP "/rollout/back", post_rollout_back, ROLLOUT_MAX),
+    PUT(ROLLOUT, APP "/rollout/ramps/{plugin}", put_ramp, ROLLOUT_MAX),
+    POST(ROLLOUT, APP "/rollout/ramps/{plugin}", post_ramp, ROLLOUT_MAX),
 
-    PUT(API "/symbols", put_symbols, SYMBOLS_MAX),
-    POST(API "/symbols/missing", post_missing, QUESTION_MAX),
-    GET(API "/symbols/uploads/{hash}", get_upload),
-    PUT(API "/symbols/uploads/{hash}", put_upload, PART_MAX),
-    GET(APP "/symbols", get_symbols),
-    GET(APP "/rekey", get_rekey),
-    POST(APP "/rekey", post_rekey, QUESTION_MAX),
+    PUT(SYMBOLS, API "/symbols", put_symbols, SYMBOLS_MAX),
+    POST(SYMBOLS, API "/symbols/missing", post_missing, QUESTION_MAX),
+    GET(SYMBOLS, API "/symbols/uploads/{hash}", get_upload),
+    PUT(SYMBOLS, API "/symbols/uploads/{hash}", put_upload, PART_MAX),
+    GET(READ, APP "/symbols", get_symbols),
+    GET(READ, APP "/rekey", get_rekey),
+    POST(SYMBOLS, APP "/rekey", post_rekey, QUESTION_MAX),
 
-    GET("/i/{issue}", get_issue_link),
-    GET("/r/{report}", get_report_link),
-    GET("/api", get_no_such_call),
-    GET("/api/*", get_no_such_call),
-    GET("/assets/*", get_asset),
-    GET("/*", get_page),
+    GET(READ, "/i/{issue}", get_issue_link),
+    GET(READ, "/r/{report}", get_report_link),
+    OPEN("/api", get_no_such_call),
+    OPEN("/api/*", get_no_such_call),
+    OPEN("/assets/*", get_asset),
+    OPEN("/*", get_page),
 };
 /* clang-format on */
 const size_t api_route_count = sizeof api_routes / sizeof *api_routes;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,6 +38,19 @@ void log_write(const struct log *log, enum log_level level, const char *event, c
         (void)ignored; /* there is nobody left to tell */
     }
     text_fini(&line);
+}
+
+bool log_limit_pass(struct log_limit *limit, uint64_t most, uint64_t *skipped_out)
+{
+    uint64_t second = clock_mono_ns() / UINT64_C(1000000000);
+    if (atomic_exchange(&limit->second, second) != second)
+        atomic_store(&limit->count, 0);
+    if (atomic_fetch_add(&limit->count, 1) >= most) {
+        atomic_fetch_add(&limit->skipped, 1);
+        return false;
+    }
+    *skipped_out = atomic_exchange(&limit->skipped, 0);
+    return true;
 }
 
 int log_level_parse(enum log_level *out, const char *name)

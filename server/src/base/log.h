@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum log_level { MIRE_LOG_DEBUG, MIRE_LOG_INFO, MIRE_LOG_WARN, MIRE_LOG_ERROR, MIRE_LOG_OFF };
 
@@ -44,6 +45,17 @@ void log_write(const struct log *log, enum log_level level, const char *event, c
 /* log_event(log, MIRE_LOG_INFO, "pg.ready", LOG_NUMBER("pid", pid)); */
 #define log_event(log, level, event, ...) \
     log_write(log, level, event, (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){.key = NULL}})
+
+/* Lines of one kind that a crowd can cause. Begins as zeros. Any thread. */
+struct log_limit {
+    _Atomic uint64_t second, count, skipped;
+};
+
+/*
+ * May one more line of this kind be written? At most `most` a second are.
+ * True: *skipped_out is how many were not written since the last one that was.
+ */
+bool log_limit_pass(struct log_limit *limit, uint64_t most, uint64_t *skipped_out);
 
 /* 0, or -1 if `name` is none of debug, info, warn, error, off. */
 int log_level_parse(enum log_level *out, const char *name);

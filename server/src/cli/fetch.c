@@ -67,8 +67,10 @@ static void say_problem(const char *url, long status, const struct text *body)
     json_fini(&json);
 }
 
+#define REFUSED 2 /* 401, and nothing was said of it */
+
 /* Ask, and say what went wrong. `curl` has what the request needs besides. */
-static int perform(struct text *out, CURL *curl, const char *url)
+static int perform(struct text *out, CURL *curl, const char *url, bool may_refuse)
 {
     char why[CURL_ERROR_SIZE] = "";
     long status = 0;
@@ -83,6 +85,8 @@ static int perform(struct text *out, CURL *curl, const char *url)
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_cleanup(curl);
+    if (code == CURLE_OK && status == 401 && may_refuse)
+        return REFUSED;
     if (code != CURLE_OK)
         say(stderr,
             "mire: cannot reach %s: %s\nIs mired running there? Name another server with --server URL or "
@@ -104,29 +108,48 @@ static CURL *begin(void)
     return curl;
 }
 
-int fetch_get(struct text *out, const char *url)
+/* A list with the header that bears the key. */
+static struct curl_slist *add_key(struct curl_slist *headers, const char *key)
 {
-    CURL *curl = begin();
+    char authorization[256];
 
-    return curl ? perform(out, curl, url) : -1;
+    snprintf(authorization, sizeof authorization, "Authorization: Bearer %.200s", key);
+    return curl_slist_append(headers, authorization);
+}
+
+int fetch_get(struct text *out, const char *url, const char *key)
+{
+    size_t len = out->len;
+    bool has_key = key && *key;
+    CURL *curl = begin();
+    int rc = curl ? perform(out, curl, url, has_key) : -1;
+
+    if (rc != REFUSED)
+        return rc;
+    out->len = len;
+    curl = begin();
+    if (!curl)
+        return -1;
+    struct curl_slist *headers = add_key(NULL, key);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    rc = perform(out, curl, url, false);
+    curl_slist_free_all(headers);
+    return rc;
 }
 
 int fetch_send(struct text *out, const char *method, const char *url, const char *key, const struct text *body)
 {
-    char authorization[256];
     CURL *curl = begin();
 
     if (!curl)
         return -1;
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-    snprintf(authorization, sizeof authorization, "Authorization: Bearer %.200s", key ? key : "");
-    if (key)
-        headers = curl_slist_append(headers, authorization);
+    headers = key ? add_key(headers, key) : curl_slist_append(headers, "X-Mire-Change: 1");
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
-    int rc = perform(out, curl, url);
+    int rc = perform(out, curl, url, false);
     curl_slist_free_all(headers);
     return rc;
 }

@@ -11,11 +11,12 @@ const char *fetch_server(void);
  * GET a URL whose answer is JSON.
  *
  *   out  the body is appended
+ *   key  sent if the server, or a proxy in front of it, does not answer without one; NULL: none
  *
  * Returns 0; or after saying why on stderr, in the server's own words if it has any: FETCH_MISSING for 404, else -1.
  */
 #define FETCH_MISSING 1
-int fetch_get(struct text *out, const char *url);
+int fetch_get(struct text *out, const char *url, const char *key);
 
 /*
  * The same for a change: send `body`, JSON.

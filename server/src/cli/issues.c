@@ -189,7 +189,8 @@ static void say_apps(const char *url)
     const char *before = "mire issues: known apps: ";
 
     json_init(&json);
-    if (fetch_get(&body, url) != 0 || json_read(&json, &fault, body.bytes, body.len, &limits) != MIRE_JSON_OK ||
+    if (fetch_get(&body, url, getenv("MIRE_KEY")) != 0 ||
+        json_read(&json, &fault, body.bytes, body.len, &limits) != MIRE_JSON_OK ||
         json_kind(&json, 0) != MIRE_JSON_OBJECT)
         return;
     uint32_t apps = json_member(&json, 0, "apps");
@@ -223,7 +224,7 @@ static int ask(const struct issues_options *a)
     fetch_escape(&url, a->t);
     text_add(&url, "&limit=");
     fetch_escape(&url, a->limit);
-    int rc = text_failed(&url) || text_failed(&apps) ? -1 : fetch_get(&body, url.bytes);
+    int rc = text_failed(&url) || text_failed(&apps) ? -1 : fetch_get(&body, url.bytes, getenv("MIRE_KEY"));
     if (rc == FETCH_MISSING)
         say_apps(apps.bytes);
     if (rc != 0)

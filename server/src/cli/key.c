@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/say.h"
 
+#include "access/access.h"
 #include "base/clock.h"
 #include "daemon/config.h"
 #include "postgres/embedded.h"
@@ -21,16 +22,22 @@
 
 #define SETTINGS_MAX     16
 #define BEGINNING_MOST_S 2  /* from the start of mired's process to its lock on the data directory */
+#define OVERLAP_DAYS     7  /* a rotated key goes on being good */
 #define STARTING_MOST_S  60 /* from there to a database with all its tables */
 
 extern char **environ;
 
 static const char usage[] =
-    "Usage: mire key create APP [--scope ingest|symbols|rollout|rules] [--label TEXT]\n"
+    "Usage: mire key create APP [--scope SCOPE] [--label TEXT] [--days N]\n"
     "       mire key list APP\n"
+    "       mire key rotate APP KEY-NUMBER [--days N]\n"
     "       mire key revoke APP KEY-NUMBER\n\n"
     "create makes the app too if there is none of that name, and prints the key once: only its hash is kept.\n"
-    "list shows the keys of an app, revoke makes one useless at once.\n\n"
+    "  --scope   ingest (the default): send reports. symbols: send debug files. rollout, rules: change those.\n"
+    "            read: read what the dashboard shows. admin: all but ingest.\n"
+    "  --days    the key expires after so many days; without it, never\n"
+    "list shows the keys of an app. rotate makes a key in the place of another one, which expires after --days\n"
+    "days (7). revoke makes a key useless within seconds.\n\n"
     "The database is found as mired finds it:\n"
     "  --config FILE        mired's configuration\n"
     "  --data-dir DIR       where mired keeps its private PostgreSQL (mired must be running)\n"
@@ -38,6 +45,7 @@ static const char usage[] =
 
 struct key_command {
     const char *app, *scope, *label, *number;
+    int64_t days;                     /* -1: not told */
     char *settings[SETTINGS_MAX + 1]; /* what goes to config_load */
     size_t setting_count;
     struct pg *pg;
@@ -57,7 +65,8 @@ static int failed(const char *what, int rc)
 static int run_create(struct key_command *keys)
 {
     char key[MIRE_KEY_TEXT];
-    int rc = pg_key_create(key, keys->pg, keys->app, keys->scope, keys->label);
+    int days = keys->days < 0 ? 0 : (int)keys->days;
+    int rc = pg_key_create_for(key, keys->pg, keys->app, keys->scope, keys->label, days);
 
     if (rc != 0)
         return failed("the key could not be made", rc);
@@ -65,45 +74,91 @@ static int run_create(struct key_command *keys)
     return CLI_DONE;
 }
 
+/* A date, or "-". */
+static void format_day(char out[32], int64_t us)
+{
+    snprintf(out, 32, "-");
+    if (us)
+        clock_format(out, us);
+}
+
 static int print_key(void *context, const struct pg_key_row *row)
 {
-    char created[32], revoked[32] = "";
+    char created[32], used[32], ends[32];
 
     (void)context;
-    clock_format(created, row->created_us);
-    if (row->revoked_us)
-        clock_format(revoked, row->revoked_us);
-    say(stdout, "%-6" PRId64 " %-9s %-8s %.10s  %-10.10s %s\n", row->key, row->prefix, row->scope, created,
-        row->revoked_us ? revoked : "-", row->label);
+    format_day(created, row->created_us);
+    format_day(used, row->used_us);
+    format_day(ends, row->revoked_us ? row->revoked_us : row->expires_us);
+    const char *state = row->revoked_us                                         ? "revoked"
+                        : row->expires_us && row->expires_us <= clock_wall_us() ? "expired"
+                                                                                : "good";
+    say(stdout, "%-6" PRId64 " %-9s %-8s %-8s %-10.10s  %-10.10s  %-10.10s %s\n", row->key, row->prefix, row->scope,
+        state, created, used, ends, row->label);
     return 0;
 }
 
 static int run_list(struct key_command *keys)
 {
-    say(stdout, "%-6s %-9s %-8s %-10s  %-10s %s\n", "KEY", "BEGINS", "SCOPE", "MADE", "REVOKED", "LABEL");
+    say(stdout, "%-6s %-9s %-8s %-8s %-10s  %-10s  %-10s %s\n", "KEY", "BEGINS", "SCOPE", "STATE", "MADE", "USED",
+        "ENDS", "LABEL");
     int rc = pg_key_list(keys->pg, keys->app, print_key, NULL);
     return rc == 0 ? CLI_DONE : failed("the keys could not be listed", rc);
 }
 
-static int run_revoke(struct key_command *keys)
+/* The number of the key. False: a message was printed. */
+static bool read_number(int64_t *out, const struct key_command *keys)
 {
     char *end;
-    long long number = strtoll(keys->number, &end, 10);
 
-    if (*end || end == keys->number || number < 1)
-        return wrong("KEY-NUMBER is the first column of `mire key list`");
+    *out = strtoll(keys->number, &end, 10);
+    if (!*end && end != keys->number && *out >= 1)
+        return true;
+    (void)wrong("KEY-NUMBER is the first column of `mire key list`");
+    return false;
+}
+
+static int no_key(const struct key_command *keys, int64_t number)
+{
+    say(stderr, "mire key: app %s has no good key %" PRId64 "\n", keys->app, number);
+    return CLI_FAILED;
+}
+
+static int run_rotate(struct key_command *keys)
+{
+    char key[MIRE_KEY_TEXT];
+    int64_t number, days = keys->days < 0 ? OVERLAP_DAYS : keys->days;
+
+    if (!read_number(&number, keys))
+        return CLI_USAGE;
+    int rc = pg_key_rotate(key, keys->pg, keys->app, number, days * 86400);
+    if (rc == MIRE_KEY_UNKNOWN)
+        return no_key(keys, number);
+    if (rc != 0)
+        return failed("the key could not be rotated", rc);
+    puts(key);
+    return CLI_DONE;
+}
+
+static int run_revoke(struct key_command *keys)
+{
+    int64_t number;
+
+    if (!read_number(&number, keys))
+        return CLI_USAGE;
     int rc = pg_key_revoke(keys->pg, keys->app, number);
-    if (rc == MIRE_KEY_UNKNOWN) {
-        say(stderr, "mire key: app %s has no good key %lld\n", keys->app, number);
-        return CLI_FAILED;
-    }
+    if (rc == MIRE_KEY_UNKNOWN)
+        return no_key(keys, number);
     return rc == 0 ? CLI_DONE : failed("the key could not be revoked", rc);
 }
 
 static const struct {
     struct cli_verb verb;
     int (*run)(struct key_command *keys);
-} verbs[] = {{{"create", "APP"}, run_create}, {{"list", "APP"}, run_list}, {{"revoke", "APP KEY-NUMBER"}, run_revoke}};
+} verbs[] = {{{"create", "APP"}, run_create},
+             {{"list", "APP"}, run_list},
+             {{"rotate", "APP KEY-NUMBER"}, run_rotate},
+             {{"revoke", "APP KEY-NUMBER"}, run_revoke}};
 
 /* Open the database of a configuration; what it complains of goes to `log`. CLI_DONE or CLI_FAILED. */
 static int try_database(struct key_command *keys, const struct config *config, const struct log *log)
@@ -171,14 +226,19 @@ static int check_app(const char *app)
 
 static const char *take_scope(void *context, char *value)
 {
-    static const char *const scopes[] = {"ingest", "symbols", "rollout", "rules"};
     struct key_command *keys = context;
 
     keys->scope = value;
-    for (size_t i = 0; i < CLI_COUNT(scopes); i++)
-        if (strcmp(value, scopes[i]) == 0)
-            return NULL;
-    return "the scope is ingest, symbols, rollout or rules";
+    return access_scope_parse(value) ? NULL : "the scope is ingest, symbols, rollout, rules, read or admin";
+}
+
+static const char *take_days(void *context, char *value)
+{
+    struct key_command *keys = context;
+    char *end;
+
+    keys->days = strtol(value, &end, 10);
+    return *value && !*end && keys->days >= 0 && keys->days <= 36500 ? NULL : "the days are a number from 0 to 36500";
 }
 
 /* An option of mired's. */
@@ -202,10 +262,11 @@ static const char *take_setting(void *context, char *value)
 int cli_key(int argc, char **argv)
 {
     static char flags[3][16] = {"--config", "--data-dir", "--database-url"};
-    struct key_command keys = {.scope = "ingest", .label = ""};
+    struct key_command keys = {.scope = "ingest", .label = "", .days = -1};
     struct mired_option config = {&keys, flags[0]}, data_dir = {&keys, flags[1]}, database_url = {&keys, flags[2]};
     const struct cli_option options[] = {{"scope", .take = take_scope, .context = &keys},
                                          {"label", .text = &keys.label},
+                                         {"days", .take = take_days, .context = &keys},
                                          {"config", .take = take_setting, .context = &config},
                                          {"data-dir", .take = take_setting, .context = &data_dir},
                                          {"database-url", .take = take_setting, .context = &database_url}};

@@ -50,8 +50,8 @@ static int ask(struct rekey_call *call, const struct text *body)
     text_add(&url, "/rekey");
     text_fini(&call->answer);
     call->answer = (struct text){0};
-    if (text_failed(&url) ||
-        (body ? fetch_send(&call->answer, "POST", url.bytes, call->key, body) : fetch_get(&call->answer, url.bytes)))
+    if (text_failed(&url) || (body ? fetch_send(&call->answer, "POST", url.bytes, call->key, body)
+                                   : fetch_get(&call->answer, url.bytes, call->key)))
         return CLI_FAILED;
     return answer_read(&call->json, &call->answer, "mire rekey", call->server) ? CLI_DONE : CLI_FAILED;
 }

@@ -73,7 +73,7 @@ int rollout_fetch(struct rollout_options *asking, const char *version)
         fetch_escape(&url, version);
     if (text_failed(&url))
         return rollout_no_memory();
-    if (fetch_get(&asking->answer, url.bytes) != 0)
+    if (fetch_get(&asking->answer, url.bytes, asking->key) != 0)
         return CLI_FAILED;
     bool good = json_read(&asking->json, &fault, asking->answer.bytes, asking->answer.len, &limits) == MIRE_JSON_OK &&
                 json_kind(&asking->json, 0) == MIRE_JSON_OBJECT;

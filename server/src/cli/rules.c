@@ -64,7 +64,7 @@ static int ask(struct rules_call *call, const char *rest)
     put_url(&url, call, rest);
     text_fini(&call->answer);
     call->answer = (struct text){0};
-    return text_failed(&url) || fetch_get(&call->answer, url.bytes) ||
+    return text_failed(&url) || fetch_get(&call->answer, url.bytes, call->key) ||
                    !answer_read(&call->json, &call->answer, "mire rules", call->server)
                ? CLI_FAILED
                : CLI_DONE;

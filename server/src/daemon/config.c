@@ -26,7 +26,8 @@ enum setting_kind {
     KIND_FORMAT,
     KIND_RULES,
     KIND_MEMORY_RULES,
-    KIND_SERVERS
+    KIND_SERVERS,
+    KIND_ADDRESSES
 };
 
 static const struct {
@@ -38,6 +39,8 @@ static const struct {
 } table[MIRE_SETTING_COUNT] = {
     [MIRE_SET_LISTEN] = {"listen", "127.0.0.1:7117", KIND_LISTEN, 0, 0,
                          "address:port to serve on; port 0: any free one"},
+    [MIRE_SET_PUBLIC_URL] = {"public_url", "", KIND_SERVERS, 0, 0,
+                             "addresses under which browsers and devices reach mired, separated by spaces"},
     [MIRE_SET_DATABASE_URL] = {"database_url", "", KIND_TEXT, 0, 0,
                                "PostgreSQL to use; empty: a private one in data_dir"},
     [MIRE_SET_DATA_DIR] = {"data_dir", "", KIND_TEXT, 0, 0,
@@ -49,6 +52,17 @@ static const struct {
     [MIRE_SET_WRITERS] = {"writers", "3", KIND_NUMBER, 1, 16, "threads that store reports"},
     [MIRE_SET_HANDLERS] = {"handlers", "4", KIND_NUMBER, 1, 64, "threads that answer questions"},
     [MIRE_SET_CONNECTIONS_MAX] = {"connections_max", "4096", KIND_NUMBER, 16, 65536, "connections served at once"},
+    [MIRE_SET_ADDRESS_CONNECTIONS_MAX] = {"address_connections_max", "1024", KIND_NUMBER, 0, 65536,
+                                          "connections of one address at once; 0: no limit"},
+    [MIRE_SET_ADDRESS_REQUESTS_S] = {"address_requests_s", "100", KIND_NUMBER, 0, 1000000,
+                                     "reports and changes a second from one address; 0: no limit"},
+    [MIRE_SET_APP_REQUESTS_S] = {"app_requests_s", "0", KIND_NUMBER, 0, 1000000, "the same, for one app"},
+    [MIRE_SET_TRUSTED_PROXIES] = {"trusted_proxies", "", KIND_ADDRESSES, 0, 0,
+                                  "addresses of proxies in front of mired, separated by spaces"},
+    [MIRE_SET_HEADERS_S] = {"headers_s", "10", KIND_NUMBER, 1, 3600,
+                            "the headers of a request must have come after so many seconds"},
+    [MIRE_SET_REQUEST_S] = {"request_s", "120", KIND_NUMBER, 1, 86400,
+                            "so must its body, in more seconds if it is large"},
     [MIRE_SET_IDLE_S] = {"idle_s", "60", KIND_NUMBER, 1, 3600, "a silent connection is closed after so many seconds"},
     [MIRE_SET_BODIES_MAX_MB] = {"bodies_max_mb", "512", KIND_NUMBER, 8, 65536,
                                 "memory for all request bodies together, MiB"},
@@ -292,6 +306,46 @@ bool config_listen(char address_out[64], uint16_t *port_out, const struct config
     return inet_pton(is_v6 ? AF_INET6 : AF_INET, address_out, address) == 1;
 }
 
+void config_hosts(char out[MIRE_SETTING_MAX], const struct config *config)
+{
+    size_t len = 0;
+    out[0] = '\0';
+    for (const char *at = config_text(config, MIRE_SET_PUBLIC_URL); *at;) {
+        at += strspn(at, " ");
+        const char *scheme = strstr(at, "://");
+        size_t all = strcspn(at, " ");
+        const char *host = scheme && scheme < at + all ? scheme + 3 : at;
+        size_t part = host[0] == '[' ? strcspn(host, "] ") + 1 : strcspn(host, ":/ ");
+        if (len + part + 2 > MIRE_SETTING_MAX)
+            return;
+        len += (size_t)snprintf(out + len, MIRE_SETTING_MAX - len, "%s%.*s", len ? " " : "", (int)part, host);
+        at += all;
+    }
+}
+
+size_t config_proxies(struct http_peer *out, size_t most, const struct config *config)
+{
+    char text[MIRE_SETTING_MAX], *rest = text;
+    size_t count = 0;
+    snprintf(text, sizeof text, "%s", config_text(config, MIRE_SET_TRUSTED_PROXIES));
+    for (char *part; count < most && (part = strsep(&rest, " "));)
+        if (*part && http_peer_parse(&out[count], part))
+            count++;
+    return count;
+}
+
+/* Each is one of IPv4 or IPv6. */
+static bool addresses_are_good(const char *value)
+{
+    char text[MIRE_SETTING_MAX], *rest = text;
+    struct http_peer peer;
+    snprintf(text, sizeof text, "%s", value);
+    for (char *part; (part = strsep(&rest, " "));)
+        if (*part && !http_peer_parse(&peer, part))
+            return false;
+    return true;
+}
+
 bool config_is_loopback(const struct config *config)
 {
     char address[64];
@@ -322,6 +376,8 @@ static bool value_is_good(const struct config *config, int s)
         return !strcmp(value, "yes") || !strcmp(value, "no");
     case KIND_SERVERS:
         return servers_are_good(value);
+    case KIND_ADDRESSES:
+        return addresses_are_good(value);
     case KIND_LISTEN:
         return config_listen(address, &port, config);
     case KIND_LEVEL:
@@ -389,7 +445,7 @@ static void print_url(const char *url, FILE *out)
 void config_print(const struct config *config, FILE *out)
 {
     for (int s = 0; s < MIRE_SETTING_COUNT; s++) {
-        fprintf(out, "%-18s = ", table[s].name);
+        fprintf(out, "%-23s = ", table[s].name);
         if (s == MIRE_SET_DATABASE_URL)
             print_url(config->settings[s].value, out);
         else
@@ -405,7 +461,7 @@ void config_help(FILE *out)
         snprintf(flag, sizeof flag, "%s", table[s].name);
         for (char *c = flag; *c; c++)
             *c = *c == '_' ? '-' : *c;
-        fprintf(out, "  --%-19s %s%s%s%s\n", flag, table[s].help, *table[s].preset ? " [" : "", table[s].preset,
+        fprintf(out, "  --%-23s %s%s%s%s\n", flag, table[s].help, *table[s].preset ? " [" : "", table[s].preset,
                 *table[s].preset ? "]" : "");
     }
 }

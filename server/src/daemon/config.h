@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/problem.h"
+#include "http/http.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@
 
 enum setting {
     MIRE_SET_LISTEN,
+    MIRE_SET_PUBLIC_URL,
     MIRE_SET_DATABASE_URL,
     MIRE_SET_DATA_DIR,
     MIRE_SET_WEB_DIR,
@@ -28,7 +30,13 @@ enum setting {
     MIRE_SET_WRITERS,
     MIRE_SET_HANDLERS,
     MIRE_SET_CONNECTIONS_MAX,
+    MIRE_SET_ADDRESS_CONNECTIONS_MAX,
+    MIRE_SET_ADDRESS_REQUESTS_S,
+    MIRE_SET_APP_REQUESTS_S,
+    MIRE_SET_TRUSTED_PROXIES,
     MIRE_SET_IDLE_S,
+    MIRE_SET_HEADERS_S,
+    MIRE_SET_REQUEST_S,
     MIRE_SET_BODIES_MAX_MB,
     MIRE_SET_QUEUE_MAX_MB,
     MIRE_SET_QUEUE_MAX_REPORTS,
@@ -81,6 +89,12 @@ bool config_flag(const struct config *config, enum setting setting);
 
 /* Address and port of `listen`; "127.0.0.1:7117" or "[::1]:7117". False if it is not that. */
 bool config_listen(char address_out[64], uint16_t *port_out, const struct config *config);
+
+/* The hosts of public_url without scheme, port and path, separated by spaces. */
+void config_hosts(char out[MIRE_SETTING_MAX], const struct config *config);
+
+/* The addresses of trusted_proxies: at most `most`. */
+size_t config_proxies(struct http_peer *out, size_t most, const struct config *config);
 
 /* Do all addresses that `listen` names belong to this machine alone? */
 bool config_is_loopback(const struct config *config);

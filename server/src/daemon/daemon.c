@@ -10,6 +10,7 @@
 #include "base/scope.h"
 #include "daemon/door.h"
 #include "daemon/health.h"
+#include "daemon/limits.h"
 #include "daemon/upkeep.h"
 #include "http/http.h"
 #include "inbox/inbox.h"
@@ -31,6 +32,10 @@
 
 #define READ_LIMIT_MS   20000
 #define SYMBOL_DIRS     16
+#define PROXIES         32
+#define KEYS_TTL_MS     10000
+#define BURST           10   /* seconds' worth of requests that may come at once */
+#define REPORTS_SHARE   4    /* one part in so many of the memory for bodies is for reports alone */
 #define POOL_SPARE      3    /* connections beyond one a thread: upkeep, health, metrics */
 #define UPKEEP_PATIENCE 3000 /* ms; it may be stuck in connecting to a host that does not answer */
 
@@ -47,6 +52,7 @@ struct daemon {
     struct inbox_wakeup *wakeup;
     struct work_options work_options; /* borrowed by work */
     struct work *work;                /* made by the upkeep thread; ours once that was joined */
+    struct access *access;
     struct ingest *ingest;
     struct http_server *http; /* the upkeep thread may outlive what it points to */
     uint16_t port;            /* listened on */
@@ -54,6 +60,8 @@ struct daemon {
     struct nearby *nearby;
     struct api api;
     struct http_table tables[4];
+    struct http_peer proxies[PROXIES];
+    char hosts[MIRE_SETTING_MAX];
     char cache_dir[PATH_MAX];
     char symbol_dirs_text[MIRE_SETTING_MAX];
     const char *symbol_dirs[SYMBOL_DIRS];
@@ -124,6 +132,7 @@ static int open_database(struct daemon *daemon)
                                  .connections = threads + POOL_SPARE,
                                  .wait_ms = 5000,
                                  .read_limit_ms = READ_LIMIT_MS,
+                                 .watched = true,
                                  .held = true,
                                  .log = &daemon->log};
     return pg_open(&daemon->pg, &options);
@@ -184,6 +193,25 @@ static int start_ingest(struct daemon *daemon)
     return ingest_start(&daemon->ingest, &options);
 }
 
+static int start_access(struct daemon *daemon)
+{
+    const struct config *config = daemon->config;
+    double each = (double)config_number(config, MIRE_SET_ADDRESS_REQUESTS_S);
+    double app = (double)config_number(config, MIRE_SET_APP_REQUESTS_S);
+    config_hosts(daemon->hosts, config);
+    struct access_options options = {.context = daemon->pg,
+                                     .load = door_load_keys,
+                                     .used = door_keys_used,
+                                     .now_us = clock_wall_us,
+                                     .ttl_ms = KEYS_TTL_MS,
+                                     .hosts = daemon->hosts,
+                                     .address = {each, each * BURST},
+                                     .app = {app, app * BURST},
+                                     .proxies = daemon->proxies,
+                                     .proxy_count = config_proxies(daemon->proxies, PROXIES, config)};
+    return access_new(&daemon->access, &options);
+}
+
 static int start_http(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
@@ -196,6 +224,7 @@ static int start_http(struct daemon *daemon)
                   LOG_TEXT("what", "Whoever reaches this address can read all reports: there is no sign-in."));
     daemon->health.pg = daemon->pg;
     daemon->health.ingest = daemon->ingest;
+    daemon->health.access = daemon->access;
     daemon->nearby = nearby_new();
     if (!daemon->nearby)
         return MIRE_FAULT_MEMORY;
@@ -212,8 +241,17 @@ static int start_http(struct daemon *daemon)
                                    .log = &daemon->log,
                                    .handler_threads = (int)config_number(config, MIRE_SET_HANDLERS),
                                    .idle_s = (int)config_number(config, MIRE_SET_IDLE_S),
+                                   .headers_s = (int)config_number(config, MIRE_SET_HEADERS_S),
+                                   .request_s = (int)config_number(config, MIRE_SET_REQUEST_S),
                                    .bodies_cap_bytes = (size_t)config_number(config, MIRE_SET_BODIES_MAX_MB) << 20,
-                                   .connections_max = (unsigned)config_number(config, MIRE_SET_CONNECTIONS_MAX)};
+                                   .check = access_check,
+                                   .check_context = daemon->access,
+                                   .proxies = daemon->proxies,
+                                   .proxy_count = config_proxies(daemon->proxies, PROXIES, config)};
+    options.bodies_reserve_bytes = options.bodies_cap_bytes / REPORTS_SHARE;
+    options.connections_max =
+        limits_raise_files((unsigned)config_number(config, MIRE_SET_CONNECTIONS_MAX), &daemon->log);
+    options.address_connections_max = (unsigned)config_number(config, MIRE_SET_ADDRESS_CONNECTIONS_MAX);
     int rc = http_start(&daemon->http, &options);
     if (rc)
         return rc;
@@ -276,6 +314,8 @@ static int start(struct daemon *daemon)
     if (!rc && (daemon->role & MIRE_ROLE_HTTP))
         rc = start_ingest(daemon);
     if (!rc && (daemon->role & MIRE_ROLE_HTTP))
+        rc = start_access(daemon);
+    if (!rc && (daemon->role & MIRE_ROLE_HTTP))
         rc = start_http(daemon);
     return rc ? rc : start_upkeep(daemon);
 }
@@ -310,6 +350,7 @@ static int stop(struct daemon *daemon)
     if (quiet && !stuck) {
         inbox_wakeup_free(daemon->wakeup);
         nearby_free(daemon->nearby);
+        access_free(daemon->access);
         pg_close(daemon->pg);
     }
     embedded_stop(daemon->embedded);

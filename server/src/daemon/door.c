@@ -46,9 +46,27 @@ static int check(void *context, struct ingest_verdict *out, struct problem *prob
     return uuid_parse(&out->report_id, id, strlen(id)) ? MIRE_CHECK_GOOD : MIRE_FAULT_BROKEN;
 }
 
-static int key_find(void *context, int32_t *app_out, const uint8_t hash[MIRE_KEY_HASH])
+static int take_key(void *context, const struct pg_key_good *good)
 {
-    return pg_key_find(app_out, context, hash, "ingest");
+    struct access_key key = {.key_id = good->key,
+                             .app_id = good->app,
+                             .expires_us = good->expires_us,
+                             .scope = access_scope_parse(good->scope)};
+    if (good->hash.len != MIRE_KEY_HASH || !key.scope)
+        return 0;
+    memcpy(key.hash, good->hash.bytes, MIRE_KEY_HASH);
+    snprintf(key.slug, sizeof key.slug, "%s", good->slug);
+    return access_keys_add(context, &key) ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int door_load_keys(void *context, struct access_keys *keys)
+{
+    return pg_key_each(context, take_key, keys);
+}
+
+int door_keys_used(void *context, const int64_t *keys, size_t count)
+{
+    return pg_key_used(context, keys, count);
 }
 
 static int store_batch(void *context, const struct inbox_row *rows, size_t count)
@@ -58,10 +76,5 @@ static int store_batch(void *context, const struct inbox_row *rows, size_t count
 
 struct ingest_needs door_needs(struct pg *pg, struct inbox_wakeup *wakeup)
 {
-    return (struct ingest_needs){.check = check,
-                                 .key_context = pg,
-                                 .key_find = key_find,
-                                 .store_context = pg,
-                                 .store_batch = store_batch,
-                                 .wakeup = wakeup};
+    return (struct ingest_needs){.check = check, .store_context = pg, .store_batch = store_batch, .wakeup = wakeup};
 }

@@ -3,6 +3,7 @@
  */
 #include "daemon/health.h"
 
+#include "access/access.h"
 #include "base/fault.h"
 #include "base/metric.h"
 #include "inbox/inbox.h"
@@ -10,11 +11,17 @@
 #include "pg/pg.h"
 #include "pipeline/work.h"
 
+/* By the pool's own watch, so that a health check waits for nobody. */
 static int get_health(void *context, struct request *request, struct reply *reply)
 {
     const struct health *health = context;
-    int rc = pg_ping(health->pg);
-    if (rc)
+    enum pg_health found = pg_health(health->pg);
+    if (found == MIRE_PG_UNKNOWN && !request->may_block)
+        return MIRE_HTTP_BLOCKS;
+    if (found == MIRE_PG_FROZEN)
+        return reply_retry(reply, request, 2, "frozen",
+                           "The database takes connections and does not answer. Is it stopped, or its disk stuck?");
+    if (found == MIRE_PG_AWAY || (found == MIRE_PG_UNKNOWN && pg_ping(health->pg)))
         return reply_retry(reply, request, 2, "unavailable", "The database does not answer.");
     text_add(&reply->text, "{\"status\":\"ok\",\"database\":\"ok\",\"version\":\"" MIRE_VERSION "\"}");
     return reply_json(reply, 200);
@@ -46,6 +53,8 @@ static int get_metrics(void *context, struct request *request, struct reply *rep
     metric_value(out, "mire_build_info", "version=\"" MIRE_VERSION "\"", 1);
     if (health->http)
         http_metrics(health->http, out);
+    if (health->access)
+        access_metrics(health->access, out);
     if (health->ingest)
         ingest_metrics(health->ingest, out);
     if (health->work)
@@ -57,7 +66,7 @@ static int get_metrics(void *context, struct request *request, struct reply *rep
 }
 
 const struct http_route health_routes[] = {
-    {.method = MIRE_HTTP_GET, .pattern = "/healthz", .handler = get_health},
+    {.method = MIRE_HTTP_GET, .pattern = "/healthz", .handler = get_health, .is_inline = true},
     {.method = MIRE_HTTP_GET, .pattern = "/metrics", .handler = get_metrics},
 };
 const size_t health_route_count = sizeof health_routes / sizeof *health_routes;

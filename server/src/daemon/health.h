@@ -6,6 +6,7 @@
 
 #include "http/http.h"
 
+struct access;
 struct http_server;
 struct ingest;
 struct pg;
@@ -18,6 +19,7 @@ struct work;
 struct health {
     struct pg *pg;
     struct http_server *_Atomic http;
+    struct access *access;
     struct ingest *ingest;
     struct work *_Atomic work;
 };

@@ -1,14 +1,17 @@
 /*
- * counts.c - requests by route and status, for /metrics.
+ * counts.c - requests by route and status, connections that were cut off by reason: for /metrics and the log.
  */
 #include "http/inside.h"
 
+#include "base/log.h"
 #include "base/metric.h"
 
 #include <stdio.h>
 
-static const int statuses[MIRE_HTTP_STATUSES] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405,
-                                                 409, 411, 413, 414, 415, 422, 429, 500, 503};
+#define CUTS_LOGGED 2 /* a second, of each reason */
+
+static const int statuses[MIRE_HTTP_STATUSES] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409,
+                                                 411, 413, 414, 415, 421, 422, 429, 431, 500, 503, 507};
 
 static size_t status_place(int status)
 {
@@ -49,6 +52,44 @@ static void write_route(struct text *out, struct http_counts *counts, const char
     }
 }
 
+static const char *const reasons[MIRE_CUTS] = {[MIRE_CUT_FULL] = "full",
+                                               [MIRE_CUT_ADDRESS] = "address",
+                                               [MIRE_CUT_FILES] = "no_descriptor",
+                                               [MIRE_CUT_IDLE] = "idle",
+                                               [MIRE_CUT_SLOW_HEAD] = "slow_headers",
+                                               [MIRE_CUT_SLOW_BODY] = "slow_body",
+                                               [MIRE_CUT_SLOW_ANSWER] = "slow_answer",
+                                               [MIRE_CUT_MALFORMED] = "malformed"};
+
+void http_cut(struct http_server *server, enum http_cut why, const struct http_peer *peer)
+{
+    char from[MIRE_HTTP_PEER_TEXT];
+    uint64_t skipped = 0;
+    atomic_fetch_add_explicit(&server->cuts[why], 1, memory_order_relaxed);
+    if (why == MIRE_CUT_IDLE || !log_limit_pass(&server->cut_limits[why], CUTS_LOGGED, &skipped))
+        return;
+    http_peer_format(from, peer);
+    log_event(server->options.log, MIRE_LOG_WARN, "http.cut", LOG_TEXT("why", reasons[why]), LOG_TEXT("from", from),
+              LOG_NUMBER("not_logged", skipped));
+}
+
+static void write_connections(struct text *out, struct http_server *server)
+{
+    int count = 0;
+    for (size_t i = 0; i < MIRE_HTTP_LOOPS; i++)
+        count += atomic_load(&server->loops[i].count);
+    metric_head(out, "mire_http_connections", "gauge", "Connections open now.");
+    metric_value(out, "mire_http_connections", NULL, count);
+    metric_head(out, "mire_http_connections_max", "gauge", "Connections that may be open at once.");
+    metric_value(out, "mire_http_connections_max", NULL, server->options.connections_max);
+    metric_head(out, "mire_http_cut_total", "counter", "Connections that the server closed, by reason.");
+    for (size_t why = 0; why < MIRE_CUTS; why++) {
+        char labels[64];
+        snprintf(labels, sizeof labels, "reason=\"%s\"", reasons[why]);
+        metric_value(out, "mire_http_cut_total", labels, (double)atomic_load(&server->cuts[why]));
+    }
+}
+
 void http_metrics(struct http_server *server, struct text *out)
 {
     static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "OTHER"};
@@ -63,4 +104,5 @@ void http_metrics(struct http_server *server, struct text *out)
     metric_value(out, "mire_http_bodies_bytes", NULL, (double)server->bodies_bytes);
     metric_head(out, "mire_http_active", "gauge", "Requests being answered now.");
     metric_value(out, "mire_http_active", NULL, server->active);
+    write_connections(out, server);
 }

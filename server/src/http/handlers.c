@@ -9,8 +9,8 @@ static void run(struct exchange *exchange)
 {
     struct request *request = &exchange->request;
     request->may_block = true;
-    if (exchange->stage == MIRE_STAGE_ADMIT) {
-        exchange->admitted = http_admit(exchange->context, request, &exchange->reply);
+    if (exchange->connection->state == MIRE_AT_ADMIT) {
+        exchange_admit(exchange);
         exchange_finish(request);
         return;
     }

@@ -6,20 +6,8 @@
 #include "base/clock.h"
 #include "base/id.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static enum MHD_Result keep_header(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
-{
-    struct exchange *exchange = cls;
-    (void)kind;
-    if (exchange->request.header_count == MIRE_EXCHANGE_HEADERS_MAX)
-        return MHD_NO;
-    exchange->headers[exchange->request.header_count++] = (struct http_pair){name, value ? value : ""};
-    return MHD_YES;
-}
 
 /* A request id the client chose is kept if it is short and plain. */
 static void choose_id(struct request *request)
@@ -46,9 +34,8 @@ static enum http_method read_method(struct exchange *exchange, const char *metho
     return exchange->is_head ? MIRE_HTTP_GET : (enum http_method)at;
 }
 
-static int refuse_target(struct exchange *exchange)
+static int refuse_target(struct exchange *exchange, int status)
 {
-    int status = exchange->reply.status;
     return reply_error(&exchange->reply, &exchange->request, status, "target",
                        status == 414 ? "The address is too long." : "The address cannot be read.");
 }
@@ -73,36 +60,26 @@ static bool encoding_is_taken(const struct request *request)
     return false;
 }
 
-/* Length of the body the headers announce. False: they announce one without saying how long it is. */
-static bool body_length(size_t *out, const struct request *request)
+/* A body is announced without its length. */
+static bool lacks_length(const struct exchange *exchange)
 {
-    const char *length = request_header(request, "Content-Length");
-    bool wants_body = request->method == MIRE_HTTP_POST || request->method == MIRE_HTTP_PUT;
-    *out = 0;
-    if (request_header(request, "Transfer-Encoding"))
-        return false;
-    if (!length)
-        return !wants_body;
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(length, &end, 10);
-    *out = errno || value > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)value;
-    return length[0] >= '0' && length[0] <= '9' && !*end;
+    enum http_method method = exchange->request.method;
+    bool wants_body = method == MIRE_HTTP_POST || method == MIRE_HTTP_PUT;
+    return exchange->head.is_chunked || (wants_body && !exchange->head.has_length);
 }
 
 bool exchange_refuse(struct exchange *exchange)
 {
     struct request *request = &exchange->request;
     char allowed[64];
-    bool has_length = body_length(&exchange->announced, request);
-    exchange->leaves_body = exchange->announced || request_header(request, "Transfer-Encoding");
-    if (exchange->reply.status)
-        return !refuse_target(exchange);
-    int status = http_route_find(request, &exchange->context, allowed, exchange->server->options.tables,
-                                 exchange->server->options.table_count);
+    int status = request_parse_target(request, exchange->head.target);
+    if (status)
+        return !refuse_target(exchange, status);
+    status = http_route_find(request, &exchange->context, allowed, exchange->server->options.tables,
+                             exchange->server->options.table_count);
     if (status)
         return !refuse_route(exchange, status, allowed);
-    if (!has_length)
+    if (lacks_length(exchange))
         return !reply_error(&exchange->reply, request, 411, "length", "Send Content-Length.");
     if (exchange->announced > request->route->body_cap)
         return !reply_error(&exchange->reply, request, 413, "too_large", "At most %zu bytes are taken here.",
@@ -112,10 +89,11 @@ bool exchange_refuse(struct exchange *exchange)
     return false;
 }
 
-void exchange_read_head(struct exchange *exchange, const char *method)
+void exchange_read_head(struct exchange *exchange)
 {
     struct request *request = &exchange->request;
-    MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, keep_header, exchange);
+    request->headers = exchange->head.headers;
+    request->header_count = exchange->head.header_count;
     choose_id(request);
-    request->method = read_method(exchange, method);
+    request->method = read_method(exchange, exchange->head.method);
 }

@@ -1,12 +1,13 @@
 /*
- * http.h - requests in, replies out. Handlers see neither sockets nor libmicrohttpd, so a test calls them directly.
+ * http.h - requests in, replies out. Handlers see no sockets, so a test calls them directly.
  *
- *     socket -> route -> admit -> body (bounded, counted) -> handler -> reply
- *                                                              \-> MIRE_HTTP_LATER ... request->finish(request),
- *                                                                                      any thread
+ *     socket -> head (strict) -> route -> admit -> body (bounded, counted) -> handler -> reply
+ *                                                                               \-> MIRE_HTTP_LATER ...
+ *                                                                                   request->finish(request), any thread
  *
  * What the headers tell is judged before the body is read: length, encoding, and the route's `admit`. A refusal is sent
- * at once and closes the connection if a body was announced.
+ * at once and closes the connection if a body was announced. A body's memory is counted as its bytes come. A client has
+ * so long for its headers, its body and taking its answer; a connection is cut off then, with a reason in the log.
  *
  * Threads: two network threads read, write and call handlers of inline routes, which must not block. All other handlers
  * run on a few handler threads and may wait for the database; what takes seconds goes on on one thread of its own, so
@@ -29,6 +30,7 @@
 #define MIRE_HTTP_URI_MAX     8192 /* bytes of the request target; more is 414 */
 #define MIRE_HTTP_HEADERS_MAX 12   /* headers a handler may add to a reply */
 #define MIRE_REQUEST_ID       37   /* room for a request id, with NUL */
+#define MIRE_HTTP_PEER_TEXT   46   /* room for an address, with NUL */
 
 enum http_method { MIRE_HTTP_GET, MIRE_HTTP_HEAD, MIRE_HTTP_POST, MIRE_HTTP_PUT, MIRE_HTTP_DELETE, MIRE_HTTP_OTHER };
 
@@ -39,6 +41,25 @@ struct http_pair {
 
 struct reply;
 struct request;
+
+/* Address of a client, as one of IPv6; one of IPv4 is mapped into it. */
+struct http_peer {
+    uint8_t address[16];
+};
+
+bool http_peer_is_v4(const struct http_peer *peer);
+bool http_peer_is_loopback(const struct http_peer *peer);
+bool http_peer_is_among(const struct http_peer *peer, const struct http_peer *all, size_t count);
+void http_peer_format(char out[MIRE_HTTP_PEER_TEXT], const struct http_peer *peer);
+
+/* Read "192.0.2.1" or "2001:db8::1". False: it is neither. */
+bool http_peer_parse(struct http_peer *out, const char *text);
+
+/* In whose name a request is made, as http_options.check found. */
+struct http_grant {
+    int32_t app_id; /* 0: nobody's that is known */
+    int64_t key_id;
+};
 
 /* What a handler returns besides a fault (below zero; answered as 503 for away, raced and timeout, else 500). */
 enum http_outcome {
@@ -57,8 +78,10 @@ struct http_route {
     const char *pattern;     /* /api/v1/apps/{app}/issues; a last segment of * takes the rest of the path */
     http_handler handler;
     http_handler admit;           /* judges by the headers, on a network thread; NULL: all are admitted */
+    int who;                      /* who may: read by http_options.check alone. 0: anyone */
     size_t body_cap;              /* bytes; more is 413. 0: no body is taken */
     bool is_inline;               /* runs on a network thread: must not block */
+    bool has_reserve;             /* its bodies may take the reserve of bodies_cap_bytes too */
     const char *const *encodings; /* NULL-ended Content-Encodings taken besides identity; others are 415 */
 };
 
@@ -69,6 +92,8 @@ struct request {
     const char *params[MIRE_HTTP_PARAMS_MAX]; /* of the pattern's braces and *, in order, decoded */
     struct http_pair query[MIRE_HTTP_QUERY_MAX];
     size_t query_count;
+    struct http_peer peer;           /* who asks */
+    const char *host;                /* Host as sent; "" if there is none */
     const struct http_pair *headers; /* as sent; use request_header() */
     size_t header_count;
     const uint8_t *body;
@@ -77,8 +102,8 @@ struct request {
     uint64_t begun_ns;        /* monotonic */
     bool may_block;
     bool may_be_slow;
-    int64_t admitted_as; /* left by admit for the handler */
-    struct arena *arena; /* lives until the reply is sent */
+    struct http_grant grant; /* left by http_options.check */
+    struct arena *arena;     /* lives until the reply is sent */
     struct reply *reply;
     void (*finish)(struct request *request); /* after MIRE_HTTP_LATER: sends reply; the request is gone then */
 };
@@ -105,7 +130,7 @@ const char *request_header(const struct request *request, const char *name);
 /* The token of `Authorization: Bearer <token>`, NULL if absent. */
 const char *request_bearer(const struct request *request);
 
-/* Add a header; false if there are too many. */
+/* Add a header; false if there are too many, or the value has a line end. */
 bool reply_header(struct reply *reply, const char *name, const char *value);
 
 /* Answer with the text already written to reply->text, as application/json. */
@@ -144,9 +169,9 @@ int request_parse_target(struct request *request, const char *target);
 int http_route_find(struct request *request, void **context_out, char allow_out[64], const struct http_table *tables,
                     size_t table_count);
 
-/* Call the request's handler, or its route's admit, and turn a fault into a reply. An enum http_outcome. */
+/* Call a handler, or the request's own, and turn a fault into a reply. An enum http_outcome. */
+int http_ask(http_handler handler, void *context, struct request *request, struct reply *reply);
 int http_call(void *context, struct request *request, struct reply *reply);
-int http_admit(void *context, struct request *request, struct reply *reply);
 
 struct log;
 struct http_server;
@@ -158,9 +183,17 @@ struct http_options {
     size_t table_count;
     const struct log *log;
     int handler_threads;
-    int idle_s;              /* a silent connection is closed after so long */
-    size_t bodies_cap_bytes; /* of all requests together; more is 503 */
-    unsigned connections_max;
+    int idle_s;                       /* a silent connection is closed after so long */
+    int headers_s;                    /* the headers are there after so long, from their first byte, or never */
+    int request_s;                    /* the body or the taking of the answer lasts so long, and longer by size */
+    size_t bodies_cap_bytes;          /* of all requests together; more is 503 */
+    size_t bodies_reserve_bytes;      /* of these: for routes with has_reserve alone */
+    unsigned connections_max;         /* beyond it, one that waits for its client gives way */
+    unsigned address_connections_max; /* of one address, or one /64 of IPv6; 0: no limit */
+    http_handler check; /* asked before the route's admit, with the same outcomes; NULL: anyone may do anything */
+    void *check_context;
+    const struct http_peer *proxies; /* addresses without that limit */
+    size_t proxy_count;
 };
 
 /* Listen and serve. 0 or a fault; logs why. Borrows the tables until http_stop returns. */

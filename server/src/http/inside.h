@@ -1,48 +1,111 @@
 /*
- * inside.h - what the files of http/ share: one exchange, and who may touch it when.
+ * inside.h - what the files of http/ share: connections, exchanges, and who may touch them when.
  *
- *     network thread   NEW -> [ADMIT ->] BODY -> ANSWER -> answered, freed
- *                      NEW | ADMIT -> REFUSED -> answered before the body, the connection closed if there is one
- *     other threads    only between hand-over and exchange_finish()
+ *     accept -> HEAD -> exchange: [ADMIT ->] [BODY ->] ANSWER -> SEND -> HEAD ...
+ *                  \-> a refusal before the body: SEND -> LINGER -> closed
+ *
+ * A connection belongs to one network thread for life. Its exchange is touched by that thread alone, but between
+ * hand-over and exchange_finish(), when another thread has it: the state is then ADMIT or ANSWER, and the connection is
+ * neither read, written nor freed.
  */
 #ifndef MIRE_HTTP_INSIDE_H
 #define MIRE_HTTP_INSIDE_H
 
+#include "base/log.h"
 #include "http/http.h"
-
-#include <microhttpd.h>
+#include "http/wire.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
-#define MIRE_EXCHANGE_HEADERS_MAX 64          /* of a request; later ones are not seen */
+#define MIRE_EXCHANGE_HEADERS_MAX 64          /* of a request; more is 431 */
 #define MIRE_EXCHANGE_ARENA_MAX   (64u << 20) /* of one request: its largest answer is a flame graph of some MB */
 #define MIRE_HTTP_STATUSES        24
+#define MIRE_HTTP_LOOPS           2           /* network threads */
+#define MIRE_HTTP_COMING_MAX      64          /* accepted and not yet looked at, of each thread */
+#define MIRE_HTTP_HEAD_MAX        (32 * 1024) /* bytes of a head; more is 431 */
+#define MIRE_HTTP_FLOOR_BYTES_S   1024        /* a body that comes slower on the whole, after a grace, is cut off */
+#define MIRE_HTTP_WHOLE_BYTES_S   65536 /* a request may take request_s and the time its body takes at this rate */
+#define MIRE_HTTP_LINGER_NS       UINT64_C(3000000000) /* given to a refused client to read why */
 
-struct MHD_Connection;
+/* Why the server closed a connection on its own account. */
+enum http_cut {
+    MIRE_CUT_FULL,        /* connections_max; the newest that waits for its client gives way */
+    MIRE_CUT_ADDRESS,     /* address_connections_max */
+    MIRE_CUT_FILES,       /* no descriptor is free */
+    MIRE_CUT_IDLE,        /* nothing came or went for idle_s */
+    MIRE_CUT_SLOW_HEAD,   /* headers_s */
+    MIRE_CUT_SLOW_BODY,   /* below the floor, or request_s */
+    MIRE_CUT_SLOW_ANSWER, /* the client does not take its answer */
+    MIRE_CUT_MALFORMED,   /* 400, 417 or 431 by the head */
+    MIRE_CUTS,
+};
 
-enum exchange_stage { MIRE_STAGE_NEW, MIRE_STAGE_ADMIT, MIRE_STAGE_BODY, MIRE_STAGE_REFUSED, MIRE_STAGE_ANSWER };
-
-/* Who resumes a request that was put off: the network thread if it was finished before it was suspended. */
-enum exchange_turn { MIRE_TURN_RUNNING, MIRE_TURN_SUSPENDED, MIRE_TURN_FINISHED };
+enum connection_state {
+    MIRE_AT_HEAD,  /* nothing, or a part of a head, has come */
+    MIRE_AT_ADMIT, /* another thread judges the headers */
+    MIRE_AT_BODY,
+    MIRE_AT_ANSWER, /* another thread makes the answer */
+    MIRE_AT_SEND,
+    MIRE_AT_LINGER, /* answered; what still comes is thrown away */
+    MIRE_AT_END,    /* closed; freed when the events at hand are worked off */
+};
 
 struct exchange {
     struct request request; /* first: a request is its exchange */
     struct reply reply;
     struct arena arena;
     struct http_server *server;
-    struct MHD_Connection *connection;
+    struct http_connection *connection;
     void *context; /* of the route's table */
-    enum exchange_stage stage;
-    _Atomic int turn; /* enum exchange_turn; written by the network thread and by whoever finishes; seq_cst */
     bool is_head;
     bool leaves_body; /* answered without reading the body */
+    bool is_last;     /* the connection ends with it */
     size_t announced; /* bytes of body, by the headers */
     int admitted;     /* what the route's admit came to */
-    uint8_t *body;
+    uint8_t *body;    /* NULL: the body lies whole in the connection's buffer */
     size_t body_room; /* bytes counted in the server's bodies_bytes */
+    struct wire_head head;
     struct http_pair headers[MIRE_EXCHANGE_HEADERS_MAX];
-    struct exchange *next; /* in the handlers' queue */
+    struct exchange *next; /* in the handlers' queue, or among the loop's finished ones */
+};
+
+struct http_connection {
+    int fd;
+    struct loop *loop;
+    struct http_connection *next, **link; /* in the loop's list */
+    struct http_connection *again;        /* in the loop's list of those that still have to do */
+    bool is_again;
+    struct http_peer peer;
+    struct tls *tls; /* NULL: plain */
+    enum connection_state state;
+    bool may_read, may_write; /* the socket was not yet found empty, or full */
+    bool is_hung_up;          /* the client sends no more */
+    uint64_t since_ns;        /* the state began; the request's first byte while at HEAD */
+    uint64_t moved_ns;        /* a byte came or went */
+    char *in;                 /* what came: a head, and what follows it */
+    size_t in_len, in_room;
+    size_t seen; /* by wire_scan; the head's length once it is whole */
+    struct exchange *exchange;
+    struct text head; /* of the answer */
+    size_t sent;      /* of head and body */
+};
+
+/* One network thread. */
+struct loop {
+    struct http_server *server;
+    pthread_t thread;
+    int epoll_fd, wake_fd;
+    struct http_connection *first; /* all of its connections; its thread only */
+    struct http_connection *ended; /* to be freed; its thread only */
+    struct http_connection *again; /* its thread only */
+    uint64_t now_ns;               /* its thread only */
+    _Atomic int count;             /* connections, those on their way included */
+    pthread_mutex_t mutex;
+    struct http_connection *coming; /* accepted for this thread; guarded by mutex */
+    struct exchange *finished;      /* guarded by mutex */
+    bool stopping;                  /* guarded by mutex */
 };
 
 /* Threads that run handlers which may wait. */
@@ -55,72 +118,145 @@ struct handlers {
     pthread_t threads[64];
 };
 
-#define MIRE_DRAIN_MAX 256 /* sockets; those that come on top are closed at once */
-
-struct draining {
-    int fd;
-    uint64_t until_ns;
-};
-
-/* Sockets whose request was refused before its body had come. */
-struct drain {
-    pthread_t thread;
-    int wake_fd; /* eventfd */
-    pthread_mutex_t mutex;
-    bool stopping; /* this and what follows: guarded by mutex */
-    size_t count;
-    struct draining sockets[MIRE_DRAIN_MAX];
-};
-
 struct http_counts {
     _Atomic uint64_t by_status[MIRE_HTTP_STATUSES]; /* any thread, relaxed */
 };
 
+/* Connections of each address. */
+struct peers {
+    pthread_mutex_t mutex;
+    struct peer_count **buckets; /* guarded by mutex */
+};
+
 struct http_server {
     struct http_options options;
-    struct MHD_Daemon *daemon;
+    int listen_fd, spare_fd; /* spare: closed to take, and turn away, a connection when descriptors have run out */
     uint16_t port;
+    struct loop loops[MIRE_HTTP_LOOPS]; /* the first one accepts */
     struct handlers handlers;
     struct handlers slow; /* one thread */
-    struct drain drain;
+    struct peers peers;
     struct http_counts *counts; /* one a route, in order of the tables, and one for requests without route */
     size_t route_count;
-    _Atomic uint64_t bodies_bytes; /* taken by bodies now */
-    _Atomic int active;            /* exchanges begun and not completed */
+    _Atomic uint64_t bodies_bytes;  /* taken by bodies now */
+    _Atomic uint64_t uploads_bytes; /* of these, by bodies that may not take the reserve */
+    _Atomic int active;             /* exchanges begun and not completed */
     _Atomic bool stopping;
+    _Atomic uint64_t cuts[MIRE_CUTS];
+    struct log_limit cut_limits[MIRE_CUTS], answer_limit;
 };
+
+/* --- handlers.c */
 
 int handlers_start(struct handlers *handlers, int count);
 void handlers_stop(struct handlers *handlers);
 
-int drain_start(struct drain *drain);
-void drain_stop(struct drain *drain);
-
-/* Swallow what still comes through this socket, of which a copy is kept. Any thread. */
-void drain_add(struct drain *drain, int fd);
-
-void *drain_run(void *drain);
-
-/* Hand an exchange (already suspended, or in a handler thread's hands) to a handler thread. */
+/* Hand an exchange to a handler thread. */
 void handlers_push(struct handlers *handlers, struct exchange *exchange);
 
-/* libmicrohttpd's callbacks, on a network thread: the request line has come; each piece of what follows; the end. */
-void *exchange_begin(void *cls, const char *target, struct MHD_Connection *connection);
-enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, const char *url, const char *method,
-                               const char *version, const char *data, size_t *len, void **slot);
-void exchange_completed(void *cls, struct MHD_Connection *connection, void **slot, enum MHD_RequestTerminationCode how);
+/* --- peers.c */
 
-/* Fill in headers, id and method. */
-void exchange_read_head(struct exchange *exchange, const char *method);
+int peers_start(struct peers *peers);
+void peers_stop(struct peers *peers);
+
+/* Count a connection of this address. False: it has `most` already (0: no limit), and it is not counted. */
+bool peers_enter(struct peers *peers, const struct http_peer *peer, unsigned most);
+void peers_leave(struct peers *peers, const struct http_peer *peer);
+
+/* --- loop.c */
+
+int loop_start(struct loop *loop, struct http_server *server);
+
+/* Close its connections and end the thread. No exchange may be open. */
+void loop_stop(struct loop *loop);
+
+/* Look at the connection again before waiting for events. Its thread. */
+void loop_again(struct loop *loop, struct http_connection *connection);
+
+/* --- accept.c: the first network thread */
+
+/* Take all connections that wait, and give each to a network thread. */
+void accept_all(struct http_server *server);
+
+/* Make room for a newcomer among the loop's connections. False: all of them are being answered. The loop's thread. */
+bool accept_make_room(struct loop *loop, const struct http_connection *newcomer);
+
+/* --- connection.c: the network thread of the connection */
+
+/* NULL without memory. Takes the descriptor and, of TLS, nothing yet. */
+struct http_connection *connection_new(struct loop *loop, int fd, const struct http_peer *peer);
+
+/* Do all that can be done without waiting. */
+void connection_run(struct http_connection *connection);
+
+/* The exchange that another thread had is finished: admitted, refused, or answered. */
+void connection_resume(struct http_connection *connection);
+
+/* Has the client had its time? Then it is cut off. */
+void connection_check_time(struct http_connection *connection);
+
+/* Close now. `why` MIRE_CUTS: of the client's own will, or at the end of an answer. */
+void connection_end(struct http_connection *connection, enum http_cut why);
+
+/* Count and log that the server cut a connection off. Any thread. */
+void http_cut(struct http_server *server, enum http_cut why, const struct http_peer *peer);
+
+/* --- bytes.c: bytes of a connection, plain or of TLS */
+
+/* Bytes read or written; 0: not now (may_read or may_write is false then); -1: the connection is at its end. */
+ssize_t connection_read(struct http_connection *connection, void *out, size_t room);
+ssize_t connection_write(struct http_connection *connection, const struct text *head, size_t sent, const void *body,
+                         size_t len);
+
+/* --- exchange.c: the network thread, but for exchange_finish */
+
+enum exchange_step {
+    MIRE_STEP_SEND, /* the reply is filled */
+    MIRE_STEP_WAIT, /* another thread has it until exchange_finish */
+    MIRE_STEP_BODY, /* read the body */
+};
+
+/* A head has come whole: make the exchange and judge by the headers. NULL without memory. */
+struct exchange *exchange_begin(enum exchange_step *step, struct http_connection *connection);
+
+/* No request can be read: an exchange that answers so and ends the connection. */
+struct exchange *exchange_malformed(struct http_connection *connection, int status, const char *why);
+
+/* Ask http_options.check and the route's admit; `admitted` is what they came to. Any thread that has the exchange. */
+void exchange_admit(struct exchange *exchange);
+
+/* The route's admit has come to an outcome on another thread. */
+enum exchange_step exchange_end_admit(struct exchange *exchange);
+
+/* Take memory for more of the body than `len` bytes, counted first. False: there is none, and the reply says so. */
+bool exchange_make_room(struct exchange *exchange);
+
+/* The body is there: run the handler. */
+enum exchange_step exchange_run(struct exchange *exchange);
+
+/* Count, log and free it. `cut`: the client did not get its answer. */
+void exchange_end(struct exchange *exchange, bool cut);
+
+/* The reply is filled: let the network thread go on. The exchange may be gone when this returns. Any thread. */
+void exchange_finish(struct request *request);
+
+/* --- head.c */
 
 /* Find the route and judge by the headers alone. False: go on; else the reply is filled. */
 bool exchange_refuse(struct exchange *exchange);
 
-/* The reply is filled: let the network thread send it. The exchange may be gone when this returns. */
-void exchange_finish(struct request *request);
+/* Fill in id and method. */
+void exchange_read_head(struct exchange *exchange);
 
-/* Queue the reply on its connection. */
-enum MHD_Result exchange_send(struct exchange *exchange);
+/* --- send.c */
+
+/* Write the head of the reply. */
+void exchange_write_head(struct text *out, struct exchange *exchange);
+
+/* The bytes behind the head; *len_out of them. */
+const void *exchange_body(const struct exchange *exchange, size_t *len_out);
+
+/* --- counts.c */
 
 /* Count a completed exchange. */
 void http_count(struct http_server *server, const struct exchange *exchange);

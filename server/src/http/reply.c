@@ -11,7 +11,7 @@
 
 bool reply_header(struct reply *reply, const char *name, const char *value)
 {
-    if (reply->header_count == MIRE_HTTP_HEADERS_MAX || !value)
+    if (reply->header_count == MIRE_HTTP_HEADERS_MAX || !value || strpbrk(value, "\r\n"))
         return false;
     reply->headers[reply->header_count++] = (struct http_pair){name, value};
     return true;
@@ -48,10 +48,14 @@ const char *http_status_text(int status)
                  {413, "Content Too Large"},
                  {414, "URI Too Long"},
                  {415, "Unsupported Media Type"},
+                 {417, "Expectation Failed"},
+                 {421, "Misdirected Request"},
                  {422, "Unprocessable Content"},
                  {429, "Too Many Requests"},
+                 {431, "Request Header Fields Too Large"},
                  {500, "Internal Server Error"},
-                 {503, "Service Unavailable"}};
+                 {503, "Service Unavailable"},
+                 {507, "Insufficient Storage"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].status == status)
             return words[i].text;

@@ -69,7 +69,7 @@ int http_route_find(struct request *request, void **context_out, char allow_out[
     return allow_out[0] ? 405 : 404;
 }
 
-static int call(http_handler handler, void *context, struct request *request, struct reply *reply)
+int http_ask(http_handler handler, void *context, struct request *request, struct reply *reply)
 {
     int rc = handler(context, request, reply);
     if (rc < 0) {
@@ -85,10 +85,5 @@ static int call(http_handler handler, void *context, struct request *request, st
 
 int http_call(void *context, struct request *request, struct reply *reply)
 {
-    return call(request->route->handler, context, request, reply);
-}
-
-int http_admit(void *context, struct request *request, struct reply *reply)
-{
-    return request->route->admit ? call(request->route->admit, context, request, reply) : MIRE_HTTP_ADMITTED;
+    return http_ask(request->route->handler, context, request, reply);
 }

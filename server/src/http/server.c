@@ -1,22 +1,20 @@
 /*
- * server.c - libmicrohttpd's daemon: two epoll threads on one socket; started, quiesced, stopped.
+ * server.c - the listening socket and the threads behind it: started, quiesced, stopped.
  */
 #include "http/inside.h"
 
 #include "base/clock.h"
 #include "base/fault.h"
-#include "base/log.h"
 #include "base/scope.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
-
-#define NETWORK_THREADS  2
-#define CONNECTION_BYTES (32 * 1024) /* libmicrohttpd zeroes it for each request: more costs time */
 
 static int listen_on(int *fd_out, uint16_t *port_out, const char *address, uint16_t port)
 {
@@ -45,23 +43,11 @@ static int listen_on(int *fd_out, uint16_t *port_out, const char *address, uint1
     return 0;
 }
 
-static int start_daemon(struct http_server *server, int fd)
+/* Those first that hand over to the slow one. */
+static void stop_handlers(struct http_server *server)
 {
-    const struct http_options *options = &server->options;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-    server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, exchange_go_on, server, MHD_OPTION_LISTEN_SOCKET, fd,
-                                      MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, server, MHD_OPTION_NOTIFY_COMPLETED,
-                                      exchange_completed, server, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                                      (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_LIMIT, options->connections_max,
-                                      MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)options->idle_s,
-                                      MHD_OPTION_THREAD_POOL_SIZE, (unsigned)NETWORK_THREADS, MHD_OPTION_END);
-    return server->daemon ? 0 : MIRE_FAULT_SYSTEM;
-}
-
-static void server_free(struct http_server *server)
-{
-    free(server->counts);
-    free(server);
+    handlers_stop(&server->handlers);
+    handlers_stop(&server->slow);
 }
 
 static int start_handlers(struct http_server *server)
@@ -75,42 +61,77 @@ static int start_handlers(struct http_server *server)
     return rc;
 }
 
-/* Those first that hand over to the slow one. */
-static void stop_handlers(struct http_server *server)
+static void stop_loops(struct http_server *server, size_t count)
 {
-    handlers_stop(&server->handlers);
-    handlers_stop(&server->slow);
+    while (count--)
+        loop_stop(&server->loops[count]);
+}
+
+static int start_loops(struct http_server *server)
+{
+    for (size_t i = 0; i < MIRE_HTTP_LOOPS; i++) {
+        int rc = loop_start(&server->loops[i], server);
+        if (rc) {
+            stop_loops(server, i);
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static void server_free(struct http_server *server)
+{
+    close_fd(&server->listen_fd);
+    close_fd(&server->spare_fd);
+    peers_stop(&server->peers);
+    free(server->counts);
+    free(server);
+}
+
+static struct http_server *server_new(const struct http_options *options)
+{
+    struct http_server *server = calloc(1, sizeof *server);
+    if (!server)
+        return NULL;
+    server->options = *options;
+    server->listen_fd = -1;
+    server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (size_t t = 0; t < options->table_count; t++)
+        server->route_count += options->tables[t].count;
+    server->counts = calloc(server->route_count + 1, sizeof *server->counts);
+    if (!peers_start(&server->peers) && server->counts)
+        return server;
+    server_free(server);
+    return NULL;
+}
+
+static int listen_and_serve(struct http_server *server)
+{
+    const struct http_options *options = &server->options;
+    struct epoll_event coming = {.events = EPOLLIN, .data.ptr = server};
+    int rc = listen_on(&server->listen_fd, &server->port, options->address, options->port);
+    if (!rc)
+        rc = start_loops(server);
+    if (rc || !epoll_ctl(server->loops[0].epoll_fd, EPOLL_CTL_ADD, server->listen_fd, &coming))
+        return rc;
+    stop_loops(server, MIRE_HTTP_LOOPS);
+    return MIRE_FAULT_SYSTEM;
 }
 
 int http_start(struct http_server **out, const struct http_options *options)
 {
-    int fd = -1;
-    struct http_server *server = calloc(1, sizeof *server);
+    struct http_server *server = server_new(options);
     if (!server)
         return MIRE_FAULT_MEMORY;
-    server->options = *options;
-    for (size_t t = 0; t < options->table_count; t++)
-        server->route_count += options->tables[t].count;
-    server->counts = calloc(server->route_count + 1, sizeof *server->counts);
-    int rc = server->counts ? start_handlers(server) : MIRE_FAULT_MEMORY;
+    int rc = start_handlers(server);
     if (rc) {
         server_free(server);
         return rc;
     }
-    rc = drain_start(&server->drain);
-    if (rc) {
-        stop_handlers(server);
-        server_free(server);
-        return rc;
-    }
-    rc = listen_on(&fd, &server->port, options->address, options->port);
-    if (!rc)
-        rc = start_daemon(server, fd);
+    rc = listen_and_serve(server);
     if (rc) {
         log_event(options->log, MIRE_LOG_ERROR, "http.cannot_listen", LOG_TEXT("address", options->address),
                   LOG_NUMBER("port", options->port), LOG_TEXT("why", strerror(errno)));
-        close_fd(&fd);
-        drain_stop(&server->drain);
         stop_handlers(server);
         server_free(server);
         return rc;
@@ -130,8 +151,8 @@ bool http_stop(struct http_server *server, int patience_ms)
         return true;
     uint64_t until = clock_mono_ns() + (uint64_t)patience_ms * 1000000u;
     atomic_store(&server->stopping, true);
-    int fd = MHD_quiesce_daemon(server->daemon);
-    close_fd(&fd);
+    epoll_ctl(server->loops[0].epoll_fd, EPOLL_CTL_DEL, server->listen_fd, NULL);
+    shutdown(server->listen_fd, SHUT_RDWR); /* those that wait to be accepted are told */
     while (atomic_load(&server->active) > 0 && clock_mono_ns() < until)
         usleep(5000);
     if (atomic_load(&server->active) > 0) {
@@ -139,8 +160,7 @@ bool http_stop(struct http_server *server, int patience_ms)
         return false;
     }
     stop_handlers(server);
-    MHD_stop_daemon(server->daemon);
-    drain_stop(&server->drain);
+    stop_loops(server, MIRE_HTTP_LOOPS);
     server_free(server);
     return true;
 }

@@ -3,45 +3,15 @@
  */
 #include "ingest/ingest.h"
 
+#include "access/access.h"
 #include "ingest/inside.h"
 
-#include "base/clock.h"
 #include "base/fault.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/* App of the request's key. enum key_answer (MIRE_KEY_ASK: it takes a query, and this thread may not wait) or a fault.
- */
-static int find_app(int32_t *app_out, struct ingest *ingest, const struct request *request)
-{
-    const struct ingest_needs *needs = &ingest->options.needs;
-    const char *key = request_bearer(request);
-    uint8_t hash[MIRE_KEY_HASH];
-    size_t len = key ? strlen(key) : 0;
-    if (!key || !key_is_wellformed(key, len))
-        return MIRE_KEY_REFUSED;
-    key_hash(hash, key, len);
-    uint64_t now = clock_mono_ns();
-    int known = (int)key_cache_get(app_out, &ingest->keys, hash, now);
-    if (known != MIRE_KEY_ASK || !request->may_block)
-        return known;
-    int rc = needs->key_find(needs->key_context, app_out, hash);
-    if (rc < 0)
-        return rc;
-    uint64_t ttl = (uint64_t)ingest->options.key_ttl_ms * 1000000u;
-    key_cache_put(&ingest->keys, hash, rc ? 0 : *app_out, now + (rc ? ttl / 10 : ttl));
-    return rc ? MIRE_KEY_REFUSED : MIRE_KEY_OPENS;
-}
-
-static int refuse_key(struct ingest *ingest, const struct request *request, struct reply *reply)
-{
-    atomic_fetch_add_explicit(&ingest->refused_key, 1, memory_order_relaxed);
-    reply_header(reply, "WWW-Authenticate", "Bearer realm=\"mire\"");
-    return reply_error(reply, request, 401, "key", "Send Authorization: Bearer with a key of scope ingest.");
-}
 
 static int refuse_body(struct ingest *ingest, const struct request *request, struct reply *reply, int check,
                        const struct problem *problem)
@@ -84,25 +54,6 @@ static const char *encoding_of(const struct request *request)
     return "identity";
 }
 
-/*
- * By the headers alone: a client without a key must not make us read megabytes. Content-Type is not asked for: the
- * check reads the body itself, and curl calls everything a form.
- */
-static int admit_report(void *context, struct request *request, struct reply *reply)
-{
-    struct ingest *ingest = context;
-    int32_t app_id = 0;
-    int rc = find_app(&app_id, ingest, request);
-    if (rc < 0)
-        return rc;
-    if (rc == MIRE_KEY_ASK)
-        return MIRE_HTTP_BLOCKS;
-    if (rc == MIRE_KEY_REFUSED)
-        return refuse_key(ingest, request, reply);
-    request->admitted_as = app_id;
-    return MIRE_HTTP_ADMITTED;
-}
-
 static int post_report(void *context, struct request *request, struct reply *reply)
 {
     struct ingest *ingest = context;
@@ -115,16 +66,17 @@ static int post_report(void *context, struct request *request, struct reply *rep
         return rc;
     if (rc != MIRE_CHECK_GOOD)
         return refuse_body(ingest, request, reply, rc, &problem);
-    return enqueue(ingest, request, reply, &seen, (int32_t)request->admitted_as, encoding);
+    return enqueue(ingest, request, reply, &seen, request->grant.app_id, encoding);
 }
 
 const struct http_route ingest_routes[] = {
     {.method = MIRE_HTTP_POST,
      .pattern = "/api/v1/reports",
      .handler = post_report,
-     .admit = admit_report,
+     .who = MIRE_MAY_INGEST,
      .body_cap = MIRE_REPORT_MAX_BYTES,
      .is_inline = true,
+     .has_reserve = true,
      .encodings = encodings},
 };
 const size_t ingest_route_count = sizeof ingest_routes / sizeof *ingest_routes;
@@ -139,7 +91,6 @@ int ingest_start(struct ingest **out, const struct ingest_options *options)
     ingest->batch_rows = (struct histogram){.first = 1, .unit = 1};
     ingest->store_seconds = (struct histogram){.first = 0.00025, .unit = 1e-9};
     ingest->queue.last = &ingest->queue.first;
-    pthread_mutex_init(&ingest->keys.mutex, NULL);
     pthread_mutex_init(&ingest->queue.mutex, NULL);
     pthread_cond_init(&ingest->queue.more, NULL);
     while (ingest->thread_count < options->writers && ingest->thread_count < most) {
@@ -165,7 +116,6 @@ void ingest_stop(struct ingest *ingest)
         pthread_join(ingest->threads[i], NULL);
     pthread_cond_destroy(&ingest->queue.more);
     pthread_mutex_destroy(&ingest->queue.mutex);
-    pthread_mutex_destroy(&ingest->keys.mutex);
     free(ingest);
 }
 
@@ -182,7 +132,6 @@ void ingest_metrics(struct ingest *ingest, struct text *out)
     metric_value(out, "mire_ingest_reports_total", "outcome=\"accepted\"", (double)ingest->accepted);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"queue_full\"", (double)ingest->refused_full);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"store_failed\"", (double)ingest->refused_store);
-    metric_value(out, "mire_ingest_reports_total", "outcome=\"key_refused\"", (double)ingest->refused_key);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"body_refused\"", (double)ingest->refused_body);
     histogram_write(out, "mire_ingest_batch_reports", "Reports stored in one transaction.", &ingest->batch_rows);
     histogram_write(out, "mire_ingest_store_seconds", "Time one batch took until it was durable.",

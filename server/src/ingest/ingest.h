@@ -1,7 +1,7 @@
 /*
- * ingest.h - POST /api/v1/reports: check the key, check the body, make it durable, answer 202.
+ * ingest.h - POST /api/v1/reports: check the body, make it durable, answer 202. The key is asked before (access.h).
  *
- *     request -> key -> check -> queue (bounded) -> writers -> store_batch = one COMMIT -> 202 for each
+ *     request -> check -> queue (bounded) -> writers -> store_batch = one COMMIT -> 202 for each
  *
  * The queue is drained by a few writer threads; a batch is whatever has gathered while the one before was committed, so
  * nothing is ever delayed on purpose. Not acknowledged means not promised: when the store is away or the queue is full
@@ -38,9 +38,6 @@ struct ingest_needs {
     /* enum ingest_check or a fault. `encoding` is identity, zstd or gzip. Does not block. */
     int (*check)(void *context, struct ingest_verdict *out, struct problem *problem, const void *body, size_t len,
                  const char *encoding);
-    void *key_context;
-    /* App that a key of scope ingest opens: 0 found, 1 unknown or revoked, or a fault. May block. */
-    int (*key_find)(void *context, int32_t *app_out, const uint8_t hash[MIRE_KEY_HASH]);
     void *store_context;
     /* 0 when the rows are durable, else a fault. Blocks. */
     int (*store_batch)(void *context, const struct inbox_row *rows, size_t count);
@@ -55,14 +52,13 @@ struct ingest_options {
     size_t batch_bytes_max; /* a batch ends with the row that reaches it */
     size_t queue_bytes_max; /* bodies queued or being written; more is 503 */
     size_t queue_rows_max;
-    int64_t key_ttl_ms; /* a found key is believed so long; an unknown one a tenth of it */
 };
 
 #define MIRE_BATCH_ROWS_MAX 128
 #define MIRE_INGEST_OPTIONS_INIT                                                          \
     {                                                                                     \
         .writers = 3, .batch_rows_max = MIRE_BATCH_ROWS_MAX, .batch_bytes_max = 1u << 20, \
-        .queue_bytes_max = 64u << 20, .queue_rows_max = 8192, .key_ttl_ms = 10000         \
+        .queue_bytes_max = 64u << 20, .queue_rows_max = 8192                              \
     }
 
 struct ingest;

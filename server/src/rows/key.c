@@ -12,7 +12,9 @@ int pg_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HAS
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_begin(&tx, pg, MIRE_PG_EACH);
     if (!rc)
-        rc = pg_query(&rows, tx, "SELECT app_id FROM access_key WHERE hash = $1 AND scope = $2 AND revoked_at IS NULL",
+        rc = pg_query(&rows, tx,
+                      "SELECT app_id FROM access_key WHERE hash = $1 AND scope = $2 AND revoked_at IS NULL"
+                      " AND (expires_at IS NULL OR expires_at > now())",
                       PG_BYTES(hash, MIRE_KEY_HASH), PG_TEXT(scope));
     if (rc)
         return rc;
@@ -39,22 +41,87 @@ static int app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug)
     return rc;
 }
 
-int pg_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label)
+/* Make the key and a row of it. */
+static int insert_key(char key_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, const char *scope, const char *label,
+                      int days)
 {
-    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     char prefix[MIRE_KEY_PREFIX_LEN + 1];
     uint8_t hash[MIRE_KEY_HASH];
-    int32_t app;
     key_make(key_out);
     key_hash(hash, key_out, strlen(key_out));
     snprintf(prefix, sizeof prefix, "%s", key_out);
+    return pg_query(NULL, tx,
+                    "INSERT INTO access_key (app_id, scope, prefix, hash, label, expires_at)"
+                    " VALUES ($1, $2, $3, $4, $5, now() + nullif($6, 0) * interval '1 day')",
+                    PG_INT4(app), PG_TEXT(scope), PG_TEXT(prefix), PG_BYTES(hash, sizeof hash), PG_TEXT(label),
+                    PG_INT4(days));
+}
+
+int pg_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope,
+                      const char *label, int days)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int32_t app;
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
         rc = app_ensure(&app, tx, slug);
     if (!rc)
-        rc = pg_query(NULL, tx, "INSERT INTO access_key (app_id, scope, prefix, hash, label) VALUES ($1,$2,$3,$4,$5)",
-                      PG_INT4(app), PG_TEXT(scope), PG_TEXT(prefix), PG_BYTES(hash, sizeof hash), PG_TEXT(label));
+        rc = insert_key(key_out, tx, app, scope, label, days);
     return rc ? rc : pg_commit(&tx);
+}
+
+int pg_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label)
+{
+    return pg_key_create_for(key_out, pg, slug, scope, label, 0);
+}
+
+int pg_key_rotate(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, int64_t key, int64_t overlap_s)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "UPDATE access_key k SET expires_at = least(expires_at, now() + $3 * interval '1 second')"
+                      " FROM app a WHERE a.app_id = k.app_id AND a.slug = $1 AND k.key_id = $2"
+                      " AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"
+                      " RETURNING k.app_id, k.scope, k.label",
+                      PG_TEXT(slug), PG_INT8(key), PG_INT8(overlap_s));
+    if (!rc && !pg_row_count(rows))
+        return MIRE_KEY_UNKNOWN;
+    if (!rc)
+        rc = insert_key(key_out, tx, (int32_t)pg_int(rows, 0, 0), pg_text(rows, 0, 1), pg_text(rows, 0, 2), 0);
+    return rc ? rc : pg_commit(&tx);
+}
+
+int pg_key_each(struct pg *pg, int (*take)(void *context, const struct pg_key_good *key), void *context)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_begin(&tx, pg, MIRE_PG_EACH);
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "SELECT hash, key_id, expires_at, app_id, slug, scope FROM access_key JOIN app USING (app_id)"
+                      " WHERE revoked_at IS NULL");
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        rc = take(context, &(struct pg_key_good){.hash = pg_bytes(rows, i, 0),
+                                                 .key = pg_int(rows, i, 1),
+                                                 .expires_us = pg_time(rows, i, 2),
+                                                 .app = (int32_t)pg_int(rows, i, 3),
+                                                 .slug = pg_text(rows, i, 4),
+                                                 .scope = pg_text(rows, i, 5)});
+    return rc;
+}
+
+int pg_key_used(struct pg *pg, const int64_t *keys, size_t count)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int rc = pg_begin(&tx, pg, MIRE_PG_EACH);
+    return rc ? rc
+              : pg_query(NULL, tx,
+                         "UPDATE access_key SET used_at = now() WHERE key_id = ANY($1)"
+                         " AND (used_at IS NULL OR used_at < now() - interval '1 minute')",
+                         PG_INT8S(keys, count));
 }
 
 int pg_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct pg_key_row *row),
@@ -64,17 +131,20 @@ int pg_key_list(struct pg *pg, const char *slug, int (*take)(void *context, cons
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_begin(&tx, pg, MIRE_PG_READ);
     if (!rc)
-        rc = pg_query(&rows, tx,
-                      "SELECT key_id, prefix, scope, label, k.created_at, revoked_at FROM access_key k"
-                      " JOIN app USING (app_id) WHERE slug = $1 ORDER BY key_id",
-                      PG_TEXT(slug));
+        rc = pg_query(
+            &rows, tx,
+            "SELECT key_id, prefix, scope, label, k.created_at, revoked_at, expires_at, used_at FROM access_key k"
+            " JOIN app USING (app_id) WHERE slug = $1 ORDER BY key_id",
+            PG_TEXT(slug));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         rc = take(context, &(struct pg_key_row){.key = pg_int(rows, i, 0),
                                                 .prefix = pg_text(rows, i, 1),
                                                 .scope = pg_text(rows, i, 2),
                                                 .label = pg_text(rows, i, 3),
                                                 .created_us = pg_time(rows, i, 4),
-                                                .revoked_us = pg_time(rows, i, 5)});
+                                                .revoked_us = pg_time(rows, i, 5),
+                                                .expires_us = pg_time(rows, i, 6),
+                                                .used_us = pg_time(rows, i, 7)});
     return rc;
 }
 

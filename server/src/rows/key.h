@@ -8,8 +8,8 @@
 
 enum pg_key_outcome { MIRE_KEY_FOUND = 0, MIRE_KEY_UNKNOWN = 1 };
 
-/* App that a key opens in a scope ("ingest", "symbols", "rollout" or "rules"). MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (or
- * revoked), or a fault.
+/* App that a key opens in a scope ("ingest", "symbols" ...). MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (or revoked, or expired), or
+ * a fault.
  */
 int pg_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HASH], const char *scope);
 
@@ -17,8 +17,13 @@ int pg_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HAS
  * Make a key for an app, creating the app if there is none of that slug. The key is told once, here.
  *   slug   must match ^[a-z0-9][a-z0-9-]{0,62}$, else MIRE_FAULT_SQL
  *   label  what it is for; may be ""
+ *   days   the key expires after so many; 0: never
  * 0 or a fault.
  */
+int pg_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope,
+                      const char *label, int days);
+
+/* The same for a key that does not expire. */
 int pg_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label);
 
 struct pg_key_row {
@@ -26,11 +31,33 @@ struct pg_key_row {
     const char *prefix; /* of the key, to recognise it by */
     const char *scope, *label;
     int64_t created_us, revoked_us; /* revoked: 0 while the key is good */
+    int64_t expires_us, used_us;    /* 0: never */
 };
+
+/* A key that is good now, or was until it expired. */
+struct pg_key_good {
+    struct pg_bytes hash;
+    int64_t key, expires_us; /* expires: 0, never */
+    int32_t app;
+    const char *slug, *scope;
+};
+
+/* Hand every key that is not revoked to `take`, which returns 0 to go on. 0, what `take` returned, or a fault. */
+int pg_key_each(struct pg *pg, int (*take)(void *context, const struct pg_key_good *key), void *context);
+
+/* These keys were used by now. 0 or a fault. */
+int pg_key_used(struct pg *pg, const int64_t *keys, size_t count);
 
 /* Hand the keys of an app to `take`, oldest first; it returns 0 to go on. 0, what `take` returned, or a fault. */
 int pg_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct pg_key_row *row),
                 void *context);
+
+/*
+ * Make a key that takes the place of another one of the app, with its scope and label; the old one expires
+ * `overlap_s` seconds from now, or earlier if it was to. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (no such good key), or a
+ * fault.
+ */
+int pg_key_rotate(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, int64_t key, int64_t overlap_s);
 
 /* Refuse a key from now on. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (no such good key of that app), or a fault. */
 int pg_key_revoke(struct pg *pg, const char *slug, int64_t key);

@@ -1,7 +1,5 @@
 /*
- * blocks.h - encodes segments, in order of address, as blocks of a cache. Internal to cache/.
- *
- * Thread: one per struct blocks.
+ * blocks.h - segments, in order of address --> blocks of a cache, and the bytes they stand for. Inside cache/ only.
  */
 #ifndef MIRE_CACHE_BLOCKS_H
 #define MIRE_CACHE_BLOCKS_H
@@ -16,7 +14,7 @@ struct pack_segment {
 };
 
 struct blocks {
-    bool failed; /* out of memory; later segments are lost */
+    bool failed; /* out of memory; what is added from then on is lost */
     struct {
         struct cache_block *rows;
         size_t count, room;
@@ -25,19 +23,18 @@ struct blocks {
         uint8_t *rows;
         size_t count, room;
     } data;
-    struct pack_segment pending[MIRE_CACHE_SEGMENTS]; /* segments of the block that is not written yet */
+    struct pack_segment pending[MIRE_CACHE_SEGMENTS]; /* the block that is not written yet */
     unsigned pending_count;
     struct pack_segment last;
 };
 
-/* Reserve room for about so many segments. A zero-initialized struct is ready without it. */
+/* Make room for about so many segments. All zero is ready. */
 void blocks_reserve(struct blocks *blocks, size_t segments);
 
-/* Add segments in order of address. Each begins at segment.at and ends at the next one's start. A segment equal to the
- * one before it is dropped. */
+/* From segment.at on each. In order of address; what is equal to the one before it changes nothing. */
 void blocks_add(struct blocks *blocks, const struct pack_segment *segments, size_t count);
 
-/* Write the last block. Nothing may be added afterwards. */
+/* The last block is written. Nothing more is added. */
 void blocks_end(struct blocks *blocks);
 
 void blocks_fini(struct blocks *blocks);

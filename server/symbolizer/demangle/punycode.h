@@ -1,5 +1,4 @@
-/* punycode.h - decodes letters beyond ASCII in mangled names: RFC 3492, with _ as the delimiter. Internal to
- * demangle/. */
+/* punycode.h - letters beyond ASCII in mangled names: RFC 3492, with _ for the delimiter. Inside demangle/ only. */
 #ifndef MIRE_DEMANGLE_PUNYCODE_H
 #define MIRE_DEMANGLE_PUNYCODE_H
 
@@ -7,18 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MIRE_PUNYCODE_MAX 1024 /* limit of code points of a name */
+#define MIRE_PUNYCODE_MAX 1024 /* code points of one name */
 
 /*
- * Decode a name. The digits after z are 0 to 9, as in Rust, or A to J, as in Swift.
+ * Read a name. The digits beyond z are 0 to 9, as Rust writes them, or A to J, as Swift does.
  *
  *   points  room for MIRE_PUNYCODE_MAX
  *
- * Returns false if the name is invalid or too long.
+ * Returns false if it makes no sense, or is too long.
  */
 bool punycode_read(uint32_t *points, uint32_t *count_out, const char *text, size_t len);
 
-/* Write a code point in UTF-8, at most 4 bytes, without a NUL. Returns the end of the output. */
+/* A code point in UTF-8, at most 4 bytes, without a NUL. Returns where it ends. */
 char *punycode_put(char *to, uint32_t point);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * test_ingest.c - the door with a store in memory: who is let in, what is answered, where the queue ends.
+ * test_ingest.c - the door with a store in memory: what is answered, where the queue ends.
  */
 #include "base/fault.h"
 #include "ingest/ingest.h"
@@ -22,7 +22,6 @@ struct store {
     int fault_times; /* so often; -1: always */
     int batches;
     int rows;
-    int key_lookups;
 };
 
 static int check(void *context, struct ingest_verdict *out, struct problem *problem, const void *body, size_t len,
@@ -34,16 +33,6 @@ static int check(void *context, struct ingest_verdict *out, struct problem *prob
     out->format = "mire";
     problem_set(problem, "report.schema", "no");
     return len && *(const char *)body == '{' ? MIRE_CHECK_GOOD : MIRE_CHECK_INVALID;
-}
-
-static int key_find(void *context, int32_t *app_out, const uint8_t hash[MIRE_KEY_HASH])
-{
-    struct store *store = context;
-    uint8_t good[MIRE_KEY_HASH];
-    store->key_lookups++;
-    key_hash(good, "mk_goodgoodgoodgoodgoodgoodgoodgoodgoodgood", 43);
-    *app_out = 7;
-    return memcmp(good, hash, sizeof good) ? 1 : 0;
 }
 
 static int store_batch(void *context, const struct inbox_row *rows, size_t count)
@@ -70,7 +59,7 @@ struct sent {
     struct request request; /* first */
     struct reply reply;
     struct arena arena;
-    struct http_pair headers[2];
+    struct http_pair headers[1];
     struct store *store;
     bool answered;
 };
@@ -93,11 +82,7 @@ struct fixture {
 static void start(struct fixture *fixture)
 {
     struct ingest_options options = MIRE_INGEST_OPTIONS_INIT;
-    options.needs = (struct ingest_needs){.check = check,
-                                          .key_context = &fixture->store,
-                                          .key_find = key_find,
-                                          .store_context = &fixture->store,
-                                          .store_batch = store_batch};
+    options.needs = (struct ingest_needs){.check = check, .store_context = &fixture->store, .store_batch = store_batch};
     options.writers = 1;
     options.queue_rows_max = 4;
     options.queue_bytes_max = 1000;
@@ -126,14 +111,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Call admit and the handler as http would. */
-static int send_again(struct fixture *fixture, struct sent *sent)
-{
-    int rc = ingest_routes[0].admit(fixture->ingest, &sent->request, &sent->reply);
-    return rc == MIRE_HTTP_ADMITTED ? ingest_routes[0].handler(fixture->ingest, &sent->request, &sent->reply) : rc;
-}
-
-static int post(struct fixture *fixture, int n, const char *key, const void *body, size_t len)
+static int post(struct fixture *fixture, int n, const void *body, size_t len)
 {
     struct sent *sent = &fixture->sent[n];
     arena_fini(&sent->arena);
@@ -141,18 +119,18 @@ static int post(struct fixture *fixture, int n, const char *key, const void *bod
     memset(sent, 0, sizeof *sent);
     arena_init(&sent->arena, 1 << 20);
     sent->store = &fixture->store;
-    sent->headers[0] = (struct http_pair){"Authorization", key};
-    sent->headers[1] =
+    sent->headers[0] =
         (struct http_pair){"Content-Type", "application/x-www-form-urlencoded"}; /* as curl says of anything */
     sent->request = (struct request){.headers = sent->headers,
-                                     .header_count = 2,
+                                     .header_count = 1,
+                                     .grant = {.app_id = 7},
                                      .body = body,
                                      .body_len = len,
                                      .may_block = true,
                                      .arena = &sent->arena,
                                      .reply = &sent->reply,
                                      .finish = finish};
-    return send_again(fixture, sent);
+    return ingest_routes[0].handler(fixture->ingest, &sent->request, &sent->reply);
 }
 
 static void await(struct fixture *fixture, int n)
@@ -171,12 +149,10 @@ static void shut(struct store *store, bool is_shut)
     pthread_mutex_unlock(&store->mutex);
 }
 
-#define GOOD "Bearer mk_goodgoodgoodgoodgoodgoodgoodgoodgoodgood"
-
 static void a_stored_report_is_answered_202(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(post(f, 0, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    assert_int_equal(post(f, 0, "{}", 2), MIRE_HTTP_LATER);
     await(f, 0);
     assert_int_equal(f->sent[0].reply.status, 202);
     assert_non_null(strstr(f->sent[0].reply.text.bytes, "\"report_id\":\""));
@@ -187,7 +163,7 @@ static void nothing_is_answered_before_it_is_stored(void **state)
 {
     struct fixture *f = *state;
     shut(&f->store, true);
-    assert_int_equal(post(f, 0, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    assert_int_equal(post(f, 0, "{}", 2), MIRE_HTTP_LATER);
     pthread_mutex_lock(&f->store.mutex);
     assert_false(f->sent[0].answered);
     pthread_mutex_unlock(&f->store.mutex);
@@ -196,37 +172,10 @@ static void nothing_is_answered_before_it_is_stored(void **state)
     assert_int_equal(f->sent[0].reply.status, 202);
 }
 
-static void an_unknown_key_is_401_and_is_asked_for_once(void **state)
-{
-    struct fixture *f = *state;
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(post(f, 0, "Bearer mk_badbadbadbadbadbadbadbadbadbadbadbadbadb", "{}", 2), MIRE_HTTP_DONE);
-        assert_int_equal(f->sent[0].reply.status, 401);
-    }
-    assert_int_equal(f->store.key_lookups, 1);
-    assert_int_equal(post(f, 0, "Bearer nonsense", "{}", 2), MIRE_HTTP_DONE);
-    assert_int_equal(f->sent[0].reply.status, 401);
-    assert_int_equal(post(f, 0, "Basic x", "{}", 2), MIRE_HTTP_DONE);
-    assert_int_equal(f->sent[0].reply.status, 401);
-    assert_int_equal(f->store.key_lookups, 1);
-}
-
-static void a_network_thread_does_not_wait_for_a_key(void **state)
-{
-    struct fixture *f = *state;
-    assert_int_equal(post(f, 0, GOOD, "{}", 2), MIRE_HTTP_LATER);
-    await(f, 0);
-    struct sent *sent = &f->sent[1];
-    assert_int_equal(post(f, 1, GOOD, "x", 1), MIRE_HTTP_DONE); /* fills it in; the key is known now */
-    sent->request.may_block = false;
-    sent->headers[0].value = "Bearer mk_otherotherotherotherotherotherotherother";
-    assert_int_equal(send_again(f, sent), MIRE_HTTP_BLOCKS);
-}
-
 static void a_bad_body_is_refused(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(post(f, 0, GOOD, "x", 1), MIRE_HTTP_DONE);
+    assert_int_equal(post(f, 0, "x", 1), MIRE_HTTP_DONE);
     assert_int_equal(f->sent[0].reply.status, 422);
 }
 
@@ -235,20 +184,20 @@ static void a_full_queue_is_503(void **state)
     struct fixture *f = *state;
     char large[600] = "{";
     shut(&f->store, true);
-    assert_int_equal(post(f, 0, GOOD, large, sizeof large), MIRE_HTTP_LATER);
-    assert_int_equal(post(f, 1, GOOD, large, sizeof large), MIRE_HTTP_DONE); /* bytes */
+    assert_int_equal(post(f, 0, large, sizeof large), MIRE_HTTP_LATER);
+    assert_int_equal(post(f, 1, large, sizeof large), MIRE_HTTP_DONE); /* bytes */
     assert_int_equal(f->sent[1].reply.status, 503);
     assert_string_equal(f->sent[1].reply.headers[0].name, "Retry-After");
     for (int i = 1; i < 4; i++)
-        assert_int_equal(post(f, i, GOOD, "{}", 2), MIRE_HTTP_LATER);
-    assert_int_equal(post(f, 4, GOOD, "{}", 2), MIRE_HTTP_DONE); /* rows */
+        assert_int_equal(post(f, i, "{}", 2), MIRE_HTTP_LATER);
+    assert_int_equal(post(f, 4, "{}", 2), MIRE_HTTP_DONE); /* rows */
     assert_int_equal(f->sent[4].reply.status, 503);
     shut(&f->store, false);
     for (int i = 0; i < 4; i++) {
         await(f, i);
         assert_int_equal(f->sent[i].reply.status, 202);
     }
-    assert_int_equal(post(f, 5, GOOD, large, sizeof large), MIRE_HTTP_LATER);
+    assert_int_equal(post(f, 5, large, sizeof large), MIRE_HTTP_LATER);
     await(f, 5);
 }
 
@@ -257,7 +206,7 @@ static void an_unsure_commit_is_done_again(void **state)
     struct fixture *f = *state;
     f->store.fault = MIRE_FAULT_AWAY;
     f->store.fault_times = 1;
-    assert_int_equal(post(f, 0, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    assert_int_equal(post(f, 0, "{}", 2), MIRE_HTTP_LATER);
     await(f, 0);
     assert_int_equal(f->sent[0].reply.status, 202);
     assert_int_equal(f->store.batches, 2);
@@ -268,7 +217,7 @@ static void a_store_that_is_away_is_503(void **state)
     struct fixture *f = *state;
     f->store.fault = MIRE_FAULT_AWAY;
     f->store.fault_times = -1;
-    assert_int_equal(post(f, 0, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    assert_int_equal(post(f, 0, "{}", 2), MIRE_HTTP_LATER);
     await(f, 0);
     assert_int_equal(f->sent[0].reply.status, 503);
     assert_int_equal(f->store.rows, 0);
@@ -282,7 +231,7 @@ static void one_bad_row_does_not_take_the_others_with_it(void **state)
     f->store.fault_times = -1;
     shut(&f->store, true);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(post(f, i, GOOD, "{}", 2), MIRE_HTTP_LATER);
+        assert_int_equal(post(f, i, "{}", 2), MIRE_HTTP_LATER);
     shut(&f->store, false);
     for (int i = 0; i < 4; i++) {
         await(f, i);
@@ -298,8 +247,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(a_stored_report_is_answered_202),
         WITH_FIXTURE(nothing_is_answered_before_it_is_stored),
-        WITH_FIXTURE(an_unknown_key_is_401_and_is_asked_for_once),
-        WITH_FIXTURE(a_network_thread_does_not_wait_for_a_key),
         WITH_FIXTURE(a_bad_body_is_refused),
         WITH_FIXTURE(a_full_queue_is_503),
         WITH_FIXTURE(an_unsure_commit_is_done_again),

@@ -3,8 +3,7 @@
  * in it; a preview then takes it back, so it says exactly what would be.
  *
  * Whoever may read the dashboard may do this: nothing is lost by it and everything is undone. A page of another origin
- * may not: the body must be of type application/json, which a browser asks this server about first, and it never
- * agrees.
+ * may not (access/origin.h).
  */
 #include "api/body.h"
 #include "api/call.h"

@@ -4,7 +4,6 @@
 #include "base/fault.h"
 #include "base/scope.h"
 #include "model/report.h"
-#include "rows/key.h"
 #include "rows/rekey.h"
 #include "archive/contents.h"
 #include "sandbox/open.h"
@@ -13,30 +12,6 @@
 #include <string.h>
 
 #define HASH 32 /* bytes of a BLAKE2b-256 */
-
-/* The app of the request's key; MIRE_KEY_UNKNOWN or a fault. */
-static int key_app(int32_t *app_out, const struct api *api, const struct request *request)
-{
-    const char *key = request_bearer(request);
-    uint8_t hash[MIRE_KEY_HASH];
-    if (!key || !key_is_wellformed(key, strlen(key)))
-        return MIRE_KEY_UNKNOWN;
-    key_hash(hash, key, strlen(key));
-    return pg_key_find(app_out, api->pg, hash, "symbols");
-}
-
-int import_check_key(const struct api *api, const struct request *request, struct reply *reply)
-{
-    int32_t app_id;
-    int rc = key_app(&app_id, api, request);
-    if (rc != MIRE_KEY_UNKNOWN)
-        return rc;
-    reply_header(reply, "WWW-Authenticate", "Bearer");
-    (void)reply_error(
-        reply, request, 401, "key.unknown",
-        "Send a key of scope symbols: Authorization: Bearer mk_... (mire key create APP --scope symbols)");
-    return 1;
-}
 
 void import_put(struct text *out, const struct symbol_file *file)
 {
@@ -82,7 +57,7 @@ static const struct contents_item *only_mapping(const struct contents *contents)
  * ?version=&build=, or else what the manifest of an .aab or .apk says: the mapping is that of a version of the key's
  * app. 0, 1: the reply says what is wrong, or a fault.
  */
-static int import_version(const struct api *api, const struct request *request, struct reply *reply, struct pg_tx *tx,
+static int import_version(const struct request *request, struct reply *reply, struct pg_tx *tx,
                           const struct contents *contents)
 {
     const char *told = request_query(request, "version"), *build = request_query(request, "build");
@@ -101,9 +76,7 @@ static int import_version(const struct api *api, const struct request *request, 
                           "Only a mapping of Java names has a version; send one, alone.");
         return 1;
     }
-    rc = key_app(&version.app_id, api, request);
-    if (rc)
-        return rc < 0 ? rc : MIRE_FAULT_RACED;
+    version.app_id = request->grant.app_id;
     mapping_id(alias, version.app_id, version.version, version.build);
     version.alias = (struct pg_bytes){alias, sizeof alias};
     rc = pg_symbol_version(tx, (struct pg_bytes){mapping->facts.id, mapping->facts.id_len}, &version);
@@ -219,7 +192,7 @@ static int import_contents(bool *imported_out, const struct api *api, const stru
     if (!rc)
         rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = import_version(api, request, reply, tx, contents);
+        rc = import_version(request, reply, tx, contents);
     if (!rc)
         rc = store_all(tx, request->arena, kept, contents, &file, upload);
     file_bytes_unmap(&file);

@@ -12,9 +12,6 @@
 
 #define MIRE_IMPORT_NAME_MAX 255 /* bytes of a file's name */
 
-/* Does the request carry a key that may upload? 1: the reply says no; 0, or a fault. */
-int import_check_key(const struct api *api, const struct request *request, struct reply *reply);
-
 /*
  * Import all that an open file holds.
  *

@@ -70,9 +70,7 @@ int put_symbols(void *context, struct request *request, struct reply *reply)
     const struct api *api = context;
     const char *name = "";
     bool kept;
-    int rc = import_check_key(api, request, reply);
-    if (!rc)
-        rc = read_name(&name, request, reply);
+    int rc = read_name(&name, request, reply);
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     if (!request->may_be_slow)
@@ -146,9 +144,7 @@ int post_missing(void *context, struct request *request, struct reply *reply)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     struct files_asked asked = {0};
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
-    int rc = import_check_key(api, request, reply);
-    if (!rc)
-        rc = body_read(&asked, request, reply, asked_fields, 1, "symbols");
+    int rc = body_read(&asked, request, reply, asked_fields, 1, "symbols");
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     rc = pg_begin(&tx, api->pg, MIRE_PG_READ);
@@ -200,9 +196,7 @@ int get_upload(void *context, struct request *request, struct reply *reply)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     uint8_t hash[HASH];
     int64_t have = 0;
-    int rc = import_check_key(api, request, reply);
-    if (!rc)
-        rc = read_hash(hash, request, reply);
+    int rc = read_hash(hash, request, reply);
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     rc = pg_begin(&tx, api->pg, MIRE_PG_READ);
@@ -381,9 +375,7 @@ int put_upload(void *context, struct request *request, struct reply *reply)
 {
     const struct api *api = context;
     struct upload_part part = {0};
-    int rc = import_check_key(api, request, reply);
-    if (!rc)
-        rc = read_part(&part, request, reply);
+    int rc = read_part(&part, request, reply);
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     struct symbol_upload upload = {.hash = {part.hash, HASH}, .size_bytes = part.size, .name = part.name};

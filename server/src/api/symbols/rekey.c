@@ -80,9 +80,7 @@ int post_rekey(void *context, struct request *request, struct reply *reply)
     struct rekey_asked asked = {.detail = ""};
     struct rekey_ask ask = {.cause = "key"};
     int64_t job = 0;
-    int rc = import_check_key(api, request, reply);
-    if (!rc)
-        rc = body_read(&asked, request, reply, fields, sizeof fields / sizeof *fields, "rekey");
+    int rc = body_read(&asked, request, reply, fields, sizeof fields / sizeof *fields, "rekey");
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     ask.preview = asked.preview;

@@ -1,5 +1,5 @@
 /*
- * print_function.c - writes types of functions, as in the language and as in the intermediate language (SIL).
+ * print_function.c - functions' types: as the language has them, and as its compiler does.
  */
 #include "demangle/swift/print.h"
 
@@ -108,7 +108,7 @@ static void put_list(struct swift_printer *p, const struct swift_node *function,
     swift_put(p, ")");
 }
 
-/* Write the types that replace a signature's parameters. */
+/* What was put in for the parameters of a signature. */
 static void put_substituted(struct swift_printer *p, const struct swift_node *node)
 {
     if (!node)

@@ -1,0 +1,141 @@
+/*
+ * accept.c - new connections: counted against the limits, and given to the network thread that has fewer.
+ *
+ * When all connections are taken, one that waits for its client gives way to the newcomer: the one that has kept us
+ * waiting longest. A crowd of clients that send nothing, or one byte now and then, so crowds out itself.
+ */
+#include "http/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BODY_GRACE_NS UINT64_C(2000000000) /* an honest body or answer is through by then */
+
+static void read_peer(struct http_peer *out, const struct sockaddr_storage *name)
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)name;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)name;
+    memset(out, 0, sizeof *out);
+    if (name->ss_family == AF_INET6) {
+        memcpy(out->address, &v6->sin6_addr, 16);
+        return;
+    }
+    memset(out->address + 10, 0xff, 2);
+    memcpy(out->address + 12, &v4->sin_addr, 4);
+}
+
+static int most_of(const struct http_server *server)
+{
+    return (int)(server->options.connections_max / MIRE_HTTP_LOOPS);
+}
+
+/* How long it has kept us waiting; 0: it does not, or not long enough. */
+static uint64_t waited_ns(const struct http_connection *connection)
+{
+    uint64_t age = connection->loop->now_ns - connection->since_ns;
+    bool is_moving = connection->state == MIRE_AT_BODY || connection->state == MIRE_AT_SEND;
+    if (connection->state == MIRE_AT_HEAD || connection->state == MIRE_AT_LINGER || (is_moving && age > BODY_GRACE_NS))
+        return age + 1;
+    return 0;
+}
+
+bool accept_make_room(struct loop *loop, const struct http_connection *newcomer)
+{
+    struct http_connection *victim = NULL;
+    if (atomic_load(&loop->count) <= most_of(loop->server)) /* the newcomer is counted */
+        return true;
+    for (struct http_connection *one = loop->first; one; one = one->next)
+        if (one != newcomer && waited_ns(one) && (!victim || waited_ns(one) > waited_ns(victim)))
+            victim = one;
+    if (!victim)
+        return false;
+    connection_end(victim, MIRE_CUT_FULL);
+    return true;
+}
+
+static void give(struct loop *loop, struct http_connection *connection)
+{
+    pthread_mutex_lock(&loop->mutex);
+    connection->next = loop->coming;
+    loop->coming = connection;
+    eventfd_write(loop->wake_fd, 1);
+    pthread_mutex_unlock(&loop->mutex);
+}
+
+static struct loop *idler(struct http_server *server)
+{
+    struct loop *best = &server->loops[0];
+    for (size_t i = 1; i < MIRE_HTTP_LOOPS; i++)
+        if (atomic_load(&server->loops[i].count) < atomic_load(&best->count))
+            best = &server->loops[i];
+    return best;
+}
+
+/* More are on their way than the thread gets to. */
+static bool is_overfull(const struct loop *loop)
+{
+    return atomic_load(&loop->count) >= most_of(loop->server) + MIRE_HTTP_COMING_MAX;
+}
+
+static void take(struct http_server *server, int fd, const struct http_peer *peer)
+{
+    int on = 1;
+    const struct http_options *options = &server->options;
+    bool is_proxy = http_peer_is_among(peer, options->proxies, options->proxy_count);
+    unsigned most = is_proxy ? 0 : options->address_connections_max;
+    struct loop *loop = idler(server);
+    if (is_overfull(loop) || !peers_enter(&server->peers, peer, most)) {
+        http_cut(server, is_overfull(loop) ? MIRE_CUT_FULL : MIRE_CUT_ADDRESS, peer);
+        close(fd);
+        return;
+    }
+    struct http_connection *connection = connection_new(loop, fd, peer);
+    if (!connection) {
+        peers_leave(&server->peers, peer);
+        close(fd);
+        return;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    atomic_fetch_add(&loop->count, 1);
+    give(loop, connection);
+}
+
+/* No descriptor is free: take one connection with the spare one and close it, so that the queue does not stand. */
+static bool turn_away(struct http_server *server)
+{
+    static const struct http_peer nobody;
+    if (server->spare_fd < 0)
+        return false;
+    close(server->spare_fd);
+    int fd = accept4(server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    http_cut(server, MIRE_CUT_FILES, &nobody);
+    return fd >= 0;
+}
+
+void accept_all(struct http_server *server)
+{
+    bool more = !atomic_load(&server->stopping);
+    while (more) {
+        struct sockaddr_storage name;
+        socklen_t len = sizeof name;
+        struct http_peer peer;
+        int fd = accept4(server->listen_fd, (struct sockaddr *)&name, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            read_peer(&peer, &name);
+            take(server, fd, &peer);
+        } else if (errno == EMFILE || errno == ENFILE) {
+            more = turn_away(server);
+        } else {
+            more = errno == ECONNABORTED || errno == EINTR;
+        }
+    }
+}

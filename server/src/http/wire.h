@@ -1,0 +1,50 @@
+/*
+ * wire.h - the head of an HTTP/1.1 request, read strictly. Pure.
+ *
+ * Two readers that understand one request differently are how requests are smuggled past a proxy. So a head that RFC
+ * 9112 does not allow is refused: a line that does not end in CR LF, NUL and other control characters, a folded line,
+ * a space before a colon, more than one Content-Length, Content-Length beside Transfer-Encoding, no Host or several,
+ * and versions other than HTTP/1.0 and HTTP/1.1.
+ */
+#ifndef MIRE_HTTP_WIRE_H
+#define MIRE_HTTP_WIRE_H
+
+#include "http/http.h"
+
+enum wire_outcome {
+    MIRE_WIRE_MORE,  /* good so far, and its end has not come */
+    MIRE_WIRE_WHOLE, /* the empty line that ends it has come */
+    MIRE_WIRE_BAD,   /* it cannot become a request */
+};
+
+/*
+ * Look for the end of a head.
+ *
+ *   seen   bytes that earlier calls have looked at, 0 at first; MIRE_WIRE_WHOLE: length of the head
+ *   bytes  what has come of the head so far, from its first byte
+ */
+enum wire_outcome wire_scan(size_t *seen, const char *bytes, size_t len);
+
+struct wire_head {
+    const char *method, *target, *host; /* host: NULL if an HTTP/1.0 request names none */
+    struct http_pair *headers;
+    size_t header_count;
+    uint64_t length;  /* of the body, by Content-Length */
+    bool has_length;  /* Content-Length was sent */
+    bool is_chunked;  /* Transfer-Encoding was sent */
+    bool is_last;     /* the client closes the connection after the answer, or speaks HTTP/1.0 */
+    bool is_expected; /* the client waits for "100 Continue" before it sends the body */
+};
+
+/*
+ * Cut a head that wire_scan found whole into its parts. The bytes are changed, and the parts point into them.
+ *
+ *   headers, room  where the headers go, and how many fit
+ *   why            on a refusal: the reason, static
+ *
+ * 0, or the status to answer before closing the connection: 400, 417, or 431 for too many headers.
+ */
+int wire_parse(struct wire_head *out, const char **why, struct http_pair *headers, size_t room, char *bytes,
+               size_t len);
+
+#endif

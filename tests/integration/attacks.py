@@ -1,0 +1,442 @@
+#!/usr/bin/env python3
+"""mired against clients that mean harm: raw sockets from one machine, while an honest device goes on sending reports."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+
+import mired  # noqa: E402
+
+HOST = "Host: localhost"
+
+
+class Server(mired.Mired):
+    """Keeps its log, and can be started with other limits."""
+
+    def __init__(self, folder, *settings, files=None):
+        self.log, self.files = folder / "log", files
+        super().__init__(folder, "--log-level=info", *settings)
+
+    def popen(self, words):
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, self.files)) if self.files else None
+        with self.log.open("ab") as out:
+            return subprocess.Popen(words, stderr=out, preexec_fn=limit)
+
+    def logged(self, word):
+        return [line for line in self.log.read_text().splitlines() if word in line]
+
+    def gauge(self, name):
+        status, _, body = self.ask("GET", "/metrics")
+        assert status == 200, status
+        found = re.search(rf"^{re.escape(name)} (\S+)$", body.decode(), re.M)
+        assert found, name
+        return float(found[1])
+
+    def connect(self, timeout=30):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
+
+    def report(self, key):
+        """The status of one honest report, on a connection of its own."""
+        body = mired.report(mired.report_id())
+        return self.ask("POST", "/api/v1/reports", key, body)[0]
+
+
+def head(method, path, *lines):
+    return ("\r\n".join((f"{method} {path} HTTP/1.1", HOST, *lines)) + "\r\n\r\n").encode()
+
+
+def read_all(sock, seconds=10):
+    """All that comes until the server closes; fails if it does not."""
+    sock.settimeout(seconds)
+    got = b""
+    with contextlib.suppress(ConnectionResetError):
+        while (piece := sock.recv(65536)):
+            got += piece
+    return got
+
+
+def answers(raw):
+    return len(re.findall(rb"^HTTP/1\.1 \d\d\d ", raw, re.M))
+
+
+def status_of(raw):
+    return int(raw.split(b" ", 2)[1]) if raw.startswith(b"HTTP/1.1 ") else None
+
+
+class Case(unittest.TestCase):
+    settings, files = (), None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = mired.scratch("attacks")
+        cls.addClassCleanup(cls.scratch.cleanup)
+        cls.server = Server(pathlib.Path(cls.scratch.name), *cls.settings, files=cls.files)
+        cls.addClassCleanup(cls.server.stop)
+        cls.key = cls.server.key("shop", "ingest")
+        cls.symbols = cls.server.key("shop", "symbols")
+        mired.until("the key is known", lambda: cls.server.report(cls.key) == 202)
+
+    def honest(self, seconds=5):
+        """Reports are taken, each within the time that a device would give it."""
+        for _ in range(5):
+            begun = time.monotonic()
+            self.assertEqual(self.server.report(self.key), 202)
+            self.assertLess(time.monotonic() - begun, seconds)
+
+
+class Bodies(Case):
+    """Nobody without a right takes a byte of memory, and uploads leave reports their share."""
+
+    settings = ("--bodies-max-mb=16", "--headers-s=2", "--idle-s=5")
+
+    def announce(self, path, key, length, method="PUT"):
+        lines = [f"Content-Length: {length}"] + ([f"Authorization: Bearer {key}"] if key else [])
+        sock = self.server.connect()
+        sock.sendall(head(method, path, *lines))
+        return sock
+
+    def test_an_upload_without_a_key_is_refused_by_its_headers(self):
+        socks = [self.announce("/api/v1/symbols", None, 536870000) for _ in range(8)]
+        self.honest()
+        for sock in socks:
+            with sock:
+                self.assertEqual(status_of(read_all(sock)), 401)
+        self.assertEqual(self.server.gauge("mire_http_bodies_bytes"), 0)
+
+    def test_every_route_that_takes_a_body_asks_for_the_key_first(self):
+        text = (mired.SOURCE / "schema/api/openapi.yaml").read_text()
+        routes = [(path, method.upper()) for path, rest in re.findall(r"^  (/\S+):\n((?:    .*\n|\n)+)", text, re.M)
+                  for method in re.findall(r"^    (put|post):", rest, re.M)]
+        self.assertGreater(len(routes), 10)
+        for path, method in routes:
+            path = re.sub(r"\{[^}]*\}", "x", path)
+            with self.subTest(path=path), self.announce(path, None, 5000, method) as sock:
+                # A change that people make in the dashboard needs no key, but a header of its own.
+                self.assertIn(status_of(read_all(sock)), (401, 403))
+            with self.subTest(path=path, key="ingest"), self.announce(path, self.symbols[:-1] + "a", 5000, method) as sock:
+                self.assertEqual(status_of(read_all(sock)), 401)
+
+    def test_uploads_that_only_announce_take_no_memory(self):
+        socks = [self.announce("/api/v1/symbols", self.symbols, 16 << 20) for _ in range(40)]
+        self.honest()
+        self.assertEqual(self.server.gauge("mire_http_bodies_bytes"), 0)
+        for sock in socks:
+            sock.close()
+
+    def test_uploads_leave_reports_their_reserve(self):
+        # Each holds 4 MiB of the 12 that uploads may take, and goes on slowly enough not to end.
+        socks = [self.announce("/api/v1/symbols", self.symbols, 8 << 20) for _ in range(4)]
+        stop = threading.Event()
+
+        def feed(sock):
+            with contextlib.suppress(OSError):
+                sock.sendall(bytes((4 << 20) - 200000))
+                while not stop.wait(0.2):
+                    sock.sendall(bytes(1024))
+
+        feeders = [threading.Thread(target=feed, args=(sock,)) for sock in socks]
+        for feeder in feeders:
+            feeder.start()
+        try:
+            mired.until("uploads take all they may", lambda: self.server.gauge("mire_http_bodies_bytes") > 10 << 20)
+            large = mired.report(mired.report_id(), more=2 << 20)
+            self.honest()
+            self.assertEqual(self.server.ask("POST", "/api/v1/reports", self.key, large)[0], 202)
+        finally:
+            stop.set()
+            for feeder in feeders:
+                feeder.join()
+            for sock in socks:
+                sock.close()
+
+    def test_a_body_that_drips_is_cut_off(self):
+        for path, key, method in (("/api/v1/symbols", self.symbols, "PUT"), ("/api/v1/reports", self.key, "POST")):
+            before = self.server.gauge('mire_http_cut_total{reason="slow_body"}')
+            with self.announce(path, key, 60000, method) as sock:
+                with contextlib.suppress(OSError):
+                    for _ in range(300):
+                        sock.sendall(b" " * 20)
+                        time.sleep(0.1)
+                    self.fail("it went on for 30 s")
+            self.assertEqual(self.server.gauge('mire_http_cut_total{reason="slow_body"}'), before + 1)
+
+
+class Crowd(Case):
+    """More connections than there are places, from one address; an honest device comes and goes among them."""
+
+    settings = ("--connections-max=256", "--address-connections-max=0", "--headers-s=3", "--idle-s=60")
+
+    def test_headers_that_trickle_keep_nobody_out(self):
+        socks, stop = [], threading.Event()
+
+        def trickle():
+            while not stop.wait(0.05):
+                again = 10  # come again each time: that many connections a second are a small part of the places
+                for at, sock in enumerate(list(socks)):
+                    try:
+                        sock.sendall(b"a")
+                    except OSError:
+                        if (again := again - 1) < 0:
+                            continue
+                        sock.close()
+                        with contextlib.suppress(OSError):
+                            socks[at] = self.server.connect()
+                            socks[at].sendall(b"POST /api/v1/reports HTTP/1.1\r\nX-Long: ")
+
+        for _ in range(600):
+            socks.append(self.server.connect())
+            socks[-1].sendall(b"POST /api/v1/reports HTTP/1.1\r\nX-Long: ")
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        try:
+            end = time.monotonic() + 8
+            while time.monotonic() < end:
+                self.honest()
+        finally:
+            stop.set()
+            thread.join()
+            for sock in socks:
+                sock.close()
+        self.assertGreater(self.server.gauge('mire_http_cut_total{reason="full"}'), 100)
+        self.assertLessEqual(self.server.gauge("mire_http_connections"), 256)
+        self.assertTrue(any('why="full"' in line for line in self.server.logged("http.cut")))
+
+    def test_headers_are_there_in_time_or_never(self):
+        before = self.server.gauge('mire_http_cut_total{reason="slow_headers"}')
+        begun = time.monotonic()
+        with self.server.connect() as sock:
+            with contextlib.suppress(OSError):
+                sock.sendall(b"GET / HTTP/1.1\r\nX: ")
+                while time.monotonic() - begun < 30:
+                    sock.sendall(b"a")
+                    time.sleep(0.1)
+                self.fail("it went on for 30 s")
+        self.assertGreater(self.server.gauge('mire_http_cut_total{reason="slow_headers"}'), before)
+
+    def test_clients_that_do_not_take_their_answer_are_cut_off(self):
+        before = self.server.gauge('mire_http_cut_total{reason="slow_answer"}')
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.connect(("127.0.0.1", self.server.port))
+            with contextlib.suppress(OSError):
+                for _ in range(20000):
+                    sock.settimeout(0.5)
+                    sock.sendall(head("GET", "/metrics"))
+            mired.until("it is cut off", lambda: self.server.gauge('mire_http_cut_total{reason="slow_answer"}') > before)
+
+
+class Addresses(Case):
+    settings = ("--address-connections-max=20",)
+
+    def test_one_address_has_so_many_connections(self):
+        socks = [self.server.connect() for _ in range(40)]
+        time.sleep(0.5)
+        closed = 0
+        for sock in socks:
+            sock.settimeout(0.05)
+            try:
+                closed += sock.recv(1) == b""
+            except ConnectionResetError:
+                closed += 1
+            except TimeoutError:
+                pass
+        for sock in socks:
+            sock.close()
+        self.assertGreaterEqual(closed, 18)
+        self.assertLessEqual(closed, 21)
+        mired.until("there is room again", lambda: self.server.report(self.key) == 202)
+        self.assertTrue(any('why="address"' in line and "127.0.0.1" in line for line in self.server.logged("http.cut")))
+
+
+class Proxies(Case):
+    settings = ("--address-connections-max=20", "--trusted-proxies=127.0.0.1", "--address-requests-s=1")
+
+    def test_a_proxy_has_no_such_limit_and_names_its_clients(self):
+        socks = [self.server.connect() for _ in range(100)]
+        for sock in socks:
+            sock.sendall(head("GET", "/healthz", "Connection: close"))
+        self.assertEqual({status_of(read_all(sock)) for sock in socks}, {200})
+
+        def send(client):
+            return self.server.ask("POST", "/api/v1/reports", self.key, mired.report(mired.report_id()),
+                                   X_Forwarded_For=client)
+
+        statuses = [send("198.51.100.7, 127.0.0.1") for _ in range(15)]
+        self.assertEqual([answer[0] for answer in statuses[:10]], [202] * 10)
+        status, headers, body = statuses[-1]
+        self.assertEqual(status, 429)
+        self.assertGreaterEqual(int(headers["Retry-After"]), 1)
+        self.assertIn(b"address", body)
+        self.assertEqual(send("198.51.100.8")[0], 202)
+        # What a client claims of itself counts for nothing: the proxy's own entry is the last one.
+        self.assertEqual(send("203.0.113.9, 198.51.100.7")[0], 429)
+
+
+class Descriptors(Case):
+    settings, files = ("--connections-max=600",), (256, 900)
+
+    def test_the_soft_limit_is_raised_and_fewer_are_served_where_it_cannot_be(self):
+        limits = pathlib.Path(f"/proc/{self.server.process.pid}/limits").read_text()
+        self.assertRegex(limits, r"Max open files +900 +900 ")
+        self.assertEqual(self.server.gauge("mire_http_connections_max"), 900 - 512)
+        self.assertIn("hard_limit=900", self.server.logged("mired.few_descriptors")[0])
+        socks = [self.server.connect() for _ in range(600)]
+        self.honest()
+        for sock in socks:
+            sock.close()
+
+
+LINE = b"GET /healthz HTTP/1.1\r\n"
+NAME = b"Host: localhost\r\n"
+NEXT = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+MALFORMED = {
+    "two lengths that differ": LINE + NAME + b"Content-Length: 0\r\nContent-Length: 5\r\n\r\n",
+    "one length twice": LINE + NAME + b"Content-Length: 0\r\nContent-Length: 0\r\n\r\n",
+    "a list of lengths": LINE + NAME + b"Content-Length: 0, 0\r\n\r\n",
+    "a length and chunks": LINE + NAME + b"Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "a length with a sign": LINE + NAME + b"Content-Length: +0\r\n\r\n",
+    "no host": LINE + b"\r\n",
+    "two hosts": LINE + NAME + NAME + b"\r\n",
+    "a NUL in a value": LINE + NAME + b"X: a\0b\r\n\r\n",
+    "a NUL in the target": b"GET /a\0b HTTP/1.1\r\n" + NAME + b"\r\n",
+    "bare LF": b"GET /healthz HTTP/1.1\nHost: localhost\n\n",
+    "one bare LF": LINE + b"Host: localhost\nX: y\r\n\r\n",
+    "bare CR": LINE + b"Host: localhost\rX: y\r\n\r\n",
+    "a folded header": LINE + NAME + b"X: a\r\n b\r\n\r\n",
+    "a space before the colon": LINE + NAME + b"Content-Length : 0\r\n\r\n",
+    "HTTP/1.2": b"GET /healthz HTTP/1.2\r\n" + NAME + b"\r\n",
+    "no version": b"GET /healthz\r\n\r\n",
+}
+
+
+class Malformed(Case):
+    def answer(self, raw):
+        with self.server.connect() as sock:
+            sock.sendall(raw)
+            return read_all(sock)
+
+    def test_what_two_readers_could_understand_differently_is_400_and_the_end(self):
+        for what, raw in MALFORMED.items():
+            with self.subTest(what):
+                got = self.answer(raw + NEXT)
+                self.assertEqual(status_of(got), 400, got[:200])
+                self.assertEqual(answers(got), 1, "the rest was taken for a second request")
+                self.assertIn(b"\r\nConnection: close\r\n", got)
+
+    def test_the_65th_header_is_431_and_the_end(self):
+        fits = self.answer(LINE + NAME + b"X: y\r\n" * 62 + b"Connection: close\r\n\r\n")
+        self.assertEqual(status_of(fits), 200)
+        got = self.answer(LINE + NAME + b"X: y\r\n" * 64 + b"\r\n" + NEXT)
+        self.assertEqual((status_of(got), answers(got)), (431, 1))
+        got = self.answer(LINE + NAME + b"X: " + b"y" * 40000 + b"\r\n\r\n" + NEXT)
+        self.assertEqual((status_of(got), answers(got)), (431, 1))
+
+    def test_a_request_in_single_bytes_is_the_same_request(self):
+        with self.server.connect() as sock:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for byte in head("GET", "/healthz", "Connection: close"):
+                sock.send(bytes([byte]))
+            self.assertEqual(status_of(read_all(sock)), 200)
+
+
+class Origins(Case):
+    settings = ("--public-url=https://mire.example.com",)
+
+    def ask(self, method, path, *lines, host="localhost", body=b""):
+        with self.server.connect() as sock:
+            more = [f"Content-Length: {len(body)}", "Content-Type: application/json"] if method != "GET" else []
+            text = "\r\n".join((f"{method} {path} HTTP/1.1", f"Host: {host}", "Connection: close", *lines, *more))
+            sock.sendall(text.encode() + b"\r\n\r\n" + body)
+            return status_of(read_all(sock))
+
+    def test_a_name_that_is_not_ours_reads_nothing(self):
+        for host in ("attacker.example", f"attacker.example:{self.server.port}", "localhost.attacker.example"):
+            for path in ("/api/v1/apps", "/", "/metrics", "/healthz", "/api/v1/apps/shop/issues"):
+                self.assertEqual(self.ask("GET", path, host=host), 421, (host, path))
+        for host in ("localhost", "127.0.0.1", "[::1]:80", "mire.example.com", "MIRE.example.com:443"):
+            self.assertEqual(self.ask("GET", "/api/v1/apps", host=host), 200, host)
+
+    def test_a_page_of_another_origin_changes_nothing(self):
+        path = "/api/v1/apps/shop/issues/H-1/merge"
+        body = json.dumps({"author": "eve", "reason": "x", "issues": ["H-2"]}).encode()
+        foreign = (("Sec-Fetch-Site: cross-site",), ("Sec-Fetch-Site: same-site",), ("Origin: https://attacker.example",),
+                   ("Origin: null",), ("Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"))
+        for lines in foreign:
+            self.assertEqual(self.ask("POST", path, "X-Mire-Change: 1", *lines, body=body), 403, lines)
+        self.assertEqual(self.ask("POST", path, body=body), 403)
+        self.assertIn(self.ask("POST", path, "X-Mire-Change: 1", body=body), (404, 422))  # there is no such issue
+        self.assertIn(self.ask("POST", path, "X-Mire-Change: 1", "Sec-Fetch-Site: same-origin",
+                               "Origin: https://mire.example.com", host="mire.example.com", body=body), (404, 422))
+        self.assertEqual(self.ask("GET", "/api/v1/apps", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"), 403)
+        self.assertEqual(self.ask("GET", "/shop", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"), 200)
+
+
+class Frozen(Case):
+    def tree(self, pid):
+        """A process and all below it."""
+        found = [pid]
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                found += self.tree(int(child))
+        return found
+
+    def test_a_database_that_is_stopped_holds_nobody(self):
+        postmaster = int((self.server.data / "postgres/postmaster.pid").read_text().split()[0])
+        stopped = self.tree(postmaster)
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            mired.until("health says so", lambda: b"takes connections" in self.server.ask("GET", "/healthz")[2], 20)
+            for _ in range(10):
+                begun = time.monotonic()
+                status, headers, _ = self.server.ask("POST", "/api/v1/reports", self.key, mired.report(mired.report_id()))
+                self.assertEqual(status, 503)
+                self.assertTrue(headers["Retry-After"])
+                self.assertEqual(self.server.ask("GET", "/api/v1/apps")[0], 503)
+                self.assertEqual(self.server.ask("GET", "/healthz")[0], 503)
+                self.assertLess(time.monotonic() - begun, 5)
+        finally:
+            for pid in stopped:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+        mired.until("reports are taken again", lambda: self.server.report(self.key) == 202)
+
+
+class Logs(Case):
+    def test_a_crowd_of_bad_requests_does_not_fill_the_disk(self):
+        before = self.server.log.stat().st_size
+        path = "/api/v1/" + "x" * 7800
+        with self.server.connect() as sock:
+            reader = threading.Thread(target=lambda: read_all(sock, 60))
+            reader.start()
+            for _ in range(3000):
+                sock.sendall(head("GET", path))
+            sock.sendall(head("GET", path, "Connection: close"))
+            reader.join()
+        lines = self.server.logged("http.answered")
+        self.assertTrue(lines)
+        self.assertLess(max(map(len, lines)), 600)
+        self.assertLess(self.server.log.stat().st_size - before, 1 << 20)
+        time.sleep(1.1)
+        self.server.ask("GET", "/api/v1/nowhere")
+        skipped = [int(count) for count in re.findall(r"not_logged=(\d+)", self.server.log.read_text())]
+        self.assertGreater(sum(skipped), 2000)
+
+
+del Case
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,245 @@
+/*
+ * test_access.c - who may: keys, scopes, apps, hosts, origins and rates, with keys in memory.
+ */
+#include "access/access.h"
+#include "access/origin.h"
+#include "base/fault.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define GOOD    "mk_goodgoodgoodgoodgoodgoodgoodgoodgoodgood"
+#define ADMIN   "mk_adminadminadminadminadminadminadminadmin"
+#define EXPIRED "mk_expiredexpiredexpiredexpiredexpiredexpir"
+#define BAD     "mk_badbadbadbadbadbadbadbadbadbadbadbadbadb"
+
+struct fixture {
+    struct access *access;
+    struct arena arena;
+    struct request request;
+    struct reply reply;
+    struct http_pair headers[4];
+    struct http_route route;
+    int loads, fault, used;
+};
+
+static bool add(struct access_keys *keys, const char *text, int64_t id, enum access_scope scope, int64_t expires_us)
+{
+    struct access_key key = {.key_id = id, .app_id = 7, .scope = scope, .expires_us = expires_us, .slug = "shop"};
+    key_hash(key.hash, text, strlen(text));
+    return access_keys_add(keys, &key);
+}
+
+static int load(void *context, struct access_keys *keys)
+{
+    struct fixture *f = context;
+    f->loads++;
+    return !f->fault && add(keys, GOOD, 1, MIRE_MAY_INGEST, 0) && add(keys, ADMIN, 2, MIRE_MAY_ADMIN, 0) &&
+                   add(keys, EXPIRED, 3, MIRE_MAY_INGEST, 999)
+               ? 0
+               : f->fault;
+}
+
+static int64_t now(void)
+{
+    return 1000;
+}
+
+static int setup(void **state)
+{
+    static struct fixture fixture;
+    fixture = (struct fixture){.fault = 0};
+    struct access_options options = {.context = &fixture,
+                                     .load = load,
+                                     .now_us = now,
+                                     .ttl_ms = 600000,
+                                     .hosts = "mire.example.com",
+                                     .address = {0.001, 3}};
+    arena_init(&fixture.arena, 1 << 20);
+    *state = &fixture;
+    return access_new(&fixture.access, &options);
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    access_free(f->access);
+    arena_fini(&f->arena);
+    text_fini(&f->reply.text);
+    return 0;
+}
+
+/* The status, or 0 if the request may go on. */
+static int ask(struct fixture *f, enum http_method method, int who, const char *key)
+{
+    static char bearer[100];
+    snprintf(bearer, sizeof bearer, "Bearer %s", key ? key : "");
+    f->headers[0] = (struct http_pair){key ? "Authorization" : "X-None", bearer};
+    f->headers[1] = (struct http_pair){MIRE_CHANGE_HEADER, "1"};
+    f->route = (struct http_route){.pattern = "/api/v1/reports", .who = who};
+    f->reply.header_count = 0;
+    f->request.method = method;
+    f->request.route = &f->route;
+    f->request.host = "localhost:7117";
+    f->request.headers = f->headers;
+    f->request.header_count = 2;
+    f->request.arena = &f->arena;
+    f->request.may_block = true;
+    f->request.grant = (struct http_grant){0};
+    int rc = access_check(f->access, &f->request, &f->reply);
+    return rc == MIRE_HTTP_ADMITTED ? 0 : rc == MIRE_HTTP_DONE ? f->reply.status : -1;
+}
+
+static void a_key_opens_its_scope(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_INGEST, GOOD), 0);
+    assert_int_equal(f->request.grant.app_id, 7);
+    assert_int_equal(f->request.grant.key_id, 1);
+    for (int who = MIRE_MAY_SYMBOLS; who <= MIRE_MAY_TRIAGE; who++) {
+        assert_int_equal(ask(f, MIRE_HTTP_GET, who, GOOD), 401);
+        assert_int_equal(ask(f, MIRE_HTTP_GET, who, ADMIN), 0);
+    }
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_INGEST, ADMIN), 401);
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_INGEST, EXPIRED), 401);
+    assert_int_equal(f->loads, 1);
+}
+
+static void without_a_key_one_may_read_and_triage(void **state)
+{
+    struct fixture *f = *state;
+    for (int who = MIRE_MAY_INGEST; who < MIRE_MAY_COUNT; who++)
+        assert_int_equal(ask(f, MIRE_HTTP_GET, who, NULL), who == MIRE_MAY_READ ? 0 : 401);
+    assert_int_equal(ask(f, MIRE_HTTP_POST, MIRE_MAY_TRIAGE, NULL), 0);
+    assert_int_equal(ask(f, MIRE_HTTP_GET, 0, BAD), 0); /* asks nothing */
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, BAD), 401);
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, "nonsense"), 401);
+}
+
+static void a_key_opens_its_own_app_alone(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, ADMIN), 0);
+    f->route.pattern = "/api/v1/apps/{app}/issues";
+    f->request.params[0] = "shop";
+    assert_int_equal(access_check(f->access, &f->request, &f->reply), MIRE_HTTP_ADMITTED);
+    f->request.params[0] = "other";
+    assert_int_equal(access_check(f->access, &f->request, &f->reply), MIRE_HTTP_DONE);
+    assert_int_equal(f->reply.status, 401);
+}
+
+static void a_crowd_of_unknown_keys_costs_few_queries(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 1000; i++) {
+        char key[] = BAD;
+        key[3] = (char)('a' + i % 26);
+        key[4] = (char)('a' + i / 26 % 26);
+        key[5] = (char)('a' + i / 676);
+        assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_INGEST, key), 401);
+    }
+    assert_in_range(f->loads, 1, 20 + 5 * 60); /* on a machine that takes a minute for it */
+}
+
+static void a_network_thread_does_not_wait_for_keys(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, NULL), 0);
+    assert_int_equal(ask(f, MIRE_HTTP_GET, 0, NULL), 0);
+    f->fault = MIRE_FAULT_AWAY;
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_INGEST, GOOD), -1);
+    f->request.may_block = false;
+    assert_int_equal(access_check(f->access, &f->request, &f->reply), MIRE_HTTP_BLOCKS);
+}
+
+static void whoever_comes_too_often_is_told_when_to_come_again(void **state)
+{
+    struct fixture *f = *state;
+    assert_true(http_peer_parse(&f->request.peer, "2001:db8::1"));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ask(f, MIRE_HTTP_POST, MIRE_MAY_INGEST, GOOD), 0);
+    assert_true(http_peer_parse(&f->request.peer, "2001:db8::ffff")); /* the same network */
+    assert_int_equal(ask(f, MIRE_HTTP_POST, MIRE_MAY_INGEST, GOOD), 429);
+    assert_string_equal(f->reply.headers[0].name, "Retry-After");
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_INGEST, GOOD), 0);
+    assert_true(http_peer_parse(&f->request.peer, "192.0.2.1"));
+    assert_int_equal(ask(f, MIRE_HTTP_POST, MIRE_MAY_INGEST, GOOD), 0);
+    assert_true(http_peer_parse(&f->request.peer, "127.0.0.1"));
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(ask(f, MIRE_HTTP_POST, MIRE_MAY_INGEST, GOOD), 0);
+}
+
+static void a_host_is_an_address_or_named(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"127.0.0.1:7117", "localhost",        "LOCALHOST:1",          "[::1]:7117",
+                                       "192.0.2.7",      "mire.example.com", "Mire.Example.com:443", "b.example"};
+    static const char *const bad[] = {
+        "attacker.example",           "mire.example.com.attacker.example", "example.com", "",      ":80",
+        "localhost.attacker.example", "1.2.3.4.attacker.example",          "[::1",        "[::1]x"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(origin_knows_host("mire.example.com b.example", good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(origin_knows_host("mire.example.com b.example", bad[i]));
+}
+
+struct asked {
+    enum http_method method;
+    const char *host, *site, *mode, *origin, *ours;
+    int status; /* 0: goes on */
+};
+
+static void a_foreign_page_may_not_ask(void **state)
+{
+    struct fixture *f = *state;
+    static const struct asked all[] = {
+        {MIRE_HTTP_GET, "localhost", "same-origin", "cors", NULL, NULL, 0},
+        {MIRE_HTTP_GET, "localhost", "none", "navigate", NULL, NULL, 0},
+        {MIRE_HTTP_GET, "localhost", "cross-site", "navigate", NULL, NULL, 0}, /* a link in a chat */
+        {MIRE_HTTP_GET, "localhost", "cross-site", "no-cors", NULL, NULL, 403},
+        {MIRE_HTTP_GET, "localhost", "same-site", "cors", NULL, NULL, 403},
+        {MIRE_HTTP_GET, "rebound.example", "same-origin", "cors", NULL, NULL, 421},
+        {MIRE_HTTP_POST, "localhost", "same-origin", "cors", "http://localhost", "1", 0},
+        {MIRE_HTTP_POST, "localhost", NULL, NULL, NULL, "1", 0},
+        {MIRE_HTTP_POST, "localhost", NULL, NULL, NULL, NULL, 403},
+        {MIRE_HTTP_POST, "localhost", "cross-site", "navigate", NULL, "1", 403}, /* a form */
+        {MIRE_HTTP_POST, "localhost:1", NULL, NULL, "http://localhost:2", "1", 403},
+        {MIRE_HTTP_POST, "localhost", NULL, NULL, "null", "1", 403},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct asked *one = &all[i];
+        const struct http_pair sent[] = {{"Sec-Fetch-Site", one->site},
+                                         {"Sec-Fetch-Mode", one->mode},
+                                         {"Origin", one->origin},
+                                         {MIRE_CHANGE_HEADER, one->ours}};
+        f->request =
+            (struct request){.method = one->method, .host = one->host, .headers = f->headers, .arena = &f->arena};
+        for (size_t h = 0; h < 4; h++)
+            if (sent[h].value)
+                f->headers[f->request.header_count++] = sent[h];
+        f->reply.status = 0;
+        assert_int_equal(origin_refuse("", true, &f->request, &f->reply), one->status != 0);
+        assert_int_equal(f->reply.status, one->status);
+    }
+}
+
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FIXTURE(a_key_opens_its_scope),
+        WITH_FIXTURE(without_a_key_one_may_read_and_triage),
+        WITH_FIXTURE(a_key_opens_its_own_app_alone),
+        WITH_FIXTURE(a_crowd_of_unknown_keys_costs_few_queries),
+        WITH_FIXTURE(a_network_thread_does_not_wait_for_keys),
+        WITH_FIXTURE(whoever_comes_too_often_is_told_when_to_come_again),
+        WITH_FIXTURE(a_host_is_an_address_or_named),
+        WITH_FIXTURE(a_foreign_page_may_not_ask),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
