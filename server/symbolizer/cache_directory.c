@@ -42,7 +42,7 @@ bool cache_directory_open(struct module **out, const struct cache_key *key)
 {
     char path[4096];
     if (!name_it(path, sizeof path, key) || cache_open(out, path, key->id, key->id_len, false))
-        return false; /* none, of another version, or damaged: it is made anew */
+        return false; /* no cache, another version, or damaged: convert again */
     (void)utimensat(AT_FDCWD, path, NULL, 0);
     return true;
 }
@@ -85,7 +85,7 @@ bool cache_directory_begin(struct cache_slot *place, const struct cache_key *key
     if (place->lock < 0)
         return false;
     while (flock(place->lock, LOCK_EX) != 0)
-        continue; /* a signal came */
+        continue; /* interrupted by a signal */
     place->fd = mkostemps(place->aside, (int)strlen(".cache"), O_CLOEXEC);
     if (place->fd < 0)
         close(place->lock);
@@ -137,7 +137,8 @@ static bool is_ours(const char *name)
     return strstr(name, ".debug") || strstr(name, ".symtab") || strstr(name, ".cache");
 }
 
-/* Files of the directory, also those a dead process left half written. Returns how many; *out is the caller's. */
+/* List the files of the directory, including half-written files of dead processes. Returns their number; the caller
+ * frees *out. */
 static size_t list(struct cached **out, uint64_t *sum, DIR *dir)
 {
     size_t count = 0;

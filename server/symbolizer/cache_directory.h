@@ -1,15 +1,15 @@
 /*
- * cache_directory.h - the directory converted files are kept in. Inside symbolizer/ only.
+ * cache_directory.h - the directory of converted files. Internal to symbolizer/.
  *
- *     ID.debug.cache          from a file with DWARF, or which file was there and could not be converted
- *     ID.symtab.cache         likewise, from one with names only
- *     ID.mapping.cache        likewise, from one with names of Java
- *     ID.CONTENTS_ID.debug.cache  each of these, of a file that was uploaded with those contents
- *     converting              locked by whoever converts: one at a time, so that memory is bounded
+ *     ID.debug.cache              converted from a file with DWARF, or the path of a file that could not be converted
+ *     ID.symtab.cache             the same, from a file with names only
+ *     ID.mapping.cache            the same, from a mapping of Java names
+ *     ID.CONTENTS_ID.debug.cache  each of these, from an uploaded file with those contents
+ *     converting                  lock of the running conversion: one at a time, so that memory is bounded
  *
- * So what is converted once stays, and what was sent in place of something else is never taken for it.
- * A cache appears under its name only when it is whole. It is marked as used each time it is opened; what was used
- * longest ago goes when room is needed. Whoever has it open keeps it. Any number of threads and processes.
+ * The contents id keeps the caches of different uploads of one build id apart. A cache gets its name when it is
+ * complete. Opening a cache marks it as used; the least recently used files are removed first. A removed cache stays
+ * readable where it is open. Threads: any number, also in several processes.
  */
 #ifndef MIRE_SYMBOLIZER_CACHE_DIRECTORY_H
 #define MIRE_SYMBOLIZER_CACHE_DIRECTORY_H
@@ -18,38 +18,39 @@
 #include "symbolizer/symbolizer.h"
 
 struct cache_key {
-    const char *dir; /* NULL: there is none */
+    const char *dir; /* NULL: no directory */
     const uint8_t *id;
     size_t id_len;
-    uint64_t contents_id; /* of the uploaded file, as symbols_options tells it; 0: nothing is uploaded */
+    uint64_t contents_id; /* contents of the uploaded file, from symbols_options; 0: no upload */
     enum symbol_kind kind;
 };
 
-/* Open what was converted. False: it is not there, or is to be made anew. */
+/* Open a converted file. Returns false if there is none, or if it has another version or is damaged; convert the file
+ * then. The caller closes *out with cache_close or retrace_close. */
 bool cache_directory_open(struct module **out, const struct cache_key *key);
 bool cache_directory_open_mapping(struct retrace **out, const struct cache_key *key);
 
-/* Could that very file not be converted the last time, less than a day ago? One that is uploaded anew has another path.
- */
+/* Returns true if the conversion of the file `path` failed less than a day ago. Another upload has another path and is
+ * tried at once. */
 bool cache_directory_refused(const struct cache_key *key, const char *path);
 
-/* One that is being made. Without a directory it is only in memory, and the last one to close it loses it. */
+/* A cache that is being written. Without a directory it is only in memory, until its last descriptor is closed. */
 struct cache_slot {
     int lock;
-    int fd; /* write here */
+    int fd; /* the file to write to */
     char path[4096];
     char aside[4096];
 };
 
 /*
- * Wait for the turn to convert, and begin.
+ * Wait until no other conversion runs, and begin one. The slot is ended by cache_directory_commit or _abort.
  *
- * Returns false if the system refuses. Then nothing is to be ended.
+ * Returns false if a system call fails; the slot needs no end then.
  */
 bool cache_directory_begin(struct cache_slot *place, const struct cache_key *key);
 
-/* End: put it in its place, or note that the file `bad` could not be converted, or nothing; and let the next one have
- * its turn. */
+/* End a conversion, and let the next one begin. Commit gives the cache its name and returns false if that fails. Abort
+ * discards the cache; with a `bad` path it stores in its place that this file cannot be converted. */
 bool cache_directory_commit(struct cache_slot *place);
 void cache_directory_abort(struct cache_slot *place, const char *bad);
 

@@ -1,5 +1,5 @@
 /*
- * search.c - looks at files one by one; none is trusted to be what its name says.
+ * search.c - examines files one by one. A file's name and path prove nothing; its contents decide.
  */
 #include "symbolizer/search.h"
 #include "archive/archive.h"
@@ -19,9 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BREAKPAD_ID 16 /* bytes of a build id that a Breakpad file knows, if it does not know it whole */
+#define BREAKPAD_ID 16 /* bytes of a build id that a Breakpad file contains, if it does not contain the whole id */
 
-/* The id of a Breakpad file that knows no more than its UUID: the build id's beginning, zeros behind a short one. */
+/* The id of a Breakpad file that contains only a UUID: the first bytes of the build id, padded with zeros. */
 static void breakpad_id(uint8_t out[BREAKPAD_ID], const uint8_t *id, size_t id_len)
 {
     memset(out, 0, BREAKPAD_ID);
@@ -38,7 +38,7 @@ static bool is_of(const struct object_facts *facts, const uint8_t *id, size_t id
            !memcmp(facts->id, uuid, sizeof uuid);
 }
 
-/* What is wrong with a file as one of a module: NULL, or a static text. */
+/* Returns NULL if a file can be used for a module, otherwise the problem (static). */
 static const char *judge_file(struct object_facts *facts, int fd, const uint8_t *id, size_t id_len)
 {
     struct file_bytes bytes;
@@ -55,7 +55,7 @@ static const char *judge_file(struct object_facts *facts, int fd, const uint8_t 
     return wrong;
 }
 
-/* Look at a file. -1: it is none that can be used, *wrong_out says why. */
+/* Open a file and examine it. Returns -1 if it cannot be used; *wrong_out is the reason. */
 static int open_file(const char **wrong_out, struct object_facts *facts, const char *path, const uint8_t *id,
                      size_t id_len)
 {
@@ -68,7 +68,7 @@ static int open_file(const char **wrong_out, struct object_facts *facts, const c
     return fd;
 }
 
-/* Keep an open file of the module, in the order of what they know. */
+/* Keep an open file of the module, the most informative one first. */
 static void keep(struct search *search, int fd, const struct object_facts *told, const char *path)
 {
     struct object_facts facts = *told;
@@ -101,7 +101,7 @@ void search_take(struct search *search, const char *path)
         keep(search, fd, &facts, path);
 }
 
-/* A file of its own of what lies in another one; -1: the system refuses. */
+/* Copy a part of a file into a file of its own. Returns -1 if a system call fails. */
 static int copy_part(int from, uint64_t at, uint64_t len)
 {
     struct file_bytes file;
@@ -117,8 +117,8 @@ static int copy_part(int from, uint64_t at, uint64_t len)
 }
 
 /*
- * Take the member of an archive that a program had mapped from it: "/x/base.apk!/libx.so", or "/x/base.apk" of one that
- * its linker gave no name. By its build id, whatever it is called there.
+ * Take a member of an archive that a program was mapped from: "/x/base.apk!/libx.so", or "/x/base.apk" if the linker
+ * gave no member name. The build id selects the member, not its name.
  */
 static void take_member(struct search *search, const char *image)
 {
@@ -149,7 +149,7 @@ static void take_member(struct search *search, const char *image)
     contents_close(&contents);
 }
 
-/* The uploaded file of a build id: 1, 0 there is none, below zero a fault. */
+/* Find the uploaded file of a build id. Returns 1, 0 if there is none, below zero a fault. */
 static int find_uploaded(char *path, size_t room, const struct symbols_options *options, const uint8_t *id,
                          size_t id_len)
 {
@@ -170,7 +170,7 @@ static bool name_in_dir(char *path, size_t room, const char *dir, const uint8_t 
     return id_len && snprintf(path, room, "%s/.build-id/%.2s/%s.debug", dir, hex, hex + 2) < (int)room;
 }
 
-/* Of the first of the files there; 0: there is none. */
+/* The contents id of the first file of that build id in the symbol directories; 0: none. */
 static uint64_t contents_id_in_dirs(const struct symbols_options *options, const uint8_t *id, size_t id_len)
 {
     char path[PATH_MAX];
@@ -225,11 +225,11 @@ int search_alt(struct search *search)
         if (name_in_dir(path, sizeof path, options->dirs[i], search->alt_id, search->alt_id_len))
             search->files.alt = open_file(&search->wrong, &facts, path, search->alt_id, search->alt_id_len);
     if (search->files.alt >= 0 && !search->files.alt_contents_id)
-        search->files.alt_contents_id = 1; /* nobody tells contents_ids of what is uploaded */
+        search->files.alt_contents_id = 1; /* contents ids of uploads are unknown */
     return found < 0 ? found : 0;
 }
 
-/* Is it the very file .gnu_debuglink means? Where the build id is known it is compared instead, by search_take(). */
+/* Compares the CRC of .gnu_debuglink if the build id is unknown. With a build id search_take() compares the ids. */
 static bool is_linked(const struct search *search, const char *path)
 {
     struct file_bytes file;
@@ -266,7 +266,7 @@ int search_mapping(struct search *search)
     return 0;
 }
 
-/* The file that .gnu_debuglink names: beside the image, below .debug there, or below a symbol directory. */
+/* The candidates for .gnu_debuglink: beside the image, in .debug beside it, or below a symbol directory. */
 void search_linked(struct search *search, const char *image)
 {
     const struct symbols_options *options = search->options;

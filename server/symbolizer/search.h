@@ -1,8 +1,10 @@
 /*
- * search.h - the files of a module, wherever they are. Inside symbolizer/ only.
+ * search.h - finds the files of a module. Internal to symbolizer/.
  *
- *     uploaded, symbol directories, the image itself, what its .gnu_debuglink names  --> files, what knows most first
- *     what their DWARF refers to (dwz)                                              --> files.alt
+ *     uploaded file, symbol directories, the image itself, its .gnu_debuglink  --> files, most informative first
+ *     the dwz file of their DWARF                                              --> files.alt
+ *
+ * Thread: one per struct search.
  */
 #ifndef MIRE_SYMBOLIZER_SEARCH_H
 #define MIRE_SYMBOLIZER_SEARCH_H
@@ -17,16 +19,16 @@ struct search {
     const uint8_t *id;
     size_t id_len;
     struct child_files files;
-    char path[PATH_MAX];     /* of what knows most */
-    char uploaded[PATH_MAX]; /* "": nothing is */
-    uint64_t contents_id;    /* of what is uploaded, else of what lies in a directory; 0: nothing does */
+    char path[PATH_MAX];     /* path of the most informative one */
+    char uploaded[PATH_MAX]; /* path of the uploaded file; "": no upload */
+    uint64_t contents_id; /* contents of the uploaded file, otherwise of the file in a symbol directory; 0: neither */
     enum symbol_kind best;
     uint8_t alt_id[MIRE_OBJECT_ID_MAX];
     size_t alt_id_len;
-    char link[MIRE_OBJECT_LINK]; /* the file that the image says has its DWARF; "": it says nothing */
+    char link[MIRE_OBJECT_LINK]; /* file with the DWARF, by .gnu_debuglink; "": no link */
     uint32_t link_crc;
-    const char *wrong; /* with the file last looked at */
-    bool anew;         /* even if there is a cache: it lacks what has come since */
+    const char *wrong; /* problem of the last file examined; static */
+    bool anew;         /* convert again although a cache exists: a missing file has arrived */
 };
 
 #define SEARCH_INIT(options_, id_, id_len_)                                                          \
@@ -35,27 +37,28 @@ struct search {
     }
 
 /*
- * Ask for the contents_id; that of a file in a symbol directory is another one once it was written or put there anew.
- * 0 or a fault of options->contents_id.
+ * Set search->contents_id. The id of a file in a symbol directory changes when the file is written or replaced.
+ * Returns 0, or a fault of options->contents_id.
  */
 int search_edition(struct search *search);
 
-/* The same of any build id; 0: no file of it is there. */
+/* The contents id of any build id; 0 if there is no file. Returns as search_edition. */
 int search_contents_id(uint64_t *out, const struct symbols_options *options, const uint8_t *id, size_t id_len);
 
-/* Every file of the module that can be found; `image`: its path on the device. 0, or a fault of options->uploaded. */
+/* Find all files of the module. `image` is its path on the device. Returns 0, or a fault of options->uploaded or
+ * options->contents_id. */
 int search_all(struct search *search, const char *image);
 
-/* The mapping of Java names that was uploaded under that id. 0 or a fault of options->uploaded. */
+/* Find the uploaded mapping of Java names with the id. Returns 0 or a fault of options->uploaded. */
 int search_mapping(struct search *search);
 
-/* Take a file if it is of the module; search->wrong says why not. */
+/* Add a file if it belongs to the module; otherwise set search->wrong. The file is opened; search_close closes it. */
 void search_take(struct search *search, const char *path);
 
-/* Take the file that the .gnu_debuglink of one already taken names, for an image at that path. */
+/* Add the file that .gnu_debuglink of an added file names, for an image at that path. */
 void search_linked(struct search *search, const char *image);
 
-/* Find what the DWARF of those taken refers to. 0 or a fault. */
+/* Find the dwz file that the DWARF of the added files refers to. Returns 0 or a fault. */
 int search_alt(struct search *search);
 
 void search_close(struct search *search);

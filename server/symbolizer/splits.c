@@ -1,6 +1,6 @@
 /*
- * splits.c - split files are asked for by their ids, lowest first: by that a package is known. If none was uploaded,
- * one beside the program is looked for. Once a package was found, it is taken to hold all others.
+ * splits.c - asks for split files by id, lowest first, since the lowest id identifies a package. A file that was not
+ * uploaded is searched for beside the program. After a package was found, no further file is searched for.
  */
 #include "symbolizer/splits.h"
 #include "sandbox/child.h"
@@ -18,14 +18,14 @@
 #include <unistd.h>
 
 #define ID_LEN      MIRE_SYMBOL_SPLIT_ID
-#define MISSES_MAX  64 /* without a hit: then nothing of it was sent */
-#define CONTENTS_ID 1  /* of a file beside the program, and of all where nobody tells contents_ids */
+#define MISSES_MAX  64 /* ids tried without a hit; then no split file of the program was uploaded */
+#define CONTENTS_ID 1  /* contents id of files beside the program, and of all files if options->contents_id is NULL */
 
 struct gathering {
     const struct symbols_options *options;
     const char *beside;
     int fd;
-    bool package; /* one was found */
+    bool package; /* a package was found */
     bool failed;
     size_t found;
 };
@@ -48,7 +48,7 @@ static void put(struct gathering *g, const struct child_split *split, const void
     g->package |= split->package;
 }
 
-/* Take a file if it is a split one: any package, or the one of that id. */
+/* Add a file if it is a split file with that id; with id NULL, if it is a package. */
 static bool take(struct gathering *g, const char *path, const uint8_t *id, uint64_t contents_id)
 {
     struct object_facts facts;
@@ -65,7 +65,7 @@ static bool take(struct gathering *g, const char *path, const uint8_t *id, uint6
     return good;
 }
 
-/* Which contents the uploaded file has: 1, 0 there is none, or a fault. */
+/* Get the contents id of an uploaded file. Returns 1, 0 if there is none, or a fault. */
 static int find_contents_id(uint64_t *out, const struct symbols_options *options, const uint8_t id[ID_LEN])
 {
     char path[PATH_MAX];
@@ -75,7 +75,7 @@ static int find_contents_id(uint64_t *out, const struct symbols_options *options
     return options->uploaded ? options->uploaded(options->uploaded_context, path, sizeof path, id, ID_LEN) : 0;
 }
 
-/* How much of a path is its folder, with the slash. */
+/* Length of the folder part of a path, with the slash. */
 static int dir_bytes(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -83,8 +83,8 @@ static int dir_bytes(const char *path)
 }
 
 /*
- * Take a .dwo from where the compiler put it, else from beside the program: by its name there, or below by the folders
- * that it was in, the fewest first.
+ * Add a .dwo from the compiler's path, otherwise from beside the program: by its file name, then below the program's
+ * folder with the last one, two, ... folders of the compiler's path.
  */
 static bool take_file(struct gathering *g, const char *told, const uint8_t id[ID_LEN])
 {
@@ -102,8 +102,7 @@ static bool take_file(struct gathering *g, const char *told, const uint8_t id[ID
     return false;
 }
 
-/* An object file that a program was linked from, where it was then or beside the program; "lib.a(cart.o)": in an
- * archive. */
+/* Add an object file from the path the linker recorded, or from beside the program. "lib.a(cart.o)" is an archive's. */
 static void take_object(struct gathering *g, const struct convert_want *want)
 {
     char path[PATH_MAX];
@@ -120,7 +119,8 @@ static void take_object(struct gathering *g, const struct convert_want *want)
     file_bytes_unmap(&whole);
 }
 
-/* 0 or a fault. The contents_id is asked for first: of contents that come in between, the cache is made anew. */
+/* Returns 0 or a fault. The contents id is read before the file: if other contents arrive in between, the cache gets
+ * the older id and is converted again. */
 static int take_wanted(struct gathering *g, const struct convert_want *want)
 {
     const struct symbols_options *options = g->options;
@@ -144,7 +144,7 @@ static int take_wanted(struct gathering *g, const struct convert_want *want)
     return 0;
 }
 
-/* Is the package there that is named like `name`, with or without its last extension? */
+/* Add the package named like `name`, with or without its last extension. */
 static bool take_package(struct gathering *g, const char *dir, int dir_len, const char *name)
 {
     char path[PATH_MAX];
@@ -158,8 +158,8 @@ static bool take_package(struct gathering *g, const char *dir, int dir_len, cons
     return false;
 }
 
-/* app.dwp beside app, app.debug or app.dbg; of a debug file in a folder of its own, as .debug/app.debug, above it too.
- */
+/* Look for app.dwp beside app, app.debug or app.dbg. For a debug file in a folder such as .debug/, look in the folder
+ * above as well. */
 static void take_beside(struct gathering *g)
 {
     int dir = dir_bytes(g->beside);

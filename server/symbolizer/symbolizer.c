@@ -1,7 +1,7 @@
 /*
  * symbolizer.c - converts the files of a module, and keeps modules open.
  *
- * The list of open modules is short (tens), so it is searched from end to end; the fullest use moves to the front.
+ * The list of open modules is short (tens), so the search is linear. The last module used moves to the front.
  */
 #include "symbolizer/symbolizer.h"
 #include "cache/cache.h"
@@ -20,13 +20,13 @@ struct entry {
     struct entry *next;
     uint8_t id[MIRE_SYMBOL_ID_MAX];
     size_t id_len;
-    char *path;              /* of a module without build id */
-    bool java;               /* it is a mapping */
-    struct module *module;   /* NULL: was not found */
-    struct retrace *mapping; /* the same */
-    uint64_t contents_id;    /* of what was uploaded then */
+    char *path;              /* path of a module without build id */
+    bool java;               /* the entry is a mapping of Java names */
+    struct module *module;   /* NULL: not found */
+    struct retrace *mapping; /* NULL: not found */
+    uint64_t contents_id;    /* contents of the uploaded file at the search */
     uint64_t found_ms;
-    int64_t arrivals; /* when it was looked for, or seen to be of that contents_id still */
+    int64_t arrivals; /* number of arrivals at the last search or the last comparison of contents_id */
 };
 
 struct symbols {
@@ -62,7 +62,7 @@ void symbols_close(struct symbols *symbols)
     free(symbols);
 }
 
-/* Convert again, with the split files that can be found for what the first go wanted. */
+/* Convert again, with the split files that the first conversion asked for and that were found. */
 static enum child_answer convert_with_splits(char *why, int fd, struct search *search)
 {
     const struct symbols_options *options = search->options;
@@ -74,7 +74,7 @@ static enum child_answer convert_with_splits(char *why, int fd, struct search *s
     return child_convert(why, fd, files, search->id, search->id_len, options->converter);
 }
 
-/* What was written to `place` is good, or `answer` and `why` say what is wrong with the files. */
+/* Commit `place` if `answer` is CHILD_DONE; otherwise report `why` and abort. */
 static void end_place(struct cache_slot *place, struct search *search, enum child_answer answer, const char *why)
 {
     const struct symbols_options *options = search->options;
@@ -91,7 +91,7 @@ static void end_place(struct cache_slot *place, struct search *search, enum chil
     cache_directory_abort(place, answer == CHILD_WRONG ? search->path : NULL);
 }
 
-/* A part of a file could not be read, and the rest is used. */
+/* Report the damage of a module whose readable parts are used. */
 static void tell_damage(char *why, const struct module *module, const struct search *search)
 {
     const struct symbols_options *options = search->options;
@@ -104,7 +104,7 @@ static struct cache_key key_of(const struct search *search, enum symbol_kind kin
     return (struct cache_key){search->options->cache_dir, search->id, search->id_len, search->contents_id, kind};
 }
 
-/* Convert what was found, unless somebody did while we waited for our turn. */
+/* Convert the files found, unless another process did so while this one waited for the lock. */
 static void convert_files(struct module **out, char *why, struct search *search)
 {
     struct cache_key key = key_of(search, search->best);
@@ -130,7 +130,7 @@ static void convert_files(struct module **out, char *why, struct search *search)
     end_place(&place, search, answer, why);
 }
 
-/* A module from its cache, or from the files it is made of; none if there is nothing. 0 or a fault. */
+/* Open a module from its cache, or convert its files. It stays NULL if there are no files. Returns 0 or a fault. */
 static int load(struct entry *entry, const struct symbols_options *options)
 {
     const uint8_t *id = entry->id;
@@ -157,7 +157,7 @@ static int load(struct entry *entry, const struct symbols_options *options)
     return rc;
 }
 
-/* The same of a mapping, which is only looked for among uploaded files. */
+/* The same for a mapping, which is searched for among uploaded files only. */
 static int load_mapping(struct entry *entry, const struct symbols_options *options)
 {
     const uint8_t *id = entry->id;
@@ -211,7 +211,7 @@ void module_close(struct module *module)
     cache_close(module);
 }
 
-/* What is asked for. */
+/* The module or mapping to find. */
 struct wanted {
     const uint8_t *id;
     size_t id_len;
@@ -227,7 +227,7 @@ static bool is_entry(const struct entry *entry, const struct wanted *wanted)
     return wanted->id_len || !strcmp(entry->path, wanted->path);
 }
 
-/* Take an entry out of the list; closes the ones beyond open_max on the way. */
+/* Take an entry out of the list; entries beyond open_max are closed on the way. */
 static struct entry *take(struct symbols *symbols, const struct wanted *wanted)
 {
     struct entry *found = NULL;
@@ -247,7 +247,7 @@ static struct entry *take(struct symbols *symbols, const struct wanted *wanted)
     return found;
 }
 
-/* May there be more by now than what was found, or something else? 1 yes, 0 no, or a fault. */
+/* Returns 1 if a new search could find more files or other contents, 0 if not, or a fault. */
 static int is_stale(struct entry *entry, const struct symbols *symbols, int64_t arrivals, uint64_t now_ms)
 {
     struct search search = SEARCH_INIT(&symbols->options, entry->id, entry->id_len);
@@ -286,7 +286,7 @@ static int make_entry(struct entry **out, const struct symbols *symbols, const s
     return 0;
 }
 
-/* The entry of what is wanted, the first of the list from then on; NULL: it must not be used. 0 or a fault. */
+/* Find the entry and move it to the front of the list; *out is NULL if it is not admitted. Returns 0 or a fault. */
 static int find(struct entry **out, struct symbols *symbols, const struct wanted *wanted, uint64_t now_ms)
 {
     const struct symbols_options *options = &symbols->options;
@@ -297,7 +297,7 @@ static int find(struct entry **out, struct symbols *symbols, const struct wanted
         return 0;
     struct entry *entry = take(symbols, wanted);
     if (options->arrivals)
-        rc = options->arrivals(options->uploaded_context, &arrivals); /* before looking: what comes later, counts */
+        rc = options->arrivals(options->uploaded_context, &arrivals); /* before the search: later arrivals are new */
     int stale = rc || !entry ? rc : is_stale(entry, symbols, arrivals, now_ms);
     rc = stale < 0 ? stale : 0;
     if (entry && stale) {

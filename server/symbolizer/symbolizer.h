@@ -5,17 +5,17 @@
  *                    | converted once, in a process of its own (sandbox/child.h, cache/convert.h)
  *                    v
  *                  cache, kept in a directory by build id (cache_directory.h), mapped (cache/cache.h)  = module
- *     module + address --> from DWARF: function and file:line, with the chain of inlined calls
- *                          else from .symtab, .gnu_debugdata, .dynsym: function
- *                          else from .eh_frame: only where the function begins
+ *     module + address --> from DWARF: function and file:line, with the inline chain
+ *                          otherwise from .symtab, .gnu_debugdata, .dynsym: function
+ *                          otherwise from .eh_frame: only the start of the function
  *
- * Modules stay open, the least recently used one is closed for another; what was not found is not looked for again for
- * a while. Addresses are those of the file's program headers, unless module_is_from_base. An address in a gap between
- * functions is unknown: it is never given the name of what lies before it. Of a return address, ask for the address
- * before it.
+ * At most open_max modules are open; the least recently used one is closed first. A failed search is repeated after the
+ * retry interval. Addresses are those of the file's program headers, unless module_is_from_base. An address in a gap
+ * between functions is unknown; it never gets the name of the function before it. For a return address, pass the
+ * address minus one.
  *
- * Files come from anywhere: whatever they claim, the worst is a wrong answer. Thread: one at a time per struct symbols;
- * several, and several processes, may share a directory.
+ * Debug files are untrusted: a hostile file can cause a wrong answer and nothing worse. Thread: one at a time per
+ * struct symbols. Several of them, also in several processes, may share a cache directory.
  */
 #ifndef MIRE_SYMBOLIZER_SYMBOLIZER_H
 #define MIRE_SYMBOLIZER_SYMBOLIZER_H
@@ -28,44 +28,45 @@
 #include <stdint.h>
 
 struct symbols_options {
-    const char *const *dirs; /* roots with .build-id/xx/yyyy.debug below; borrowed */
+    const char *const *dirs; /* directories with .build-id/xx/yyyy.debug; borrowed */
     size_t dir_count;
     bool local_images; /* also open the image's own path on this machine, if its build id is the same */
-    size_t open_max;   /* modules kept open, 1.. */
-    uint64_t retry_ms; /* for how long a module that was not found is not looked for */
+    size_t open_max;   /* limit of open modules, 1.. */
+    uint64_t retry_ms; /* retry interval for a module that was not found, milliseconds */
 
     /*
-     * Asked before a module is used, by symbols_find: false leaves it alone. NULL: every module may be used. It is in
-     * use until the next call.
+     * Called by symbols_find before it uses a module; false refuses the module. NULL: every module may be used. An
+     * admitted module is in use until the next call of symbols_find.
      */
     bool (*admit)(void *context, const uint8_t *id, size_t id_len);
     void *admit_context;
 
     /*
-     * The uploaded file of that build id: fills `path` (room: path_room bytes) with where it lies.
-     * 1 found, 0 there is none, below zero a fault, which symbols_find returns. NULL: nothing is uploaded.
+     * Find the uploaded file of a build id, and write its path to `path` (path_room bytes). Returns 1 found, 0 no such
+     * upload, below zero a fault, which symbols_find returns. NULL: there are no uploads.
      */
     int (*uploaded)(void *context, char *path, size_t path_room, const uint8_t *id, size_t id_len);
 
     /*
-     * Which contents that file has: a number that is another one once others were sent in their place; then they are
-     * converted, whatever there is. Never 0. Answers as `uploaded`. NULL: nobody tells.
+     * Get a number for the contents of the uploaded file, never 0. Another number means that other contents were
+     * uploaded; they are converted although a cache exists. Returns as `uploaded`. NULL: contents are not compared.
      */
     int (*contents_id)(void *context, uint64_t *out, const uint8_t *id, size_t id_len);
 
     /*
-     * How many files have come so far. While the number stays as it was, what was found, or not, is said again without
-     * looking. 0 or a fault, which symbols_find returns. NULL: nobody tells.
+     * Get the number of files that have arrived so far. While it is unchanged, symbols_find uses what it found before,
+     * and searches for a missing module only after retry_ms. Returns 0 or a fault, which symbols_find returns. NULL:
+     * arrivals are not counted.
      */
     int (*arrivals)(void *context, int64_t *count_out);
-    void (*converted)(void *context, const char *path); /* that file is not needed any more; NULL: nobody asks */
+    void (*converted)(void *context, const char *path); /* upload is not needed any more; NULL: not reported */
     void *uploaded_context;
 
-    const char *cache_dir;    /* converted files are kept here; may be emptied at any time; NULL: only in memory */
-    uint64_t cache_max_bytes; /* of the files there; what was used longest ago goes first; 0: no limit */
-    const char *converter;    /* program that hands "symbol-child" to symbols_child; NULL: convert in this process */
+    const char *cache_dir;    /* directory of converted files; may be emptied at any time; NULL: in memory only */
+    uint64_t cache_max_bytes; /* limit of that directory; the least recently used files go; 0: no limit */
+    const char *converter;    /* program that passes "symbol-child" to symbols_child; NULL: this process */
 
-    /* Told of a file that cannot be converted, or of which a part is damaged, and why. NULL: nobody asks. */
+    /* Called for a file that cannot be converted or is partly damaged, with the reason. NULL: not reported. */
     void (*refused)(void *context, const char *path, const char *why);
     void *refused_context;
 };
@@ -78,25 +79,25 @@ struct symbols_options {
 struct symbols;
 struct retrace;
 
-/* 0, or -1 out of memory. Options are copied, what they point to is borrowed. */
+/* Returns 0, or -1 out of memory. Options are copied; memory that they point to is borrowed until symbols_close. */
 int symbols_open(struct symbols **out, const struct symbols_options *options);
 void symbols_close(struct symbols *symbols);
 
 /*
- * Find a module.
+ * Find a module, and convert its files if there is no cache yet.
  *
- *   out     borrowed until the next call; NULL if there is none
- *   id      build id; id_len 0: the module has none, and only its path can be tried (local_images)
+ *   out     borrowed until the next call; NULL if there is no such module
+ *   id      build id; with id_len 0 the module has none, and only its path is tried (local_images)
  *   path    the image's path on the device
- *   now_ms  any clock that only goes forward
+ *   now_ms  milliseconds of any clock that never goes back
  *
- * Returns 0, or the fault of options.uploaded, or -1 out of memory.
+ * Returns 0, a fault of an options callback, or -1 out of memory.
  */
 int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id, size_t id_len, const char *path,
                  uint64_t now_ms);
 
 /*
- * Find a mapping of Java names (retrace.h) by its id: the uploaded one.
+ * Find the uploaded mapping of Java names (retrace.h) with an id.
  *
  *   out  borrowed until the next call; NULL if there is none
  *
@@ -106,13 +107,14 @@ int symbols_find_mapping(struct retrace **out, struct symbols *symbols, const ui
                          uint64_t now_ms);
 
 /*
- * Convert one file into memory, for whoever has it at hand; closed by module_close.
+ * Convert one file into memory. The caller closes the module with module_close.
  *
- *   why   room for MIRE_SYMBOL_WHY bytes: what is wrong with it if false is returned, else what module_defect says
- *   path  of the file
- *   id    of a universal file the slice with this UUID is converted, else the file must have that build id; id_len 0:
- *         the first slice, whatever its id is
- *   dirs  as in symbols_options: where a file that its DWARF refers to may be
+ *   why   room for MIRE_SYMBOL_WHY bytes: the problem of the file if false is returned, otherwise the text of
+ *         module_defect
+ *   path  path of the file
+ *   id    UUID of the wanted slice of a universal file, or the build id that the file must have; with id_len 0 the
+ *         first slice of any id
+ *   dirs  as in symbols_options: symbol directories for the files that the DWARF refers to
  */
 bool module_open(struct module **out, char *why, const char *path, const uint8_t *id, size_t id_len,
                  const char *const *dirs, size_t dir_count);

@@ -1,8 +1,9 @@
 /*
  * starved.h - scenes that play in a child, and evidence that this machine let nobody run meanwhile.
  *
- * The parent sleeps in short steps. A step that ends late shows that programs waited for a processor. A scene that fails
- * in such a time plays again; at any other time its failure stands.
+ * The parent sleeps in short steps. A step that ends late shows that programs waited for a processor, and so does the
+ * kernel's count of such time (/proc/pressure/cpu, where the kernel has it). A scene that fails in such a time plays
+ * again; at any other time its failure stands.
  */
 #ifndef TESTS_SUPPORT_STARVED_H
 #define TESTS_SUPPORT_STARVED_H
@@ -16,12 +17,27 @@
 
 #define STARVED_STEP_US 10000
 #define STARVED_LATE_NS 20000000ull
+#define STARVED_SHARE   90 /* percent of a time in which some program waited; scenes make less */
 #define STARVED_TRIES   5
 #define STARVED_END_S   300 /* ends a scene that hangs */
 
-/* Wait for the child. Returns its status; *starved_out: a step ended late. */
+/* Time in which at least one program waited for a processor, microseconds; 0: unknown. */
+static inline uint64_t starved_waited_us(void)
+{
+    unsigned long long total = 0;
+    FILE *file = fopen("/proc/pressure/cpu", "re");
+
+    if (file && fscanf(file, "some %*s %*s %*s total=%llu", &total) != 1)
+        total = 0;
+    if (file)
+        fclose(file);
+    return total;
+}
+
+/* Wait for the child. Returns its status; *starved_out: programs waited for a processor meanwhile. */
 static inline int starved_wait(bool *starved_out, pid_t child)
 {
+    uint64_t begin_ns = mire__now_ns(), waited_us = starved_waited_us();
     int status = 0;
 
     *starved_out = false;
@@ -31,6 +47,7 @@ static inline int starved_wait(bool *starved_out, pid_t child)
         usleep(STARVED_STEP_US);
         *starved_out |= mire__now_ns() > due_ns + STARVED_LATE_NS;
     }
+    *starved_out |= (starved_waited_us() - waited_us) * 1000 * 100 > (mire__now_ns() - begin_ns) * STARVED_SHARE;
     return status;
 }
 

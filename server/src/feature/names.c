@@ -144,13 +144,19 @@ static bool are_arguments(const char *name, const char *at)
     return !is_behind("operator", name, at) && !is_behind("operator<", name, at);
 }
 
+static bool is_of_language(unsigned flags, const struct writing *w)
+{
+    return (!(flags & NAME_GO) || is_go(w)) && (!(flags & NAME_LIBC) || !strncmp(w->name, "__", 2)) &&
+           (!(flags & NAME_CAML) || (!strncmp(w->name, "caml", 4) && isupper((unsigned char)w->name[4]))) &&
+           (!(flags & NAME_PYX) || !strncmp(w->name, "__pyx_p", 7));
+}
+
 static bool applies(const struct name_rule *rule, const struct writing *w, const char *at)
 {
     if (rule->flags & NAME_NATIVE &&
         (is_dotted(w->key, w->key_len) || is_dotted(w->pending, (size_t)(at - w->pending))))
         return false;
-    return (!(rule->flags & NAME_GO) || is_go(w)) && (!(rule->flags & NAME_LIBC) || !strncmp(w->name, "__", 2)) &&
-           (!(rule->flags & NAME_ARGS) || are_arguments(w->name, at)) &&
+    return is_of_language(rule->flags, w) && (!(rule->flags & NAME_ARGS) || are_arguments(w->name, at)) &&
            (!(rule->flags & NAME_BEHIND) || is_behind_name(w->name, at));
 }
 

@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 #define MIRE_NAMES_PACK    "names" /* as documents call the table, beside the packs of rules */
-#define MIRE_NAMES_VERSION 1
+#define MIRE_NAMES_VERSION 2
 #define MIRE_NAMES_RULES   4    /* of one name that are kept, the first */
 #define MIRE_NAMES_MAX     4096 /* bytes of what a name becomes; one of half of that stays as it is */
 
@@ -47,6 +47,8 @@ enum name_flags {
     NAME_LIBC = 16,   /* only of names that begin with two underscores */
     NAME_ARGS = 32,   /* only behind an identifier, and outside the list of parameters */
     NAME_BEHIND = 64, /* only behind an identifier or a bracket */
+    NAME_CAML = 128,  /* only of OCaml: names that begin with caml and a capital letter */
+    NAME_PYX = 256,   /* only of Cython: names that begin with __pyx_p */
 };
 
 struct name_rule {

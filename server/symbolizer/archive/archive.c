@@ -1,9 +1,9 @@
 /*
- * archive.c - which archive it is; one member of any; archives in archives.
+ * archive.c - recognizes archives, takes members, and reads archives inside archives.
  *
- * An archive inside another is written behind the members kept so far, and read from there. So it counts as they do:
- * what is kept of a file that contains itself, or stands for ever more, is bounded. Members may lie over each other,
- * and so may archives inside: each reading of the same bytes is work again.
+ * An inner archive is written to the output after the members kept so far, and read from there. Its bytes therefore
+ * count as kept, which bounds a file that contains itself or expands forever. Members may overlap, and so may inner
+ * archives: each reading of the same bytes counts as work.
  */
 #include "archive/archive_inside.h"
 
@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #define DEPTH_MAX  4
-#define INSIDE_MAX 2000 /* archives in archives */
-#define MEMBER     1024 /* bytes of work that beginning a member counts as */
+#define INSIDE_MAX 2000 /* limit of inner archives */
+#define MEMBER     1024 /* bytes of work that each member counts as */
 #define PAGE       4096u
 #define TOO_MUCH   "unpacks to too much"
 
-/* Those that are not read. */
+/* Archives that are not supported. */
 static const struct {
     const char *begin;
     size_t len;
@@ -56,7 +56,7 @@ static bool met_a_bound(const struct unpacking *unpacking)
     return all->work.done > all->work.most || all->kept_bytes > unpacking->use->kept_max;
 }
 
-/* An archive that lies in `fd`, as long as that leaves anything to be done. */
+/* Read an archive in `fd`, unless a limit is reached. */
 static const char *read_inside(struct unpacking *around, uint64_t at, uint64_t len, const char *name)
 {
     uint64_t page = at & ~(uint64_t)(PAGE - 1);
@@ -161,7 +161,7 @@ static const char *read_stream(struct unpacking *unpacking, const uint8_t *bytes
     const char *wrong = stream.wrong;
     if (!wrong && tar_is(first, got)) {
         wrong = tar_read(unpacking, &stream, first);
-    } else if (!wrong) { /* one file: from its beginning again */
+    } else if (!wrong) { /* a single file: restart from its beginning */
         stream_fini(&stream);
         if (!stream_init(&stream, kind, bytes, len, &unpacking->all->work))
             return "needs more memory than there is";

@@ -1,5 +1,5 @@
 /*
- * contents.c - the child writes down what an archive holds; that is read as if a stranger had written it.
+ * contents.c - the child writes a list of an archive's items; the parent reads the list as untrusted data.
  *
  *     file    [ member ][ member ]... [ row of each item ][ struct contents_end ]
  */
@@ -30,7 +30,7 @@ struct contents_end {
 };
 
 /*
- * A name for people: of bytes that make no text a text is made, and what could disturb a line is replaced.
+ * Copy a name for display. Invalid UTF-8 and control characters are replaced.
  *
  *   room  bytes of `out`; of a longer name the end is copied
  */
@@ -42,7 +42,7 @@ static void copy_name(char *out, size_t room, const char *name)
     size_t len = strlen(from);
     if (len >= room) {
         from += len - (room - 1);
-        while ((*from & 0xc0) == 0x80) /* no beginning of a character */
+        while ((*from & 0xc0) == 0x80) /* a continuation byte */
             from++;
     }
     size_t i = 0;
@@ -84,7 +84,7 @@ const char *contents_add(struct contents *contents, const uint8_t *bytes, uint64
 struct unpacked {
     struct contents contents;
     struct maps maps;
-    const char *wrong; /* with the first file that was one, and could not be kept */
+    const char *wrong; /* problem of the first debug file that could not be kept */
     int fd;
 };
 
@@ -138,7 +138,7 @@ static bool write_part(int fd, uint64_t at, uint64_t len)
     return good;
 }
 
-/* Each debug file that has a map is written once more, with the map behind it. */
+/* Write each debug file that has a map again, followed by the map. */
 static bool attach_maps(struct unpacked *unpacked)
 {
     for (size_t i = 0; i < unpacked->contents.count; i++) {

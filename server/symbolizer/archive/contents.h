@@ -1,13 +1,14 @@
 /*
- * contents.h - what a file that was sent can name: itself, or the members of an archive.
+ * contents.h - the items of an uploaded file: the file itself, or members of an archive.
  *
  *     app.debug                    one item
- *     universal Mach-O             an item a slice
- *     zip, tar, .deb, compressed   an item for each member that is one of the formats of object.h, in archives inside
- *     (archive.h)                  them, too; dSYM bundles are found in them as they are, other members are passed over
+ *     universal Mach-O             one item per slice
+ *     zip, tar, .deb, compressed   one item for each member in a format of object.h, including those of inner archives;
+ *     (archive.h)                  the files in dSYM bundles are ordinary members; other members are skipped
  *
- * An item is sent, kept and fetched by itself, under facts.id. Its bytes lie in contents.fd, which for an archive is a
- * file of its own that was unpacked by the child (sandbox/open.h): nothing is written by name, and how much is bounded.
+ * An item is sent, stored and fetched by itself, under facts.id. Its bytes are in contents.fd. For an archive this is
+ * an unnamed file that the child unpacked (sandbox/open.h): no file is created by a member's name, and the size is
+ * limited.
  *
  * Thread: any, one at a time per struct.
  */
@@ -18,26 +19,25 @@
 #include "object/object.h"
 
 #define MIRE_CONTENTS_NAME  512          /* room for a member's name, with NUL */
-#define MIRE_CONTENTS_MAX   20000        /* members that are looked at */
-#define MIRE_CONTENTS_BYTES (4ull << 30) /* that an archive unpacks to */
+#define MIRE_CONTENTS_MAX   20000        /* limit of members examined */
+#define MIRE_CONTENTS_BYTES (4ull << 30) /* limit of an unpacked archive, bytes */
 
 struct contents_item {
     struct object_facts facts;     /* id_len > 0; has_dwarf or has_symbols */
-    char name[MIRE_CONTENTS_NAME]; /* with folders, "inner.zip: a/b.so"; UTF-8, of a long one the end; "" if no archive
-                                    */
-    uint64_t at;                   /* of its bytes in contents.fd */
+    char name[MIRE_CONTENTS_NAME]; /* with folders, "inner.zip: a/b.so"; UTF-8, the end of a long one; "": no archive */
+    uint64_t at;                   /* position in contents.fd */
     uint64_t len;
 };
 
-#define MIRE_CONTENTS_NONE "holds no file that names could be taken from" /* what is wrong with most archives */
+#define MIRE_CONTENTS_NONE "holds no file that names could be taken from" /* problem of most archives */
 
-struct contents_version { /* of the app that an archive is; UTF-8 */
-    char version[128];    /* "": it tells none */
-    char build[32];       /* likewise */
+struct contents_version { /* version of an app in an archive; UTF-8 */
+    char version[128];    /* "": not specified */
+    char build[32];       /* "": not specified */
 };
 
 struct contents {
-    struct contents_version version; /* of an .aab or .apk, by its manifest: that of a mapping in it */
+    struct contents_version version; /* from the manifest of an .aab or .apk; applies to its mapping */
     int fd;                          /* borrowed unless `own` */
     bool own;                        /* closed by contents_close */
     struct contents_item *rows;
@@ -46,18 +46,18 @@ struct contents {
 };
 
 /*
- * Unpack the archive `in` into `out`, and write down what is in it. For the child.
+ * Unpack the archive `in` into `out`, and write a list of its items. For the child.
  *
- *   why  room for MIRE_SYMBOL_WHY bytes: what is wrong with it
+ *   why  room for MIRE_SYMBOL_WHY bytes: the problem
  *
- * Returns false if it holds nothing that could be kept.
+ * Returns false if the archive has nothing to keep.
  */
 bool contents_unpack(char *why, int out, int in);
 
-/* Read what contents_unpack wrote into contents->fd. False: it wrote nothing that makes sense. */
+/* Read the list that contents_unpack wrote to contents->fd. Returns false if it is invalid. */
 bool contents_read(struct contents *contents);
 
-/* Add what one file holds, `len` bytes that lie at `at` of the contents' file. Returns NULL or what is wrong. */
+/* Add the items of one file: `len` bytes at `at` of the contents' file. Returns NULL or the problem (static). */
 const char *contents_add(struct contents *contents, const uint8_t *bytes, uint64_t at, uint64_t len, const char *name);
 
 void contents_close(struct contents *contents);

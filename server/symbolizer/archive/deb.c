@@ -1,5 +1,5 @@
 /*
- * deb.c - packages of Debian's, debug packages among them: an ar file of archives.
+ * deb.c - reads Debian packages, including debug packages: an ar file of archives.
  *
  *     !<arch>\n  [ header 60, bytes, filled up to two ]...      debian-binary, control.tar.xz, data.tar.xz
  */
@@ -10,7 +10,7 @@
 #define MARK   "!<arch>\n"
 #define FIRST  "debian-binary"
 #define HEADER 60u
-#define SIZE   48u /* where the header has the member's, ten decimal digits */
+#define SIZE   48u /* offset of the member's size, ten decimal digits */
 
 bool deb_is(const uint8_t *bytes, size_t len)
 {
@@ -40,7 +40,7 @@ const char *deb_read(struct unpacking *unpacking, const uint8_t *bytes, size_t l
             return "needs more memory than there is";
         stream.alone = true;
         if (size)
-            wrong = member_take(unpacking, &stream, size, ""); /* data.tar.xz says nothing to anybody */
+            wrong = member_take(unpacking, &stream, size, ""); /* the name data.tar.xz would mean nothing to a user */
         stream_fini(&stream);
         at += (size_t)size;
         at += at % 2 && at < len;

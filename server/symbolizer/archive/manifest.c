@@ -1,6 +1,6 @@
 /*
- * manifest.c - the two forms an AndroidManifest.xml has in an archive. Of either the first element is read, which is
- * <manifest>, and of it the attributes by the numbers that Android gives them.
+ * manifest.c - reads both forms of an AndroidManifest.xml. In either form the first element is <manifest>; its
+ * attributes are identified by Android's numbers.
  *
  *     package   binary XML: chunks [ type 2, header 2, size 4, ... ], a pool of texts, attributes that point into it
  *     bundle    a message of protobuf, XmlNode of aapt2's Resources.proto:
@@ -29,7 +29,7 @@
 
 bool manifest_is(const char *name)
 {
-    const char *inner = strrchr(name, ':'); /* behind the archive it is in, in another one */
+    const char *inner = strrchr(name, ':'); /* the part after the name of an inner archive */
     name = inner && inner[1] == ' ' ? inner + 2 : name;
     return !strcmp(name, "AndroidManifest.xml") || !strcmp(name, "base/manifest/AndroidManifest.xml");
 }
@@ -39,11 +39,11 @@ struct byte_span {
     size_t len;
 };
 
-/* A text as long as its place lets it be, if it is one at all. */
+/* Copy a text if it is valid UTF-8 and fits. */
 static void set_text(char *out, size_t room, const uint8_t *bytes, size_t len)
 {
     if (bytes && len < room && text_is_valid((const char *)bytes, len) &&
-        !(len && bytes[0] == '@')) { /* "@string/version" */
+        !(len && bytes[0] == '@')) { /* a reference: "@string/version" */
         memcpy(out, bytes, len);
         out[len] = '\0';
     }
@@ -53,7 +53,7 @@ struct binary {
     struct byte_span pool, numbers;
 };
 
-/* One of UTF-16 as UTF-8, up to three bytes; halves of longer ones make the text one that is not valid. */
+/* Convert one UTF-16 unit to UTF-8, up to three bytes. Surrogates give an invalid text. */
 static size_t put_character(char *out, uint16_t c)
 {
     if (c < 0x80) {
@@ -67,7 +67,7 @@ static size_t put_character(char *out, uint16_t c)
     return len;
 }
 
-/* The text of that number in the pool, as UTF-8. */
+/* Copy the text with a number in the pool, as UTF-8. */
 static void pool_text(char *out, size_t room, const struct byte_span *pool, uint32_t number)
 {
     if (pool->len < 28 || number >= load_32(pool->bytes + 8) || 28 + 4 * (uint64_t)number + 4 > pool->len)
@@ -80,7 +80,7 @@ static void pool_text(char *out, size_t room, const struct byte_span *pool, uint
     size_t left = pool->len - (size_t)at;
     char text[256];
     size_t len = 0;
-    if (utf8) { /* characters, bytes: a byte each, or two */
+    if (utf8) { /* numbers of characters and bytes: one or two bytes each */
         size_t skip = p[0] & 0x80 ? 2 : 1;
         len = p[skip] & 0x80 ? 256 : p[skip];
         if (len < sizeof text && skip + 1 + len <= left)
@@ -113,7 +113,7 @@ static void take_binary(struct contents_version *out, const struct binary *binar
                   data);
 }
 
-/* The first element's attributes: 20 bytes each, from where its header says. */
+/* Read the first element's attributes: 20 bytes or more each, from the offset in its header. */
 static void take_element(struct contents_version *out, const struct binary *binary, const struct byte_span *chunk)
 {
     if (chunk->len < 36)
@@ -150,11 +150,11 @@ static void read_binary(struct contents_version *out, const uint8_t *bytes, size
 
 struct field {
     uint64_t number;
-    uint64_t value;         /* of a number */
-    struct byte_span bytes; /* of a text or message */
+    uint64_t value;         /* of a number field */
+    struct byte_span bytes; /* of a text or message field */
 };
 
-/* The next field of a message; false at its end, or where it makes no sense. */
+/* Read the next field of a message. Returns false at the end, or if the field is invalid. */
 static bool next_field(struct field *out, struct byte_span *message)
 {
     uint64_t numbers[2] = {0};

@@ -1,19 +1,19 @@
 /*
- * manifest.h - which version an Android app is, by the AndroidManifest.xml in its bundle (.aab) or package (.apk).
- * Inside archive/ only.
+ * manifest.h - reads the version of an Android app from the AndroidManifest.xml in its bundle (.aab) or package (.apk).
+ * Internal to archive/.
  */
 #ifndef MIRE_ARCHIVE_MANIFEST_H
 #define MIRE_ARCHIVE_MANIFEST_H
 
 #include "archive/contents.h"
 
-/* Is this the app's manifest, by its name in the archive? Those of its parts are not. */
+/* Returns true for the name of an app's manifest. Manifests of an app's modules are ignored. */
 bool manifest_is(const char *name);
 
 /*
  * Read versionName and versionCode.
  *
- * Returns false if it tells no version, or only by a resource, whose value lies elsewhere; `out` is then empty.
+ * Returns false, and leaves `out` empty, if there is no version, or if it is a reference to a resource.
  */
 bool manifest_read(struct contents_version *out, const uint8_t *bytes, size_t len);
 

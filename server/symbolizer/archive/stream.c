@@ -1,15 +1,16 @@
 /*
- * stream.c - one decompressor or another, and the work that it does.
+ * stream.c - one interface to all decompressors, with a count of their work.
  *
- * Each step takes bytes at stream->at and puts some out. A file may be several, one behind the other, of each kind.
+ * Each step consumes bytes at stream->at and produces some. A file may consist of several concatenated streams of one
+ * kind.
  */
 #include "archive/stream.h"
 
 #include <string.h>
 
 #define XZ_MEMORY   (256ull << 20)
-#define STEP_MOST   (1u << 30) /* bytes of a step: some libraries count in 32 bits */
-#define BZIP2_BLOCK 900000u    /* bytes that are sorted before the first of them comes out */
+#define STEP_MOST   (1u << 30) /* limit of a step, bytes: some libraries count in 32 bits */
+#define BZIP2_BLOCK 900000u    /* bytes that are sorted before the first one comes out */
 #define DAMAGED     "is damaged: its compressed bytes do not make sense"
 
 enum stream_kind stream_kind_of(const uint8_t *bytes, size_t len)
@@ -24,7 +25,7 @@ enum stream_kind stream_kind_of(const uint8_t *bytes, size_t len)
                  {STREAM_BZIP2, "BZh", 3}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (len > 13 && !memcmp(bytes, kinds[i].begin, kinds[i].len) &&
-            (kinds[i].kind != STREAM_BZIP2 || !memcmp(bytes + 4, "1AY&SY", 6))) /* its first block */
+            (kinds[i].kind != STREAM_BZIP2 || !memcmp(bytes + 4, "1AY&SY", 6))) /* magic of the first block */
             return kinds[i].kind;
     return STREAM_PLAIN;
 }
@@ -52,7 +53,7 @@ bool stream_init(struct stream *stream, enum stream_kind kind, const uint8_t *by
 
 void stream_fini(struct stream *stream)
 {
-    if (stream->kind == STREAM_BZIP2 && (!stream->ended || stream->wrong)) /* of its last block not all came out */
+    if (stream->kind == STREAM_BZIP2 && (!stream->ended || stream->wrong)) /* its last block may be unread */
         stream->work->done += BZIP2_BLOCK;
     if (stream->kind == STREAM_DEFLATE || stream->kind == STREAM_GZIP)
         inflateEnd(&stream->by.z);
@@ -64,12 +65,12 @@ void stream_fini(struct stream *stream)
         BZ2_bzDecompressEnd(&stream->by.bz);
 }
 
-/* Each step: up to `in` bytes at `from`, up to `room` at `out`; how much of both was used. */
+/* One step: up to `in` bytes at `from`, up to `room` at `out`, and the bytes used of both. */
 struct stream_step {
     const uint8_t *from;
     uint8_t *out;
-    size_t in, room;   /* given */
-    size_t used, made; /* told */
+    size_t in, room;   /* input */
+    size_t used, made; /* output */
 };
 
 static void step_plain(struct stream *stream, struct stream_step *step)
@@ -89,7 +90,7 @@ static void step_zlib(struct stream *stream, struct stream_step *step)
     int rc = inflate(z, Z_NO_FLUSH);
     step->used = step->in - z->avail_in;
     step->made = step->room - z->avail_out;
-    if (rc == Z_STREAM_END) /* another may follow, or zeros */
+    if (rc == Z_STREAM_END) /* another stream or zeros may follow */
         stream->ended = stream->kind != STREAM_GZIP || step->in - step->used < 3 || step->from[step->used] != 0x1f ||
                         inflateReset(z) != Z_OK;
     else if (rc != Z_OK && rc != Z_BUF_ERROR)
@@ -175,7 +176,7 @@ size_t stream_read(struct stream *stream, uint8_t *out, size_t room)
         stream->at += step.used;
         got += step.made;
         stream->work->done += step.used + step.made;
-        if (!stream->wrong && !stream->ended && !step.used && !step.made) /* it is cut off */
+        if (!stream->wrong && !stream->ended && !step.used && !step.made) /* truncated */
             stream->wrong = DAMAGED;
         if (stream->work->done > stream->work->most)
             stream->wrong = MIRE_STREAM_TOO_MUCH;

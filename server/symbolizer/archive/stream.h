@@ -1,5 +1,5 @@
 /*
- * stream.h - bytes of an archive's member in order, decompressed if need be. Inside archive/ only.
+ * stream.h - reads the bytes of an archive's member in order, decompressed if need be. Internal to archive/.
  */
 #ifndef MIRE_ARCHIVE_STREAM_H
 #define MIRE_ARCHIVE_STREAM_H
@@ -13,8 +13,8 @@
 #include <zstd.h>
 
 /*
- * Bytes that went into streams and came out of them, all of one archive and of those inside it together. A stream that
- * would go beyond `most` ends with MIRE_STREAM_TOO_MUCH.
+ * Bytes into and out of all streams of one archive, including inner archives. A stream that would exceed `most` ends
+ * with MIRE_STREAM_TOO_MUCH.
  */
 struct stream_work {
     uint64_t done;
@@ -32,10 +32,10 @@ struct stream {
     size_t at;
     struct stream_work *work; /* borrowed */
     uint64_t given;           /* bytes that came out */
-    uint32_t crc;             /* of them, as zip and gzip count it */
+    uint32_t crc;             /* CRC-32 of those bytes, as in zip and gzip */
     const char *wrong;
     bool ended;
-    bool alone; /* one member is all of it: what nobody wants need not be read */
+    bool alone; /* one member is the whole stream: an unwanted one need not be read */
     union {
         z_stream z;
         lzma_stream xz;
@@ -44,15 +44,15 @@ struct stream {
     } by;
 };
 
-/* By which its first bytes say it is compressed; STREAM_PLAIN: by none. */
+/* The compression of a stream, by its first bytes; STREAM_PLAIN: none. */
 enum stream_kind stream_kind_of(const uint8_t *bytes, size_t len);
 
-/* False: out of memory. Ended by stream_fini. */
+/* Returns false out of memory. The caller ends the stream with stream_fini. */
 bool stream_init(struct stream *stream, enum stream_kind kind, const uint8_t *bytes, size_t len,
                  struct stream_work *work);
 void stream_fini(struct stream *stream);
 
-/* The next bytes, `room` of them unless it ends before; stream->wrong tells of damage. */
+/* Read the next bytes: `room` of them, or fewer at the end. Returns their number. stream->wrong is set at damage. */
 size_t stream_read(struct stream *stream, uint8_t *out, size_t room);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * tar.c - tar files: ustar, with the long names of GNU and of pax.
+ * tar.c - reads tar files: ustar, with the long names of GNU and of pax.
  *
  *     [ header 512 ][ bytes, filled up to 512 ] [ header ]...  two blocks of zeros
  */
@@ -30,7 +30,7 @@ static uint64_t octal(const uint8_t *at, size_t len)
     return value;
 }
 
-/* Octal, or from 8 GiB on big-endian behind a set bit. */
+/* Octal; from 8 GiB on big-endian after a set bit. */
 static uint64_t size_of(const uint8_t *at)
 {
     uint64_t value = 0;
@@ -57,14 +57,13 @@ static void read_header(struct header *out, const uint8_t *block, const char *lo
     out->type = (char)block[156];
     if (long_name[0])
         snprintf(out->name, sizeof out->name, "%s", long_name);
-    else if (!memcmp(block + 257, "ustar", 6) &&
-             block[PREFIX_AT]) /* POSIX: the folders of a longer one by themselves */
+    else if (!memcmp(block + 257, "ustar", 6) && block[PREFIX_AT]) /* POSIX: leading folders in a separate field */
         snprintf(out->name, sizeof out->name, "%.155s/%.100s", (const char *)block + PREFIX_AT, (const char *)block);
     else
         snprintf(out->name, sizeof out->name, "%.100s", (const char *)block);
 }
 
-/* The path of a pax header: lines of "LENGTH KEY=VALUE". */
+/* Get the path of a pax header: lines of "LENGTH KEY=VALUE". */
 static void pax_path(char *out, const char *text, size_t len)
 {
     for (size_t at = 0; at < len;) {
@@ -81,7 +80,7 @@ static void pax_path(char *out, const char *text, size_t len)
     }
 }
 
-/* A member that names the next one: 'L' the name alone, 'x' a list of which it is one. */
+/* Read a member that names the next one: 'L' the name alone, 'x' a list that contains it. */
 static const char *take_name(char *out, struct unpacking *unpacking, struct stream *stream, const struct header *header)
 {
     char text[4 * NAME_ROOM];
@@ -120,7 +119,7 @@ const char *tar_read(struct unpacking *unpacking, struct stream *stream, const u
         if (!wrong)
             wrong = stream_skip(unpacking, stream, (MIRE_TAR_BLOCK - header.size % MIRE_TAR_BLOCK) % MIRE_TAR_BLOCK);
         if (!wrong && stream_read(stream, block, sizeof block) < sizeof block)
-            return stream->wrong; /* it may end without blocks of zeros */
+            return stream->wrong; /* the two blocks of zeros may be missing */
     }
     return wrong;
 }

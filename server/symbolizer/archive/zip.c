@@ -1,10 +1,10 @@
 /*
- * zip.c - zip files, also of 64 bits: the directory at the end tells where each member lies.
+ * zip.c - reads zip files, also of 64 bits. The directory at the end has the position of each member.
  *
  *     [ local header, name, bytes ]...  [ directory: a row a member ]  [ end of it ]
  *
- * Files of an honest zip do not lie over each other: all together they are no longer than it. One that a row more would
- * make longer is refused, so the packed bytes are read once.
+ * Members of an honest zip do not overlap, so their sum is at most the file's length. A zip beyond it is refused, so
+ * the packed bytes are read once.
  */
 #include "archive/archive_inside.h"
 
@@ -61,7 +61,7 @@ static bool find_directory(struct directory *out, const uint8_t *bytes, size_t l
     return out->at <= len;
 }
 
-/* Numbers that did not fit into 32 bits stand in the extra field 1, in this order. */
+/* Read the extra field 1, which contains the numbers that exceed 32 bits, in this order. */
 static void read_extra(struct zip_row *row, const uint8_t *at, size_t len)
 {
     uint64_t *wide[] = {&row->len, &row->packed, &row->local};
@@ -81,7 +81,7 @@ static void read_extra(struct zip_row *row, const uint8_t *at, size_t len)
     }
 }
 
-/* The row at *at, which moves behind it. */
+/* Read the row at *at and move *at past it. */
 static bool read_row(struct zip_row *out, uint64_t *at, const uint8_t *bytes, size_t len)
 {
     if (len - *at < ROW_LEN || load_32(bytes + *at) != ROW)
@@ -104,7 +104,7 @@ static bool read_row(struct zip_row *out, uint64_t *at, const uint8_t *bytes, si
     return true;
 }
 
-/* How a member is compressed; -1: in a way that is not read (deflate64, lzma, ...). */
+/* The compression of a member; -1: not supported (deflate64, lzma, ...). */
 static int kind_of(uint16_t method)
 {
     static const struct {
@@ -159,5 +159,5 @@ const char *zip_read(struct unpacking *unpacking, const uint8_t *bytes, size_t l
         else
             wrong = take_row(unpacking, &row, bytes, len);
     }
-    return wrong || unpacking->all->kept_bytes ? wrong : passed_over; /* it may not be of use */
+    return wrong || unpacking->all->kept_bytes ? wrong : passed_over; /* ignored if something was kept */
 }

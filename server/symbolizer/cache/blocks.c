@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #define LINE_MAX_  ((1u << MIRE_CACHE_LINE_BITS) - 1)
-#define BLOCK_MEAN 128 /* bytes, about, of much code */
+#define BLOCK_MEAN 128 /* average bytes of a block, in large files */
 
-/* One of a block's three numbers: its least value but 0, and how many bits each segment needs. */
+/* One of a block's three numbers: its minimum except 0, and the width of the differences in bits. */
 struct column {
     uint32_t least;
     uint32_t most;
@@ -28,18 +28,17 @@ static void column_add(struct column *column, uint32_t value)
 
 static void column_end(struct column *column)
 {
-    uint32_t span = column->most ? column->most - column->least + 1 : 0; /* 0 itself is one more value */
+    uint32_t span = column->most ? column->most - column->least + 1 : 0; /* 0 is one more value */
     column->bits = span ? 32u - (unsigned)__builtin_clz(span) : 0;
 }
 
-/* A value as it is written: how far above the column's least, plus one; 0 stays 0. */
+/* The stored form of a value: its distance from the minimum, plus one; 0 stays 0. */
 static uint64_t in_column(uint32_t value, const struct column *column)
 {
     return value ? value - column->least + 1 : 0;
 }
 
-/* The numbers of each segment, one behind the other. Returns their end; up to 8 bytes from there on are written, too.
- */
+/* Write the numbers of each segment. Returns their end; up to 8 bytes after it are overwritten. */
 static uint8_t *put_rows(uint8_t *to, const struct pack_segment *segments, unsigned count, const struct column *scope,
                          const struct column *file, const struct column *line)
 {
@@ -52,14 +51,14 @@ static uint8_t *put_rows(uint8_t *to, const struct pack_segment *segments, unsig
         word |= row << used;
         memcpy(to, &word, sizeof word);
         unsigned whole = (used + bits) / 8;
-        word = word >> 4 * whole >> 4 * whole; /* a word has 64 bits: not by all at once */
+        word = word >> 4 * whole >> 4 * whole; /* two shifts, since a shift by all 64 bits is undefined */
         to += whole;
         used = (used + bits) % 8;
     }
     return to + (used != 0);
 }
 
-/* Write the pending segments [from, to) as one block, or as two where one has too many bits. */
+/* Write the pending segments [from, to) as one block, or as two if a row has too many bits. */
 static void write_block(struct blocks *blocks, unsigned from, unsigned to)
 {
     const struct pack_segment *segments = blocks->pending;
@@ -72,7 +71,7 @@ static void write_block(struct blocks *blocks, unsigned from, unsigned to)
     column_end(&scope);
     column_end(&file);
     column_end(&line);
-    if (scope.bits + file.bits + line.bits > MIRE_CACHE_ROW_BITS) { /* one segment by itself has 3 */
+    if (scope.bits + file.bits + line.bits > MIRE_CACHE_ROW_BITS) { /* a single segment has 3 bits */
         write_block(blocks, from, from + (to - from) / 2);
         write_block(blocks, from + (to - from) / 2, to);
         return;

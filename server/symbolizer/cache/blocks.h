@@ -1,5 +1,7 @@
 /*
- * blocks.h - segments, in order of address --> blocks of a cache, and the bytes they stand for. Inside cache/ only.
+ * blocks.h - encodes segments, in order of address, as blocks of a cache. Internal to cache/.
+ *
+ * Thread: one per struct blocks.
  */
 #ifndef MIRE_CACHE_BLOCKS_H
 #define MIRE_CACHE_BLOCKS_H
@@ -14,7 +16,7 @@ struct pack_segment {
 };
 
 struct blocks {
-    bool failed; /* out of memory; what is added from then on is lost */
+    bool failed; /* out of memory; later segments are lost */
     struct {
         struct cache_block *rows;
         size_t count, room;
@@ -23,18 +25,19 @@ struct blocks {
         uint8_t *rows;
         size_t count, room;
     } data;
-    struct pack_segment pending[MIRE_CACHE_SEGMENTS]; /* the block that is not written yet */
+    struct pack_segment pending[MIRE_CACHE_SEGMENTS]; /* segments of the block that is not written yet */
     unsigned pending_count;
     struct pack_segment last;
 };
 
-/* Make room for about so many segments. All zero is ready. */
+/* Reserve room for about so many segments. A zero-initialized struct is ready without it. */
 void blocks_reserve(struct blocks *blocks, size_t segments);
 
-/* From segment.at on each. In order of address; what is equal to the one before it changes nothing. */
+/* Add segments in order of address. Each begins at segment.at and ends at the next one's start. A segment equal to the
+ * one before it is dropped. */
 void blocks_add(struct blocks *blocks, const struct pack_segment *segments, size_t count);
 
-/* The last block is written. Nothing more is added. */
+/* Write the last block. Nothing may be added afterwards. */
 void blocks_end(struct blocks *blocks);
 
 void blocks_fini(struct blocks *blocks);

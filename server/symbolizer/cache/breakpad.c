@@ -1,5 +1,5 @@
 /*
- * breakpad.c - one function after the other: its inlined calls by depth, then its lines laid under them.
+ * breakpad.c - reads one function after the other: its inlined calls by depth, then its lines.
  *
  *     FILE 3 /src/a.c                        INLINE_ORIGIN 7 name
  *     FUNC 1580 3c 0 name
@@ -7,14 +7,14 @@
  *     INLINE 0 12 7 1590 8 15a0 4            the older form has no file: a call at depth 0 is in the function's own
  *     1580 10 11 3                           address, size, line, file
  *
- * Which call a deeper one is inlined into differs from address to address: it is the one of the next lower depth there,
- * wherever both records stand.
+ * The call that a deeper one is inlined into may differ from address to address: it is the call of the next lower depth
+ * at that address. The order of the records does not matter.
  *
  *     depth 0   [----- mid -----)      [---- outer -----)
  *     depth 1       [- inner -)        [- inner -)            one record with two ranges
  *     chains    [m ][ inner<m ][m)     [ inner<o ][o    )
  *
- * Numbers of files and origins are the file's own; whatever they are, they are kept in lists sorted by number.
+ * The numbers of files and origins may have gaps, so they are in lists sorted by number.
  */
 #include "cache/breakpad.h"
 
@@ -30,7 +30,7 @@
 
 struct numbered { /* FILE or INLINE_ORIGIN */
     uint64_t number;
-    uint32_t index; /* in the harvest */
+    uint32_t index; /* number in the harvest */
 };
 
 struct numbered_list {
@@ -47,12 +47,12 @@ struct breakpad_line {
 
 struct inlined { /* an INLINE record */
     uint32_t name, file, line;
-    uint32_t scope, parent; /* the scope made of it last, and the scope that one is in; 0: none yet */
+    uint32_t scope, parent; /* scope made last, and its parent; 0: none yet */
 };
 
-struct depth { /* of inlined calls; what is painted is the record's index */
+struct depth { /* inlined calls of one depth, painted with the record's index */
     struct paint paint;
-    struct paint_range piece; /* not yet passed, if there is one */
+    struct paint_range piece; /* current piece, if has_piece */
     bool has_piece;
 };
 
@@ -64,15 +64,15 @@ struct breakpad_reader {
     struct {
         struct breakpad_line *rows;
         size_t count, room;
-    } lines; /* of the function at hand; so the next two */
+    } lines; /* of the current function, as the next two */
     struct {
         struct inlined *rows;
         size_t count, room;
     } inlined;
     struct depth depths[DEPTH_MAX];
     uint32_t depth_count;
-    uint32_t low, high; /* of it; high 0: there is none */
-    uint32_t scope;     /* of it */
+    uint32_t low, high; /* current function; high 0: none */
+    uint32_t scope;     /* scope of the current function */
     uint32_t function_count;
     bool failed; /* out of memory */
 };
@@ -121,7 +121,7 @@ static uint32_t add_scope(struct breakpad_reader *r, struct dwarf_scope scope)
     return (uint32_t)r->out->scopes.count;
 }
 
-/* [address, address + size) as offsets; false: empty, or out of reach. */
+/* Convert [address, address + size) to offsets. Returns false if it is empty, or out of reach. */
 static bool offsets(uint32_t *low, uint32_t *high, const struct breakpad_reader *r, uint64_t address, uint64_t size)
 {
     if (address < r->base || address - r->base >= UINT32_MAX - 1 || !size ||
@@ -153,7 +153,7 @@ static void begin_function(struct breakpad_reader *r, const char *at)
     r->scope = add_scope(r, (struct dwarf_scope){.name = name, .entry = r->low, .linked = true});
 }
 
-/* The older form has no file of the call, so an odd number of words. */
+/* The older form has no file of the call, and therefore an odd number of words. */
 static bool has_file(const char *at)
 {
     size_t words = 0;
@@ -235,7 +235,7 @@ static void add_segment(struct breakpad_reader *r, struct dwarf_run *run, struct
     run->count++;
 }
 
-/* One painted piece, cut by the lines; *next is the first line that may reach into it. */
+/* Add one painted piece, cut by the lines; *next is the first line that may reach into it. */
 static void add_piece(struct breakpad_reader *r, struct dwarf_run *run, const struct paint_range *piece, size_t *next)
 {
     const struct breakpad_line *lines = r->lines.rows;
@@ -257,7 +257,7 @@ static void add_piece(struct breakpad_reader *r, struct dwarf_run *run, const st
     }
 }
 
-/* The scope of a record inside another scope; where it stands in several, it has one in each. */
+/* The scope of a record inside another scope. A record inside several scopes has one for each. */
 static uint32_t scope_in(struct breakpad_reader *r, struct inlined *record, uint32_t parent)
 {
     bool own_file = record->file == FILE_UNTOLD;
@@ -280,7 +280,7 @@ static void next_piece(struct depth *depth)
     depth->has_piece = paint_next(&depth->piece, &depth->paint);
 }
 
-/* The innermost scope at an address; *end is lowered to where another begins, at the most. */
+/* The innermost scope at an address; *end is lowered to the start of the next one. */
 static uint32_t scope_at(struct breakpad_reader *r, uint32_t at, uint32_t *end)
 {
     uint32_t scope = r->scope;
@@ -324,7 +324,7 @@ static void end_function(struct breakpad_reader *r)
     r->high = 0;
 }
 
-/* Files and origins may be told behind the functions that use them, so they are read first. */
+/* Files and origins may come after the functions that use them, so they are read first. */
 static void read_numbered(struct breakpad_reader *r, const char *text, const char *end)
 {
     for (const char *line = text; line < end && !r->failed; line += strlen(line) + 1) {
@@ -364,7 +364,7 @@ bool breakpad_harvest(struct dwarf_harvest *out, const struct object *object, ui
     const char *text = (const char *)object->text.bytes;
     r->out = out;
     r->base = base;
-    (void)add_text(r, true, ""); /* 0 stands for unknown */
+    (void)add_text(r, true, ""); /* 0 means unknown */
     (void)add_text(r, false, "");
     read_numbered(r, text, text + object->text.len);
     read_functions(r, text, text + object->text.len);

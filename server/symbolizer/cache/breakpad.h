@@ -1,5 +1,5 @@
 /*
- * breakpad.h - lines and inlined calls of a Breakpad file, as if they had been in DWARF. Inside cache/ only.
+ * breakpad.h - converts lines and inlined calls of a Breakpad file to a harvest, as if from DWARF. Internal to cache/.
  */
 #ifndef MIRE_CACHE_BREAKPAD_H
 #define MIRE_CACHE_BREAKPAD_H
@@ -9,11 +9,11 @@
 /*
  * Read the functions.
  *
- *   out     names and paths in it lie in the object
+ *   out     its names and paths point into the object
  *   object  of format MIRE_FORMAT_BREAKPAD
- *   base    what offsets count from
+ *   base    start address of the offsets
  *
- * Lines that make no sense are passed over. Returns false out of memory.
+ * Invalid lines are skipped. Returns false out of memory.
  */
 bool breakpad_harvest(struct dwarf_harvest *out, const struct object *object, uint64_t base);
 

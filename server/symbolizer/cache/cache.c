@@ -1,5 +1,5 @@
 /*
- * cache.c - opens converted files, and unpacks their texts.
+ * cache.c - opens converted files, and decompresses their texts.
  */
 #include "cache/cache_inside.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* The name comes from whoever made the file. */
+/* The name comes from an untrusted file. */
 static void take_alt(struct symbol_alt *out, const struct cache_missing_file *missing_file)
 {
     *out = (struct symbol_alt){.id_len = missing_file->id_len, .contents_id = missing_file->contents_id};
@@ -27,7 +27,7 @@ static void take_alt(struct symbol_alt *out, const struct cache_missing_file *mi
         out->name[0] = '_';
 }
 
-/* False: they make no sense. */
+/* Returns false if a row is invalid. */
 static bool read_missing_files(struct module *module, const uint8_t *bytes, size_t count)
 {
     struct symbol_splits *splits = &module->missing_files;
@@ -47,7 +47,7 @@ static bool read_missing_files(struct module *module, const uint8_t *bytes, size
     return true;
 }
 
-/* Where everything lies, from the counts; false: it does not add up to the file. */
+/* Compute the position of each part from the counts. Returns false if they do not fit the file. */
 static bool lay_out(struct module *module)
 {
     const struct cache_head *head = &module->head;
@@ -119,7 +119,7 @@ const char *cache_open_fd(struct module **out, int fd, const uint8_t *id, size_t
         cache_close(module);
         return wrong;
     }
-    /* Each look-up begins in the pages and blocks; the rest comes as it is asked for. */
+    /* Each look-up begins in pages and blocks; the other parts are loaded on demand. */
     madvise(bytes, (size_t)((const uint8_t *)module->scopes - module->bytes), MADV_WILLNEED);
     *out = module;
     return NULL;
@@ -171,7 +171,7 @@ bool module_is_whole(const struct module *module)
            !module->head.damaged_units;
 }
 
-/* One more defect, as far as there is room. */
+/* Append a defect, as far as there is room. */
 __attribute__((format(printf, 2, 3))) static void add_defect(char *out, const char *format, ...)
 {
     size_t len = strlen(out);

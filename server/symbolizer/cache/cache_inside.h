@@ -1,5 +1,5 @@
 /*
- * cache_inside.h - an open cache: cache.c opens it, cache_look.c looks addresses up. Inside cache/ only.
+ * cache_inside.h - an open cache. cache.c opens it, cache_look.c looks addresses up. Internal to cache/.
  */
 #ifndef MIRE_CACHE_CACHE_INSIDE_H
 #define MIRE_CACHE_CACHE_INSIDE_H
@@ -17,14 +17,14 @@ struct module {
     const uint32_t *files;
     const uint8_t *scopes;
     const uint8_t *data;
-    const char *stored;          /* the texts as they lie in the file */
-    _Atomic(const char *) texts; /* NULL: not unpacked yet. Whoever looks first; acquire, release */
+    const char *stored;          /* texts as in the file */
+    _Atomic(const char *) texts; /* NULL: not decompressed yet; set by the first look-up; acquire, release */
     uint32_t scope_bytes;
     struct symbol_splits missing_files;
-    struct symbol_alt alt; /* id_len 0: it is not lacking */
+    struct symbol_alt alt; /* id_len 0: not missing */
 };
 
-/* The texts, unpacked; those that are damaged are all empty. NULL: there is no memory for them now. */
+/* Get the decompressed texts. Damaged texts are all empty. NULL: out of memory; the next look-up tries again. */
 const char *cache_unpack(const struct module *module);
 
 #endif

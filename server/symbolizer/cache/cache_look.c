@@ -2,14 +2,15 @@
  * cache_look.c - looks addresses up in an open cache.
  *
  *     find_blocks      address -> page -> block
- *     find_rows        block -> where the row of its segment lies
+ *     find_rows        block -> position of its segment's row
  *     find_segments    row -> the innermost frame's scope, file and line = the first step of a chain
  *     walk_out         scope -> name; the call it is inlined at = the next step, until a function is reached
  *     write_frames     step -> frame
  *
- * A look-up waits for memory more than it computes, so up to 32 go side by side: each pass asks for what the next one
- * reads, all of it where it may lie in two lines, and nothing else: a processor waits for some two dozen lines at most.
- * All that is wanted of a branch is that it be foreseen: most passes have none that depends on the bytes.
+ * A look-up waits for memory more than it computes, so up to 32 run side by side. Each pass prefetches only the data
+ * that the next pass reads, both lines if the data may span two: a processor has some two dozen outstanding cache
+ * misses at most. Most passes have no branch that depends on the data, since a mispredicted branch would end the
+ * prefetching.
  */
 #include "cache/cache_inside.h"
 
@@ -18,32 +19,31 @@
 #include <string.h>
 
 #define SIDE_BY_SIDE 32
-#define NEAR_BLOCKS  4 /* that begin in one page, and are compared without asking how many there are */
+#define NEAR_BLOCKS  4 /* blocks of a page that are compared without a count */
 
-struct lookup_step { /* a frame on its way */
+struct lookup_step { /* an unfinished frame */
     uint32_t scope;
-    uint32_t name; /* in texts, 0 if unknown; as is path */
+    uint32_t name; /* position in texts; 0: unknown; the same for path */
     uint32_t path;
     uint32_t line;
-    uint32_t which; /* of the addresses */
-    uint32_t level; /* 0: innermost */
+    uint32_t which; /* index of the address */
+    uint32_t level; /* depth in the chain; 0: innermost */
 };
 
 struct lookup_batch { /* look-ups side by side */
     size_t count;
-    uint32_t offsets[SIDE_BY_SIDE]; /* UINT32_MAX: the address is none of the module's */
+    uint32_t offsets[SIDE_BY_SIDE]; /* UINT32_MAX: the address is outside the module */
     struct cache_block blocks[SIDE_BY_SIDE];
-    uint32_t rows[SIDE_BY_SIDE];   /* bits of the block before the segment's */
-    uint64_t starts[SIDE_BY_SIDE]; /* address the function begins at */
-    uint32_t depths[SIDE_BY_SIDE]; /* frames */
+    uint32_t rows[SIDE_BY_SIDE];   /* bits of the block before the segment's row */
+    uint64_t starts[SIDE_BY_SIDE]; /* start address of the function */
+    uint32_t depths[SIDE_BY_SIDE]; /* number of frames */
     size_t step_count;
-    struct lookup_step
-        steps[SIDE_BY_SIDE * MIRE_SYMBOL_CHAIN_MAX + 1]; /* by level; one is written that may not count */
+    struct lookup_step steps[SIDE_BY_SIDE * MIRE_SYMBOL_CHAIN_MAX + 1]; /* by level; one more for a speculative write */
 };
 
 struct texts {
     const char *bytes;
-    uint32_t len; /* 0: there was no memory to unpack them */
+    uint32_t len; /* 0: no memory to decompress them */
 };
 
 static inline struct texts texts_of(const struct module *module)
@@ -69,14 +69,14 @@ static inline uint32_t bits_of(uint64_t word, unsigned count)
     return (uint32_t)(word & mask_of(count));
 }
 
-/* The page an offset lies in; there is one more behind it. */
+/* The page of an offset; one more page follows it. */
 static inline uint32_t page_of(const struct module *module, uint32_t offset)
 {
     uint32_t page = offset / MIRE_CACHE_PAGE;
     return page + 1 < module->head.page_count ? page : module->head.page_count - 2;
 }
 
-/* The block an offset lies in: the last one that begins at or before it. Behind the blocks 256 bytes can be read. */
+/* The block of an offset: the last one that starts at or before it. 256 bytes after the blocks are readable. */
 static inline uint32_t find_block(const struct module *module, uint32_t offset)
 {
     const struct cache_block *blocks = module->blocks;
@@ -119,7 +119,7 @@ static inline void find_blocks(struct lookup_batch *batch, const struct module *
     }
 }
 
-/* How many of a block's 16 beginnings lie at or before `distance`. */
+/* The number of a block's 16 starts at or before `distance`. */
 static inline unsigned count_begun(const uint8_t *beginnings, uint16_t distance)
 {
     typedef uint16_t eight __attribute__((vector_size(16)));
@@ -132,14 +132,14 @@ static inline unsigned count_begun(const uint8_t *beginnings, uint16_t distance)
     return (unsigned)((sums[0] + sums[1]) * 0x0001000100010001ull >> 48);
 }
 
-/* A number in a block: 0 stands for itself, others count from the block's least. */
+/* Decode a number of a block: 0 is 0, others count from the block's minimum. */
 static inline uint32_t number_of(uint64_t row, unsigned width, uint32_t least)
 {
     uint32_t value = bits_of(row, width);
     return value ? least + value - 1 : 0;
 }
 
-/* Where the path of a file lies in texts, 0 if unknown; asks for it. */
+/* The position of a file's path in texts, 0 if unknown. Prefetches the path. */
 static inline uint32_t path_of(const struct module *module, const struct texts *texts, uint32_t file)
 {
     uint32_t path = module->files[file < module->head.file_count ? file : 0];
@@ -153,7 +153,7 @@ static inline const uint8_t *scope_at(const struct module *module, uint32_t scop
     return module->scopes + (uint64_t)scope * module->scope_bytes;
 }
 
-/* Asks for all that walk_out reads of a scope. */
+/* Prefetches everything that walk_out reads of a scope. */
 static inline void expect_scope(const struct module *module, uint32_t scope)
 {
     const uint8_t *p = scope_at(module, scope);
@@ -211,7 +211,8 @@ static inline void find_segments(struct lookup_batch *batch, const struct module
     }
 }
 
-/* All chains, level by level. Each scope of a step is below the number of scopes, and above that of the next step. */
+/* Walks all chains, level by level. The scope of a step is below the number of scopes, and above the scope of the next
+ * step. */
 static inline void walk_out(struct lookup_batch *batch, const struct module *module, const struct texts *texts)
 {
     const struct cache_head *head = &module->head;
@@ -242,7 +243,7 @@ static inline void walk_out(struct lookup_batch *batch, const struct module *mod
     batch->step_count = count;
 }
 
-/* Returns how many. */
+/* Returns the number of frames. */
 static inline size_t write_frames(struct symbol_frame *out, struct symbol_chain *chains,
                                   const struct lookup_batch *batch, const struct texts *texts)
 {
@@ -263,7 +264,7 @@ static inline size_t write_frames(struct symbol_frame *out, struct symbol_chain 
     return used;
 }
 
-/* The frames of up to SIDE_BY_SIDE addresses; returns how many frames. */
+/* Look up at most SIDE_BY_SIDE addresses. Returns the number of frames. */
 static inline size_t look_up(struct symbol_frame *out, struct symbol_chain *chains, const struct module *module,
                              const uint64_t *addresses, size_t count)
 {

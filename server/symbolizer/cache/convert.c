@@ -1,10 +1,10 @@
 /*
- * convert.c - shares units out among threads, then writes down what they found.
+ * convert.c - shares the units among threads, then writes their results.
  *
- * Units are taken one after the other from a common counter, the last of them longest first, so that a long one does
- * not leave the others waiting. Before those the lowest come first: what a lower one has need not be read again. Each
- * thread fills its own harvest, on its own stack: side by side, one's counts and another's would lie in one line of
- * memory. Which thread read a unit cannot be seen in the cache.
+ * Threads take units from a common counter. The last units are taken longest first, so that no long unit is left to one
+ * thread. The others are taken in order, since functions of lower units need not be read again. Each thread fills a
+ * harvest on its own stack; harvests in one array would share cache lines. The cache does not depend on which thread
+ * read a unit.
  */
 #include "cache/convert.h"
 #include "cache/breakpad.h"
@@ -24,7 +24,7 @@
 
 struct convert_job {
     struct dwarf *dwarf;
-    atomic_size_t next; /* unit; any thread, relaxed */
+    atomic_size_t next; /* next unit; any thread, relaxed */
     atomic_bool failed; /* any thread, relaxed */
     size_t last_count;
     struct last_unit {
@@ -35,7 +35,7 @@ struct convert_job {
 
 struct convert_share {
     struct convert_job *job;
-    struct merge_input *input; /* filled once all units are read */
+    struct merge_input *input; /* filled after all units are read */
     pthread_t thread;
 };
 
@@ -53,7 +53,7 @@ static int by_bytes(const void *a, const void *b)
     return (x->bytes < y->bytes) - (x->bytes > y->bytes);
 }
 
-/* The units that come last, the longest of them first. */
+/* Sort the last units, longest first. */
 static void order_last(struct convert_job *job)
 {
     size_t count = dwarf_unit_count(job->dwarf);
@@ -86,7 +86,7 @@ static void *read_units(void *context)
     return NULL;
 }
 
-/* Symbols, and functions of the unwind table. False: out of memory. */
+/* Read the symbols and the functions of the unwind table. Returns false out of memory. */
 static bool read_names(const struct naming *to)
 {
     const struct convert_source *source = to->source;
@@ -101,7 +101,7 @@ static bool read_names(const struct naming *to)
     return true;
 }
 
-/* All units, and the names, while other threads are at the units. False: out of memory. */
+/* Read all units, and the names while other threads read units. Returns false out of memory. */
 static bool read_all(struct merge_input *merge, struct dwarf *dwarf, const struct naming *naming, unsigned threads)
 {
     struct convert_job job = {.dwarf = dwarf};
@@ -127,7 +127,7 @@ static const struct object *first_with_dwarf(const struct convert_source *source
     return NULL;
 }
 
-/* Where offsets count from: the beginning of the code. */
+/* The start address of offsets: the lowest address of code. */
 static bool find_base(uint64_t *out, const struct convert_source *source)
 {
     *out = UINT64_MAX;
@@ -149,7 +149,7 @@ static void write_head(struct cache_head *head, const struct convert_source *sou
     memcpy(head->arch, facts->arch, sizeof head->arch);
 }
 
-/* Only lines, which a file with DWARF would replace? Split files and object files tell more than the program itself. */
+/* Returns true if a file with DWARF would add details. Split files and object files already have more than the program. */
 static bool has_lines_alone(const struct convert_source *source, const struct object *object)
 {
     return object && !source->split_count && !source->alt && object_depth(object) == MIRE_DEPTH_LINES;
@@ -170,8 +170,8 @@ static void *give_back(void *context)
     return NULL;
 }
 
-/* Once it is laid, what was found and read is given back: beside the writing if there is a thread for that, or before
- * it. */
+/* Merge and write everything. The inputs are freed after the merge, beside the writing if a thread can be started,
+ * otherwise before. */
 static const char *pack_all(int fd, struct giving *giving, struct cache_head *head,
                             const struct cache_missing_file *missing_files, unsigned threads)
 {
@@ -198,7 +198,7 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Units that want a split file, lowest id first; freed by the caller. NULL: out of memory. */
+/* List the units that need a split file, lowest id first; freed by the caller. NULL: out of memory. */
 static struct dwarf_wanted *list_wanted(size_t *count_out, const struct dwarf *dwarf)
 {
     struct dwarf_wanted *list = calloc(MIRE_CONVERT_WANTS, sizeof *list);
@@ -208,7 +208,7 @@ static struct dwarf_wanted *list_wanted(size_t *count_out, const struct dwarf *d
     return list;
 }
 
-/* Write down which split files are wanted. False: the system refuses. */
+/* Write the split files to request. Returns false if a system call fails. */
 static bool write_wants(size_t *count_out, int fd, const struct dwarf *dwarf)
 {
     size_t count;
@@ -229,7 +229,7 @@ static bool write_wants(size_t *count_out, int fd, const struct dwarf *dwarf)
     return good;
 }
 
-/* The split file that has a unit, or should; NULL: it was not found. */
+/* The split file that has a unit, or should have it; NULL: not found. */
 static const struct convert_split *split_of(const struct convert_source *source, uint64_t id)
 {
     for (size_t i = 0; i < source->split_count; i++)
@@ -238,7 +238,7 @@ static const struct convert_split *split_of(const struct convert_source *source,
     return NULL;
 }
 
-/* Can a file of dwz not be read whole, whose units have no code? Out of memory counts as that. */
+/* Returns true if a dwz file, whose units have no code, cannot be read completely. Out of memory counts as damage. */
 static bool is_damaged(struct dwarf *alt)
 {
     struct dwarf_harvest harvest = {.everything = true};
@@ -249,7 +249,7 @@ static bool is_damaged(struct dwarf *alt)
     return !good;
 }
 
-/* Note that what the DWARF refers to was not found, or cannot be read whole. */
+/* Record that the dwz file is missing or damaged. */
 static void note_alt(struct cache_missing_file *missing_files, struct cache_head *head,
                      const struct object_facts *facts, uint64_t contents_id)
 {
@@ -260,7 +260,7 @@ static void note_alt(struct cache_missing_file *missing_files, struct cache_head
     missing_files[head->missing_count++] = missing_file;
 }
 
-/* Note which split files were not found, and of which a part is damaged or not there. False: out of memory. */
+/* Record the split files that are missing, damaged or incomplete. Returns false out of memory. */
 static bool note_missing_files(struct cache_missing_file *missing_files, struct cache_head *head,
                                struct convert_facts *facts, const struct convert_source *source,
                                const struct dwarf *dwarf)
@@ -275,7 +275,7 @@ static bool note_missing_files(struct cache_missing_file *missing_files, struct 
         facts->damaged_units += split && !list[i].damaged;
         if (head->missing_count &&
             !memcmp(missing_files[head->missing_count - 1].id, missing_file.id, sizeof missing_file.id))
-            continue; /* several units of a package, or two that are the same */
+            continue; /* several units of a package, or two equal units */
         if (head->missing_count < MIRE_SYMBOL_SPLITS)
             missing_files[head->missing_count++] = missing_file;
     }
@@ -283,7 +283,7 @@ static bool note_missing_files(struct cache_missing_file *missing_files, struct 
     return list != NULL;
 }
 
-/* Units, and what other files add to them: damaged ones leave them as they are. NULL, or what is wrong. */
+/* Open the units, and add those of other files. Damaged other files are ignored. Returns NULL, or the problem. */
 static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const struct object *object,
                               const struct convert_source *source, uint64_t base, unsigned threads)
 {
@@ -300,7 +300,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
 {
     size_t room = source->split_count > MIRE_CONVERT_THREADS ? source->split_count : MIRE_CONVERT_THREADS;
     struct merge_input *rows = calloc(room, sizeof *rows);
-    struct dwarf **dwarfs = calloc(room, sizeof(struct dwarf *)); /* of object files */
+    struct dwarf **dwarfs = calloc(room, sizeof(struct dwarf *)); /* units of the object files */
     struct symbol_names names = {0};
     struct symbol_names frames = {0};
     struct merge merge = {.rows = rows, .names = &names, .frames = &frames};
@@ -314,7 +314,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     *out = (struct convert_facts){0};
     bool told = object && object->facts.format == MIRE_FORMAT_BREAKPAD;
     struct convert_source alone = *source;
-    if (told) { /* others count from elsewhere */
+    if (told) { /* its offsets have another base than those of other files */
         alone.objects[0] = object;
         alone.object_count = 1;
         source = &alone;

@@ -5,9 +5,9 @@
  *     symbols of all files ---------------------------------+--> laid over each other --> pack --> file
  *     functions of the unwind table ------------------------'
  *
- * Where several speak of one address: functions of the DWARF before symbols, symbols before functions of the unwind
- * table, which have no name; of units the lowest. Lines outside of functions (assembly) go with the symbol there. What
- * nobody speaks of is a gap.
+ * If several sources describe an address, DWARF functions win over symbols, symbols over functions of the unwind table
+ * (which have no name), and a lower unit over a higher one. Lines outside functions (assembly) go with the symbol
+ * there. An address without any source is a gap.
  */
 #ifndef MIRE_CACHE_CONVERT_H
 #define MIRE_CACHE_CONVERT_H
@@ -17,51 +17,52 @@
 #define MIRE_CONVERT_OBJECTS 4
 #define MIRE_CONVERT_THREADS 16
 
-struct convert_split {     /* a split file that was found for the skeletons of the first object */
-    struct object *object; /* NULL: it cannot be read */
-    uint64_t id;           /* it was asked for by; of a package the package's own */
-    uint64_t contents_id;  /* of its contents, never 0 */
+struct convert_split {     /* split file for the skeleton units of the first object */
+    struct object *object; /* NULL: unreadable */
+    uint64_t id;           /* id it was requested by; of a package its own */
+    uint64_t contents_id;  /* contents id, never 0 */
     bool package;
 };
 
 struct convert_source {
-    const struct object *objects[MIRE_CONVERT_OBJECTS]; /* of one module, what knows more first */
+    const struct object *objects[MIRE_CONVERT_OBJECTS]; /* of one module, most informative first */
     size_t object_count;
-    const struct object *alt; /* what DW_FORM_..._alt refers to; NULL: there is none, or it cannot be read */
-    uint64_t alt_contents_id; /* of its contents; 0: there is none */
+    const struct object *alt; /* dwz file (DW_FORM_..._alt); NULL: missing or unreadable */
+    uint64_t alt_contents_id; /* contents of the dwz file; 0: missing */
     const struct convert_split *splits;
     size_t split_count;
-    bool asks;         /* rather than convert without a split file, tell which are wanted */
-    const uint8_t *id; /* the cache's; id_len 0: that of the first object */
+    bool asks;         /* request missing split files instead of converting without them */
+    const uint8_t *id; /* id of the cache; id_len 0: that of the first object */
     size_t id_len;
 };
 
 struct convert_facts {
     size_t units;
-    size_t damaged_units; /* passed over, or read as far as they go; those of split files that were found, too */
+    size_t damaged_units; /* skipped or partly read, including those of split files */
     uint64_t dwarf_bytes;
-    size_t wanted; /* split files; of source.asks: the rows that were written */
+    size_t wanted; /* split files requested; with source.asks: rows written */
 };
 
 #define MIRE_CONVERT_WANTS 20000
 
 struct convert_want {   /* written to fd instead of a cache, lowest id first */
-    uint64_t id;        /* of an object file its number in the debug map */
-    uint64_t is_object; /* 1: it is one that the program was linked from */
-    char path[496];     /* where the compiler put it; "" if that is not told */
+    uint64_t id;        /* id of a split file; of an object file, its number in the debug map */
+    uint64_t is_object; /* 1: object file of the debug map */
+    char path[496];     /* path from the compiler; "": not specified */
 };
 
 /*
- * Convert.
+ * Convert object files.
  *
- *   fd       the cache is written here, from its beginning; if facts.wanted is not 0 and source.asks: what is wanted
+ *   fd       the cache is written here, from its beginning. If source.asks and facts.wanted is not 0, rows of struct
+ *            convert_want are written instead
  *   threads  1..MIRE_CONVERT_THREADS
  *
- * Returns NULL, or what is wrong (static).
+ * Returns NULL, or the problem (static).
  */
 const char *convert(struct convert_facts *out, int fd, const struct convert_source *source, unsigned threads);
 
-/* The id of a split file as bytes, MIRE_SYMBOL_SPLIT_ID of them. */
+/* Write the id of a split file as MIRE_SYMBOL_SPLIT_ID bytes. */
 void split_id_bytes(uint8_t *out, uint64_t id);
 
 #endif

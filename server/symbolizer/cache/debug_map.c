@@ -1,7 +1,6 @@
 /*
- * debug_map.c - functions are found in the object file by their names. If it is not the one that was linked (built anew
- * since), they are not there, or not of that size: then it is left alone as a whole, for a wrong line is worse than
- * none.
+ * debug_map.c - finds the program's functions in an object file by name. If a function is missing or has another size,
+ * the file was rebuilt after linking. Such a file is ignored as a whole, since a wrong line is worse than none.
  */
 #include "cache/debug_map.h"
 
@@ -10,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PADDING 64 /* bytes that a linker may count to a function, up to the next one */
+#define PADDING 64 /* bytes of padding that a linker may count as part of a function */
 
-struct moved { /* a function: [low, high) of the object file lies at `to` of the program, as offsets from their bases */
+struct moved { /* a function: [low, high) of the object file is at `to` of the program, as offsets from their bases */
     uint32_t low, high, to;
 };
 
 struct moving {
     struct moved *rows;
     size_t count;
-    const struct symbol **by_name; /* the object file's */
+    const struct symbol **by_name; /* symbols of the object file */
     uint64_t object_base;
 };
 
@@ -49,7 +48,7 @@ static const struct symbol *find_symbol(const struct moving *m, const struct obj
     return found ? *found : NULL;
 }
 
-/* The program's functions in the object file. NULL, or what is wrong. */
+/* Find the program's functions in the object file. Returns NULL, or the problem. */
 static const char *find_functions(struct moving *m, const struct object *program, size_t index,
                                   const struct object *object, uint64_t base)
 {
@@ -78,7 +77,7 @@ static const char *find_functions(struct moving *m, const struct object *program
 
 static const struct moved *moved_at(const struct moving *m, uint32_t at)
 {
-    size_t low = 0, high = m->count; /* the last one that begins at or before it */
+    size_t low = 0, high = m->count; /* find the last one that begins at or before `at` */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (m->rows[middle].low <= at)
@@ -89,7 +88,7 @@ static const struct moved *moved_at(const struct moving *m, uint32_t at)
     return low && at < m->rows[low - 1].high ? &m->rows[low - 1] : NULL;
 }
 
-/* The part of a run that lies in a function, with its segments. False: out of memory. */
+/* Copy the part of a run that lies in a function, with its segments. Returns false out of memory. */
 static bool move_part(struct dwarf_harvest *to, const struct dwarf_harvest *from, const struct dwarf_run *run,
                       const struct moved *function)
 {
@@ -114,7 +113,7 @@ static bool move_part(struct dwarf_harvest *to, const struct dwarf_harvest *from
     return true;
 }
 
-/* All runs, function by function: both are in order. False: out of memory. */
+/* Copy all runs, function by function; both lists are sorted. Returns false out of memory. */
 static bool move_runs(struct dwarf_harvest *to, const struct dwarf_harvest *from, const struct moving *m)
 {
     size_t first = 0;

@@ -1,16 +1,16 @@
 /*
- * golang.c - one function after the other: three tables of (bytes of code, value) are gone through side by side.
+ * golang.c - reads one function after the other. Three tables of (bytes of code, value) are read side by side.
  *
- *     header   magic, quantum of code, bytes of a pointer; then numbers and places of tables, by version
- *     functab  [ entry, place of the function's record ]... end of the code
- *     record   entry, name, ..., file and line as tables, further tables, ..., where its inlined calls lie
- *     table    [ value's change, code's length ]... as varints; a value is that of the code up to there
+ *     header   magic, quantum of code, bytes of a pointer; then numbers and positions of tables, by version
+ *     functab  [ entry, position of the function's record ]... end of the code
+ *     record   entry, name, ..., file and line as tables, further tables, ..., position of its inlined calls
+ *     table    [ value's change, code's length ]... as varints; a value applies to the code up to there
  *
  *     lines        [ 12 ][ 5   ][ 13 ]
  *     inlined      [ -1 ][ 0   ][ -1 ]      row 0: name, and an address in the caller whose line is that of the call
  *
- * Each step of a table gets ahead in the code, and functions do not overlap. But functions may share a table, and code
- * may be claimed without end, so all steps together are bounded by the file's size.
+ * Each step of a table advances in the code, and functions do not overlap. Functions may share a table, and a file may
+ * claim any amount of code, so the file's size limits the total number of steps.
  */
 #include "cache/golang.h"
 
@@ -25,17 +25,17 @@
 #define MAGIC_118 0xfffffff0u
 #define MAGIC_120 0xfffffff1u
 
-#define UNIT            (UINT32_MAX - 3) /* so it ranks below DWARF and above symbols */
-#define INLINED_DATA    3                /* of a function's data, and of its tables: those of inlined calls */
+#define UNIT            (UINT32_MAX - 3) /* ranks below DWARF and above symbols */
+#define INLINED_DATA    3                /* index of the inlined calls among a function's data, and among its tables */
 #define INLINED_TABLE   2
 #define DEPTH_MAX       64
-#define STEPS_A_BYTE    4 /* of the table, together; honest ones have half of one */
+#define STEPS_A_BYTE    4 /* limit of steps per byte of the table; honest tables have half a step */
 #define NONE            (-1)
-#define MODULE_TEXT     22 /* words of runtime.moduledata: where the code begins, and where functions' data do */
+#define MODULE_TEXT     22 /* words of runtime.moduledata: start of the code, start of functions' data */
 #define MODULE_DATA     38
 #define MODULE_DATA_120 40
 
-struct table_row { /* of a table, decoded */
+struct table_row { /* decoded row of a table */
     uint32_t end;  /* offset from base */
     int32_t value;
 };
@@ -52,23 +52,23 @@ struct go_reader {
     uint64_t len;
     uint64_t base;
     uint32_t magic;
-    unsigned quantum, wide; /* bytes: of an instruction at least, of a pointer */
-    unsigned entry_wide;    /* of an entry in functab */
+    unsigned quantum, wide; /* bytes: minimum of an instruction; a pointer */
+    unsigned entry_wide;    /* bytes of an entry in functab */
     uint64_t count;
-    uint64_t names, units, files, tables, functions; /* places */
-    uint64_t text;                                   /* entries count from there */
-    uint64_t data;                                   /* address that functions' data count from, 0: unknown */
+    uint64_t names, units, files, tables, functions; /* positions */
+    uint64_t text;                                   /* address that entries count from */
+    uint64_t data;                                   /* address that functions' data count from; 0: unknown */
 
-    struct { /* the function at hand */
+    struct { /* the current function */
         uint64_t at;
         uint32_t low, high; /* offsets from base */
         uint32_t scope;
-        uint64_t tree; /* address of its inlined calls, 0: it has none that are known */
+        uint64_t tree; /* address of its inlined calls; 0: none known */
         struct table_rows file, line, inlined;
-        uint32_t *scopes; /* of its inlined calls, by number; 0: not made yet */
+        uint32_t *scopes; /* scopes of its inlined calls, by number; 0: not made yet */
         size_t scope_count, scope_room;
     } f;
-    struct known_file { /* paths by their places, and their numbers in the harvest; 0: free */
+    struct known_file { /* positions of paths, and their numbers in the harvest; 0: free */
         uint64_t at;
         uint32_t number;
     } * known;
@@ -88,7 +88,7 @@ static uint64_t word(const struct go_reader *r, unsigned index)
     return number_at(r, 8 + (uint64_t)index * r->wide, r->wide);
 }
 
-/* ---- what lies elsewhere in the program ---- */
+/* ---- data elsewhere in the program ---- */
 
 static const uint8_t *memory_at(const struct object *object, uint64_t address, uint64_t len)
 {
@@ -101,7 +101,7 @@ static const uint8_t *memory_at(const struct object *object, uint64_t address, u
     return NULL;
 }
 
-/* Does runtime.moduledata begin there? Its first word leads to the table, and it knows where the code lies. */
+/* Accept runtime.moduledata: its first word points to the table, and it has the start of the code. */
 static bool take_module(struct go_reader *r, const uint8_t *at, size_t len)
 {
     unsigned index = r->magic == MAGIC_120 ? MODULE_DATA_120 : MODULE_DATA;
@@ -144,7 +144,7 @@ static bool read_header(struct go_reader *r)
         return false;
     r->count = word(r, 0);
     r->entry_wide = late ? 4 : r->wide;
-    if (r->magic == MAGIC_12) { /* all in one: names and tables count from its beginning */
+    if (r->magic == MAGIC_12) { /* one table: names and tables count from its beginning */
         r->functions = 8 + r->wide;
         r->files = number_at(r, r->functions + (2 * r->count + 1) * r->wide, 4);
     } else {
@@ -155,7 +155,7 @@ static bool read_header(struct go_reader *r)
         r->tables = word(r, i + 3);
         r->functions = word(r, i + 4);
     }
-    if (late) { /* since Go 1.26 the header does not tell it */
+    if (late) { /* the header lacks it since Go 1.26 */
         uint64_t told = word(r, 2);
         r->text = object_is_code(r->object, told, told + 1) ? told : r->object->go_text;
         find_module(r);
@@ -202,7 +202,7 @@ static bool grow_known(struct go_reader *r)
     return true;
 }
 
-/* The harvest's number of the path at a place; each path has one. */
+/* The harvest's number of the path at a position; one number per path. */
 static uint32_t file_at(struct go_reader *r, uint64_t at)
 {
     if (2 * (r->known_count + 1) > r->known_room && !grow_known(r))
@@ -218,7 +218,7 @@ static uint32_t file_at(struct go_reader *r, uint64_t at)
     return known->number;
 }
 
-/* Of a number in the function's table of files: by its unit, or in one list of all. */
+/* The path of a number in the function's table of files: by its unit, or in one list for all. */
 static uint32_t file_of(struct go_reader *r, int32_t number)
 {
     if (number < 0)
@@ -246,14 +246,14 @@ static bool take_varint(uint64_t *out, const struct go_reader *r, uint64_t *at)
     return false;
 }
 
-/* Decode a table as far as the function's code reaches. False: it is damaged. */
+/* Decode a table up to the end of the function's code. Returns false if it is damaged. */
 static bool read_table(struct go_reader *r, struct table_rows *out, uint64_t place)
 {
     uint64_t at = r->tables + place, change, step;
     uint32_t end = r->f.low;
     int32_t value = -1;
     out->count = 0;
-    if (!place || place == UINT64_MAX) /* it has none */
+    if (!place || place == UINT64_MAX) /* no table */
         return true;
     while (end < r->f.high && take_varint(&change, r, &at) && (change || !out->count)) {
         value += (int32_t)(change & 1 ? ~(uint32_t)(change >> 1) : (uint32_t)(change >> 1));
@@ -272,7 +272,7 @@ static bool read_table(struct go_reader *r, struct table_rows *out, uint64_t pla
 
 static int32_t value_at(const struct table_rows *rows, uint32_t at)
 {
-    size_t low = 0, high = rows->count; /* the first row that ends behind it */
+    size_t low = 0, high = rows->count; /* find the first row that ends after `at` */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (rows->rows[middle].end <= at)
@@ -295,7 +295,7 @@ static uint32_t add_scope(struct go_reader *r, struct dwarf_scope scope)
     return (uint32_t)r->out->scopes.count;
 }
 
-/* Room for the scopes of so many inlined calls. */
+/* Allocate the scopes of so many inlined calls. */
 static bool reserve_scopes(struct go_reader *r, size_t count)
 {
     uint32_t *rows = grow(r->f.scopes, &r->f.scope_room, r->f.scope_count, count - r->f.scope_count, sizeof *rows);
@@ -309,7 +309,7 @@ static bool reserve_scopes(struct go_reader *r, size_t count)
     return true;
 }
 
-/* The scope of an inlined call by its number: made with those it lies in. */
+/* The scope of an inlined call by its number; outer scopes are made first. */
 static uint32_t scope_of(struct go_reader *r, int32_t number, unsigned depth)
 {
     bool late = r->magic == MAGIC_120;
@@ -336,11 +336,11 @@ static uint32_t scope_of(struct go_reader *r, int32_t number, unsigned depth)
     return made;
 }
 
-/* Where the function's inlined calls lie: 0 if it has none, or that is not known. */
+/* The address of the function's inlined calls; 0 if there are none, or unknown. */
 static uint64_t tree_of(const struct go_reader *r)
 {
     bool late = r->magic == MAGIC_118 || r->magic == MAGIC_120;
-    uint64_t head = r->f.at + r->entry_wide + 4 * (r->magic == MAGIC_120 ? 9 : 8); /* its last four bytes are flags */
+    uint64_t head = r->f.at + r->entry_wide + 4 * (r->magic == MAGIC_120 ? 9 : 8); /* flags in its last four bytes */
     uint64_t tables = number_at(r, r->f.at + r->entry_wide + 4 * 6, 4);
     uint64_t count = number_at(r, head + 3, 1);
     uint64_t at = head + 4 + 4 * tables;
@@ -367,7 +367,7 @@ static void add_segment(struct go_reader *r, struct dwarf_run *run, struct dwarf
     run->count++;
 }
 
-/* The tables side by side: a segment up to where the first of them changes. */
+/* Read the tables side by side; a segment ends at the next change of any table. */
 static void lay_function(struct go_reader *r)
 {
     const struct table_rows *const tables[] = {&r->f.file, &r->f.line, &r->f.inlined};
@@ -396,7 +396,7 @@ static void lay_function(struct go_reader *r)
         r->out->runs.rows[r->out->runs.count++] = run;
 }
 
-/* A function's entry in functab, as an address; the last one is the end of the code. */
+/* The address of a function's entry in functab; the last entry is the end of the code. */
 static uint64_t entry_of(const struct go_reader *r, uint64_t index)
 {
     uint64_t entry = number_at(r, r->functions + 2 * index * r->entry_wide, r->entry_wide);
@@ -416,13 +416,13 @@ static void read_function(struct go_reader *r, uint64_t index)
     r->f.low = (uint32_t)(low - r->base);
     r->f.high = (uint32_t)(high - r->base);
     r->f.scope_count = 0;
-    uint64_t fields = r->f.at + r->entry_wide; /* behind the entry */
+    uint64_t fields = r->f.at + r->entry_wide; /* after the entry */
     uint64_t name = number_at(r, fields, 4);
     uint64_t inlined = number_at(r, fields + 4 * (r->magic == MAGIC_120 ? 10 : 9) + 4 * INLINED_TABLE, 4);
     r->f.tree = tree_of(r);
     bool good = name < UINT32_MAX && read_table(r, &r->f.file, number_at(r, fields + 16, 4)) &&
                 read_table(r, &r->f.line, number_at(r, fields + 20, 4));
-    if (good && r->f.line.count) /* behind it is room up to the next function */
+    if (good && r->f.line.count) /* padding follows up to the next function */
         r->f.high = r->f.line.rows[r->f.line.count - 1].end;
     good = read_table(r, &r->f.inlined, good && r->f.tree ? inlined : 0) && good;
     r->out->damaged_units += !good;
@@ -437,7 +437,7 @@ bool golang_harvest(struct dwarf_harvest *out, const struct object *object, uint
     r.steps_left = STEPS_A_BYTE * r.len;
     if (!GROW(&out->files) || !GROW(&out->names))
         return false;
-    out->files.rows[out->files.count++] = ""; /* 0 stands for unknown */
+    out->files.rows[out->files.count++] = ""; /* 0 means unknown */
     out->names.rows[out->names.count++] = "";
     if (!read_header(&r))
         out->damaged_units++;

@@ -1,10 +1,10 @@
 /*
- * merge.c - two paintings of the code, gone through side by side.
+ * merge.c - merges two paintings of the code, which are read side by side.
  *
  *     on top     [ run of unit 3        ][ run of unit 7 ][ symbol ]      [ frame ]
  *     lines      [ bare run of unit 4 ]                    [ unit 9    ]
  *
- * A run brings its own lines; a symbol takes those of the bare run below it.
+ * A run has its own lines; a symbol gets those of the bare run below it.
  */
 #include "cache/merge.h"
 
@@ -17,7 +17,7 @@
 #define SWIFT_ROOM 4096
 
 #define RANK_FRAME 1u
-#define RANK_NAME  2u /* a run's is higher, the more so the lower its unit is: add_runs */
+#define RANK_NAME  2u /* runs rank higher; the lower their unit, the higher: add_runs */
 
 struct laying {
     struct pack *pack;
@@ -25,7 +25,7 @@ struct laying {
     struct paint top;  /* what: runs of all harvests, then names, then frames */
     struct paint bare; /* what: bare runs of all harvests */
     uint32_t run_count;
-    struct paint_range bare_piece; /* the one not passed yet; empty: no more */
+    struct paint_range bare_piece; /* current piece; empty: none left */
     uint32_t reached;
 };
 
@@ -56,7 +56,7 @@ static uint32_t text_of(struct laying *l, struct merge_input *input, uint32_t na
     return known->place;
 }
 
-/* Where a symbol's name lies, without the version that the linker wrote behind it (memcpy@GLIBC_2.2.5). */
+/* The position of a symbol's name, without the linker's version suffix (memcpy@GLIBC_2.2.5). */
 static uint32_t symbol_text(struct laying *l, const char *name)
 {
     const char *at = strchr(name, '@');
@@ -64,7 +64,7 @@ static uint32_t symbol_text(struct laying *l, const char *name)
     return pack_name(l->pack, name, versioned ? pack_key_of(name, (size_t)(at - name)) : pack_key(name));
 }
 
-/* Swift leaves words out of a mangled name that came before in it, so the name is looked for in what people read. */
+/* Swift abbreviates repeated words of a mangled name, so the source name is searched for in the demangled one. */
 static bool is_mangled_swift(const char *symbol, const char *name, size_t len)
 {
     static const char *const begins[] = {"$s", "$S", "_$s", "_$S", "_T"};
@@ -79,8 +79,8 @@ static bool is_mangled_swift(const char *symbol, const char *name, size_t len)
 }
 
 /*
- * Is a symbol's name the mangled form of a name in the source? That of C++, Rust and D holds the source's, but for
- * operators. A symbol of any other form may be of another function that the linker put at the same place.
+ * Returns true if a symbol's name is the mangled form of a source name. Mangled names of C++, Rust and D contain the
+ * source name, except for operators. A symbol of another form may be another function at the same address.
  */
 static bool is_mangled(const char *symbol, const char *name)
 {
@@ -91,7 +91,7 @@ static bool is_mangled(const char *symbol, const char *name)
     return len && is_mangled_swift(symbol, name, len);
 }
 
-/* A function without the linker's name may have one in the symbol table: some compilers leave it at that. */
+/* Some compilers write the linker's name only to the symbol table; use it for a function without one. */
 static uint32_t function_name(struct laying *l, struct merge_input *input, const struct dwarf_scope *scope)
 {
     const struct symbol_name *name = scope->linked ? NULL : names_at(l->merge->names, scope->entry);
@@ -119,14 +119,14 @@ static uint32_t scope_of(struct laying *l, struct merge_input *input, uint32_t s
     return *known = pack_scope(l->pack, &to);
 }
 
-/* The part of a run inside [low, high). */
+/* Add the part of a run inside [low, high). */
 static void lay_run(struct laying *l, uint32_t low, uint32_t high, uint32_t number)
 {
     struct merge_input *input = input_of(l, number, false);
     const struct dwarf_run *run = &input->harvest.runs.rows[number - input->first_run];
     const struct dwarf_segment *segments = input->harvest.segments.rows + run->first;
     size_t i = 0;
-    if (low > run->low) { /* the segment that holds `low` */
+    if (low > run->low) { /* find the segment that contains `low` */
         size_t to = run->count;
         while (to - i > 1) {
             size_t middle = i + (to - i) / 2;
@@ -144,7 +144,7 @@ static void lay_run(struct laying *l, uint32_t low, uint32_t high, uint32_t numb
     }
 }
 
-/* Segments of a symbol in [low, high), with the lines of the bare run there. */
+/* Add the segments of a symbol in [low, high), with the lines of the bare run there. */
 static void lay_lines(struct laying *l, uint32_t low, uint32_t high, uint32_t scope)
 {
     struct merge_input *input = input_of(l, l->bare_piece.what, true);

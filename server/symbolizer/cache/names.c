@@ -1,5 +1,5 @@
 /*
- * names.c - one row an address: of several symbols that begin at one place, the one a reader would call it by.
+ * names.c - keeps one name per address: of several symbols at one address, the one a reader would use.
  */
 #include "cache/names.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define SIZED 64 /* of rank: the symbol told its size */
+#define SIZED 64 /* bit of rank: the symbol has a size */
 
 bool names_add(struct symbol_names *names, const struct symbol *symbols, size_t count, const struct object *object,
                uint64_t base)

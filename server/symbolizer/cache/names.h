@@ -1,5 +1,5 @@
 /*
- * names.h - the functions of symbol tables, sorted by address. Inside cache/ only.
+ * names.h - functions of symbol tables, sorted by address. Internal to cache/.
  */
 #ifndef MIRE_CACHE_NAMES_H
 #define MIRE_CACHE_NAMES_H
@@ -8,9 +8,9 @@
 
 struct symbol_name {
     uint32_t low;
-    uint32_t high; /* not in it; a name inside a longer one is on top of it */
+    uint32_t high; /* end of range, exclusive; an inner range covers the outer one */
     const char *text;
-    uint8_t rank; /* among names of one address: the highest is shown */
+    uint8_t rank; /* the highest rank of an address is shown */
 };
 
 struct symbol_names {
@@ -19,14 +19,14 @@ struct symbol_names {
     size_t room;
 };
 
-/* Add those of `symbols` that are code of `object`, as offsets from base. False: out of memory. */
+/* Add the `symbols` that are code of `object`, as offsets from base. Returns false out of memory. */
 bool names_add(struct symbol_names *names, const struct symbol *symbols, size_t count, const struct object *object,
                uint64_t base);
 
-/* Sort, keep one of each beginning, and end those that tell no size at the next one. */
+/* Sort the names and keep one per start. A name without a size ends at the next one. */
 void names_seal(struct symbol_names *names);
 
-/* The name that begins exactly there, NULL if none does. */
+/* The name that begins exactly at `at`; NULL: none. */
 const struct symbol_name *names_at(const struct symbol_names *names, uint32_t at);
 
 void names_fini(struct symbol_names *names);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first file that tells functions and lines in another way, which is asked if there is no DWARF. */
+/* The first file with functions and lines in another form; used if there is no DWARF. */
 const struct object *others_first(const struct convert_source *source)
 {
     for (size_t i = 0; i < source->object_count; i++)
@@ -24,7 +24,7 @@ static const char *read_go(struct convert_facts *facts, struct merge *merge, con
     return good ? NULL : "needs more memory than there is";
 }
 
-/* Object files that are wanted. False: the system refuses. */
+/* Request object files. Returns false if a system call fails. */
 bool others_wanted(size_t *count_out, int fd, const struct object *program)
 {
     bool good = true;
@@ -41,7 +41,7 @@ bool others_wanted(size_t *count_out, int fd, const struct object *program)
     return good;
 }
 
-/* An input for each object file that was found. Returns how many; what is wrong with one leaves it out. */
+/* Make an input for each object file that was found. Returns their number; an unusable file is left out. */
 static size_t read_objects(struct merge_input *rows, struct dwarf **dwarfs, const struct convert_source *source,
                            const struct object *program, uint64_t base)
 {

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#define TEXT_MAX  65535u            /* bytes of a name that are kept */
-#define TEXTS_MAX (UINT32_MAX / 2u) /* of all names; of all paths */
+#define TEXT_MAX  65535u            /* bytes of a name that are stored */
+#define TEXTS_MAX (UINT32_MAX / 2u) /* limit for all names, and for all paths, bytes */
 #define FILE_MAX  ((1u << MIRE_CACHE_FILE_BITS) - 1)
 #define SCOPE_MAX ((1u << MIRE_CACHE_SCOPE_BITS) - 1)
 
@@ -93,7 +93,7 @@ static bool grow_texts(struct pack_texts *texts)
     return true;
 }
 
-/* The number of a text among them; 0: there is no room, and if for want of memory pack->failed is set. */
+/* The number of a text; 0: no room; out of memory also sets pack->failed. */
 static uint32_t number_of(struct pack *pack, struct pack_texts *texts, const char *text, struct pack_key key,
                           size_t most)
 {

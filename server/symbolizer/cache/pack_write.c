@@ -1,5 +1,5 @@
 /*
- * pack_write.c - puts what pack.c gathered into the order of the file, and checksums it.
+ * pack_write.c - writes the parts from pack.c in the order of the file, with checksums.
  */
 #include "cache/pack.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define PACKED_LEVEL 1 /* 8:1 of names of C++; higher ones win a tenth and take thrice the time */
+#define PACKED_LEVEL 1 /* 8:1 for names of C++; higher levels gain a tenth and take thrice the time */
 
 struct output {
     int fd;
@@ -39,7 +39,7 @@ static unsigned bits_for(uint32_t most)
     return most ? 32u - (unsigned)__builtin_clz(most) : 0;
 }
 
-/* How wide the numbers of scopes have to be. */
+/* Compute the widths of the scopes' numbers. */
 static void measure_scopes(const struct pack *pack, struct cache_head *head)
 {
     uint32_t name = 0, parent = 0, file = 0, line = 0, entry = 0;
@@ -55,7 +55,7 @@ static void measure_scopes(const struct pack *pack, struct cache_head *head)
     head->parent_bits = (uint8_t)bits_for(parent);
     head->file_bits = (uint8_t)bits_for(file);
     unsigned deep = bits_for(line);
-    if (bits_for(entry) > head->file_bits + deep) /* a function tells its entry instead */
+    if (bits_for(entry) > head->file_bits + deep) /* a function has its entry in their place */
         deep = bits_for(entry) - head->file_bits;
     head->line_bits = (uint8_t)deep;
     head->scope_wide = (uint8_t)((head->name_bits + head->file_bits + 7) / 8);
@@ -95,7 +95,7 @@ static bool put_pages(struct output *output, const struct pack *pack, struct cac
     return true;
 }
 
-/* Where each path lies: behind the names. */
+/* Write the position of each path, after the names. */
 static bool put_files(struct output *output, const struct pack *pack)
 {
     uint32_t *places = calloc(pack->paths.count, sizeof *places);
@@ -122,7 +122,8 @@ static bool put_scopes(struct output *output, const struct pack *pack, struct ca
     return true;
 }
 
-/* As they are, or packed where they are no more than allowed, and more than a third of the file: names of templates. */
+/* Write the texts. They are compressed if they are within the limit and more than a third of the file (names of
+ * templates). */
 static bool put_texts(struct output *output, const struct pack *pack, struct cache_head *head)
 {
     const struct written_texts *texts = &pack->queue.written.names;

@@ -1,7 +1,7 @@
 /*
- * writer_queue.c - a ring of parts. One thread fills a part, the other writes it; both wait by semaphores, and only
- * where the other is a whole ring behind or has nothing left. What the writer changes with every row is on its own
- * stack: it would share a line of memory with what the other reads with every row.
+ * writer_queue.c - a ring of parts. One thread fills a part, the other writes one. They wait on semaphores, the filler
+ * only if the ring is full, and the writer only if it is empty. The data that the writer changes with every row is on
+ * its own stack, so that it shares no cache line with data that the filler reads.
  */
 #include "cache/writer_queue.h"
 
@@ -17,10 +17,10 @@
 
 struct writer_queue_ring {
     pthread_t thread;
-    sem_t filled; /* parts that wait for the thread */
-    sem_t empty;  /* parts that can be filled beside the one that is */
+    sem_t filled; /* parts for the writer */
+    sem_t empty;  /* free parts, without the one being filled */
     struct written *written;
-    struct writer_queue_part *parts[PARTS]; /* the first is the queue's own */
+    struct writer_queue_part *parts[PARTS]; /* the first one is the queue's own */
     unsigned filling;
 };
 
@@ -40,7 +40,7 @@ static void write_texts(struct written *to, const struct writer_queue_text *text
     }
 }
 
-/* Write a part; it is empty then. */
+/* Write a part and empty it. */
 static void write_part(struct written *to, struct writer_queue_part *part)
 {
     struct pack_scope *scopes =

@@ -1,27 +1,27 @@
 /*
- * writer_queue.h - parts of a cache on their way from the code that numbers them to the code that writes them. Inside
- * cache/ only.
+ * writer_queue.h - parts of a cache on their way from the code that numbers them to the code that writes them. Internal
+ * to cache/.
  *
  *     pack --> [ parts: segments, scopes, texts ] --> blocks, scopes and texts one behind the other
  *
- * Finding numbers takes about as long as writing the numbered rows, and needs nothing of what was written. With a
- * thread of its own the writer runs beside the numbering; the output is the same.
+ * Finding numbers takes about as long as writing the numbered rows and needs none of the output. The writer may
+ * therefore have a thread of its own; the output is the same.
  */
 #ifndef MIRE_CACHE_WRITER_QUEUE_H
 #define MIRE_CACHE_WRITER_QUEUE_H
 
 #include "cache/blocks.h"
 
-#define MIRE_QUEUE_SEGMENTS 4096 /* of a part: some tenths of a millisecond's work */
+#define MIRE_QUEUE_SEGMENTS 4096 /* per part: some tenths of a millisecond of work */
 #define MIRE_QUEUE_SCOPES   2048
 #define MIRE_QUEUE_TEXTS    512
 
 struct pack_scope {
     uint32_t name;
-    uint32_t parent; /* 0: it is a function */
-    uint32_t file;   /* of the call */
+    uint32_t parent; /* 0: a function */
+    uint32_t file;   /* file of the call */
     uint32_t line;
-    uint32_t entry; /* of a function */
+    uint32_t entry; /* start of a function */
 };
 
 struct writer_queue_text {
@@ -39,7 +39,7 @@ struct writer_queue_part {
 };
 
 struct written {
-    bool failed; /* out of memory; what came from then on is lost */
+    bool failed; /* out of memory; later parts are lost */
     struct blocks blocks;
     struct {
         struct pack_scope *rows;
@@ -48,32 +48,32 @@ struct written {
     struct written_texts { /* each ends in a NUL */
         char *rows;
         size_t count, room;
-    } names, paths; /* once all are flushed: the paths behind the names */
+    } names, paths; /* after pack_flush: the paths follow the names */
 };
 
 struct writer_queue {
     struct writer_queue_part *filling;
-    struct written written;         /* the caller's once the queue has ended */
-    struct writer_queue_ring *ring; /* NULL: parts are written by whoever fills them */
+    struct written written;         /* the caller's after writer_queue_end */
+    struct writer_queue_ring *ring; /* NULL: the filling thread writes the parts */
 };
 
-/* False: out of memory. */
+/* Returns false out of memory. */
 bool writer_queue_init(struct writer_queue *queue);
 void writer_queue_fini(struct writer_queue *queue);
 
 /*
- * Make room for about so much before anything is added: what grows is moved, and the one who fills waits for that. What
- * it is short of grows all the same.
+ * Reserve about so much room before anything is added. Growing moves the rows while the filling thread waits. A low
+ * estimate is no error.
  */
 void writer_queue_reserve(struct writer_queue *queue, size_t segments, size_t scopes, size_t name_bytes);
 
-/* Write in a thread of its own from now on, if there is one to be had. Before anything is added. */
+/* Write in a thread of its own from now on, if one can be started. Before anything is added. */
 void writer_queue_begin_thread(struct writer_queue *queue);
 
-/* What is filled is written, and another part is to be filled. */
+/* Pass the filled part to the writer, and get an empty one. */
 void writer_queue_hand_over(struct writer_queue *queue);
 
-/* Everything is written, and the thread is gone. Nothing more is added. */
+/* Write everything and end the thread. Nothing may be added afterwards. */
 void writer_queue_end(struct writer_queue *queue);
 
 static inline void writer_queue_segment(struct writer_queue *queue, struct pack_segment segment)

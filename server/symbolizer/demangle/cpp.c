@@ -15,8 +15,8 @@
 
 #define MANGLED_MAX    8192
 #define PLAIN_MAX      16384
-#define REFERENCES_MAX 16        /* each doubles what a name stands for at most */
-#define LIMIT_NS       100000000 /* of processor time; of ceph-osd's half a million names none takes 1 ms */
+#define REFERENCES_MAX 16        /* each at most doubles the expansion */
+#define LIMIT_NS       100000000 /* limit of processor time; of ceph-osd's half a million names none takes 1 ms */
 
 struct printing {
     char plain[PLAIN_MAX + 1];
@@ -25,9 +25,9 @@ struct printing {
     sigjmp_buf full;
 };
 
-static __thread struct printing *limited; /* whose time runs */
+static __thread struct printing *limited; /* state of the name with a time limit */
 
-/* libiberty holds nothing while it reads and prints: its memory is its stack's. So it can be left at any point. */
+/* libiberty's memory is on the stack while it reads and prints, so siglongjmp may leave it at any point. */
 static void print(const char *text, size_t len, void *context)
 {
     struct printing *printing = context;
@@ -47,8 +47,8 @@ static void on_limit(int signal)
 }
 
 /*
- * Could it take long? A pack's expansion, "Dp", "sp" or "sZ", is searched through all that it refers back to, each time
- * anew; everything else ends with the room for text. Letters of an identifier may look like one.
+ * Returns true if a name could take long. A pack expansion, "Dp", "sp" or "sZ", is searched through everything it
+ * refers to, each time again. All other names end at the output limit. Letters of an identifier may match too.
  */
 static bool is_slow(const char *mangled)
 {
@@ -96,7 +96,7 @@ static bool print_in_time(struct printing *printing, const char *mangled, uint64
     timer_t timer;
     volatile bool printed = false;
 
-#ifdef __SANITIZE_THREAD__ /* its runtime holds signals back until the thread calls something */
+#ifdef __SANITIZE_THREAD__ /* its runtime delays signals until the thread makes a call */
     return false;
 #endif
     if (!limit_ns || !start_limit(&timer, limit_ns))

@@ -1,9 +1,10 @@
 /*
- * cpp.h - names of C++ in the Itanium ABI's mangling, and Rust's legacy names, which are such names with escapes.
+ * cpp.h - demangles C++ names of the Itanium ABI, and Rust's legacy names, which are C++ names with escapes. Internal
+ * to demangle/.
  *
- * Read by libiberty. A mangled name may refer back to what it said before, so one of 300 bytes can stand for gigabytes
- * of text, or for a tree that takes hours to search though it prints nothing. So printing ends when there is enough of
- * it, and a name that could take long is given up after some processor time.
+ * libiberty reads the names. A mangled name may refer back to its own parts, so a name of 300 bytes may expand to
+ * gigabytes of text, or to a tree that takes hours to search without output. Printing therefore ends at a limit of the
+ * output, and a potentially slow name is given up after a limit of processor time.
  */
 #ifndef MIRE_DEMANGLE_CPP_H
 #define MIRE_DEMANGLE_CPP_H
@@ -15,12 +16,12 @@
  * Demangle a name: "_ZN4shop4Cart3addEi" -> "shop::Cart::add(int)".
  *
  *   out      ended by a NUL unless 0 is returned; cut at room, and at 16 KiB
- *   len      bytes of the name; more than 8,192 are not read
- *   left_ns  processor time that names which could take long still have, of which one takes at most 0.1 s
+ *   len      bytes of the name; a name above 8,192 is rejected
+ *   left_ns  processor time left for potentially slow names, reduced by the time used; one name takes at most 0.1 s
  *
- * Returns bytes written, 0 if it is no such name or was given up.
+ * Returns bytes written; 0 if the text is no such name, or was given up.
  *
- * Where a name could take long the signal SIGRTMAX is used. Thread: any.
+ * Uses the signal SIGRTMAX for potentially slow names. Thread: any.
  */
 size_t cpp_demangle(char *out, size_t room, const char *name, size_t len, uint64_t *left_ns);
 

@@ -1,6 +1,6 @@
 /*
- * d.c - D's mangling (dlang.org/spec/abi.html): names with their lengths, templates' instances with their arguments,
- * types behind functions, references back into the name.
+ * d.c - reads D's mangling (dlang.org/spec/abi.html): names with their lengths, template instances with their
+ * arguments, types after functions, references back into the name.
  */
 #include "demangle/d.h"
 #include "demangle/d_walk.h"
@@ -50,7 +50,7 @@ static bool is_template(const struct walk *w)
     return begins(w, "__T") || begins(w, "__U");
 }
 
-/* Of the name that a Q here stands for, what it begins with. */
+/* Returns true if a name begins at the cursor, directly or by a back reference. */
 static bool is_name(const struct walk *w)
 {
     struct walk ahead = *w;
@@ -108,7 +108,7 @@ static void identifier(struct walk *w)
             instance(w);
             w->bad |= w->at != begin + len;
         } else if (len >= 4 && begins(w, "__S") && strspn(begin + 3, "0123456789") >= len - 3) {
-            w->at = begin + len; /* stands for a scope without a name */
+            w->at = begin + len; /* an unnamed scope */
             identifier(w);
         } else
             put_name(w, len);
@@ -125,7 +125,7 @@ static void instance(struct walk *w)
     walk_put(w, ")");
 }
 
-/* A symbol, in one of its three forms. */
+/* A symbol, in one of three forms. */
 static void symbol(struct walk *w)
 {
     struct walk ahead = *w;
@@ -135,7 +135,7 @@ static void symbol(struct walk *w)
     }
     if (is_digit(walk_peek(w)))
         (void)d_number(&ahead);
-    if (begins(&ahead, "_D")) { /* the length of all of it */
+    if (begins(&ahead, "_D")) { /* preceded by its total length */
         w->at = ahead.at;
         d_mangled(w);
         return;
@@ -191,7 +191,7 @@ static void template_arguments(struct walk *w)
     }
 }
 
-/* The function's type between two names; what looks like one may be the type of a variable, and is then left. */
+/* The function type between two names. If the text is a variable's type instead, nothing is consumed. */
 static void between(struct walk *w)
 {
     struct walk before = *w;
@@ -244,7 +244,7 @@ void d_mangled(struct walk *w)
     d_qualified(w);
     if (walk_take(w, 'Z') || walk_stopped(w))
         return;
-    w->silent = true; /* of a function what it returns, of a variable its type */
+    w->silent = true; /* the return type of a function, or the type of a variable */
     d_type(w);
     w->silent = silent;
 }

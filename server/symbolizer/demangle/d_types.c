@@ -1,4 +1,4 @@
-/* d_types.c - types. See d_walk.h. */
+/* d_types.c - reads types. See d_walk.h. */
 #include "demangle/d_walk.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ bool d_is_function(const struct walk *w)
     return walk_peek(w) && strchr("FUWVRY", walk_peek(w));
 }
 
-/* Walk over something without writing it. */
+/* Read something without writing it. */
 static void skip(struct walk *w, void (*walk)(struct walk *w))
 {
     bool silent = w->silent;
@@ -35,7 +35,7 @@ void d_modifiers(struct walk *w)
     }
 }
 
-/* pure, nothrow and others: N and a letter; Ng, Nh, Nk, Nn begin arguments. */
+/* pure, nothrow and others: N and a letter. Ng, Nh, Nk, Nn begin an argument. */
 static void attributes(struct walk *w)
 {
     while (w->end - w->at > 1 && w->at[0] == 'N' && strchr("abcdefijlm", w->at[1]))
@@ -93,7 +93,7 @@ void d_arguments(struct walk *w)
     walk_put(w, ")");
 }
 
-/* "int function(char)": what it returns comes last in the name, and first in what is written. */
+/* "int function(char)": the return type is last in the name and first in the output. */
 static void pointed(struct walk *w, const char *word, const char *modifiers)
 {
     const char *from = w->at;
@@ -161,7 +161,7 @@ static void delegate(struct walk *w)
 
 static void tuple(struct walk *w)
 {
-    if (walk_peek(w) >= '0' && walk_peek(w) <= '9') { /* as older compilers wrote it */
+    if (walk_peek(w) >= '0' && walk_peek(w) <= '9') { /* form of older compilers */
         uint64_t count = d_number(w);
         walk_put(w, "Tuple!(");
         for (uint64_t i = 0; i < count && !walk_stopped(w); i++) {
@@ -193,7 +193,7 @@ static bool basic(struct walk *w, char c)
     return false;
 }
 
-/* Behind N and z. */
+/* After N and z. */
 static void of_two_letters(struct walk *w, char first)
 {
     char c = walk_next(w);

@@ -1,4 +1,4 @@
-/* d_values.c - values of templates' arguments. See d_walk.h. */
+/* d_values.c - reads values of template arguments. See d_walk.h. */
 #include "demangle/d_walk.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static void integer(struct walk *w, char type)
     }
 }
 
-/* Digits to the base 16, a point behind the first, a P, the exponent; or a word. */
+/* Hex digits with a point after the first, a P, the exponent; or a word. */
 static void real(struct walk *w)
 {
     static const char *const words[] = {"NAN", "NINF", "INF"};

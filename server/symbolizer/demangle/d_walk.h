@@ -1,36 +1,38 @@
 /*
- * d_walk.h - the parts of a name of D, which refer to each other. Inside demangle/ only.
+ * d_walk.h - grammar rules of D's mangling that refer to each other. Internal to demangle/.
+ *
+ * Each function reads one rule at the cursor and writes the readable form.
  */
 #ifndef MIRE_DEMANGLE_D_WALK_H
 #define MIRE_DEMANGLE_D_WALK_H
 
 #include "demangle/walk.h"
 
-/* A number of decimal digits; none is 0 and bad. */
+/* A number of decimal digits; without a digit it is 0 and the name bad. */
 uint64_t d_number(struct walk *w);
 
-/* Behind a Q: where it leads, NULL if that is no place before it. */
+/* Read a back reference after a Q. Returns its target; NULL: not before the cursor. */
 const char *d_back(struct walk *w);
 
-/* std.stdio.File.write, with the types of arguments where they stand behind a name. */
+/* std.stdio.File.write, with argument types where they follow a name. */
 void d_qualified(struct walk *w);
 
-/* A whole name inside another, from _D on. */
+/* A complete name inside another, from _D on. */
 void d_mangled(struct walk *w);
 
-/* int[string] */
+/* A type: int[string] */
 void d_type(struct walk *w);
 
-/* Does a function's type begin here? */
+/* Returns true if a function type begins at the cursor. */
 bool d_is_function(const struct walk *w);
 
 /* Calling convention, attributes and arguments: "(int, char*)". */
 void d_arguments(struct walk *w);
 
-/* const, shared: of `this`, behind what they are of. */
+/* const, shared: modifiers of `this`, written after the function. */
 void d_modifiers(struct walk *w);
 
-/* The value of a template's argument, of a type that begins with that letter. */
+/* The value of a template argument, whose type begins with that letter. */
 void d_value(struct walk *w, char type);
 
 #endif

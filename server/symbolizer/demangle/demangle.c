@@ -1,5 +1,5 @@
 /*
- * demangle.c - which language wrote a name, by how it begins.
+ * demangle.c - determines the language of a name from its first bytes.
  */
 #include "demangle/demangle.h"
 #include "demangle/cpp.h"
@@ -23,12 +23,12 @@ static size_t mangled(char *out, size_t room, const char *name, size_t len, uint
 }
 
 /*
- * The function that a block of C or Objective-C is in, and what is behind it:
+ * The function that contains a block of C or Objective-C, and the rest after it:
  *
- *     __41-[Cart add:]_block_invoke_2    the number is how long the name is that follows
- *     __main_block_invoke                of a function of C
+ *     __41-[Cart add:]_block_invoke_2    the number is the length of the following name
+ *     __main_block_invoke                in a function of C
  *
- * False: it is none.
+ * Returns false if the name is no block.
  */
 static bool is_block(const char **inside, size_t *inside_len, const char *name, size_t len)
 {
@@ -71,8 +71,8 @@ static size_t block(char *out, size_t room, const char *name, size_t len, uint64
 }
 
 /*
- * gcc makes of a coroutine a function that takes its state: open(open(int)::_Z4openi.Frame*) [clone .actor]. What
- * stands before the state's name is the coroutine, as its programmer knows it. Returns the length.
+ * gcc compiles a coroutine to a function of its state: open(open(int)::_Z4openi.Frame*) [clone .actor]. The part before
+ * the state's name is the coroutine's name in the source. Returns the length.
  */
 static size_t without_frame(char *name, size_t len)
 {
@@ -84,7 +84,7 @@ static size_t without_frame(char *name, size_t len)
         return len;
     do
         open = memchr(open + 1, '(', (size_t)(begin - open - 1));
-    while (open && strncmp(name, open + 1, (size_t)(open - name)) != 0); /* else a bracket of the name itself */
+    while (open && strncmp(name, open + 1, (size_t)(open - name)) != 0); /* otherwise a bracket of the name itself */
     if (!open)
         return len;
     size_t inside = (size_t)(begin - open - 1);
@@ -101,7 +101,7 @@ size_t symbol_demangle(char *out, size_t room, const char *name)
 
 size_t symbol_demangle_within(char *out, size_t room, const char *name, uint64_t *left_ns)
 {
-    const char *llvm = strstr(name, ".llvm."); /* a number that differs from build to build */
+    const char *llvm = strstr(name, ".llvm."); /* followed by a number that differs between builds */
     size_t len = llvm ? (size_t)(llvm - name) : strlen(name);
     size_t written = mangled(out, room, name, len, left_ns);
     if (written)

@@ -1,5 +1,5 @@
 /*
- * demangle.h - names of linkers as people read them.
+ * demangle.h - makes linkers' names readable.
  *
  * Thread: any.
  */
@@ -10,18 +10,18 @@
 #include <stdint.h>
 
 /*
- * A name as people read it: those of C++, Rust, D and Swift demangled, blocks named by the function they are in, others
- * as they are. Swift's without types and modules, "closure #1 in Cart.add(_:)"; one that does not fit whole stays as it
- * is.
+ * Make a name readable. Names of C++, Rust, D and Swift are demangled, blocks get the name of the enclosing function,
+ * and other names are copied. Swift names have no types and modules, "closure #1 in Cart.add(_:)"; a Swift name that
+ * does not fit is copied mangled.
  *
- * Returns bytes written without the NUL; cuts at room, which is 1 or more.
+ * Returns bytes written without the NUL. The output is cut at room, which is 1 or more.
  */
 size_t symbol_demangle(char *out, size_t room, const char *name);
 
 /*
- * The same for many names: those of C++ that take long do so together no longer than a hostile file shall hold anybody.
+ * The same with a limit of processor time for all slow C++ names together.
  *
- *   left_ns  processor time they still have: what one took, 0.1 s at most, is taken off; at 0 they stay as they are
+ *   left_ns  processor time left, reduced by the time used, at most 0.1 s per name; at 0 slow names are copied mangled
  */
 size_t symbol_demangle_within(char *out, size_t room, const char *name, uint64_t *left_ns);
 

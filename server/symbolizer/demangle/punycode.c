@@ -23,7 +23,7 @@ static uint32_t adapt(uint32_t delta, uint32_t count, bool first)
     return k + (BASE - T_MIN + 1) * delta / (delta + SKEW);
 }
 
-/* One generalized number; false: it makes no sense. */
+/* Read one generalized number. Returns false if it is invalid. */
 static bool take_number(uint32_t *i, const char **at, const char *end, uint32_t bias)
 {
     uint32_t weight = 1;

@@ -1,4 +1,5 @@
-/* punycode.h - letters beyond ASCII in mangled names: RFC 3492, with _ for the delimiter. Inside demangle/ only. */
+/* punycode.h - decodes letters beyond ASCII in mangled names: RFC 3492, with _ as the delimiter. Internal to
+ * demangle/. */
 #ifndef MIRE_DEMANGLE_PUNYCODE_H
 #define MIRE_DEMANGLE_PUNYCODE_H
 
@@ -6,18 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MIRE_PUNYCODE_MAX 1024 /* code points of one name */
+#define MIRE_PUNYCODE_MAX 1024 /* limit of code points of a name */
 
 /*
- * Read a name. The digits beyond z are 0 to 9, as Rust writes them, or A to J, as Swift does.
+ * Decode a name. The digits after z are 0 to 9, as in Rust, or A to J, as in Swift.
  *
  *   points  room for MIRE_PUNYCODE_MAX
  *
- * Returns false if it makes no sense, or is too long.
+ * Returns false if the name is invalid or too long.
  */
 bool punycode_read(uint32_t *points, uint32_t *count_out, const char *text, size_t len);
 
-/* A code point in UTF-8, at most 4 bytes, without a NUL. Returns where it ends. */
+/* Write a code point in UTF-8, at most 4 bytes, without a NUL. Returns the end of the output. */
 char *punycode_put(char *to, uint32_t point);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * rust.c - the escapes are those of rustc's legacy symbol mangling (compiler/rustc_symbol_mangling/src/legacy.rs).
+ * rust.c - decodes the escapes of rustc's legacy symbol mangling (compiler/rustc_symbol_mangling/src/legacy.rs).
  */
 #include "demangle/rust.h"
 #include "demangle/punycode.h"
@@ -17,7 +17,7 @@ static const struct {
     {"$GT$", '>'}, {"$LP$", '('}, {"$RP$", ')'}, {"$C$", ','},
 };
 
-/* One escape, written to `to` in UTF-8: its length, 0 if there is none here. It is longer than what it stands for. */
+/* Decode one escape to UTF-8, which is shorter. Returns the escape's length; 0: none here. */
 static size_t unescape(char **to, const char *at)
 {
     for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
@@ -40,7 +40,7 @@ static size_t unescape(char **to, const char *at)
 
 size_t rust_suffix(const char *name, size_t len)
 {
-    static const char hash[] = "17h"; /* and 16 digits, E, and the suffix */
+    static const char hash[] = "17h"; /* then 16 digits, E, and the suffix */
     const char *at = name;
     const char *end = name + len;
     while ((at = memmem(at, (size_t)(end - at), hash, sizeof hash - 1))) {
@@ -65,7 +65,7 @@ bool rust_clean(char *name)
         if (used) {
             at += used;
         } else if (at[0] == '_' && at[1] == '$' && begins) {
-            at++; /* keeps an escape from beginning an identifier */
+            at++; /* separates an escape from the start of an identifier */
         } else if (at[0] == '.' && at[1] == '.') {
             *to++ = ':';
             *to++ = ':';

@@ -1,11 +1,11 @@
 /*
- * rust_v0.c - rustc's symbol mangling of version 0 (RFC 2603): a grammar with references back into the name, walked
- * once and written out as it is met.
+ * rust_v0.c - reads rustc's symbol mangling of version 0 (RFC 2603), a grammar with references back into the name. The
+ * name is read once and written at the same time.
  *
  *     _RINvMs_Cs12_4shopNtB5_3Job3runlE       <shop::Job>::run::<i32>
  *
- * A name that exceeds a bound of the walk is cut, one that breaks the grammar is none. Crates' hashes, which differ
- * from build to build, are left out.
+ * A name that exceeds a limit of the walk is cut; one that breaks the grammar is rejected. Hashes of crates differ
+ * between builds and are not written.
  */
 #include "demangle/rust.h"
 #include "demangle/rust_walk.h"
@@ -16,7 +16,7 @@ static void type(struct walk *w);
 static void constant(struct walk *w);
 static void path(struct walk *w);
 
-/* Where an implementation stands: of no interest beside what it implements. */
+/* The path of an implementation; the implemented trait or type is written instead. */
 static void skip_impl_path(struct walk *w)
 {
     bool silent = w->silent;
@@ -53,7 +53,7 @@ static void nested(struct walk *w)
     walk_put(w, "}");
 }
 
-/* Count from the innermost binder: 'a is the outermost one's first. */
+/* Lifetimes count from the innermost binder; 'a is the first of the outermost. */
 static void lifetime(struct walk *w, uint64_t index)
 {
     uint64_t depth = w->lifetimes - index;
@@ -82,7 +82,7 @@ static void argument(struct walk *w)
         type(w);
 }
 
-/* Items up to E, with commas between. Returns how many. */
+/* Items up to E, separated by commas. Returns their number. */
 static size_t list(struct walk *w, void (*item)(struct walk *w))
 {
     size_t count = 0;
@@ -94,7 +94,7 @@ static size_t list(struct walk *w, void (*item)(struct walk *w))
     return count;
 }
 
-/* What stands inside a type names no value. */
+/* A path inside a type names no value. */
 static void of_type(struct walk *w, void (*walk)(struct walk *w))
 {
     bool value = w->value;
@@ -103,7 +103,7 @@ static void of_type(struct walk *w, void (*walk)(struct walk *w))
     w->value = value;
 }
 
-/* `open`: generic arguments stay open, for a trait object to add to. Returns whether they did. */
+/* With `open`, generic arguments are left open for a trait object's bindings. Returns true if they were. */
 static bool path_open(struct walk *w, bool open)
 {
     bool left = false;
@@ -205,7 +205,7 @@ static void trait_object(struct walk *w)
     for (size_t count = 0; !walk_stopped(w) && !walk_take(w, 'E'); count++) {
         if (count)
             walk_put(w, " + ");
-        /* An 'I' inside a reference would have to stay open too; it is closed, and its bindings follow. */
+        /* An 'I' inside a reference is closed, and its bindings follow in brackets of their own. */
         bool open = w->at < w->end && *w->at == 'I' && path_open(w, true);
         if (!open)
             path(w);
@@ -301,7 +301,7 @@ static void compound_type(struct walk *w, char tag)
         walk_back(w, type);
         return;
     default:
-        w->at--; /* a named type is its path */
+        w->at--; /* a named type is a path */
         path(w);
     }
 }
@@ -322,7 +322,7 @@ static void type(struct walk *w)
     w->depth--;
 }
 
-/* Hex digits up to _, as a number if 64 bits hold it. */
+/* Hex digits up to _, written as a number if it has at most 64 bits. */
 static void constant_number(struct walk *w, char tag)
 {
     const char *digits = w->at;
@@ -362,7 +362,7 @@ static void constant(struct walk *w)
             walk_put(w, "-");
         constant_number(w, tag);
     } else {
-        w->bad = true; /* constants of other types have no names that people read */
+        w->bad = true; /* constants of other types have no readable names */
     }
     w->depth--;
 }

@@ -60,7 +60,7 @@ struct identifier walk_identifier(struct walk *w)
     return id;
 }
 
-/* Letters beyond ASCII. False: what stands there is none. */
+/* Letters beyond ASCII. Returns false if they are invalid. */
 static bool put_letters(struct walk *w, const struct identifier *id)
 {
     uint32_t points[MIRE_PUNYCODE_MAX], count;

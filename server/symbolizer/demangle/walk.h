@@ -1,9 +1,8 @@
 /*
- * walk.h - a walk over a mangled name, from its beginning: what is read, and what is written of it. Inside symbols/
- * only.
+ * walk.h - a cursor over a mangled name, and its readable output. Internal to demangle/.
  *
- * References can make a short name stand for endless text, so depth, steps and output are bounded; a walk that meets a
- * bound is cut, one that breaks the grammar is bad, and after either nothing is read or written.
+ * References may make a short name expand without end, so depth, steps and output are limited. A walk that reaches a
+ * limit is cut, and one that breaks the grammar is bad. After either it neither reads nor writes.
  */
 #ifndef MIRE_DEMANGLE_WALK_H
 #define MIRE_DEMANGLE_WALK_H
@@ -13,7 +12,7 @@
 #include <stdint.h>
 
 struct walk {
-    const char *begin; /* references count from here */
+    const char *begin; /* base of references */
     const char *at;
     const char *end;
     char *out;
@@ -21,27 +20,27 @@ struct walk {
     size_t room;
     unsigned depth;
     unsigned steps;
-    unsigned lifetimes; /* of Rust: bound by the binders around */
-    bool bad;           /* no such name */
-    bool cut;           /* a bound was met */
-    bool silent;        /* walk without writing */
-    bool value;         /* of Rust: a path here names a value, its arguments stand behind :: */
+    unsigned lifetimes; /* of Rust: lifetimes bound by enclosing binders */
+    bool bad;           /* no valid name */
+    bool cut;           /* a limit was reached */
+    bool silent;        /* read without writing */
+    bool value;         /* of Rust: the path names a value, so its arguments follow :: */
 };
 
 bool walk_stopped(const struct walk *w);
 
-/* One level deeper; the caller takes it off w->depth again. False: stop here. */
+/* Enter one level; the caller decrements w->depth afterwards. Returns false if the walk must stop. */
 bool walk_enter(struct walk *w);
 
-/* Write. */
+/* Write text. */
 void walk_bytes(struct walk *w, const char *text, size_t len);
 void walk_put(struct walk *w, const char *text);
 void walk_number(struct walk *w, uint64_t value);
 
-/* The next character, not passed; '\0' where the walk ends. */
+/* The next character, without moving; '\0' at the end. */
 char walk_peek(const struct walk *w);
 
-/* The next character, which must be there; the next one if it is `c`. */
+/* Read the next character, which must exist; or the next one only if it is `c`. */
 char walk_next(struct walk *w);
 bool walk_take(struct walk *w, char c);
 

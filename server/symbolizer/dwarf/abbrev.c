@@ -1,6 +1,6 @@
 /*
- * abbrev.c - compiles tables of .debug_abbrev. Units that share a table and a shape share what it compiles to. Most
- * have one of their own, so threads take them one after the other.
+ * abbrev.c - compiles tables of .debug_abbrev. Units that share a table and a shape share the compiled steps. Most
+ * units have a table of their own, so threads take one table after another.
  */
 #include "dwarf/unit.h"
 
@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define CODES_MAX      1000000u /* honest tables count their codes up from 1 */
+#define CODES_MAX      1000000u /* honest tables number their codes from 1 */
 #define THREADS_MAX    15
-#define WORTH_A_THREAD 64 /* tables: a millisecond */
+#define WORTH_A_THREAD 64 /* tables that a thread pays for: about a millisecond */
 
 static enum attribute attribute_of(uint64_t name)
 {
@@ -188,7 +188,7 @@ bool step_of_form(struct unit_step *out, uint64_t form, const struct unit *shape
     }
 }
 
-/* Bytes a step always takes, -1: they vary. */
+/* Bytes that a step always takes; -1: variable. */
 static int width_of(const struct unit_step *step)
 {
     switch (step->operation) {
@@ -216,7 +216,7 @@ static bool add_step(struct abbrevs *table, struct abbrev *abbrev, struct unit_s
 {
     int width = width_of(&step);
     struct unit_step *last = abbrev->step_count ? &table->steps.rows[table->steps.count - 1] : NULL;
-    if (step.attribute == AT_NONE && width >= 0) { /* nobody asks for it */
+    if (step.attribute == AT_NONE && width >= 0) { /* unused attribute */
         if (!width)
             return true;
         step = (struct unit_step){STEP_SKIP, AT_NONE, (uint16_t)width};
@@ -232,12 +232,12 @@ static bool add_step(struct abbrevs *table, struct abbrev *abbrev, struct unit_s
     return true;
 }
 
-/* The attributes of one abbreviation, up to their end. False: damaged, or out of memory. */
+/* Compile the attributes of one abbreviation. Returns false if it is damaged, or out of memory. */
 static bool compile(struct abbrevs *table, struct abbrev *abbrev, const uint8_t **at, const uint8_t *end,
                     const struct unit *shape)
 {
     const uint8_t *p = *at;
-    int32_t bytes = 0; /* before this attribute, while that is known */
+    int32_t bytes = 0; /* offset of this attribute in the entry; -1: variable */
     uint32_t most = 0;
     abbrev->first_step = (uint32_t)table->steps.count;
     for (;;) {
@@ -285,7 +285,7 @@ static bool set_row(struct abbrevs *table, uint64_t code, const struct abbrev *a
     return true;
 }
 
-/* What the form of an attribute depends on, and where the table lies. */
+/* The offset of the table, and the properties of a unit that forms depend on. */
 static uint64_t key_of(uint64_t offset, const struct unit *shape)
 {
     return offset * 8 + (shape->version <= 2) * 4 + (shape->address_size == 8) * 2 + (shape->offset_size == 8);
@@ -304,7 +304,7 @@ static void empty_table(struct abbrevs *table)
     *table = (struct abbrevs){.key = table->key};
 }
 
-/* A damaged one is empty. */
+/* Compile one table; a damaged table becomes empty. */
 static void compile_table(struct abbrevs *table, const struct section *section)
 {
     const struct unit shape = shape_of(table->key);
@@ -372,7 +372,7 @@ const struct abbrevs *abbrevs_want(struct dwarf *dwarf, uint64_t offset, const s
 
 struct compiling {
     const struct dwarf *dwarf;
-    atomic_size_t next; /* table; any thread, relaxed */
+    atomic_size_t next; /* next table; any thread, relaxed */
 };
 
 static void *compile_some(void *context)

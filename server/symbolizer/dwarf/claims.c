@@ -1,8 +1,9 @@
 /*
- * claims.c - a hash of ranges to the lowest unit that came. Relaxed order is enough: no other memory hangs on it.
+ * claims.c - a hash table from a range to the lowest unit that claimed it. Relaxed order is enough: no other memory
+ * depends on a claim.
  *
- * A row is claimed without being read before: of memory that is new a read gets a page of zeros that all share, and the
- * write behind it then stops every thread for its own.
+ * A row is claimed without a read before the write. A read of new memory would map the shared zero page, and the write
+ * after it would then interrupt every thread to replace the page.
  */
 #include "dwarf/claims.h"
 
@@ -10,12 +11,12 @@
 #include <stdlib.h>
 
 #define PROBES_MAX   16
-#define BYTES_OF_ONE 512 /* of .debug_info for a function, about */
+#define BYTES_OF_ONE 512 /* average bytes of .debug_info for a function */
 #define ROOM_MAX     (1u << 22)
 
 struct claim {
     _Atomic uint64_t range; /* low << 32 | bytes; 0: free */
-    _Atomic uint32_t unit;  /* plus one; 0: being claimed */
+    _Atomic uint32_t unit;  /* unit plus one; 0: being claimed */
 };
 
 struct claims {

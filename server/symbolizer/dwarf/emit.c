@@ -1,11 +1,11 @@
 /*
- * emit.c - scopes from the left, line rows from the right, segments out.
+ * emit.c - combines painted scopes and line rows into segments.
  *
  *     painted   [ f      ][ g in f ][ f        ]
  *     rows      [ 3 ][ 4       ][ 9 ][ 5       ]
- *     segments  [f:3][f:4][g:4 ][g:9][f:5      ]     what is equal to the segment before it is that segment
+ *     segments  [f:3][f:4][g:4 ][g:9][f:5      ]     a segment equal to the one before it extends that segment
  *
- * Both come in order of address, so the rows are gone through once.
+ * Both inputs are sorted by address, so the rows are read once.
  */
 #include "dwarf/worker.h"
 
@@ -13,14 +13,14 @@
 
 #include <stdlib.h>
 
-#define PATH_ROOM 8192 /* bytes of a path; the file of a longer one stays unknown */
+#define PATH_ROOM 8192 /* limit of a path, bytes; the file of a longer path is unknown */
 
 struct emitter {
     struct unit_reading *reading;
     size_t sequence;
-    size_t row;            /* in it */
-    struct dwarf_run *run; /* that may go on; NULL: none */
-    bool bare;             /* it has no functions */
+    size_t row;            /* row in the sequence */
+    struct dwarf_run *run; /* run that may be extended; NULL: none */
+    bool bare;             /* the run has no functions */
     bool failed;
 };
 
@@ -38,7 +38,7 @@ static uint32_t file_of(struct emitter *e, uint32_t file)
     return worker->file_ids[index];
 }
 
-/* The harvest's scope of a local, plus one. Its parents come before it. */
+/* The scope of a local in the harvest, plus one. Its parents are added before it. */
 static uint32_t scope_of(struct emitter *e, uint32_t local_number)
 {
     struct dwarf_worker *worker = e->reading->worker;
@@ -100,7 +100,7 @@ static void add_segment(struct emitter *e, uint32_t high, struct dwarf_segment s
     e->run->count++;
 }
 
-/* Segments of [low, high), which lies in one sequence, from row e->row on. */
+/* Add the segments of [low, high), which lies in one sequence, from row e->row on. */
 static void add_rows(struct emitter *e, const struct line_sequence *sequence, uint32_t low, uint32_t high,
                      uint32_t scope)
 {
@@ -118,7 +118,7 @@ static void add_rows(struct emitter *e, const struct line_sequence *sequence, ui
     }
 }
 
-/* Segments of one painted piece; without a scope only where there are rows. */
+/* Add the segments of one painted piece; without a scope only where there are rows. */
 static void add_piece(struct emitter *e, uint32_t low, uint32_t high, uint32_t scope)
 {
     const struct lines *lines = &e->reading->worker->lines;

@@ -1,5 +1,5 @@
 /*
- * harvest.c - reads one unit: entries, then lines, then both together.
+ * harvest.c - reads one unit: its entries, then its lines, then combines both.
  */
 #include "dwarf/worker.h"
 
@@ -9,7 +9,7 @@
 
 #define PATHS_BYTES_MAX (1ull << 30)
 
-/* What the unit says is its code, or else what its lines cover: there lines are believed outside of functions. */
+/* Paint the unit's own ranges, or without them those of its line table. Lines outside functions are used only there. */
 static bool paint_unit(struct unit_reading *reading)
 {
     struct dwarf_worker *worker = reading->worker;

@@ -1,5 +1,5 @@
 /*
- * intern.c - paths and names by number, each once in a harvest.
+ * intern.c - numbers paths and names; each is in a harvest once.
  */
 #include "dwarf/worker.h"
 
@@ -31,7 +31,7 @@ static uint64_t hash_place(const char *name)
     return mix((uintptr_t)name);
 }
 
-/* Half of the table stays free. False: out of memory. */
+/* Keep half of the table free. Returns false out of memory. */
 static bool make_room(uint32_t **table, size_t *room, const char *const *rows, size_t count,
                       uint64_t (*hash_of)(const char *text))
 {

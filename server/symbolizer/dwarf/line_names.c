@@ -1,11 +1,11 @@
 /*
- * line_names.c - directories and files of a line table, and the paths they make together.
+ * line_names.c - reads the directories and files of a line table, and joins them to paths.
  */
 #include "dwarf/line_program.h"
 
 #include "base/grow.h"
 
-#define FORMATS_MAX 16 /* properties of one file or directory in a DWARF 5 table */
+#define FORMATS_MAX 16 /* properties of a file or directory in a DWARF 5 table */
 #define PATH_PARTS  3
 
 enum { CONTENT_PATH = 1, CONTENT_DIRECTORY };
@@ -36,7 +36,7 @@ bool line_file_add(struct lines *lines, const char *name, uint64_t directory)
     return true;
 }
 
-/* Lists of directories and files up to DWARF 4. 0, 1: damaged, -1: out of memory. */
+/* Read the lists of directories and files up to DWARF 4. Returns 0, 1: damaged, -1: out of memory. */
 static int read_names_old(struct line_program *program)
 {
     const struct hidden *hidden = program->shape.dwarf->object->hidden;
@@ -56,7 +56,7 @@ static int read_names_old(struct line_program *program)
     return name ? 0 : 1;
 }
 
-/* One list of DWARF 5. */
+/* Read one list of DWARF 5. */
 static int read_names_new(struct line_program *program, bool directories)
 {
     struct unit_step steps[FORMATS_MAX];
@@ -73,7 +73,7 @@ static int read_names_new(struct line_program *program, bool directories)
                              : contents[i] == CONTENT_DIRECTORY ? AT_DIRECTORY
                                                                 : AT_NONE;
         if (steps[i].attribute == AT_NONE)
-            steps[i].attribute = AT_DECLARATION; /* fetched, and not looked at */
+            steps[i].attribute = AT_DECLARATION; /* fetched and ignored */
     }
     struct abbrevs table = {.steps = {.rows = steps}};
     struct abbrev abbrev = {.step_count = (uint16_t)format_count};
@@ -85,7 +85,7 @@ static int read_names_new(struct line_program *program, bool directories)
             return 1;
         const uint8_t *before = program->p;
         program->p = die_read(&die, before, program->end, &program->shape, &abbrev);
-        if (!program->p || program->p == before) /* damaged, or entries of no bytes, of which there is no end */
+        if (!program->p || program->p == before) /* damaged, or an endless list of empty entries */
             return 1;
         const char *name =
             die_has(&die, AT_NAME) ? value_text(&program->shape, die.form[AT_NAME], die.raw[AT_NAME]) : NULL;
@@ -130,7 +130,7 @@ size_t lines_path(char *out, size_t room, const struct lines *lines, const struc
     bool old = lines->version < 5;
     const char *directory = "";
     if (!is_absolute(row->name)) {
-        /* Number 0 is the directory the compiler ran in: up to DWARF 4 it is not in the list, from 5 on it is. */
+        /* Directory 0 is the compiler's working directory. It is in the list from DWARF 5 on. */
         uint64_t number = old ? row->directory - 1 : row->directory;
         if (number < lines->directories.count)
             directory = lines->directories.rows[number];

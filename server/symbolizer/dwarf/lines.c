@@ -1,8 +1,8 @@
 /*
  * lines.c - runs the line number program of a unit.
  *
- * An opcode never takes more bytes than the pad, so its place is checked once. Of rows at one address the last one
- * holds; a row that changes neither file nor line says nothing new.
+ * An opcode never takes more bytes than the pad, so its position is checked once. The last of several rows at one
+ * address wins. A row with the file and line of the row before it is dropped.
  */
 #include "dwarf/line_program.h"
 
@@ -17,7 +17,7 @@ enum { END_SEQUENCE = 1, SET_ADDRESS, DEFINE_FILE };
 static bool add_row(struct line_program *program)
 {
     struct lines *lines = program->lines;
-    if (lines->rows.count == program->first) { /* the first one of a sequence */
+    if (lines->rows.count == program->first) { /* the first row of a sequence */
         uint32_t ignored;
         program->origin = program->address;
         program->dropped =
@@ -30,7 +30,7 @@ static bool add_row(struct line_program *program)
     if (lines->rows.count > program->first) {
         struct line_row *last = &lines->rows.rows[lines->rows.count - 1];
         if (offset < last->at || offset > program->shape.dwarf->limit)
-            return true; /* goes backwards, or too far */
+            return true; /* backwards, or beyond the limit */
         if (last->at == row.at) {
             *last = row;
             return true;
@@ -65,7 +65,7 @@ static bool end_sequence(struct line_program *program)
     return true;
 }
 
-/* 0, 1: damaged, -1: out of memory. */
+/* Returns 0, 1: damaged, -1: out of memory. */
 static int run_extended(struct line_program *program)
 {
     uint64_t len = load_uleb(&program->p);
@@ -142,7 +142,7 @@ static int run(struct line_program *program)
     return 0;
 }
 
-/* Up to the lists of names. 1: damaged. */
+/* Read the header up to the lists of names. Returns 1 if it is damaged. */
 static int read_head(struct line_program *program, const struct section *section, uint64_t at)
 {
     const uint8_t *p = section->bytes + at;
@@ -167,10 +167,10 @@ static int read_head(struct line_program *program, const struct section *section
         program->shape.address_size = p[0];
         p += 2;
     }
-    p += program->shape.offset_size; /* length of the rest of the header: told again by the lists */
+    p += program->shape.offset_size; /* length of the rest of the header */
     program->least = *p++;
-    p += program->lines->version >= 4; /* operations of an instruction: one, but on VLIW machines */
-    p++;                               /* whether rows are statements by default */
+    p += program->lines->version >= 4; /* operations per instruction; 1 except on VLIW machines */
+    p++;                               /* default of "row is a statement" */
     program->line_base = (int8_t)*p++;
     program->line_range = *p++;
     program->opcode_base = *p++;
@@ -180,7 +180,7 @@ static int read_head(struct line_program *program, const struct section *section
            (program->shape.address_size != 4 && program->shape.address_size != 8);
 }
 
-/* By address; what overlaps is cut, the lower one holds. */
+/* Sort the sequences by address. An overlap is cut off the higher one. */
 static bool settle(struct lines *lines)
 {
     size_t count = lines->sequences.count;

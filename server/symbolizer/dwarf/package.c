@@ -1,10 +1,10 @@
 /*
- * package.c - where the pieces of each unit lie in a package of split files (.dwp), by .debug_cu_index.
+ * package.c - reads .debug_cu_index of a package of split files (.dwp).
  *
  *     version, columns, units, slots   u32 each
  *     ids      slots * u64             a hash table; 0 and row 0: free
- *     rows     slots * u32             which row below, from 1
- *     columns  u32 each                what a column tells of: 1 info, 3 abbrev, 6 str_offsets, 8 rnglists
+ *     rows     slots * u32             number of the row below, from 1
+ *     columns  u32 each                section of a column: 1 info, 3 abbrev, 6 str_offsets, 8 rnglists
  *     offsets  units * columns * u32
  *     sizes    units * columns * u32
  */

@@ -1,5 +1,5 @@
 /*
- * ranges.c - the addresses of an entry: low and high, or a list in .debug_ranges (to DWARF 4) or .debug_rnglists.
+ * ranges.c - reads the ranges of an entry: low and high, or a list in .debug_ranges (to DWARF 4) or .debug_rnglists.
  */
 #include "dwarf/unit.h"
 
@@ -62,7 +62,7 @@ static bool next_old(uint64_t *low_out, uint64_t *high_out, struct range_walk *w
     return false;
 }
 
-/* One entry of a new list, at most 1 + 2 * MIRE_LEB_MAX bytes. 1: it is a range, 0: it is not, -1: the list ends. */
+/* Read an entry of a new list, at most 1 + 2 * MIRE_LEB_MAX bytes. Returns 1: a range, 0: no range, -1: end of list. */
 static int entry_new(uint64_t *low, uint64_t *high, struct range_walk *walk, const uint8_t **at)
 {
     const struct unit *unit = walk->unit;

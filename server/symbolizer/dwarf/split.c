@@ -1,8 +1,8 @@
 /*
- * split.c - units whose entries lie in a split file, laid under the skeletons of the program.
+ * split.c - attaches the units of split files to the skeleton units of the program.
  *
- * The program keeps what the linker has to fill in: addresses, ranges of the whole unit, lines. A split unit takes
- * those from the program's sections, which stand in its object for its own from then on.
+ * The program keeps the data that the linker relocates: addresses, the ranges of the whole unit, lines. A split unit
+ * reads them from the program's sections, which replace its object's own.
  */
 #include "dwarf/claims.h"
 #include "dwarf/unit.h"
@@ -18,7 +18,7 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* List the skeletons by id, once. False: out of memory. */
+/* List the skeleton units by id, once. Returns false out of memory. */
 static bool list_skeletons(struct dwarf *dwarf)
 {
     if (dwarf->skeletons)
@@ -36,7 +36,7 @@ static bool list_skeletons(struct dwarf *dwarf)
 static void lay_under(struct unit *skeleton, struct unit *unit)
 {
     if (skeleton->split)
-        return; /* given twice */
+        return; /* a duplicate */
     unit->addr_base = skeleton->addr_base;
     unit->ranges_base = skeleton->split_ranges_base;
     unit->low = skeleton->low;
@@ -59,7 +59,7 @@ const char *dwarf_add_split(struct dwarf *dwarf, struct object *object)
     const char *wrong = dwarf_open(&split, object, NULL, dwarf->base, 1);
     if (wrong)
         return wrong;
-    claims_free(split->claims); /* the program's count */
+    claims_free(split->claims); /* the program's claims are used */
     split->claims = NULL;
     for (size_t i = 0; i < split->units.count; i++) {
         struct unit *unit = &split->units.rows[i];

@@ -1,5 +1,5 @@
 /*
- * unit.c - the list of units, and what the values of entries mean.
+ * unit.c - lists units and interprets the values of entries.
  */
 #include "dwarf/unit.h"
 #include "dwarf/claims.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define UNIT_TYPE       2 /* of DWARF 5: DW_UT_... */
+#define UNIT_TYPE       2 /* DW_UT_... of DWARF 5 */
 #define UNIT_PARTIAL    3
 #define UNIT_SKELETON   4
 #define UNIT_SPLIT      5
@@ -96,7 +96,7 @@ bool value_address(uint64_t *out, const struct unit *unit, uint16_t form, uint64
     return false;
 }
 
-/* The unit whose entries hold an offset. */
+/* The unit whose entries contain an offset. */
 static const struct unit *unit_of(const struct dwarf *dwarf, uint64_t at)
 {
     size_t low = 0;
@@ -212,7 +212,7 @@ const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, 
     return p + len;
 }
 
-/* What the first entry says about the whole unit. False: it is damaged. */
+/* Read the properties of the unit from its first entry. Returns false if it is damaged. */
 static bool read_root(struct unit *unit, const struct package_piece *piece)
 {
     struct die die;
@@ -254,7 +254,7 @@ static bool read_root(struct unit *unit, const struct package_piece *piece)
     return true;
 }
 
-/* The header of the unit at *at, which moves behind the unit. False: there is nothing that can be read there. */
+/* Read the header of the unit at *at, and move *at to the unit's end. Returns false if the unit is unreadable. */
 static bool read_header(struct unit *unit, uint64_t *abbrevs_out, uint64_t *at, const struct section *info)
 {
     const uint8_t *begin = info->bytes + *at;
@@ -293,7 +293,7 @@ static bool read_header(struct unit *unit, uint64_t *abbrevs_out, uint64_t *at, 
     return unit->first < unit->end;
 }
 
-/* List them by their headers, each with the table it wants. */
+/* List the units by their headers, and request the abbreviations of each. */
 static const char *list_units(struct dwarf *dwarf)
 {
     const struct section *info = &dwarf->object->sections[MIRE_SECTION_INFO];
@@ -302,16 +302,16 @@ static const char *list_units(struct dwarf *dwarf)
         uint64_t abbrevs;
         uint64_t before = at;
         bool good = read_header(&unit, &abbrevs, &at, info);
-        bool empty = unit.end && unit.first == unit.end; /* as some linkers leave */
+        bool empty = unit.end && unit.first == unit.end; /* left by some linkers */
         good = good && unit.version && (unit.address_size == 4 || unit.address_size == 8);
         dwarf->lost_units += !good && !empty;
         if (at == before)
-            break; /* what follows cannot be found */
+            break; /* the end of the unit is unknown */
         if (!good)
             continue;
         const struct package_piece *piece = package_at(&dwarf->package, unit.at);
         if (dwarf->package.count && !piece)
-            continue; /* of types */
+            continue; /* a type unit */
         unit.abbrevs = abbrevs_want(dwarf, abbrevs + (piece ? piece->abbrev : 0), &unit);
         if (!unit.abbrevs || !GROW(&dwarf->units))
             return "needs more memory than there is";
@@ -320,7 +320,7 @@ static const char *list_units(struct dwarf *dwarf)
     return NULL;
 }
 
-/* Their first entries; a unit whose table is damaged is passed over. */
+/* Read the first entry of each unit. A unit whose abbreviations are damaged is skipped. */
 static void read_roots(struct dwarf *dwarf)
 {
     size_t kept = 0;
@@ -349,7 +349,7 @@ const char *dwarf_open(struct dwarf **out, const struct object *object, const st
     const char *wrong =
         dwarf->claims && package_read(&dwarf->package, index) ? NULL : "needs more memory than there is";
     if (!wrong && object->split && index->len && !dwarf->package.count)
-        wrong = "has a damaged index"; /* whose units would be taken to begin where the first one's pieces do */
+        wrong = "has a damaged index"; /* all its units would use the offsets of the first one */
     if (!wrong)
         wrong = list_units(dwarf);
     if (!wrong) {

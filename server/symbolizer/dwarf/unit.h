@@ -1,9 +1,9 @@
 /*
- * unit.h - units, and the entries (DIEs) in them. Inside dwarf/ only.
+ * unit.h - units and their entries (DIEs). Internal to dwarf/.
  *
- * Each abbreviation is compiled into steps: runs of attributes nobody asks for become one skip, the others are fetched
- * raw and understood only when they are used. An entry's steps of bounded length never exceed MIRE_OBJECT_PAD together,
- * and those of unbounded length check themselves: so one check an entry is enough.
+ * Each abbreviation is compiled into steps. A run of unused attributes becomes one skip; the others are fetched raw and
+ * interpreted only when used. The steps of bounded length of one entry never exceed MIRE_OBJECT_PAD together, and the
+ * steps of unbounded length check themselves. One check per entry is therefore enough.
  */
 #ifndef MIRE_DWARF_UNIT_H
 #define MIRE_DWARF_UNIT_H
@@ -13,15 +13,15 @@
 
 #include "base/bytes.h"
 
-enum entry_kind { /* what an entry means to us */
+enum entry_kind { /* use of an entry */
                   KIND_OTHER,
                   KIND_FUNCTION,
                   KIND_INLINED,
-                  KIND_TYPE, /* holds no code unless inside a function */
+                  KIND_TYPE, /* contains code only inside a function */
                   KIND_UNIT,
 };
 
-enum attribute { /* those that are read */
+enum attribute { /* attributes that are read */
                  AT_NONE,
                  AT_SIBLING,
                  AT_NAME,
@@ -45,7 +45,7 @@ enum attribute { /* those that are read */
                  AT_COUNT
 };
 
-enum form { /* as in DWARF; the ones that have to be told apart after fetching */
+enum form { /* DW_FORM_... that matter after fetching */
             FORM_ADDR = 0x01,
             FORM_STRING = 0x08,
             FORM_STRP = 0x0e,
@@ -73,44 +73,44 @@ enum form { /* as in DWARF; the ones that have to be told apart after fetching *
 };
 
 enum operation {
-    STEP_SKIP, /* `arg` bytes */
-    STEP_LEB,  /* and these fetch if the attribute is asked for */
+    STEP_SKIP, /* skips `arg` bytes */
+    STEP_LEB,  /* from here on: fetched if the attribute is used */
     STEP_SLEB,
     STEP_BLOCK_1,
     STEP_BLOCK_2,
     STEP_BLOCK_4,
     STEP_BLOCK_LEB,
     STEP_STRING,
-    STEP_INDIRECT, /* the entry tells the form itself */
+    STEP_INDIRECT, /* the entry contains the form */
     STEP_FETCH_1,
     STEP_FETCH_2,
     STEP_FETCH_3,
     STEP_FETCH_4,
     STEP_FETCH_8,
-    STEP_ADDRX_OFFSET, /* an address by its index, in the low half, and what lies between, 4 bytes, in the high one */
-    STEP_NOTHING,      /* true */
+    STEP_ADDRX_OFFSET, /* low half: index of an address; high half: offset from it, 4 bytes */
+    STEP_NOTHING,      /* flag_present: true */
     STEP_CONSTANT,     /* constants[arg] */
 };
 
 struct unit_step {
     uint8_t operation;
     uint8_t attribute;
-    uint16_t arg; /* of a fetch: the form */
+    uint16_t arg; /* of a fetch: form */
 };
 
 struct abbrev {
-    uint16_t tag; /* 0: there is none with this code */
+    uint16_t tag; /* 0: no such code */
     uint8_t kind;
     bool has_children;
-    int16_t sibling; /* where a 4 byte DW_AT_sibling lies, -1: nowhere known */
+    int16_t sibling; /* offset of a 4-byte DW_AT_sibling; -1: unknown */
     uint16_t step_count;
-    int32_t fixed; /* bytes of an entry, -1: they vary */
+    int32_t fixed; /* bytes of an entry; -1: variable */
     uint32_t first_step;
 };
 
-struct abbrevs {         /* one table of .debug_abbrev, for units of one shape */
-    uint64_t key;        /* where it lies, and the shape */
-    struct abbrev *rows; /* by code */
+struct abbrevs {         /* a table of .debug_abbrev, for units of one shape */
+    uint64_t key;        /* offset of the table, and the shape */
+    struct abbrev *rows; /* indexed by code */
     size_t count, room;
     struct {
         struct unit_step *rows;
@@ -125,28 +125,28 @@ struct abbrevs {         /* one table of .debug_abbrev, for units of one shape *
 struct unit {
     const struct dwarf *dwarf;
     const struct abbrevs *abbrevs;
-    uint64_t at;    /* of its header in .debug_info: references count from here */
-    uint64_t first; /* of its first entry */
+    uint64_t at;    /* header in .debug_info; references are relative to it */
+    uint64_t first; /* first entry */
     uint64_t end;
     uint8_t version;
     uint8_t address_size; /* 4 or 8 */
     uint8_t offset_size;  /* 4 or 8 */
-    bool is_code;         /* a whole unit, not one of types or for other units to refer to */
+    bool is_code;         /* neither a type unit nor a partial unit */
     bool has_lines;
-    bool is_skeleton;         /* its entries lie in a split file */
-    const struct unit *split; /* there; NULL: that file was not given */
-    bool damaged;             /* its entries could not be read whole; by the thread that read it */
-    uint64_t dwo_id;          /* of a skeleton, and of its other half */
-    const char *dwo_name;     /* "" if none is told */
+    bool is_skeleton;         /* its entries are in a split file */
+    const struct unit *split; /* those entries; NULL: no such file was added */
+    bool damaged;             /* partly read; written by the thread that read the unit */
+    uint64_t dwo_id;          /* id of a skeleton and of its split unit */
+    const char *dwo_name;     /* "": not specified */
     uint64_t str_offsets_base;
     uint64_t addr_base;
     uint64_t rnglists_base;
-    uint64_t rnglists_start;    /* of the unit's lists: 0 but in a package */
-    uint64_t ranges_base;       /* to add to places in .debug_ranges: of a split unit of DWARF 4 */
-    uint64_t split_ranges_base; /* the same as its skeleton tells it: the skeleton's own do not count from it */
-    uint64_t low;               /* what its range lists count from */
+    uint64_t rnglists_start;    /* start of the unit's lists; 0 except in a package */
+    uint64_t ranges_base;       /* added to offsets in .debug_ranges: split unit of DWARF 4 */
+    uint64_t split_ranges_base; /* the split unit's ranges_base; unused for the skeleton's own ranges */
+    uint64_t low;               /* base address of its range lists */
     uint64_t lines;
-    const char *directory; /* "" if none is told */
+    const char *directory; /* "": not specified */
 };
 
 struct skeleton {
@@ -158,27 +158,27 @@ struct dwarf {
     const struct object *object;
     const struct dwarf *alt;
     uint64_t base;
-    uint64_t limit; /* offsets lie below */
+    uint64_t limit; /* limit of offsets, exclusive */
     struct {
         struct unit *rows;
         size_t count, room;
     } units;
-    size_t lost_units;       /* not in that list: damaged, or behind one whose end is not known */
-    struct abbrevs **tables; /* a hash of them, by key */
+    size_t lost_units;       /* skipped: damaged, or after a unit without a known end */
+    struct abbrevs **tables; /* hash table, by key */
     size_t table_count;
     size_t table_room;
     struct claims *claims;
-    struct package package; /* empty unless the file is one */
+    struct package package; /* empty unless the file is a package */
     struct {
         struct dwarf **rows;
         size_t count, room;
     } splits;
-    struct skeleton *skeletons; /* by id, once a split file came; NULL: none did */
+    struct skeleton *skeletons; /* by id, after the first split file was added; NULL: none */
     size_t skeleton_count;
 };
 
 struct die {
-    uint32_t has; /* bit of each attribute that was there */
+    uint32_t has; /* bits of the present attributes */
     uint16_t form[AT_COUNT];
     uint64_t raw[AT_COUNT]; /* of a string inside the entry: its address */
 };
@@ -188,21 +188,23 @@ static inline bool die_has(const struct die *die, enum attribute attribute)
     return die->has >> attribute & 1;
 }
 
-/* The table that a unit of that shape wants, for abbrevs_compile. NULL: there is no memory. Not for several threads. */
+/* The table for a unit of that shape, filled by abbrevs_compile. NULL: out of memory. Not thread-safe. */
 const struct abbrevs *abbrevs_want(struct dwarf *dwarf, uint64_t offset, const struct unit *shape);
 
-/* Compile all that are wanted, by so many threads. One that is damaged, or that memory lacks for, stays empty. */
+/* Compile all requested tables with up to `threads` threads. A table that is damaged, or for which memory is lacking,
+ * stays empty. */
 void abbrevs_compile(struct dwarf *dwarf, unsigned threads);
 void abbrevs_free_all(struct dwarf *dwarf);
 
-/* The step that reads a form; false: no such form is known. */
+/* Get the step that reads a form. Returns false for an unknown form. */
 bool step_of_form(struct unit_step *out, uint64_t form, const struct unit *shape);
 
-/* Steps whose length is told by the file, and those that need more than a load. NULL: they run out of the section. */
+/* Execute a step that needs more than a load, or whose length is stored in the file. NULL: it runs out of the
+ * section. */
 const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, const struct unit_step *step,
                          const struct unit *unit);
 
-/* Fetch an entry's attributes: `p` lies behind its code. Returns what follows, NULL: the entry is damaged. */
+/* Fetch an entry's attributes; `p` is after its code. Returns the end of the entry, NULL: damaged. */
 static inline const uint8_t *die_read(struct die *die, const uint8_t *p, const uint8_t *end, const struct unit *unit,
                                       const struct abbrev *abbrev)
 {
@@ -245,18 +247,18 @@ static inline const uint8_t *die_read(struct die *die, const uint8_t *p, const u
     return p;
 }
 
-/* Values. A text is NULL if it is not there, and ends within MIRE_DWARF_NAME_MAX bytes or is cut by whoever copies. */
+/* Interpret values. A text is NULL if there is none; it ends within MIRE_DWARF_NAME_MAX bytes, or its user cuts it. */
 const char *value_text(const struct unit *unit, uint16_t form, uint64_t raw);
 bool value_address(uint64_t *out, const struct unit *unit, uint16_t form, uint64_t raw);
 bool unit_address(uint64_t *out, const struct unit *unit, uint64_t index);
 
-/* The unit and place of an entry that is referred to; NULL: it is nowhere. */
+/* The unit and offset of a referenced entry; NULL: no such entry. */
 const struct unit *value_reference(uint64_t *at_out, const struct unit *unit, uint16_t form, uint64_t raw);
 
-/* Fetch the entry at a place in .debug_info. Returns its abbreviation, NULL: there is none. */
+/* Fetch the entry at an offset in .debug_info. Returns its abbreviation, NULL: no entry. */
 const struct abbrev *die_at(struct die *die, const struct unit *unit, uint64_t at);
 
-/* [low, high) of an entry, or of each part of its range list. */
+/* Iterates over the ranges [low, high) of an entry. */
 struct range_walk {
     const struct unit *unit;
     const uint8_t *p;
@@ -268,7 +270,7 @@ struct range_walk {
 void ranges_begin(struct range_walk *walk, const struct unit *unit, const struct die *die);
 bool ranges_next(uint64_t *low_out, uint64_t *high_out, struct range_walk *walk);
 
-/* Is [low, high) code? Then as offsets. */
+/* Convert [low, high) to offsets. Returns false if the range is not code. */
 bool dwarf_offsets(uint32_t *low_out, uint32_t *high_out, const struct dwarf *dwarf, uint64_t low, uint64_t high);
 
 #endif

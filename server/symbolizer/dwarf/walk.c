@@ -1,16 +1,16 @@
 /*
- * walk.c - every entry of a unit, once, without recursion.
+ * walk.c - visits every entry of a unit once, without recursion.
  *
- * Types hold no code, and gcc tells how to get past them in one step; but inside a function they can be local classes,
- * whose methods are code. A function that a lower unit has already is passed over whole.
+ * Types contain no code, and gcc's sibling attribute skips one in a single step. Inside a function a type may be a
+ * local class, whose methods are code. A function that a lower unit has claimed is skipped as a whole.
  */
 #include "dwarf/claims.h"
 #include "dwarf/worker.h"
 
 #include "base/grow.h"
 
-#define REFERENCES_MAX 8 /* entries that refer to each other for a name */
-#define PADDING        8 /* bytes behind the last entry: fewer may be there to align what follows */
+#define REFERENCES_MAX 8 /* length of a chain of references to a name */
+#define PADDING        8 /* fewer bytes after the last entry may be alignment */
 
 struct entry_name {
     const char *text;
@@ -39,7 +39,7 @@ static struct entry_name name_behind(struct dwarf_worker *worker, const struct u
     return name;
 }
 
-/* The linker's name, wherever it is told; else the nearest name in the source. */
+/* The linker's name from any entry of the chain, otherwise the nearest source name. */
 static struct entry_name find_name(struct dwarf_worker *worker, const struct unit *unit, const struct die *die,
                                    int depth)
 {
@@ -73,11 +73,11 @@ static uint32_t small(const struct die *die, enum attribute attribute)
 }
 
 /*
- * Paint the code of a function or inlined call, and make a local of it.
+ * Paint the code of a function or inlined call, and add a local for it.
  *
- *   scope_out  what its children are inside of: local plus one
+ *   scope_out  scope of its children: local plus one
  *
- * Returns 0; 1: nothing inside it can matter; -1: out of memory.
+ * Returns 0; 1: its children cannot matter; -1: out of memory.
  */
 static int take_scope(struct unit_reading *reading, uint32_t *scope_out, const struct die *die, bool is_function,
                       uint64_t at)
@@ -122,7 +122,7 @@ static int take_scope(struct unit_reading *reading, uint32_t *scope_out, const s
     return others && !any;
 }
 
-/* Where the entry behind the children begins; NULL: that is not told. */
+/* The entry after the children; NULL: unknown. */
 static const uint8_t *behind(const struct unit_reading *reading, const uint8_t *p, const uint8_t *end, uint64_t sibling)
 {
     if (sibling > reading->unit->end - reading->unit->at)
@@ -132,8 +132,8 @@ static const uint8_t *behind(const struct unit_reading *reading, const uint8_t *
 }
 
 /*
- * Is it lost, what was behind the last entry? Of a file that was broken off the rest is zeros, which end all entries.
- * Zig leaves room behind the entries of a unit, zeros as well; but the next unit begins behind them.
+ * Returns true if the entries after the last one are lost. A truncated file is filled with zeros, and a zero ends all
+ * entries. Zig leaves zeros after the entries of a unit too, but there another unit follows.
  */
 static bool is_broken_off(const struct unit *unit, const uint8_t *p, const uint8_t *end)
 {

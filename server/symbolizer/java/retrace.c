@@ -1,5 +1,5 @@
 /*
- * retrace.c - a mapping as a whole: its classes by either name, and the numbers of a methodmap.
+ * retrace.c - opens mappings, and looks up classes by either name and methods by a methodmap's number.
  */
 #include "java/retrace_inside.h"
 
@@ -51,7 +51,7 @@ bool retrace_is_whole(const struct retrace *retrace)
     return !retrace->head.changed;
 }
 
-/* A class by its place in the order of either name; a damaged file may lead anywhere. */
+/* The class at a position in the order of either name. A damaged file may contain any number. */
 static const struct retrace_class *class_at(const struct retrace *retrace, size_t at, bool by_name)
 {
     uint32_t number = by_name ? retrace->names[at] : (uint32_t)at;

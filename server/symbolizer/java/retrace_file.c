@@ -1,5 +1,5 @@
 /*
- * retrace_file.c - a mapping read once, as a file that is mapped from then on.
+ * retrace_file.c - writes a mapping as a file, and maps it.
  */
 #include "java/retrace_inside.h"
 
@@ -47,7 +47,7 @@ bool retrace_write(int fd, const struct retrace *retrace)
     return good;
 }
 
-/* Where everything lies; what is wrong with the file, or NULL. */
+/* Compute the position of each part. Returns NULL, or the problem. */
 static const char *lay_out(struct retrace *retrace, bool whole)
 {
     struct retrace_head *head = &retrace->head;

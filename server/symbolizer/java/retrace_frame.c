@@ -1,10 +1,10 @@
 /*
- * retrace_frame.c - one frame, by the rules of R8's own retrace tool.
+ * retrace_frame.c - retraces one frame by the rules of R8's own retrace tool.
  *
  *     rows of the method's short name, in the mapping's order
  *       |  cut where the outermost method changes         overloads that share the short name
  *     groups
- *       |  rows that cover the line, else those without lines
+ *       |  rows that cover the line, otherwise those without lines
  *     choices                                             one a group, or a line of the source
  *       |  inner calls removed below an exception, the compiler's own outermost frame removed
  *     frames
@@ -19,18 +19,18 @@ struct member_rows {
     const struct retrace_member *first, *end;
 };
 
-/* What is asked, and what is found so far. */
+/* The query and the results so far. */
 struct lookup {
     const struct retrace *retrace;
     const struct retrace_class *class;
     const struct retrace_query *query;
-    const struct retrace_carry *before; /* what the frame inside left */
+    const struct retrace_carry *before; /* state from the inner frame */
     struct retrace_answer *answer;
-    uint32_t line; /* of the frame, or what an outline made of it; 0: unknown */
+    uint32_t line; /* of the frame, or from an outline; 0: unknown */
     bool ambiguous;
-    bool name_only; /* no row tells a line: only the method is known */
+    bool name_only; /* no row has a line: only the method is known */
     uint16_t choices;
-    uint32_t position; /* for the frame around: the line of an outline */
+    uint32_t position; /* for the outer frame: line of an outline */
 };
 
 static bool same_text(const struct lookup *l, const struct place_of_text *a, const struct place_of_text *b)
@@ -54,7 +54,7 @@ static uint32_t source_lines(const struct retrace_member *row)
     return row->source_to - row->source_from + 1;
 }
 
-/* ---- which rows ---- */
+/* ---- rows of a method ---- */
 
 /* The rows of the method's short name. */
 static struct member_rows rows_of(const struct lookup *l)
@@ -81,7 +81,7 @@ static struct member_rows rows_of(const struct lookup *l)
     return (struct member_rows){low, high};
 }
 
-/* The last row of the chain that begins with a row: the method itself. */
+/* The last row of a chain: the method itself. */
 static const struct retrace_member *outermost(const struct retrace_member *row, const struct retrace_member *end)
 {
     while (row + 1 < end && same_lines(row, row + 1))
@@ -89,7 +89,7 @@ static const struct retrace_member *outermost(const struct retrace_member *row, 
     return row;
 }
 
-/* The rows of one method, from the first on: as long as chains end in it. */
+/* The rows of one method, from `first` on, while chains end in that method. */
 static struct member_rows next_group(const struct lookup *l, const struct member_rows *all,
                                      const struct retrace_member *first)
 {
@@ -104,7 +104,7 @@ static struct member_rows next_group(const struct lookup *l, const struct member
     return (struct member_rows){first, last + 1};
 }
 
-/* The first row that covers the line, and those behind it with the same lines. */
+/* The first row that covers the line, and the following rows with the same lines. */
 static struct member_rows rows_at(const struct member_rows *group, uint32_t line)
 {
     const struct retrace_member *row = group->first;
@@ -123,8 +123,7 @@ static struct member_rows row_without_lines(const struct member_rows *group)
 
 /* ---- frames ---- */
 
-/* com.example.Outer$Inner -> Outer.java or Outer.kt, as its compiler would have it; names of Kotlin's files end in Kt.
- */
+/* com.example.Outer$Inner -> Outer.java or Outer.kt, by the compiler's rules. File classes of Kotlin end in Kt. */
 static void name_file(char *out, const struct piece_of_text *class, const char *file)
 {
     const char *dot = class->len ? memrchr(class->at, '.', class->len) : NULL;
@@ -157,8 +156,8 @@ static void set_file(struct retrace_frame *frame, const struct lookup *l)
 }
 
 /*
- * The line of the source.
- *   one  the only line the row may stand for, or 0: as its rows tell
+ * The source line of a row.
+ *   one  the only line the row may stand for, or 0: computed from the row
  */
 static uint32_t source_line(const struct lookup *l, const struct retrace_member *row, uint32_t one)
 {
@@ -199,9 +198,9 @@ static void add_row(struct lookup *l, const struct retrace_member *row, uint32_t
     set_file(frame, l);
 }
 
-/* ---- what is removed ---- */
+/* ---- removed frames ---- */
 
-/* "throws(Ljava/lang/NullPointerException;)": is it the exception at hand? */
+/* "throws(Ljava/lang/NullPointerException;)": compare with the exception thrown. */
 static bool is_thrown(const struct lookup *l, const char *at, const char *end)
 {
     const char *thrown = l->before->thrown;
@@ -214,7 +213,7 @@ static bool is_thrown(const struct lookup *l, const char *at, const char *end)
     return true;
 }
 
-/* How many inner calls one remark removes. */
+/* The number of inner calls that one remark removes. */
 static size_t removed_by(const struct lookup *l, const char *remark, const char *end)
 {
     static const char condition[] = "throws(", action[] = "removeInnerFrames(";
@@ -261,14 +260,14 @@ static void add_choice(struct lookup *l, const struct member_rows *chain, uint32
     l->choices++;
 }
 
-/* Does a row stand for several lines of the source, and nobody knows which? */
+/* Returns true if a row covers several source lines and cannot be resolved to one. */
 static bool is_ambiguous(const struct retrace_member *row)
 {
     return row->has_source && source_lines(row) > 1 &&
            (!row->has_lines || row->to - row->from + 1 != source_lines(row));
 }
 
-/* A chain is one choice, or one a line of its innermost method. */
+/* A chain is one choice, or one choice for each line of its innermost method. */
 static void add_chain(struct lookup *l, const struct member_rows *chain)
 {
     const struct retrace_member *first = chain->first;
@@ -280,7 +279,7 @@ static void add_chain(struct lookup *l, const struct member_rows *chain)
         add_choice(l, chain, line);
 }
 
-/* Only the method is known, not which of its rows. */
+/* Add the method alone; its row is unknown. */
 static void add_name(struct lookup *l, const struct retrace_member *row)
 {
     if (!row->synthesized && !row->outline)
@@ -288,7 +287,7 @@ static void add_name(struct lookup *l, const struct retrace_member *row)
     l->choices++;
 }
 
-/* The rows chosen of a group; those without lines are a choice each. */
+/* Add the selected rows of a group; each row without lines is a choice. */
 static void add_rows(struct lookup *l, const struct member_rows *rows)
 {
     for (struct member_rows chain = {rows->first, rows->first}; chain.first < rows->end; chain.first = chain.end) {
@@ -319,7 +318,7 @@ static bool is_selected(enum selection how, const struct retrace_member *row)
     return how != WITHOUT_LINES || !row->has_lines;
 }
 
-/* Visits the selected rows of each group. A visit that adds nothing only finds out whether they are ambiguous. */
+/* Visits the selected rows of each group. With `adds` false it only determines whether they are ambiguous. */
 static size_t visit(struct lookup *l, const struct member_rows *all, enum selection how, bool adds)
 {
     size_t groups = 0, count = 0;
@@ -358,7 +357,7 @@ static bool take(struct lookup *l, const struct member_rows *all, enum selection
 
 /* ---- outlines ---- */
 
-/* The line that stands for a position of an outline: "2":17 -> 17; the position itself where it is not among them. */
+/* The line for a position of an outline: "2":17 -> 17; the position itself if it is not listed. */
 static uint32_t line_of_position(const struct piece_of_text *positions, uint32_t position)
 {
     const char *at = positions->at, *end = at + positions->len;
@@ -379,7 +378,7 @@ static uint32_t line_of_position(const struct piece_of_text *positions, uint32_t
     return position;
 }
 
-/* Below an outline a row may tell which line its position stands for. */
+/* Below an outline, set the line from the row that lists the outline's position. */
 static void follow_position(struct lookup *l, const struct member_rows *all)
 {
     if (!l->before->position)
@@ -397,9 +396,9 @@ static void follow_position(struct lookup *l, const struct member_rows *all)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- whole frame ---- */
 
-/* The mapping has the class but not the method, or not this line of it: both stay. */
+/* The mapping has the class, but not this method or line: keep both as they are. */
 static void keep_method(struct lookup *l)
 {
     struct piece_of_text name = retrace_text(l->retrace, &l->class->name);
@@ -434,7 +433,7 @@ static int by_innermost(const void *a, const void *b)
     return (x->choice > y->choice) - (x->choice < y->choice);
 }
 
-/* Choices in the order of their innermost frames' names, for a mapping's order means nothing to a reader. */
+/* Sort choices by the names of their innermost frames; a mapping's own order is arbitrary. */
 static void sort_choices(struct retrace_answer *answer)
 {
     const struct retrace_frame *first[MIRE_RETRACE_CHAIN];

@@ -1,16 +1,16 @@
 /*
- * retrace_inside.h - a mapping in memory, and as a file. Inside java/ only.
+ * retrace_inside.h - a mapping in memory, and as a file. Internal to java/.
  *
- *     head     | what it is of, counts
- *     classes  | by short name: its names, which members are its own
- *     names    | numbers of classes, by name of the source
+ *     head     | identity and counts
+ *     classes  | by short name: both names, and the range of its members
+ *     names    | numbers of classes, by source name
  *     members  | class by class: a row for each method, or range of lines of one, by short name, then in the mapping's
  *              | order
  *     numbers  | of a methodmap: by number
- *     texts    | the mapping's own: every name lies in it
+ *     texts    | the mapping's own text, which contains every name
  *
- * Names are places in the texts, so a file is mapped as it is. One that was damaged, or made to do harm, gives wrong
- * names at worst: every place is checked where it is used.
+ * Names are positions in the texts, so a file is mapped without conversion. A damaged or hostile file gives wrong names
+ * and nothing worse: every position is checked where it is used.
  */
 #ifndef MIRE_JAVA_RETRACE_INSIDE_H
 #define MIRE_JAVA_RETRACE_INSIDE_H
@@ -29,23 +29,23 @@ struct piece_of_text {
 };
 
 struct retrace_class {
-    struct place_of_text name; /* of the source */
+    struct place_of_text name; /* source name */
     struct place_of_text short_name;
-    struct place_of_text file; /* len 0: not told */
-    uint32_t first;            /* of its methods */
+    struct place_of_text file; /* len 0: not specified */
+    uint32_t first;            /* first of its methods */
     uint32_t count;
 };
 
 struct retrace_member {
-    struct place_of_text class_name; /* len 0: the class it stands in */
+    struct place_of_text class_name; /* len 0: the class that contains the row */
     struct place_of_text name;
     struct place_of_text short_name;
-    struct place_of_text signature;  /* with type, class and parameters: rows of one method have the same */
+    struct place_of_text signature;  /* with type, class and parameters; equal in all rows of a method */
     uint32_t from, to;               /* lines of the frame, if has_lines */
-    uint32_t source_from, source_to; /* of the source, if has_source */
-    struct place_of_text positions;  /* of an outline's caller: {"1":4,"2":5} */
-    struct place_of_text rewrite;    /* its rewriteFrame remarks, a NUL between them */
-    uint32_t order;                  /* in the mapping */
+    uint32_t source_from, source_to; /* lines of the source, if has_source */
+    struct place_of_text positions;  /* for the caller of an outline: {"1":4,"2":5} */
+    struct place_of_text rewrite;    /* rewriteFrame remarks, separated by NULs */
+    uint32_t order;                  /* row in the mapping */
     uint8_t has_lines;
     uint8_t has_source;
     uint8_t synthesized;
@@ -58,13 +58,13 @@ struct retrace_number { /* of a methodmap */
     struct place_of_text method;
 };
 
-struct retrace_head { /* as in the file */
+struct retrace_head { /* layout of the file */
     char magic[8];
     uint32_t version;
-    uint32_t crc; /* of all that follows */
+    uint32_t crc; /* checksum of the rest */
     uint32_t class_count, member_count, number_count, text_bytes;
-    uint8_t methods; /* it is a methodmap */
-    uint8_t changed; /* it is not what its own hash is of */
+    uint8_t methods; /* 1: a methodmap */
+    uint8_t changed; /* 1: does not match its own hash */
     uint8_t unused[6];
 };
 
@@ -74,19 +74,19 @@ struct retrace_head { /* as in the file */
 struct retrace {
     struct retrace_head head;
     const struct retrace_class *classes; /* by short name */
-    const uint32_t *names;               /* of classes, by name of the source */
+    const uint32_t *names;               /* numbers of classes, by source name */
     const struct retrace_member *members;
     const struct retrace_number *numbers; /* by number */
     const char *texts;
-    void *map; /* of a file; NULL: the arrays are ours, the texts are the mapping's */
+    void *map; /* mapped file; NULL: the arrays are allocated, the texts borrowed */
     size_t map_len;
 };
 
-/* Read the lines of a mapping, or of a methodmap. False: out of memory. */
+/* Read the lines of a mapping, or of a methodmap. Returns false out of memory. */
 bool retrace_read_mapping(struct retrace *retrace, const struct section *text);
 bool retrace_read_methods(struct retrace *retrace, const struct section *text);
 
-/* What stands at a place; nothing where it lies outside the texts. */
+/* The text at a position; empty if it lies outside the texts. */
 static inline struct piece_of_text retrace_text(const struct retrace *retrace, const struct place_of_text *place)
 {
     bool good = place->at <= retrace->head.text_bytes && place->len <= retrace->head.text_bytes - place->at;
@@ -95,13 +95,14 @@ static inline struct piece_of_text retrace_text(const struct retrace *retrace, c
 
 int retrace_compare(const struct piece_of_text *a, const struct piece_of_text *b);
 
-/* By short name, by name of the source; NULL: there is none. */
+/* Find a class by short name, or by source name; NULL: none. */
 const struct retrace_class *retrace_find(const struct retrace *retrace, const struct piece_of_text *short_name);
 const struct retrace_class *retrace_find_named(const struct retrace *retrace, const struct piece_of_text *name);
 
 /*
- * The value of a key in a remark; quotes of either kind or none, as R8's own tests have them. *at moves to its first
- * byte, *end behind its last: for a text without its quotes, for an object with its braces. False: there is none.
+ * Find the value of a key in a remark. Quotes may be of either kind or missing, as in R8's own tests. *at becomes the
+ * first byte of the value, *end the byte after it: of a text without its quotes, of an object with its braces. Returns
+ * false if there is no such key.
  */
 bool retrace_value(const char **at, const char **end, const char *remark, const char *key);
 

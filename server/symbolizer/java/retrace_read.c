@@ -1,5 +1,5 @@
 /*
- * retrace_read.c - lines of mappings.
+ * retrace_read.c - parses the lines of mappings.
  */
 #include "java/retrace_inside.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LINE_MAX_NUMBER 0x7fffffffu
-#define SPREAD_MAX      4096 /* rows of one name that remarks are spread over: their number counts twice */
+#define SPREAD_MAX      4096 /* limit of rows of one name that share remarks; the work is quadratic */
 
 struct mapping_reading {
     const char *texts, *end;
@@ -33,13 +33,13 @@ int retrace_compare(const struct piece_of_text *a, const struct piece_of_text *b
     return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-/* Of a file of at most MIRE_OBJECT_FILE_MAX bytes. */
+/* Offsets fit: a file has at most MIRE_OBJECT_FILE_MAX bytes. */
 static struct place_of_text place(const struct mapping_reading *r, const char *from, const char *to)
 {
     return (struct place_of_text){(uint32_t)(from - r->texts), to > from ? (uint32_t)(to - from) : 0};
 }
 
-/* Digits at *at, which moves behind them; false: there are none, or too many. */
+/* Read the digits at *at and move past them. Returns false if there are none, or too many. */
 static bool take_number(uint32_t *out, const char **at)
 {
     uint64_t value = 0;
@@ -67,7 +67,7 @@ static bool take_class(struct mapping_reading *r, const char *line)
     return true;
 }
 
-/* "1:3:" in front of a type. A range that makes no sense is none. False: it is no range at all. */
+/* "1:3:" in front of a type. An invalid range is ignored. Returns false if the text is no range. */
 static bool take_lines(struct retrace_member *member, const char **at)
 {
     if (!take_number(&member->from, at))
@@ -78,7 +78,7 @@ static bool take_lines(struct retrace_member *member, const char **at)
     return true;
 }
 
-/* ":40:42", ":40", or nothing, behind the parameters. */
+/* ":40:42", ":40", or nothing, after the parameters. */
 static void take_source_lines(struct retrace_member *member, const char *at)
 {
     if (*at++ != ':' || !take_number(&member->source_from, &at))
@@ -89,7 +89,7 @@ static void take_source_lines(struct retrace_member *member, const char *at)
     member->has_source = member->source_from <= member->source_to;
 }
 
-/* "1:3:void x.Y.name(int):40:42 -> a": a method; a field has no parameters and is of no use. */
+/* "1:3:void x.Y.name(int):40:42 -> a": a method. A field has no parameters and is ignored. */
 static bool take_member(struct mapping_reading *r, const char *line)
 {
     struct retrace_member member = {.order = (uint32_t)r->members.count};
@@ -99,7 +99,7 @@ static bool take_member(struct mapping_reading *r, const char *line)
     const char *arrow = close ? strstr(close, " -> ") : NULL;
     if (!arrow || !r->classes.count || !take_lines(&member, &at))
         return true;
-    const char *name = at < parameters ? memchr(at, ' ', (size_t)(parameters - at)) : NULL; /* behind the type */
+    const char *name = at < parameters ? memchr(at, ' ', (size_t)(parameters - at)) : NULL; /* after the type */
     if (!name)
         return true;
     name++;
@@ -123,7 +123,7 @@ static bool is_quote(char c)
     return c == '"' || c == '\'';
 }
 
-/* Behind the key, its quote and its colon; NULL: these are not there. */
+/* Skip the key, its quote and its colon. NULL: not that key. */
 static const char *skip_key(const char *remark, const char *at, const char *key)
 {
     bool begins = at > remark && (is_quote(at[-1]) || strchr("{, \t", at[-1]));
@@ -161,7 +161,7 @@ static bool says(const struct mapping_reading *r, const struct place_of_text *pl
     return place->len == strlen(text) && !memcmp(r->texts + place->at, text, place->len);
 }
 
-/* A remark is about the class or member on the line before it. */
+/* A remark applies to the class or member on the line before it. */
 static void take_remark(struct mapping_reading *r, const char *remark)
 {
     if (!r->classes.count)
@@ -183,7 +183,7 @@ static void take_remark(struct mapping_reading *r, const char *remark)
     }
 }
 
-/* Texts are compared where they lie; qsort_r hands over where that is. */
+/* Texts are compared in place; qsort_r passes their address. */
 static int by_text(const struct place_of_text *x, const struct place_of_text *y, const char *texts)
 {
     return retrace_compare(&(struct piece_of_text){texts + x->at, x->len},
@@ -212,7 +212,7 @@ static int by_name(const void *a, const void *b, void *reading)
     return order ? order : (x > y) - (x < y);
 }
 
-/* A method is made by the compiler, or moved out of others, as a whole, though one of its rows says so. */
+/* If one row of a method is synthesized or an outline, mark all its rows. */
 static void spread_remarks(const struct mapping_reading *r, struct retrace_member *first,
                            const struct retrace_member *end)
 {
@@ -242,7 +242,7 @@ static void sort_members(const struct mapping_reading *r, const struct retrace_c
     }
 }
 
-/* The classes by name of the source. False: out of memory. */
+/* Sort the classes by source name. Returns false out of memory. */
 static bool sort_names(uint32_t **out, const struct mapping_reading *r)
 {
     size_t count = r->classes.count;

@@ -1,14 +1,15 @@
 /*
- * breakpad.c - Breakpad's text files (.sym): who they are of, and their functions as symbols. Lines and inlined calls
- * are read by cache/breakpad.c.
+ * breakpad.c - reads identity and functions of Breakpad's text files (.sym). cache/breakpad.c reads their lines and
+ * inlined calls.
  *
  *     MODULE Linux x86_64 C0BCC3F19827FE653058404B2831D9E60 crash      a UUID and one digit or more of an age
  *     INFO CODE_ID F1C3BCC0279865FE3058404B2831D9E64135386C            the build id itself
- *     FUNC m 1580 3c 0 name                                            m: it stands for several; address, size,
- *                                                                      parameters
+ *     FUNC m 1580 3c 0 name                                            m: several functions share the code; address,
+ *                                                                      size, parameters
  *     PUBLIC 1558 0 name                                               no size
  *
- * A UUID was made from the first 16 bytes of a build id, its first three numbers turned round; Apple's are as they are.
+ * The UUID is the first 16 bytes of the build id, with its first three numbers byte-swapped; on Apple's systems they
+ * are not swapped.
  */
 #include "object/parts.h"
 
@@ -19,10 +20,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define HEAD_BYTES 4096 /* in which MODULE and INFO stand */
+#define HEAD_BYTES 4096 /* leading bytes that contain MODULE and INFO */
 #define UUID_LEN   16
-#define LAST_BYTES 4096u /* that the last symbol without a size is taken to have */
-#define RANK_SIZED 65    /* as in elf.c: a symbol that tells its size is above one that does not */
+#define LAST_BYTES 4096u /* assumed size of the last symbol without a size */
+#define RANK_SIZED 65    /* as in elf.c: symbols with a size rank above those without */
 #define RANK_BARE  1
 
 bool parts_are_breakpad(const uint8_t *bytes, size_t len)
@@ -64,7 +65,7 @@ static const char *read_head(struct object_facts *facts, const char *head)
     const char *info = strstr(head, "\nINFO CODE_ID ");
     if (!linux_like || !info || sscanf(info, "\nINFO CODE_ID %129[0-9A-Fa-f]", code) != 1)
         return NULL;
-    size_t len = strlen(code) / 2; /* a whole build id, unless it is some other kind of number */
+    size_t len = strlen(code) / 2; /* the whole build id, unless CODE_ID is another kind of number */
     uint8_t whole[MIRE_OBJECT_ID_MAX] = {0};
     if (strlen(code) % 2 == 0 && len && len <= sizeof whole && hex_parse(whole, code, len) &&
         (len >= UUID_LEN || !memcmp(whole, facts->id, UUID_LEN))) {
@@ -74,7 +75,7 @@ static const char *read_head(struct object_facts *facts, const char *head)
     return NULL;
 }
 
-/* FUNC or PUBLIC, behind that word. The name lies in the line. False: the line is damaged. */
+/* Parse the rest of a FUNC or PUBLIC line. The name points into the line. False: the line is damaged. */
 static bool read_symbol(struct symbol *out, const char *line, bool sized)
 {
     struct text_numbers numbers = {.at = line + (!strncmp(line, "m ", 2) ? 2 : 0)};

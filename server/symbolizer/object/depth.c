@@ -1,4 +1,4 @@
-/* depth.c - what a file tells of the code. */
+/* depth.c - determines the depth of a file: names, lines or DWARF. */
 #include "object/object.h"
 
 #define TAG_FORMAL_PARAMETER 0x05
@@ -18,15 +18,15 @@ static uint64_t take_uleb(struct section *rest)
     return value;
 }
 
-/* Is there anything that has values? Compilers that write line tables alone describe functions, and no more of them. */
+/* Returns true if the DWARF has parameters or types. With line tables alone (-g1) it describes only functions. */
 static bool has_values(const struct object *object)
 {
     struct section rest = object->sections[MIRE_SECTION_ABBREV];
     while (rest.bytes && rest.len) {
         if (!take_uleb(&rest))
-            continue; /* the end of a table */
+            continue; /* end of a table */
         uint64_t tag = take_uleb(&rest), attribute, form;
-        (void)take_uleb(&rest); /* has it children? */
+        (void)take_uleb(&rest); /* "has children" */
         if (tag == TAG_FORMAL_PARAMETER || tag == TAG_BASE_TYPE)
             return true;
         do {

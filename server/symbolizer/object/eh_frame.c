@@ -1,9 +1,9 @@
 /*
- * eh_frame.c - where functions begin and end, from the table that unwinds them: all a stripped file tells.
+ * eh_frame.c - reads the ranges of functions from the unwind table, the only source in a stripped file.
  *
- *     length | 0 for a CIE, else distance back to it | ...
+ *     length | 0 for a CIE, otherwise distance back to it | ...
  *
- * A CIE is read each time a function refers to it; it is a few bytes, and the last one is remembered.
+ * A CIE is parsed again for each function that refers to it. It has few bytes, and the last one is cached.
  */
 #include "object/parts.h"
 
@@ -17,10 +17,10 @@
 struct cie {
     uint64_t at;
     bool good;
-    uint8_t encoding; /* of the addresses in its functions: DW_EH_PE_... */
+    uint8_t encoding; /* encoding of the addresses in its functions: DW_EH_PE_... */
 };
 
-/* What an R in the augmentation says about addresses. */
+/* Read the address encoding, R in the augmentation. */
 static struct cie read_cie(const struct section *section, uint64_t at, unsigned address_size)
 {
     struct cie cie = {.at = at};
@@ -57,7 +57,7 @@ static struct cie read_cie(const struct section *section, uint64_t at, unsigned 
     return cie;
 }
 
-/* A number in one of the widths of DW_EH_PE_...; false: one that is not used for functions. */
+/* Read a number in one of the widths of DW_EH_PE_...; false: a width that functions do not use. */
 static bool read_number(uint64_t *out, const uint8_t **at, uint8_t encoding, unsigned address_size)
 {
     unsigned width = (encoding & 7) == 0 ? address_size : (encoding & 7) == 2 ? 2 : (encoding & 7) == 3 ? 4 : 8;
@@ -78,7 +78,7 @@ bool eh_frame_read(struct symbol_list *out, const struct section *section, uint6
         uint64_t len = load_32(p);
         uint64_t back = load_32(p + 4);
         if (!len || len >= 0xfffffff0u || len < 4 || len > section->len - at - 4)
-            return true; /* the end, or damage */
+            return true; /* end or damage */
         uint64_t here = at + 4;
         at += 4 + len;
         if (!back || back > here)

@@ -1,5 +1,5 @@
 /*
- * elf.c - ELF files of 32 and 64 bits, little-endian: fields are fetched by offset and width, nothing is cast.
+ * elf.c - reads little-endian ELF files of 32 and 64 bits. Fields are loaded by offset and width; no struct is cast.
  */
 #include "object/parts.h"
 
@@ -13,22 +13,22 @@
 #define CHDR_ZLIB 1 /* ch_type; the system's elf.h may be older than zstd */
 #define CHDR_ZSTD 2
 
-/* What is looked at of a file, whatever it claims: sections may lie over each other, so their sizes bound nothing. */
-#define NAME_LOOK 64u         /* bytes of a section's name: none that is asked for has as many */
-#define NOTES_MAX (16u << 20) /* of notes: honest files have their build id among the first */
+/* Limits of what is read. Sections may overlap, so their sizes do not limit the work. */
+#define NAME_LOOK 64u         /* bytes of a section's name; every known name is shorter */
+#define NOTES_MAX (16u << 20) /* bytes of notes; the build id of an honest file is among the first */
 
 struct elf {
     struct parts *parts;
     bool wide; /* ELFCLASS64 */
     uint64_t table;
     uint64_t count;
-    uint64_t names;      /* where section names begin */
-    uint64_t names_end;  /* and end */
-    uint64_t notes_left; /* bytes of notes that may still be read */
-    uint64_t split_info; /* the .debug_info.dwo that is read, 0: there is none */
+    uint64_t names;      /* start of the section names */
+    uint64_t names_end;  /* end of the section names, exclusive */
+    uint64_t notes_left; /* remaining bytes of the notes limit */
+    uint64_t split_info; /* index of the chosen .debug_info.dwo; 0: none */
 };
 
-struct section_row { /* of the section table */
+struct section_row { /* row of the section table */
     uint64_t index;
     const char *name;
     uint64_t type;
@@ -48,7 +48,7 @@ struct section_row { /* of the section table */
 #define SIZE(elf, type) ((elf)->wide ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
 
 static const struct {
-    const char *name; /* behind .debug_ */
+    const char *name; /* after .debug_ */
     enum section_name section;
 } wanted[] = {
     {"info", MIRE_SECTION_INFO},         {"abbrev", MIRE_SECTION_ABBREV},     {"line", MIRE_SECTION_LINE},
@@ -131,7 +131,7 @@ static const char *check_tables(struct elf *elf)
     return NULL;
 }
 
-/* What a section of DWARF is, -1: not one of those that are read. */
+/* The kind of a DWARF section; MIRE_SECTION_COUNT for an unread one; -1: not DWARF. */
 static int wanted_as(const char *name, bool *packed_out, bool *split_out)
 {
     *packed_out = !strncmp(name, ".zdebug_", 8);
@@ -147,7 +147,7 @@ static int wanted_as(const char *name, bool *packed_out, bool *split_out)
     return MIRE_SECTION_COUNT;
 }
 
-/* How long a compressed section will be; false: it is not compressed, or in a way that is not known. */
+/* Get the decompressed length of a section. False: not compressed, or by an unknown method. */
 static bool is_packed(struct packed *out, const struct elf *elf, const struct section_row *row, bool old)
 {
     const uint8_t *bytes = elf->parts->bytes + row->offset;
@@ -169,7 +169,7 @@ static bool is_packed(struct packed *out, const struct elf *elf, const struct se
     return type == CHDR_ZLIB || type == CHDR_ZSTD;
 }
 
-/* Remember what tells a split file's id. */
+/* Keep a section that determines a split file's id. */
 static void take_split(struct split_parts *out, const struct section *plain, int section, const struct packed *packed)
 {
     struct section *to = section == MIRE_SECTION_INFO       ? &out->info
@@ -205,7 +205,7 @@ static const char *take_dwarf(const struct elf *elf, const struct section_row *r
     object->dwarf_bytes += compressed ? packed.to_len : row->size;
     if (section == MIRE_SECTION_COUNT || object->sections[section].bytes ||
         (section != MIRE_SECTION_CU_INDEX && split != object->split))
-        return NULL; /* not read, given twice, or of the other kind, where one file holds both */
+        return NULL; /* not read, a duplicate, or of the other kind in a file with both */
     object->sections[section] = plain;
     if (compressed) {
         packed.name = (enum section_name)section;
@@ -214,8 +214,8 @@ static const char *take_dwarf(const struct elf *elf, const struct section_row *r
     return NULL;
 }
 
-/* Sized before unsized; global before weak before local; among equals fewer leading underscores. A name of an older
- * version of the library (name@VERSION) comes last. */
+/* Symbols with a size rank above those without; then global, weak, local; then fewer leading underscores. A name of an
+ * older library version (name@VERSION) ranks as local. */
 static uint8_t rank_of(unsigned bind, bool sized, const char *name)
 {
     unsigned rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
@@ -224,14 +224,15 @@ static uint8_t rank_of(unsigned bind, bool sized, const char *name)
     return (uint8_t)((sized ? 64u : 0) + rank * 8 + (underscores < 7 ? 7 - (unsigned)underscores : 0));
 }
 
-/* $x, $d.1, $xrv64i: a mark that tells instructions from data. But $s4shop... is a name of Swift's. */
+/* $x, $d.1, $xrv64i: mapping symbols that separate instructions from data. $s4shop... is a Swift name. */
 static bool is_mark(const char *name)
 {
     return name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
            (!name[2] || name[2] == '.' || !strncmp(name + 1, "xrv", 3));
 }
 
-/* Add a symbol if it is code that can be called by its name: no mark, nor .L1, a place inside. False: out of memory. */
+/* Add a symbol if it is a function name. Mapping symbols and local labels such as .L1 are skipped. False: out of
+ * memory. */
 static bool take_symbol(const struct elf *elf, uint64_t at, const char *names, uint64_t names_len)
 {
     struct symbol_list *list = &elf->parts->symbols;
@@ -243,14 +244,14 @@ static bool take_symbol(const struct elf *elf, uint64_t at, const char *names, u
         names[name_at] == '.' || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
         return true;
     struct section_row row = {0};
-    if (home < elf->count) /* not one of the reserved numbers */
+    if (home < elf->count) /* not a reserved index */
         row = row_at(elf, home);
     if (type == STT_NOTYPE && !(row.flags & SHF_EXECINSTR))
         return true;
     struct symbol symbol = {.low = FIELD(elf, at, Sym, st_value), .name = names + name_at};
     uint64_t size = FIELD(elf, at, Sym, st_size);
     if (FIELD(elf, 0, Ehdr, e_machine) == EM_ARM)
-        symbol.low &= ~1ull; /* thumb */
+        symbol.low &= ~1ull; /* Thumb */
     symbol.high = size ? symbol.low + size : row.address + row.size;
     symbol.rank = rank_of(ELF64_ST_BIND(info), size != 0, symbol.name);
     if (symbol.high <= symbol.low)
@@ -286,14 +287,14 @@ static const char *take_code(const struct elf *elf, const struct section_row *ro
     return NULL;
 }
 
-/* Go's own table of functions; in programs that are relocated it lies among other data. */
+/* Go's table of functions; a position-independent program has it in .data.rel.ro. */
 static bool is_go_table(const struct section_row *row)
 {
     return row->flags & SHF_ALLOC && row->size &&
            (!strcmp(row->name, ".gopclntab") || !strcmp(row->name, ".data.rel.ro.gopclntab"));
 }
 
-/* Is it, or could it lead to, that table? */
+/* Keep a loaded section that is Go's table or may point to it. */
 static const char *take_loaded(const struct elf *elf, const struct section_row *row)
 {
     struct parts *parts = elf->parts;
@@ -355,8 +356,8 @@ static const char *take_row(struct elf *elf, const struct section_row *row)
 }
 
 /*
- * With -fdebug-types-section gcc writes a .debug_info.dwo for each type, and one for the unit of code. How likely is a
- * section that one? Of a compressed one only its length can be seen.
+ * With -fdebug-types-section gcc writes one .debug_info.dwo for each type, and one for the code. Returns a score; the
+ * section with the highest score is the code's. Of a compressed section only the length is known.
  */
 static uint64_t code_worth(const struct elf *elf, const struct section_row *row, bool old)
 {
@@ -368,9 +369,8 @@ static uint64_t code_worth(const struct elf *elf, const struct section_row *row,
 }
 
 /*
- * Is it something that was linked, a split file, or one that dwz made (no code, and of the type of unlinked files)?
- * With both kinds of DWARF in it the whole one counts, but in an unlinked file (-gsplit-dwarf=single) the split one,
- * which has nothing for a linker to fill in.
+ * Accept linked files, split files, and dwz files (no code, type ET_REL). If a file has both kinds of DWARF, the
+ * ordinary kind is used; in an unlinked file (-gsplit-dwarf=single) the split kind, since it needs no relocation.
  */
 static const char *check_type(struct elf *elf, bool *whole_out)
 {

@@ -1,4 +1,4 @@
-/* hidden.c - the map's lines, made texts of a table. */
+/* hidden.c - splits the map into lines, indexed by number. */
 #include "object/hidden.h"
 
 #include "base/bytes.h"
@@ -16,7 +16,7 @@
 #define STRING   "<string>"
 
 struct hidden {
-    char *text; /* a NUL for each end of a line */
+    char *text; /* a NUL in place of each line end */
     uint32_t *rows;
     size_t count;
 };
@@ -46,7 +46,7 @@ size_t hidden_len(const void *bytes, size_t len)
     return (size_t)map + MIRE_HIDDEN_TAIL;
 }
 
-/* The texts are the lines behind the first one. */
+/* Index the lines after the first one. */
 static const char *read_lines(struct hidden *hidden, size_t len)
 {
     size_t lines = 0;
@@ -112,7 +112,7 @@ const char *hidden_name(const struct hidden *hidden, const char *name)
     if (at == digits || at[0] != '_' || at[1] || number >= hidden->count)
         return name;
     const char *shown = hidden->text + hidden->rows[number];
-    shown += *shown == '\1'; /* the compiler's word that no underscore is put before it */
+    shown += *shown == '\1'; /* marks a name without a leading underscore */
     return *shown ? shown : name;
 }
 

@@ -1,9 +1,8 @@
 /*
- * inflate.c - what is not as it lies in the file: compressed sections, lines of text, and the ELF file that hides in
- * .gnu_debugdata.
+ * inflate.c - decompresses sections, copies the lines of text files, and reads the ELF file in .gnu_debugdata.
  *
- * A section claims how long it will be. The claim is bounded, and memory is only taken as bytes really come, so a false
- * one costs nothing. Each section is one stream: threads take whole sections, the longest first.
+ * A section states its decompressed length. The length is limited, and pages are allocated only when bytes are written,
+ * so a false length costs nothing. Each section is one stream; threads take whole sections, longest first.
  */
 #include "object/parts.h"
 
@@ -18,14 +17,14 @@
 #include <sys/mman.h>
 #include <zstd.h>
 
-#define INFLATED_MAX  (4ull << 30)   /* bytes of all sections of one file */
-#define HIDDEN_MAX    (64u << 20)    /* bytes of .gnu_debugdata, decompressed */
-#define HIDDEN_MEMORY (128ull << 20) /* that decompressing it may take */
-#define SPLIT_MAX     (64u << 20)    /* bytes of a section that is decompressed to tell a split file's id */
+#define INFLATED_MAX  (4ull << 30)   /* limit for all sections of a file, bytes */
+#define HIDDEN_MAX    (64u << 20)    /* limit of .gnu_debugdata, decompressed bytes */
+#define HIDDEN_MEMORY (128ull << 20) /* memory limit of the xz decoder, bytes */
+#define SPLIT_MAX     (64u << 20)    /* limit of a section that determines a split file's id, bytes */
 #define THREADS_MAX   16
 #define PAGE          4096u
 
-/* Memory that object_close gives back, with its pad of zeros. NULL: there is none. */
+/* Allocate zeroed memory with a pad; object_close frees it. NULL: out of memory. */
 static uint8_t *hold(struct object *object, size_t len)
 {
     size_t room = len + MIRE_OBJECT_PAD;
@@ -39,7 +38,7 @@ static uint8_t *hold(struct object *object, size_t len)
     return bytes;
 }
 
-/* The compressed bytes were read for the last time: their pages need not be kept beside what they became. */
+/* Release the pages of compressed bytes after their last use. */
 static void forget(const uint8_t *bytes, size_t len)
 {
     uintptr_t from = ((uintptr_t)bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
@@ -121,7 +120,7 @@ const char *split_inflate(struct split_parts *split)
     for (size_t i = 0; i < split->packed_count; i++) {
         struct packed *packed = &split->packed[i];
         if (split->index.bytes && packed->name != MIRE_SECTION_CU_INDEX)
-            continue; /* the index alone tells a package's */
+            continue; /* a package's id is in the index alone */
         if (!packed->to_len || packed->to_len > SPLIT_MAX)
             return "is a split file with compressed sections of more than 64 MiB; decompress it (objcopy)";
         packed->to = malloc(packed->to_len);
@@ -150,7 +149,7 @@ const char *text_hold(struct parts *parts)
     char *text = (char *)hold(parts->object, parts->len);
     if (!text)
         return "needs more memory than there is";
-    const size_t marked = text_mark(parts->bytes, parts->len); /* a line of its own, without a letter */
+    const size_t marked = text_mark(parts->bytes, parts->len); /* becomes an empty line */
     for (size_t i = 0; i < parts->len; i++)
         text[i] = i < marked || parts->bytes[i] == '\n' || parts->bytes[i] == '\r' ? '\0' : (char)parts->bytes[i];
     parts->object->text = (struct section){(uint8_t *)text, parts->len};
@@ -161,7 +160,7 @@ void hidden_read(struct parts *parts, const uint8_t *bytes, size_t len)
 {
     uint64_t memory = HIDDEN_MEMORY;
     size_t in = 0;
-    struct object scratch = {0}; /* its sections and code are not asked for: the file around it has them */
+    struct object scratch = {0}; /* its sections and code are ignored: those of the outer file are used */
     struct parts hidden = {.object = &scratch, .hidden = true};
     hidden.bytes = parts->hidden ? NULL : hold(parts->object, HIDDEN_MAX);
     if (!hidden.bytes)

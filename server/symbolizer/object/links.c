@@ -1,5 +1,6 @@
 /*
- * links.c - what an ELF file is known by, and which other files it means. Whatever lengths are claimed, little is read.
+ * links.c - reads the build id of an ELF file and its links to other files. Lengths in the file do not bound the work;
+ * small limits do.
  *
  *     note                 name's length, data's length, type, name, data; both filled up to four bytes
  *     .gnu_debuglink       a name without folders, filled up to four bytes, and a checksum
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINK_MAX 4096u /* bytes of a section that names another file */
+#define LINK_MAX 4096u /* limit of a section that names another file, bytes */
 
 void notes_read(struct object_facts *facts, const uint8_t *at, uint64_t size)
 {

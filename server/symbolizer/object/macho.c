@@ -1,7 +1,9 @@
 /*
- * macho.c - Mach-O files: programs, libraries and the files inside dSYM bundles, of 32 and 64 bits, thin and universal.
+ * macho.c - reads Mach-O files: programs, libraries and the files in dSYM bundles, of 32 and 64 bits, thin and
+ * universal.
  *
- * A universal file is big-endian around little-endian slices; everything in a slice counts from the slice's beginning.
+ * A universal file has a big-endian header and little-endian slices. Offsets in a slice count from the slice's
+ * beginning.
  */
 #include "object/parts.h"
 
@@ -24,10 +26,10 @@
 #define LC_SEGMENT_64 0x19u
 #define LC_UUID       0x1bu
 #define LC_STARTS     0x26u       /* function starts */
-#define ZEROS         1u          /* kind of a section that is not in the file */
-#define CODE_FLAGS    0x80000400u /* of a section: holds instructions, only or also */
+#define ZEROS         1u          /* section type without bytes in the file */
+#define CODE_FLAGS    0x80000400u /* section flags: contains only, or some, instructions */
 #define SLICES_MAX    64
-#define SECTIONS_MAX  256 /* a symbol tells its section in one byte */
+#define SECTIONS_MAX  256 /* a symbol has its section number in one byte */
 #define SYMBOL_STAB   0xe0
 #define SYMBOL_TYPE   0x0e
 #define STAB_FUNCTION 0x24
@@ -36,17 +38,17 @@
 #define NAME_LEN      16
 
 struct macho {
-    struct parts *parts; /* bytes and len are the slice's */
+    struct parts *parts; /* bytes and len of the slice */
     bool wide;
-    uint64_t text;                      /* where __TEXT is loaded: function starts count from here */
-    struct code sections[SECTIONS_MAX]; /* empty for one that holds no code */
+    uint64_t text;                      /* load address of __TEXT; function starts count from it */
+    struct code sections[SECTIONS_MAX]; /* {0, 0} for a section without code */
     size_t section_count;
     uint64_t symbols, symbol_count, names, names_len;
     uint64_t starts, starts_len;
 };
 
 static const struct {
-    const char *name; /* behind __debug_; in a file it is cut off behind 16 characters with all */
+    const char *name; /* after __debug_; a file cuts the whole name to 16 characters */
     enum section_name section;
 } wanted[] = {
     {"info", MIRE_SECTION_INFO}, {"abbrev", MIRE_SECTION_ABBREV},     {"line", MIRE_SECTION_LINE},
@@ -65,7 +67,8 @@ bool parts_are_macho(const uint8_t *bytes, size_t len)
         return false;
     uint32_t magic = load_32(bytes);
     uint32_t big = swap_32(magic);
-    /* A Java class begins with the magic of a universal file too; there the count would be a version above 40. */
+    /* A Java class file has the magic of a universal file, followed by a version above 40 in place of the slice
+     * count. */
     return magic == MAGIC_32 || magic == MAGIC_64 || big == MAGIC_32 || big == MAGIC_64 ||
            ((big == FAT_32 || big == FAT_64) && load_big(bytes + 4) < 40);
 }
@@ -90,7 +93,7 @@ static const char *arch_name(uint32_t cpu)
 const char *object_slice_arch(const void *bytes, size_t len)
 {
     static const struct {
-        uint32_t cpu, kind; /* kind 0: any that has no row of its own */
+        uint32_t cpu, kind; /* kind 0: any other */
         const char *name;
     } rows[] = {
         {CPU_X86 | CPU_64, 8, "x86_64h"},
@@ -108,14 +111,14 @@ const char *object_slice_arch(const void *bytes, size_t len)
     if (magic != MAGIC_32 && magic != MAGIC_64)
         return "";
     uint32_t cpu = load_32((const uint8_t *)bytes + 4);
-    uint32_t kind = load_32((const uint8_t *)bytes + 8) & 0xffffff; /* above it flags */
+    uint32_t kind = load_32((const uint8_t *)bytes + 8) & 0xffffff; /* flags in the high byte */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].cpu == cpu && (!rows[i].kind || rows[i].kind == kind))
             return rows[i].name;
     return "";
 }
 
-/* A section whose name begins with __zdebug_, as Go writes them: "ZLIB", its length big-endian, and zlib's bytes. */
+/* A section named __zdebug_..., as Go writes them: "ZLIB", the length in big-endian, and zlib data. */
 static bool is_packed(struct packed *out, const uint8_t *bytes, uint64_t size)
 {
     if (size < 12 || memcmp(bytes, "ZLIB", 4) != 0)
@@ -149,7 +152,7 @@ static void take_dwarf(struct macho *macho, const char *name, const uint8_t *byt
     }
 }
 
-/* Is it, or could it lead to, Go's own table of functions? */
+/* Keep a loaded section that is Go's table of functions or may point to it. */
 static const char *take_loaded(struct macho *macho, const char *name, const struct loaded *part)
 {
     struct loaded_list *list = &macho->parts->loaded;
@@ -173,7 +176,7 @@ static const char *take_section(struct macho *macho, const uint8_t *at)
     uint64_t offset = load_32(at + (macho->wide ? 48 : 40));
     uint32_t flags = load_32(at + (macho->wide ? 64 : 56));
     struct code code = {0};
-    if (!strncmp((const char *)at + NAME_LEN, "__DWARF", NAME_LEN)) { /* its segment */
+    if (!strncmp((const char *)at + NAME_LEN, "__DWARF", NAME_LEN)) { /* segment name */
         if (!parts_hold(parts, offset, size))
             return "has a section that lies outside the file";
         take_dwarf(macho, (const char *)at, parts->bytes + offset, size);
@@ -252,8 +255,8 @@ static const struct code *section_of(const struct macho *macho, uint64_t address
 }
 
 /*
- * A row of the debug map: an object file, then its functions, each by two rows: name and address; no name, and the
- * size. NULL, or what is wrong.
+ * Add a row of the debug map. A row is an object file, or one of the two rows of a function: name and address; then no
+ * name, and the size. Returns NULL, or the problem.
  */
 static const char *take_stab(struct parts *parts, uint8_t kind, const char *name, uint64_t value)
 {
@@ -274,7 +277,7 @@ static const char *take_stab(struct parts *parts, uint8_t kind, const char *name
     return NULL;
 }
 
-/* Without the underscore that the C compiler puts before every name. Of a map some names have it and some have not. */
+/* Remove the underscore that the C compiler puts before every name. In a BCSymbolMap only some of the names have it. */
 static const char *shown_name(const struct macho *macho, const char *name)
 {
     const struct object *object = macho->parts->object;
@@ -313,7 +316,7 @@ static const char *take_symbols(struct macho *macho)
     return NULL;
 }
 
-/* Each function is told as the distance from the one before. */
+/* Each entry is the distance from the previous function. */
 static const char *take_starts(struct macho *macho)
 {
     struct symbol_list *list = &macho->parts->frames;
@@ -376,7 +379,7 @@ struct slice {
     uint64_t at, len;
 };
 
-/* Where the file says that a slice lies. False: it says nothing, or outside the file. */
+/* Read the position of a slice. False: no such slice, or it lies outside the file. */
 static bool find_slice(struct slice *out, const struct parts *file, size_t number)
 {
     bool wide = load_big(file->bytes) == FAT_64;
@@ -393,7 +396,7 @@ static bool find_slice(struct slice *out, const struct parts *file, size_t numbe
 bool macho_slice(struct parts *out, const struct parts *file, size_t number)
 {
     struct slice slice = {0};
-    uint64_t together = 0; /* those of an honest file do not lie over each other: each byte is looked at once */
+    uint64_t together = 0; /* slices of an honest file do not overlap; the sum limits the work */
     for (size_t i = 0; i <= number; i++) {
         if (!find_slice(&slice, file, i))
             return false;
@@ -414,7 +417,7 @@ const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len)
         struct parts slice;
         if (!macho_slice(&slice, parts, i))
             return "has a slice that lies outside the file, or over another";
-        const char *wrong = read_slice(&slice); /* a look, for its UUID */
+        const char *wrong = read_slice(&slice); /* reads the UUID only */
         if (wrong)
             return wrong;
         if (id_len && (slice.facts.id_len != id_len || memcmp(slice.facts.id, id, id_len) != 0))

@@ -1,9 +1,9 @@
 /*
- * mapping.c - text files that give Java names back: whose they are. java/retrace.h reads what is in them.
+ * mapping.c - recognizes and identifies mappings of Java names. java/retrace.h reads their contents.
  *
- *     ProGuard, R8   lines "a.b.C -> x.y:" with members below; known by "# pg_map_id: 5b46fdc", else by the UUID that
- *                    ProGuard's users compute of the whole file (version 5: SHA-1)
- *     methodmap      of Matrix: "1,9,com.example.Main,onCreate,(I)V" a line; known by a hash of the whole file
+ *     ProGuard, R8   lines "a.b.C -> x.y:" with members below; the id is "# pg_map_id: 5b46fdc", otherwise the UUID
+ *                    that ProGuard's users compute from the whole file (version 5: SHA-1)
+ *     methodmap      of Matrix: "1,9,com.example.Main,onCreate,(I)V" a line; the id is a hash of the whole file
  */
 #include "object/parts.h"
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD_BYTES 65536 /* in which the first class or method has to stand */
+#define HEAD_BYTES 65536 /* leading bytes that contain the first class or method */
 #define ROUNDS     80
 #define BLOCK      64u
 
@@ -48,11 +48,11 @@ static void sha1_block(uint32_t state[5], const uint8_t *bytes)
     state[4] += e;
 }
 
-/* The version 5 UUID of a file in ProGuard's own name space. */
+/* The version 5 UUID of a file in ProGuard's name space. */
 static void name_uuid(uint8_t out[16], const uint8_t *bytes, size_t len)
 {
     static const uint8_t space[16] = {0x4f, 0x44, 0xf3, 0x0f, 0x24, 0xbe, 0x53, 0xd0,
-                                      0xba, 0xb6, 0xf4, 0x7c, 0x71, 0x20, 0xad, 0x6c}; /* of guardsquare.com */
+                                      0xba, 0xb6, 0xf4, 0x7c, 0x71, 0x20, 0xad, 0x6c}; /* UUID of guardsquare.com */
     uint32_t state[5] = {0x67452301u, 0xefcdab89u, 0x98badcfeu, 0x10325476u, 0xc3d2e1f0u};
     uint8_t block[2 * BLOCK] = {0};
     uint64_t bits = (len + sizeof space) * 8;
@@ -80,7 +80,7 @@ static void name_uuid(uint8_t out[16], const uint8_t *bytes, size_t len)
     out[8] = (uint8_t)((out[8] & 0x3f) | 0x80);
 }
 
-/* "# pg_map_id: " and hex digits; an odd one is filled up with a 0. */
+/* Read "# pg_map_id: " and hex digits. An odd number of digits is padded with a 0. */
 static bool told_id(struct object_facts *facts, const uint8_t *bytes, size_t len)
 {
     static const char label[] = "# pg_map_id: ";
@@ -101,7 +101,7 @@ static bool told_id(struct object_facts *facts, const uint8_t *bytes, size_t len
     return count >= 4 && hex_parse(facts->id, digits, facts->id_len);
 }
 
-/* "# pg_map_hash: SHA-256 " and digits tell the hash of all that follows that line. Is it of something else? */
+/* Compares "# pg_map_hash: SHA-256 " with the hash of all lines below it. Returns true if they differ. */
 static bool is_changed(const uint8_t *bytes, size_t len)
 {
     static const char label[] = "# pg_map_hash: SHA-256 ";
@@ -117,7 +117,7 @@ static bool is_changed(const uint8_t *bytes, size_t len)
     return memcmp(hash, told, sizeof hash) != 0;
 }
 
-/* "word -> word:" at the beginning of a line that is not indented. */
+/* "word -> word:" in a line that is not indented. */
 static bool is_class_line(const char *line, size_t len)
 {
     const char *arrow = memmem(line, len, " -> ", 4);
@@ -171,7 +171,7 @@ const char *mapping_read(struct parts *parts)
     struct object_facts *facts = &parts->facts;
     bool methods = begins(parts->bytes, parts->len, is_method_line);
     facts->format = methods ? MIRE_FORMAT_METHODMAP : MIRE_FORMAT_MAPPING;
-    facts->has_dwarf = !methods; /* lines are told */
+    facts->has_dwarf = !methods; /* a mapping has lines */
     facts->has_symbols = true;
     snprintf(facts->arch, sizeof facts->arch, "java");
     facts->changed = parts->object && !methods && is_changed(parts->bytes, parts->len);

@@ -1,4 +1,4 @@
-/* maps.c - finds them by UUID. */
+/* maps.c - finds maps by UUID. */
 #include "object/maps.h"
 
 #include "base/grow.h"
@@ -10,7 +10,7 @@
 #define MAP  ".bcsymbolmap"
 #define LIST ".plist"
 
-/* "a/0123ABCD-....plist": the UUID, if the name is that and the ending. */
+/* Parse "a/0123ABCD-....plist": a UUID, followed by the ending. */
 static bool uuid_of(uint8_t out[MIRE_HIDDEN_UUID], const char *name, const char *ending)
 {
     const char *base = path_base(name);
@@ -62,7 +62,7 @@ const struct maps_row *maps_of(const struct maps *maps, const struct object_fact
     for (size_t i = 0; i < maps->lists.count && !found; i++)
         if (!memcmp(maps->lists.rows[i].id, facts->id, MIRE_HIDDEN_UUID))
             found = map_named(maps, maps->lists.rows[i].original);
-    return found ? found : map_named(maps, facts->id); /* of a program that was not compiled again */
+    return found ? found : map_named(maps, facts->id); /* a program that was not recompiled keeps its UUID */
 }
 
 void maps_free(struct maps *maps)

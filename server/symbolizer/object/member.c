@@ -1,5 +1,5 @@
 /*
- * member.c - ar archives as Apple's tools and LLVM's write them: a long name stands at the beginning of the member.
+ * member.c - reads ar archives of Apple's tools and of LLVM. A long name is stored at the beginning of the member.
  *
  *     !<arch>\n  [ name 16, ..., size 10, mark 2 ][ bytes, filled up to two ]...        cart.o, cart.o/, #1/20
  */

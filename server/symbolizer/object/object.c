@@ -1,5 +1,5 @@
 /*
- * object.c - maps files, and hands them to the reader of their format.
+ * object.c - maps files and passes them to the reader of their format.
  */
 #include "object/object.h"
 #include "object/parts.h"
@@ -20,7 +20,7 @@ bool file_bytes_map_fd(struct file_bytes *out, int fd)
         return false;
     size_t len = (size_t)st.st_size;
     size_t room = ((len + PAGE - 1) & ~(size_t)(PAGE - 1)) + MIRE_OBJECT_PAD;
-    /* Zeros, the file over their beginning: so pages of zeros stay behind it. */
+    /* Map zeros first and the file over their beginning, so that zero pages follow the file. */
     uint8_t *bytes = mmap(NULL, room, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes == MAP_FAILED)
         return false;
@@ -93,7 +93,7 @@ static int by_low(const void *a, const void *b)
     return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);
 }
 
-/* Sort, and join what touches. */
+/* Sort the ranges and join adjacent ones. */
 static void settle_code(struct code_list *code)
 {
     size_t kept = 0;
@@ -183,7 +183,7 @@ bool object_is_code(const struct object *object, uint64_t low, uint64_t high)
 {
     size_t from = 0;
     size_t to = object->code_count;
-    while (from < to) { /* the first range that ends behind `low` */
+    while (from < to) { /* find the first range that ends after `low` */
         size_t middle = from + (to - from) / 2;
         if (object->code[middle].high <= low)
             from = middle + 1;

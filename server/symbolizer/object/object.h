@@ -1,6 +1,6 @@
 /*
- * object.h - what is in an ELF, Mach-O or Breakpad file that leads from addresses to names: identity, code, the
- * sections of DWARF, symbols, the unwind table's functions.
+ * object.h - reads an ELF, Mach-O, Breakpad or Java mapping file: identity, code ranges, DWARF sections, symbols, and
+ * the functions of the unwind table.
  *
  *     ELF ------.                          .-- sections, decompressed (zlib, zstd) if need be
  *     Mach-O ---+--> struct object --------+-- code: the address ranges that hold instructions
@@ -8,14 +8,13 @@
  *     Breakpad -+                              and the lines of text
  *     mapping --'    (names of Java)
  *
- * Files come from anywhere: every offset and count in them is checked before it is used, and what is wrong with one is
- * told in words. Nothing is copied that need not be: sections and names lie in the file's bytes.
+ * Files are untrusted: every offset and count is checked before use, and each problem has a text. Sections and names
+ * point into the file's bytes; only decompressed sections and text lines are copies.
  *
- * Reading past the end is made harmless instead of being checked byte by byte: behind the bytes of a file, and behind
- * every section, MIRE_OBJECT_PAD more bytes can be read. A reader checks its place once per entry, as long as an entry
- * is shorter than that.
+ * Reading past the end is harmless: MIRE_OBJECT_PAD readable bytes follow the bytes of a file and of every section. A
+ * reader therefore checks its position once per entry, provided that an entry is shorter than the pad.
  *
- * Thread: an object is only read after object_open, so threads may share it.
+ * Thread: an object is read-only after object_open, so threads may share it.
  */
 #ifndef MIRE_OBJECT_OBJECT_H
 #define MIRE_OBJECT_OBJECT_H
@@ -27,8 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MIRE_OBJECT_PAD      4096         /* bytes that can be read behind a file and behind each section */
-#define MIRE_OBJECT_FILE_MAX (2ull << 30) /* bytes of a file that is opened */
+#define MIRE_OBJECT_PAD      4096         /* readable bytes after a file and after each section */
+#define MIRE_OBJECT_FILE_MAX (2ull << 30) /* limit of a file, bytes */
 #define MIRE_OBJECT_ID_MAX   64           /* bytes of a build id */
 #define MIRE_OBJECT_ALT      54           /* room for the name in .gnu_debugaltlink, with NUL */
 #define MIRE_OBJECT_LINK     256          /* room for the name in .gnu_debuglink, with NUL */
@@ -37,11 +36,11 @@
 struct file_bytes {
     const uint8_t *bytes;
     size_t len;
-    size_t mapped; /* bytes to unmap; 0: the caller's */
+    size_t mapped; /* length of the mapping, bytes; 0: memory of the caller */
 };
 
-/* Map a file with its pad. False: it cannot be read, is empty, not a plain file, or larger than MIRE_OBJECT_FILE_MAX.
- */
+/* Map a file with its pad. Returns false if it cannot be read, is empty, is not a plain file, or is larger than
+ * MIRE_OBJECT_FILE_MAX. */
 bool file_bytes_map(struct file_bytes *out, const char *path);
 bool file_bytes_map_fd(struct file_bytes *out, int fd);
 void file_bytes_unmap(struct file_bytes *file);
@@ -56,43 +55,43 @@ enum section_name {
     MIRE_SECTION_ADDR,
     MIRE_SECTION_RANGES,
     MIRE_SECTION_RNGLISTS,
-    MIRE_SECTION_CU_INDEX, /* of a package of split files */
+    MIRE_SECTION_CU_INDEX, /* index of a package of split files */
     MIRE_SECTION_COUNT
 };
 
 struct section {
-    const uint8_t *bytes; /* NULL: the file has none */
+    const uint8_t *bytes; /* NULL: not in the file */
     size_t len;
 };
 
-struct code { /* addresses that hold instructions */
+struct code { /* range of addresses with instructions */
     uint64_t low;
-    uint64_t high; /* not in it */
+    uint64_t high; /* end of range, exclusive */
 };
 
 struct symbol { /* one function of a symbol table */
     uint64_t low;
-    uint64_t high;    /* not in it */
-    const char *name; /* ends in a NUL or at the pad */
-    uint8_t rank;     /* among names of one address the highest is shown */
+    uint64_t high;    /* end of range, exclusive */
+    const char *name; /* ends in a NUL or in the pad */
+    uint8_t rank;     /* the highest rank of an address is shown */
 };
 
-struct loaded { /* bytes of the file that lie in the program's memory */
+struct loaded { /* part of the file that is loaded into memory */
     uint64_t address;
     const uint8_t *bytes;
     size_t len;
     bool writable;
 };
 
-struct mapped_object { /* an object file that a Mach-O program was linked from, by its debug map */
+struct mapped_object { /* object file of a Mach-O program, from its debug map */
     const char *path;  /* "/build/cart.o", "/build/lib.a(cart.o)" */
     uint32_t first, function_count;
 };
 
-struct mapped_function { /* one that the linker took from it */
+struct mapped_function { /* function that the linker took from an object file */
     const char *name;
     uint64_t address;
-    uint64_t size; /* 0: not told */
+    uint64_t size; /* 0: unknown */
 };
 
 enum object_format {
@@ -106,46 +105,46 @@ enum object_format {
 struct object_facts {
     enum object_format format;
     uint8_t id[MIRE_OBJECT_ID_MAX]; /* build id or UUID */
-    size_t id_len;                  /* 0: none */
-    bool has_dwarf;                 /* or functions with lines of another kind */
+    size_t id_len;                  /* 0: no id */
+    bool has_dwarf;                 /* or functions with lines in another format */
     bool has_symbols;
-    bool split;                         /* .dwo or .dwp: for the skeletons of a program, known by an id of 8 bytes */
-    bool package;                       /* .dwp: many of them, known by the lowest id */
-    bool both;                          /* a program, with its split units in it as well: object_open_split */
-    bool changed;                       /* a mapping that is not what its own hash is of; told by object_open */
-    bool universal;                     /* more than one slice: these are the facts of one of them */
-    char arch[MIRE_OBJECT_ARCH];        /* "other" if it is none we know */
-    uint8_t alt_id[MIRE_OBJECT_ID_MAX]; /* build id of the file that DW_FORM_..._alt means, by .gnu_debugaltlink */
-    size_t alt_id_len;                  /* 0: none */
-    char alt_name[MIRE_OBJECT_ALT];     /* of that file, without folders, cut; any bytes */
-    char link[MIRE_OBJECT_LINK];        /* file that has this one's DWARF, by .gnu_debuglink; "": none is told */
-    uint32_t link_crc;                  /* its CRC-32 */
+    bool split;                         /* .dwo or .dwp, for skeleton units; its id has 8 bytes */
+    bool package;                       /* .dwp: several split files; their lowest id */
+    bool both;                          /* a program that contains its split units: object_open_split */
+    bool changed;                       /* a mapping that does not match its own hash; set by object_open */
+    bool universal;                     /* one of several slices; the facts are those of one slice */
+    char arch[MIRE_OBJECT_ARCH];        /* "other": unknown */
+    uint8_t alt_id[MIRE_OBJECT_ID_MAX]; /* build id of the dwz file, from .gnu_debugaltlink */
+    size_t alt_id_len;                  /* 0: no dwz file */
+    char alt_name[MIRE_OBJECT_ALT];     /* file name of the dwz file, cut; any bytes */
+    char link[MIRE_OBJECT_LINK];        /* file with the DWARF, from .gnu_debuglink; "": no link */
+    uint32_t link_crc;                  /* CRC-32 of that file */
 };
 
 /*
- * Look at a file without trusting it; nothing is decompressed.
+ * Examine an untrusted file. Nothing is decompressed.
  *
- *   file  pads are not needed
- *   id    of a universal file the slice with this UUID is meant; id_len 0: the first slice
+ *   bytes  the file; no pad is needed
+ *   id     UUID of the wanted slice of a universal file; with id_len 0 the first slice
  *
- * Returns NULL, or what is wrong with it (static): not an object file, big endian, a table outside the file, ...
+ * Returns NULL, or the problem (static): not an object file, big-endian, a table outside the file, ...
  */
 const char *object_look(struct object_facts *out, const void *bytes, size_t len, const uint8_t *id, size_t id_len);
 
-/* Could a file that begins like this be one that object_look reads? For the first bytes of a longer one. */
+/* Returns true if object_look may read a file with these first bytes. */
 bool object_begins(const void *bytes, size_t len);
 
 /*
- * Where slice `number` of a file lies: each architecture of a universal file, any other file itself as number 0.
+ * Find slice `number` of a file: each architecture of a universal file; any other file is its own slice 0.
  *
- * Returns false if there is no such slice, or it lies outside the file.
+ * Returns false if there is no such slice, or if it lies outside the file.
  */
 bool object_slice(uint64_t *at_out, uint64_t *len_out, const void *bytes, size_t len, size_t number);
 
 /*
- * What Apple's tools call the architecture of a Mach-O file that is not universal: "arm64e", "x86_64h", "armv7s", ...
+ * Apple's name for the architecture of a Mach-O file that is not universal: "arm64e", "x86_64h", "armv7s", ...
  *
- * Returns a static text; "" if it is another file, or none that has a name.
+ * Returns a static text; "" for any other file and for an architecture without a name.
  */
 const char *object_slice_arch(const void *bytes, size_t len);
 
@@ -153,31 +152,31 @@ struct object {
     struct object_facts facts;
     struct file_bytes file; /* borrowed */
     struct section sections[MIRE_SECTION_COUNT];
-    struct section text;  /* of a text file: its lines, each ended by a NUL */
-    bool split;           /* the sections are those of a split file: .debug_info.dwo and so on */
-    uint64_t dwarf_bytes; /* of all sections of DWARF, decompressed, also of those that are not read */
+    struct section text;  /* lines of a text file, each ended by a NUL */
+    bool split;           /* sections of a split file: .debug_info.dwo and so on */
+    uint64_t dwarf_bytes; /* decompressed bytes of all DWARF sections, including unread ones */
 
-    struct code *code; /* by address, none touching another */
+    struct code *code; /* sorted by address, disjoint */
     size_t code_count;
 
-    struct symbol *symbols; /* in the file's order; one without a size reaches to the end of its section */
+    struct symbol *symbols; /* in file order; a symbol without a size ends with its section */
     size_t symbol_count;
-    struct section go;     /* Go's own table of functions and lines (.gopclntab); no bytes: the file has none */
-    uint64_t go_address;   /* of that table */
-    uint64_t go_text;      /* of the section of code that is not the linker's own (.text) */
-    struct loaded *loaded; /* of a file with that table */
+    struct section go;     /* Go's table of functions and lines (.gopclntab); bytes NULL: none */
+    uint64_t go_address;   /* address of that table */
+    uint64_t go_text;      /* address of .text, the compiled code */
+    struct loaded *loaded; /* loaded data, for reading Go's table */
     size_t loaded_count;
 
     struct mapped_object *mapped;
     size_t mapped_count;
     struct mapped_function *functions;
 
-    struct hidden *hidden; /* the map of its names (hidden.h); NULL: it has none */
+    struct hidden *hidden; /* map of hidden names (hidden.h); NULL: none */
 
-    struct symbol *frames; /* the functions of the unwind table, without names */
+    struct symbol *frames; /* functions of the unwind table, without names */
     size_t frame_count;
 
-    void *held[MIRE_SECTION_COUNT + 2]; /* what was decompressed: object_close gives it back */
+    void *held[MIRE_SECTION_COUNT + 2]; /* decompressed sections, freed by object_close */
     size_t held_bytes[MIRE_SECTION_COUNT + 2];
     size_t held_count;
 };
@@ -187,28 +186,28 @@ struct object {
  *
  *   file     borrowed until object_close
  *   id       as in object_look
- *   threads  that may decompress, 1..
+ *   threads  number of threads that may decompress, 1..
  *
- * Returns NULL, or what is wrong with the file (static).
+ * Returns NULL, or the problem of the file (static). The caller closes *out with object_close.
  */
 const char *object_open(struct object **out, const struct file_bytes *file, const uint8_t *id, size_t id_len,
                         unsigned threads);
 
-/* The same of the split units in a file of which facts.both is true. */
+/* The same for the split units in a file whose facts.both is true. */
 const char *object_open_split(struct object **out, const struct file_bytes *file, unsigned threads);
 
 /*
- * What a file tells of the code: DWARF only if it describes values (parameters, base types), which compilers that write
- * line tables alone leave out.
+ * The depth of a file: names, lines or DWARF. Line tables alone (-g1) count as lines: the DWARF must have parameters or
+ * base types.
  */
 enum symbol_depth object_depth(const struct object *object);
 
 void object_close(struct object *object);
 
-/* Let go of what was read of a file that was mapped: whoever reads it again waits for it. Any thread. */
+/* Release the resident pages of a mapped file. The next read loads them from disk again. Thread: any. */
 void object_rest(const struct object *object);
 
-/* Does [low, high) lie inside one range of code? */
+/* Returns true if [low, high) lies inside one code range. */
 bool object_is_code(const struct object *object, uint64_t low, uint64_t high);
 
 #endif

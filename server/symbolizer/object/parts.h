@@ -1,5 +1,5 @@
 /*
- * parts.h - how the readers of the formats fill a struct object. Inside object/ only.
+ * parts.h - state that the readers of the formats fill to make a struct object. Internal to object/.
  */
 #ifndef MIRE_OBJECT_PARTS_H
 #define MIRE_OBJECT_PARTS_H
@@ -7,9 +7,9 @@
 #include "object/object.h"
 #include "object/text.h"
 
-struct packed { /* one section to decompress */
+struct packed { /* compressed section */
     enum section_name name;
-    bool zstd; /* else zlib */
+    bool zstd; /* false: zlib */
     const uint8_t *from;
     size_t from_len;
     uint8_t *to;
@@ -47,20 +47,20 @@ struct loaded_list {
     size_t room;
 };
 
-struct split_parts { /* of a split file, as they lie in it */
+struct split_parts { /* sections of a split file that determine its id */
     struct section info;
     struct section abbrev;
-    struct section index;    /* of a package */
-    struct packed packed[3]; /* those that are compressed */
+    struct section index;    /* of a package only */
+    struct packed packed[3]; /* the compressed ones */
     size_t packed_count;
 };
 
-/* A file while it is read: the object it becomes, and lists that still grow. */
+/* A file that is being read: the object under construction, and growing lists. */
 struct parts {
-    struct object *object; /* NULL: only look at it */
+    struct object *object; /* NULL: object_look */
     struct object_facts facts;
-    bool hidden;     /* it was found in another one */
-    bool want_split; /* of a file with both kinds of DWARF the split one counts */
+    bool hidden;     /* the file was found inside another one (.gnu_debugdata) */
+    bool want_split; /* prefer split DWARF in a file with both kinds */
     const uint8_t *bytes;
     size_t len;
     struct split_parts split;
@@ -74,17 +74,18 @@ struct parts {
     struct symbol_list frames;
 };
 
-/* Does [at, at + size) lie in the file? */
+/* Returns true if [at, at + size) lies in the file. */
 static inline bool parts_hold(const struct parts *parts, uint64_t at, uint64_t size)
 {
     return at <= parts->len && size <= parts->len - at;
 }
 
-/* Each returns NULL or what is wrong. parts->object is filled if it is not NULL, parts->facts always. */
+/* Each reader returns NULL or the problem. It fills parts->facts, and parts->object unless that is NULL. */
 const char *elf_read(struct parts *parts);
 const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len);
 
-/* Bytes of slice `number` of a universal file; false: there is none, or it lies outside the file or over others. */
+/* Set `out` to slice `number` of a universal file. False: no such slice, or it lies outside the file or over
+ * another. */
 bool macho_slice(struct parts *out, const struct parts *file, size_t number);
 
 const char *breakpad_read(struct parts *parts);
@@ -96,49 +97,51 @@ bool parts_are_elf(const uint8_t *bytes, size_t len);
 bool parts_are_macho(const uint8_t *bytes, size_t len);
 bool parts_are_universal(const uint8_t *bytes, size_t len);
 
-/* The functions of an .eh_frame section that is loaded at `address`. Damage ends it. False: out of memory. */
+/* Add the functions of an .eh_frame section that is loaded at `address`. Reading ends at damage. Returns false out of
+ * memory. */
 bool eh_frame_read(struct symbol_list *out, const struct section *section, uint64_t address, unsigned address_size);
 
-/* A section of notes: the build id among them. */
+/* Read the build id from a section of notes. */
 void notes_read(struct object_facts *facts, const uint8_t *at, uint64_t size);
 
-/* The sections that name the file which has the DWARF, and the one of dwz. What makes no sense is passed over. */
+/* Read the sections that name the file with the DWARF (.gnu_debuglink) and the dwz file (.gnu_debugaltlink). Invalid
+ * contents are ignored. */
 void debuglink_read(struct object_facts *facts, const uint8_t *bytes, size_t size);
 void altlink_read(struct object_facts *facts, const uint8_t *bytes, size_t size);
 
-/* Is the first unit of these entries one of DWARF 5 that describes a type? */
+/* Returns true if the first unit is a DWARF 5 type unit. */
 bool split_begins_with_type(const uint8_t *bytes, size_t len);
 
-/* The id of a split file. False: it has none that can be found. */
+/* Set the id of a split file. Returns false if the file has no id. */
 bool split_id(struct object_facts *facts, const struct split_parts *parts);
 
 /*
- * Decompress all of parts->packed into memory the object owns, by up to `threads` threads.
+ * Decompress parts->packed into memory that the object owns, with up to `threads` threads.
  *
- * Returns NULL or what is wrong.
+ * Returns NULL or the problem.
  */
 const char *inflate_all(struct parts *parts, unsigned threads);
 
 /*
- * Decompress what tells a split file's id; split_deflate gives the memory back, and is called whatever this returned.
+ * Decompress the sections that determine a split file's id. The caller frees them with split_deflate after any result.
  *
- * Returns NULL or what is wrong.
+ * Returns NULL or the problem.
  */
 const char *split_inflate(struct split_parts *split);
 void split_deflate(struct split_parts *split);
 
-/* Bytes of the mark that some editors put in front of UTF-8; 0 without one. */
+/* Length of the byte order mark that some editors put in front of UTF-8; 0: none. */
 static inline size_t text_mark(const uint8_t *bytes, size_t len)
 {
     return len >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf ? 3 : 0;
 }
 
-/* Give a text file's object its lines: a copy, in which line ends are NULs. Returns NULL or what is wrong. */
+/* Copy a text file's lines into the object, with a NUL for each line end. Returns NULL or the problem. */
 const char *text_hold(struct parts *parts);
 
 /*
- * Symbols of the small ELF file in a .gnu_debugdata section (xz). What is damaged there is passed over: the file is
- * good without it.
+ * Add the symbols of the small ELF file in a .gnu_debugdata section (xz). Damage in the section is ignored; the outer
+ * file is usable without it.
  */
 void hidden_read(struct parts *parts, const uint8_t *bytes, size_t len);
 

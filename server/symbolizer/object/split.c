@@ -1,8 +1,8 @@
 /*
- * split.c - what a split file (.dwo, .dwp) is known by: the id that the skeleton in the program repeats.
+ * split.c - reads the id of a split file (.dwo, .dwp). The skeleton unit in the program has the same id.
  *
  *     DWARF 5   in the header of the unit                  DWARF 4   DW_AT_GNU_dwo_id of its first entry
- *     package   the lowest of those in .debug_cu_index, whatever order they were packed in
+ *     package   the lowest id in .debug_cu_index, independent of the order of packing
  */
 #include "object/parts.h"
 
@@ -18,7 +18,7 @@
 struct package_cursor {
     const uint8_t *p;
     const uint8_t *end;
-    bool over; /* it went behind the end, and stays there */
+    bool over; /* sticky: a read went past the end */
 };
 
 static uint64_t take(struct package_cursor *c, unsigned width)
@@ -41,7 +41,7 @@ static uint64_t take_leb(struct package_cursor *c)
     return value;
 }
 
-/* Get past a value of a form that the first entry of a unit may have. */
+/* Skip a value of any form that the first entry of a unit may have. */
 static void skip_form(struct package_cursor *c, uint64_t form)
 {
     switch (form) {
@@ -69,7 +69,7 @@ static void skip_form(struct package_cursor *c, uint64_t form)
         while (!c->over && take(c, 1))
             continue;
         return;
-    case 0x0d: /* sdata, udata, strx, GNU's indices of addresses and texts */
+    case 0x0d: /* sdata, udata, strx, GNU's indices of addresses and strings */
     case 0x0f:
     case 0x1a:
     case 0x1f01:
@@ -83,7 +83,7 @@ static void skip_form(struct package_cursor *c, uint64_t form)
     }
 }
 
-/* Find an abbreviation: the cursor then stands at its first attribute. */
+/* Find an abbreviation, and move the cursor to its first attribute. */
 static void find_abbrev(struct package_cursor *abbrevs, uint64_t wanted)
 {
     while (!abbrevs->over) {
@@ -137,7 +137,7 @@ static bool id_of_units(uint64_t *out, const struct section *info, const struct 
 {
     struct package_cursor c = {info->bytes, info->bytes + info->len, false};
     while (!c.over && c.p < c.end) {
-        uint64_t len = take(&c, 4); /* units of 4 GiB are not split */
+        uint64_t len = take(&c, 4); /* a 64-bit length does not occur in split units */
         if (c.over || len > (size_t)(c.end - c.p))
             return false;
         struct package_cursor unit = {c.p, c.p + len, false};
@@ -145,7 +145,7 @@ static bool id_of_units(uint64_t *out, const struct section *info, const struct 
         uint64_t version = take(&unit, 2);
         if (version >= 5) {
             uint64_t type = take(&unit, 1);
-            take(&unit, 5); /* size of an address, abbreviations */
+            take(&unit, 5); /* address size, offset of the abbreviations */
             *out = take(&unit, 8);
             if (type == UNIT_SPLIT)
                 return !unit.over;

@@ -1,5 +1,5 @@
 /*
- * text.h - lines of text files: numbers in them.
+ * text.h - parses the numbers in lines of text files.
  */
 #ifndef MIRE_OBJECT_TEXT_H
 #define MIRE_OBJECT_TEXT_H
@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Numbers of one line, each followed by one blank or the line's end. */
+/* Cursor over the numbers of one line. Each number ends with one blank or the end of the line. */
 struct text_numbers {
-    const char *at; /* behind the last one, and its blank */
-    bool failed;    /* one was not there, or had more than 64 bits */
+    const char *at; /* after the last number and its blank */
+    bool failed;    /* a number was missing or had more than 64 bits */
 };
 
 static inline uint64_t text_number(struct text_numbers *numbers, unsigned base)

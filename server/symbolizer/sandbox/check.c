@@ -1,5 +1,5 @@
 /*
- * check.c - reads unit after unit and keeps nothing of them.
+ * check.c - reads unit after unit and keeps no results.
  */
 #include "sandbox/check.h"
 #include "cache/breakpad.h"
@@ -8,14 +8,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define UNITS_AT_ONCE 64 /* whose findings are kept: names are looked up among them */
+#define UNITS_AT_ONCE 64 /* units whose results are kept; names are interned among them */
 
 struct damage {
-    size_t units; /* that cannot be read whole */
-    uint64_t at;  /* where the first of them begins; UINT64_MAX: unknown */
+    size_t units; /* units that cannot be read completely */
+    uint64_t at;  /* position of the first one; UINT64_MAX: unknown */
 };
 
-/* Read all units. NULL, or what is wrong. */
+/* Read all units. Returns NULL, or the problem. */
 static const char *find_damage(struct damage *out, const struct object *object)
 {
     const struct dwarf_harvest empty = {.everything = true};

@@ -1,6 +1,6 @@
 /*
- * check.h - can a debug file be read whole? Whoever sends it is told at once: it is converted only when a report needs
- * it. Inside sandbox/ only, see contents_check.
+ * check.h - checks whether a debug file can be read completely. The sender gets the result at once; the conversion
+ * comes later, when a report needs the file. Internal to sandbox/; contents_check is the door.
  */
 #ifndef MIRE_SANDBOX_CHECK_H
 #define MIRE_SANDBOX_CHECK_H
@@ -9,13 +9,13 @@
 #include "object/kinds.h"
 
 /*
- * Read all of a file as converting it would: a second for 400 MB.
+ * Read a file completely, as a conversion would: about a second for 400 MB.
  *
- *   why  room for MIRE_SYMBOL_WHY bytes: what is damaged, and where that begins; "" if nothing is. Other numbers and
- *        names are not noticed
- *   depth_out  what the file tells of the code; UNKNOWN if it cannot be opened
+ *   why        room for MIRE_SYMBOL_WHY bytes: the damage and its position; "" if there is none. Changed bytes that
+ *              still decode are not detected
+ *   depth_out  depth of the file; UNKNOWN if it cannot be opened
  *
- * Returns whether it is whole. Any thread.
+ * Returns true if the file is whole. Thread: any.
  */
 bool symbols_check(char *why, enum symbol_depth *depth_out, const struct file_bytes *file);
 

@@ -1,5 +1,5 @@
 /*
- * child.c - starts the child and waits for it; and what the child does.
+ * child.c - starts the child and waits for it; the child's main function.
  */
 #include "sandbox/child.h"
 #include "sandbox/check.h"
@@ -26,8 +26,8 @@
 #define UNPACK   "unpack"
 #define CHECK    "check"
 #define ASK      "ask"
-#define FIRST_FD 3 /* in the child: the cache, the alternative file, the split files (or /dev/null), then the files */
-#define PLACES   3 /* before the files */
+#define FIRST_FD 3 /* in the child: the cache, the dwz file, the split files (or /dev/null), then the files */
+#define PLACES   3 /* descriptors before the files */
 #define THREADS  2
 #define WAIT_MS  (300 * 1000)
 
@@ -39,7 +39,7 @@ struct split_files {
     size_t count;
 };
 
-/* The split files that lie behind each other in one file. One that cannot be read has no object. */
+/* Open the concatenated split files. An unreadable one has no object. */
 static void open_splits(struct split_files *out, int fd)
 {
     struct child_split told;
@@ -61,7 +61,7 @@ static void open_splits(struct split_files *out, int fd)
     }
 }
 
-/* A program may hold its split units itself. */
+/* Add the split units that a program itself contains. */
 static void open_own_splits(struct split_files *splits, const struct object *object)
 {
     struct object *own;
@@ -80,7 +80,7 @@ static void close_splits(struct split_files *splits)
     file_bytes_unmap(&splits->bytes);
 }
 
-/* A mapping of Java names is alone. */
+/* A mapping of Java names is a single file. */
 static bool is_mapping(const struct object *object)
 {
     return object && (object->facts.format == MIRE_FORMAT_MAPPING || object->facts.format == MIRE_FORMAT_METHODMAP);
@@ -183,7 +183,7 @@ int symbols_child(int argc, char **argv)
     return answer;
 }
 
-/* What is at place i of the child's files. */
+/* The descriptor for position i of the child's files. */
 static int given_fd(int i, int fd, const struct child_files *files, int null)
 {
     int given = i == 0 ? fd : i == 1 ? files->alt : i == 2 ? files->splits : files->fds[i - PLACES];
@@ -191,8 +191,8 @@ static int given_fd(int i, int fd, const struct child_files *files, int null)
 }
 
 /*
- * Start it with its files in their places. The files of this process may lie in those very places, so all are first
- * put out of the way, above them.
+ * Start the child with its files at fixed descriptors. Files of this process may have those numbers, so all are first
+ * duplicated above them.
  */
 static pid_t start(int fd, const struct child_files *files, int out, int null, char *const *argv)
 {
@@ -205,7 +205,7 @@ static pid_t start(int fd, const struct child_files *files, int out, int null, c
     bool good = posix_spawn_file_actions_init(&actions) == 0 && posix_spawnattr_init(&attributes) == 0;
     if (!good)
         return -1;
-    good = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO) == 0; /* before its own place is taken */
+    good = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO) == 0; /* before its descriptor is reused */
     for (int i = 0; i < count; i++) {
         far[i] = fcntl(given_fd(i, fd, files, null), F_DUPFD_CLOEXEC, FIRST_FD + count);
         good = good && far[i] >= 0 && posix_spawn_file_actions_adddup2(&actions, far[i], FIRST_FD + i) == 0;
@@ -224,7 +224,7 @@ static pid_t start(int fd, const struct child_files *files, int out, int null, c
     return pid;
 }
 
-/* Read what the child says until it ends or has taken too long. */
+/* Read the child's output until it ends or the time is up. */
 static bool listen_to(char *why, int fd)
 {
     size_t len = 0;

@@ -1,5 +1,5 @@
 /*
- * open.c - files that are no archive are looked at where they lie; archives are unpacked by the child first.
+ * open.c - examines plain files in place; the child unpacks archives first.
  */
 #include "sandbox/open.h"
 #include "archive/archive.h"
@@ -50,7 +50,7 @@ enum contents_answer contents_open(struct contents *out, char *why, int fd, cons
     return wrong ? CONTENTS_WRONG : CONTENTS_GOOD;
 }
 
-/* -1: the system refuses; closed by the caller. */
+/* Wait for the lock on `dir`. Returns a descriptor that the caller closes; -1: a system call failed. */
 static int take_turn(const char *dir)
 {
     char path[PATH_MAX];
@@ -58,11 +58,11 @@ static int take_turn(const char *dir)
         return -1;
     int turn = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     while (turn >= 0 && flock(turn, LOCK_EX) != 0)
-        continue; /* a signal came */
+        continue; /* interrupted by a signal */
     return turn;
 }
 
-/* "2is damaged: ..." -> what it tells of the code, and what is wrong with it. */
+/* "2is damaged: ...": remove the digit and return it as the depth. */
 static enum symbol_depth take_depth(char *why)
 {
     int depth = why[0] - '0';

@@ -1,5 +1,5 @@
 /*
- * sandbox.c - limits, and a filter in the kernel's own little language: allowed calls by number, the rest is refused.
+ * sandbox.c - sets resource limits and a seccomp filter, a list of allowed system calls.
  */
 #include "sandbox/sandbox.h"
 
@@ -38,12 +38,12 @@ static void limit(int what, rlim_t most)
     struct rlimit now;
     if (getrlimit(what, &now) != 0 || now.rlim_max < most)
         return;
-    bool warned = what == RLIMIT_CPU && now.rlim_max > most; /* by SIGXCPU, which says why the child ended */
+    bool warned = what == RLIMIT_CPU && now.rlim_max > most; /* SIGXCPU comes first, as the reason of the end */
     now = (struct rlimit){most, warned ? most + 1 : most};
     (void)setrlimit(what, &now);
 }
 
-/* A kernel without filters leaves the limits. */
+/* On a kernel without seccomp filters only the limits apply. */
 static void filter_calls(void)
 {
 #ifdef ARCH
@@ -76,12 +76,12 @@ static void filter_calls(void)
         ALLOW(rt_sigreturn),
         ALLOW(exit),
         ALLOW(exit_group),
-        /* Threads, but no processes. The flags of clone3 cannot be seen from here: libc is told that there is no such
-         * call, and takes clone. */
+        /* Allow threads, but no processes. The filter cannot read the flags of clone3, so it returns ENOSYS, and libc
+         * falls back to clone. */
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1),
         REFUSE(ENOSYS),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])), /* the low half */
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])), /* low half */
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         REFUSE(EPERM),

@@ -1,22 +1,22 @@
 /*
- * sandbox.h - gives up what converting does not need. Inside sandbox/ only.
+ * sandbox.h - gives up all rights that a conversion does not need. Internal to sandbox/.
  */
 #ifndef MIRE_SANDBOX_SANDBOX_H
 #define MIRE_SANDBOX_SANDBOX_H
 
 #include <stdbool.h>
 
-#define MIRE_SANDBOX_CPU_S 120 /* seconds; SIGXCPU ends the process then */
+#define MIRE_SANDBOX_CPU_S 120 /* seconds of processor time; SIGXCPU ends the process */
 
 /*
- * From here on this process and its threads: take at most 6 GiB of memory and 2 minutes of processor time, write no
- * file longer than 4 GiB, leave no core file, gain no privilege, start no process, and have only the system calls for
- * memory, threads, and reading and writing what is open; others fail with EPERM. Under a sanitizer, which needs more,
- * only the core file and privileges are given up. For a process that was started for this.
+ * Limit this process and its threads: 6 GiB of memory, 2 minutes of processor time, files of 4 GiB, no core file, no
+ * new privileges, no new process. Only the system calls for memory, threads, and reading and writing open files remain;
+ * others fail with EPERM. Under a sanitizer, which needs more, only the limits on core file and privileges apply. The
+ * limits cannot be undone: call it in a process started for a conversion.
  */
 void sandbox_enter(void);
 
-/* Does this build have all of it on this processor? */
+/* Returns true if this build has every limit on this processor. */
 bool sandbox_is_whole(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * bound.c - generic arguments: given to a type and those around it, the innermost first.
+ * bound.c - applies generic arguments to a type and its outer types, the innermost first.
  */
 #include "demangle/swift/read.h"
 
@@ -45,7 +45,7 @@ static bool takes_arguments(const struct swift_node *node)
 static struct swift_node *bind(struct swift *s, struct swift_node *nominal, const struct swift_node *lists, size_t list,
                                unsigned depth);
 
-/* The same node in another context: arguments were given to that. */
+/* Copy a node into the context that got the arguments. */
 static struct swift_node *in_context(struct swift *s, const struct swift_node *node, struct swift_node *context)
 {
     struct swift_node *copy = swift_node(s, node->kind);

@@ -1,6 +1,5 @@
 /*
- * conformances.c - how generic arguments meet what is required of them. None of it is written: it is read for what
- * follows.
+ * conformances.c - reads how generic arguments conform to requirements. Conformances are read and not written.
  */
 #include "demangle/swift/read.h"
 
@@ -13,14 +12,14 @@ static struct swift_node *concrete(struct swift *s)
 {
     struct swift_node *conditions = swift_pop_list(s, SWIFT_LIST, pop_argument);
     struct swift_node *reference = swift_pop(s, SWIFT_CONFORMANCE_REF);
-    if (!reference) { /* in a module of its own */
+    if (!reference) { /* in another module */
         reference = swift_pop_module(s);
         reference = reference ? swift_pop_protocol(s) : NULL;
     }
     return conditions && reference ? swift_of(s, SWIFT_CONFORMANCE_ARGUMENT, swift_pop(s, SWIFT_TYPE)) : NULL;
 }
 
-/* What follows from another: a requirement of it, or of one of its associated types. */
+/* A dependent conformance: to a requirement of another one, or of its associated type. */
 static struct swift_node *dependent(struct swift *s, char letter)
 {
     if (swift_index(s) < 1)

@@ -1,5 +1,5 @@
 /*
- * derivative.c - what is made of functions that are differentiated.
+ * derivative.c - reads the compiler's derivatives of differentiable functions.
  */
 #include "demangle/swift/read.h"
 
@@ -14,7 +14,7 @@ static struct swift_node *kind_of(struct swift *s)
     return text ? swift_text(s, text) : NULL;
 }
 
-/* {0, 2} of SUS, and the letter behind it. */
+/* {0, 2} for SUS, and the letter after it. */
 static struct swift_node *subset(struct swift *s, char behind)
 {
     const char *text = "{";
@@ -29,7 +29,7 @@ static struct swift_node *subset(struct swift *s, char behind)
     return text && s->at > from && swift_take(s, behind) ? swift_text(s, text) : NULL;
 }
 
-/* Everything on the stack. */
+/* Pop everything on the stack. */
 static struct swift_node *take_all(struct swift *s)
 {
     struct swift_node *all = swift_node(s, SWIFT_ALL);

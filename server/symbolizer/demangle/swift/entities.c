@@ -1,5 +1,5 @@
 /*
- * entities.c - functions, variables, closures and the like, and what they are declared in.
+ * entities.c - reads functions, variables, closures and similar entities, and their contexts.
  */
 #include "demangle/swift/read.h"
 
@@ -45,7 +45,7 @@ struct swift_node *swift_local_name(struct swift *s)
     return swift_add(s, node, swift_pop_name(s));
 }
 
-/* The label of one argument of Swift 4.0, taken out of its type. */
+/* Move the label of an argument out of its type, as in Swift 4.0. */
 static struct swift_node *label_of(struct swift *s, struct swift_node *tuple, size_t i)
 {
     struct swift_node *element = tuple->kids[i];
@@ -59,7 +59,7 @@ static struct swift_node *label_of(struct swift *s, struct swift_node *tuple, si
     return swift_node(s, SWIFT_FIRST_ELEMENT);
 }
 
-/* The arguments' type of a function's type. */
+/* The type of the arguments in a function's type. */
 static struct swift_node *arguments_of(struct swift_node *type)
 {
     struct swift_node *function = swift_inside(type);
@@ -180,7 +180,7 @@ struct swift_node *swift_subscript(struct swift *s)
     return accessor(s, swift_add_any(s, node, private));
 }
 
-/* A part of a context that has no name of its own. */
+/* An unnamed part of a context. */
 static struct swift_node *nameless(struct swift *s, enum swift_kind kind, const char *of_class, const char *text)
 {
     struct swift_node *context = swift_pop_context(s);
@@ -215,7 +215,7 @@ static struct swift_node *default_argument(struct swift *s)
     return text ? nameless(s, SWIFT_PART_OF, text, text) : NULL;
 }
 
-/* Where in a file a macro stands that belongs to nothing. */
+/* The position of a freestanding macro in a file. */
 static struct swift_node *macro_place(struct swift *s)
 {
     int line = swift_index(s);

@@ -1,9 +1,9 @@
 /*
- * generics.c - generic parameters, what is required of them, types that belong to them.
+ * generics.c - reads generic parameters, their requirements, and their member types.
  */
 #include "demangle/swift/read.h"
 
-#define COUNT_MAX 100000 /* parameters of a signature; only 128 are written */
+#define COUNT_MAX 100000 /* parameters of a signature; at most 128 are written */
 
 struct swift_node *swift_parameter(struct swift *s, int depth, int index)
 {
@@ -12,7 +12,7 @@ struct swift_node *swift_parameter(struct swift *s, int depth, int index)
     return swift_indexed(s, SWIFT_PARAMETER, "", depth << 16 | index);
 }
 
-/* Behind q, R and others. */
+/* After q, R and others. */
 struct swift_node *swift_parameter_index(struct swift *s)
 {
     if (swift_take(s, 'd')) {
@@ -47,7 +47,7 @@ struct swift_node *swift_pop_associated_path(struct swift *s)
     return swift_pop_list(s, SWIFT_LIST, swift_pop_associated);
 }
 
-/* A.B, of what is given or what lies on the stack. */
+/* A.B, where A is `base` if `given`, otherwise from the stack. */
 static struct swift_node *member(struct swift *s, struct swift_node *base, bool given)
 {
     struct swift_node *name = swift_pop_associated(s);
@@ -237,7 +237,7 @@ static struct swift_node *pack(struct swift *s, bool low)
 
 static struct swift_node *expansion(struct swift *s)
 {
-    (void)swift_pop_inside(s); /* the count */
+    (void)swift_pop_inside(s); /* number of elements */
     return swift_type(s, swift_add(s, swift_word(s, SWIFT_MODIFIED, "repeat "), swift_pop_inside(s)));
 }
 

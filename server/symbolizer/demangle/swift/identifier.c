@@ -1,11 +1,11 @@
 /*
- * identifier.c - names in the source: their length and bytes, words of earlier ones, Punycode, operators.
+ * identifier.c - reads source names: length and bytes, references to words of earlier names, Punycode, operators.
  */
 #include "demangle/swift/read.h"
 
 #include <string.h>
 
-#define NAME_MAX_BYTES 4096 /* of one, words put in */
+#define NAME_MAX_BYTES 4096 /* limit of a name, with expanded words */
 
 struct swift_identifier {
     char *bytes;
@@ -39,7 +39,7 @@ static void add_word(struct swift *s, const char *text, size_t len)
     s->words[s->word_count++].len = len;
 }
 
-/* Words begin at anything but digits and underscores, and end before an underscore or an upper case letter. */
+/* A word begins at any character but digits and underscores, and ends before an underscore or an upper case letter. */
 static void split(struct swift *s, const char *text, size_t len)
 {
     const char *word = NULL;
@@ -54,7 +54,7 @@ static void split(struct swift *s, const char *text, size_t len)
     }
 }
 
-/* References to words; the last one is an upper case letter. False: there is no such word. */
+/* Expand references to words; the last one is an upper case letter. Returns false if a word does not exist. */
 static bool take_words(struct swift *s, struct swift_identifier *name, bool *more)
 {
     while (*more && (is_lower(swift_peek(s)) || is_upper(swift_peek(s)))) {

@@ -1,5 +1,5 @@
 /*
- * impl.c - function types as the compiler's intermediate language has them, with how each value is handed over.
+ * impl.c - reads function types of the intermediate language (SIL), with the convention of each value.
  */
 #include "demangle/swift/read.h"
 
@@ -15,7 +15,7 @@ static const char *find(const struct letter *rows, char letter)
     return rows->text;
 }
 
-/* The word of the next letter, which is passed if there is one. */
+/* The word for the next letter, which is skipped; NULL: none. */
 static const char *take(struct swift *s, const struct letter *rows)
 {
     const char *text = find(rows, swift_peek(s));
@@ -73,7 +73,7 @@ static bool add_word(struct swift *s, struct swift_node **type, const char *text
     return *type != NULL;
 }
 
-/* A parameter or result: how it is handed over, and what more is said of it; its type follows. */
+/* A parameter or result: its convention and attributes. Its type follows. */
 static struct swift_node *part(struct swift *s, enum swift_kind kind, const char *front, const struct letter *rows)
 {
     const char *text = take(s, rows);
@@ -87,7 +87,7 @@ static struct swift_node *part(struct swift *s, enum swift_kind kind, const char
         (void)add_word(s, &node, "@noDerivative");
     if (swift_take(s, 'T'))
         (void)add_word(s, &node, "sending");
-    if (kind == SWIFT_IMPL_PARAMETER) { /* that it is an actor's, and implied: neither is written */
+    if (kind == SWIFT_IMPL_PARAMETER) { /* isolated, implied leading: not written */
         (void)swift_take(s, 'I');
         (void)swift_take(s, 'L');
     }
@@ -106,7 +106,7 @@ static struct swift_node *substitutions(struct swift *s, enum swift_kind kind)
     return swift_add(s, node, lists->kids[0]);
 }
 
-/* @convention(c), maybe with the type that C++ would mangle. */
+/* @convention(c), with an optional type in C++ mangling. */
 static bool take_convention(struct swift *s, struct swift_node **type)
 {
     if (swift_peek(s) != 'z')
@@ -123,7 +123,7 @@ static bool take_convention(struct swift *s, struct swift_node **type)
 static struct swift_node *attributes(struct swift *s, struct swift_node *type)
 {
     struct swift_node *signature = swift_pop(s, SWIFT_SIGNATURE);
-    (void)swift_take(s, 'P'); /* pseudogeneric: written no other way */
+    (void)swift_take(s, 'P'); /* pseudogeneric: written alike */
     if (swift_take(s, 'e'))
         (void)add_word(s, &type, "@escaping");
     if (swift_take(s, 'A'))

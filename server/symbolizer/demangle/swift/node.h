@@ -1,9 +1,9 @@
 /*
- * node.h - what a mangled name of Swift's is made of, and the state of reading one. Inside swift/ only.
+ * node.h - nodes of a Swift name, and the state of reading one. Internal to swift/.
  *
- * Nodes lie in an arena and may be shared; they are only changed by whoever has just made them. Every function that
- * makes or takes a node gives NULL when something is not as it should be, and passes on a NULL it is given: a name is
- * good or bad as a whole.
+ * Nodes are allocated in an arena and may be shared; only the code that has just created a node changes it. A function
+ * that makes or takes nodes returns NULL on any error, and also if it gets a NULL. A name is therefore valid or invalid
+ * as a whole.
  */
 #ifndef MIRE_DEMANGLE_SWIFT_NODE_H
 #define MIRE_DEMANGLE_SWIFT_NODE_H
@@ -17,42 +17,42 @@
 enum swift_kind {
     /* names: text, or a discriminator and the name */
     SWIFT_IDENTIFIER,
-    SWIFT_OPERATOR, /* behind its text: infix, prefix, postfix */
+    SWIFT_OPERATOR, /* after its text: infix, prefix, postfix */
     SWIFT_LOCAL_NAME,
     SWIFT_PRIVATE_NAME,
     SWIFT_RELATED_NAME,
     SWIFT_MODULE,
-    /* what only means something to the operator behind it */
+    /* operands that only the next operator interprets */
     SWIFT_EMPTY_LIST,
     SWIFT_FIRST_ELEMENT,
     SWIFT_VARIADIC,
     SWIFT_CONFORMANCE_REF,
     SWIFT_CONFORMANCE_ARGUMENT,
     SWIFT_RETROACTIVE,
-    /* of function types; in this order they are popped, and stand in front of the arguments */
+    /* parts of function types, in the order of popping; written before the arguments */
     SWIFT_C_TYPE,
     SWIFT_SENDING_RESULT,
     SWIFT_ISOLATION, /* text, and the actor if it is a global one */
     SWIFT_DIFFERENTIABLE,
-    SWIFT_THROWS, /* and the type, if told */
+    SWIFT_THROWS, /* and the error type, if specified */
     SWIFT_SENDABLE,
     SWIFT_ASYNC,
     SWIFT_ARGUMENTS,
     SWIFT_RETURNS,
     /* types */
-    SWIFT_TYPE, /* around each of them */
+    SWIFT_TYPE, /* wraps each type */
     SWIFT_CLASS,
     SWIFT_STRUCTURE,
     SWIFT_ENUM,
     SWIFT_PROTOCOL,
     SWIFT_ALIAS,
     SWIFT_OTHER_NOMINAL,
-    SWIFT_BOUND,          /* type, arguments; maybe a conformance */
-    SWIFT_BOUND_FUNCTION, /* likewise */
+    SWIFT_BOUND,          /* type, arguments; optionally a conformance */
+    SWIFT_BOUND_FUNCTION, /* type, arguments; optionally a conformance */
     SWIFT_BUILTIN,
-    SWIFT_FUNCTION_TYPE, /* text: what stands in front */
+    SWIFT_FUNCTION_TYPE, /* text: prefix */
     SWIFT_NOESCAPE_TYPE,
-    SWIFT_SPECIAL_FUNCTION_TYPE, /* not written behind a name like a function's own type */
+    SWIFT_SPECIAL_FUNCTION_TYPE, /* unlike a function's own type, not written after a name */
     SWIFT_TUPLE,
     SWIFT_ELEMENT,
     SWIFT_ELEMENT_NAME,
@@ -65,7 +65,7 @@ enum swift_kind {
     SWIFT_PROTOCOLS_AND_CLASS,
     SWIFT_PROTOCOLS_AND_OBJECT,
     SWIFT_CONSTRAINED,
-    SWIFT_FIXED_TEXT, /* a type that is one word */
+    SWIFT_FIXED_TEXT, /* a type of one word */
     SWIFT_PARAMETER,  /* index: depth << 16 | index */
     SWIFT_MEMBER,
     SWIFT_ASSOCIATED_REF,
@@ -106,18 +106,18 @@ enum swift_kind {
     SWIFT_STATIC,
     SWIFT_ANONYMOUS,
     SWIFT_CONFORMANCE,
-    /* what stands around them */
-    SWIFT_ATTRIBUTE,      /* of the function written behind it: text, or `brief` in short style */
-    SWIFT_RESUME,         /* likewise, with a number in front */
-    SWIFT_PARTIAL,        /* partial apply: what follows is its child */
-    SWIFT_SPECIALIZATION, /* likewise */
+    /* wrappers of entities */
+    SWIFT_ATTRIBUTE,      /* of the next function: text, or `brief` in short style */
+    SWIFT_RESUME,         /* of the next function, with a number in front */
+    SWIFT_PARTIAL,        /* partial apply: the rest is its child */
+    SWIFT_SPECIALIZATION, /* the rest is its child */
     SWIFT_PREFIXED,       /* text, then its children */
-    SWIFT_JOINED,         /* its children, texts among them, one behind the other */
+    SWIFT_JOINED,         /* its children, including texts, concatenated */
     SWIFT_TEXT,
     SWIFT_THUNK,
     SWIFT_WITNESS_WORD,
     SWIFT_DERIVATIVE,
-    SWIFT_LIST, /* of names, in parentheses unless it is one */
+    SWIFT_LIST, /* names, in parentheses unless it is one */
     SWIFT_MANGLING,
     SWIFT_SUFFIX,
     SWIFT_ALL
@@ -126,9 +126,9 @@ enum swift_kind {
 struct swift_node {
     enum swift_kind kind;
     uint32_t index;
-    const char *text; /* `len` bytes; of the name, the arena or static */
+    const char *text; /* `len` bytes in the name, in the arena, or static */
     size_t len;
-    const char *brief; /* instead of text in short style, NULL: the same */
+    const char *brief; /* text in short style; NULL: the same */
     struct swift_node **kids;
     size_t count;
     size_t room;
@@ -140,9 +140,9 @@ struct swift {
     size_t len;
     size_t at;
     bool labels_in_types;     /* Swift 4.0 */
-    bool failed;              /* a bound was met */
-    unsigned depth;           /* of names inside names */
-    struct swift_node *stack; /* its kids */
+    bool failed;              /* a limit was reached */
+    unsigned depth;           /* depth of names inside names */
+    struct swift_node *stack; /* the kids are the stack */
     struct swift_node *substitutions;
     struct {
         const char *text;
@@ -151,7 +151,7 @@ struct swift {
     size_t word_count;
 };
 
-/* Make nodes. The text of swift_word is static. */
+/* Create nodes. The text of swift_word is static. */
 struct swift_node *swift_node(struct swift *s, enum swift_kind kind);
 struct swift_node *swift_word(struct swift *s, enum swift_kind kind, const char *text);
 struct swift_node *swift_indexed(struct swift *s, enum swift_kind kind, const char *text, int index);
@@ -162,17 +162,17 @@ struct swift_node *swift_of_3(struct swift *s, enum swift_kind kind, struct swif
 struct swift_node *swift_joined(struct swift *s, struct swift_node *const *kids, size_t count);
 struct swift_node *swift_type(struct swift *s, struct swift_node *inside);
 struct swift_node *swift_text(struct swift *s, const char *text);
-struct swift_node *swift_renamed(struct swift *s, enum swift_kind kind, const struct swift_node *like); /* its text */
+struct swift_node *swift_renamed(struct swift *s, enum swift_kind kind, const struct swift_node *like); /* same text */
 
-/* Add a child that must be there; swift_add_any: one that may be NULL. They give `to`, or NULL. */
+/* Add a child that must not be NULL; with swift_add_any it may be NULL. Returns `to`, or NULL. */
 struct swift_node *swift_add(struct swift *s, struct swift_node *to, struct swift_node *kid);
 struct swift_node *swift_add_any(struct swift *s, struct swift_node *to, struct swift_node *kid);
 void swift_reverse(struct swift_node *node, size_t from);
 
-/* The first child of a kind, NULL if there is none. */
+/* The first child of a kind; NULL: none. */
 struct swift_node *swift_find(const struct swift_node *node, enum swift_kind kind);
 
-/* What is in a type; NULL of anything else. */
+/* The node inside a type; NULL for any other node. */
 struct swift_node *swift_inside(struct swift_node *type);
 
 bool swift_is(const struct swift_node *node, const char *text);

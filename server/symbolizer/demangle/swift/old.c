@@ -1,11 +1,11 @@
 /*
- * old.c - names of Swift 3 and before, and the names that Swift's classes still have in the runtime of Objective-C
- * (_TtC4shop4Cart): operators come before what they are about.
+ * old.c - reads names of Swift 3 and before, and the names of Swift classes in the Objective-C runtime
+ * (_TtC4shop4Cart). Operators come before their operands.
  *
  *     F C 4shop 4Cart 3add fT5countSi_T_      function of class shop.Cart: add(count: Int) -> ()
  *
- * Functions, variables, types, closures and the thunks around them, generic ones and their specializations too; what
- * the compiler made of them besides (witnesses of protocols) stays as it is.
+ * Functions, variables, types, closures, thunks, generic functions and their specializations are read. Names of other
+ * compiler-generated code (protocol witnesses) stay mangled.
  */
 #include "demangle/swift/old.h"
 
@@ -47,7 +47,7 @@ static struct swift_node *module_of(struct old *o)
                                                   : NULL;
 }
 
-/* S_, S0_ and on; or a type or module of its own letter. */
+/* S_, S0_ and so on; or a type or module with a letter of its own. */
 struct swift_node *swift_old_substitution(struct old *o)
 {
     struct swift *s = o->s;
@@ -68,7 +68,7 @@ struct swift_node *swift_old_substitution(struct old *o)
     return index >= 0 && (size_t)index < s->substitutions->count ? s->substitutions->kids[index] : NULL;
 }
 
-/* Behind E, or e: with requirements, which nobody is shown. */
+/* After E; after e with requirements, which are not written. */
 static struct swift_node *extension(struct old *o)
 {
     struct swift *s = o->s;
@@ -156,7 +156,7 @@ static struct swift_node *bound(struct old *o)
     return node;
 }
 
-/* Named before, alone or with its module; a class can stand there as well. */
+/* A protocol: a substitution, alone or with a module before the name. A class may occur as well. */
 struct swift_node *swift_old_protocol(struct old *o)
 {
     struct swift *s = o->s;
@@ -168,7 +168,7 @@ struct swift_node *swift_old_protocol(struct old *o)
                : known;
 }
 
-/* P: protocols, ended by _; PM: the type of such. */
+/* P: protocols, ended by _; PM: their metatype. */
 static struct swift_node *protocols(struct old *o)
 {
     struct swift *s = o->s;
@@ -186,7 +186,7 @@ static struct swift_node *modified(struct old *o, enum swift_kind kind, const ch
     return swift_add(o->s, swift_word(o->s, kind, text), swift_inside(swift_old_type(o)));
 }
 
-/* Behind X. */
+/* After X. */
 static struct swift_node *special(struct old *o)
 {
     switch (swift_next(o->s)) {
@@ -277,7 +277,7 @@ struct swift_node *swift_old_type(struct old *o)
     return inside && inside->kind != SWIFT_MODULE ? swift_type(o->s, inside) : NULL;
 }
 
-/* Labels out of the arguments' type: functions are written with them in front. */
+/* Move the labels out of the arguments' type; functions are written with labels. */
 static struct swift_node *typed(struct old *o, struct swift_node *node)
 {
     struct swift *s = o->s;
@@ -309,7 +309,7 @@ static struct swift_node *part(struct old *o, struct swift_node *context, const 
     return swift_add(o->s, swift_word(o->s, SWIFT_PART, text), context);
 }
 
-/* au, lo and on: where a variable lies. */
+/* au, lo and on: the addressor of a variable. */
 static struct swift_node *addressor(struct old *o, struct swift_node *context)
 {
     static const char *const owners[] = {
@@ -322,7 +322,7 @@ static struct swift_node *addressor(struct old *o, struct swift_node *context)
     return text ? accessor(o, context, text) : NULL;
 }
 
-/* Behind I: what a variable, or an argument without a value, begins with. */
+/* After I: the initial value of a variable, or the default value of an argument. */
 static struct swift_node *initial(struct old *o)
 {
     struct swift *s = o->s;
@@ -335,7 +335,7 @@ static struct swift_node *initial(struct old *o)
     return text ? swift_add(s, swift_word(s, SWIFT_PART_OF, text), context) : NULL;
 }
 
-/* What stands behind the context of a function. */
+/* The entity after the context of a function. */
 static struct swift_node *function_entity(struct old *o, struct swift_node *context)
 {
     static const struct swift_choice accessors[] = {{'g', "getter"},  {'s', "setter"}, {'m', "materializeForSet"},
@@ -392,7 +392,7 @@ static struct swift_node *prefixed(struct old *o, const char *text)
     return swift_add(o->s, swift_word(o->s, SWIFT_PREFIXED, text), swift_old_type(o));
 }
 
-/* Behind M, of a type. */
+/* After M, of a type. */
 static struct swift_node *metadata(struct old *o)
 {
     static const struct swift_choice kinds[] = {{'P', "generic type metadata pattern for "},

@@ -1,5 +1,5 @@
 /*
- * old.h - what the readers of Swift 3's names share. Inside swift/ only.
+ * old.h - functions shared by the readers of Swift 3 names. Internal to swift/.
  */
 #ifndef MIRE_DEMANGLE_SWIFT_OLD_H
 #define MIRE_DEMANGLE_SWIFT_OLD_H
@@ -11,32 +11,32 @@ struct old {
     unsigned depth;
 };
 
-/* The next type; NULL: there is none. (old.c) */
+/* Read the next type; NULL: none. (old.c) */
 struct swift_node *swift_old_type(struct old *o);
 
-/* Parts that types, contexts and protocols are made of. (old.c) */
+/* Parts of types, contexts and protocols. (old.c) */
 struct swift_node *swift_old_name(struct old *o);
-struct swift_node *swift_old_substitution(struct old *o); /* behind S */
+struct swift_node *swift_old_substitution(struct old *o); /* after S */
 struct swift_node *swift_old_context(struct old *o);
 struct swift_node *swift_old_protocol(struct old *o);
 
-/* x, or behind q: a generic parameter. Behind w, or W: a type that belongs to one. (old_generic.c) */
+/* x, or after q: a generic parameter. After w or W: a member type of one. (old_generic.c) */
 struct swift_node *swift_old_parameter(struct old *o);
 struct swift_node *swift_old_member(struct old *o, bool compound);
 
-/* Of generic parameters: how many there are, and what is required of them. (old_generic.c) */
+/* A generic signature: number of parameters, and requirements. (old_generic.c) */
 struct swift_node *swift_old_signature(struct old *o);
 
-/* Behind u: what is required of generic parameters, and a type with them. (old_generic.c) */
+/* After u: requirements of generic parameters, and a type with them. (old_generic.c) */
 struct swift_node *swift_old_generic(struct old *o);
 
-/* Behind TS: which types or arguments the function behind it was copied for. (old_generic.c) */
+/* After TS: types or arguments that the next function was specialized for. (old_generic.c) */
 struct swift_node *swift_old_specialization(struct old *o);
 
-/* Behind XF: a function type of the intermediate language. (old_impl.c) */
+/* After XF: a function type of the intermediate language (SIL). (old_impl.c) */
 struct swift_node *swift_old_impl(struct old *o);
 
-/* Behind TR: a thunk that hands values over in another way, from one such type to another. (old_impl.c) */
+/* After TR: a thunk between two such types with other calling conventions. (old_impl.c) */
 struct swift_node *swift_old_reabstraction(struct old *o, const char *text);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * old_generic.c - what is generic in names of Swift 3: parameters, what is required of them, and functions that the
- * optimizer copied for certain types or arguments.
+ * old_generic.c - reads the generic parts of Swift 3 names: parameters, their requirements, and functions that the
+ * optimizer specialized for certain types or arguments.
  *
  *     u r F x x                a function of one parameter, from A to A
- *     u R x C4shop4Item r ...  that inherits from Item
- *     TS g 5 Si _ _ _T ...     the function behind it, for Int
+ *     u R x C4shop4Item r ...  the parameter inherits from Item
+ *     TS g 5 Si _ _ _T ...     the following function, specialized for Int
  */
 #include "demangle/swift/old.h"
 
@@ -24,7 +24,7 @@ struct swift_node *swift_old_parameter(struct old *o)
     return depth < 0 || index < 0 ? NULL : swift_parameter(s, depth + 1, index);
 }
 
-/* A.Element: the name is remembered, or stands in for one that was. */
+/* A.Element: the name is stored for substitutions, or is a substitution. */
 static struct swift_node *member_of(struct old *o, struct swift_node *base)
 {
     struct swift *s = o->s;
@@ -66,7 +66,7 @@ static struct swift_node *requirement(struct old *o)
     if (same || swift_peek(s) == 'C')
         right = swift_inside(swift_old_type(o));
     else
-        right = swift_old_protocol(o); /* or a class that was named before */
+        right = swift_old_protocol(o); /* or a class from a substitution */
     struct swift_node *node = swift_word(s, SWIFT_REQUIREMENT, same ? " == " : ": ");
     return right ? swift_add(s, swift_add(s, node, swift_type(s, left)), swift_type(s, right)) : NULL;
 }
@@ -98,7 +98,7 @@ struct swift_node *swift_old_generic(struct old *o)
     return swift_of_2(o->s, SWIFT_GENERIC_TYPE, signature, signature ? swift_old_type(o) : NULL);
 }
 
-/* The types it was copied for, each with how it conforms. */
+/* Types of a specialization, each with its conformances. */
 static struct swift_node *for_types(struct old *o, const char *text)
 {
     struct swift *s = o->s;
@@ -112,7 +112,7 @@ static struct swift_node *for_types(struct old *o, const char *text)
     return node;
 }
 
-/* What was done to its arguments: as much of it as has no names in it. */
+/* Changes of arguments in a specialization, if they contain no names. */
 static struct swift_node *for_arguments(struct old *o)
 {
     struct swift *s = o->s;
@@ -138,6 +138,6 @@ struct swift_node *swift_old_specialization(struct old *o)
                               : kind == 'r' ? for_types(o, "generic not re-abstracted specialization")
                               : kind == 'f' ? for_arguments(o)
                                             : NULL;
-    s->substitutions->count = 0; /* what follows knows none of them */
+    s->substitutions->count = 0; /* the following name has substitutions of its own */
     return node;
 }

@@ -1,16 +1,16 @@
 /*
- * old_impl.c - function types as the compiler's intermediate language had them in Swift 3, and the thunks between two:
- * the types lie within, where later ones stand before.
+ * old_impl.c - reads function types of Swift 3's intermediate language (SIL), and thunks between two of them. Types are
+ * nested in the name; later manglings have them before the operator.
  *
  *     XF o Cb _ iSi _ zoPs5Error_ _      callee, convention, parameters, results; z: an error
  *
- * Those of generic functions stay as they are.
+ * Those of generic functions stay mangled.
  */
 #include "demangle/swift/old.h"
 
-struct passing { /* how something is handed over */
+struct passing { /* calling convention of a value */
     char letter;
-    const char *callee, *parameter, *result; /* NULL: it is not */
+    const char *callee, *parameter, *result; /* NULL: not possible */
 };
 
 static const struct passing ways[] = {
@@ -25,7 +25,7 @@ static const struct passing ways[] = {
     {'t', "@convention(thin)", NULL, NULL},
 };
 
-/* The next letter's; NULL: it is none. */
+/* The convention of the next letter; NULL: unknown. */
 static const struct passing *take_way(struct swift *s)
 {
     char letter = swift_next(s);
@@ -83,6 +83,6 @@ struct swift_node *swift_old_reabstraction(struct old *o, const char *text)
     struct swift_node *to = from ? swift_old_type(o) : NULL;
     struct swift_node *node = swift_add(s, swift_add(s, swift_word(s, SWIFT_THUNK, text), from), to);
     if (node)
-        node->index = 1; /* for people it is the one that is called */
+        node->index = 1; /* short style shows the called type */
     return node;
 }

@@ -1,5 +1,5 @@
 /*
- * print.c - bounds, and the kinds that are neither a type nor an entity.
+ * print.c - enforces the limits, and writes nodes that are neither a type nor an entity.
  */
 #include "demangle/swift/print.h"
 
@@ -89,7 +89,7 @@ static void put_specialization(struct swift_printer *p, const struct swift_node 
     swift_put(p, "> of ");
 }
 
-/* from A to B; for people, what is called is enough. */
+/* from A to B; short style writes only the called one. */
 static void put_thunk(struct swift_printer *p, const struct swift_node *node)
 {
     const struct swift_node *last = node->kids[node->count - 1];
@@ -143,7 +143,7 @@ static void put_conformance(struct swift_printer *p, const struct swift_node *no
     swift_put_node(p, node->kids[2]);
 }
 
-/* False: it is of another kind. */
+/* Returns false for another kind. */
 static bool put_name(struct swift_printer *p, const struct swift_node *node)
 {
     switch (node->kind) {
@@ -223,7 +223,7 @@ static void put_other(struct swift_printer *p, const struct swift_node *node)
         }
         return;
     default:
-        p->failed = true; /* it means nothing without what should have followed */
+        p->failed = true; /* incomplete: an operand without its operator */
     }
 }
 

@@ -1,8 +1,8 @@
 /*
- * print_entity.c - functions, variables and types by their names, in what they are declared in.
+ * print_entity.c - writes functions, variables and types by name, inside their contexts.
  *
- *     Cart.add(item: Item) -> ()                     in front, with a dot
- *     closure #1 () -> () in Cart.add(item: Item)    behind, of what has blanks in it, or a type
+ *     Cart.add(item: Item) -> ()                     context in front, with a dot
+ *     closure #1 () -> () in Cart.add(item: Item)    context behind, if the text has blanks or a type
  */
 #include "demangle/swift/print.h"
 
@@ -11,16 +11,16 @@
 enum typed { UNTYPED, COLON, FUNCTION };
 
 struct entity {
-    const struct swift_node *node; /* context first */
+    const struct swift_node *node; /* first child: context */
     const struct swift_node *arguments;
     enum typed typed;
     bool named;        /* the name is the second child */
-    const char *extra; /* in place of a name, or behind it; "" none */
+    const char *extra; /* in place of a name, or after it; "": none */
     size_t extra_len;
-    const char *instead; /* of the name; NULL: itself */
+    const char *instead; /* replaces the name; NULL: no */
 };
 
-/* May a function's type stand right behind a name? */
+/* Returns true if a function's type may directly follow a name. */
 static bool follows(const struct swift_node *type)
 {
     while (type->kind == SWIFT_TYPE)
@@ -104,7 +104,7 @@ static void put_type(struct swift_printer *p, const struct entity *e, bool words
     }
 }
 
-/* Gives what could not stand in front, as swift_put_prefix does. */
+/* Returns a node to be written later, as swift_put_prefix does. */
 static const struct swift_node *put(struct swift_printer *p, const struct entity *e, bool prefix)
 {
     const struct swift_node *node = e->node;
@@ -155,7 +155,7 @@ static const struct swift_node *put_anonymous(struct swift_printer *p, const str
     return NULL;
 }
 
-/* The getter of a variable is written like it, with one word more. */
+/* An accessor is written like its variable, with one more word. */
 static bool put_accessor(const struct swift_node **behind_out, struct swift_printer *p, struct entity *e, bool prefix)
 {
     const struct swift_node *accessor = e->node;
@@ -170,7 +170,7 @@ static bool put_accessor(const struct swift_node **behind_out, struct swift_prin
         p->failed = true;
         return true;
     }
-    if (prefix) { /* it has a type, so it cannot stand in front */
+    if (prefix) { /* it has a type, so it is no prefix */
         *behind_out = accessor;
         return true;
     }

@@ -1,5 +1,5 @@
 /*
- * print_function.c - functions' types: as the language has them, and as its compiler does.
+ * print_function.c - writes types of functions, as in the language and as in the intermediate language (SIL).
  */
 #include "demangle/swift/print.h"
 
@@ -108,7 +108,7 @@ static void put_list(struct swift_printer *p, const struct swift_node *function,
     swift_put(p, ")");
 }
 
-/* What was put in for the parameters of a signature. */
+/* Write the types that replace a signature's parameters. */
 static void put_substituted(struct swift_printer *p, const struct swift_node *node)
 {
     if (!node)

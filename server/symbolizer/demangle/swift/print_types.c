@@ -1,11 +1,11 @@
 /*
- * print_types.c - types, with the short forms of the language: [A], [A : B], A?
+ * print_types.c - writes types, with the language's short forms: [A], [A : B], A?
  */
 #include "demangle/swift/print.h"
 
-#define PARAMETERS_SHOWN 128 /* of a signature */
+#define PARAMETERS_SHOWN 128 /* limit for a signature */
 
-/* Need no parentheses in front of ? and .Type */
+/* Returns true if the type needs no parentheses before ? and .Type. */
 static bool is_simple(const struct swift_node *type)
 {
     switch (type->kind) {
@@ -38,7 +38,7 @@ static void put_simple(struct swift_printer *p, const struct swift_node *type)
     swift_put(p, simple ? "" : ")");
 }
 
-/* Swift.Array and others; in no extension, and in nothing else. */
+/* Returns true for Swift.Array and similar types, directly in the module. */
 static bool is_standard(const struct swift_node *bound, const char *name, size_t arguments)
 {
     const struct swift_node *nominal = bound->kids[0]->kids[0];
@@ -111,7 +111,7 @@ static void put_protocols(struct swift_printer *p, const struct swift_node *node
         swift_put(p, "Any");
 }
 
-/* A, B, ..., Z, AB, BB; of an inner scope A1, B1 */
+/* A, B, ..., Z, AB, BB; A1, B1 in an inner scope. */
 static void put_parameter(struct swift_printer *p, unsigned depth, unsigned index)
 {
     do {
@@ -213,7 +213,7 @@ static void put_generic(struct swift_printer *p, const struct swift_node *node)
     swift_put_node(p, node->kids[1]);
 }
 
-/* A type that is two others and something between. */
+/* A type made of two others with a text between them. */
 static bool put_pair(struct swift_printer *p, const struct swift_node *node)
 {
     switch (node->kind) {
@@ -252,7 +252,7 @@ static bool put_pair(struct swift_printer *p, const struct swift_node *node)
     }
 }
 
-/* A type with words or brackets around it. */
+/* A type with a prefix, a suffix or brackets. */
 static bool put_wrapped(struct swift_printer *p, const struct swift_node *node)
 {
     switch (node->kind) {

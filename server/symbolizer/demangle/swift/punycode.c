@@ -1,4 +1,4 @@
-/* punycode.c - of Swift: D800 to D880 stand for bytes that are no letters of an identifier. */
+/* punycode.c - decodes Swift's Punycode, in which D800 to D880 mean bytes that no identifier contains. */
 #include "demangle/punycode.h"
 #include "demangle/swift/read.h"
 

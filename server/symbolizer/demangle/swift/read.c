@@ -1,15 +1,15 @@
 /*
- * read.c - operator by operator; and the way from a name to its text.
+ * read.c - dispatches the operators, and demangles a whole name.
  */
 #include "demangle/swift/read.h"
 
 #include <string.h>
 
-#define ARENA_MAX  (1u << 20) /* bytes of nodes; the longest name of Apple's frameworks takes some 300 KiB */
-#define NESTED_MAX 4          /* names inside names */
-#define NESTED_LEN 4096       /* bytes of such a one, demangled */
+#define ARENA_MAX  (1u << 20) /* limit of the nodes, bytes; the longest name of Apple's frameworks takes some 300 KiB */
+#define NESTED_MAX 4          /* depth of names inside names */
+#define NESTED_LEN 4096       /* limit of an inner name, demangled bytes */
 
-/* Substitutions in a row: "A3a2B" is a a a b b. The last is given, the others are pushed. */
+/* Several substitutions: "A3a2B" is a a a b b. The last one is returned, the others are pushed. */
 static struct swift_node *substitutions(struct swift *s)
 {
     for (int repeat = -1;;) {
@@ -67,7 +67,7 @@ static struct swift_node *wrapped(struct swift *s, enum swift_kind kind, const c
     return swift_type(s, swift_add(s, swift_word(s, kind, text), swift_pop_inside(s)));
 }
 
-/* A type as the debugger has it. */
+/* A type, as the debugger mangles it. */
 static struct swift_node *mangling(struct swift *s)
 {
     struct swift_node *type = swift_pop(s, SWIFT_TYPE);
@@ -208,7 +208,7 @@ static struct swift_node *operator_of(struct swift *s, char letter)
     }
 }
 
-/* What lies on the stack in the end, those that speak of the rest in front of it. */
+/* Everything left on the stack, with attributes of the whole in front. */
 static struct swift_node *all(struct swift *s)
 {
     struct swift_node *root = swift_node(s, SWIFT_ALL);
@@ -234,7 +234,7 @@ static struct swift_node *read_new(struct swift *s)
 
 enum mangling { NONE, OLD, V4_0, NEW, ASYNC_MAIN };
 
-/* Which mangling a name has, and how long what tells it is. */
+/* Recognize the mangling of a name, and the length of its prefix. */
 static enum mangling look(size_t *prefix_out, const char *name, size_t len)
 {
     static const struct {
@@ -276,7 +276,7 @@ static size_t demangle(char *out, size_t room, const char *name, size_t len, enu
     s.labels_in_types = mangling == V4_0;
     s.stack = swift_node(&s, SWIFT_ALL);
     s.substitutions = swift_node(&s, SWIFT_ALL);
-    if (mangling == ASYNC_MAIN) { /* its operators follow a name that is not mangled */
+    if (mangling == ASYNC_MAIN) { /* its operators follow an unmangled name */
         s.text--;
         s.len++;
         (void)swift_push(&s, swift_text(&s, "async_Main"));

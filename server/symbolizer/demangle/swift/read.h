@@ -1,38 +1,38 @@
 /*
- * read.h - reading a mangled name: the bytes, the stack, and the operators by what they are about. Inside swift/ only.
+ * read.h - reads a mangled name: the bytes, the stack, and the operators by topic. Internal to swift/.
  *
- * An operator takes what it needs from the stack and gives a node, which the caller pushes; NULL: the name is bad.
+ * An operator takes its operands from the stack and returns a node, which the caller pushes. NULL: the name is invalid.
  */
 #ifndef MIRE_DEMANGLE_SWIFT_READ_H
 #define MIRE_DEMANGLE_SWIFT_READ_H
 
 #include "demangle/swift/node.h"
 
-#define MIRE_SWIFT_REPEAT_MAX 2048 /* of one substitution, as in Swift's own */
+#define MIRE_SWIFT_REPEAT_MAX 2048 /* limit of repetitions of a substitution, as in Swift's demangler */
 
-/* The next byte, '\0' at the end; it is passed, or only looked at. */
+/* Read the next byte, or look at it; '\0' at the end. */
 char swift_next(struct swift *s);
 char swift_peek(const struct swift *s);
 
-/* Pass the next byte if it is `c`. */
+/* Skip the next byte if it is `c`. */
 bool swift_take(struct swift *s, char c);
 
-/* Pass the next byte if it is a letter of a table, which {0} ends, and give its text; NULL: it is none of them. */
+/* Skip the next byte if it is a letter of the table, and return its text; otherwise NULL. {0} ends the table. */
 struct swift_choice {
     char letter;
     const char *text;
 };
 const char *swift_take_one(struct swift *s, const struct swift_choice *choices);
 
-/* Numbers; -1: there is none. An index is "_" for 0, "0_" for 1. */
+/* Read a number; -1: none. An index is "_" for 0, "0_" for 1. */
 int swift_natural(struct swift *s);
 int swift_index(struct swift *s);
 
 bool swift_push(struct swift *s, struct swift_node *node);
 struct swift_node *swift_pop_any(struct swift *s);
-struct swift_node *swift_pop(struct swift *s, enum swift_kind kind); /* NULL: the top is none */
+struct swift_node *swift_pop(struct swift *s, enum swift_kind kind); /* NULL: another kind is on top */
 
-/* What is popped is a name of something, a module, a context; in a type, or as it is. */
+/* Pop a name, a module, a context, ...; inside a type node or without one. NULL: another kind is on top. */
 struct swift_node *swift_pop_name(struct swift *s);
 struct swift_node *swift_pop_module(struct swift *s);
 struct swift_node *swift_pop_context(struct swift *s);
@@ -43,12 +43,12 @@ struct swift_node *swift_pop_protocol(struct swift *s);
 struct swift_node *swift_pop_conformance(struct swift *s);
 
 /*
- * A list, its first element marked by what lies behind it: "y", or A _ B C. `element` gives one, popped.
+ * Pop a list whose first element is marked: "y", or A _ B C. `element` pops one element.
  */
 struct swift_node *swift_pop_list(struct swift *s, enum swift_kind kind, struct swift_node *(*element)(struct swift *));
 struct swift_node *swift_pop_types(struct swift *s);
 
-/* Remember what later parts of the name may refer to; gives the node. */
+/* Store a node for later substitutions; returns the node. */
 struct swift_node *swift_remember(struct swift *s, struct swift_node *node);
 
 struct swift_node *swift_identifier(struct swift *s);
@@ -105,17 +105,17 @@ struct swift_node *swift_specialization(struct swift *s, char letter);
 struct swift_node *swift_derivative(struct swift *s);
 struct swift_node *swift_derivative_witness(struct swift *s);
 
-/* old.c: the whole of a name of Swift 3, behind _T. */
+/* old.c: read a complete name of Swift 3, after _T. */
 struct swift_node *swift_old(struct swift *s);
 
-/* print.c: false: a bound was met. */
+/* print.c: returns false if a limit was reached. */
 bool swift_print(char *out, size_t room, size_t *len_out, struct swift *s, struct swift_node *node,
                  enum swift_style style);
 
-/* Is it an attribute of the function, written in front of what follows on the stack? */
+/* Returns true for an attribute of the function, which is written before the next node on the stack. */
 bool swift_is_attribute(const struct swift_node *node);
 
-/* read.c: a name inside a name, as swift_demangle would write it; NULL: it is none. */
+/* read.c: read a name inside a name, as swift_demangle writes it; NULL: not a name. */
 struct swift_node *swift_nested(struct swift *s, const char *text, size_t len);
 
 #endif

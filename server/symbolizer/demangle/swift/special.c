@@ -1,9 +1,9 @@
 /*
- * special.c - functions that the optimizer copied for certain types, or for certain arguments.
+ * special.c - reads functions that the optimizer specialized for certain types or arguments.
  */
 #include "demangle/swift/read.h"
 
-/* What all of them begin with: remarks and the number of the pass. */
+/* The common beginning: remarks and the number of the pass. */
 static struct swift_node *begin(struct swift *s, const char *text)
 {
     struct swift_node *node = swift_word(s, SWIFT_SPECIALIZATION, text);
@@ -35,7 +35,7 @@ static const char *generic_text(char letter)
                                           : NULL;
 }
 
-/* Which arguments of the function are gone is not written. */
+/* Dropped arguments are read and not written. */
 static struct swift_node *with_dropped(struct swift *s)
 {
     do
@@ -54,12 +54,12 @@ static struct swift_node *partial(struct swift *s, const char *text)
 }
 
 /*
- * One argument. What lies on the stack for it is taken later, as the last argument's lies on top: of such the letter is
- * kept in `index`.
+ * One argument. Its operands are popped later, since the operands of the last argument are on top of the stack. The
+ * node's `index` keeps the letter of such an argument.
  */
 struct argument {
     char kind;        /* 0: complete; f function, g global, s text, k key path, c closure */
-    const char *text; /* in front of what is taken; NULL: nothing was done to it */
+    const char *text; /* prefix of the operands; NULL: the argument is unchanged */
 };
 
 #define ARGUMENTS_MAX 256
@@ -162,7 +162,7 @@ static struct swift_node *plain(struct swift *s, const struct swift_node *name)
 {
     const char *text = name->text;
     size_t len = name->len;
-    if (len && text[0] == '_') { /* keeps a text from beginning with a digit */
+    if (len && text[0] == '_') { /* separates a text from a leading digit */
         text++;
         len--;
     }
@@ -170,7 +170,7 @@ static struct swift_node *plain(struct swift *s, const struct swift_node *name)
     return copy ? swift_text(s, copy) : NULL;
 }
 
-/* An argument with what it takes from the stack. */
+/* An argument with its operands from the stack. */
 static struct swift_node *complete(struct swift *s, const struct argument *argument)
 {
     if (!argument->kind)
@@ -207,7 +207,7 @@ static struct swift_node *of_signature(struct swift *s)
     while (node && !swift_take(s, '_'))
         if (count + 1 == ARGUMENTS_MAX || !take_argument(s, &arguments[count++]))
             return NULL;
-    if (!node || !take_argument(s, &arguments[count])) /* what is returned */
+    if (!node || !take_argument(s, &arguments[count])) /* the return value */
         return NULL;
     size_t first = node->count;
     if (arguments[count].text) {

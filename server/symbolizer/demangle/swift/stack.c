@@ -1,4 +1,4 @@
-/* stack.c - bytes, numbers and the stack. See read.h. */
+/* stack.c - reads bytes and numbers, and implements the stack. See read.h. */
 #include "demangle/swift/read.h"
 
 #define NATURAL_MAX (1 << 20)
@@ -125,7 +125,7 @@ struct swift_node *swift_pop_conformance(struct swift *s)
     struct swift_node *protocol = swift_pop_protocol(s);
     struct swift_node *type = swift_pop(s, SWIFT_TYPE);
     struct swift_node *name = NULL;
-    if (!type) { /* of a behaviour of properties */
+    if (!type) { /* of a property behavior */
         name = swift_pop(s, SWIFT_IDENTIFIER);
         type = swift_pop(s, SWIFT_TYPE);
     }

@@ -1,5 +1,5 @@
 /*
- * standard.c - types with a mangling of their own: those of the standard library, and the compiler's.
+ * standard.c - reads types with a mangling of their own: the standard library's and the compiler's.
  */
 #include "demangle/swift/read.h"
 

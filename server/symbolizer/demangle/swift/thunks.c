@@ -1,5 +1,5 @@
 /*
- * thunks.c - what the compiler makes of functions: thunks, forwarders, descriptors of methods.
+ * thunks.c - reads compiler-generated variants of functions: thunks, forwarders, method descriptors.
  */
 #include "demangle/swift/read.h"
 
@@ -16,7 +16,7 @@ static struct swift_node *prefixed(struct swift *s, const char *text, struct swi
     return swift_add(s, swift_word(s, SWIFT_PREFIXED, text), what);
 }
 
-/* Conversions between calling conventions; with self: two types and a third. */
+/* Reabstraction thunks convert between calling conventions; with_self: two types and the type of self. */
 static struct swift_node *reabstraction(struct swift *s, const char *text, bool with_self)
 {
     struct swift_node *signature = swift_pop(s, SWIFT_SIGNATURE);
@@ -79,7 +79,7 @@ static struct swift_node *key_path_index(struct swift *s, const char *text)
     return swift_joined(s, parts, 5);
 }
 
-/* Of a protocol's associated type: that it meets a requirement. */
+/* The conformance of a protocol's associated type to a requirement. */
 static struct swift_node *associated_conformance(struct swift *s, const char *text)
 {
     struct swift_node *requirement = swift_pop_protocol(s);
@@ -129,7 +129,7 @@ static struct swift_node *completion(struct swift *s, bool predefined)
     return swift_joined(s, parts, 5);
 }
 
-/* Behind Tw. */
+/* After Tw. */
 static struct swift_node *whole(struct swift *s)
 {
     switch (swift_next(s)) {

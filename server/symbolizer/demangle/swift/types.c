@@ -1,5 +1,5 @@
 /*
- * types.c - functions' types, tuples, protocol compositions, and those behind X and Y.
+ * types.c - reads function types, tuples, protocol compositions, and the types after X and Y.
  */
 #include "demangle/swift/read.h"
 
@@ -58,7 +58,7 @@ static struct swift_node *represented(struct swift *s, enum swift_kind kind)
     return text ? swift_type(s, swift_add(s, swift_word(s, kind, text), swift_pop(s, SWIFT_TYPE))) : NULL;
 }
 
-/* { var A, let B }, maybe of a generic signature with arguments: a variable that closures share. */
+/* { var A, let B }, optionally generic with arguments: a variable captured by closures. */
 static struct swift_node *box(struct swift *s, bool generic)
 {
     struct swift_node *signature = generic ? swift_pop(s, SWIFT_SIGNATURE) : NULL;

@@ -1,5 +1,5 @@
 /*
- * witness.c - data about types and their conformances, and what the compiler keeps beside functions.
+ * witness.c - reads metadata of types and conformances, and the compiler's data of functions.
  */
 #include "demangle/swift/read.h"
 
@@ -29,7 +29,7 @@ static struct swift_node *operand_of(struct swift *s, enum operand operand)
     }
 }
 
-/* One of a table; NULL: it is not in it, or has no such operand. */
+/* The node of a letter in a table; NULL: unknown letter, or no such operand on the stack. */
 static struct swift_node *of_row(struct swift *s, const struct witness_row *rows, size_t count, char letter)
 {
     for (size_t i = 0; i < count; i++)
@@ -76,7 +76,7 @@ static const struct witness_row metadata[] = {
     {'z', TYPE, "flag for loading of canonical specialized generic type metadata for "},
 };
 
-/* Behind MX. */
+/* After MX. */
 static struct swift_node *descriptor(struct swift *s)
 {
     struct swift_node *name;
@@ -150,7 +150,7 @@ static struct swift_node *outline(struct swift *s)
     return swift_add_any(s, node, signature);
 }
 
-/* Of global variables that are set when the first is used. */
+/* Global variables that are initialized at the first use. */
 static struct swift_node *once(struct swift *s, const char *text)
 {
     struct swift_node *names = swift_node(s, SWIFT_LIST);
