@@ -1,19 +1,19 @@
 /*
- * bench_api.c - the answers that must stay quick, on 200,000 events of 2,000 issues and 30,000 devices in 14 days, or
- * on as many events as the argument says.
+ * bench_api.c - measures the API calls that must stay fast, on 200,000 events of 2,000 issues and 30,000 devices in 14
+ * days, or on as many events as the argument says.
  *
- * Each answer is set against a floor: what PostgreSQL needs by itself for work no answer can do without. Nothing can be
- * sorted by impact before the hourly counters (nearly one an hour, issue, version and slot, so nearly one an event)
- * have been read and added up once; no device can be counted before it was looked at once.
+ * Each call is compared with a floor, the time that PostgreSQL alone needs for the unavoidable part. A list by impact
+ * must read and add up the hourly counters once (nearly one for each hour, issue, version and slot, so nearly one for
+ * each event); a count of devices must read each device once.
  *
  *   issue list    sum the hourly counters by issue, and read the devices of all events
  *   overview      sum the hourly counters by version and by issue, and read the devices of all events
  *   issue         read the events of the range once
  *   flame         read and decode the stacks of 2,000 reports
  *
- * Prints medians of several rounds, milliseconds of processor time of the server's thread and its PostgreSQL backend
- * together, which is what an answer takes on an idle machine: nothing here is done in parallel. Ends with 1 when an
- * answer needs more than its limit times its floor.
+ * Prints medians of several rounds in milliseconds of processor time, of the server's thread and its PostgreSQL backend
+ * together. Since nothing runs in parallel, that is the duration on an idle machine. Ends with 1 if a call needs more
+ * than its limit times its floor.
  */
 #include "api/api.h"
 #include "base/clock.h"
@@ -31,7 +31,7 @@
 
 #define ROUNDS        7
 #define LIMIT         3.0
-#define LIMIT_DEVICES 5.0 /* four times the groups on a page, and devices decide which */
+#define LIMIT_DEVICES 5.0 /* four times the groups on a page, ordered by devices */
 #define HANGS         200000
 #define DEPTH         40
 #define LEAVES        60
@@ -93,7 +93,7 @@ static void must(int rc, const char *what)
     exit(2);
 }
 
-/* One of a hundred stacks documents of an issue: 20 samples under a common trunk of DEPTH frames. */
+/* Make one of a hundred stack documents of an issue: 20 samples under a common trunk of DEPTH frames. */
 static void document_make(unsigned char **bytes, size_t *len, unsigned seed)
 {
     static struct resolved_location locations[DEPTH + LEAVES];
@@ -159,7 +159,7 @@ static void fill(struct pg *pg, long events)
     pg_end(&tx);
 }
 
-/* Processor time of this thread and of the one backend, so far. */
+/* Processor time of this thread and of the backend, so far. */
 static double cpu_ms(void)
 {
     struct timespec own;

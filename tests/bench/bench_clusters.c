@@ -1,20 +1,20 @@
 /*
- * Issues and suggestions on human duplicate links of Eclipse's bug tracker (eclipse.h; another file of its kind as
- * argument). Everything that was chosen (rules, scenes that are joined, the score from which on a merge is suggested)
- * was chosen on the older two thirds of the reports; the newest third is only measured. Each report goes through the
- * same functions as in mired: feature_find, cluster_assign, telling_frames, similar_add, similar_find, similar_age.
+ * Issues and suggestions, compared with duplicate links by people in Eclipse's bug tracker (eclipse.h; or another file
+ * of that form as argument). All choices (rules, scenes that are joined, the score for suggesting a merge) were made on
+ * the older two thirds of the reports; the newest third is only measured. Each report passes through the functions of
+ * mired: feature_find, cluster_assign, telling_frames, similar_add, similar_find, similar_age.
  *
  *   key_f1        BCubed F1, over reports with a duplicate in the range, of the issues as the server opens and joins
  *                 them; beside Caller1 alone, and exception with the three innermost app frames, of the same run
- *   accepted_f1   the same if on-call accepts every suggestion: an issue that is opened asks by the stack it was opened
- *                 with; beside "each report joins its nearest neighbour by FaST (fast.h) from a score on"
+ *   accepted_f1   the same if on-call accepts every suggestion: a new issue asks with the stack it was opened with;
+ *                 beside "each report joins its nearest neighbour by FaST (fast.h) from a score on"
  *   rr_at_k       share of the questions about a known issue in which it is among the first k suggestions
- *   auc           chance that such a question has a higher best score than one about a new issue
+ *   auc           probability that such a question has a higher best score than one about a new issue
  *
- * Questions are those of that literature (FaST, TraceSim, S3M): every report of the range asks for all before it; known
- * is an issue of which a report came within 730 days; links join reports also through reports that are not in the file.
- * Intervals are of 1000 samples of the links' issues; one question is about .01 of RR. Then the time that one question
- * takes among 100,000 issues.
+ * Questions are those of the literature (FaST, TraceSim, S3M): every report of the range asks for all reports before
+ * it. An issue is known if one of its reports came within the 730 days before. Links join reports also through reports
+ * that are not in the file. Intervals are of 1000 samples of the links' issues; one question is about .01 of RR.
+ * Finally the time of one question among 100,000 issues is measured.
  */
 #include "base/arena.h"
 #include "cluster/similar.h"
@@ -36,7 +36,7 @@
 #define GOAL_RR1       1.02 /* of FaST's */
 #define GOAL_RR10      1.01
 #define GOAL_AUC       1.02
-#define GOAL_MS        5.0 /* of a question among 100,000 issues */
+#define GOAL_MS        5.0 /* a question among 100,000 issues */
 
 enum { HITS = 10, SEEN = 40, ISSUES = 100000, QUESTIONS = 2000, THREE = 3, TREES = 1 << 16 };
 
@@ -69,9 +69,9 @@ static uint64_t hash(uint64_t hash, const char *text)
     return (hash ^ 0xff) * 1099511628211u;
 }
 
-/* --- reports as the server takes them --- */
+/* --- reports, as the server reads them --- */
 
-/* What the index of likeness gets of the stack. */
+/* The stack's data for the similarity index. */
 static void take_frames(struct entry *report, const struct resolved *doc)
 {
     struct frame_line lines[MIRE_FRAMES_MAX];
@@ -131,7 +131,7 @@ static bool take_all(void)
     return good;
 }
 
-/* A stack is kept of each tree of an issue: is this a further one? */
+/* An issue keeps one stack of each call tree. Returns true for a new tree. */
 static bool is_new_tree(int64_t issue, int32_t tree)
 {
     static struct {
@@ -147,7 +147,7 @@ static bool is_new_tree(int64_t issue, int32_t tree)
     return is_new;
 }
 
-/* The issues most like a report, as the server suggests them: the later seen the likelier. */
+/* The issues most like a report, as the server suggests them: later ones rank higher. */
 static size_t suggest(struct similar_hit *hits, struct similar *similar, const struct entry *report)
 {
     const struct similar_question question = {.stacks = &report->stack, .count = 1};
@@ -161,14 +161,14 @@ static size_t suggest(struct similar_hit *hits, struct similar *similar, const s
 }
 
 /*
- * Where each report is shown, and the same if every suggestion from a score on is accepted.
- *   least  as many scores as there are columns in `accepted`
+ * The issue that each report is shown in, and the same if every suggestion from a score on is accepted.
+ *   least  one score for each column of `accepted`
  */
 static void group(int64_t *shown, int64_t **accepted, const double *least, size_t columns)
 {
     static struct known known;
     const struct cluster_index index = known_index(&known);
-    int64_t *moved[16]; /* per issue: what it was accepted into */
+    int64_t *moved[16]; /* by issue: the issue it was merged into */
     struct similar *similar[16];
     struct similar_hit hits[SEEN];
     for (size_t c = 0; c < columns; c++) {
@@ -201,7 +201,7 @@ static void group(int64_t *shown, int64_t **accepted, const double *least, size_
     }
 }
 
-/* --- what is measured --- */
+/* --- measurements --- */
 
 static bool tell(const char *name, double value, const char *unit, const char *sign, double goal)
 {
@@ -216,7 +216,8 @@ struct grouping {
     size_t count;
 };
 
-/* Say what a grouping of the newest third, and of all, is worth; with `beside`, how far above another one it is. */
+/* Print the quality of a grouping, on the newest third and on all reports; with `beside`, the difference from
+ * another. */
 static struct grouping look(const char *name, const int64_t *put, const struct grouping *beside)
 {
     size_t begin = report_count / 3 * 2;
@@ -273,7 +274,7 @@ struct quality {
     size_t known_count, fresh_count;
 };
 
-/* Does a question's issue have a report in the window before it? */
+/* Returns true if the question's issue has an earlier report in the window. */
 static bool was_there(size_t at)
 {
     for (size_t i = 0; i < at; i++)
@@ -322,7 +323,7 @@ static bool tell_quality(const struct quality *ours, const struct quality *their
     return tell("suggest_auc_of_fast", auc(ours) / auc(theirs), "x", ">=", GOAL_AUC) && met;
 }
 
-/* Both rankings; each report's nearest neighbour by FaST, and how near it is, on the way. */
+/* Measure both rankings. The outputs are each report's nearest neighbour by FaST, and its score. */
 static bool measure_quality(size_t *nearest, double *near)
 {
     struct quality ours = {.known = array(sizeof(double)), .fresh = array(sizeof(double))};
@@ -352,7 +353,7 @@ static void put_nearest(int64_t *put, const size_t *nearest, const double *near,
         put[i] = nearest[i] < i && near[i] >= least ? put[nearest[i]] : (int64_t)i;
 }
 
-/* The baseline may choose its score on the older reports, as ours was. */
+/* The baseline's score is chosen on the older reports, as ours was. */
 static struct grouping look_nearest(const size_t *nearest, const double *near)
 {
     int64_t *put = array(sizeof *put);
@@ -393,7 +394,7 @@ static double cpu_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Issues made of the reports' stacks: each with every third frame replaced, so that they differ. */
+/* Issues from the reports' stacks, each with every third frame replaced, so that they differ. */
 static bool measure_speed(void)
 {
     struct similar *similar = similar_new();

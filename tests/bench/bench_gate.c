@@ -1,10 +1,10 @@
 /*
- * bench_gate.c - what the gate costs a loop: a turn's poll call with it, without it, and on a thread that is not
- * watched.
+ * bench_gate.c - measures the cost of the gate in a loop: the poll call of a turn with the gate, without it, and on a
+ * thread that is not watched.
  *
- * Rounds of all kinds alternate and are shorter than a turn of the scheduler, so that a busy machine disturbs few of
- * them; the median counts, of what is added the median of the differences between neighbours. gettimeofday in the same
- * run is the measure of the machine.
+ * Rounds of all kinds alternate and are shorter than a scheduler's time slice, so that a busy machine disturbs few of
+ * them. The result is the median, and for the added cost the median of the differences between neighbours. gettimeofday
+ * in the same run calibrates the machine.
  */
 #include "gate/gate.h"
 #include "gate/hooks.h"
@@ -31,7 +31,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The calls of one kind come from one place, as a loop's do. `ms`: how long it sleeps. */
+/* All calls of one kind have one call site, as in a loop. `ms`: length of the sleep. */
 static __attribute__((noinline)) void call(int kind, int ms)
 {
     struct timeval day;
@@ -55,7 +55,7 @@ static __attribute__((noinline)) void call(int kind, int ms)
     }
 }
 
-/* The first round of a kind sleeps once, as any loop has done: its calls are known from then on. */
+/* The first round of a kind sleeps once, as every loop does; after that its calls are known. */
 static __attribute__((noinline)) double round_ns(int kind, int calls, int ms)
 {
     double begin = seconds();

@@ -1,11 +1,11 @@
 /*
- * bench_heap.c - what the memory tables cost: time on the way of an allocation, the longest pause, memory for a block
+ * bench_heap.c - measures the cost of the memory tables: time of an allocation, the longest pause, memory of a block
  * and a stack, and reading 1,000,000 live blocks.
  *
  *     make bench-heap
  *
- * Times are CPU time of the calling thread; what an allocation and a free take is set against those of the C library,
- * measured in turn, for a machine that is shared has slower hours. Ends with 0 if no goal is missed.
+ * Times are CPU time of the calling thread. The cost of an allocation and a free is compared with the C library's in
+ * alternating rounds, since a shared machine has slow hours. Ends with 0 if no goal is missed.
  */
 #include "heap/reclaim.h"
 #include "heapread/read.h"
@@ -47,8 +47,8 @@ static uint32_t roll(uint32_t below)
 /* ---- blocks ---- */
 
 /*
- * Which of the live blocks is replaced in each turn of a round: the same for the tables as for the C library. Others in
- * each round, for all of a million do not come in one.
+ * Select the live blocks that a round replaces: the same for the tables and the C library. Each round selects others,
+ * since one round does not reach all of a million blocks.
  */
 static void first_draw(int round)
 {
@@ -56,8 +56,7 @@ static void first_draw(int round)
 }
 
 /*
- * ns for malloc and free of one of so many live blocks in turn, of which nothing is written: what an allocation costs
- * anyway.
+ * Nanoseconds for malloc and free of one of `live` blocks, which are not written: the cost without the tables.
  */
 static double time_malloc(void **blocks, uint64_t live, uint64_t size, uint32_t pairs, int round)
 {
@@ -73,7 +72,7 @@ static double time_malloc(void **blocks, uint64_t live, uint64_t size, uint32_t 
     return (cpu_ns() - begin) / pairs;
 }
 
-/* The same of the tables. */
+/* The same for the tables. */
 static double time_tables(struct heaps *heaps, uint64_t live, uint64_t size, uint64_t spacing, uint32_t pairs,
                           int round)
 {
@@ -90,8 +89,9 @@ static double time_tables(struct heaps *heaps, uint64_t live, uint64_t size, uin
 }
 
 /*
- * Clear and set `pairs` times among `live` blocks of `size` bytes, `spacing` apart. how: MIRE_FLAG_ONE_PHASE, or 0 as
- * beside an allocator of which nothing is known. goal  the most it may take, in times of malloc and free
+ * Clear and set `pairs` times among `live` blocks of `size` bytes, `spacing` apart.
+ *   how   MIRE_FLAG_ONE_PHASE, or 0 as with an unknown allocator
+ *   goal  limit, as a multiple of malloc and free
  */
 static void time_pairs(const char *name, uint64_t live, uint64_t size, uint64_t spacing, uint32_t pairs, uint32_t how,
                        double goal)
@@ -137,14 +137,14 @@ static double time_dismissal(void)
         best = begin < best ? begin : best;
     }
     heaps_free(heaps);
-    return known > 0 ? best : 1e9; /* some are taken for known: a filter that knows none is none */
+    return known > 0 ? best : 1e9; /* a filter without false positives would not be tested */
 }
 
 /* ---- the longest pause ---- */
 
 /*
- * The longest call that adds a stack, or sets a block, while the tables grow from nothing. The tables grow at the same
- * calls in every round, interrupts come at others: of each call the shortest time in any round counts.
+ * The longest call that adds a stack, or sets a block, while the tables grow from nothing. In every round the tables
+ * grow at the same calls, while interrupts come at others. Of each call the shortest time of all rounds counts.
  */
 static double longest_growth(bool stacks)
 {
@@ -177,7 +177,7 @@ static double longest_growth(bool stacks)
 
 /* ---- memory ---- */
 
-/* What a live block takes of the budget, all counted. */
+/* Bytes of the budget for each live block, everything included. */
 static double bytes_per_block(uint64_t live, uint64_t size, uint64_t spacing)
 {
     struct heaps *heaps = heaps_new(128u << 20, MIRE_HEAP_EXACT);
@@ -190,7 +190,7 @@ static double bytes_per_block(uint64_t live, uint64_t size, uint64_t spacing)
     return (double)(after - before) / (double)live;
 }
 
-/* Pages of this process that are in memory. */
+/* Resident memory of this process. */
 static double resident_mib(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");

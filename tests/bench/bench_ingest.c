@@ -1,12 +1,12 @@
 /*
- * bench_ingest.c - what it costs to make a report durable: group commit against one commit a report, and how long a
- * report waits at a low rate beside the floor, which is one row stored by one connection.
+ * bench_ingest.c - measures the cost of making a report durable: group commit compared with one commit for each report.
+ * Also measures the delay of a report at a low rate, beside the floor of one row stored by one connection.
  *
  * A child process keeps 64 connections busy (closed loop, keep-alive); this process is the server; PostgreSQL is real,
- * with fsync. Reports of 5 KB are a hang's, 20 and 50 KB what a large one or a memory report takes. There the disk's
- * own bandwidth is most of the cost, so less is to be gained by sharing commits. Rounds of both ways alternate, so that
- * a busy machine slows them alike; the median round counts. The check at the door only reads the id, so this is the
- * cost of receiving and storing alone. CPU is that of the server and of PostgreSQL, without the client.
+ * with fsync. A hang report has 5 KB; a large one or a memory report has 20 to 50 KB. For large reports the disk's
+ * bandwidth is most of the cost, so sharing commits gains less. Rounds of both kinds alternate, so that a busy machine
+ * slows them alike; the median round counts. Only the id of a report is read before it is stored. CPU is that of the
+ * server and of PostgreSQL, without the client.
  */
 #include "support/pgtest.h"
 
@@ -33,17 +33,17 @@
 #define ROUNDS      5
 #define ROUND_MS    1000
 #define BODY_MOST   51200
-#define STEADY      100   /* reports of a steady round */
-#define STEADY_US   20000 /* between two of them */
+#define STEADY      100   /* reports in a steady round */
+#define STEADY_US   20000 /* time between two of them */
 #define GROUP_WAY   0
 #define SINGLE_WAY  1
 
 static const char key[] = "mk_benchbenchbenchbenchbenchbenchbenchbench";
 
 struct measure {
-    double rate;   /* reports a second */
-    double cpu_us; /* of server and PostgreSQL, a report */
-    double wal;    /* bytes a report */
+    double rate;   /* reports per second */
+    double cpu_us; /* CPU of server and PostgreSQL, per report */
+    double wal;    /* bytes per report */
 };
 
 /* --- the client, in its own process ------------------------------------------------------------------------------ */
@@ -120,7 +120,7 @@ static int compare(const void *a, const void *b)
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-/* Microseconds from when each report was due until it was durable, sorted. */
+/* Microseconds from the due time of each report until it was durable, sorted. */
 struct waits {
     double us[STEADY];
 };
@@ -131,7 +131,7 @@ static void wait_until(uint64_t due_ns)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
 }
 
-/* Do something STEADY times, at a fixed rate whatever it takes. */
+/* Run `act` STEADY times at a fixed rate, independent of its duration. */
 static void steadily(struct waits *out, void (*act)(void *context), void *context)
 {
     uint64_t due = clock_mono_ns() + STEADY_US * 1000u;
@@ -196,7 +196,7 @@ static void must(int rc, const char *what)
     }
 }
 
-/* CPU of one process so far, microseconds; -1 if its parent is another. */
+/* CPU of one process so far, microseconds; -1 if it has another parent. */
 static double process_us(const char *pid, int parent)
 {
     char path[300], line[1024] = "";
@@ -217,7 +217,7 @@ static double process_us(const char *pid, int parent)
     return (double)(user + kernel) * 1e6 / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* CPU of this process and of all of PostgreSQL so far, microseconds. */
+/* CPU of this process and all PostgreSQL processes so far, microseconds. */
 static double all_us(void)
 {
     struct rusage self;
@@ -327,7 +327,7 @@ static int say(const char *name, size_t kb, double value, const char *unit, bool
 
 struct goal {
     size_t kb;
-    double rate_ratio, cpu_ratio; /* group commit over one commit a report */
+    double rate_ratio, cpu_ratio; /* group commit relative to one commit per report */
     double cpu_us;
 };
 
@@ -336,7 +336,7 @@ static int measure_size(struct pg *pg, const struct goal *goal)
     double rate[2][ROUNDS], cpu[2][ROUNDS], wal[ROUNDS], rate_ratio[ROUNDS], cpu_ratio[ROUNDS];
     int shorts = 0;
     body_bytes = goal->kb * 1024;
-    run_round(pg, GROUP_WAY); /* warms up */
+    run_round(pg, GROUP_WAY); /* warm-up */
     for (int i = 0; i < ROUNDS; i++) {
         struct measure single = run_round(pg, SINGLE_WAY), group = run_round(pg, GROUP_WAY);
         rate[GROUP_WAY][i] = group.rate;
@@ -362,7 +362,7 @@ static double lesser(double a, double b)
     return a < b ? a : b;
 }
 
-/* One client, 50 reports a second: nobody to share a commit with. The quietest round of each counts. */
+/* One client, 50 reports per second: no other report shares its commit. The fastest round of each kind counts. */
 static int measure_wait(struct pg *pg, size_t kb)
 {
     double floor_us = 1e9, middle_us = 1e9, late_us = 1e9;
@@ -390,7 +390,7 @@ int main(void)
     static const struct goal goals[] = {{5, 1.5, 0.6, 80}, {20, 1.0, 0.85, 200}, {50, 0.9, 0.85, 450}};
     int shorts = 0;
     signal(SIGPIPE, SIG_IGN);
-    setvbuf(stdout, NULL, _IOLBF, 0); /* a client process must not say it again */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* otherwise the client process would print the buffer again */
     must(pgtest_start(NULL), "PostgreSQL");
     struct pg *pg = pgtest_database(36);
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)

@@ -1,16 +1,16 @@
 /*
- * The server's own keys on stacks of which others know the truth (../shared/data):
+ * The server's keys, on stacks with known answers:
  *
- *   caller1_of_kernel  and its like: kernel_logs.h. `bench_keys FOLDER` judges other logs in that form, and nothing else
- *   key_bcubed_f1      how well issues made of the key alone agree with Eclipse's links (eclipse.h)
+ *   caller1_of_kernel  and similar ones: kernel_logs.h. `bench_keys FOLDER` judges only other logs in that form
+ *   key_bcubed_f1      agreement of issues made by the key alone with Eclipse's links (eclipse.h)
  *   key_us             CPU time of feature, key and issue of one report, median, after symbolication
- *   key_beside_hash    the same beside a floor taken in the same rounds: one hash, byte by byte, over its names
+ *   key_beside_hash    the same relative to a floor of the same rounds: one hash, byte by byte, over its names
  *
- * A name is gone through for its language, its type, its rules (hashed), its suffix, what is the same function (hashed)
- * and the tree (hashed): 6 times, and all else may take as long. What misses key_us and meets key_beside_hash is short
- * for the host's sake, and is not counted.
+ * Each name is read six times: for its language, its type, its rules (hashed), its suffix, its function without
+ * variants (hashed), and the tree (hashed). All other work may take as long again. If key_us is missed and
+ * key_beside_hash met, the host is slow, and the miss does not count.
  *
- * A stack goes through feature_find as a report of one sample; of Eclipse's reports the longest stack is taken.
+ * A stack passes through feature_find as a report of one sample; of Eclipse's reports the longest stack is taken.
  */
 #include "cluster/cluster.h"
 #include "eclipse.h"
@@ -49,7 +49,7 @@ static double cpu_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* A report as its key takes it, and how long that took at best. */
+/* A report's key, and the shortest time to make it. */
 struct keyed {
     uint8_t key[MIRE_FEATURE_KEY];
     int64_t issue;
@@ -110,7 +110,7 @@ static int by_hash_us(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Medians. */
+/* Prints medians. */
 static bool tell_times(struct keyed *keyed, size_t count)
 {
     qsort(keyed, count, sizeof *keyed, by_us);

@@ -1,16 +1,16 @@
 /*
- * bench_late.c - a debug file that comes late: 200,000 reports are stored, or as many as the argument says, all lack a
- * debug file, and the one that comes is that of one in a hundred.
+ * bench_late.c - a debug file that arrives late: 200,000 reports are stored, or as many as the argument says. All lack
+ * a debug file, and the file that arrives belongs to one in a hundred.
  *
  *     taking in    its reports and as many others, by one worker                      --> per report, the floor
- *     deriving     those of the file, from its arrival until the job has ended        --> per report, beside the floor
+ *     deriving     the file's reports, from its arrival until the end of the job      --> per report, beside the floor
  *     rows read    meanwhile, by scans and through indexes, of the tables that hold all reports
  *
- * The reports came in 14 days; the others are of 500 modules that stay unknown, and all but the first are copies made
- * by the database. Ends with 1 if any other report was touched or one of them was not, if an issue lost its state or
- * when it was first seen, if more than LIMIT rows a report were read of a table, or if one costs more than LIMIT_COST
- * times what a new one costs. Of fewer reports the database rightly reads all, and waiting for turns is most of the
- * time.
+ * The reports came in 14 days; the others are of 500 unknown modules, and all but the first ones are copies made by the
+ * database. Ends with 1 if another report was touched or one of the file's was not, if an issue lost its state or first
+ * sight, if more than LIMIT rows for each report were read from a table, or if deriving one report costs more than
+ * LIMIT_COST times as much as taking one in. With fewer reports the database rightly reads all of them, and waiting is
+ * most of the time.
  */
 #include "support/late.h"
 #include "support/pgtest.h"
@@ -29,7 +29,7 @@
 #define REPORTS    200000
 #define ONE_IN     100
 #define MODULES    500
-#define PLACES     4 /* issues of each */
+#define PLACES     4 /* issues per module */
 #define DAYS       14
 #define BATCH      500
 #define BODY       2048
@@ -55,7 +55,7 @@ static void say(const char *what, double value, const char *unit, double limit)
     missed += !good;
 }
 
-/* Report `i` of those taken in, every other one of the file; its id, and so its row, lies in one of the days. */
+/* Report `i` of those taken in; every other one is of the file. Its id, and so its row, is in one of the days. */
 static void put_report(struct inbox_row *row, char *body, long i, long count)
 {
     char id[MIRE_UUID_TEXT], build[48];
@@ -94,7 +94,7 @@ static void fill(struct pg *pg, long count)
     }
 }
 
-/* Seconds until a query says 0. */
+/* Seconds until a query returns 0. */
 static double await(struct pg *pg, const char *sql)
 {
     uint64_t begin = clock_mono_ns();
@@ -103,7 +103,7 @@ static double await(struct pg *pg, const char *sql)
     return (double)(clock_mono_ns() - begin) / 1e9;
 }
 
-/* Rows read of a table and its partitions, by scans and through indexes. */
+/* Rows read from a table and its partitions, by scans and through indexes. */
 static double rows_read(struct pg *pg, const char *table)
 {
     char sql[512];
@@ -116,7 +116,7 @@ static double rows_read(struct pg *pg, const char *table)
     return (double)pgtest_number(pg, sql);
 }
 
-/* Each report that is not of the file, so many times more, in one table after the other. */
+/* Copies each report that is not of the file so many times, in one table after the other. */
 #define COPY(table, times)                                                                              \
     "CREATE TABLE copies AS SELECT t.*, g FROM " table " t JOIN others o USING (slot, day, report_id)," \
     " generate_series(1, " times ") g;"                                                                 \
@@ -127,9 +127,9 @@ static double rows_read(struct pg *pg, const char *table)
     " WHERE m.name LIKE 'lib%%';" COPY("report", times) COPY("event", times) COPY("event_stack", times)          \
         COPY("missing_debug_file", times) "DROP TABLE others;"
 
-/* What holds before: which rows there are in which state, and those that the file is of. */
+/* Records the state before: all rows, and the rows of the file. */
 static const char before_sql[] =
-    "UPDATE issue i SET state = 'ignored'," /* they came out of turn */
+    "UPDATE issue i SET state = 'ignored'," /* the reports came out of order */
     " first_seen = (SELECT min(received_at) FROM event h WHERE h.app_id = i.app_id AND h.issue_id = i.issue_id);"
     "CREATE TABLE before AS SELECT h.report_id, h.xmin::text AS written, l.report_id IS NOT NULL AS late, h.issue_id,"
     " i.first_seen, i.state FROM event h JOIN issue i ON i.issue_id = h.issue_id"
@@ -138,14 +138,14 @@ static const char before_sql[] =
     "ANALYZE;";
 static const char wrong_sql[] = "SELECT count(*) FROM event h JOIN before b USING (report_id)"
                                 " WHERE (h.xmin::text <> b.written) <> b.late";
-/* Issues of the file's reports go on under their number or lead to one; states and first sights are theirs. */
+/* Issues of the file's reports keep their number or lead to another issue; states and first sights are kept. */
 static const char lost_sql[] =
     "SELECT count(*) FROM (SELECT coalesce(o.gone_to, o.issue_id) AS now, min(b.first_seen) AS first_seen,"
     " array_agg(DISTINCT b.state) AS states FROM before b JOIN issue o USING (issue_id) WHERE b.late GROUP BY 1) was"
     " JOIN issue i ON i.issue_id = was.now WHERE i.first_seen <> was.first_seen OR i.state <> ALL (was.states)"
     " OR i.caller1 <> 'planted_culprit' OR i.caller2 <> 'planted_scene'";
 
-/* Make the rest of the reports, and note what holds. The connection is closed, so that what it read is counted. */
+/* Make the other reports, and record the state. The connection is closed, so that its reads are counted. */
 static void prepare(const struct pg_options *options, long copies)
 {
     char sql[sizeof COPIES("") + 4 * 20];
@@ -188,7 +188,7 @@ static void measure(long count)
     double derived = await(pg, "SELECT (SELECT count(*) FROM symbol_arrival) + (SELECT count(*) FROM rekey_job"
                                " WHERE state <> 'done') + (SELECT (count(*) = 0)::int FROM rekey_job)");
     work_stop(work);
-    pg_close(working); /* what was read is counted then at the latest */
+    pg_close(working); /* rows read are counted at the latest now */
     printf("%ld reports of %d modules in %d days, %ld of the file\n",
            (long)pgtest_number(pg, "SELECT count(*) FROM before"), MODULES + 1, DAYS, late);
     printf("%-44s %12.2f %s\n", "taking in", 1e6 * taken, "us each");

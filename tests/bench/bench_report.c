@@ -1,12 +1,11 @@
 /*
- * bench_report.c - the memory report of a killed run that held a million blocks, as the next start makes it: a process
- * of its own reads the tables, seals the report and keeps the file.
+ * bench_report.c - measures the memory report of a killed run with a million blocks, as the next start makes it: a
+ * process of its own reads the tables, seals the report and keeps the file.
  *
  *     bench_report              makes the tables, then runs itself again as
- *     bench_report build DIR    and prints what that took
+ *     bench_report build DIR    and prints the cost of that
  *
- * 50,000 stacks of 35 frames, as a browser or an office program has them: half of the frames are common, then they
- * part.
+ * 50,000 stacks of 35 frames, as in a browser or an office program: the outer half of the frames is common.
  */
 #include "report/memory.h"
 
@@ -32,7 +31,7 @@ static uint32_t add_stack(struct heaps *heaps, uint32_t number)
     uint32_t nodes[DEPTH];
 
     for (uint32_t k = 0; k < DEPTH; k++) {
-        /* Of 4,000 places each; a number's digits say which way a stack goes where it has left the common frames. */
+        /* 4,000 call sites each; the digits of a number select the branch at each frame after the common ones. */
         uint64_t way = k < COMMON ? 0 : number >> (k < COMMON + 8 ? 2 * (COMMON + 8 - k) : 0);
 
         addresses[DEPTH - 1 - k] = IMAGE + (k * 0x1000 + way * 2654435761u % 4000 * 16) % 0x4000000;
@@ -41,7 +40,7 @@ static uint32_t add_stack(struct heaps *heaps, uint32_t number)
     return nodes[0];
 }
 
-/* What a place asks for has mostly one size; every fourth stack asks for all kinds. */
+/* Most call sites allocate one size; every fourth stack allocates all sizes. */
 static uint64_t size_of(uint32_t stack, uint32_t block)
 {
     return 16 + (stack % 4 ? stack : block) * 7919u % 1200;
@@ -69,7 +68,7 @@ static void make(const char *path)
     heaps_free(heaps);
 }
 
-/* The most that lay in memory, pages of the mapped file included. Not ru_maxrss, which knows the parent's. */
+/* Peak resident memory, including pages of the mapped file. ru_maxrss would include the parent's. */
 static long peak_kib(void)
 {
     char text[4096] = "";
@@ -85,7 +84,7 @@ static double seconds(void)
     return (double)mire__now_ns() / 1e9;
 }
 
-/* As the next start does it. Prints seconds, KiB at most, bytes of the report. */
+/* As the next start does. Prints seconds, peak KiB, bytes of the report. */
 static int build(const char *dir)
 {
     const struct store_caps caps = MIRE_STORE_CAPS_INIT;

@@ -1,13 +1,13 @@
 /*
- * bench_stacks.c - what a sample costs: for how long the thread stands still, and how long the unwinding takes.
+ * bench_stacks.c - measures the cost of a sample: how long the thread is stopped, and how long the unwinding takes.
  *
- * A thread spins 64 frames deep and looks at its CPU clock all the time; the longest gap it sees while a sample is
- * taken is how long it was stopped: signal, copy, wake-up and return. It is CPU time, so that other programs on a busy
- * machine do not count; what the kernel does meanwhile on its own does. Windows of the same length without a sample
- * come between and show that.
+ * A thread spins 64 frames deep and reads its CPU clock all the time. The longest gap that it sees while a sample is
+ * taken is the time it was stopped: signal, copy, wake-up and return. CPU time excludes other programs on a busy
+ * machine, but includes the kernel's own work. Windows of the same length without a sample come in between and show
+ * that work.
  *
- * The same of a script: where libpython3.11 is installed, one that calls 100 functions deep, whose names, files and
- * lines are in each sample.
+ * The same is measured for a script, if libpython3.11 is installed: 100 nested functions, whose names, files and lines
+ * are in each sample.
  */
 #include "capture/sampler.h"
 #include "support/tower.h"
@@ -46,7 +46,7 @@ static long spin(long number)
     return number;
 }
 
-/* With as much stack below the tower's foot as a sample could copy. */
+/* As much stack below the tower's foot as a sample can copy. */
 static void *be_victim(void *unused)
 {
     volatile char room[2 * MIRE_STACK_COPY_BYTES];
@@ -61,7 +61,7 @@ static void *be_victim(void *unused)
 #define LIBPYTHON "libpython3.11.so.1.0"
 #define DEEP      100
 
-/* Seven functions in turn, so that none of it is folded. */
+/* Seven functions in turn, so that their frames are not folded. */
 static const char script_form[] = "import ctypes\n"
                                   "spin = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_long)(%zu)\n"
                                   "for i in range(7):\n"
@@ -107,7 +107,7 @@ static int say(const char *name, const char *what, uint64_t *ns, size_t part, do
 
 static uint64_t stopped_ns[SAMPLES], quiet_ns[SAMPLES], handler_ns[SAMPLES], unwind_ns[SAMPLES], frames[SAMPLES];
 
-/* The longest gap from now on. The thread must have run to see it. */
+/* The longest gap from now on. Only a running thread sees gaps. */
 static uint64_t gap_after(void (*act)(void))
 {
     atomic_store(&victim.gap_ns, 0);
@@ -117,7 +117,7 @@ static uint64_t gap_after(void (*act)(void))
 }
 
 static struct sample sample;
-static struct blackbox *box; /* of scripts */
+static struct blackbox *box; /* for scripts */
 
 static void take(void)
 {
@@ -132,7 +132,7 @@ static void take_nothing(void)
         ;
 }
 
-/* One sample, and a window like it without one. */
+/* One sample, and an equal window without one. */
 static void measure(size_t i)
 {
     uint64_t unwound_ns = sampler->cost.unwind_sum_ns;

@@ -1,29 +1,29 @@
 /*
- * bench_symbols.c - converting debug files and looking addresses up, beside llvm-gsymutil on the same files in the same
- * run.
+ * bench_symbols.c - measures the conversion of debug files and look-ups of addresses, beside llvm-gsymutil on the same
+ * files in the same run.
  *
  *     bench_symbols DIR        DIR as tests/support/debug-files.sh fills it
  *
- * Each conversion is a process of its own, so that its processor time and its memory are told by the system. Times are
- * the best of some rounds taken in turn: others only make them longer.
+ * Each conversion is a process of its own, so that the system reports its processor time and memory. Times are the
+ * best of several alternating rounds, since disturbances only lengthen them.
  *
- * How fast look-ups are is also the host's doing. So they are told beside a floor, too, that is measured in the same
- * rounds and computes nothing that could be left out.
+ * The speed of look-ups depends on the host as well. Each is therefore also compared with a floor, which is measured in
+ * the same rounds and contains only unavoidable work.
  *
- *     look-ups      a bare binary search over as many sorted numbers as the file has segments: it finds which, and no
- *                   more. Where the goals were set it took 27 ns for libc and 77 ns for libjvm; the goals are 40 and
- *                   100: 1.5 and 1.3 times.
+ *     look-ups      floor: a bare binary search over as many sorted numbers as the file has segments. On the host where
+ *                   the goals were set it took 27 ns for libc and 77 ns for libjvm; the goals are 40 and 100, that is
+ *                   1.5 and 1.3 times.
  *
- *     one, warm     a look-up by itself among 3,000 addresses that are asked again and again, as those of a report are:
- *                   100 threads of 30 frames. Its goal is for this.
+ *     one, warm     a single look-up among 3,000 recurring addresses, like those of a report: 100 threads of 30 frames.
+ *                   Its goal is for this.
  *
- *     one, cold     a look-up by itself among 131,072 addresses all over the code, which no processor keeps near. It
- *                   waits for page, block, segments, a scope a frame, and then the names at once: four lines and one
- *                   a frame, each behind the one before it. The floor is as many random lines, each of which says
- *                   where the next one is, of as much memory as the file. As much again may be computing: 2 times.
+ *     one, cold     a single look-up among 131,072 addresses all over the code, which are in no processor cache. It
+ *                   waits for page, block, segments, one scope per frame, and then the names at once: four dependent
+ *                   cache misses and one per frame. The floor is a chain of as many random cache misses over as much
+ *                   memory as the file has. Computing may take as long again: 2 times.
  *
- * What misses the goal by itself and meets the one beside its floor is short for the host's sake, and is not counted.
- * Two threads have no such floor: what two conversions at once reach that share nothing is told, and their goal stands.
+ * If a goal is missed and the goal relative to the floor is met, the host is slow, and the miss does not count. Two
+ * threads have no floor: the time of two independent conversions is printed, and their goal always counts.
  */
 #include "floor.h"
 #include "object/object.h"
@@ -57,11 +57,11 @@ enum {
 static const struct file {
     const char *name;
     bool large;   /* more than 100 MB of DWARF */
-    double per_s; /* look-ups, millions */
+    double per_s; /* millions of look-ups per second */
 } files[] = {{"libc", false, 25},
              {"libstdc++", false, 25},
              {"libpython", false, 25},
-             {"libjvm", true, 10}, /* of the large ones there is one with compressed sections */
+             {"libjvm", true, 10}, /* of the large ones, the file with compressed sections */
              {"ceph-osd", true, 10}};
 
 static int missed;
@@ -109,7 +109,7 @@ struct conversion {
     const char *from;
     const char *to;
     unsigned threads;
-    const char *twin; /* where convert_twice puts its second one; NULL for others */
+    const char *twin; /* output of convert_twice's second conversion; NULL for others */
 };
 
 static int convert_file(void *context)
@@ -138,7 +138,7 @@ static int convert_gsym(void *context)
     return 127;
 }
 
-/* Two of them at once that share nothing. */
+/* Two independent conversions at once. */
 static int convert_twice(void *context)
 {
     const struct conversion *c = context;
@@ -155,7 +155,7 @@ static int convert_twice(void *context)
 
 static void try_once(struct cost *best, int (*work)(void *context), struct conversion *c)
 {
-    unlink(c->to); /* a cache is a new file: to empty an old one waits for the disk */
+    unlink(c->to); /* truncating an old file would wait for the disk */
     if (c->twin)
         unlink(c->twin);
     struct cost cost = cost_of(work, c);
@@ -195,12 +195,12 @@ static void measure_conversion(const struct file *file, const char *dir)
     double dwarf = dwarf_bytes(from);
     struct conversion one = {from, cache, 1, NULL}, two = {from, cache, 2, NULL}, pair = {from, cache, 1, twin};
     struct conversion zlib = {packed, cache, 1, NULL}, peer = {from, gsym, 1, NULL};
-    if (!file->large) { /* too short for the clock of rusage: the size is what is asked */
+    if (!file->large) { /* too short for the clock of rusage: only the size is measured */
         convert_file(&one);
     } else {
         struct cost theirs = NO_COST, alone = NO_COST, both = NO_COST, twice = NO_COST, inflated = NO_COST;
         try_once(&theirs, convert_gsym, &peer);
-        for (int i = 0; i < PAIRS; i++) { /* two threads are disturbed by whatever else runs: more often than one */
+        for (int i = 0; i < PAIRS; i++) { /* two threads are disturbed more often than one */
             try_once(&alone, convert_file, &one);
             try_once(&both, convert_file, &two);
         }
@@ -231,7 +231,7 @@ static void scatter(uint64_t *addresses, size_t count, const struct cache_head *
     }
 }
 
-/* Reads the first byte of every text, as whoever prints them would. */
+/* Reads the first byte of every text, as printing would. */
 static uint64_t touch(const struct symbol_frame *frames, size_t count)
 {
     uint64_t sum = 0;
@@ -266,7 +266,7 @@ static double frames_of(const struct module *module, const uint64_t *addresses)
     return (double)count / ADDRESSES;
 }
 
-/* Processor seconds of all look-ups by themselves. */
+/* Processor seconds for all addresses, one look-up each. */
 static double look_singly(const struct module *module, const uint64_t *addresses)
 {
     struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
@@ -283,7 +283,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median nanoseconds of a look-up by itself, in groups of 16 because the clock takes longer than one. */
+/* Median nanoseconds of a single look-up, in groups of 16, since reading the clock takes longer than one look-up. */
 static double median_ns(const struct module *module, const uint64_t *addresses)
 {
     static double times[ADDRESSES / 16];
@@ -363,7 +363,7 @@ static struct module *measure_looking(const struct file *file, const char *dir)
     return module;
 }
 
-/* 100 threads of 30 frames over five images, whose caches are open. */
+/* 100 threads of 30 frames over five images with open caches. */
 static void measure_report(struct module *const modules[5])
 {
     static uint64_t addresses[600];

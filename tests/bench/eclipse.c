@@ -79,7 +79,7 @@ static size_t root_of(size_t *up, size_t at)
     return at;
 }
 
-/* Union-find over every id that is named. */
+/* Union-find over every id. */
 static void link_reports(struct reading *all)
 {
     size_t count = 0;
@@ -90,7 +90,7 @@ static void link_reports(struct reading *all)
     }
     qsort(ids, count, sizeof *ids, by_number);
     size_t *up = calloc(count + 1, sizeof *up);
-    for (size_t i = 0; i < count; i++) /* the same id many times: all are its first */
+    for (size_t i = 0; i < count; i++) /* equal ids are represented by the first one */
         up[i] = i && ids[i] == ids[i - 1] ? up[i - 1] : i;
     for (size_t i = 0; i < all->link_count; i++) {
         long *from = bsearch(&all->links[i].from, ids, count, sizeof *ids, by_number);
@@ -200,7 +200,7 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Adds a mark, so many times. */
+/* Add a mark so many times. */
 static void add(double *sums, const struct eclipse_mark *mark, unsigned times)
 {
     sums[0] += mark->precision * times;

@@ -1,8 +1,8 @@
 /*
- * eclipse.h - stack traces of Eclipse's bug tracker, whose users linked duplicates (../shared/data): a report a line of
- * JSON, with id, ts, dup[] and stacks[{exception, frames[]}].
+ * eclipse.h - reads stack traces of Eclipse's bug tracker (ECLIPSE_FILE), whose users linked duplicates. Each line is a
+ * report in JSON, with id, ts, dup[] and stacks[{exception, frames[]}].
  *
- *     1 <- 2, 7 <- 2, 7 <- 9    links, whatever their direction and even to reports that are not in the file
+ *     1 <- 2, 7 <- 2, 7 <- 9    links of any direction, also to reports that are not in the file
  *     {1, 2, 7, 9}              one issue
  */
 #ifndef MIRE_BENCH_ECLIPSE_H
@@ -23,39 +23,39 @@ struct eclipse_stack {
 struct eclipse_report {
     long id;
     int64_t when_s;
-    size_t issue; /* the same of all that links lead to */
+    size_t issue; /* the same number for all linked reports */
     struct eclipse_stack *stacks;
     size_t stack_count; /* at least 1 */
 };
 
-/* Read all reports that have frames, oldest first; they stay until the process ends. False: the file cannot be read. */
+/* Read all reports that have frames, oldest first. They are never freed. Returns false if the file cannot be read. */
 bool eclipse_read(struct eclipse_report **out, size_t *count_out, const char *path);
 
-/* The stack with most frames. */
+/* The stack with the most frames. */
 const struct eclipse_stack *eclipse_longest(const struct eclipse_report *report);
 
 struct bcubed {
     double precision, recall, f1;
-    size_t judged; /* reports */
+    size_t judged; /* number of reports */
 };
 
-/* How well a grouping agrees with the links, over the reports from `begin` to `end` that have a duplicate among them
- * (BCubed). `put` has an issue for each report. */
+/* Compare a grouping with the links (BCubed), over the reports from `begin` to `end` that have a duplicate in that
+ * range. `put` has an issue for each report. */
 struct bcubed eclipse_judge(const struct eclipse_report *reports, size_t begin, size_t end, const int64_t *put);
 
-/* The same report by report. */
+/* The same for a single report. */
 struct eclipse_mark {
     size_t issue;
     double precision, recall;
 };
 
-/* Returns how many are judged; the same ones in the same order whatever `put` says. */
+/* Returns the number of marks; the judged reports and their order do not depend on `put`. */
 size_t eclipse_each(struct eclipse_mark *marks, const struct eclipse_report *reports, size_t begin, size_t end,
                     const int64_t *put);
 
 /*
- * Where F1 lies in 95 of 100 samples of the issues, drawn with replacement (bootstrap over clusters); with `beside`,
- * the marks of another grouping of the same reports, how far it is above that one's.
+ * The range of F1 in 95 of 100 samples of the issues, drawn with replacement (bootstrap over clusters). With `beside`,
+ * the marks of another grouping of the same reports, it is the range of the difference of F1.
  *
  *   issues  more than any issue's number
  */

@@ -1,4 +1,4 @@
-/* fast.c - see fast.h. The n-th time a function stands in one stack is paired with the n-th in the other. */
+/* fast.c - see fast.h. The n-th occurrence of a function in one stack is paired with the n-th in the other. */
 #include "fast.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ enum { FRAMES_MAX = 60, TOKENS_MAX = 1 << 20 };
 
 struct token {
     const char *name;
-    unsigned reports, seen; /* seen: report + 1 that counted it last */
+    unsigned reports, seen; /* seen: last report that counted it, plus one */
 };
 
 struct stack {
@@ -23,7 +23,7 @@ struct fast {
     const struct eclipse_report *reports;
     struct stack *stacks;
     struct token *tokens;
-    uint32_t *location; /* per token: where it stands in the stack asked about, + 1 */
+    uint32_t *location; /* by token: position in the question's stack, plus one */
     double by_position[FRAMES_MAX], by_distance[FRAMES_MAX];
 };
 
@@ -77,7 +77,7 @@ struct fast *fast_new(const struct eclipse_report *reports, size_t count)
     return fast;
 }
 
-/* The stack asked about is placed; `again` says where each of its functions stands next, + 1. */
+/* The question's stack is in fast->location; `again` has the next position of each function, plus one. */
 static double likeness(struct fast *fast, const struct stack *asked, const uint32_t *again, const struct stack *other)
 {
     uint32_t used[FRAMES_MAX], used_count = 0;
@@ -96,7 +96,7 @@ static double likeness(struct fast *fast, const struct stack *asked, const uint3
     return common / (asked->total + other->total);
 }
 
-/* Keep an issue among the best. */
+/* Insert an issue among the best. */
 static size_t keep(struct similar_hit *hits, size_t cap, size_t got, size_t issue, double score)
 {
     size_t at = 0;

@@ -1,4 +1,5 @@
-/* kernel_logs.c - see kernel_logs.h. Each log is read once; its stacks are judged anew under every choice of rules. */
+/* kernel_logs.c - see kernel_logs.h. Each log is read once; its stacks are judged again for every selection of
+ * rules. */
 #include "kernel_logs.h"
 
 #include "feature/feature.h"
@@ -18,14 +19,14 @@ enum { LINES = 1024, LOGS = 1024 };
 struct log {
     struct klog *text;
     char file[256];
-    bool asked;       /* of a hang or a leak */
+    bool asked;       /* a hang or a leak */
     size_t family;    /* number of the first log with its title */
-    bool used[LINES]; /* lines of the pack that decide what a frame of it is */
+    bool used[LINES]; /* lines of the pack that decide the class of one of its frames */
 };
 
 struct bench {
     struct arena arena;
-    const char *pack; /* the kernel's, as written */
+    const char *pack; /* the kernel's pack, unparsed */
     struct rules *all;
     struct log *logs;
     size_t count;
@@ -49,10 +50,10 @@ static bool titled(const struct klog *log, const char *caller1)
     return false;
 }
 
-/* Caller1 of the first stack with somebody to blame; those before it are of threads that wait for work. */
+/* Caller1 of the first stack that has one; stacks before it are of idle threads. */
 struct judged {
     char caller1[256];
-    bool skipped; /* its class is passed over */
+    bool skipped; /* its class is skipped */
 };
 
 static bool judge(struct judged *out, struct bench *b, const struct klog *log, const struct rules *rules)
@@ -79,7 +80,7 @@ static bool judge(struct judged *out, struct bench *b, const struct klog *log, c
     return true;
 }
 
-/* The lines of the pack that decide something in any stack of the log. */
+/* Note the lines of the pack that decide a frame in any stack of the log. */
 static void note_used(struct log *log, const struct bench *b, const struct rules_module *module)
 {
     for (size_t s = 0; s < log->text->stack_count; s++)
@@ -132,7 +133,7 @@ static bool is_asked(const struct klog *log)
     return !strcmp(log->type, "HANG") || !strcmp(log->type, "LEAK");
 }
 
-/* False: it is there already. */
+/* Returns false for a duplicate. */
 static bool add_log(struct bench *b, struct klog *text, const char *file, const struct rules_module *module)
 {
     struct log *log = &b->logs[b->count];
@@ -180,7 +181,7 @@ static bool read_logs(struct bench *b, const char *folder)
     return good;
 }
 
-/* Logs asked about: those from `from` on, of one family or of all. */
+/* Judge the logs from `from` on, of one family or of all. */
 #define EVERY SIZE_MAX
 
 struct score {
@@ -204,7 +205,7 @@ static void judge_some(struct score *score, struct bench *b, const struct rules 
     }
 }
 
-/* By the rules that other families' logs use: of all types, or of those that are asked. */
+/* Judge each family by the rules of other families' logs: of all types, or of hangs and leaks. */
 static void leave_one_out(struct score *score, struct bench *b, bool asked, const char *heading)
 {
     for (size_t family = 0; family < b->count; family++) {
@@ -221,7 +222,7 @@ static void leave_one_out(struct score *score, struct bench *b, bool asked, cons
     }
 }
 
-/* The newest third of the logs asked about, by the rules that all older logs use. */
+/* Judge the newest third by the rules that all older logs use. */
 static void newest_third(struct score *score, struct bench *b, size_t asked)
 {
     bool kept[LINES] = {false};
@@ -273,7 +274,7 @@ static const char *kernel_pack(const struct rules *rules)
     return "";
 }
 
-/* (^|_) and ([._]|$) are the ends of a word; ~(lock|wait) is two rules in one. */
+/* (^|_) and ([._]|$) match the ends of a word; ~(lock|wait) is two rules in one. */
 static bool has_alternatives(const char *pack)
 {
     for (const char *at = pack; (at = strchr(at, '|')); at++)

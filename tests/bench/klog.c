@@ -1,4 +1,4 @@
-/* klog.c - see klog.h. One line after the other; what is no frame ends no stack, what begins one does. */
+/* klog.c - see klog.h. Reads line by line; other text does not end a stack, the start of another one does. */
 #include "klog.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ static void take_title(struct klog *log, const char *line)
         snprintf(log->titles[log->title_count++], KLOG_NAME, "%.*s", KLOG_NAME - 1, in);
 }
 
-/* Behind "[  615.4] " and "[   T31] ", as often as they stand there, and addresses "[<ffffffff84bbd2a1>] ". */
+/* Skip "[  615.4] " and "[   T31] ", which may repeat, and addresses "[<ffffffff84bbd2a1>] ". */
 static const char *behind_marks(const char *line)
 {
     for (;;) {
@@ -61,7 +61,7 @@ static struct klog_stack *begin(struct klog *log)
     return stack;
 }
 
-/* Headlines whose stacks an interrupt took, and who prints them. */
+/* Headlines of stacks taken by an interrupt, and the functions that print them. */
 static const struct {
     const char *text, *printer;
 } headlines[] = {
@@ -72,15 +72,15 @@ static const struct {
 
 struct reading {
     struct klog *log;
-    struct klog_stack *stack; /* that frames go to; NULL: none has begun */
-    bool headed;              /* a headline began it, its own trace is still to come */
+    struct klog_stack *stack; /* stack that frames are added to; NULL: none has begun */
+    bool headed;              /* begun by a headline; its own trace follows */
 };
 
 static void read_line(struct reading *r, const char *line)
 {
     const char *text = behind_marks(line), *rip;
     for (size_t i = 0; i < sizeof headlines / sizeof *headlines; i++)
-        if (strstr(line, headlines[i].text) && !strstr(line, " skipped: ")) { /* of an idle processor */
+        if (strstr(line, headlines[i].text) && !strstr(line, " skipped: ")) { /* an idle processor */
             r->stack = begin(r->log);
             r->headed = r->stack != NULL;
             add_frame(r->stack, headlines[i].printer);
@@ -98,7 +98,7 @@ static void read_line(struct reading *r, const char *line)
         return;
     }
     if (strstr(text, "RIP: 0033:") || strstr(text, "RIP: 0023:")) {
-        r->stack = NULL; /* the rest is the program's */
+        r->stack = NULL; /* the rest is user code */
         r->headed = false;
         return;
     }

@@ -1,4 +1,4 @@
-/* known.c - see known.h: two hash tables with a fixed room. */
+/* known.c - see known.h: two hash tables of fixed size. */
 #include "known.h"
 
 #include <string.h>

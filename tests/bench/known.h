@@ -1,16 +1,16 @@
 /*
- * known.h - known issues in memory, as pg/ keeps them: what cluster.h asks.
+ * known.h - known issues in memory, with the interface of cluster.h and the behavior of pg/.
  *
  *     key   -> issue
- *     blame -> the first issue of it, and how many
- *     issue -> the one it is shown as
+ *     blame -> its first issue, and their number
+ *     issue -> the issue it is shown as
  */
 #ifndef MIRE_BENCH_KNOWN_H
 #define MIRE_BENCH_KNOWN_H
 
 #include "cluster/cluster.h"
 
-enum { KNOWN_ROOM = 1 << 16 }; /* issues, and keys of each kind: far fewer are used */
+enum { KNOWN_ROOM = 1 << 16 }; /* room of each table; much more than is used */
 
 struct known_row {
     uint8_t key[MIRE_FEATURE_KEY_LEN];
@@ -20,11 +20,11 @@ struct known_row {
 
 struct known {
     struct known_row keys[KNOWN_ROOM], blames[KNOWN_ROOM];
-    int64_t shown[KNOWN_ROOM]; /* per issue, counted from 1 */
+    int64_t shown[KNOWN_ROOM]; /* by issue, from 1 */
     int64_t count;
 };
 
-/* Functions on it. */
+/* The functions for cluster.h. */
 struct cluster_index known_index(struct known *known);
 
 #endif

@@ -1,4 +1,4 @@
-/* one_stack.h - one stack as a report of one sample, as feature_find wants it. */
+/* one_stack.h - makes a report with one sample from one stack, for feature_find. */
 #ifndef MIRE_BENCH_ONE_STACK_H
 #define MIRE_BENCH_ONE_STACK_H
 
@@ -17,10 +17,10 @@ struct one_stack {
 };
 
 /*
- * A report of the kind `busy` with that stack; whatever it names is borrowed.
+ * Make a report of the kind `busy` with a stack. All texts are borrowed.
  *
- *   names  innermost first, the first ONE_STACK_FRAMES of them
- *   image  the module they all lie in, "" for none
+ *   names  innermost first; the first ONE_STACK_FRAMES are used
+ *   image  module of all functions; "": none
  */
 void one_stack_fill(struct one_stack *out, const char *const *names, size_t count, const char *image);
 

@@ -1,6 +1,6 @@
 /*
- * sample_floor.c - the least that any sampler costs on this host: it wakes up, looks whether the thread runs, asks it
- * by a signal or reads it asleep, and copies the stack. No unwinding, no record, no report.
+ * sample_floor.c - measures the minimal cost of any sampler on this host: it wakes up, checks whether the thread runs,
+ * interrupts it by a signal or reads it asleep, and copies the stack. No unwinding, no record, no report.
  *
  *     sample_floor busy|asleep SECONDS PERIOD_MS KIB    prints percent of one processor
  */
@@ -70,7 +70,7 @@ static void *be_asleep(void *unused)
     return unused;
 }
 
-/* The line that says whether a thread sleeps, and at which stack pointer: "NUMBER ARGUMENTS SP PC", or "running". */
+/* The stack pointer of a sleeping thread, from a line "NUMBER ARGUMENTS SP PC"; "running" for a running one. */
 static uintptr_t asleep_at(void)
 {
     char path[64], text[256], *at;

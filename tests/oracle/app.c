@@ -1,7 +1,7 @@
 /*
  * app.c - the oracle's program: see script.h.
  *
- * Built as it is, for the preload library, and linked with libmire (WITH_MIRE), which then patches its tables.
+ * Built twice: plain, for the preload library, and linked with libmire (WITH_MIRE), which then patches its tables.
  */
 #include "oracle/script.h"
 
@@ -24,7 +24,7 @@ static int find_load(struct dl_phdr_info *info, size_t size, void *load_out)
 {
     (void)size;
     *(uint64_t *)load_out = info->dlpi_addr;
-    return 1; /* the first is the program */
+    return 1; /* the first module is the program */
 }
 
 static int by_start(const void *left, const void *right)
@@ -57,8 +57,8 @@ static void tell_codes(struct truth *truth)
 }
 
 /*
- * qemu-user says that it wipes pages in a forked child (MADV_WIPEONFORK), and does not: the child is not told apart.
- * A sanitizer's runtime waits there for locks that the parent's threads held.
+ * Under qemu-user MADV_WIPEONFORK succeeds without an effect, so libmire does not recognize the child. A sanitizer's
+ * runtime deadlocks in the child on locks that threads of the parent held.
  */
 static bool may_fork(void)
 {

@@ -1,12 +1,12 @@
 /*
- * dump.c - what a heap file says, as JSON on standard output.
+ * dump.c - prints the contents of a heap file as JSON on standard output.
  *
  *     heap_dump FILE
- *     heap_dump --report FILE     the report that the library makes of it, with all stacks
+ *     heap_dump --report FILE     the report that the library makes from it, with all stacks
  *
- * {"facts": {...}, "drops": {reason: count}, "categories": {name: {...}}, "images": [path], "stacks": [{...}]}: of a
- * category what is live, estimated, and in exact mode totals and peaks; of a stack its live blocks, estimated, and its
- * frames from the innermost on as [image, address in the file]. Exits 1 if it is no such file.
+ * {"facts": {...}, "drops": {reason: count}, "categories": {name: {...}}, "images": [path], "stacks": [{...}]}: for a
+ * category the live memory, estimated, and in exact mode totals and peaks; for a stack its live blocks, estimated, and
+ * its frames from the innermost on as [image, address in the file]. Exits 1 if FILE is no heap file.
  */
 #include "heapread/read.h"
 #include "report/memory.h"
@@ -46,7 +46,7 @@ static bool on_live(void *context, const struct heap_live *live)
     return true;
 }
 
-/* What stands between the members of a list. */
+/* Print the separator between the members of a list. */
 static void separate(bool *first)
 {
     fputs(*first ? "\n" : ",\n", stdout);

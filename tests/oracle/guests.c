@@ -1,5 +1,5 @@
 /*
- * guests.c - threads that come and go, children, modules: see script.h.
+ * guests.c - short-lived threads, children, modules: see script.h.
  */
 #include "oracle/script.h"
 
@@ -34,7 +34,7 @@ void script_visit(struct worker *worker)
     pthread_join(visitor.thread, NULL);
 }
 
-/* In the child: slots of its own, for those of the parent go on changing. */
+/* In the child: use other slots, since the parent's slots go on changing. */
 static _Noreturn void live_on(struct worker *worker, void *const inherited[INHERITED])
 {
     struct truth *own = mmap(NULL, sizeof(*own), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -58,7 +58,7 @@ void script_fork(struct worker *worker)
     int status;
     pid_t child;
 
-    while (claimed < INHERITED) { /* each is ours while its state says so; another thread cannot have it too */
+    while (claimed < INHERITED) { /* a claimed slot is this worker's alone */
         uint32_t index;
         struct truth_slot *slot = &worker->truth->slots[script_below(worker, worker->truth->slots_count)];
         uint32_t idle = TRUTH_IDLE | (index = atomic_load(&slot->state) & 1);
@@ -75,7 +75,7 @@ void script_fork(struct worker *worker)
         live_on(worker, inherited);
     for (uint32_t i = 0; i < INHERITED; i++)
         atomic_store(&slots[i]->state, TRUTH_IDLE | indices[i]);
-    if (child < 0 && errno == ENOMEM) /* the kernel will not promise all that is mapped a second time */
+    if (child < 0 && errno == ENOMEM) /* the kernel refuses to overcommit a second copy of the mappings */
         return;
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
         script_complain(worker->truth, "a child did not end well");

@@ -15,7 +15,7 @@
 #define MAYBE_MAX  (2 * TRUTH_WORKERS_MAX * TRUTH_SPAN_PAGES)
 #define FRAMES_MAX 512u
 
-/* A block or page that must be there. */
+/* A block or page that must be in the tables. */
 struct known {
     uint64_t address, size; /* address 0: none */
     uint32_t stack, kind;
@@ -26,13 +26,13 @@ struct bench {
     const struct heap_reader *reader;
     const struct truth *truth;
     struct verdict *out;
-    struct known *table;               /* by address, 1 << TABLE_LOG of them; blocks, then pages */
-    struct heap_live loose[LOOSE_MAX]; /* read, ours by their stack, and not in the table */
+    struct known *table;               /* by address, 1 << TABLE_LOG rows; blocks, then pages */
+    struct heap_live loose[LOOSE_MAX]; /* blocks read whose stack is the program's and that are not in the table */
     uint32_t loose_stack[LOOSE_MAX];
     uint32_t loose_count;
     uint64_t maybe[MAYBE_MAX]; /* pages that calls in flight were about to change */
     uint32_t maybe_count;
-    uint32_t pages_under_way[UINT8_MAX + 1]; /* by site: of calls whose result was not known yet */
+    uint32_t pages_under_way[UINT8_MAX + 1]; /* by site: pages of calls in flight without a known address */
 };
 
 __attribute__((format(printf, 2, 3))) static void wrong(struct bench *bench, const char *format, ...)
@@ -69,7 +69,7 @@ static bool named(const struct heap_read_image *image, const char *name, uint32_
     return true;
 }
 
-/* What code of the program's an address is in; TRUTH_NEITHER for none that counts. */
+/* The code of the program that contains an address; TRUTH_NEITHER: other code. */
 static uint32_t what_is(const struct truth *truth, uint64_t offset)
 {
     uint32_t what = TRUTH_NEITHER;
@@ -79,7 +79,7 @@ static uint32_t what_is(const struct truth *truth, uint64_t offset)
     return what;
 }
 
-/* The stack as truth.h tells it; 0 if no site of the program's is in it. */
+/* The stack in the form of truth.h; 0: without a site of the program. */
 static uint32_t stack_of(const struct bench *bench, uint32_t node)
 {
     uint32_t site = 0, steps = 0, count = 0, digit;
@@ -120,7 +120,7 @@ static void expect_blocks(struct bench *bench)
     }
 }
 
-/* Who allocated it: a call of the program's, or one of a plugin's. */
+/* The name of the call that allocated a block. */
 static const char *name_of(uint32_t stack)
 {
     uint32_t site = stack & 0xff;
@@ -160,7 +160,7 @@ static bool is(const struct truth_block *block, const struct heap_live *live, ui
            (block->address == 0 || block->address == live->address);
 }
 
-/* Takes what the slot's call in flight explains out of the loose ones: the block before or the one after. */
+/* Remove the blocks that the slot's call in flight explains: the block before the call or the one after it. */
 static void explain(struct bench *bench, const struct truth_slot *slot)
 {
     const struct truth_block *before = &slot->blocks[slot->state & 1], *after = &slot->blocks[!(slot->state & 1)];
@@ -181,7 +181,7 @@ static void explain(struct bench *bench, const struct truth_slot *slot)
         wrong(bench, "block %llx is there both before and after a call", (unsigned long long)before->address);
 }
 
-/* Takes out what the C++ library holds while a call that fails is on its way back: the exception. */
+/* Remove the exceptions that the C++ library holds while failing calls return. */
 static void explain_exceptions(struct bench *bench)
 {
     uint32_t at_most = bench->out->in_flight;

@@ -1,9 +1,9 @@
 /*
- * judge.h - holds what a heap reader says against what the program itself said (truth.h).
+ * judge.h - compares the tables of a heap reader with the program's own record (truth.h).
  *
- * Every block and page must be there with its size and whole stack, nothing else may be; what a call in flight was
- * about to change may be as before or as after. Blocks whose stack has no site of the program's are the runtime's own
- * and are left alone.
+ * Every block and page must be in the tables with its size and complete stack, and no other. For a call in flight the
+ * state before or after it is right. Blocks whose stack has no site of the program belong to the runtime and are
+ * ignored.
  */
 #ifndef MIRE_TESTS_ORACLE_JUDGE_H
 #define MIRE_TESTS_ORACLE_JUDGE_H
@@ -12,13 +12,13 @@
 #include "oracle/truth.h"
 
 struct verdict {
-    uint32_t blocks, pages; /* that were to be there and are */
-    uint32_t in_flight;     /* slots and spans with a call under way */
-    uint32_t wrong;         /* differences */
-    char first[256];        /* the first one, in words */
+    uint32_t blocks, pages; /* expected and found */
+    uint32_t in_flight;     /* slots and spans with a call in flight */
+    uint32_t wrong;         /* number of differences */
+    char first[256];        /* description of the first difference */
 };
 
-/* Judges one run. `truth` is unchanging, the program being dead. Returns false if memory is short. */
+/* Judge one run. `truth` does not change, since the program is dead. Returns false out of memory. */
 bool judge(struct verdict *out, const struct heap_reader *reader, const struct truth *truth);
 
 #endif

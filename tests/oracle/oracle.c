@@ -1,15 +1,17 @@
 /*
- * oracle.c - kills a program that knows what it holds, and compares that with what Mire's file says.
+ * oracle.c - kills a program that records its own allocations, and compares the record with Mire's file.
  *
  *     oracle [KILLS [SEED [PLANT]]]     KILLS: $KILLS if not given, or 100; SEED: another one each time if not given
  *
- * $ORACLE_BUILT: where another build of the program and of the preload library is, for another C library.
+ * $ORACLE_BUILT: directory of another build of the program and of the preload library, for another C library.
  *
- * Each run is one of the program (app.c), watched by the preload library or linked with libmire in turn, killed between
- * 0 and 40 ms after its script began. PLANT falsifies the truth of each run in one place before it is judged: then
- * every run must be found wrong, which shows that the judge can. Prints what it found; exits 0 if every run was right.
+ * In each run the program (app.c), watched by the preload library or linked with libmire in turn, is killed between 0
+ * and 40 ms after its script began. PLANT falsifies the record of each run in one position before the comparison. Every
+ * run must then be found wrong, which shows that the comparison works. Prints the result; exits 0 if every run was
+ * right.
  *
- * The program gets its number as MIRE_FIRST, as from mire-run, and so is watched from its first instruction on.
+ * MIRE_FIRST is the program's process number, as from mire-run, so that the program is watched from its first
+ * instruction on.
  */
 #include "oracle/judge.h"
 
@@ -28,7 +30,7 @@
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MIRE_SANITIZED 1 /* whose runtime a program as it is lacks */
+#define MIRE_SANITIZED 1 /* a program without the sanitizer's runtime cannot load the preload library */
 #else
 #define MIRE_SANITIZED 0
 #endif
@@ -74,7 +76,7 @@ static void *map(const char *path, int protection, uint64_t *size_out)
 
 /* ---- the program ---- */
 
-/* The words of $MIRE_EMULATOR, if programs of this processor need one to run. Returns how many there are. */
+/* The words of $MIRE_EMULATOR, which runs programs of this processor. Returns their number. */
 static size_t emulator(char *words[], size_t cap)
 {
     static char text[512];
@@ -114,7 +116,7 @@ static void execute(const struct run *run)
     _exit(127);
 }
 
-/* Is the script going? Its file grows to its size before anything is in it. */
+/* Returns true after the script began. The file has its final size before it has contents. */
 static bool is_ready(const struct run *run)
 {
     _Atomic uint32_t ready = 0;
@@ -128,8 +130,7 @@ static bool is_ready(const struct run *run)
     return ready != 0;
 }
 
-/* Starts the program, lets it go on for a random while and kills it. Returns its process id, -1 if it did not get so
- * far. */
+/* Start the program, and kill it after a random time. Returns its process id, -1 if it ended before. */
 static pid_t kill_one(const struct run *run)
 {
     uint32_t wait_us = draw(WITHIN_US);
@@ -147,7 +148,7 @@ static pid_t kill_one(const struct run *run)
     return -1;
 }
 
-/* ---- what it left ---- */
+/* ---- the file of the killed program ---- */
 
 static bool judge_file(struct run *run, const struct truth *truth, pid_t child, const char *path, bool *is_it)
 {
@@ -183,7 +184,7 @@ static bool judge_store(struct run *run, const struct truth *truth, pid_t child)
         if (length < 5 || strcmp(entry->d_name + length - 5, ".heap") != 0)
             continue;
         snprintf(path, sizeof(path), "%s/%s", box, entry->d_name);
-        if (!realpath(path, real)) /* the tables may lie elsewhere */
+        if (!realpath(path, real)) /* the link may lead to another directory */
             continue;
         if (!is_it)
             done = judge_file(run, truth, child, real, &is_it);
@@ -194,7 +195,7 @@ static bool judge_store(struct run *run, const struct truth *truth, pid_t child)
     return done;
 }
 
-/* One block less, one that was never there, another size, another stack. */
+/* Remove a block, move one, change a size, or change a stack. */
 static bool falsify(struct truth *truth)
 {
     uint32_t from = draw(truth->slots_count), how = draw(4);
@@ -265,7 +266,7 @@ static void run_one(struct run *run)
     judge_run(run, kill_one(run));
 }
 
-/* 0: what was asked for is no number. */
+/* 0: the argument is no number. */
 static uint32_t kills_asked(const char *argument)
 {
     const char *text = argument ? argument : getenv("KILLS");

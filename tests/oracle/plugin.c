@@ -1,5 +1,5 @@
 /*
- * plugin.c - a module of the oracle's program that allocates, and may be gone while its blocks live.
+ * plugin.c - a module of the oracle's program. Its blocks may outlive it.
  */
 #include <stdlib.h>
 

@@ -26,7 +26,7 @@ void script_complain(struct truth *truth, const char *what)
     _exit(99);
 }
 
-/* Small ones mostly, as programs ask for; once in a while one that 32 bits cannot count. */
+/* Mostly small sizes, as in real programs; rarely a size above 32 bits. */
 static size_t draw_size(struct worker *worker)
 {
     uint32_t kind = script_below(worker, 1000);
@@ -40,7 +40,7 @@ static size_t draw_size(struct worker *worker)
     if (kind < 999)
         return script_below(worker, 3u << 20);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return script_below(worker, 1u << 20); /* a sanitizer has to note each byte */
+    return script_below(worker, 1u << 20); /* a sanitizer's work grows with the size */
 #else
     return ((size_t)4 << 30) + script_below(worker, 1u << 20);
 #endif
@@ -62,7 +62,7 @@ static void draw_call(struct worker *worker, uint32_t site)
         call->size = (call->size + call->align - 1) & ~(call->align - 1); /* aligned_alloc may insist on a multiple */
     if ((flags & SITE_ALIGNS) && script_below(worker, 2))
         call->size -= call->size % call->align;
-    if ((flags & SITE_NEW) && call->size == 0) /* what operator new asks malloc for */
+    if ((flags & SITE_NEW) && call->size == 0) /* operator new asks malloc for 1 byte */
         call->size = 1;
     if ((flags & SITE_NEW) && (flags & SITE_ALIGNS))
         call->size = (call->size + call->align - 1) / call->align * call->align;
@@ -70,8 +70,8 @@ static void draw_call(struct worker *worker, uint32_t site)
         call->path = TRUTH_STEP(call->path, script_below(worker, 3));
 }
 
-/* The stack as truth.h tells it: the path backwards, for its first step is the outermost. */
-/* 0 where the way leads through code of which nothing is known: musl comes without call frame information. */
+/* The stack in the form of truth.h: the path backwards, since its first step is the outermost. */
+/* 0 if the stack contains code without call frame information, as musl's. */
 static uint32_t stack_of(const struct oracle_call *call)
 {
     uint32_t stack = 0;
@@ -103,7 +103,7 @@ static void end(struct truth_slot *slot, uint32_t index)
     atomic_store(&slot->state, TRUTH_IDLE | index);
 }
 
-/* From here on the call may have happened. `will` is how the slot is to be then. */
+/* From here on the call may have happened. `will` is the state of the slot after it. */
 static struct truth_block *begin(struct truth_slot *slot, uint32_t index, struct truth_block will)
 {
     slot->blocks[!index] = will;
@@ -116,7 +116,7 @@ static void check(struct worker *worker, const struct truth_block *will, bool go
 {
     if ((flags & SITE_FAILS) && got)
         script_complain(worker->truth, "a call that must fail gave a block");
-    if (got && errno != ERRNO_KEPT && will->size < 1u << 16) /* a large one may be tried for in several ways */
+    if (got && errno != ERRNO_KEPT && will->size < 1u << 16) /* a large block may take several attempts */
         script_complain(worker->truth, "errno changed by a call that did its work");
     if (!got && !(flags & SITE_FAILS) && will->size < 1u << 20)
         script_complain(worker->truth, "a call gave no block");
@@ -124,10 +124,10 @@ static void check(struct worker *worker, const struct truth_block *will, bool go
         script_complain(worker->truth, "malloc failed without ENOMEM");
 }
 
-/* glibc frees it; musl gives another one, of no bytes. */
+/* glibc frees the block; musl returns another one of no bytes. */
 static void realloc_to_nothing(struct worker *worker, void *old)
 {
-    /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): that it frees the block is what is tried */
+    /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): the test is that it frees the block */
     void *block = realloc(old, 0);
 
 #ifdef __GLIBC__
@@ -171,7 +171,7 @@ static void allocate(struct truth_slot *slot, uint32_t index, struct worker *wor
     if (call->old && call->size == 0)
         call->size = will.size = 1;
     if (site->flags & SITE_FAILS)
-        will = *old, will.address = 0; /* with the stack and size it has */
+        will = *old, will.address = 0; /* the old stack and size */
     now = begin(slot, index, will);
     block = oracle_step(call);
     call->path = path;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define HUGE (SIZE_MAX / 2 + 1)
-/* Nothing of a function's frame may be gone while it calls: no call becomes a jump. */
+/* Keep the frame during the call: prevents a tail call. */
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory")
 
 void *(*oracle_plugins[ORACLE_PLUGINS])(size_t size);
@@ -23,7 +23,7 @@ void *(*oracle_plugins[ORACLE_PLUGINS])(size_t size);
         return block;                                              \
     }
 
-static size_t opaque(size_t size) /* the compiler refuses sizes that it sees to be too large */
+static size_t opaque(size_t size) /* hides a size that the compiler would reject as too large */
 {
     __asm__ volatile("" : "+r"(size));
     return size;
@@ -61,7 +61,7 @@ ORACLE_CODE static void *site_posix_memalign_fails(struct oracle_call *call)
     return err == EINVAL ? block : call;
 }
 
-/* strdup and strndup of a text that needs call->size bytes; a size below 1 or too large for the text is made to fit. */
+/* A text for strdup and strndup that needs call->size bytes; a size that does not fit is changed. */
 static const char *text_of(struct oracle_call *call)
 {
     static const char text[] = "................................................................";
@@ -71,7 +71,7 @@ static const char *text_of(struct oracle_call *call)
     return text + sizeof(text) - call->size;
 }
 
-/* A sanitizer stands in for strdup, and asks nobody for the block. */
+/* A sanitizer replaces strdup without calling malloc. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define strdup(text)     memcpy(malloc(call->size), text, call->size)
 #define strndup(text, n) memcpy(malloc(call->size), text, call->size)
@@ -118,7 +118,7 @@ static inline void *go_on(struct oracle_call *call)
     return oracle_sites[call->site].function(call);
 }
 
-/* Three steps whose frames differ: plain, with a large frame, with one whose size is known only as it runs. */
+/* Three steps with different frames: small, large, and with a size known only at run time. */
 ORACLE_CODE static void *step_plain(struct oracle_call *call)
 {
     void *block = go_on(call);
@@ -150,7 +150,7 @@ ORACLE_CODE static void *step_varying(struct oracle_call *call)
 
 void *(*const oracle_steps[3])(struct oracle_call *call) = {step_plain, step_large, step_varying};
 
-/* Here no frame is looked for: the jump it may become is part of what a stack has to bear. */
+/* May become a tail call; a walk must cope with either form. */
 void *oracle_step(struct oracle_call *call)
 {
     unsigned step = (call->path & 3) - 1;

@@ -1,7 +1,7 @@
 /*
- * sites.h - the places from which the oracle's program calls the allocator, one function each.
+ * sites.h - the calls of the allocator in the oracle's program, one function for each.
  *
- * All lie in one section, so that a stack can be told by addresses alone (truth.h).
+ * All are in one section, so that addresses alone identify a stack (truth.h).
  */
 #ifndef MIRE_TESTS_ORACLE_SITES_H
 #define MIRE_TESTS_ORACLE_SITES_H
@@ -15,7 +15,7 @@ extern "C" {
 
 #define ORACLE_CODE __attribute__((noinline, noclone, section("oracle_code")))
 
-/* What has to take a block back. */
+/* The function that frees a block. */
 enum oracle_release {
     RELEASE_FREE,
     RELEASE_DELETE,
@@ -24,13 +24,13 @@ enum oracle_release {
     RELEASE_DELETE_ARRAY_ALIGNED
 };
 
-/* One call: in, what is wanted; the result is the function's. */
+/* Arguments of one call; the site returns the block. */
 struct oracle_call {
-    void *old; /* of realloc and its kin, NULL otherwise */
+    void *old; /* block to reallocate, otherwise NULL */
     size_t size;
-    size_t align; /* a power of two, 16 at least */
+    size_t align; /* a power of two, at least 16 */
     uint32_t site;
-    uint32_t path; /* steps still to go, two bits each, the next one lowest */
+    uint32_t path; /* remaining steps, two bits each, the next one lowest */
 };
 
 struct oracle_site {
@@ -39,25 +39,25 @@ struct oracle_site {
     enum oracle_release release;
     unsigned flags;
 };
-#define SITE_REALLOCS 1u /* may be given an old block */
+#define SITE_REALLOCS 1u /* accepts an old block */
 #define SITE_ALIGNS   2u
 #define SITE_FAILS    4u /* returns NULL and changes nothing */
-#define SITE_PAGES    8u /* wants a size of whole pages */
+#define SITE_PAGES    8u /* needs a size of whole pages */
 #define SITE_NEW      16u
-#define SITE_LIBC     32u /* the C library calls the allocator, within a function of its own */
+#define SITE_LIBC     32u /* a function of the C library calls the allocator */
 
 extern const struct oracle_site oracle_sites[];
 extern const unsigned oracle_sites_count;
-#define ORACLE_PLUGINS 4u /* sites behind those of the table, in plugin N */
+#define ORACLE_PLUGINS 4u /* sites after those of the table, one for each plugin */
 
-/* Calls site `call->site` by way of `call->path`. */
+/* Call site `call->site` through the steps of `call->path`. */
 void *oracle_step(struct oracle_call *call);
 extern void *(*const oracle_steps[3])(struct oracle_call *call);
 
-/* Gives a block back. */
+/* Free a block. */
 void oracle_release(void *block, size_t size, size_t align, enum oracle_release release);
 
-/* Sites in C++, and what takes their blocks back (sites_new.cc). */
+/* Sites in C++, and the function that frees their blocks (sites_new.cc). */
 void *oracle_new(struct oracle_call *call);
 void *oracle_new_array(struct oracle_call *call);
 void *oracle_new_nothrow(struct oracle_call *call);
@@ -66,7 +66,7 @@ void *oracle_new_array_aligned_nothrow(struct oracle_call *call);
 void *oracle_new_fails(struct oracle_call *call);
 void oracle_delete(void *block, size_t size, size_t align, enum oracle_release release);
 
-/* The function of plugin N while it is loaded. */
+/* The function of each plugin while it is loaded. */
 extern void *(*oracle_plugins[ORACLE_PLUGINS])(size_t size);
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@ SITE(oracle_new_array_aligned_nothrow, operator new[](call->size, std::align_val
 extern "C" ORACLE_CODE void *oracle_new_fails(oracle_call *call)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return (void)call, nullptr; /* theirs ends the program instead */
+    return (void)call, nullptr; /* a sanitizer's ends the program */
 #endif
     size_t size = ~size_t(0) / 2;
 

@@ -1,5 +1,5 @@
 /*
- * sites_plain.c - the sites of sites_new.cc for a C library that no C++ library is there for: malloc instead.
+ * sites_plain.c - the sites of sites_new.cc with malloc, for a C library without a C++ library.
  */
 #include "oracle/sites.h"
 

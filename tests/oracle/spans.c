@@ -1,5 +1,5 @@
 /*
- * spans.c - the mmap family, page by page: see script.h.
+ * spans.c - calls of the mmap family, page by page: see script.h.
  */
 #include "oracle/script.h"
 
@@ -71,7 +71,7 @@ static void map_new(struct worker *worker, struct truth_span *span, uint32_t ind
     atomic_store(&span->state, TRUTH_IDLE | !index);
 }
 
-/* Some pages out of the middle or at an end, or all; those that are gone already may be among them. */
+/* Unmap pages in the middle or at an end, or all; some may be unmapped already. */
 static void unmap(struct worker *worker, struct truth_span *span, uint32_t index)
 {
     uint32_t from = script_below(worker, TRUTH_SPAN_PAGES), count = 1 + script_below(worker, TRUTH_SPAN_PAGES - from);
@@ -80,7 +80,7 @@ static void unmap(struct worker *worker, struct truth_span *span, uint32_t index
 
     if (script_below(worker, 2))
         from = 0, count = TRUTH_SPAN_PAGES;
-    /* What lies behind the mapped pages may be anybody's. */
+    /* Pages after the mapped ones may belong to another mapping. */
     while (count > 0 && will->stack[from + count - 1] == 0)
         count--;
     while (count > 0 && will->stack[from] == 0)
@@ -101,7 +101,7 @@ static void unmap(struct worker *worker, struct truth_span *span, uint32_t index
     atomic_store(&span->state, TRUTH_IDLE | !index);
 }
 
-/* The pages from the first on that are mapped without a gap, all from one call. */
+/* The number of leading pages that are mapped without a gap by one call. */
 static uint32_t leading(const struct truth_pages *pages)
 {
     uint32_t count = 0;
@@ -123,11 +123,11 @@ static void remap(struct worker *worker, struct truth_span *span, uint32_t index
     if (count == 0 || will->kind != TRUTH_ANONYMOUS)
         return;
     mark(will, 0, TRUTH_SPAN_PAGES, 0);
-    mark(will, 0, wanted, wanted > count ? SITE_MREMAP : span->pages[index].stack[0]); /* what grows is who grew it */
-    will->address = 0; /* it may be moved; an emulator moves even what shrinks */
+    mark(will, 0, wanted, wanted > count ? SITE_MREMAP : span->pages[index].stack[0]); /* growth is mremap's */
+    will->address = 0; /* may move; an emulator moves even a shrinking one */
     atomic_store(&span->state, TRUTH_CALLING | index);
     at = oracle_mremap(old, (size_t)count * TRUTH_PAGE_BYTES, (size_t)wanted * TRUTH_PAGE_BYTES);
-    if (at == MAP_FAILED && errno == EFAULT) { /* after a fork the kernel may have kept two mappings side by side */
+    if (at == MAP_FAILED && errno == EFAULT) { /* after a fork the kernel may have kept two adjacent mappings */
         atomic_store(&span->state, TRUTH_IDLE | index);
         return;
     }
@@ -156,7 +156,7 @@ static void replace(struct worker *worker, struct truth_span *span, uint32_t ind
     atomic_store(&span->state, TRUTH_IDLE | !index);
 }
 
-/* Addresses are reserved in the place of some pages, and given memory then. */
+/* Reserve addresses in place of some pages, then make them accessible. */
 static void commit(struct worker *worker, struct truth_span *span, uint32_t index)
 {
     uint32_t count = leading(&span->pages[index]), from;

@@ -1,14 +1,13 @@
 /*
- * truth.h - what the oracle's program holds, as it says itself: a mapped file that is right at every instant, so that
- * it can be read when the program was killed in the middle of anything.
+ * truth.h - the record that the oracle's program keeps of its blocks and mappings. It is a mapped file that is right at
+ * every instant, so it can be read after the program was killed anywhere.
  *
- * A slot is one block. Its two descriptions are what holds now, `blocks[state & 1]`, and what is to hold after the call
- * under way; an address of 0 says that there is no block. Whoever wants to work on a slot claims it by
- * compare-and-swap:
+ * A slot is one block. It has two descriptions: the current state, `blocks[state & 1]`, and the state after the call in
+ * flight. Address 0 means no block. A thread claims a slot by compare-and-swap:
  *
- *     IDLE ─▶ CLAIMED ─▶ CALLING ─▶ IDLE, the other description now holding if the call did what was asked
+ *     IDLE ─▶ CLAIMED ─▶ CALLING ─▶ IDLE, with the other description current if the call succeeded
  *
- * Only while a slot is CALLING may the monitor know of either description, or of neither. Spans are mappings, told in
+ * Only while a slot is CALLING may the monitor have either description, or neither. Spans are mappings, described in
  * the same way page by page; each belongs to one thread.
  */
 #ifndef MIRE_TESTS_ORACLE_TRUTH_H
@@ -24,11 +23,11 @@
 #define TRUTH_PAGE_BYTES  4096u
 #define TRUTH_CODES_MAX   64u
 
-enum truth_phase { TRUTH_IDLE = 0, TRUTH_CLAIMED = 2, TRUTH_CALLING = 4 }; /* | index of what holds */
+enum truth_phase { TRUTH_IDLE = 0, TRUTH_CLAIMED = 2, TRUTH_CALLING = 4 }; /* | index of the current description */
 
 /*
- * How a stack is told: the site that calls the allocator in the low byte, above it the steps that led there, innermost
- * lowest, in digits 1..3 of two bits each.
+ * A stack as a number: the site that calls the allocator in the low byte, and above it the steps that led to it, the
+ * innermost lowest, as digits 1..3 of two bits each.
  */
 #define TRUTH_STEPS_MAX      12u
 #define TRUTH_STEP(stack, k) ((stack) << 2 | ((k) + 1))
@@ -36,7 +35,7 @@ enum truth_phase { TRUTH_IDLE = 0, TRUTH_CLAIMED = 2, TRUTH_CALLING = 4 }; /* | 
 struct truth_block {
     uint64_t address, size;
     uint32_t stack;
-    uint32_t release; /* enum oracle_release: what has to take it back */
+    uint32_t release; /* enum oracle_release: function that frees it */
 };
 
 struct truth_slot {
@@ -45,7 +44,7 @@ struct truth_slot {
 };
 
 struct truth_pages {
-    uint64_t address;                 /* of the first */
+    uint64_t address;                 /* of the first page */
     uint32_t kind;                    /* enum truth_kind */
     uint32_t stack[TRUTH_SPAN_PAGES]; /* of each page; 0: not mapped */
 };
@@ -57,7 +56,7 @@ struct truth_span {
     struct truth_pages pages[2];
 };
 
-/* Code of the program that can stand in a stack, by its address in the file. */
+/* Code of the program that may be in a stack, by its address in the file. */
 struct truth_code {
     uint64_t start;
     uint32_t what; /* 0..2 a step; TRUTH_SITE + n site n; TRUTH_NEITHER */
@@ -67,12 +66,12 @@ struct truth_code {
 #define TRUTH_NEITHER 0x200u
 
 struct truth {
-    _Atomic uint32_t ready; /* the script has begun */
-    _Atomic uint32_t calls; /* made so far */
+    _Atomic uint32_t ready; /* 1: the script has begun */
+    _Atomic uint32_t calls; /* number of calls so far */
     uint32_t slots_count;
     uint32_t codes_count;
-    struct truth_code codes[TRUTH_CODES_MAX]; /* ascending; the last one only ends the one before */
-    char complaint[160];                      /* what a call did that it must not, "" while all is well */
+    struct truth_code codes[TRUTH_CODES_MAX]; /* ascending; the last one is the end of the one before it */
+    char complaint[160];                      /* error of a call, "": none */
     struct truth_span spans[TRUTH_SPANS];
     struct truth_slot slots[TRUTH_SLOTS_MAX];
 };

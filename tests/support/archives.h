@@ -1,5 +1,5 @@
 /*
- * archives.h - archives made by a test, and contents opened in this process and in a child. Include after cmocka.h.
+ * archives.h - makes archives in a test, and opens contents in this process and in a child. Include after cmocka.h.
  */
 #ifndef TESTS_SUPPORT_ARCHIVES_H
 #define TESTS_SUPPORT_ARCHIVES_H
@@ -32,7 +32,7 @@ static inline void put(struct buffer *b, const void *bytes, size_t len)
     b->len += len;
 }
 
-/* Little-endian, filled up with zeros. */
+/* Little-endian, padded with zeros. */
 static inline void put_number(struct buffer *b, uint64_t value, size_t width)
 {
     uint8_t bytes[32] = {0};
@@ -83,7 +83,7 @@ struct zip {
     uint16_t count;
 };
 
-/* A member; `claim` is added to the sizes and the checksum that are told of it. */
+/* Add a member; `claim` is added to its checksum in the directory. */
 static inline void zip_add(struct zip *zip, const char *name, const struct buffer *bytes, bool stored, uint32_t claim)
 {
     struct buffer packed = stored ? (struct buffer){0} : deflated(bytes, -15);
@@ -91,7 +91,7 @@ static inline void zip_add(struct zip *zip, const char *name, const struct buffe
     uint64_t local = zip->file.len;
     uint32_t crc = (uint32_t)crc32(0, bytes->bytes, (uInt)bytes->len);
     put_number(&zip->file, 0x04034b50, 4);
-    put_number(&zip->file, 0, 22); /* nobody reads it here */
+    put_number(&zip->file, 0, 22); /* not read */
     put_number(&zip->file, strlen(name), 2);
     put_number(&zip->file, 0, 2);
     put(&zip->file, name, strlen(name));
@@ -144,7 +144,7 @@ static inline void tar_add(struct buffer *tar, const char *name, char type, cons
     put(tar, block, (512 - len % 512) % 512);
 }
 
-/* Opened in this process and in a child, and both agree. */
+/* Open contents in this process and in a child; both must agree. */
 static inline enum contents_answer open_it(struct contents *out, char *why, const struct buffer *file)
 {
     struct contents other;
@@ -159,7 +159,7 @@ static inline enum contents_answer open_it(struct contents *out, char *why, cons
     }
     contents_close(&other);
     if (!out->own)
-        out->own = true; /* the test's file goes with it */
+        out->own = true; /* the test's file is closed with the contents */
     else
         close(fd);
     return answer;

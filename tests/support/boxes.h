@@ -1,5 +1,5 @@
 /*
- * boxes.h - a blackbox as the check thread would have left it, with made-up content.
+ * boxes.h - makes a blackbox with sample content, in the state that the check thread leaves.
  */
 #ifndef MIRE_TESTS_BOXES_H
 #define MIRE_TESTS_BOXES_H
@@ -32,7 +32,7 @@ static inline struct blackbox_facts box_facts(void)
     return facts;
 }
 
-/* With two images and a hang of three seconds that has ended, without samples. free() it. */
+/* A box with two images and an ended hang of three seconds without samples. free() it. */
 static inline struct blackbox *box_new(void)
 {
     static const uint8_t id[16] = {0x01, 0x9a, 0xa1, 0xb2, 0xc3, 0xd4, 0x7e, 0x5f, 0x8a, 0x6b, 1, 2, 3, 4, 5, 6};
@@ -64,7 +64,7 @@ static inline struct blackbox *box_new(void)
     return box;
 }
 
-/* A stack, innermost first, ended by 0. */
+/* Fill a sample with a stack: pcs innermost first, ended by 0. */
 static inline void box_stack(struct sample *sample, uint64_t t_ns, uint32_t tid, const uint64_t *pc)
 {
     memset(sample, 0, sizeof(*sample));
@@ -86,7 +86,7 @@ static inline void box_sample_of(struct blackbox *box, uint32_t tid, uint64_t t_
     mire__ring_append(&box->lanes[0].ring, weight_ns);
 }
 
-/* The same of the lane's own thread. */
+/* Add a stack of the lane's own thread. */
 static inline void box_sample(struct blackbox *box, uint64_t t_ns, uint64_t weight_ns, const uint64_t *pc)
 {
     box_sample_of(box, 0, t_ns, weight_ns, pc);

@@ -1,6 +1,6 @@
 /*
- * capture_probe.c - a preload library with the SDK's capture side only: every hang becomes lines of text in the file
- * that MIRE_PROBE names, so that a test can read what was captured from a real program.
+ * capture_probe.c - a preload library with only the capture side of the SDK. It writes every hang as lines of text to
+ * the file $MIRE_PROBE, so that a test can check the capture of a real program.
  *
  *     hang PID duration_ms late_ms gate launch exited samples
  *     stack weight_ms state flags image+offset/found image+offset/found ...

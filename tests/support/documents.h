@@ -1,5 +1,5 @@
 /*
- * documents.h - the report of a blackbox (boxes.h) as text, and what it says.
+ * documents.h - makes the report of a blackbox (boxes.h), and checks its text.
  */
 #ifndef MIRE_TESTS_DOCUMENTS_H
 #define MIRE_TESTS_DOCUMENTS_H
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The n-th tenth of a second of box_new's hang. */
+/* The time of the n-th tenth of a second in box_new's hang. */
 #define S(n) (105 * MIRE_NS_PER_S + (n)*100 * MIRE_NS_PER_MS)
 
 /* free() it. */

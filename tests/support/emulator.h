@@ -1,4 +1,4 @@
-/* emulator.h - what an emulator of another processor cannot show. Include after cmocka.h. */
+/* emulator.h - skips tests that an emulator of another processor cannot run. Include after cmocka.h. */
 #ifndef MIRE_TESTS_EMULATOR_H
 #define MIRE_TESTS_EMULATOR_H
 
@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-/* Skip the rest of this test under an emulator, and say what that lacks. */
+/* Skip the rest of this test under an emulator, and print the reason. */
 static inline void skip_if_emulated(const char *lack)
 {
     if (mire__thread_states_hold())
@@ -20,7 +20,7 @@ static inline void skip_if_proc_is_an_emulators(void)
     skip_if_emulated("/proc tells of the emulator's own system calls");
 }
 
-/* A sample ends a sleep early there (capture/sampler.h): sleep on until the time is over. */
+/* Sleep for the whole time; under an emulator a sample ends a sleep early (capture/sampler.h). */
 static inline void sleep_through(uint64_t ms)
 {
     uint64_t end_ns = mire__now_ns() + ms * MIRE_NS_PER_MS;

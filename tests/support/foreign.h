@@ -1,5 +1,5 @@
 /*
- * foreign.h - foreign reports in tests: decode a text or a file, and look at the stacks. Include after cmocka.h.
+ * foreign.h - decodes foreign reports in tests from a text or a file, and checks their stacks. Include after cmocka.h.
  */
 #ifndef MIRE_TESTS_FOREIGN_H
 #define MIRE_TESTS_FOREIGN_H
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#define FOREIGN_DATA MIRE_SOURCE_DIR "/../shared/data/reports/" /* real files of others; not everywhere at hand */
+#define FOREIGN_DATA MIRE_SOURCE_DIR "/../shared/data/reports/" /* real files of other programs; optional */
 
 typedef enum decode_outcome (*foreign_decoder)(struct report *out, struct arena *arena, struct decode_fault *fault,
                                                const char *bytes, size_t len);
@@ -28,12 +28,12 @@ static inline void foreign_read(struct foreign *out, foreign_decoder decoder, co
     arena_init(&out->arena, MIRE_DECODE_ARENA_MAX);
     out->fault = (struct decode_fault){0};
     size_t room = len & 0x3fffffff;
-    char *copy = malloc(room ? room : 1); /* so that a sanitizer sees a read beyond the end */
+    char *copy = malloc(room ? room : 1); /* exact size: a sanitizer finds a read beyond the end */
     assert_non_null(copy);
     if (room)
         memcpy(copy, bytes, room);
     out->outcome = decoder(&out->report, &out->arena, &out->fault, copy, room);
-    free(copy); /* nothing of the report lies in it */
+    free(copy); /* the report must not point into it */
 }
 
 static inline void foreign_good(struct foreign *out, foreign_decoder decoder, const void *bytes, size_t len)
@@ -49,7 +49,7 @@ static inline void foreign_free(struct foreign *foreign)
     arena_fini(&foreign->arena);
 }
 
-/* A file whole, unpacked if it is gzip; NULL where it is not there: then the test is skipped. Owned by the caller. */
+/* Read a whole file, decompressed if it is gzip. NULL: not available, and the test is skipped. Owned by the caller. */
 static inline char *foreign_file(size_t *len_out, const char *name)
 {
     char path[1024];
@@ -66,7 +66,7 @@ static inline char *foreign_file(size_t *len_out, const char *name)
     return bytes;
 }
 
-/* What a frame of a stack is called, `at` from the innermost: Java's name, the name that was told, or image+0x12. */
+/* The name of a frame, `at` steps from the innermost: Java's name, the name in the report, or image+0x12. */
 static inline const char *foreign_frame(struct foreign *foreign, uint32_t node, size_t at)
 {
     const struct report *report = &foreign->report;
@@ -91,7 +91,7 @@ static inline size_t foreign_depth(const struct foreign *foreign, uint32_t node)
     return depth;
 }
 
-/* Is there a note with these words? */
+/* Returns true if a note contains these words. */
 static inline bool foreign_has_note(const struct foreign *foreign, const char *part)
 {
     for (size_t i = 0; i < foreign->report.note_count; i++)
@@ -100,7 +100,7 @@ static inline bool foreign_has_note(const struct foreign *foreign, const char *p
     return false;
 }
 
-/* Indices in range, texts valid: what the model promises of every report. */
+/* Check the model's guarantees for every report: indices in range, valid texts. */
 static inline void foreign_check(const struct foreign *foreign)
 {
     const struct report *report = &foreign->report;
@@ -124,7 +124,7 @@ static inline void foreign_check(const struct foreign *foreign)
     }
 }
 
-/* Cut anywhere, and with any one byte changed, the bytes are read or refused. */
+/* Decode every prefix, and the bytes with any one byte changed: they are read or refused. */
 static inline void foreign_torture(foreign_decoder decoder, const char *bytes, size_t len, size_t step)
 {
     struct foreign foreign;

@@ -1,7 +1,6 @@
 /*
- * guard.c - preloaded behind libmire-preload, before the program's C library: its calls that allocate, or take the
- * locks that a program with one thread does without, by whoever makes them. One on another thread than the program's
- * only one ends it.
+ * guard.c - preloaded between libmire-preload and the C library. It wraps the functions that allocate or take locks
+ * which a program with one thread omits. A call from any thread but the program's only one ends the program.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -23,7 +22,7 @@ void __libc_free(void *block);
 
 static int watches;
 
-/* The program that mire-run starts, not mire-run. */
+/* Only in the program that mire-run starts, not in mire-run. */
 __attribute__((constructor)) static void begin(void)
 {
     watches = getenv("MIRE_APP") != NULL;
@@ -34,7 +33,7 @@ static void check(const char *name)
     if (!watches || syscall(SYS_gettid) == getpid())
         return;
     watches = 0;
-    int out = open("/proc/self/fd/2", O_WRONLY | O_APPEND); /* the program's: the thread may have none of its own */
+    int out = open("/proc/self/fd/2", O_WRONLY | O_APPEND); /* opened again: the thread may have closed descriptor 2 */
     if (write(out, "guard: ", 7) < 0 || write(out, name, strlen(name)) < 0 ||
         write(out, " on another thread\n", 19) < 0)
         _Exit(98);

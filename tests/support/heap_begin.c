@@ -1,6 +1,6 @@
 /*
- * heap_begin.c - the collecting side of heap/ alone, preloaded: notes every block in the file MIRE_TABLES from the
- * start. For C libraries that the rest of the SDK is not built with.
+ * heap_begin.c - preloads only the collecting side of heap/, and records every block in the file $MIRE_TABLES from the
+ * start. For C libraries that the rest of the SDK is not built for.
  */
 #include "allochook/allochook.h"
 #include "allochook/hooks.h"

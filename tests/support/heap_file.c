@@ -1,6 +1,6 @@
 /*
- * heap_file.c - writes memory tables as a run that was killed would have left them: heap_file OUT. The stacks are those
- * of functions of this program, so that whoever reads the tables on this machine finds their names.
+ * heap_file.c - writes memory tables in the state that a killed run leaves: heap_file OUT. The stacks are those of
+ * functions of this program, so that a reader on this machine finds their names.
  */
 #include "report/snapshot.h"
 #include "support/boxes.h"
@@ -17,7 +17,7 @@ int load_map(int tiles);
 int draw_panel(int tiles);
 int run_app(int tiles);
 
-/* Places that tables name; what they do does not matter, but that they are there. */
+/* Functions for the stacks in the tables. Their results do not matter. */
 __attribute__((noinline)) int load_map(int tiles)
 {
     return tiles * 3;

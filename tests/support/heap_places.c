@@ -1,6 +1,6 @@
 /*
- * heap_places.c - allocates one block from each kind of place, so that the stacks that were noted can be held against a
- * debugger's. Sizes FIRST, FIRST + 1, ... tell the blocks apart. Says "there" at the end, and waits to be killed.
+ * heap_places.c - allocates one block in each kind of call, so that the recorded stacks can be compared with a
+ * debugger's. Sizes FIRST, FIRST + 1, ... identify the blocks. Prints "there" at the end, and waits to be killed.
  */
 #include "tower.h"
 
@@ -32,7 +32,7 @@ static long allocate_otherwise(long number)
     return number;
 }
 
-/* The call of malloc is a jump, and so is that of this function. */
+/* malloc is called by a tail call, and so is this function. */
 void *__attribute__((noinline)) jump_to_malloc(size_t size)
 {
     return malloc(size + 0);
@@ -112,7 +112,7 @@ int main(void)
 
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     alarm(120);
-    for (int round = 0; round < 3; round++) { /* walked, remembered, remembered */
+    for (int round = 0; round < 3; round++) { /* walked, cached, cached */
         tower_fp(HEIGHT, allocate);
         tower_cfi(HEIGHT, allocate);
         tower_cfi(HEIGHT, mixed);

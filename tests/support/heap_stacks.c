@@ -1,7 +1,7 @@
 /*
- * heap_stacks.c - the stacks of live blocks in memory tables:  heap_stacks FILE LEAST MOST   (sizes in bytes)
+ * heap_stacks.c - prints the stacks of live blocks in memory tables:  heap_stacks FILE LEAST MOST   (sizes in bytes)
  *
- * One line a block: its size, then the addresses of its frames, innermost first, in hexadecimal.
+ * One line for each block: its size, then the addresses of its frames, innermost first, in hexadecimal.
  */
 #include "heapread/read.h"
 

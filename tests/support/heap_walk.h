@@ -1,5 +1,6 @@
 /*
- * heap_walk.h - call everything of heapread/read.h over some bytes, as far as bounds allow, and believe nothing.
+ * heap_walk.h - calls every function of heapread/read.h on arbitrary bytes, within limits, and counts impossible
+ * results.
  */
 #ifndef MIRE_TESTS_HEAP_WALK_H
 #define MIRE_TESTS_HEAP_WALK_H
@@ -38,7 +39,7 @@ static inline bool heap_walk_live(void *context, const struct heap_live *live)
     return ++walk->blocks < HEAP_WALK_BLOCKS;
 }
 
-/* Returns what mire__read_open does. */
+/* Returns the result of mire__read_open. */
 static inline enum heap_read heap_walk(struct heap_walk *walk, const void *bytes, size_t size)
 {
     enum heap_read answer;

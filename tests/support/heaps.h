@@ -25,7 +25,7 @@ struct heaps {
     size_t bytes;
 };
 
-/* Tables in a mapping of its own kind (shared, so that giving pages back works). abort()s where that fails. */
+/* Make tables in a mapping of their own, which is shared so that its pages can be freed. Aborts on failure. */
 static inline struct heaps *heaps_new_at(uint64_t budget, enum heap_mode mode, uint64_t interval_bytes)
 {
     struct heap_options options = MIRE_HEAP_OPTIONS_INIT;
@@ -57,7 +57,7 @@ static inline void heaps_free(struct heaps *heaps)
     free(heaps);
 }
 
-/* The node of a stack, given from its outermost frame inwards. */
+/* The node of a stack, outermost frame first. */
 static inline uint32_t heaps_stack(struct heaps *heaps, uint32_t depth, ...)
 {
     uint32_t node = MIRE_NODE_ROOT;
@@ -85,13 +85,13 @@ static inline bool heaps_clear(struct heaps *heaps, uint64_t address)
     return mire__block_as_clear(&was, &heaps->heap, heaps->slot, address);
 }
 
-/* So much of the budget is claimed that the reclaimer gives back what it can. */
+/* Claim so much of the budget that the reclaimer frees everything it can. */
 static inline void heaps_fill(struct heaps *heaps)
 {
     atomic_fetch_add(&heaps->heap.header->claimed_bytes, heaps->heap.budget_bytes / 4);
 }
 
-/* A module at [start, start + bytes). */
+/* Add a module at [start, start + bytes). */
 static inline uint32_t heaps_image(struct heaps *heaps, uint64_t start, uint64_t bytes, const char *path)
 {
     static const uint8_t id[20] = {0xab, 0xcd, 1, 2, 3};
@@ -104,8 +104,8 @@ static inline uint32_t heaps_image(struct heaps *heaps, uint64_t start, uint64_t
 }
 
 /*
- * A copy of the file with nothing but the pages that hold something, as a reader takes it too: sections one behind the
- * other, the header changed to say so. free() it.
+ * Copy the file without its empty pages: the sections are adjacent, and the header is changed accordingly. A reader
+ * accepts the copy. free() it.
  */
 static inline uint8_t *heaps_pack(const struct heaps *heaps, size_t *bytes_out)
 {

@@ -1,5 +1,5 @@
 /*
- * httptest.c - a plain HTTP/1.1 client; answers must carry Content-Length.
+ * httptest.c - a plain HTTP/1.1 client; responses must have Content-Length.
  */
 #include "support/httptest.h"
 
@@ -47,7 +47,7 @@ static int send_all(int fd, const void *bytes, size_t len)
     return 0;
 }
 
-/* Read up to the empty line, byte by byte: what follows is the body's. */
+/* Read up to the empty line, byte by byte, since the body follows. */
 static int read_headers(struct httptest *http)
 {
     size_t len = 0;

@@ -1,5 +1,5 @@
 /*
- * issues.h - the index of known issues, in memory (cluster/cluster.h).
+ * issues.h - an index of known issues in memory, for cluster/cluster.h.
  */
 #ifndef MIRE_TESTS_ISSUES_H
 #define MIRE_TESTS_ISSUES_H
@@ -11,10 +11,10 @@
 #define ISSUES_MAX 64
 
 struct issues {
-    struct issue_row rows[ISSUES_MAX]; /* issue n + 1 */
+    struct issue_row rows[ISSUES_MAX]; /* row n is issue n + 1 */
     int64_t shown[ISSUES_MAX];
     int count;
-    int fault; /* what every call returns, if not 0 */
+    int fault; /* result of every call, if not 0 */
 };
 
 static inline int issues_find(void *context, int64_t *issue_id_out, int32_t app_id,

@@ -1,6 +1,6 @@
 /*
- * laid_out.c - a library of two functions, linked in each of the ways that linkers lay one out: see test_modules.c. Its
- * entry address is that of laid_out, and it needs no relocation, so that a test can map it by hand.
+ * laid_out.c - a library of two functions, linked in each layout that linkers produce: see test_modules.c. Its entry
+ * address is laid_out, and it needs no relocation, so a test can map it by hand.
  */
 int laid_out(int (*back)(int), int number);
 

@@ -1,25 +1,25 @@
 /*
- * late.h - the program that reports are of whose debug file comes late: the test itself, whose own file is what
- * arrives.
+ * late.h - a program whose debug file arrives after its reports. The program is the test itself, and its own executable
+ * is the debug file.
  *
- * What fails ends the program. One thread.
+ * An error ends the program. One thread.
  */
 #ifndef MIRE_TESTS_LATE_H
 #define MIRE_TESTS_LATE_H
 
 #include "pg/pg.h"
 
-/* Two functions of it: the scene calls the culprit. */
+/* Two functions of the program: the scene calls the culprit. */
 void planted_scene(void);
 void planted_culprit(void);
 
-/* An address in a function, as a report has it. */
+/* An address in a function, in the form of a report. */
 uint64_t late_offset(void (*function)(void), unsigned plus);
 
-/* Its build id, hexadecimal; static. */
+/* Build id of the program, hexadecimal; static. */
 const char *late_build(void);
 
-/* Its file arrives, as an upload stores it. */
+/* Store the debug file as an upload does. */
 void late_arrive(struct pg *pg);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * mapped.h - libraries of every layout, mapped by hand, and what is read of them. For one test program, after cmocka.h.
+ * mapped.h - maps libraries of every layout by hand, and checks the modules found in them. For one test program, after
+ * cmocka.h.
  */
 #ifndef TESTS_SUPPORT_MAPPED_H
 #define TESTS_SUPPORT_MAPPED_H
@@ -38,9 +39,9 @@ static struct sample sample;
 static void *trace[64];
 static uint32_t trace_depth;
 
-/* ---- what was read ---- */
+/* ---- modules found ---- */
 
-/* The module that holds an address: looked for among all that the visitor is told. */
+/* The module that contains an address, found among all modules that the visitor gets. */
 struct told {
     uint64_t address;
     bool found;
@@ -91,7 +92,7 @@ static inline void assert_ends_with(const char *text, const char *end)
         fail_msg("'%s' does not end with '%s'", text, end);
 }
 
-/* ---- what the loader says ---- */
+/* ---- modules of the loader ---- */
 
 struct loaded {
     uintptr_t address;
@@ -154,7 +155,7 @@ static inline int unwind_here(int number)
     return number;
 }
 
-/* Through both functions of a library that the loader does not know, to where the program begins. */
+/* Unwinds through both functions of a library that the loader does not know, to the program's own code. */
 static inline void assert_unwound_by_hand(laid_out_fn *function)
 {
     const struct module *module;
@@ -168,14 +169,14 @@ static inline void assert_unwound_by_hand(laid_out_fn *function)
     assert_ptr_equal(mire__modules_find(&modules, sample.pc[3]), mire__modules_find(&modules, (uintptr_t)look_at));
 }
 
-/* The same of one that it knows: as the C library's own unwinder goes. */
+/* The same for a library that the loader knows, compared with the C library's own unwinder. */
 static inline void assert_unwound(laid_out_fn *function)
 {
     uint32_t depth, same = 0;
 
     assert_int_equal(function(unwind_here, 1), 6);
     assert_int_equal(sample.flags, 0);
-    assert_in_range(trace_depth, sample.depth, sample.depth + 1); /* a sanitizer's backtrace() has one of its own */
+    assert_in_range(trace_depth, sample.depth, sample.depth + 1); /* a sanitizer's backtrace() adds a frame */
     depth = sample.depth;
     for (uint32_t i = 1; i < depth; i++)
         same += sample.pc[i] + 1 == (uintptr_t)trace[i + trace_depth - depth];
@@ -186,7 +187,7 @@ static inline void assert_unwound(laid_out_fn *function)
 
 struct file {
     int fd;
-    uint64_t size; /* bytes that are used, a multiple of PIECE */
+    uint64_t size; /* bytes in use, a multiple of PIECE */
 };
 
 static inline struct file file_at(int fd)
@@ -194,7 +195,7 @@ static inline struct file file_at(int fd)
     return (struct file){fd, 0};
 }
 
-/* Append a library. Returns where it begins. */
+/* Append a library. Returns its offset. */
 static inline uint64_t append(struct file *file, const char *name)
 {
     static uint8_t bytes[16 << 20];
@@ -222,9 +223,9 @@ struct mapped {
 };
 
 /*
- * Map the library that begins at `begin` of the file, as a loader would that can read archives.
- *   at     NULL: anywhere
- *   holes  leave what lies between its segments unmapped
+ * Map the library at `begin` of the file, like a loader that can read archives.
+ *   at     NULL: any address
+ *   holes  leave the gaps between its segments unmapped
  */
 static inline struct mapped map_at(void *at, const struct file *file, uint64_t begin, bool holes)
 {
@@ -234,7 +235,7 @@ static inline struct mapped map_at(void *at, const struct file *file, uint64_t b
     ElfW(Ehdr) header;
     uint64_t end = 0;
 
-    backtrace(trace, 1); /* loads its library now, not into a hole that is left below */
+    backtrace(trace, 1); /* loads backtrace's own library now, instead of into a hole left below */
     assert_int_equal(pread(file->fd, &header, sizeof(header), (off_t)begin), sizeof(header));
     assert_true(header.e_phnum <= 16);
     assert_true(pread(file->fd, parts, header.e_phnum * sizeof(parts[0]), (off_t)(begin + header.e_phoff)) > 0);

@@ -1,5 +1,5 @@
 /*
- * memory_json.h - a process's memory tables, and the text of their report. For one test program.
+ * memory_json.h - memory tables of a process, and checks of their report's text. For one test program.
  */
 #ifndef TESTS_SUPPORT_MEMORY_JSON_H
 #define TESTS_SUPPORT_MEMORY_JSON_H
@@ -55,7 +55,7 @@ static inline void assert_has(const char *text, const char *part)
     fail_msg("no %s", part);
 }
 
-/* The numbers of a column of a table: "categories", "live_bytes". Returns how many. */
+/* Get the numbers in a column of a table: "categories", "live_bytes". Returns their number. */
 static inline size_t column_of(double *out, size_t cap, const char *text, const char *table, const char *column)
 {
     char key[64];

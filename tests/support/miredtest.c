@@ -1,5 +1,5 @@
 /*
- * miredtest.c - mired as a child process.
+ * miredtest.c - runs mired as a child process.
  */
 #include "support/miredtest.h"
 

@@ -1,6 +1,6 @@
 /*
- * musl.c - what a build of the SDK for musl lacks on a machine whose libraries are built for glibc: libcurl, so there
- * is no transport of our own; and what glibc's <stdio.h> has put into libzstd.
+ * musl.c - stubs for a build of the SDK for musl on a machine with libraries for glibc: no libcurl, so no built-in
+ * transport; and the functions of glibc's <stdio.h> that libzstd calls.
  */
 #include "upload/curl.h"
 

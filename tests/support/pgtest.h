@@ -1,5 +1,5 @@
 /*
- * pgtest.h - a real PostgreSQL for the tests of one program, and a fresh database for each test.
+ * pgtest.h - a real PostgreSQL server for the tests of one program, and a fresh database for each test.
  */
 #ifndef MIRE_TESTS_PGTEST_H
 #define MIRE_TESTS_PGTEST_H
@@ -10,7 +10,7 @@
 int pgtest_start(void **state);
 int pgtest_stop(void **state);
 
-/* Shut the server down before its time and wait until it has ended. */
+/* Shut the server down early and wait until it has ended. */
 void pgtest_end_server(void);
 
 /* Connection string of the server's database "postgres"; static. */
@@ -19,23 +19,23 @@ const char *pgtest_conninfo(void);
 /* Process number of the postmaster. */
 int pgtest_postmaster(void);
 
-/* A pool on a new database with every migration applied and partitions around today; ends the program if that fails. */
+/* Open a pool on a new database with all migrations and partitions around today; an error ends the program. */
 struct pg *pgtest_database(int connections);
 
-/* Connection string of the database made last; static. */
+/* Connection string of the last database made; static. */
 const char *pgtest_database_conninfo(void);
 
-/* One statement in a transaction of its own; ends the program if it fails. */
+/* Run one statement in a transaction of its own; an error ends the program. */
 void pgtest_run(struct pg *pg, const char *sql);
 
 /*
- * Wait until a query that gives one number answers 0; ends the program after a minute, which only a fault takes.
+ * Wait until a query with one number returns 0. After a minute the program ends, which only a fault causes.
  *
- *   nudge   done before each question, NULL nothing
+ *   nudge   statement to run before each query; NULL: none
  */
 void pgtest_until_none(struct pg *pg, const char *sql, const char *nudge);
 
-/* What one SQL query that gives one number answers; ends the program if it fails. */
+/* The result of a query with one number; an error ends the program. */
 int64_t pgtest_number(struct pg *pg, const char *sql);
 
 #endif

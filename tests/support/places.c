@@ -1,5 +1,5 @@
 /*
- * places.c - a program that stands in one kind of place for as long as it runs, to be stopped and looked at there.
+ * places.c - a program that stays in one kind of code, so that it can be stopped and examined there.
  *
  *     places fp | cfi | clock | signal | altstack | sort | sleep | lock | plt | wild | tail
  */
@@ -24,7 +24,7 @@ static long spin(long number)
         sink = sink + number;
 }
 
-/* Most of the time inside the vDSO. */
+/* Mostly inside the vDSO. */
 static long read_clock(long number)
 {
     struct timespec now;
@@ -90,14 +90,14 @@ static long lock_twice(long number)
     return number;
 }
 
-/* Calls that do little but go through the procedure linkage table. */
+/* Short calls through the procedure linkage table. */
 static long call_library(long number)
 {
     for (;;)
         sink = labs(number) + abs((int)sink) + getpagesize();
 }
 
-/* A call through a pointer to nowhere, met by a handler that goes on for ever. */
+/* Calls an invalid pointer; the signal handler runs for ever. */
 static long call_nowhere(long number)
 {
     long (*volatile nowhere)(long) = (long (*)(long))16;
@@ -109,7 +109,7 @@ static long call_nowhere(long number)
 
 static long __attribute__((noinline)) end_in_spin(long number)
 {
-    return spin(number + 1); /* a jump, at -O2 */
+    return spin(number + 1); /* a tail call, at -O2 */
 }
 
 int main(int argc, char **argv)

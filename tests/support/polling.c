@@ -1,4 +1,4 @@
-/* polling.c - a module that polls, and looks names up, for the test of the gate's patching. */
+/* polling.c - a module that polls and looks names up, for the test of the gate's patching. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <poll.h>
@@ -13,7 +13,7 @@ int poll_once(void)
 void *look_up(const char *name);
 void *look_up(const char *name)
 {
-    void *volatile found = dlsym(RTLD_DEFAULT, name); /* volatile: a call from here, no jump */
+    void *volatile found = dlsym(RTLD_DEFAULT, name); /* volatile: prevents a tail call */
 
     return found;
 }

@@ -1,5 +1,5 @@
 /*
- * protowrite.h - messages of protocol buffers for tests of readers. Include after cmocka.h.
+ * protowrite.h - writes protocol buffer messages for tests of readers. Include after cmocka.h.
  *
  *     struct message inner = {0}, outer = {0};
  *     put_number(&inner, 1, 5);

@@ -1,5 +1,5 @@
 /*
- * scratch.h - a directory for one test, removed with all that is in it.
+ * scratch.h - a directory for one test, removed with its contents.
  */
 #ifndef MIRE_TESTS_SCRATCH_H
 #define MIRE_TESTS_SCRATCH_H

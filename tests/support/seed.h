@@ -1,7 +1,7 @@
 /*
- * seed.h - random tests: the same numbers in every run, other ones by MIRE_SEED=N in the environment.
+ * seed.h - random numbers of tests: the same in every run, or by MIRE_SEED=N in the environment.
  *
- * Every run prints its seed, so what failed with another one can be repeated.
+ * Every run prints its seed, so that a failure can be repeated.
  */
 #ifndef MIRE_TESTS_SEED_H
 #define MIRE_TESTS_SEED_H
@@ -19,7 +19,7 @@ static inline uint32_t test_seed(void)
     return seed;
 }
 
-/* Numbers from a state of the test's own, which starts as test_seed(): 0 to `below` - 1. */
+/* A random number from 0 to `below` - 1. The test owns the state, which starts as test_seed(). */
 static inline uint32_t test_roll(uint64_t *state, uint32_t below)
 {
     *state = *state * 6364136223846793005ull + 1442695040888963407ull; /* Knuth, MMIX */

@@ -1,13 +1,14 @@
 /*
- * spend.c - runs a program and tells what it used.
+ * spend.c - runs a program and measures its resources.
  *
  *     spend OUT [NAME=VALUE...] -- PROGRAM [ARGUMENT...]
  *
- * OUT gets one line: processor nanoseconds, most bytes resident. Exits as PROGRAM does, 128 + N if signal N ended it.
+ * OUT gets one line: nanoseconds of processor time, peak resident bytes. Exits as PROGRAM does, 128 + N if signal N
+ * ended it.
  *
- * PROGRAM gets its process's number as MIRE_FIRST, as mire-run gives it, and so is watched from its first instruction
- * on; nothing but the program is measured, and mire-run's own work is not. `spend` is small because the kernel lets a
- * process begin with the most resident bytes of the one it was forked from.
+ * MIRE_FIRST is PROGRAM's process number, as from mire-run, so that PROGRAM is watched from its first instruction on
+ * without the cost of mire-run. `spend` is small because the kernel starts a process with the peak resident bytes of
+ * the one it was forked from.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * stacks.h - stacks as people read them, outermost first: "main@/opt/app run@/opt/app", and what the feature of them
- * is.
+ * stacks.h - makes reports from readable stacks, outermost first: "main@/opt/app run@/opt/app", and finds their
+ * feature.
  */
 #ifndef MIRE_TESTS_STACKS_H
 #define MIRE_TESTS_STACKS_H
@@ -64,7 +64,7 @@ static inline const char *image(struct stacks *s, const char *path)
     return base;
 }
 
-/* A frame of a script "name@script:path". */
+/* Add the frame of a script, "name@script:path". */
 static inline uint32_t script_place(struct stacks *s, const char *name, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -77,7 +77,7 @@ static inline uint32_t script_place(struct stacks *s, const char *name, const ch
     return (uint32_t)s->doc.location_count++;
 }
 
-/* A function "name@path", or "+1234@path" for one without a symbol. */
+/* Add a function "name@path", or "+1234@path" without a symbol. */
 static inline uint32_t location(struct stacks *s, const char *text)
 {
     const char *at = strrchr(text, '@');
@@ -95,7 +95,7 @@ static inline uint32_t location(struct stacks *s, const char *text)
     return (uint32_t)s->doc.location_count++;
 }
 
-/* The node of a stack. */
+/* Add a stack; returns its node. */
 static inline uint32_t stack_node(struct stacks *s, const char *stack)
 {
     char text[1024];
@@ -116,7 +116,7 @@ static inline void sample(struct stacks *s, uint32_t weight_ms, char state, cons
     s->report.event.sample_count = s->doc.sample_count;
 }
 
-/* The last sample lacks something of its stack; a letter of the schema. */
+/* Mark the last sample's stack as incomplete; `loss` is a letter of the schema. */
 static inline void lacks(struct stacks *s, char loss)
 {
     s->samples[s->doc.sample_count - 1].loss = loss;

@@ -1,9 +1,9 @@
 /*
- * starved.h - scenes that play in a child, and evidence that this machine let nobody run meanwhile.
+ * starved.h - runs scenes in a child, and detects that the machine gave programs no processor meanwhile.
  *
  * The parent sleeps in short steps. A step that ends late shows that programs waited for a processor, and so does the
- * kernel's count of such time (/proc/pressure/cpu, where the kernel has it). A scene that fails in such a time plays
- * again; at any other time its failure stands.
+ * kernel's count of such time (/proc/pressure/cpu, if the kernel has it). A scene that fails in such a time runs again;
+ * at any other time its failure counts.
  */
 #ifndef TESTS_SUPPORT_STARVED_H
 #define TESTS_SUPPORT_STARVED_H

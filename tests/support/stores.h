@@ -14,7 +14,7 @@
 
 #define STORE_NOW 1763685118456ull
 
-/* A blackbox of a new run. */
+/* Open a blackbox of a new run. */
 static inline enum mire_err stores_box(struct store_box *box, struct store *store, size_t size, size_t reserved)
 {
     char run[MIRE_STORE_RUN_BYTES];
@@ -23,7 +23,7 @@ static inline enum mire_err stores_box(struct store_box *box, struct store *stor
     return mire__store_box_open(box, store, run, MIRE_STORE_BOX, size, reserved);
 }
 
-/* The id of a report made `ms` after 1970. */
+/* The id of a report made `ms` milliseconds after 1970. */
 static inline const char *id_at(uint64_t ms, unsigned serial)
 {
     static char id[4][40];

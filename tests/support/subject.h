@@ -1,5 +1,5 @@
 /*
- * subject.h - a thread in a known place of this very process, and samples of it. For one test program.
+ * subject.h - a thread at a known position in this process, and samples of it. For one test program.
  */
 #ifndef TESTS_SUPPORT_SUBJECT_H
 #define TESTS_SUPPORT_SUBJECT_H
@@ -40,15 +40,15 @@ static struct {
     enum place place;
     _Atomic uint32_t tid, stop;
     uint64_t slept_ns;
-    uint64_t left_pending; /* signals, a bit each */
+    uint64_t left_pending; /* pending signals, one bit each */
 } subject;
 
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 
 #define STAY         __attribute__((noinline))
-#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* no tail call */
+#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* prevents a tail call */
 
-/* Exported, so that dladdr can name them. */
+/* Exported, so that dladdr finds their names. */
 void arrive(void);
 void place_spin(void);
 void place_sleep(void);
@@ -113,7 +113,7 @@ STAY void place_deep(int left)
     KEEP_FRAME();
 }
 
-/* Two that call each other, and three. */
+/* Cycles of two and of three functions. */
 STAY void place_pong(int left)
 {
     place_ping(left);
@@ -231,7 +231,7 @@ STAY void place_deaf(void)
     KEEP_FRAME();
 }
 
-/* By the kernel's own call: libc's keeps a signal of its own out of the set. */
+/* By the system call itself: libc's function excludes a signal of its own. */
 STAY void place_shut(void)
 {
     uint64_t all = ~0ull;
@@ -257,7 +257,7 @@ STAY void place_qsort(void)
     KEEP_FRAME();
 }
 
-/* The child runs on this very stack while the thread waits for it to end. */
+/* The child runs on this stack while the thread waits for its end. */
 STAY void place_vfork(void)
 {
     struct timespec half_second = {0, 500000000};
@@ -322,7 +322,7 @@ void *be_subject(void *unused)
 
 static struct sampler sampler;
 
-/* A thread that got no processor on a busy machine is asked again. */
+/* Sample again while the thread gets no processor on a busy machine. */
 static inline void take_answered(struct sample *out, struct sampler *from, uint32_t tid)
 {
     do
@@ -330,7 +330,7 @@ static inline void take_answered(struct sample *out, struct sampler *from, uint3
     while (out->loss == MIRE_LOSS_UNANSWERED);
 }
 
-/* Until the thread is where it stays: asleep, or computing. */
+/* Wait until the thread has reached its place: asleep, or computing. */
 static inline void await_place(enum place place)
 {
     const bool sleeps = place == PLACE_SLEEP || place == PLACE_ASLEEP || place == PLACE_LOCK;
@@ -367,7 +367,7 @@ static inline void sample_at(struct sample *out, enum place place)
     mire__sampler_close(&sampler);
 }
 
-/* Does the stack run through these functions, in this order, and end where threads begin? */
+/* Returns true if the stack contains these functions, in this order. */
 static inline bool runs_through(const struct sample *sample, const char *const names[], size_t count)
 {
     size_t next = 0;

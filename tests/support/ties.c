@@ -1,5 +1,4 @@
-/* ties ROOT PROGRAM PATH... - prints what the package databases below ROOT tell of each path: same, other or unknown.
- */
+/* ties ROOT PROGRAM PATH... - compares each path with the package databases below ROOT: same, other or unknown. */
 #include "report/packages.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * tower.c - a stack of a given height, to be unwound. Built twice: as TOWER=tower_fp with frame pointers and nothing
- * else to go by, and as TOWER=tower_cfi with call frame information and no frame pointers.
+ * tower.c - a stack of a given height, to be unwound. Built twice: as TOWER=tower_fp with frame pointers only, and as
+ * TOWER=tower_cfi with call frame information and without frame pointers.
  */
 #include "tower.h"
 
@@ -8,7 +8,7 @@
 
 #define STAY __attribute__((noinline, noclone))
 
-/* Exported, so that dladdr can name them. */
+/* Exported, so that dladdr finds their names. */
 #define PASTE(a, b) a##b
 #define NAME(a, b)  PASTE(a, b)
 #define SMALL       NAME(TOWER, _small)
@@ -24,7 +24,7 @@ static long go_on(int left, long (*top)(long), long number)
     return left % 3 == 0 ? LARGE(left - 1, top, number) : SMALL(left - 1, top, number);
 }
 
-/* A few registers live across the call, as real functions have them. */
+/* A few registers live across the call, as in real functions. */
 STAY long SMALL(int left, long (*top)(long), long number)
 {
     long twice = number * 2, square = number * number;
@@ -43,5 +43,5 @@ STAY long LARGE(int left, long (*top)(long), long number)
 
 long TOWER(int height, long (*top)(long))
 {
-    return go_on(height - 2, top, height); /* this frame and the top's count */
+    return go_on(height - 2, top, height); /* without this frame and the top's */
 }

@@ -1,10 +1,10 @@
 /*
- * unwind_probe.c - the SDK's unwinder on another process that stands still.
+ * unwind_probe.c - runs the SDK's unwinder on another process that is stopped.
  *
  *     unwind_probe PID PC KNOWN REG0 REG1 ...     numbers in hexadecimal, registers in DWARF's order
  *
- * Prints one line a frame: its address and how it was found; then the sample's flags. Memory and mappings, which the
- * unwinder otherwise has of its own process, come from here.
+ * Prints one line for each frame: its address and how it was found; then the sample's flags. Memory and mappings are
+ * those of the other process, in place of the unwinder's own.
  */
 #include "capture/unwind.h"
 #include "platform/platform.h"

@@ -1,5 +1,5 @@
 /*
- * uploads.h - a store with reports, and a transport that is a script. Include after cmocka.h.
+ * uploads.h - a store with reports, and a transport with scripted responses. Include after cmocka.h.
  */
 #ifndef MIRE_TESTS_UPLOADS_H
 #define MIRE_TESTS_UPLOADS_H
@@ -15,7 +15,7 @@
 #define BOOT 5000000ull /* the boot clock at NOW */
 #define DAY  86400000ull
 
-/* Which body was sealed under which id: what mired would find in it. */
+/* The body that was sealed under each id, for the response of mired. */
 struct sealed {
     char id[40], body[8];
 };
@@ -24,13 +24,13 @@ static unsigned sealed_count;
 
 static inline const char *id_of(const void *body, size_t size)
 {
-    for (unsigned i = sealed_count; i-- > 0;) /* each test begins anew with its words */
+    for (unsigned i = sealed_count; i-- > 0;) /* the newest entry first: tests reuse bodies */
         if (strlen(sealed[i].body) == size && memcmp(sealed[i].body, body, size) == 0)
             return sealed[i].id;
     return "";
 }
 
-/* Answers in turn; the last one for ever. */
+/* Responses in order; the last one is repeated. */
 struct script {
     const struct upload_answer *answers;
     size_t count, used;
@@ -130,7 +130,7 @@ static inline enum mire_err seal_large(struct scene *scene)
     return seal_bytes(scene, large, sizeof(large));
 }
 
-/* Both clocks agree. */
+/* Run a round; both clocks agree. */
 static inline uint64_t round_at(struct scene *scene, uint64_t now_ms)
 {
     const struct upload_now now = {.wall_ms = now_ms, .boot_ms = now_ms - NOW + BOOT};
@@ -138,7 +138,7 @@ static inline uint64_t round_at(struct scene *scene, uint64_t now_ms)
     return mire__upload_round(scene->upload, &scene->tally, &now);
 }
 
-/* The wall clock has jumped. */
+/* Run a round after the wall clock has jumped. */
 static inline uint64_t round_at_both(struct scene *scene, uint64_t wall_ms, uint64_t since_ms)
 {
     const struct upload_now now = {.wall_ms = wall_ms, .boot_ms = BOOT + since_ms};

@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* `document` is exactly `size` bytes of heap, so that reading beyond them is seen; `expect` ends with a NUL. */
+/* `document` has exactly `size` bytes on the heap, so that a sanitizer finds reads after them; `expect` ends with a
+ * NUL. */
 typedef void vector_fn(void *context, const char *name, const char *document, size_t size, const char *expect);
 
 static inline char *vector_read(size_t *size_out, const char *folder, const char *name, const char *file)

@@ -1,5 +1,5 @@
 /*
- * watched.h - a test program as an app that Mire watches: its options, its idle and busy times, and what was sealed.
+ * watched.h - makes a test program an app that Mire watches: options, idle and busy times, and sealed reports.
  */
 #ifndef MIRE_TESTS_WATCHED_H
 #define MIRE_TESTS_WATCHED_H
@@ -16,7 +16,7 @@
 
 #include "support/emulator.h"
 
-/* A stall the machine itself causes must not reach the threshold; a hang of HANG_MS does for certain. */
+/* The threshold is longer than a stall of a busy machine; a hang of HANG_MS always exceeds it. */
 #define THRESHOLD_MS 300
 #define HANG_MS      600
 #define PATIENCE_MS  60000
@@ -30,7 +30,7 @@ static inline mire_options *options_for(const char *dir)
     assert_int_equal(mire_options_set_store(options, dir), MIRE_OK);
     assert_int_equal(mire_options_set_threshold_ms(options, THRESHOLD_MS), MIRE_OK);
     assert_int_equal(mire_options_set_period_ms(options, 5), MIRE_OK);
-    assert_int_equal(mire_options_set_launch(options, 0), MIRE_OK); /* this process is long past it */
+    assert_int_equal(mire_options_set_launch(options, 0), MIRE_OK); /* the launch of this process is long over */
     return options;
 }
 
@@ -43,7 +43,7 @@ static inline enum mire_err start(const char *dir)
     return err;
 }
 
-/* In one wait; under an emulator a sample ends it early, and more follow. */
+/* Idle in one wait; under an emulator a sample ends it early, and more waits follow. */
 static inline void idle_ms(int ms)
 {
     uint64_t end_ns = mire__now_ns() + (uint64_t)ms * MIRE_NS_PER_MS, now_ns;
@@ -71,7 +71,7 @@ static inline size_t sealed(const char *dir)
     return count;
 }
 
-/* Until COUNT reports are sealed; NAP passes the time between two looks. */
+/* Wait until COUNT reports are sealed; NAP is called between two looks. */
 static inline void assert_sealed(const char *dir, size_t count, void (*nap)(void))
 {
     for (int ms = 0; ms < PATIENCE_MS && sealed(dir) < count; ms += 10)

@@ -149,7 +149,7 @@ static void write_head(struct cache_head *head, const struct convert_source *sou
     memcpy(head->arch, facts->arch, sizeof head->arch);
 }
 
-/* Returns true if a file with DWARF would add details. Split files and object files already have more than the program. */
+/* Returns true if a file with DWARF would add details. With split or object files it would not. */
 static bool has_lines_alone(const struct convert_source *source, const struct object *object)
 {
     return object && !source->split_count && !source->alt && object_depth(object) == MIRE_DEPTH_LINES;

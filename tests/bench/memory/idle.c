@@ -1,6 +1,5 @@
-/* idle.c - preloaded: one more thread, which does nothing. The C library's allocator is dearer from then on, whoever
- * made the thread: of what a monitor with a thread costs a program without any, this is the part that is not the
- * monitor's. */
+/* idle.c - preloaded: one more thread, which does nothing. Any second thread makes the C library's allocator slower.
+ * The benchmark uses it to separate that cost from the monitor's own, in a program without threads. */
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>

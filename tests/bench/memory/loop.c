@@ -1,10 +1,11 @@
 /*
- * loop.c - nothing but malloc and free: what a monitor costs where it can hide behind nothing.
+ * loop.c - only malloc and free: the cost of a monitor that nothing else hides.
  *
  *     loop THREADS
  *
- * Each thread keeps 16,384 blocks and replaces one drawn at random, from call paths three to ten frames deep that part
- * in the middle as a program's do, and writes all of it. The same draws every time; no thread touches another's blocks.
+ * Each thread keeps 16,384 blocks. It replaces one drawn at random, from call paths three to ten frames deep that
+ * diverge in the middle as a program's do, and writes all of it. The draws are the same in every run; threads do not
+ * share blocks.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /*
- * alone.c - a program with one thread, for sdk_alone.py: what its C library thinks of that, and who its threads are.
+ * alone.c - a program with one thread, for sdk_alone.py. It prints whether its C library knows that, and its threads.
  *
- *     alone [work] [user] [load] [end]     each thing in turn
+ *     alone [work] [user] [load] [end]     each step in turn
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 
 extern char __libc_single_threaded;
 
-/* Asked for by name, for an executable would have a copy of it. */
+/* By dlsym, since an executable would have a copy of the variable. */
 static void tell(const char *when)
 {
     const char *single = dlsym(dlopen("libc.so.6", RTLD_LAZY), "__libc_single_threaded");
@@ -35,7 +35,7 @@ static void spend(int ms)
     while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
 }
 
-/* Much and little, and two hangs: one that computes, one that sleeps. */
+/* Allocates much and little, and hangs twice: computing and sleeping. */
 static void work(void)
 {
     static void *kept[200000];
@@ -74,7 +74,7 @@ static void tell_users(void)
     fflush(stdout);
 }
 
-/* Objects of a library that comes late: some while it is new, and those that are told after a while. */
+/* Makes objects of a library loaded late: some at once, and others after the library is known. */
 static void load(void)
 {
     void *library = dlopen("libgio-2.0.so.0", RTLD_NOW);

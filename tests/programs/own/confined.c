@@ -1,17 +1,17 @@
 /*
- * confined.c - a program that confines itself in the middle of its life: confined SCOPE ACTION LIST
+ * confined.c - a program that installs a seccomp filter while it runs: confined SCOPE ACTION LIST
  *
  *   SCOPE   main     prctl, for its first thread       tsync    seccomp, for all threads
  *           seccomp  as main, by seccomp               thread   by another thread, for itself alone
- *           twice    main, then tsync                  before   and executes itself: the filter is there from the start
+ *           twice    main, then tsync                  before   and executes itself: filtered from the start
  *           hidden   as tsync, not through the C library
  *           strict   SECCOMP_MODE_STRICT               probe    asks whether there are filters, by a call that fails
  *           limits   RLIMIT_NOFILE, _FSIZE, _AS and _NPROC as low as they go
- *   ACTION  kill, thread, errno, trap: what a call that is not in the list comes to
- *   LIST    what it is allowed: small, or all but a few (deny)
+ *   ACTION  kill, thread, errno, trap: result of a call that is not in the list
+ *   LIST    allowed calls: small, or all but a few (deny)
  *
- * It hangs once before and twice after, allocates, forks where it may, and says how much processor time two idle
- * seconds took.
+ * The program hangs once before and twice after, allocates, forks if it may, and prints the processor time of two idle
+ * seconds.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -46,7 +46,7 @@ static double now(clockid_t clock)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Of processor time: what a busy machine keeps from it is excused. */
+/* Processor time, so that a busy machine does not shorten the hang. */
 __attribute__((noinline)) static void hang(double seconds)
 {
     double end = now(CLOCK_THREAD_CPUTIME_ID) + seconds;
@@ -66,7 +66,7 @@ static struct sock_fprog filter(void)
         NUMBER, ALLOW(read), ALLOW(write), ALLOW(close), ALLOW(poll), ALLOW(ppoll), ALLOW(brk), ALLOW(mmap),
         ALLOW(munmap), ALLOW(clock_gettime), ALLOW(restart_syscall), ALLOW(rt_sigreturn), ALLOW(exit),
         ALLOW(exit_group), ALLOW(execve),
-        /* what a loader does, and another filter */
+        /* calls of a loader, and another filter */
         ALLOW(prctl), ALLOW(seccomp), ALLOW(openat), ALLOW(fstat), ALLOW(newfstatat), ALLOW(pread64), ALLOW(mprotect),
         ALLOW(arch_prctl), ALLOW(set_tid_address), ALLOW(set_robust_list), ALLOW(rseq), ALLOW(prlimit64),
         ALLOW(getrandom), ALLOW(access), ALLOW(faccessat), ALLOW(madvise), ALLOW(rt_sigprocmask), ALLOW(sched_yield),
@@ -95,7 +95,7 @@ static void confine(unsigned flags, int by_prctl)
     }
 }
 
-/* As programs do that have no C library, and some that do. */
+/* A direct system call, as programs without a C library make it, and some with one. */
 static void confine_hidden(void)
 {
     struct sock_fprog program = filter();
@@ -146,7 +146,7 @@ static void say(const char *text)
         _exit(9);
 }
 
-/* In a child that is confined as its parent is. */
+/* In a child that inherits the filter. */
 static void hang_in_child(void)
 {
     pid_t child = fork();
@@ -211,8 +211,8 @@ int main(int argc, char **argv)
     poll(NULL, 0, 50);
     begin(scope, argv);
     if (strcmp(scope, "strict") == 0) {
-        /* What allocates could not do so any more. */
-        for (volatile long i = 0; i < 300000000; i++) /* the processor's clock is out of reach, too */
+        /* Functions that allocate would fail from here on. */
+        for (volatile long i = 0; i < 300000000; i++) /* clock_gettime is not allowed */
             ;
         say("done\n");
         syscall(SYS_exit, 5);

@@ -1,6 +1,6 @@
 /*
- * crowd.c - crowd THREADS: each allocates and frees from some twenty places, then waits; printed is what the process
- * has resident then, in KiB.
+ * crowd.c - crowd THREADS: each thread allocates and frees at some twenty call sites, then waits. Prints the resident
+ * memory of the process in KiB.
  */
 #include <pthread.h>
 #include <stdio.h>

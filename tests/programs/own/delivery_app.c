@@ -1,16 +1,16 @@
 /*
- * delivery_app.c - an app that links libmire and is told what to do: settings as arguments, then a line at a time.
+ * delivery_app.c - an app that links libmire and takes commands: settings as arguments, then one command a line.
  *
  *     delivery_app app=NAME url=URL key=KEY store=DIR [first=MS] [limit=MS] [daily=BYTES] [consent=1] [ca=FILE]
  *                  [pins=PINS] [filter=WORD] [transport=STATUS] [heap=1]
  *
- *     report N      have N reports made; answers when their stacks are taken
- *     flush MS      the answer of mire_flush
+ *     report N      make N reports; returns when their stacks are taken
+ *     flush MS      print the result of mire_flush
  *     consent N, network N
- *     clock MS      the app's clock is that much ahead of the system's, from now on
- *     stop          ends it; answers SENT KEPT DROPPED, and with heap=1 the blocks that were asked for and not freed
+ *     clock MS      set the app's clock ahead of the system's, from now on
+ *     stop          end; prints SENT KEPT DROPPED, and with heap=1 the number of blocks not freed
  *
- * Each line is answered with one. The log goes to standard error.
+ * Each command prints one line. The log goes to standard error.
  */
 #include <mire/delivery.h>
 
@@ -39,14 +39,14 @@ static uint64_t clock_ms(void *context)
     return (uint64_t)((long long)now.tv_sec * 1000 + now.tv_nsec / 1000000 + atomic_load(&ahead_ms));
 }
 
-/* Drops what has the word in it. */
+/* A filter that drops reports with the word. */
 static int filter(void *word, const char *json, size_t size)
 {
     atomic_fetch_add(&seen, 1);
     return memmem(json, size, word, strlen(word)) != NULL;
 }
 
-/* A transport that answers every POST itself: as the server would, if the status is 202. */
+/* A transport that answers every POST itself; with status 202 like the server. */
 static void answer(void *status, const mire_request *request, mire_response *response)
 {
     response->status = atoi(status);
@@ -119,7 +119,7 @@ static enum mire_err start(char **argv)
     mire_options_set_channel(options, "internal");
     mire_options_set_server(options, setting(argv, "url"), setting(argv, "key"));
     mire_options_set_store(options, setting(argv, "store"));
-    mire_options_set_threshold_ms(options, 60000); /* what waits for its input here does not hang */
+    mire_options_set_threshold_ms(options, 60000); /* a wait for input is no hang */
     mire_options_set_log(options, print_log, NULL);
     mire_options_set_retry_ms(options, (uint32_t)number(argv, "first", 20), (uint32_t)number(argv, "limit", 200));
     mire_options_set_daily_bytes(options, (uint32_t)number(argv, "daily", 0));
@@ -130,7 +130,7 @@ static enum mire_err start(char **argv)
     return err;
 }
 
-/* Until the library has time for it. */
+/* Retries until the library has time. */
 static const char *report(long count)
 {
     enum mire_err err = MIRE_OK;

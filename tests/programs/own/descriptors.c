@@ -1,8 +1,8 @@
 /*
- * descriptors.c - a program that knows which numbers its descriptors have to have. It ends with 0 if they had them,
- * else says on its standard error what was wrong.
+ * descriptors.c - a program that checks the numbers of its descriptors. It ends with 0 if they were right, and
+ * otherwise prints the difference to standard error.
  *
- *   lowest US          after US microseconds: close all, then three descriptors are 0, 1 and 2 and stay what they are
+ *   lowest US          after US microseconds: close all, then three descriptors are 0, 1 and 2 and stay unchanged
  *   steady MS [N]      for MS milliseconds one thread opens, duplicates and closes, while the first hangs and allocates
  *   fork MS            the same in a forked child, whose thread runs before its first wait
  *   close MS           a thread closes all numbers from 3 to 1023, again and again, while the first hangs and allocates
@@ -33,7 +33,7 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* In a file of its own: standard error may be closed. */
+/* Writes to a file too, since standard error may be closed. */
 static void fail(const char *what, long got, long wanted)
 {
     char text[128];
@@ -55,7 +55,7 @@ static void expect(const char *what, long got, long wanted)
 static void *(*new_code)(void);
 static size_t (*new_code_ends)(void *);
 
-/* Work that is a hang, and new code and memory for the monitor. */
+/* A hang, with new code and memory for the monitor. */
 static void hang(long ms)
 {
     long end = now_ms() + ms;
@@ -121,7 +121,7 @@ static int run_beside(void *(*beside)(void *), long ms)
     }
     poll(NULL, 0, 5);
     printf("%ld rounds\n", atomic_load(&rounds));
-    return 0; /* the thread goes on until the process has ended */
+    return 0; /* the thread runs until the process ends */
 }
 
 static int wait_for(pid_t child)
@@ -164,7 +164,7 @@ static int ends_at_once(int times)
 
         expect("pipe", pipe(pair), 0);
         child = fork();
-        if (child == 0) { /* starts anew at this wait, and has no copy of the writer's end after it was closed */
+        if (child == 0) { /* its monitor restarts at this wait, without a copy of the closed writing end */
             poll(NULL, 0, i % 3);
             close(pair[1]);
             expect("read at the end", read(pair[0], &byte, 1), 0);

@@ -1,6 +1,6 @@
 /*
- * ends.c - a program that hangs and ends in the middle of it, in a way of its choice. Knows nothing of Mire, or is
- * linked with libmire (WITH_MIRE), with its store in $MIRE_STORE.
+ * ends.c - a program that ends during a hang, in one of several ways. It does not use Mire, or is linked with libmire
+ * (WITH_MIRE), with its store in $MIRE_STORE.
  *
  *     ends WAY MS [THREADS]
  *
@@ -8,8 +8,8 @@
  *   exit, _exit, kill   a signal handler on the computing thread calls it (kill: SIGKILL)
  *   thread              another thread calls exit
  *   exec                the handler executes `ends none 0`
- *   none                it comes back to its loop, waits once more and returns from main
- * THREADS others wait in loops of their own meanwhile.
+ *   none                the loop is reached again, waits once more, and main returns
+ * Meanwhile THREADS other threads wait in loops of their own.
  */
 #include <poll.h>
 #include <pthread.h>

@@ -3,15 +3,15 @@
  *
  *     heap_app threads N     N threads live at once, each holding blocks
  *     heap_app storm N       N forked children and grandchildren, while other threads allocate
- *     heap_app handlers MS   signal handlers allocate and map, whatever they interrupt
- *     heap_app steady N      N million operations of a day like any other: blocks, mappings, threads, modules
+ *     heap_app handlers MS   signal handlers allocate and map at arbitrary points
+ *     heap_app steady N      N million operations of ordinary use: blocks, mappings, threads, modules
  *     heap_app many N        N blocks from some hundred stacks
  *     heap_app modules N     N times $MIRE_TEST_MODULE is loaded, allocates, and is unloaded
- *     heap_app mixed SEED    blocks of all sizes, of which half are given back, from stacks that have many and
- *                            stacks that have few; the same for one SEED
- *     heap_app plain N       as `many`, but ends well, saying so
+ *     heap_app mixed SEED    blocks of all sizes, half of them freed, from stacks with many blocks and stacks with
+ *                            few; the same for one SEED
+ *     heap_app plain N       as `many`, but ends normally, and prints a line
  *
- * Prints "held COUNT BYTES", all allocated by hold() and nothing else by it, then dies of SIGKILL.
+ * Prints "held COUNT BYTES" for all blocks that hold() allocated, then dies of SIGKILL.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ static _Atomic int stop;
 
 void *hold(size_t size);
 
-/* Every block that is to be found is allocated here. */
+/* Allocates every block that must be found. */
 __attribute__((noinline)) void *hold(size_t size)
 {
     void *volatile block = malloc(size);
@@ -159,7 +159,7 @@ static void storm(uint32_t count)
 
 /* ---- handlers ---- */
 
-static _Atomic int safe; /* the interrupted code is not within the allocator itself */
+static _Atomic int safe; /* true: the allocator was not interrupted */
 
 static void handle(int number)
 {
@@ -214,7 +214,7 @@ __attribute__((noinline)) static void *deeper(size_t size, uint32_t path)
     return block;
 }
 
-/* As many stacks as there are paths. */
+/* One stack for each path. */
 __attribute__((noinline)) static void *deep(size_t size, uint32_t path)
 {
     void *volatile block;
@@ -260,7 +260,7 @@ static void *short_life(void *argument)
     return NULL;
 }
 
-/* What an app does all day: most blocks die young, some live long, now and then something larger comes and goes. */
+/* Ordinary use: most blocks are short-lived, some live long, and some are large. */
 static void steady(uint32_t millions)
 {
     static struct {

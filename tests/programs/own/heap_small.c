@@ -1,4 +1,4 @@
-/* heap_small.c - blocks of known sizes from known functions, in main, a thread and a handler; then killed by itself. */
+/* heap_small.c - allocates known sizes in known functions: in main, in a thread and in a handler. Then kills itself. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ int main(void)
         free(block);
     }
     if (fork() == 0) {
-        outer(1000030); /* the child's own */
+        outer(1000030); /* the child's own block */
         _exit(0);
     }
     kill(getpid(), SIGKILL);

@@ -1,5 +1,5 @@
 /*
- * kinds_app.c - an app that links libmire and, while its loop idles or turns quickly, does one thing too much:
+ * kinds_app.c - an app that links libmire and causes one kind of event while its loop idles or turns quickly:
  *
  *     kinds_app WHAT MS STORE [NAME=VALUE ...]       settings by mire_options_set_number
  *
@@ -7,9 +7,9 @@
  *     write    a worker writes, in planted_write     hang     the main thread computes, in planted_spin
  *     read     a worker reads from the disk, in planted_read
  *     capture  mire_capture("noticed"), mire_test(), in planted_call
- *     frames   ticks some 60 frames a second, every fourth of which takes 120 ms, in planted_draw
- *     again    hangs twice for 600 ms in planted_spin; with MS 0 it says so, and hangs there for ever
- *     scene    the same in the scene "scroll"        smooth   none is late
+ *     frames   ticks some 60 frames a second; every fourth takes 120 ms, in planted_draw
+ *     again    hangs twice for 600 ms in planted_spin; with MS 0 prints a line, and hangs there for ever
+ *     scene    as frames, in the scene "scroll"      smooth   as frames, with none late
  */
 #include <mire/mire.h>
 
@@ -36,7 +36,7 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Not inlined: the functions that reports must name. */
+/* Not inlined: reports must name these functions. */
 __attribute__((noinline)) static void planted_spin(void)
 {
     for (int i = 0; i < 100000; i++)
@@ -57,7 +57,7 @@ __attribute__((noinline)) static void planted_read(int fd)
 {
     static char block[1 << 16];
 
-    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); /* so that it comes from the disk again */
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); /* forces the next read to the disk */
     for (off_t at = 0; pread(fd, block, sizeof(block), at) > 0; at += (off_t)sizeof(block))
         spun++;
 }
@@ -98,7 +98,7 @@ static void *write_file(void *argument)
     unlink(path);
     while (file && !ended) {
         planted_write(file);
-        if (ftell(file) > 8 << 20) { /* given up before most of it has reached the disk */
+        if (ftell(file) > 8 << 20) { /* truncated before most of it is written to the disk */
             rewind(file);
             if (ftruncate(fd, 0) != 0)
                 break;

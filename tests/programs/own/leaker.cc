@@ -1,10 +1,10 @@
 /*
- * leaker.cc - a photo viewer in C++ that forgets what it decodes, until the kernel ends it.
+ * leaker.cc - a photo viewer in C++ that leaks its decoded pictures, until the kernel kills it.
  *
- *     leaker MB     gives up, with status 3, when it holds so much
+ *     leaker MB     ends with status 3 when it holds so much
  *
- * A scene (browse_album) decodes pictures (decode_picture), which are kept in a container for good; it also keeps names
- * and journals, in small amounts or not for long. The leak to be named is decode_picture's.
+ * A scene (browse_album) decodes pictures (decode_picture) and keeps them in a container for good. It also keeps names
+ * and journals, which are small or short-lived. The leak to be found is decode_picture's.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +21,7 @@ typedef std::vector<unsigned char> picture;
 static std::vector<picture> cache;
 static std::map<int, std::string> names;
 
-/* The picture's bytes come from a container, whose frames are nobody's fault. */
+/* The picture's bytes come from a container, whose frames must not be blamed. */
 extern "C" NOINLINE void decode_picture(int number)
 {
     picture decoded(60000 + number % 7 * 9000);

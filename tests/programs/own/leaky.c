@@ -1,5 +1,5 @@
 /*
- * leaky.c - a library that a program of another language calls, and that never gives back what it takes.
+ * leaky.c - a library for a program in another language; it never frees its blocks.
  */
 #include <stdlib.h>
 #include <string.h>

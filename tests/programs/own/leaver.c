@@ -1,7 +1,7 @@
 /*
- * leaver.c - a program whose first thread leaves before its last: leaver exit|cancel|raw|strict MILLISECONDS [STORE]
+ * leaver.c - a program whose first thread ends before the last one: leaver exit|cancel|raw|strict MILLISECONDS [STORE]
  *
- * Its other thread says "alone" and sleeps. Built with WITH_MIRE it starts libmire itself.
+ * The other thread prints "alone" and sleeps. Built with WITH_MIRE the program starts libmire itself.
  */
 #include <linux/seccomp.h>
 #include <poll.h>

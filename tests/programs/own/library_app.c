@@ -1,5 +1,5 @@
 /*
- * library_app.c - an app that links libmire: starts it, hangs for 800 ms, flushes, says what the calls answered.
+ * library_app.c - an app that links libmire: starts it, hangs for 800 ms, flushes, and prints the results of the calls.
  *
  *     library_app URL KEY STORE
  */
@@ -15,7 +15,7 @@ static void print_log(void *context, enum mire_log_level level, const char *text
     fprintf(stderr, "%d %s\n", (int)level, text);
 }
 
-/* Computes for 800 ms: a sleep in a call of main's own, whose loop this is, would be a wait of the loop's. */
+/* Computes for 800 ms. A sleep called by main, which contains the loop, would count as the loop's wait. */
 static __attribute__((noinline)) void hang(void)
 {
     struct timespec now;
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     mire_options_free(options);
     poll(NULL, 0, 20);
     hang();
-    poll(NULL, 0, 0); /* the hang is over; its report is still to be made */
+    poll(NULL, 0, 0); /* the hang ends here; its report comes later */
     printf("flush %s\n", mire_err_name(mire_flush(10000)));
     printf("stop %s\n", mire_err_name(mire_stop(NULL)));
     return 0;

@@ -1,10 +1,10 @@
 /*
  * locked.c - locks its memory, as time daemons and databases do, and goes on.
  *
- *     locked FLAGS LIMIT_KIB MORE_KIB    FLAGS of mlockall: c what is mapped, f what will be, o when it is touched;
- *                                        LIMIT_KIB of RLIMIT_MEMLOCK, -1: none; then so much is allocated, twice
+ *     locked FLAGS LIMIT_KIB MORE_KIB    FLAGS of mlockall: c current mappings, f future ones, o when touched;
+ *                                        LIMIT_KIB of RLIMIT_MEMLOCK, -1: none; then MORE_KIB are allocated, twice
  *
- * Prints what came of each call, and VmLck and VmRSS in KiB.
+ * Prints the result of each call, and VmLck and VmRSS in KiB.
  */
 #include <errno.h>
 #include <poll.h>

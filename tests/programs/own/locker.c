@@ -1,6 +1,6 @@
 /*
- * locker.c - a program whose main thread waits for a mutex that the thread "journal" holds for a while, and whose
- * threads "encoder-1" and "encoder-2" compute from then on: locker HOLD_MS COMPUTE_MS
+ * locker.c - a program whose main thread waits for a mutex that the thread "journal" holds for a while. The threads
+ * "encoder-1" and "encoder-2" compute meanwhile: locker HOLD_MS COMPUTE_MS
  */
 #include <poll.h>
 #include <pthread.h>
@@ -37,7 +37,7 @@ __attribute__((noinline)) void save_document(void)
 {
     pthread_mutex_lock(&document);
     pthread_mutex_unlock(&document);
-    atomic_store(&held, 0); /* nothing may stand in place of this frame */
+    atomic_store(&held, 0); /* prevents a tail call */
 }
 
 __attribute__((noinline)) uint32_t encode_block(uint32_t seed)

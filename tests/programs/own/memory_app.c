@@ -1,19 +1,19 @@
 /*
  * memory_app.c - an app that uses libmire and holds memory: memory_app STORE WHAT [URL KEY], where WHAT is
  *
- *     demand     reports itself twice; between the two it lets go of half, and takes more
- *     footprint  grows beyond the footprint that MIRE_SETTINGS' kind of number says
- *     baseline   lives on and is well
- *     churn      four threads allocate and free all the time, while it is reported five times
- *     modes      changes the mode while blocks come and go, on two threads; reports itself twice
- *     pool       hands out blocks of its own, and makes blocks in scopes; reports itself
- *     well       holds 40 MiB that it needs, a little of all else, and is well; sends what it said
- *     leak       as well, and beside that 34 MiB that it does not need; says so, and sends it
- *     reserve    maps 512 MiB, of which it uses 32; then grows a little until somebody kills it
- *     grow       grows until somebody kills it
- *     start      only starts, so that earlier runs are reported, and waits until they are
+ *     demand     makes two reports of itself; in between it frees half, and allocates more
+ *     footprint  grows beyond the footprint in MIRE_SETTINGS
+ *     baseline   goes on, healthy
+ *     churn      four threads allocate and free all the time, during five reports
+ *     modes      changes the mode while two threads allocate and free; makes two reports of itself
+ *     pool       hands out blocks of its own, and makes blocks in scopes; makes a report of itself
+ *     well       holds 40 MiB that it needs, a little of all kinds, and is healthy; sends the reports
+ *     leak       as well, and 34 MiB that it does not need; makes and sends a report
+ *     reserve    maps 512 MiB and uses 32 of them; then grows a little until it is killed
+ *     grow       grows until it is killed
+ *     start      only starts, so that earlier runs are reported, and waits for their reports
  *
- * Its functions are named after what they hold, for reports to be recognised by.
+ * The names of its functions say what they hold, so that reports can be checked.
  */
 #define _GNU_SOURCE /* dirent64 */
 #include <mire/memory.h>
@@ -42,7 +42,7 @@ void hold_tiles(void);
 
 static void *held[100000];
 static size_t held_count;
-static char sealed[4096]; /* folder of reports in the store */
+static char sealed[4096]; /* folder of the reports in the store */
 
 static void *hold(void *block, size_t size)
 {
@@ -68,7 +68,7 @@ __attribute__((noinline)) void hold_tiles(void)
         mire_memory_tag(load_map(640), "MapTile");
 }
 
-/* Work that uses the processor, so that the process is looked at, and waits as a loop does. */
+/* Compute, so that the process is examined, and wait as a loop does. */
 static void turn(int ms)
 {
     volatile double work = 0;
@@ -79,7 +79,7 @@ static void turn(int ms)
     poll(NULL, 0, 10);
 }
 
-/* How many reports lie in the store. The C library's opendir would allocate, and be counted by the reports. */
+/* The number of reports in the store. The C library's opendir would allocate, and the reports would count that. */
 static size_t count_sealed(void)
 {
     static _Alignas(uint64_t) char entries[32 * KIB];
@@ -99,7 +99,7 @@ static size_t count_sealed(void)
     return found;
 }
 
-/* Until so many reports lie in the store; they are not sent. */
+/* Wait for so many reports in the store; they are not sent. */
 static void wait_for(size_t count)
 {
     do
@@ -107,7 +107,7 @@ static void wait_for(size_t count)
     while (count_sealed() < count);
 }
 
-/* Ask for a report; the last one may be sealed and not quite done with. */
+/* Ask for a report. The last one may be sealed and not finished. */
 static int ask(const char *name)
 {
     enum mire_err err;
@@ -194,12 +194,12 @@ static int churn(void)
     return 0;
 }
 
-/* Some in sampled mode, with much left until a sample, and then in exact mode. */
+/* Some blocks in sampled mode, far from the next sample, then some in exact mode. */
 static pthread_barrier_t turns;
 
 static void *draw_in_turns(void *none)
 {
-    static void *volatile drawn[90]; /* held to the end */
+    static void *volatile drawn[90]; /* kept to the end */
     size_t count = 0;
 
     for (int i = 0; i < 10; i++)
@@ -265,7 +265,7 @@ static int modes(void)
     return 0;
 }
 
-/* An allocator of the app's own: the stack of what it hands out ends here. */
+/* An allocator of the app: the stack of its blocks ends here. */
 __attribute__((noinline)) static void *hand_out(char *at, size_t size)
 {
     mire_alloc_hook(at, size);
@@ -303,7 +303,7 @@ static int pool(void)
     return 0;
 }
 
-/* What it draws is by far the most of what it holds, and is right. */
+/* Most of its memory, legitimately. */
 static void draw(void)
 {
     for (int i = 0; i < 1000; i++)
@@ -379,7 +379,7 @@ int main(int argc, char **argv)
     mire_options_set_number(options, "baseline_ms", is_measured ? 500 : 0);
     if (argc == 5) {
         mire_options_set_server(options, argv[3], argv[4]);
-        mire_options_set_channel(options, "internal"); /* all of them send */
+        mire_options_set_channel(options, "internal"); /* the rollout lets all of it send */
     }
     mire_set_foreground(1);
     if (mire_start(options) != MIRE_OK)

@@ -1,10 +1,10 @@
 /*
- * object_app.c - a program that makes GObjects: 300 tiles, of which it lets go of 100, 40 layers, 20 of GIO's files.
+ * object_app.c - a program that makes GObjects: 300 tiles, of which it releases 100, 40 layers, and 20 GFiles.
  *
- *     object_app STORE    with libmire: reports itself once, named "objects"
- *     object_plain        built without it
+ *     object_app STORE    with libmire: makes one report of itself, named "objects"
+ *     object_plain        built without libmire
  *
- * A tile has private data, which lies in front of the instance; a layer has none.
+ * A tile has private data, which precedes the instance in memory; a layer has none.
  */
 #include <gio/gio.h>
 
@@ -51,7 +51,7 @@ typedef struct {
 } TestLayerClass;
 G_DEFINE_TYPE(TestLayer, test_layer, G_TYPE_OBJECT)
 
-/* An object that makes another while it is being made. */
+/* An object whose initialization makes another object. */
 static void test_layer_init(TestLayer *layer)
 {
     layer->shown = g_object_new(test_tile_get_type(), NULL);
@@ -76,7 +76,7 @@ static void make_objects(void)
         held[i] = i % 2 ? g_object_new(test_tile_get_type(), NULL)
                         : g_object_new_with_properties(test_tile_get_type(), 0, NULL, NULL);
     for (int i = 260; i < 300; i++)
-        held[i] = g_object_new(test_layer_get_type(), NULL); /* with 40 tiles */
+        held[i] = g_object_new(test_layer_get_type(), NULL); /* and 40 tiles */
     for (int i = 300; i < 320; i++)
         held[i] = g_file_new_for_path("/tmp/nothing");
     for (int i = 0; i < 100; i++)

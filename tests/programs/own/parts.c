@@ -1,7 +1,7 @@
 /*
- * parts.c - a program whose one busy turn no sample explains whole. parts spread: main calls 20 functions, each for a
- * while. parts deaf: most of the turn the thread blocks every signal by the kernel's own call, so that no stack can be
- * had. Each part takes 100 ms of processor time.
+ * parts.c - a program with one busy turn that no single sample explains. parts spread: main calls 20 functions in turn.
+ * parts deaf: for most of the turn the thread blocks every signal by a direct system call, so that no stack can be
+ * taken. Each part takes 100 ms of processor time.
  */
 #include <poll.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ void burn(int ms)
     } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
 }
 
-/* What is called last is no tail of its caller: the sink is written behind it. */
+/* The write to the sink after the call prevents a tail call. */
 #define PART(name)                            \
     void name(void);                          \
     __attribute__((noinline)) void name(void) \

@@ -1,6 +1,6 @@
 /*
- * rights.c - a program with one thread that changes what it may do, and hangs in between: each letter of argv[1] is a
- * step. It ends with 0, or with 9 where a step was refused; what the kernel said is printed.
+ * rights.c - a program with one thread that changes its rights, and hangs in between. Each letter of argv[1] is a step.
+ * It ends with 0, or with 9 if a step was refused; it prints the kernel's error.
  *
  *   p  wait 50 ms                     1, 2, 3  compute for argv[3] ms, in step_1, step_2, step_3    z  sleep that long
  *   u  give up root for good          e, E     change the effective user, and back              g  change groups alone
@@ -8,7 +8,7 @@
  *   r  give up root by syscall()      b        drop all capabilities by capset
  *   n  a new user namespace           s        join that of a child     m  join the mount namespace it is in
  *   f  go on in a child, and wait for it       K  end by SIGKILL       F  fill the disk at argv[2]
- *   w  wait until libmire's log says something more
+ *   w  wait for another line of libmire's log
  *
  * Built with WITH_MIRE it links libmire: argv[4] is its store, argv[5] and argv[6] are the server and its key, argv[7]
  * is the app's name.
@@ -38,7 +38,7 @@
 #define PATIENCE 400 /* waits of 50 ms */
 
 static double work_s;
-static _Atomic unsigned lines; /* of libmire's log */
+static _Atomic unsigned lines; /* lines of libmire's log */
 
 int capset(struct __user_cap_header_struct *header, const struct __user_cap_data_struct *data);
 

@@ -1,6 +1,6 @@
 /*
- * rollout_app.c - an app that links libmire: starts it, waits in its loop for a line on standard input, hangs for
- * 800 ms, waits a little more, gives its reports FLUSH_MS to be sent, and prints the calls' results.
+ * rollout_app.c - an app that links libmire: starts it, waits in its loop for a line on standard input, hangs for 800
+ * ms, waits a little more, allows FLUSH_MS for sending its reports, and prints the results of the calls.
  *
  *     rollout_app URL KEY STORE CHANNEL FLUSH_MS
  *
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Computes for 800 ms: a sleep in a call of main's own, whose loop this is, would be a wait of the loop's. */
+/* Computes for 800 ms. A sleep called by main, which contains the loop, would count as the loop's wait. */
 static __attribute__((noinline)) void hang(void)
 {
     struct timespec now;

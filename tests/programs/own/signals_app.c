@@ -1,6 +1,6 @@
 /*
- * signals_app.c - what programs do with signals: SIGURG as servers do, every signal as programs with a thread for
- * signals do. It hangs three times, in tick1 to tick3, and says what it saw that was not its own doing.
+ * signals_app.c - uses signals as real programs do: SIGURG like servers, every signal like programs with a signal
+ * thread. It hangs three times, in tick1 to tick3, and prints signals and interruptions that it did not cause.
  *
  *     signals_app handler | blocked | descriptor | ignored | restored | every | kernel | late | cancel
  */
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HANG_S 0.45 /* of processor time: what a busy machine keeps from it is excused */
+#define HANG_S 0.45 /* processor time, so that a busy machine does not shorten the hang */
 
 static volatile int handled, cut;
 static volatile double sum;
@@ -35,7 +35,7 @@ static void count(int signal)
     handled++;
 }
 
-/* Mostly it computes; it also naps for as short as it can, so that it comes to a wait just as it is asked. */
+/* Mostly computes; also naps as briefly as possible, so that a sample may arrive at the start of a wait. */
 static void work(void)
 {
     const struct timespec nap = {0, 1000};
@@ -49,7 +49,7 @@ static void work(void)
     }
 }
 
-/* By one call that is come back to: what a loop does, in which a nap deeper down is no wait. */
+/* Waits by one repeated call, as a loop does; a nap in a deeper frame is then no wait of the loop. */
 static __attribute__((noinline)) void idle(void)
 {
     for (int i = 0; i < 5; i++)

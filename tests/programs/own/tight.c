@@ -1,11 +1,11 @@
 /*
- * tight.c - allocates, maps and waits on stacks with hardly any room left: of threads with the least stack there may
- * be, and of coroutines with stacks of their own.
+ * tight.c - allocates, maps and waits on stacks with hardly any room left: of threads with the smallest possible stack,
+ * and of coroutines with stacks of their own.
  *
  *     tight t|c WHAT LEAVE    t threads, c coroutines; WHAT: m malloc, b a large block, a realloc, p mmap, d poll, n a
  *                             call from new code, on a stack of which LEAVE bytes are left
  *
- * Ends with 0. A stack that does not suffice is SIGSEGV: a page that may not be touched lies below each.
+ * Ends with 0. An overflow is SIGSEGV: an inaccessible page lies below each stack.
  */
 #include <poll.h>
 #include <limits.h>
@@ -59,7 +59,7 @@ __attribute__((noinline)) static void work(void)
     }
 }
 
-/* A copy of some code, which calls what it is given. Nothing is known of it before. */
+/* New code at an unknown address, which calls its argument. */
 static void (*make_code(void))(void (*)(void))
 {
 #if defined(__x86_64__)
@@ -90,7 +90,7 @@ static void allocate(void)
     free(block);
 }
 
-/* Calls from many places, so that the stack is another each time. */
+/* Many call sites, so that each stack is another one. */
 #define CALL(n)                                               \
     __attribute__((noinline)) static void call_##n(int depth) \
     {                                                         \
@@ -118,7 +118,7 @@ __attribute__((noinline)) static void calls(void)
     }
 }
 
-/* With `leave` bytes of the stack that begins at `low` left. */
+/* Call with `leave` bytes left on the stack that begins at `low`. */
 __attribute__((noinline)) static void squeeze(const char *low)
 {
     size_t left = (size_t)((const char *)__builtin_frame_address(0) - low);
@@ -190,10 +190,10 @@ int main(int count, char **arguments)
         return 2;
     what = arguments[2][0];
     leave = (size_t)atol(arguments[3]);
-    poll(NULL, 0, 20); /* it is watched from here on */
+    poll(NULL, 0, 20); /* the watch begins here */
     for (int i = 0; i < 3; i++) {
         if (what == 'n')
-            new_code = make_code(); /* the pages of the last round stay: other addresses each time */
+            new_code = make_code(); /* earlier pages stay mapped: new addresses each time */
         *arguments[1] == 't' ? threads() : coroutines();
     }
     poll(NULL, 0, 20);

@@ -1,10 +1,10 @@
 /*
- * victim.c - a program with a loop that hangs once, as it is told: victim LOOP HANG [threads].
+ * victim.c - a program with a loop that hangs once, in a chosen way: victim LOOP HANG [threads].
  *
  *     LOOP  poll ppoll epoll select pselect sigwait
  *     HANG  cpu sleep lock read deaf
  *
- * The hang lasts 700 ms. Prints how long it really took, in ms.
+ * The hang lasts 700 ms. Prints its real length in ms.
  */
 #define _GNU_SOURCE
 #include <poll.h>

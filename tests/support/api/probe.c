@@ -1,12 +1,12 @@
 /*
- * probe.c - asks the API's handlers directly, without a socket, on a database of a PostgreSQL of its own.
+ * probe.c - calls the API's handlers directly, without a socket, on a database of a PostgreSQL server of its own.
  *
- *   stdout  first the database's connection string; then for each question the status, the headers and the body,
+ *   stdout  first the database's connection string; then for each request the status, the headers and the body,
  *           as "STATUS LENGTH\n", "Name: value\n"..., "\n", LENGTH bytes
- *   stdin   one question a line: a request target, then header lines' "Name: value" after tabs. A line that begins
- *           with "POST " is one; its last field is the body
+ *   stdin   one request a line: a request target, then header lines "Name: value" after tabs. "POST " in front of the
+ *           target makes it a POST, whose last field is the body
  *
- *   api_probe NOW_US WEB_DIR     the clock stands still at NOW_US
+ *   api_probe NOW_US WEB_DIR     the clock is fixed at NOW_US
  */
 #include "api/api.h"
 #include "pg/pg.h"

@@ -1,4 +1,4 @@
-/* consumer.c - an app that knows only the installed libmire; C and C++ alike. Ends with 0 when it was watched. */
+/* app.c - an app built against the installed libmire alone; C and C++ alike. Ends with 0 if it was watched. */
 #include <mire/mire.h>
 
 #include <stdio.h>

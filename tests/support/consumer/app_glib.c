@@ -1,5 +1,4 @@
-/* app_glib.c - an app on GLib that knows only the installed libmire; C and C++ alike. Ends with 0 when it was watched.
- */
+/* app_glib.c - a GLib app built against the installed libmire alone; C and C++ alike. Ends with 0 if it was watched. */
 #include <mire/glib.h>
 
 #include <stdio.h>

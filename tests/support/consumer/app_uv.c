@@ -1,5 +1,4 @@
-/* app_uv.c - an app on libuv that knows only the installed libmire; C and C++ alike. Ends with 0 when it was watched.
- */
+/* app_uv.c - a libuv app built against the installed libmire alone; C and C++ alike. Ends with 0 if it was watched. */
 #include <mire/uv.h>
 
 #include <stdio.h>

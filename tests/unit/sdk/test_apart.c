@@ -1,4 +1,4 @@
-/* test_apart.c - file work on a thread of the program's, in a descriptor table of ours. */
+/* test_apart.c - file work on a thread of the program, in a descriptor table of its own. */
 #include "platform/apart.h"
 #include "platform/platform.h"
 
@@ -84,7 +84,7 @@ static void work_has_descriptors_of_its_own(void **state)
     assert_true(fcntl(0, F_GETFD) >= 0);
     close(before);
     close(after);
-    if (!errand.apart) { /* an emulator, or a sandbox, that makes no such thread */
+    if (!errand.apart) { /* an emulator or a sandbox without such threads */
         print_message("runs on the calling thread here\n");
         return;
     }

@@ -1,4 +1,4 @@
-/* test_asking.c - pings as a lane sees them: posts, answers, and the end of asking. */
+/* test_asking.c - pings of a lane: posts, answers, and the end of asking. */
 #include "capture/asking.h"
 #include "platform/platform.h"
 
@@ -43,7 +43,7 @@ static int fresh(void **state)
     return 0;
 }
 
-/* A look after_ms later. The instant of a post is the real clock's: time must not run ahead of it. */
+/* A look after_ms later. Posts are stamped by the real clock, so simulated time must not run ahead of it. */
 static struct loop_response look(unsigned after_ms)
 {
     struct loop_response response;
@@ -149,7 +149,7 @@ static void the_end_of_asking_ends_the_wait(void **state)
     assert_int_equal(response.waiting_ns, 0);
     assert_true(response.next_ns == UINT64_MAX);
     mire__asking_start(&number, LANE, take, &queue,
-                       500); /* another one: what was queued before is not answered any more */
+                       500); /* another token: an answer to the earlier one does not count */
     mire__asking_as_answer(queue.token);
     look(5000);
     assert_int_equal(queue.calls, 2);

@@ -1,4 +1,4 @@
-/* Blackboxes: whose owner lives, was killed, or forked. */
+/* Blackboxes whose owner lives, was killed, or forked. */
 #include "store/store.h"
 
 #include "support/scratch.h"
@@ -34,7 +34,7 @@ static bool keep_boxes(void *context, void *memory, size_t size, uint64_t writte
     return false;
 }
 
-/* A child that makes a box, writes into it, says so, and waits to be killed. */
+/* A child that makes a box, writes to it, signals readiness, and waits to be killed. */
 static pid_t box_owner(const char *dir)
 {
     int ready[2];

@@ -1,4 +1,4 @@
-/* test_capture.c - what makes a hang and what does not. Each scene plays in a child process of its own. */
+/* test_capture.c - which turns are hangs. Each scene runs in a child process. */
 #include "capture/capture.h"
 #include "gate/gate.h"
 #include "gate/hooks.h"
@@ -160,7 +160,7 @@ static bool scene_a_stopped_process_is_no_hang(void)
     return ok && hang_count == 0;
 }
 
-/* On the check thread, after it has slept and before it looks at the turn that is to be blamed. */
+/* On the check thread, after its sleep and before its look at the turn in question. */
 static void be_stopped_awake(void *context)
 {
     static int left = 3; /* each costs two seconds */
@@ -175,7 +175,7 @@ static bool scene_a_stop_between_two_sleeps_is_no_hang(void)
     on_turning = be_stopped_awake;
     bool ok = start_watch(1200);
 
-    for (int turn = 0; turn < 7; turn++) { /* a look falls into every one's work */
+    for (int turn = 0; turn < 7; turn++) { /* a look falls into the work of each turn */
         mire__hook_poll(NULL, 0, 1);
         for (int part = 0; part < 10; part++)
             spin_ms(20);

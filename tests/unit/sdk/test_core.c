@@ -1,6 +1,6 @@
 /*
- * The public calls: every code they return, options and environment, and what a start, a stop, an exit, a kill and a
- * fork leave in the store.
+ * The public functions: every result code, options and environment, and the store after a start, a stop, an exit, a
+ * kill and a fork.
  */
 #include "mire/mire.h"
 
@@ -334,7 +334,7 @@ static void installation_outside_the_sample_watches_nothing(void **state)
     assert_int_equal(sealed(*state), 0);
 }
 
-/* In a process of its own, so that it can be killed, exit and fork. Returns its wait status. */
+/* In a process of its own, which can be killed, exit and fork. Returns its wait status. */
 static int in_child(const char *dir, void (*act)(void))
 {
     int status;
@@ -397,7 +397,7 @@ static void exit_seals_a_hang_that_goes_on(void **state)
 }
 
 #ifdef __GLIBC__
-/* Of freed small blocks, which the allocator puts together when somebody wants a large one. */
+/* Counts freed small blocks, which the allocator merges when a large one is requested. */
 static struct {
     size_t before;
     bool watched;
@@ -450,7 +450,7 @@ static void exit_leaves_the_session_to_the_next_start_and_the_heap_as_it_is(void
 }
 #endif
 
-/* Starts, says so, and waits for nothing until it is killed. */
+/* Starts, signals readiness, and runs without a wait until it is killed. */
 static void idle_until_killed(const char *dir, int ready)
 {
     if (start(dir) != MIRE_OK)
@@ -462,7 +462,7 @@ static void idle_until_killed(const char *dir, int ready)
     _exit(1);
 }
 
-/* The one record there is. */
+/* The length of the only session record. */
 static double session_s(const char *dir)
 {
     static char text[65536];
@@ -483,7 +483,7 @@ static double session_s(const char *dir)
     return strtod(strchr(at, ':') + 1, NULL) / 1000;
 }
 
-/* Nothing wakes it while it idles, so the kernel has to say when it died. */
+/* An idle process does not write, so the kernel's time of the file shows its death. */
 static void a_killed_process_was_there_until_its_death(void **state)
 {
     static const char told[] = "{\"mire_rollout\":1,\"plugins\":{\"session\":{\"ppm\":1000000}}}";

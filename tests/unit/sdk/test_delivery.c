@@ -1,4 +1,4 @@
-/* What mire/delivery.h takes and refuses, and the calls of it that need no server. */
+/* Arguments that mire/delivery.h accepts and rejects, and its functions that need no server. */
 #include "mire/delivery.h"
 
 #include "base/alloc.h"
@@ -125,7 +125,7 @@ static void *give_consent(void *going)
     return NULL;
 }
 
-/* As a rollout is, that the worker obeys: a moment in which everything is in one thread's hands. */
+/* The worker applies a rollout; for a moment one thread holds everything. */
 static void no_call_says_not_started_while_another_has_effect(void **state)
 {
     mire_options *options = options_at(*state);
@@ -173,7 +173,7 @@ static void stop_says_what_became_of_reports(void **state)
     mire_options_free(options);
 }
 
-/* An app's heap that counts, and has no more after `left` blocks. All of the library's threads use it. */
+/* An app's allocator that counts, and fails after `left` blocks. All threads of the library use it. */
 struct heap {
     _Atomic long blocks, left;
 };

@@ -1,4 +1,4 @@
-/* What a report says of threads, locks and loads; and whom the device blames. */
+/* Threads, locks and loads in a report, and the function that the device blames. */
 #include "report/blame.h"
 #include "report/hot.h"
 #include "report/report.h"
@@ -69,7 +69,7 @@ static void blame_is_on_nobody_when_time_is_spread_from_the_root_on(void **state
     box_sample(box, S(3), 50 * MS, a);
     mire__blame_find(&blame, &box->lanes[0].ring, box, NULL);
     assert_int_equal(blame.share_ppm, 666666);
-    box_sample(box, S(4), 50 * MS, none); /* time nobody can be blamed for is time all the same */
+    box_sample(box, S(4), 50 * MS, none); /* time without anybody to blame counts as time */
     mire__blame_find(&blame, &box->lanes[0].ring, box, NULL);
     assert_int_equal(blame.share_ppm, 0);
     free(box);
@@ -128,7 +128,7 @@ static void blame_is_not_on_main_nor_on_the_loop(void **state)
     free(box);
 }
 
-/* The twin: for every function of every level, add up who stands in it. */
+/* The twin: adds up the time of every function at every level. */
 static void blame_is_equal_to_a_naive_twin(void **state)
 {
     enum { SAMPLES = 60, DEPTH = 6 };
@@ -144,7 +144,7 @@ static void blame_is_equal_to_a_naive_twin(void **state)
         bool on[SAMPLES];
         struct blame blame;
 
-        for (int i = 0; i < SAMPLES; i++) { /* outermost first; a level's functions differ from all others' */
+        for (int i = 0; i < SAMPLES; i++) { /* outermost first; the functions of all levels differ */
             uint32_t frames = 1 + (uint32_t)rand() % DEPTH;
             uint64_t pc[DEPTH + 1] = {0};
 
@@ -314,7 +314,7 @@ static void a_sealed_report_has_told_the_turns(void **state)
     mire__blackbox_count_micro(box, 3000 * MS);
     assert_int_equal(mire__store_open(&store, *state, &none), MIRE_OK);
     assert_int_not_equal(mire__report_seal(store, box, 0, NULL, 1763685100000),
-                         MIRE_OK); /* what is not stored is not told */
+                         MIRE_OK); /* an unstored report reports no stalls */
     mire__store_close(store);
     assert_int_equal(atomic_load(&box->micro.told[0]), 0);
     assert_int_equal(mire__store_open(&store, *state, &caps), MIRE_OK);
@@ -342,7 +342,7 @@ static void report_without_turns_tells_of_none(void **state)
     free(box);
 }
 
-/* What the power of a process of twelve threads leaves: a full ring, and a stack of each of the busiest. */
+/* The largest data of a process with twelve threads: a full ring, and a stack of each of the busiest threads. */
 static void report_of_many_threads_stays_small(void **state)
 {
     struct blackbox *box = box_new();

@@ -1,4 +1,4 @@
-/* test_exits.c - what a watched process leaves as evidence: by the public calls, in children that end for real. */
+/* test_exits.c - the evidence of a watched process: by the public functions, in children that really end. */
 #include "core/facts.h"
 #include "exit/trail.h"
 #include "mire/exit.h"
@@ -19,7 +19,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* The evidence that a child left, before it is judged. */
+/* The evidence of a child, before it is judged. */
 struct left {
     int runs;
     struct evidence evidence;
@@ -148,7 +148,7 @@ static void idle_for_long(const char *dir)
     raise(SIGKILL);
 }
 
-/* Once at its start, and again while that makes it grow. */
+/* One look at the start, and more only while the look itself makes the process grow. */
 static void a_process_that_idles_is_left_alone(void **state)
 {
     int status;
@@ -207,7 +207,7 @@ static void fork_and_wait(const char *dir)
     idle_ms(50);
     child = fork();
     if (child == 0) {
-        idle_ms(100); /* its first wait starts it anew */
+        idle_ms(100); /* its first wait restarts the SDK */
         raise(SIGKILL);
     }
     waitpid(child, &status, 0);

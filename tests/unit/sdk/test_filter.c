@@ -1,4 +1,4 @@
-/* test_filter.c - what a seccomp filter says to our system calls, compared with what the kernel says. */
+/* test_filter.c - the SDK's evaluation of a seccomp filter, compared with the kernel's. */
 #include "platform/filter.h"
 
 #include <errno.h>
@@ -79,8 +79,8 @@ static void what_cannot_be_read_is_the_kernels_to_refuse(void **state)
     assert_false(verdict.readable);
 }
 
-/* What the kernel says to close(-7) under the filter: ALLOW, ERRNO with its number, or KILL. -1: it refuses the filter.
- */
+/* The kernel's result for close(-7) under the filter: ALLOW, ERRNO with its number, or KILL. -1: the filter is
+ * refused. */
 static long ask_kernel(struct sock_filter *program, size_t count)
 {
     const struct sock_fprog given = {(unsigned short)count, program};
@@ -107,7 +107,7 @@ static uint32_t next_random(uint64_t *seed)
     return (uint32_t)(*seed >> 33);
 }
 
-/* Steps that the kernel takes, and some that it may refuse. */
+/* Instructions that the kernel accepts, and some that it may refuse. */
 static void fill(struct sock_filter *program, size_t count, uint64_t *seed)
 {
     static const uint16_t codes[] = {BPF_LD | BPF_W | BPF_ABS,
@@ -155,8 +155,7 @@ static void fill(struct sock_filter *program, size_t count, uint64_t *seed)
     program[count - 1] = (struct sock_filter)ANSWER(REFUSE);
 }
 
-/* close and exit_group are asked for the same answer; only the former is compared, so the latter is let through first.
- */
+/* The filter gives close and exit_group the same result. Only close is compared, so exit_group is allowed first. */
 static void filters_are_run_as_the_kernel_does(void **state)
 {
     const struct filter_call call = {SYS_close, {(uint64_t)-7}};

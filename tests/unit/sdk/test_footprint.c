@@ -1,4 +1,4 @@
-/* test_footprint.c - which cgroup a process is in, what it may use there, and what it holds. */
+/* test_footprint.c - the cgroup of a process, its memory limit, and its footprint. */
 #include "platform/footprint.h"
 #include "support/scratch.h"
 
@@ -75,7 +75,7 @@ static void put(const char *dir, const char *name, const char *text)
     fclose(file);
 }
 
-/* A group in a group; `dir` gets the inner one. */
+/* A cgroup inside another one; `dir` gets the inner one. */
 static struct cgroup groups(const char *scratch, char outer[512])
 {
     struct cgroup cgroup = {.top = (uint32_t)strlen(scratch)};

@@ -1,4 +1,4 @@
-/* test_gate.c - busy and idle. */
+/* test_gate.c - when the gate sees a thread as busy or idle. */
 #include "gate/gate.h"
 #include "gate/hooks.h"
 #include "platform/platform.h"
@@ -252,7 +252,7 @@ static void a_launch_began_before_the_gate(void **state)
     mire__hook_poll(NULL, 0, 0);
     mire__gate_look(&view, 0);
     assert_int_equal(view.begun_turn, view.turn - 2);
-    assert_int_equal(view.ended_turn, view.begun_turn); /* nobody had to ask */
+    assert_int_equal(view.ended_turn, view.begun_turn); /* no thread had to ask */
 }
 
 static void a_turns_begin_is_exact(void **state)
@@ -302,7 +302,7 @@ static void a_wait_left_by_longjmp_does_not_blind_the_gate(void **state)
 {
     (void)state;
     mire__gate_as_wait_begin(MIRE_WAITS_ALL, MIRE_WAIT_LONG,
-                             MIRE_CALL_HERE); /* what longjmp leaves behind: a wait begun and never ended */
+                             MIRE_CALL_HERE); /* longjmp leaves a wait that was begun and never ended */
     mire__gate_as_wait_end(mire__gate_as_wait_begin(MIRE_WAITS_ALL, MIRE_WAIT_LONG, MIRE_CALL_HERE));
     assert_int_equal(turn() & 1, 1);
 }
@@ -328,13 +328,13 @@ static void marks_nest(void **state)
     assert_int_equal(turn() & 1, 0);
 }
 
-/* Every wait of a test is made by this one call; how deep it lies says who makes it. */
+/* Every wait of a test is made at this call site; the stack depth identifies the caller. */
 static __attribute__((noinline)) int wait_here(int timeout_ms)
 {
     return mire__hook_poll(NULL, 0, timeout_ms);
 }
 
-/* The same from `depth` frames further in. */
+/* The same with `depth` more frames. */
 static __attribute__((noinline)) int wait_deeper(int depth, int timeout_ms)
 {
     volatile char frame[64];
@@ -436,7 +436,7 @@ static void a_question_that_is_answered_at_once_ends_no_work(void **state)
     close(ends[1]);
 }
 
-/* select's sets and time are the call's own, whether it had to ask first or not. */
+/* select's sets and timeout are passed unchanged, also after an extra look. */
 static __attribute__((noinline)) void select_deeper(int fd, bool is_there)
 {
     struct timeval timeout = {0, 10000};
@@ -553,7 +553,7 @@ static void the_first_answer_ends_the_launch_of_a_loop_that_nothing_else_tells_o
     (void)state;
     struct gate_view view;
 
-    mire__gate_as_answered(); /* waits may still tell */
+    mire__gate_as_answered(); /* no effect: the loop's waits still count */
     assert_int_equal(turn() & 1, 1);
     mire__gate_as_set_waits(MIRE_WAITS_MARKED);
     mire__gate_as_answered();

@@ -1,4 +1,4 @@
-/* test_heap_blocks.c - live blocks against a naive twin, as the tables find them and as a reader of the file does. */
+/* test_heap_blocks.c - live blocks compared with a naive twin, in the tables and by a reader of the file. */
 #include "heap/classes.h"
 #include "heap/reclaim.h"
 #include "heapread/read.h"
@@ -58,7 +58,7 @@ static bool check_block(void *context, const struct heap_live *live)
     return found->seen = true;
 }
 
-/* The reader tells exactly the twin's blocks. */
+/* The reader reports exactly the twin's blocks. */
 static void assert_read_as(struct heaps *heaps, struct twin *twin)
 {
     static struct heap_reader reader;
@@ -74,7 +74,7 @@ static void assert_read_as(struct heaps *heaps, struct twin *twin)
         assert_true(twin->blocks[i].seen);
 }
 
-/* ---- an allocator of made-up addresses: buckets of one size each, as the quantum of an allocator has it ---- */
+/* ---- an allocator of made-up addresses: buckets of one size each, like a real allocator's ---- */
 
 #define SLOTS 4096u
 
@@ -99,7 +99,7 @@ static void add(struct heaps *heaps, struct twin *twin, struct arena *arena)
 
     block->address = arena_take(arena);
     block->size = roll((uint32_t)arena->quantum + 1);
-    block->node = roll(MIRE_HEAP_WORDS_MAX) & 0xff; /* none of them is a tag's */
+    block->node = roll(MIRE_HEAP_WORDS_MAX) & 0xff; /* none of the nodes is a tag's */
     block->category = mire__size_class(block->size);
     assert_true(heaps_set(heaps, block->address, block->size, block->node));
 }
@@ -161,7 +161,7 @@ static void blocks_are_those_of_a_naive_twin(void **state)
     heaps_free(heaps);
 }
 
-/* Does a page that is given back come again as zeros? qemu-user says yes to the call and does nothing. */
+/* Returns true if a page that is given back reads as zeros. Under qemu-user the call succeeds without effect. */
 static bool system_takes_pages_back(void)
 {
     uint8_t *page = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -174,7 +174,7 @@ static bool system_takes_pages_back(void)
     return taken;
 }
 
-/* Rounds of the reclaimer. Returns the pages that were given back. */
+/* Run rounds of the reclaimer. Returns the number of pages given back. */
 static uint32_t keep(struct heaps *heaps, uint32_t rounds)
 {
     struct heap_reclaimed kept;
@@ -211,7 +211,7 @@ static void pages_in_which_nothing_lives_are_given_back(void **state)
     heaps_free(heaps);
 }
 
-/* Where the file has no holes, as no private mapping has, and where the system's pages are larger than the tables'. */
+/* A file without holes, as in a private mapping, or system pages larger than those of the tables. */
 static void pages_that_cannot_be_given_back_are_used_again(void **state)
 {
     struct heaps heaps = {.bytes = mire__heap_file_bytes(BUDGET)};
@@ -242,7 +242,7 @@ static void pages_that_cannot_be_given_back_are_used_again(void **state)
     munmap(heaps.memory, heaps.bytes);
 }
 
-/* What lives in it alone moves to the other table. */
+/* Its few live blocks move to the other table. */
 static void a_page_in_which_little_lives_is_given_back_too(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
@@ -263,7 +263,7 @@ static void a_page_in_which_little_lives_is_given_back_too(void **state)
     heaps_free(heaps);
 }
 
-/* All blocks of a page, and none. */
+/* Fill a page with blocks, and free them. */
 static void fill_a_page(struct heaps *heaps)
 {
     for (uint64_t i = 0; i < 512; i++)
@@ -304,7 +304,7 @@ static void a_page_that_is_sparse_now_and_then_stays(void **state)
     heaps_free(heaps);
 }
 
-/* The hook of a free looks there before it is inside its slot: a thread may stop in between for as long as it takes. */
+/* The hook of a free looks there before it enters its slot: a thread may stop in between for any time. */
 static void who_comes_too_late_finds_nothing_in_tables_that_were_retired(void **state)
 {
     struct heaps *heaps = heaps_new_at(BUDGET, MIRE_HEAP_SAMPLED, 1);
@@ -320,7 +320,7 @@ static void who_comes_too_late_finds_nothing_in_tables_that_were_retired(void **
     heaps_free(heaps);
 }
 
-/* 8 blocks of each 32 KiB come so many times. */
+/* Allocate and free 8 blocks in each 32 KiB, several times. */
 static void come_far_apart(struct heaps *heaps, uint32_t rounds, uint64_t count)
 {
     for (uint32_t round = 1; round <= rounds; round++) {
@@ -345,7 +345,7 @@ static void blocks_far_from_each_other_take_no_pages(void **state)
     heaps_free(heaps);
 }
 
-/* And what is beside them, until half of the budget is used up. */
+/* And blocks beside them, until half of the budget is used. */
 static void while_there_is_room_those_that_come_again_do(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
@@ -360,7 +360,7 @@ static void while_there_is_room_those_that_come_again_do(void **state)
     heaps_free(heaps);
 }
 
-/* Heaps grow at their ends: their first block there has a shadow entry already. Far from any page it has none. */
+/* A heap grows at its end: the next block there has a shadow entry already. Far from any page a block has none. */
 static void the_first_small_block_beside_a_page_makes_the_next(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
@@ -564,7 +564,7 @@ static void every_size_is_in_the_smallest_class_that_holds_it(void **state)
     assert_string_equal(name, "");
 }
 
-/* Threads tell of what they hold now and then: what none has told yet lived all the same. */
+/* Threads publish their counts now and then; unpublished blocks lived too. */
 static void what_lives_is_no_more_than_its_peak(void **state)
 {
     enum { THREADS = 50, EACH = 10, BYTES = 100 };

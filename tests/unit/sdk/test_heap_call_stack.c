@@ -1,5 +1,4 @@
-/* test_heap_call_stack.c - what is remembered of stacks does not change them: held against a walk that remembers
- * nothing. */
+/* test_heap_call_stack.c - cached stacks are those of a walk without a cache. */
 #include "allochook/call_stack.h"
 #include "allochook/hooks.h"
 #include "heap/counters.h"
@@ -27,7 +26,7 @@ static struct {
 
 static volatile long sink;
 
-/* As a hook that allocates: whoever calls is the innermost frame. Its block is freed at once. */
+/* As an allocation hook: its caller is the innermost frame. The block is freed at once. */
 static void __attribute__((noinline, optimize("no-omit-frame-pointer"))) allocate(void)
 {
     const struct self_frame site = {.pc = (uintptr_t)__builtin_return_address(0),
@@ -47,7 +46,7 @@ static void __attribute__((noinline, optimize("no-omit-frame-pointer"))) allocat
 
 static void go(uint32_t way, uint32_t left);
 
-/* Frames of several sizes, of functions that are told and one that is left out of stacks. */
+/* Frames of several sizes, one of them hidden from stacks. */
 #define STEP(name, bytes, how)                                                  \
     static void __attribute__((noinline)) how name(uint32_t way, uint32_t left) \
     {                                                                           \
@@ -73,7 +72,7 @@ static void __attribute__((noinline)) go(uint32_t way, uint32_t left)
     sink++;
 }
 
-/* Frames in MIRE_HIDDEN are left out, as those of hooks are. */
+/* Frames in MIRE_HIDDEN are left out, like those of hooks. */
 extern const char __start_mire_hidden[] __attribute__((visibility("hidden")));
 extern const char __stop_mire_hidden[] __attribute__((visibility("hidden")));
 
@@ -122,7 +121,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* More stacks than can be remembered, one after the other. Returns in how many calls the cache was off. */
+/* Make more stacks than the cache holds, one after the other. Returns the number of calls with the cache off. */
 static uint32_t wander(uint32_t count)
 {
     uint32_t off = 0;
@@ -134,7 +133,7 @@ static uint32_t wander(uint32_t count)
     return off;
 }
 
-/* Returns in how many of so many calls the stack was walked. */
+/* Returns the number of walks in `count` calls. */
 static uint32_t go_to_and_fro(uint32_t count)
 {
     uint32_t before = t.walked;
@@ -165,7 +164,7 @@ static void the_cache_is_on_where_stacks_come_back(void **state)
     }
 }
 
-/* With few sets too, which cannot hold them all. */
+/* A small cache, which cannot hold them all. */
 static void a_state_without_room_for_many_finds_the_same_stacks(void **state)
 {
     (void)state;
@@ -175,7 +174,7 @@ static void a_state_without_room_for_many_finds_the_same_stacks(void **state)
     assert_ptr_equal(t.stack.cache.entries, t.few[0].entries);
 }
 
-/* Steps of all numbers, those that no compiler makes as well. */
+/* Steps of all values, including those that no compiler makes. */
 static void a_packed_step_is_the_same_step(void **state)
 {
     uint32_t packed_count = 0;

@@ -1,9 +1,9 @@
 /*
- * test_heap_kill.c - SIGKILL at random instants: what the file then tells is what the process had done, but for the one
- * call that was under way.
+ * test_heap_kill.c - SIGKILL at random instants: the file then contains the effects of all calls that returned, and of
+ * the one call in flight either the state before or after it.
  *
- * The child's calls follow from a seed and their number, so the parent plays them again up to where the child was
- * killed. A second thread of the child keeps the tables meanwhile: gives pages back, and joins segments.
+ * A seed and its number determine each call of the child, so the parent repeats the calls up to the kill. A second
+ * thread of the child reclaims meanwhile: it gives pages back, and joins segments.
  */
 #include "heap/mappings.h"
 #include "heap/reclaim.h"
@@ -30,7 +30,7 @@
 #define BASE      UINT64_C(0x7f0000000000)
 #define REGIONS   UINT64_C(0x600000000000)
 
-/* What the parent sees of the child while it lives. */
+/* Shared with the child while it lives. */
 struct shared {
     _Atomic uint64_t done; /* calls that have returned */
     uint64_t seed;
@@ -40,7 +40,7 @@ static struct shared *shared;
 static void *memory;
 static size_t memory_bytes;
 
-/* One call: what it does follows from its number and what is live. */
+/* One call, determined by its number and by the live blocks. */
 struct call {
     bool region;
     uint32_t at, count; /* address or first page, and pages */
@@ -84,7 +84,7 @@ static uint32_t at_of(uint64_t address)
                                                 : (uint32_t)((address - BASE - (UINT64_C(1) << 36)) / 5120);
 }
 
-/* What is live: size + 1 of each address, frame + 1 of each page and block. */
+/* The live blocks and pages: size + 1 of each address, frame + 1 of each page and block. */
 struct model {
     uint64_t size[ADDRESSES];
     uint32_t frame[ADDRESSES], page[PAGES + 8];
@@ -173,7 +173,7 @@ struct check {
     uint64_t wrong;
 };
 
-/* The frame + 1 that a node's stack has below main, 0 if it is no such stack. */
+/* The frame + 1 below main in a node's stack; 0: another stack. */
 static uint32_t frame_of(const struct heap_reader *reader, uint32_t node)
 {
     struct heap_frame inner, outer;
@@ -208,7 +208,7 @@ static bool check_region(void *context, const struct heap_live *live)
 
     for (uint32_t i = first; i < first + live->size / 4096; i++) {
         bool under_way =
-            check->under_way.region; /* cuts neighbours before it adds: any page of that call may be either */
+            check->under_way.region; /* it clears neighbours first: each page of that call may have either state */
 
         if (i >= PAGES + 8 || (check->model.page[i] != frame && !under_way))
             check->wrong++;

@@ -1,4 +1,4 @@
-/* test_heap_mappings.c - mappings against a naive twin: an array with an entry for each page. */
+/* test_heap_mappings.c - mappings compared with a naive twin, an array with an entry for each page. */
 #include "heap/mappings.h"
 #include "heapread/read.h"
 #include "support/heaps.h"
@@ -22,7 +22,7 @@ static uint32_t roll(uint32_t below)
     return test_roll(&random_state, below);
 }
 
-/* Kind and node of each page, both + 1; 0 if it is not mapped. */
+/* Kind and node of each page, both + 1; 0: not mapped. */
 struct twin {
     uint32_t kind[PAGES], node[PAGES];
     bool reserved[PAGES]; /* addresses without memory */
@@ -173,7 +173,7 @@ static void what_was_mapped_is_told_and_can_be_put_back(void **state)
     heaps_free(heaps);
 }
 
-/* Its state is looked at a while after a thread has ended: by then others may have what was its stack. */
+/* An ended thread is noticed late, when its stack's addresses may belong to others. */
 static void an_ended_thread_takes_its_own_stack_alone(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);

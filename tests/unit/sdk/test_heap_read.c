@@ -1,4 +1,4 @@
-/* test_heap_read.c - the reader over files as they are, cut off, damaged, and half written. */
+/* test_heap_read.c - the reader on complete, truncated, damaged and half-written files. */
 #include "heap/classes.h"
 #include "heap/inside.h"
 #include "heap/mappings.h"
@@ -17,7 +17,7 @@
 
 static struct heap_walk walk;
 
-/* Some of everything. */
+/* Tables with some of every kind of data. */
 static struct heaps *filled(enum heap_mode mode)
 {
     struct heaps *heaps = heaps_new_at(MIRE_HEAP_BUDGET_MIN, mode, 64u << 10);
@@ -87,7 +87,7 @@ static void what_is_no_such_file_is_told(void **state)
     heaps_free(heaps);
 }
 
-/* With MIRE_HEAP_CORPUS set the packed files are kept there: the fuzzer's corpus was made so. */
+/* If MIRE_HEAP_CORPUS is set, keep the packed files there, for the fuzzer's corpus. */
 static void keep_packed(const uint8_t *bytes, size_t size, const char *name)
 {
     const char *dir = getenv("MIRE_HEAP_CORPUS");
@@ -173,7 +173,7 @@ static void assert_live(const struct heaps *heaps, uint64_t count)
     assert_int_equal(walk.blocks, count);
 }
 
-/* What two stores of a move have between them; and what they have if the block ends there. */
+/* The state between the two stores of a move, and the state if the block ends in between. */
 static void a_block_on_its_way_counts_once(void **state)
 {
     struct heaps *heaps = heaps_new(MIRE_HEAP_BUDGET_MIN, MIRE_HEAP_EXACT);
@@ -196,7 +196,7 @@ static void a_block_on_its_way_counts_once(void **state)
     heaps_free(heaps);
 }
 
-/* What a segment looks like between any two stores of its split. */
+/* The states of a segment between any two stores of its split. */
 static void an_entry_counts_once_while_its_segment_is_split(void **state)
 {
     struct heaps *heaps = heaps_new(MIRE_HEAP_BUDGET_MIN, MIRE_HEAP_EXACT);
@@ -219,7 +219,7 @@ static void an_entry_counts_once_while_its_segment_is_split(void **state)
     }
     heap_walk(&walk, heaps->memory, heaps->bytes);
     assert_int_equal(walk.blocks, blocks);
-    segments[0].covers = 1; /* as before the old segment was made half: it is told whole, the new one not at all */
+    segments[0].covers = 1; /* before the old segment was halved: it is read completely, the new one is not */
     heap_walk(&walk, heaps->memory, heaps->bytes);
     assert_int_equal(walk.blocks, blocks - overwritten);
     segments[1].covers = 0; /* as before the new one was published */

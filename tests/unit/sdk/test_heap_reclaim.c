@@ -1,4 +1,4 @@
-/* test_heap_reclaim.c - tables that run full: what stays, with which weight, and what threads see meanwhile. */
+/* test_heap_reclaim.c - full tables: remaining blocks, their weights, and threads that run meanwhile. */
 #include "heap/classes.h"
 #include "heap/reclaim.h"
 #include "heapread/read.h"
@@ -44,7 +44,7 @@ static struct heap_reader *read_tables(const struct heaps *heaps)
     return &reader;
 }
 
-/* What the reader tells of blocks whose size follows from their address. */
+/* Sums of the reader over blocks whose size follows from their address. */
 struct estimate {
     double count, bytes, count_variance, bytes_variance;
     uint64_t certain, seen, wrong;
@@ -148,7 +148,7 @@ static void full_tables_are_thinned_without_bias(void **state)
     heaps_free(heaps);
 }
 
-/* What the shadow entries took is what the interval was raised for: while they are there it would be raised again. */
+/* The interval was raised because of the shadow entries' memory; if they stayed it would be raised again. */
 static void what_was_thinned_is_given_back_at_once(void **state)
 {
     struct heaps *heaps = heaps_new(4u << 20, MIRE_HEAP_EXACT);
@@ -172,7 +172,7 @@ static void what_was_thinned_is_given_back_at_once(void **state)
     heaps_free(heaps);
 }
 
-/* What the library takes beside the tables is some 3 MB: with them the default budget stays within 20 MB. */
+/* The library needs some 3 MB beside the tables: with them the default budget stays within 20 MB. */
 static void full_tables_leave_room_for_the_library(void **state)
 {
     const uint64_t budget = 20u << 20, most = 20000000 - 3000000, step = 20000;
@@ -263,7 +263,7 @@ struct worker {
     bool wrong, mode_fixed;
 };
 
-/* The first half of an arena lies close together, two blocks in each shadow entry. */
+/* Blocks in the first half of an arena are close together, two in each shadow entry. */
 static uint64_t address_in(uint32_t arena, uint32_t at)
 {
     return BASE + ((uint64_t)arena << 32) + (at < EACH / 2 ? at * UINT64_C(16) : (1u << 20) + at * UINT64_C(160));
@@ -276,7 +276,7 @@ static uint64_t small_size(uint64_t address)
     return (address >> 6) % 7 == 0 ? 2000 : 8 + (address >> 6) % 100;
 }
 
-/* Take what the neighbour handed over, and free it. */
+/* Take over the neighbour's blocks, and free them. */
 static void take_over(struct worker *worker, struct heap_slot *slot)
 {
     struct live_block was;
@@ -312,7 +312,7 @@ static void one_step(struct worker *worker, struct heap_slot *slot)
         else
             worker->wrong |= was.size != small_size(address);
     }
-    /* Another address, that the neighbour will free. */
+    /* A further block, which the neighbour frees. */
     address = BASE + ((uint64_t)(worker->index + 16) << 32) + (1u << 20) + (uint64_t)worker->steps * 160;
     if (worker->steps % 4 == 0 && atomic_load(&worker->handed[to]) == 0 &&
         mire__block_as_set(&worker->heaps->heap, slot, address, small_size(address), 0) &&
@@ -337,8 +337,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* A thread that got no processor for 1 s made others give up, and they said so: nothing can be told of such a run.
- */
+/* A thread without a processor for 1 s makes others give up, and they count that. Such a run proves nothing. */
 static bool was_starved(const struct heaps *heaps)
 {
     static const enum heap_drop given_up[] = {MIRE_HEAP_DROP_BUSY, MIRE_HEAP_DROP_STACK, MIRE_HEAP_DROP_FREE};
@@ -351,7 +350,8 @@ static bool was_starved(const struct heaps *heaps)
     return count > 0;
 }
 
-/* Run the workers beside a reclaimer; `degrade`: it thins all the time. False: the machine was too busy to tell. */
+/* Run the workers beside a reclaimer; with `degrade` it thins all the time. Returns false if the machine was too
+ * busy. */
 static bool run_workers(struct worker *workers, struct heaps *heaps, bool degrade)
 {
     pthread_t threads[THREADS];

@@ -1,5 +1,4 @@
-/* test_heap_runs.c - a run ends and another begins while a thread is at a real call, in each way that a call may take.
- */
+/* test_heap_runs.c - a run ends and another begins during a real call, for each path of a call. */
 #include "allochook/allochook.h"
 #include "allochook/hooks.h"
 #include "support/heaps.h"
@@ -27,7 +26,7 @@ static void *change_runs(void *context)
     return context;
 }
 
-/* The real call, during which another thread ends the one run and begins the next. */
+/* The real call. During it another thread ends the run and begins the next. */
 static void *malloc_between_runs(size_t size)
 {
     pthread_t thread;

@@ -1,4 +1,4 @@
-/* test_heap_shadow.c - blocks that begin in the same shadow entries, those of two threads at the same time too. */
+/* test_heap_shadow.c - blocks that begin in the same shadow entries, also by two threads at once. */
 #include "heap/reclaim.h"
 #include "heapread/read.h"
 #include "support/heaps.h"
@@ -13,7 +13,7 @@
 #define ENTRIES 16u
 #define TURNS   400000u
 
-/* One of two threads: all its blocks begin so many bytes into their shadow entries. */
+/* One of two threads: all its blocks begin at one offset in their shadow entries. */
 struct neighbour {
     struct heaps *heaps;
     struct heap_slot *slot;
@@ -55,7 +55,7 @@ static bool count_size(void *context, const struct heap_live *live)
     return true;
 }
 
-/* So that there is a shadow page for the addresses. */
+/* Make a shadow page for the addresses. */
 static void make_page(struct heaps *heaps)
 {
     for (uint64_t i = 0; i < MIRE_SHADOW_DENSE; i++)
@@ -65,7 +65,7 @@ static void make_page(struct heaps *heaps)
         assert_true(heaps_clear(heaps, BASE + 8192 + i * 64));
 }
 
-/* The second one's size is told in the next shadow entry. */
+/* The size of the second one is in the next shadow entry. */
 static void neighbours_in_an_entry_are_both_kept(void **state)
 {
     struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
@@ -104,7 +104,7 @@ static uint32_t entry_count(const struct heap *heap)
     return count;
 }
 
-/* Blocks that lie as close as that: further pages are made when some had to go to the other table. */
+/* Blocks close together: more pages are made after some blocks had to go to the other table. */
 static void assert_all_have_entries(uint32_t quantum)
 {
     const uint32_t phases = 32 / quantum, blocks = phases * MIRE_SHADOW_PAGE_ENTRIES;
@@ -159,7 +159,7 @@ static void wide_blocks_in_two_phases_have_entries_when_many_came(void **state)
     heaps_free(heaps);
 }
 
-/* The reclaimer takes back each phase's page by itself; what was in it is found all the same. */
+/* The reclaimer frees the page of each phase separately; the blocks in it are still found. */
 static void pages_of_all_phases_are_given_back(void **state)
 {
     struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);

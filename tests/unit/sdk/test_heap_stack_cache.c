@@ -1,4 +1,4 @@
-/* test_heap_stack_cache.c - which remembered stack is found again, among words made up here. */
+/* test_heap_stack_cache.c - which cached stack is found, on an artificial stack of words. */
 #include "allochook/stack_cache.h"
 
 #include <setjmp.h>
@@ -16,14 +16,15 @@
 static uint64_t words[WORDS]; /* the stack, from the innermost frame's sp on */
 
 struct kind {
-    uint32_t node, innermost; /* the latter from INNERMOST on */
+    uint32_t node, innermost; /* `innermost` counts from INNERMOST */
     struct {
         uint32_t at;
         uint64_t returns_to;
     } frames[3]; /* from the inner end out; returns_to 0: no more */
 };
 
-/* f and g were called by different functions at the same depth; h keeps whatever it likes where they return to. */
+/* f and g are called by different functions at the same depth; h has arbitrary words in place of their return
+ * addresses. */
 static const struct kind f = {11, 0, {{2, 0x402f13}, {9, 0x40311e}, {12, 0x4092d8}}};
 static const struct kind g = {12, 0, {{2, 0x402f13}, {9, 0x404a07}, {12, 0x4092d8}}};
 static const struct kind h = {13, 0, {{2, 0x405c31}, {6, 0x40602b}, {12, 0x4092d8}}};
@@ -36,14 +37,14 @@ static struct self_frame innermost(const struct kind *kind)
     return (struct self_frame){.pc = INNERMOST + kind->innermost, .sp = (uintptr_t)words};
 }
 
-/* Let the stack be of that kind; what is in no frame of it stands as it stood. */
+/* Write a stack of that kind; words outside its frames are unchanged. */
 static void enter(const struct kind *kind)
 {
     for (uint32_t i = 0; i < 3; i++)
         words[kind->frames[i].at] = kind->frames[i].returns_to;
 }
 
-/* It was walked: it is the last stack, and remembered. */
+/* Store the stack as walked: it becomes the last and a cached one. */
 static void remember(const struct kind *kind)
 {
     for (uint32_t i = 0; i < 3; i++) {
@@ -69,7 +70,7 @@ static uint32_t look(const struct kind *kind)
     return entry ? mire__stack_cache_as_node(entry, walk) : 0;
 }
 
-/* Returns whether it had to be walked. */
+/* Returns true if the stack had to be walked. */
 static bool come_to(const struct kind *kind)
 {
     uint32_t found;
@@ -133,7 +134,7 @@ static void a_word_that_is_no_frame_of_a_stack_does_not_hide_it(void **state)
     assert_false(come_to(&g));
 }
 
-/* A fourth as many as there are entries, in the same order again and again: few meet five in a set. */
+/* A quarter as many stacks as entries, in a repeated order: few sets get five of them. */
 static void many_stacks_in_turn_are_found(void **state)
 {
     struct kind kind = {0, 0, {{2, 0x402f13}, {9, 0}, {12, 0x4092d8}}};
@@ -152,7 +153,7 @@ static void many_stacks_in_turn_are_found(void **state)
     assert_in_range(walked, 0, MANY / 16);
 }
 
-/* What was remembered in few sets and in many: after new code at the same addresses none of it is found. */
+/* Cached stacks in a small and a large cache: after new code at the same addresses none is found. */
 static void a_forgotten_stack_is_walked(void **state)
 {
     struct kind kind = f;

@@ -1,4 +1,4 @@
-/* test_heap_stacks.c - stacks in, the same stacks out; no node twice; images that come and go. */
+/* test_heap_stacks.c - stored stacks are read back unchanged; no node is stored twice; images come and go. */
 #include "heapread/read.h"
 #include "support/heaps.h"
 #include "support/seed.h"
@@ -27,7 +27,7 @@ static struct heap_reader *read_tables(const struct heaps *heaps)
     return &reader;
 }
 
-/* A node's frames are these, innermost first. */
+/* Check a node's frames, innermost first. */
 static void assert_stack(const struct heap_reader *reader, uint32_t node, const uint64_t *addresses, uint32_t count)
 {
     struct heap_frame frame;
@@ -45,7 +45,7 @@ static int by_pair(const void *a, const void *b)
     return memcmp(a, b, 2 * sizeof(uint64_t));
 }
 
-/* Nodes that can be read, each with its parent and address; no pair comes twice. Returns how many. */
+/* Check that no pair of parent and address is stored twice. Returns the number of readable nodes. */
 static uint32_t assert_no_node_twice(const struct heap_reader *reader, uint32_t words_used)
 {
     uint64_t(*pairs)[2] = calloc(words_used, sizeof(*pairs));
@@ -68,7 +68,7 @@ static uint32_t assert_no_node_twice(const struct heap_reader *reader, uint32_t 
     return count;
 }
 
-/* A made-up program: every function calls a few others, deeper ones more of them. */
+/* An artificial program: every function calls a few others, deeper ones more of them. */
 static uint32_t wander(uint64_t *addresses, uint32_t functions)
 {
     uint32_t depth = 1 + roll(MIRE_DEPTH_MAX - 1), at = 0;
@@ -205,7 +205,7 @@ static void a_library_loaded_again_and_again_stays_one(void **state)
     heaps_free(heaps);
 }
 
-/* Code of no module, such as a compiler's at run time, in a place where modules come and go. */
+/* Code of no module, as made by a compiler at run time, at addresses where modules come and go. */
 static void code_of_no_module_is_told_again_and_again(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);

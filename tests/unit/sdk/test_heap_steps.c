@@ -1,10 +1,10 @@
 /*
- * test_heap_steps.c - each instruction of the calls that change the tables: were the process killed right behind it,
- * the file would tell all that was noted before, and of the call under way what was there before, or what comes, or
- * nothing: what is replaced ends first.
+ * test_heap_steps.c - kills after every single instruction of the calls that change the tables. The file must contain
+ * all earlier blocks, and for the call in flight the state before, the state after, or nothing, since a replaced block
+ * ends first.
  *
- * A traced child makes calls that follow from a seed and their number, one instruction at a time; the parent reads the
- * file after each.
+ * A traced child makes calls determined by a seed and their number, one instruction at a time. The parent reads the
+ * file after each instruction.
  */
 #include "heap/mappings.h"
 #include "heap/reclaim.h"
@@ -25,9 +25,9 @@
 #include <cmocka.h>
 
 #define STEPS     40000u
-#define STEPS_MAX 400000u /* steps in which a call that gives a page back is done */
+#define STEPS_MAX 400000u /* limit of the steps of a call that gives a page back */
 #define BEFORE    2000u   /* calls, at the least, before the first that is stepped through */
-#define CALLS     50000u  /* more are not looked at for one that gives a page back */
+#define CALLS     50000u  /* limit of the search for a call that gives a page back */
 #define BUDGET    (8u << 20)
 #define PAGE      UINT64_C(4096)
 #define REGIONS   UINT64_C(0x600000000000)
@@ -38,31 +38,31 @@
 #define PAGES     256u /* of the places, those that are mapped */
 
 /*
- * What is noted of places from `from` on: the node + 1 of pages, the size + 1 of a block; 0: what is there ends. Of no
- * places: the tables are kept.
+ * A call changes positions from `from` on: to the node + 1 of pages, or the size + 1 of a block; 0 ends them. A call of
+ * no positions runs the reclaimer.
  */
 struct call {
     uint32_t from, count, what;
 };
 
-/* What pages the reclaimer gives back. */
+/* Kinds of pages that the reclaimer gives back. */
 enum gives { GIVES_NONE, GIVES_SHADOW, GIVES_SEGMENT, GIVES_COUNT };
 
 struct subject {
-    enum gives gives; /* stepped through from the call on that gives such a page back */
+    enum gives gives; /* stepping begins at the call that gives such a page back */
     struct call (*call)(uint32_t x, uint64_t number);
     void (*make)(struct heaps *heaps, const struct call *call);
     uint64_t (*read)(const struct heap_reader *reader, mire__read_live_fn *visit, void *context);
     bool (*visit)(void *context, const struct heap_live *live);
 };
 
-/* What the parent sees of the child. */
+/* Shared with the child. */
 struct shared {
     _Atomic uint64_t begun, done;           /* calls */
     _Atomic uint32_t to_spare[GIVES_COUNT]; /* pages that were given back, and not used again so far */
 };
 
-/* What was read: `what` of each place, and how often it was told. */
+/* The file's contents: `what` of each position, and how often it was read. */
 struct told {
     uint32_t what[PLACES], times[PLACES];
 };
@@ -87,7 +87,7 @@ static void tell(struct told *told, uint64_t place, uint64_t what)
     told->times[place]++;
 }
 
-/* ---- mappings: few stacks, so that neighbours become one, out of whose middle others cut theirs ---- */
+/* ---- mappings: few stacks, so that neighbours are merged, and later calls cut the merged ones ---- */
 
 static struct call region_call(uint32_t x, uint64_t number)
 {
@@ -129,7 +129,7 @@ static struct call block_call(uint32_t x, uint64_t number)
     return block_of(x, 4);
 }
 
-/* Much lives, then little, so that pages are given back and segments joined. */
+/* Many live blocks, then few, so that pages are given back and segments joined. */
 static struct call kept_call(uint32_t x, uint64_t number)
 {
     return number % 64 == 0 ? (struct call){0} : block_of(x, number % 4096 < 2048 ? 7 : 0);
@@ -191,7 +191,7 @@ static void open_tables(struct heaps *heaps)
         heaps_stack(heaps, 1, 0x401000 + i);
 }
 
-/* Make calls up to the first that gives a page back, as the subject wants it. */
+/* Make calls up to the first that gives back a page of the subject's kind. */
 static void run_scout(const struct subject *subject)
 {
     const _Atomic uint32_t *given = &shared->to_spare[subject->gives];
@@ -229,7 +229,8 @@ static void play(uint32_t model[PLACES], const struct call *call)
         model[i] = call->what;
 }
 
-/* Of each place the file tells what is there; of one that a call is changing, that, or what comes, or nothing. */
+/* Check the file: each position has its state; a position that the call is changing has the old state, the new one,
+ * or none. */
 static void check(const struct subject *subject, const uint32_t model[PLACES], const struct call *under_way)
 {
     static struct heap_reader reader;
@@ -259,7 +260,7 @@ static bool step(pid_t child)
            WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
 }
 
-/* Not where an emulator runs it. */
+/* Returns false under an emulator. */
 static bool can_trace(void)
 {
     pid_t child = fork();
@@ -270,7 +271,8 @@ static bool can_trace(void)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* A child in an empty file, until it stops or ends. before: calls, 0: it is a scout. Returns how it did. */
+/* Start a child on an empty file, and wait until it stops or ends. before: number of calls, 0: scout. Returns the
+ * status. */
 static int start_child(pid_t *child, const struct subject *subject, uint64_t before)
 {
     int status;
@@ -287,7 +289,7 @@ static int start_child(pid_t *child, const struct subject *subject, uint64_t bef
     return status;
 }
 
-/* The call that gives a page back: what a scout came to. */
+/* Find the call that gives a page back, by a scout. */
 static uint64_t call_that_gives(const struct subject *subject)
 {
     pid_t child;

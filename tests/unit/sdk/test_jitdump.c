@@ -1,4 +1,4 @@
-/* test_jitdump.c - names of code made at run time, as perf's jitdump files have them. */
+/* test_jitdump.c - names of code made at run time, from perf's jitdump files. */
 #include "report/perf_map.h"
 #include "support/seed.h"
 
@@ -140,7 +140,7 @@ static void a_cut_or_damaged_file_ends_with_an_answer(void **state)
     }
 }
 
-/* The file may lie anywhere: the process has mapped its begin. */
+/* The file may be in any directory: the process has mapped its first page. */
 static void a_living_process_tells_where_the_file_is(void **state)
 {
     static const uint64_t pcs[] = {0x1008, 0};

@@ -1,4 +1,4 @@
-/* test_judge.c - evidence as it is read back, its trail, and the signs that are found in it. */
+/* test_judge.c - reading evidence back: its trail, and the signs found in it. */
 #include "exit/judge.h"
 
 #include "exit/trail.h"
@@ -16,7 +16,7 @@
 #define BOOT      "01234567-89ab-4cde-8f01-23456789abcd"
 #define BIT(name) MIRE_SIGN_BIT(name)
 
-/* A run begun 1000 s after boot, last looked at 60 s later, and what is seen of it another second later. */
+/* A run begun 1000 s after boot, last seen 60 s later, and judged another second later. */
 struct run {
     struct evidence file; /* as it lies on disk */
     struct exit_after after;
@@ -250,7 +250,7 @@ static void only_oom_kills_since_it_was_last_seen_are_its_own(void **state)
     assert_signs(&run, BIT(OOM_NOT_COUNTED), BIT(OOM_COUNTED));
     run.after.oom.cgroup = 3;
     assert_signs(&run, BIT(OOM_COUNTED), BIT(OOM_NOT_COUNTED));
-    run.after.oom.cgroup = 0; /* counted anew: another group */
+    run.after.oom.cgroup = 0; /* another cgroup, whose count starts again */
     run.after.oom.system_known = 0;
     assert_signs(&run, 0, BIT(OOM_COUNTED) | BIT(OOM_NOT_COUNTED) | BIT(OOM_COUNTED_ELSEWHERE));
     run.after.oom.system_known = 1;
@@ -398,7 +398,7 @@ static void what_is_no_evidence_is_refused(void **state)
     assert_int_equal(mire__evidence_read(&evidence, &rows, &run.file, sizeof(run.file)), MIRE_E_FORMAT);
 }
 
-/* Whatever lies in the file: no index out of range, texts that end. The sanitizers watch. */
+/* Arbitrary bytes in the file: no index out of range, and texts that end. The sanitizers watch. */
 static void damaged_evidence_is_judged_all_the_same(void **state)
 {
     uint32_t seed = 1;

@@ -1,4 +1,4 @@
-/* Tables of dead runs: the newest are kept, within the caps, wherever they come from. */
+/* Tables of dead runs: the newest are kept, within the caps, from any source. */
 #include "store/tables.h"
 
 #include "support/scratch.h"
@@ -16,7 +16,7 @@
 
 #define KIB 1024u
 
-/* Tables of `kib` KiB on disk, behind a hole of 1 MiB, of a run whose process is gone. */
+/* Tables of `kib` KiB on disk, after a hole of 1 MiB, of a dead run. */
 static void make(struct store *store, const char *run, unsigned kib, bool on_disk)
 {
     struct store_box file;
@@ -101,7 +101,7 @@ static void tables_of_dead_runs_without_evidence_are_found(void **state)
     make(store, "a", 8, true);
     make(store, "b", 8, false);
     make(store, "c", 8, true);
-    snprintf(path, sizeof(path), "%s/box/c.exit", (char *)*state); /* whoever judges that run takes its tables */
+    snprintf(path, sizeof(path), "%s/box/c.exit", (char *)*state); /* the judge of that run takes its tables */
     fclose(fopen(path, "w"));
     assert_int_equal(mire__store_tables_open(&alive, store, "d", KIB, true), MIRE_OK);
     assert_int_equal(mire__store_keep_orphans(store, 3, 1 << 30), 2);

@@ -1,4 +1,4 @@
-/* test_lanes.c - several threads watched at a time, and what a lane knows of its turns. Each scene plays in a child. */
+/* test_lanes.c - several watched threads, and a lane's knowledge of its turns. Each scene runs in a child. */
 #include "capture/capture.h"
 #include "gate/gate.h"
 #include "gate/hooks.h"
@@ -75,7 +75,7 @@ static void spin_ms(uint64_t ms)
         ;
 }
 
-/* Until a condition holds, while this thread is idle; what never comes is the scene's alarm. */
+/* Wait idly until a condition holds; otherwise the scene's alarm ends it. */
 #define IDLE_UNTIL(condition) \
     while (!(condition))      \
     idle_ms(20)
@@ -206,7 +206,7 @@ static bool scene_a_hang_is_counted_too(void)
     return ok && micro_sum() == 1;
 }
 
-/* Between two readings of the clock, give or take the goal's millisecond. */
+/* Between two readings of the clock, with a tolerance of one millisecond. */
 static bool is_between(uint64_t ns, uint64_t from_ns, uint64_t to_ns)
 {
     return ns + MIRE_NS_PER_MS >= from_ns && ns <= to_ns + MIRE_NS_PER_MS;
@@ -243,7 +243,7 @@ static bool scene_a_launch_counts_from_before_the_watch(void)
     return ok;
 }
 
-/* The check thread's first look finds the turn busy or over, or it ends under that very look. */
+/* The check thread's first look finds the turn busy or over, or the turn ends during that look. */
 static bool scene_a_launch_that_ends_as_it_is_looked_at_is_told(void)
 {
     bool ok = true;
@@ -322,7 +322,7 @@ static bool scene_idle_lanes_wake_nobody(void)
     return ok;
 }
 
-/* A semaphore that nobody raises is what loops wait for; but not while Mire works here. */
+/* A loop may wait for a semaphore that is never raised; but not while Mire's own code runs. */
 static bool scene_a_sleep_in_work_of_ours_is_no_wait(void)
 {
     struct timespec until;

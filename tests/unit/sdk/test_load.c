@@ -1,4 +1,4 @@
-/* test_load.c - amounts over a window, frames, and the governor: time is an argument everywhere. */
+/* test_load.c - amounts over a window, frames, and the governor; time is always an argument. */
 #include "capture/frames.h"
 #include "capture/governor.h"
 #include "capture/load.h"
@@ -74,8 +74,8 @@ static void without_a_limit_nothing_is_over(void **state)
     assert_int_equal(mire__load_read(&grown, &within_ns, &load, &none, S + 1, UINT64_MAX), MIRE_LOAD_BELOW);
 }
 
-/* The twin keeps every reading. What load says must have happened, and what happened with one part of the window to
- * spare must be said. */
+/* The twin keeps every reading. Any load that the window reports must have happened, and any load that happened with
+ * one part of the window to spare must be reported. */
 static void a_load_is_that_of_its_naive_twin(void **state)
 {
     static struct load_reading all[2000];
@@ -111,7 +111,7 @@ static void a_load_is_that_of_its_naive_twin(void **state)
 static struct capture_settings settings = MIRE_SETTINGS_INIT;
 static struct governor governor;
 
-/* Spend `ppm` of the time at a shift of 0, and as much less as the period is longer. Returns the last shift. */
+/* Spend `ppm` of the time at shift 0, and proportionally less with a longer period. Returns the last shift. */
 static uint32_t spend(uint64_t *now_ns, uint64_t *spent_ns, uint64_t seconds, uint64_t ppm)
 {
     uint32_t shift = governor.shift;
@@ -133,7 +133,7 @@ static int setup_governor(void **state)
 
 static void what_is_within_the_budget_is_left_alone(void **state)
 {
-    uint64_t now_ns = S, spent_ns = 7 * S; /* whatever came before the first look is not counted */
+    uint64_t now_ns = S, spent_ns = 7 * S; /* time before the first look is not counted */
 
     (void)state;
     assert_int_equal(spend(&now_ns, &spent_ns, 600, settings.budget_ppm), 0);

@@ -1,4 +1,4 @@
-/* test_lock.c - a thread waits for something another one holds: who is it? */
+/* test_lock.c - finds the thread that holds a lock another one waits for. */
 #include "capture/lock.h"
 
 #include <linux/futex.h>
@@ -23,7 +23,7 @@ static FILE *file;
 static pthread_t joined;
 static _Atomic uint32_t waiter_tid, other_tid, stop;
 
-/* How a thread comes to wait, and how it is let go; all on thread `waiter`. */
+/* A way of waiting, and its end; all on thread `waiter`. */
 struct wait {
     void (*hold)(void); /* on the test's thread */
     void (*wait)(void);
@@ -39,7 +39,7 @@ static void *be_waiter(void *argument)
     return NULL;
 }
 
-/* What the waiter's state says once it sleeps. */
+/* The lock found from the state of the sleeping waiter. */
 static void find_in(struct lock *out, const struct wait *wait)
 {
     struct thread_state state = {0};
@@ -273,7 +273,7 @@ static void conditions_and_semaphores_are_held_by_nobody(void **state)
     assert_int_equal(lock.kind, MIRE_LOCK_EVENT);
 }
 
-/* A lock of somebody's own making, among other words: 2 while it is held and waited for, like glibc's. */
+/* A lock of another library, among other words: 2 while it is held and waited for, as in glibc. */
 static uint32_t own_lock[8];
 
 static void take_own_lock(void)

@@ -1,4 +1,4 @@
-/* test_marker.c - what signals leave behind. Each case ends a forked child for real; the parent reads what it left. */
+/* test_marker.c - traces of signals. Each case really ends a forked child; the parent reads its trace. */
 #include "exit/marker.h"
 
 #include "exit/evidence.h"
@@ -20,7 +20,7 @@
 
 #define BOTH (MIRE_SIGNALS_CRASH | MIRE_SIGNALS_QUIT)
 
-/* What a child left. */
+/* The trace of a child. */
 struct trace {
     int status;
     bool crash_file;
@@ -29,7 +29,7 @@ struct trace {
 
 static volatile int *volatile nowhere = (volatile int *)8;
 
-/* A child without cmocka's handlers, and without what its parent ignores. */
+/* A child without cmocka's handlers and without ignored signals. */
 static pid_t fork_plain(void)
 {
     pid_t child = fork();

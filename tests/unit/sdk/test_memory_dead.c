@@ -93,7 +93,7 @@ static void a_run_killed_for_want_of_memory_is_reported_under_one_id(void **stat
     free(text);
     assert_int_not_equal(access(path, F_OK), 0);
     snprintf(kept, sizeof(kept), "%s/memory/" RUN ".heap", (char *)*state);
-    assert_int_equal(rename(kept, path), 0); /* as if somebody had been killed before it was moved */
+    assert_int_equal(rename(kept, path), 0); /* as after a kill before the move */
     assert_int_equal(take(store, NULL, foom(), 1763685300000ull, true), MIRE_OK);
     assert_int_equal(mire__store_list(items, 4, store), 1);
     mire__store_close(store);
@@ -128,7 +128,7 @@ static void a_file_that_is_none_is_counted_and_goes(void **state)
     mire__store_drops(drops, store);
     assert_int_equal(drops[MIRE_DROP_BROKEN], 2);
     assert_int_equal(mire__store_list(items, 4, store), 0);
-    assert_int_equal(take(store, NULL, foom(), 1, false), MIRE_OK); /* it is gone: so be it */
+    assert_int_equal(take(store, NULL, foom(), 1, false), MIRE_OK); /* it is gone: no error */
     mire__store_close(store);
 }
 

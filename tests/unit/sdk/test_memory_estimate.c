@@ -12,14 +12,13 @@
 
 #include "support/memory_json.h"
 
-/* What a program holds: `count` blocks of one size class, of `least` bytes and up to `more` beyond. */
+/* Blocks of a program: `count` of one size class, of `least` bytes and up to `more` beyond. */
 struct holding {
     uint32_t count, least, more;
 };
 
 /*
- * One run of it, sampled. half is 0 if nothing was drawn: then nothing is stated but of the whole, that it lies within
- * half_all.
+ * One sampled run. half is 0 if no block was drawn: then only the whole has an interval, half_all.
  */
 static void sampled_run(double *estimate, double *half, double *half_all, double *truth, const struct holding *holding,
                         unsigned seed)
@@ -65,8 +64,8 @@ static void sampled_run(double *estimate, double *half, double *half_all, double
 }
 
 /*
- * Where few blocks are drawn on average, where some are, where many are; where each stands for a few others only; where
- * one may be missing, or hardly any.
+ * Cases with few, some and many drawn blocks on average; with weights near 1; with one possibly missing block, or
+ * hardly any.
  */
 static void the_truth_lies_within_the_stated_interval_in_95_of_100_runs(void **state)
 {
@@ -89,7 +88,8 @@ static void the_truth_lies_within_the_stated_interval_in_95_of_100_runs(void **s
             within += half > 0 && fabs(estimate - truth) <= half;
             all_within += fabs(estimate - truth) <= half_all;
         }
-        /* each with a chance of 999 in 1000: the interval is narrow, or is of blocks that are likely to be missing */
+        /* each drawn with a chance of 999 in 1000: the interval is narrow, or covers blocks that are likely to be
+         * missing */
         assert_true(holdings[i].least < 500000 || half < 500000);
         printf("%u blocks of %u bytes and more: %u of %u within, all: %u of %u\n", holdings[i].count, holdings[i].least,
                within, told, all_within, RUNS);

@@ -1,4 +1,4 @@
-/* What a memory report has of the tables: categories, stacks, growth, the process. */
+/* Contents of a memory report: categories, stacks, growth, the process. */
 #include "report/memory.h"
 
 #include "report/areas.h"
@@ -150,7 +150,7 @@ static void footprint_limit_and_trail_stand_in_it_and_what_is_explained(void **s
                      "\"available_bytes\":[31457280,4194304]}");
     at = strstr(text, "\"explained_bytes\":");
     assert_non_null(at);
-    /* the blocks, the mapping, and what the tables take themselves */
+    /* the blocks, the mapping, and the memory of the tables */
     assert_true(strtod(at + strlen("\"explained_bytes\":"), NULL) >= 3000096 + 2097152);
     free(text);
     heaps_free(heaps);

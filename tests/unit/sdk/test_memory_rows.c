@@ -1,4 +1,4 @@
-/* Rows of a memory report add up to the footprint, of a live process and of a dead one. */
+/* Rows of a memory report add up to the footprint, for a live process and a dead one. */
 #include "report/memory.h"
 
 #include "report/areas.h"
@@ -12,7 +12,7 @@
 
 #include "support/memory_json.h"
 
-/* Half of any mapping lies in memory. */
+/* Half of any mapping is resident. */
 static uint64_t half_of(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool of_file)
 {
     (void)residence;
@@ -21,7 +21,7 @@ static uint64_t half_of(const struct residence *residence, uint64_t address, uin
     return size_bytes / 2;
 }
 
-/* What of a category counts in the footprint; -1: there is no such category. */
+/* The part of a category in the footprint; -1: no such category. */
 static double resident_of(const char *text, const char *name)
 {
     double bytes[32];
@@ -39,7 +39,7 @@ static double resident_of(const char *text, const char *name)
     return -1;
 }
 
-/* The rows, but of what only holds blocks, are the footprint. */
+/* The rows, except those that only contain blocks, add up to the footprint. */
 static void assert_rows_add_up(const char *text)
 {
     double bytes[32], sum = 0, footprint = number_of(text, "footprint_bytes");
@@ -58,7 +58,7 @@ static void assert_rows_add_up(const char *text)
                 resident_of(text, "Not explained") < 0);
 }
 
-/* Of the 2 MiB that were looked at half were in memory; the 1 MiB that came later is taken to be. */
+/* Of the 2 MiB at the last look half was resident; the 1 MiB mapped later counts as resident. */
 static void mappings_of_a_dead_run_count_as_when_they_were_looked_at_last(void **state)
 {
     struct heaps *heaps = a_process();
@@ -114,7 +114,7 @@ static struct heaps *a_fast_leak(bool large)
     return heaps;
 }
 
-/* The last look saw 316 KiB; the process grew to 142 MiB in the 0.3 s that it had left. */
+/* At the last look the process had 316 KiB; it grew to 142 MiB in its last 0.3 s. */
 static void the_last_look_is_not_the_footprint_of_a_process_that_grew_after_it(void **state)
 {
     struct heaps *heaps = a_fast_leak(false);
@@ -166,7 +166,7 @@ static void what_a_dead_process_never_touched_gives_way_to_what_it_can_have_held
     heaps_free(heaps);
 }
 
-/* A process that was large and is small again: its largest resident set says nothing of its end. */
+/* A process that was large and is small again: its peak resident set does not show its end. */
 static void an_old_peak_is_not_the_footprint(void **state)
 {
     struct heaps *heaps = a_process();
@@ -188,8 +188,8 @@ static void an_old_peak_is_not_the_footprint(void **state)
 }
 
 /*
- * The break holds half a MiB more than the blocks in it; the program mapped 2 MiB, of which it has touched 1; a library
- * has written to 64 KiB.
+ * The break has half a MiB more than the blocks in it; the program mapped 2 MiB and touched 1; a library wrote to 64
+ * KiB.
  */
 static void rows_of_a_living_process_add_up_to_its_footprint(void **state)
 {
@@ -224,7 +224,7 @@ static void rows_of_a_living_process_add_up_to_its_footprint(void **state)
     assert_true(resident_of(text, "Not explained") == 16 << 10);
     assert_rows_add_up(text);
     free(text);
-    /* More blocks than the break can hold, by an estimate: they are no more than it. */
+    /* More blocks than fit into the break, by an estimate: they are limited to it. */
     list[0].held_bytes = MIB / 2;
     areas.held_bytes -= MIB;
     text = json_of(heaps, &said);

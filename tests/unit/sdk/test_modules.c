@@ -1,6 +1,6 @@
 /*
- * test_modules.c - what is read from the list of mappings, held against what the loader says and against what a test
- * maps by hand: every layout of linkers, libraries in archives and in memory.
+ * test_modules.c - modules found in the list of mappings, compared with the loader's list and with mappings made by the
+ * test: every layout of linkers, libraries in archives and in memory.
  */
 #include "unwind/modules.h"
 
@@ -71,7 +71,7 @@ static void members_of_an_archive_are_modules_of_their_own(void **state)
     unlink(path);
 }
 
-/* The page of the header is mapped again as the first page of the text: nobody takes that for another module's. */
+/* The page of the header is mapped again as the first page of the text. It must not count as another module's. */
 static void members_laid_out_by_lld_are_too(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void a_library_in_memory_is_called_as_its_linker_called_it(void **state)
     dlclose(library);
 }
 
-/* As a program does that unpacks itself: no file is mapped, but the image is one. */
+/* As in a program that unpacks itself: no file is mapped, but the image is one. */
 static void a_library_copied_to_memory_is_a_module(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void a_library_copied_to_memory_is_a_module(void **state)
     close(file.fd);
 }
 
-/* A file that is also mapped to be read, right below: its header is not the one that the code belongs to. */
+/* A file that is also mapped for reading, right below: its header is not the code's. */
 static void a_module_that_is_also_read_is_one_module(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void a_module_that_is_also_read_is_one_module(void **state)
     unlink(path);
 }
 
-/* Names hold anything, and a file may be replaced while its code runs. */
+/* Names may have any characters, and a file may be replaced while its code runs. */
 static void a_path_is_told_as_it_is(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void a_path_is_told_as_it_is(void **state)
     rmdir(folder);
 }
 
-/* The library of another format: .NET and Wine map them, and offsets in them mean the same in each run. */
+/* Libraries of another format: .NET and Wine map them, and their offsets are the same in each run. */
 static void a_pe_image_is_a_module(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_modules_made.c - code that no module has: made at run time, in holes of modules, in memory without a file. */
+/* test_modules_made.c - code of no module: made at run time, in holes of modules, in memory without a file. */
 #include "unwind/modules.h"
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static void put_code(void *at)
     __builtin___clear_cache((char *)at, (char *)at + sizeof(return_7));
 }
 
-/* Mapped twice, to be written here and to be run there. */
+/* Map memory twice, writable and executable. */
 static void *twice_mapped(int fd)
 {
     void *write, *run_from;
@@ -94,7 +94,7 @@ static void code_made_at_run_time_is_no_module(void **state)
     close(shm);
 }
 
-/* Linkers leave holes of 2 MiB, and what is mapped next may lie in one. */
+/* Linkers leave holes of 2 MiB, and the next mapping may be in one. */
 static void code_in_a_hole_of_a_module_is_not_the_modules(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void code_in_a_hole_of_a_module_is_not_the_modules(void **state)
     close(file.fd);
 }
 
-/* As programs do that want their code in huge pages. */
+/* As in programs that move their code to huge pages. */
 static void code_that_moved_to_memory_without_a_file_is_still_the_modules(void **state)
 {
     (void)state;

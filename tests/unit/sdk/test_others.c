@@ -1,4 +1,4 @@
-/* test_others.c - the threads that a hang is about besides its own. */
+/* test_others.c - the other threads that explain a hang. */
 #include "capture/others.h"
 
 #include <dlfcn.h>
@@ -19,8 +19,8 @@
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* no tail call */
 #define LANE         3
 
-/* Three threads in a row: the first waits for what the second holds, who waits for what the third holds, who computes.
- */
+/* A chain of three threads: the first waits for a lock of the second, which waits for a lock of the third, which
+ * computes. */
 static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER, second_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t first, second, third, stop;
 
@@ -97,7 +97,7 @@ static void start(pthread_t *thread, void *(*be)(void *), const _Atomic uint32_t
         usleep(1000);
 }
 
-/* Until the thread sleeps for its lock. */
+/* Wait until the thread sleeps for its lock. */
 static void await_sleep(uint32_t tid)
 {
     struct thread_state state = {0};
@@ -118,7 +118,7 @@ static uint64_t cpu_ns_of(pthread_t thread)
     return (uint64_t)used.tv_sec * MIRE_NS_PER_S + (uint64_t)used.tv_nsec;
 }
 
-/* Until the thread has computed for a while. */
+/* Wait until the thread has computed for a while. */
 static void await_work(pthread_t thread)
 {
     uint64_t end_ns = cpu_ns_of(thread) + 30 * MIRE_NS_PER_MS;

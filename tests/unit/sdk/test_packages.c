@@ -1,4 +1,4 @@
-/* Source packages by databases that the test makes: dpkg's lists and status, apk's text. */
+/* Source packages from databases that the test makes: dpkg's lists and status, apk's text. */
 #include "report/packages.h"
 
 #include <setjmp.h>
@@ -112,7 +112,7 @@ static void a_damaged_or_missing_database_tells_nothing(void **state)
     assert_int_equal(tie_of("/usr/bin/evince", "/usr/lib/liby.so"), MIRE_PACKAGE_UNKNOWN);
 }
 
-/* What is installed here, where it is Debian: each program's own packages. */
+/* On Debian: the packages of installed programs. */
 static void the_devices_own_database_is_read(void **state)
 {
     const char *const paths[] = {"/usr/bin/perl", "/usr/lib/x86_64-linux-gnu/libc.so.6"};

@@ -1,4 +1,4 @@
-/* test_patch.c - the patching of a real loaded module, with the gate's hooks. */
+/* test_patch.c - patches a real loaded module with the gate's hooks. */
 #include "patch/patch.h"
 
 #include "gate/gate.h"
@@ -23,8 +23,8 @@ static uint64_t turn(void)
 }
 
 /*
- * The loader, or one as old as Android's before 11: it tells half of the structure, and its first entry has no name.
- * What lies behind the half is other data, another at each call.
+ * The real loader, or one like Android's before 11: it fills half of the structure, and its first entry has no name.
+ * The other half is different data at each call.
  */
 static bool loader_is_old;
 
@@ -47,7 +47,7 @@ static int call_as_old(struct dl_phdr_info *info, size_t size, void *context)
     return call->callback(&cut, offsetof(struct dl_phdr_info, dlpi_adds), call->context);
 }
 
-/* AddressSanitizer's runtime calls it before it has begun, so it is not instrumented. */
+/* AddressSanitizer's runtime calls it before it is initialized, so it is not instrumented. */
 __attribute__((no_sanitize("address"))) int
 dl_iterate_phdr(int (*callback)(struct dl_phdr_info *info, size_t size, void *context), void *context)
 {
@@ -90,7 +90,7 @@ static void a_loaded_module_is_patched_and_put_back(void **state)
     *(void **)&module_poll = dlsym(RTLD_DEFAULT, "poll_once");
     before = turn();
     assert_int_equal(module_poll(), 0);
-    assert_int_equal(turn(), before); /* loaded later, and not asked for anything: not hooked yet */
+    assert_int_equal(turn(), before); /* loaded later, before any refresh: not hooked yet */
     mire__patch_refresh();
     assert_int_equal(module_poll(), 0);
     assert_int_equal(turn(), before + 2);
@@ -118,7 +118,7 @@ static void a_module_loaded_later_is_hooked_before_it_is_reached(void **state)
     mire__gate_unpatch();
 }
 
-/* The module is visible to itself only: whoever called on its behalf would not find it. */
+/* The module is visible to itself only, so dlsym must see the original caller. */
 static void dlsym_knows_who_called(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_perf_map.c - names of code made at run time, as files of virtual machines have them. */
+/* test_perf_map.c - names of code made at run time, from files of virtual machines. */
 #include "report/perf_map.h"
 
 #include <fcntl.h>
@@ -102,7 +102,7 @@ static void a_file_of_somebody_else_is_not_read(void **state)
     mire__perf_map_fini(&map);
     unlink(link);
     assert_int_equal(mkfifo(link, 0600), 0);
-    assert_false(mire__perf_map_open(&map, folder, 79, 0)); /* and nobody waits for a writer */
+    assert_false(mire__perf_map_open(&map, folder, 79, 0)); /* returns without waiting for a writer */
     mire__perf_map_fini(&map);
     unlink(link);
 }

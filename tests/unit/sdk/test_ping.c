@@ -1,10 +1,10 @@
 /*
- * test_ping.c - the odds of the ping watchdog, on simulated time, against the formula of mire/ping.h; and the words
- * that the loop's thread stores to.
+ * test_ping.c - the odds of the ping watchdog on simulated time, compared with the formula of mire/ping.h, and the
+ * words that the loop's thread writes.
  *
- * A trial: a loop that answers at once, but for one hang of length x that begins at a random instant. The machine under
- * test decides when tokens are posted and looked at, as the check thread would: it sleeps to the very instant that
- * mire__ping_next_ns says, or until an answer that it asked to be woken by.
+ * A trial is a loop that answers at once, except for one hang of length x at a random instant. The code under test
+ * decides when tokens are posted and checked, as on the check thread: it sleeps until mire__ping_next_ns, or until an
+ * answer that wakes it.
  */
 #include "gate/ping.h"
 #include "platform/platform.h"
@@ -106,7 +106,8 @@ static double share_caught(const struct trial *trial)
     return (double)caught / TRIALS;
 }
 
-/* Within five standard deviations: one run in two million is outside by chance. Exactly, where the formula is sure. */
+/* Within five standard deviations, which one run in two million exceeds by chance. Exact where the formula is 0 or
+ * 1. */
 static void assert_formula(const struct trial *trial)
 {
     double expected = formula(trial), found = share_caught(trial);
@@ -191,7 +192,7 @@ static void time_in_which_the_process_stood_still_does_not_count(void **state)
     struct ping ping;
 
     mire__ping_init(&ping, MS(500), MS(1000));
-    mire__ping_excuse(&ping, MS(9000)); /* nothing is waited for */
+    mire__ping_excuse(&ping, MS(9000)); /* no token is outstanding */
     mire__ping_posted(&ping, 1, true, MS(1000));
     mire__ping_excuse(&ping, MS(3000));
     assert_int_equal(mire__ping_age_ns(&ping, MS(4100)), MS(100));
@@ -216,7 +217,7 @@ static void a_post_that_failed_is_nobodys_hang(void **state)
     assert_false(mire__ping_is_due(&ping, MS(9000)));
 }
 
-/* The loop may be so quick that it answers before post has returned. */
+/* A fast loop may answer before post has returned. */
 static void an_answer_may_be_older_than_the_post(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_platform.c - reading own memory, threads and mappings on this machine. */
+/* test_platform.c - reads this process's memory, threads and mappings on this machine. */
 #include "platform/arch.h"
 #include "platform/platform.h"
 #include "platform/ticks.h"
@@ -209,7 +209,7 @@ static void ticks_become_the_time_they_were_read_at(void **state)
     /* 2 ticks a nanosecond: 600 ticks ago are 300 ns ago. */
     assert_int_equal(mire__ticks_convert(&scale, 2400, 3000, 51000), 50700);
     assert_int_equal(mire__ticks_convert(&scale, 1000, 3000, 51000), 50000);
-    /* What cannot be compared is now: ticks to come, or from before the base; a counter or a clock that stood still. */
+    /* Incomparable instants become now: ticks in the future or before the base, and a stopped counter or clock. */
     assert_int_equal(mire__ticks_convert(&scale, 3001, 3000, 51000), 51000);
     assert_int_equal(mire__ticks_convert(&scale, 999, 3000, 51000), 51000);
     assert_int_equal(mire__ticks_convert(&scale, 1000, 1000, 50000), 50000);
@@ -307,7 +307,7 @@ static void resident_are_the_pages_that_were_touched(void **state)
     mire__residence_close(&residence);
 }
 
-/* The kernel has it all in its cache, for it was written just now. */
+/* The kernel has all of it in its cache, since it was just written. */
 static void of_a_file_resident_is_what_the_process_has_touched(void **state)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 1000;

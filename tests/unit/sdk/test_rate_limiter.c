@@ -1,4 +1,4 @@
-/* test_rate_limiter.c - which events are sent, and which are only counted; time is an argument, and a naive twin replays all. */
+/* test_rate_limiter.c - sent and suppressed events; time is an argument, and a naive twin replays all. */
 #include "capture/rate_limiter.h"
 #include "support/scratch.h"
 #include "support/seed.h"
@@ -36,7 +36,7 @@ static int teardown(void **state)
     return scratch_free(state);
 }
 
-/* The signature of main and one function more. */
+/* The signature of main and one more function. */
 static const struct stack_signature *signature_of(uint64_t function)
 {
     signature = (struct stack_signature){
@@ -210,7 +210,7 @@ static void stacks_of_which_nothing_is_known_are_never_the_same(void **state)
                          MIRE_VERDICT_SEND);
 }
 
-/* Five hangs in a day, none with a stack: nothing says that they are one. */
+/* Five hangs in a day, none with a stack: they may differ. */
 static void hangs_without_a_stack_are_not_one_report_a_day(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void one_that_could_not_be_stored_is_told_by_the_next(void **state)
     assert_int_equal(held.duration_ms, 5000);
 }
 
-/* The twin keeps every hang of every stack, and decides on each again from the first on. */
+/* The twin keeps every hang of every stack, and decides each again from the first on. */
 enum { STACKS = 5, EVENTS = 400 };
 
 struct arrival {

@@ -1,4 +1,4 @@
-/* Asking for the rollout document: what each answer does to the one that is kept, and when it is asked again. */
+/* Requests for the rollout document: the effect of each response on the stored one, and the next request. */
 #include "core/remote.h"
 
 #include "platform/platform.h"
@@ -18,7 +18,7 @@
 
 static const struct upload_now now = {.wall_ms = NOW, .boot_ms = 1000000};
 
-/* One server, that answers so. */
+/* A server with scripted responses. */
 struct server {
     int status;
     const char *etag, *text, *retry_after;
@@ -77,7 +77,7 @@ static void scene_close(struct scene *scene)
     mire__store_close(scene->store);
 }
 
-/* Go to when it is due, and ask. Returns after how many seconds it is due again. */
+/* Advance to the due time, and ask. Returns the seconds to the next due time. */
 static double ask(struct scene *scene)
 {
     uint64_t due_ns;

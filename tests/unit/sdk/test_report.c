@@ -1,4 +1,4 @@
-/* Blackbox to report: the trie against a naive twin, the hot stack, the document. */
+/* From blackbox to report: the trie compared with a naive twin, the hot stack, the document. */
 #include "report/report.h"
 
 #include "report/hot.h"
@@ -126,7 +126,7 @@ static void report_names_only_the_images_it_refers_to(void **state)
     free(box);
 }
 
-/* Of position-independent code that is 0, and not told. */
+/* The base is 0 for position-independent code, and left out. */
 static void report_tells_where_a_program_is_linked(void **state)
 {
     static const uint64_t a[] = {BOX_EXE_LOAD + 16, 0};
@@ -321,7 +321,7 @@ static void damage(struct blackbox *box, size_t from, size_t to)
             ((uint8_t *)box)[i] = (uint8_t)rand();
 }
 
-/* Whatever a damaged file says, building it must neither crash nor hang. */
+/* A damaged file must cause neither a crash nor an endless loop. */
 static void report_survives_any_damage(void **state)
 {
     static const uint64_t a[] = {BOX_LIBC_LOAD + 8, BOX_EXE_LOAD + 16, 0};

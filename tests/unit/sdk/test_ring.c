@@ -1,4 +1,4 @@
-/* test_ring.c - the ring against a naive twin, and the blackbox as its reader finds it. */
+/* test_ring.c - the ring compared with a naive twin, and the blackbox as read by its reader. */
 #include "ring/blackbox.h"
 #include "support/seed.h"
 
@@ -45,8 +45,8 @@ struct twin_sample {
     uint64_t t_ns, weight_ns;
 };
 
-/* The twin keeps every sample ever pushed with its cumulated weight: the ring's samples must be a subset in order, and
- * each weight must be made of whole neighbours. */
+/* The twin keeps every sample with its cumulated weight. The ring's samples must be an ordered subset, and each weight
+ * the sum of whole neighbours. */
 static void assert_covers(const struct ring *ring, const struct twin_sample *all, uint32_t all_count)
 {
     uint32_t next = 0;
@@ -192,8 +192,7 @@ static void the_guess_follows_from_the_facts(void **state)
     hang.process.thread_count = 65;
     assert_int_equal(mire__event_guess(&hang), MIRE_GUESS_BLOCKED_MANY_THREADS);
     hang.state = MIRE_EVENT_OPEN;
-    assert_int_equal(mire__event_guess(&hang),
-                     MIRE_GUESS_BLOCKED_MANY_THREADS); /* nobody misses it in the background */
+    assert_int_equal(mire__event_guess(&hang), MIRE_GUESS_BLOCKED_MANY_THREADS); /* in the background nobody notices */
     hang.foreground = MIRE_GROUND_FORE;
     assert_int_equal(mire__event_guess(&hang), MIRE_GUESS_BLOCKED_AND_KILLED);
     hang.trigger = MIRE_TRIGGER_CPU;
@@ -258,7 +257,7 @@ static void a_hang_ends_with_the_program_that_ends_itself(void **state)
     free(own);
 }
 
-/* The pages of lanes without disk cannot be looked at here: who does, ends. */
+/* The pages of a lane without disk cannot be read here: a read ends the child. */
 static void a_lane_without_disk_is_not_looked_at(void **state)
 {
     const size_t page = 4096, from = (offsetof(struct blackbox, lanes[1]) + page - 1) & ~(page - 1),

@@ -1,4 +1,4 @@
-/* Rollout: what a document says, whom a share holds, and how a million installations are drawn. */
+/* Rollout: parsing of documents, membership in shares, and the draw of a million installations. */
 #include "rollout/rollout.h"
 
 #include "support/vectors.h"
@@ -16,7 +16,7 @@
 
 #define INSTALLS 1000000u
 
-/* Installation identifiers as devices make them: 128 random bits. */
+/* Installation ids as on devices: 128 random bits. */
 static void install_of(char out[33], uint64_t number)
 {
     uint64_t x = number * 0x9e3779b97f4a7c15ull, y;
@@ -27,13 +27,13 @@ static void install_of(char out[33], uint64_t number)
     snprintf(out, 33, "%016llx%016llx", (unsigned long long)x, (unsigned long long)(y ^ y >> 29));
 }
 
-/* The same, one after the other, as no device makes them. */
+/* Consecutive ids, unlike those of devices. */
 static void install_in_order(char out[33], uint64_t number)
 {
     snprintf(out, 33, "%032llx", (unsigned long long)number);
 }
 
-/* How far `found` of `count` lies from a share, in standard deviations. */
+/* The distance of `found` of `count` from a share, in standard deviations. */
 static double distance(uint64_t found, uint64_t count, double share)
 {
     return fabs((double)found - (double)count * share) / sqrt((double)count * share * (1 - share));
@@ -49,7 +49,7 @@ static void share(struct rollout *rollout, enum mire__plugin plugin, uint32_t pp
 static void buckets_never_change(void **state)
 {
     (void)state;
-    /* As any other SipHash-2-4 makes them; a change would draw every share of every app anew. */
+    /* Equal to any other SipHash-2-4. A change would redraw every share of every app. */
     assert_int_equal(mire__bucket("0123456789abcdef0123456789abcdef", "hang", ""), 550820);
     assert_int_equal(mire__bucket("00000000000000000000000000000000", "memory", "spring"), 103697);
     assert_int_equal(mire__bucket(NULL, NULL, NULL), 932608);
@@ -205,7 +205,7 @@ static void documents_read_as_the_vectors_say(void **state)
     assert_in_range(count, 20, 200);
 }
 
-/* Cut anywhere, and with any byte changed, a document is read or refused, and what is read is within bounds. */
+/* A truncated or changed document is read or refused; values that are read are within bounds. */
 static void a_damaged_document_is_refused_or_within_bounds(void **state)
 {
     static const char good[] =

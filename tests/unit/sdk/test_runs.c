@@ -1,5 +1,4 @@
-/* test_runs.c - runs that are over: judged once, remembered, their hangs sealed with the verdict, their files deleted.
- */
+/* test_runs.c - ended runs: judged once and recorded, their hangs sealed with the verdict, their files deleted. */
 #include "exit/evidence.h"
 #include "platform/platform.h"
 #include "report/report.h"
@@ -62,7 +61,7 @@ static bool is_there(struct store *store, const char *run, const char *suffix)
     return mire__store_run_path(path, store, run, suffix) && access(path, F_OK) == 0;
 }
 
-/* A process that is gone; its evidence is in the store, and a blackbox with a hang if `hang` is a state. */
+/* A dead process with evidence in the store, and a blackbox with a hang if `hang` is a state. */
 static void leave_run(struct store *store, char run[MIRE_STORE_RUN_BYTES], enum mire__event_state hang)
 {
     struct evidence evidence;
@@ -104,7 +103,7 @@ static void assert_remembered(struct store *store, const char *run, const char *
     assert_false(ends[0].told);
 }
 
-/* The only sealed report as text; free() it. */
+/* The text of the only sealed report; free() it. */
 static char *sealed_text(struct store *store)
 {
     struct store_item item;
@@ -256,7 +255,7 @@ static void evidence_that_cannot_be_read_is_counted_and_its_blackbox_told(void *
     mire__store_close(store);
 }
 
-/* Nothing can be remembered while others hold the lock: all stays for the next try, which finds the same. */
+/* While another process holds the lock nothing is recorded. Everything stays for the next try, which finds the same. */
 static void what_cannot_be_remembered_is_judged_again(void **state)
 {
     struct store *store = store_default(*state);
@@ -292,7 +291,7 @@ static void many_at_once_judge_each_run_once(void **state)
     }
     for (int i = 0; i < JUDGES; i++)
         wait(NULL);
-    recover(store); /* whom the lock kept from remembering leaves the run for later */
+    recover(store); /* a process that cannot record leaves the run for later */
     assert_int_equal(mire__store_ends(ends, MIRE_STORE_ENDS, store), RUNS);
     for (int i = 0; i < RUNS; i++)
         for (int j = 0; j < i; j++)
@@ -300,7 +299,7 @@ static void many_at_once_judge_each_run_once(void **state)
     mire__store_close(store);
 }
 
-/* A writer, until its end is closed: returns that and writes its process to *writer_out. */
+/* Start a writer that runs until its pipe is closed. Returns the pipe, and the process in *writer_out. */
 static int begin_aside(pid_t *writer_out, const char *dir)
 {
     char path[512], aside[MIRE_STORE_PATH_MAX];
@@ -349,7 +348,7 @@ static void an_aside_is_swept_once_its_writer_has_ended(void **state)
     mire__store_close(store);
 }
 
-/* Sweepers look all the time: every write succeeds. */
+/* Sweepers run all the time, and every write succeeds. */
 static void a_write_survives_those_that_sweep(void **state)
 {
     struct store *store = store_default(*state);

@@ -1,4 +1,4 @@
-/* test_sampler.c - samples of a thread in a known place of this very process: the stacks. */
+/* test_sampler.c - stacks of samples of a thread at a known position in this process. */
 #include "capture/sampler.h"
 #include "platform/platform.h"
 
@@ -56,7 +56,7 @@ static void the_first_sample_finds_its_memory_there(void **state)
     pthread_t thread;
 
 #if defined(__SANITIZE_THREAD__)
-    skip(); /* it keeps notes of every access, in memory that comes when it is touched */
+    skip(); /* it records every access, in memory allocated on demand */
 #endif
     watched.sampler = mmap(NULL, sizeof(*watched.sampler), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(watched.sampler != MAP_FAILED);

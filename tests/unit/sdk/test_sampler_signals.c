@@ -1,4 +1,4 @@
-/* test_sampler_signals.c - the signal that a thread is asked with: blocked, ignored, taken by the program, never seen by it. */
+/* test_sampler_signals.c - the sampling signal: blocked, ignored, used by the program, invisible to the program. */
 #include "capture/sampler.h"
 #include "capture/signal.h"
 #include "platform/platform.h"
@@ -54,7 +54,7 @@ static void a_thread_that_has_ended_is_said_to(void **state)
     assert_int_equal(sample.loss, MIRE_LOSS_GONE);
 }
 
-/* What the program can see of all actions. */
+/* All signal actions visible to the program. */
 static void read_actions(struct sigaction out[65])
 {
     memset(out, 0, 65 * sizeof(out[0]));
@@ -82,7 +82,7 @@ static void the_program_sees_no_signal_taken(void **state)
     }
 }
 
-/* A thread that spins, and samples of it. */
+/* A spinning thread, and its samples. */
 struct spinner {
     pthread_t thread;
     struct sample sample;
@@ -104,7 +104,7 @@ static void end_spinner(struct spinner *spinner)
     mire__sampler_close(&sampler);
 }
 
-/* As when the thread begins to block signals just after it was looked at. */
+/* As when the thread blocks signals just after it was checked. */
 static void a_signal_that_was_not_answered_is_taken_back(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void count_handled(int signal)
     handled++;
 }
 
-/* As where the system refuses to send libc's own: another one, as long as the program leaves it alone. */
+/* The system refuses to send libc's own signal: another one is used, as long as the program does not use it. */
 static void a_signal_that_the_program_takes_is_changed_for_another(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void cancel_one(void)
     assert_ptr_equal(result, PTHREAD_CANCELED);
 }
 
-/* libc's signal goes to libc's handler, whether that was put there before ours or after it. */
+/* libc's signal reaches libc's handler, whether that was installed before ours or after it. */
 static void threads_are_cancelled_while_others_are_sampled(void **state)
 {
     (void)state;

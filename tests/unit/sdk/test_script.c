@@ -1,4 +1,4 @@
-/* test_script.c - frames of scripts, read from structures laid out as CPython's are. */
+/* test_script.c - reads frames of scripts from structures laid out like CPython's. */
 #include "script/script.h"
 
 #include "platform/platform.h"
@@ -24,7 +24,7 @@ static uint8_t *arena;
 static uint32_t used;
 static uint64_t interpreter, thread, code_type, outer_cframe;
 
-/* Some bytes of the arena, where nothing lies yet. */
+/* Allocate unused bytes of the arena. */
 static uint64_t take(uint32_t size)
 {
     uint64_t at = (uint64_t)(uintptr_t)(arena + used);
@@ -49,7 +49,7 @@ static const struct script_layout *layout(void)
     return script.layout;
 }
 
-/* A str of characters that have `kind` bytes each. */
+/* A str with `kind` bytes per character. */
 static uint64_t make_text(const void *characters, uint32_t length, uint32_t kind, bool ascii)
 {
     uint32_t data = ascii ? layout()->text_ascii : layout()->text_other;
@@ -66,7 +66,7 @@ static uint64_t make_ascii(const char *text)
     return make_text(text, (uint32_t)strlen(text), 1, true);
 }
 
-/* A code object of 8 units: the first two are of its first line, then four of the line 300 further, two of none. */
+/* A code object of 8 units: two of its first line, four of the line 300 further, two of no line. */
 static uint64_t make_code(uint64_t name, uint64_t file, uint32_t first_line)
 {
     static const uint8_t lines[] = {0x80 | 11 << 3 | 1, 0,         0,           /* one line on: two units */
@@ -85,7 +85,7 @@ static uint64_t make_code(uint64_t name, uint64_t file, uint32_t first_line)
     return code;
 }
 
-/* A frame that stands at a unit of its code, called by `outer`. */
+/* A frame at a unit of its code, called by `outer`. */
 static uint64_t make_frame(uint64_t code, uint32_t unit, uint64_t outer)
 {
     uint64_t frame = take(MIRE_SCRIPT_FRAME_BYTES + 40);
@@ -96,7 +96,7 @@ static uint64_t make_frame(uint64_t code, uint32_t unit, uint64_t outer)
     return frame;
 }
 
-/* The frame is the outermost one of an evaluation: what lies outside it is reached in another. Returns the mark. */
+/* Make the frame the outermost one of an evaluation. Outer frames belong to another one. Returns the mark. */
 static uint64_t bound(uint64_t frame)
 {
     uint64_t mark;
@@ -115,7 +115,7 @@ static uint64_t bound(uint64_t frame)
     return mark;
 }
 
-/* The thread runs this frame: ask for it before its evaluations are bound. */
+/* Let the thread run this frame. Call it before its evaluations are bound. */
 static void run(uint64_t frame)
 {
     if (layout()->has_cframe) {
@@ -262,7 +262,7 @@ static void of_a_deep_stack_both_ends_are_kept(void **state)
         for (uint32_t n = 1000; n < MIRE_SCRIPT_WALK_MAX; n++)
             frame = make_frame(codes[0], 1, frame);
         run(frame);
-        if (layout()->has_cframe) { /* as it was bound before: of the innermost evaluation the frame is another */
+        if (layout()->has_cframe) { /* bound before: the innermost evaluation has another frame */
             put_word(thread + layout()->thread_frame, take(24));
             put_word(*(uint64_t *)(uintptr_t)(thread + layout()->thread_frame) + layout()->cframe_frame, frame);
             put_word(*(uint64_t *)(uintptr_t)(thread + layout()->thread_frame) + layout()->cframe_previous,
@@ -279,7 +279,7 @@ static void of_a_deep_stack_both_ends_are_kept(void **state)
     }
 }
 
-/* Whatever stands there, it ends, and nothing is touched that is not there. */
+/* With arbitrary bytes reading ends, and unmapped memory is not touched. */
 static void any_bytes_are_survived(void **state)
 {
     static uint8_t whole[ARENA_BYTES];

@@ -1,4 +1,4 @@
-/* What is remembered about sending: over restarts, between processes, and out of files that are not what they were. */
+/* The persistent state of sending: over restarts, between processes, and from damaged files. */
 #include "store/sending.h"
 
 #include "support/scratch.h"
@@ -96,7 +96,7 @@ static void a_days_bytes_are_counted_up_to_the_cap(void **state)
     assert_int_equal(mire__store_spend(&spent, store, DAY, 40, 100), MIRE_OK);
     assert_int_equal(spent, 100);
     assert_int_equal(mire__store_spend(&spent, store, DAY + 1, 100, 100), MIRE_OK);
-    /* The clock is set back: no day is had twice. */
+    /* The clock is set back: no day's allowance is used twice. */
     assert_int_equal(mire__store_spend(&spent, store, DAY - 300, 1, 100), MIRE_E_FULL);
     assert_int_equal(mire__store_spend(&spent, store, DAY - 300, 1, UINT64_MAX), MIRE_OK);
     assert_int_equal(spent, 101);

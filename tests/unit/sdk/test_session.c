@@ -1,4 +1,4 @@
-/* Session records: what a blackbox says of its session, and what is told once. */
+/* Session records: a blackbox's data on its session, each reported once. */
 #include "platform/platform.h"
 #include "report/report.h"
 #include "report/session.h"
@@ -19,7 +19,7 @@
 
 #define BEGIN (5 * MIRE_NS_PER_S)
 
-/* The hang that box_new has is over, and told. */
+/* The hang of box_new is over and reported. */
 static struct blackbox *session_box(void)
 {
     struct blackbox *box = box_new();
@@ -124,8 +124,8 @@ static void a_hang_that_was_going_on_at_the_kill_counts(void **state)
     free(box);
 }
 
-/* It ends itself in the middle of one, by _exit or exec, or the check thread had counted it and was about to clear it.
- */
+/* The process ends during a hang, by _exit or exec, or after the check thread counted the hang and before it cleared
+ * it. */
 static void a_hang_counts_once_however_the_process_ends(void **state)
 {
     struct blackbox *box = session_box();
@@ -203,7 +203,7 @@ static size_t files(const struct store *store)
     return mire__store_session_list(names, store);
 }
 
-/* The only record there is. Freed by the caller. */
+/* The only record. Freed by the caller. */
 static char *record(struct store *store)
 {
     struct store_item item;
@@ -419,7 +419,7 @@ static void ends_and_losses_are_told_once(void **state)
     assert_true(kept.told);
     mire__store_drops(drops, store);
     assert_int_equal(drops[MIRE_DROP_SUPPRESSED], 0);
-    /* Dropped, the record gives its losses back. */
+    /* A dropped record returns its losses to the ledger. */
     mire__store_drop(store, item.id, MIRE_DROP_REFUSED);
     mire__store_drops(drops, store);
     assert_int_equal(drops[MIRE_DROP_SUPPRESSED], 1);

@@ -1,4 +1,4 @@
-/* test_signature.c - which stacks are one, which are not; against a naive twin that builds the tree. */
+/* test_signature.c - which stacks have one signature; compared with a naive twin that builds the tree. */
 #include "ring/signature.h"
 #include "support/seed.h"
 
@@ -33,7 +33,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* A stack of functions by number, outermost first: function n begins at APP + n * 0x100 and stands `into` it. */
+/* Push a stack of function numbers, outermost first: function n begins at APP + n * 0x100, and the pc is `into` it. */
 static void push(uint64_t weight_ns, uint32_t into, bool known, uint32_t depth, const uint32_t *functions)
 {
     struct sample *sample = mire__ring_reserve(&ring);
@@ -114,8 +114,8 @@ static void another_function_anywhere_is_another_signature(void **state)
     }
 }
 
-/* Without call frame information the beginning is unknown: two instructions on is the same all the same, also where a
- * multiple of 32 lies between. */
+/* Without call frame information the start of a function is unknown. Two instructions further is the same function,
+ * also across a multiple of 32. */
 static void a_drift_of_two_instructions_is_the_same_signature(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void the_number_holds_wherever_the_image_is_loaded(void **state)
     assert_int_equal(mire__signature_number(&signature, 7), mire__signature_number(&other, 7));
 }
 
-/* A compiler at run time puts the same code elsewhere in each run. */
+/* A run-time compiler puts the same code at another address in each run. */
 static void code_in_no_image_is_the_same_wherever_it_lies(void **state)
 {
     (void)state;
@@ -246,7 +246,7 @@ static void nothing_is_known_of_an_empty_ring(void **state)
     assert_int_not_equal(mire__signature_number(&signature, 0), 0);
 }
 
-/* The twin weighs every prefix of every stack: from the root down the heaviest, as long as it holds enough. */
+/* The twin weighs every prefix of every stack: from the root down the heaviest, as long as it has enough weight. */
 static uint32_t twin_depth(uint32_t stacks[][6], const uint64_t *weights, uint32_t count, uint64_t percent)
 {
     uint64_t total = 0;
@@ -292,7 +292,7 @@ static void the_signature_is_that_of_its_naive_twin(void **state)
         for (uint32_t i = 0; i < count; i++) {
             for (uint32_t j = 0; j < 6; j++)
                 stacks[i][j] = 1 + (random() % 100 < 12 ? (uint32_t)random() % 4 : 0);
-            stacks[i][0] = 1; /* else it may be read from the innermost frame */
+            stacks[i][0] = 1; /* otherwise it may be read from the innermost frame */
             stacks[i][1] = 1;
             weights[i] = (uint64_t)random() % 1000000; /* none weighs the same as another */
             push(weights[i], 5, true, 6, stacks[i]);
@@ -305,7 +305,7 @@ static void the_signature_is_that_of_its_naive_twin(void **state)
     assert_true(depths[2] > 0 && depths[4] > 0 && depths[6] > 0); /* the rounds were not all alike */
 }
 
-/* main > eval > a function of a script, which stands at a line. */
+/* main > eval > a function of a script at a line. */
 static void push_script(const char *function, uint32_t line)
 {
     int number = mire__blackbox_add_script(&box, function, "/srv/app.py");

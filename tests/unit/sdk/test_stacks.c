@@ -1,4 +1,4 @@
-/* test_stacks.c - the ledger of what was sent today and what was held back. */
+/* test_stacks.c - the ledger of reports sent today and suppressed ones. */
 #include "store/store.h"
 #include "support/scratch.h"
 

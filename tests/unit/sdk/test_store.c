@@ -85,7 +85,7 @@ static void refuse_links(void)
         _exit(77);
 }
 
-/* Many at the same instant agree on one id, on a system that refuses links as well. */
+/* Many processes at the same instant agree on one id, also on a system that refuses links. */
 static void store_has_one_install_id_without_links(void **state)
 {
     enum { PROCESSES = 16 };
@@ -237,7 +237,7 @@ static void store_drops_what_is_worth_least_and_the_oldest_among_equals(void **s
     assert_int_equal(put_worth(store, id_at(STORE_NOW + 6, 1), MIRE_VALUE_HANG, 8), MIRE_OK);
     assert_false(is_there(store, id_at(STORE_NOW + 2, 1)));
     assert_true(is_there(store, id_at(STORE_NOW, 1)) && is_there(store, id_at(STORE_NOW + 4, 1)));
-    /* What comes now has no privilege. */
+    /* A report that arrives now has no privilege. */
     assert_int_equal(put_worth(store, id_at(STORE_NOW + 7, 1), MIRE_VALUE_BASELINE, 8), MIRE_E_FULL);
     assert_int_equal(count_reports(store), 4);
     assert_int_equal(dropped(store, MIRE_DROP_FULL), 4);
@@ -307,7 +307,7 @@ static void store_counts_are_told_by_one_report_only(void **state)
     assert_int_equal(put_report(store, id_at(STORE_NOW, 0), "x", 1, told, STORE_NOW), MIRE_OK);
     assert_int_equal(put_report(store, id_at(STORE_NOW, 1), "x", 1, told, STORE_NOW), MIRE_E_STATE);
     assert_int_equal(count_reports(store), 1);
-    /* Sealed again, what the first one told comes back. */
+    /* Sealed again, the report's losses are restored. */
     assert_int_equal(put_report(store, id_at(STORE_NOW, 0), "y", 1, NULL, STORE_NOW), MIRE_OK);
     assert_int_equal(dropped(store, MIRE_DROP_REFUSED), 1);
     mire__store_close(store);

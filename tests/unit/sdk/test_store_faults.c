@@ -85,7 +85,7 @@ static void store_counts_are_there_once_whichever_write_fails(void **state)
         whole = fail_at >= 0;
         fail_at = -1;
         assert_true(err != MIRE_OK || count_reports(store) == 1);
-        mire__store_drop(store, id_at(STORE_NOW, 5), MIRE_DROP_CONSENT); /* what it told, if it is there, comes back */
+        mire__store_drop(store, id_at(STORE_NOW, 5), MIRE_DROP_CONSENT); /* returns its losses, if it exists */
         assert_int_equal(dropped(store, MIRE_DROP_AGE), 1);
         mire__store_drops(told, store);
         put_report(store, id_at(STORE_NOW, 6), "", 0, told, STORE_NOW);
@@ -216,7 +216,7 @@ static void store_refuses_what_is_damaged_and_counts_it_once(void **state)
             read_all(store);
             uint64_t after = dropped(store, MIRE_DROP_BROKEN) + dropped(store, MIRE_DROP_FORMAT);
             if (strcmp(name, "drops") == 0)
-                assert_int_equal(after, 1); /* the counts before went with it */
+                assert_int_equal(after, 1); /* earlier counts are in the report */
             else
                 assert_int_equal(after, before + 1);
             tried++;
@@ -240,7 +240,7 @@ static void store_put_is_all_or_nothing_whichever_write_fails(void **state)
         fail_at = -1;
         if (err != MIRE_OK)
             failed++;
-        /* A failed directory sync leaves a report that may not survive a power cut: an error, yet there. */
+        /* A failed directory sync leaves a report that may not survive a power cut: an error, but the report exists. */
         assert_true(count_reports(store) == (err == MIRE_OK) || count_reports(store) == 1);
         assert_int_equal(files_in(*state, "out"), count_reports(store));
         if (count_reports(store))
@@ -248,7 +248,7 @@ static void store_put_is_all_or_nothing_whichever_write_fails(void **state)
         mire__store_done(store, id_at(STORE_NOW, 5));
     }
     assert_true(failed > 3);
-    assert_int_equal(dropped(store, MIRE_DROP_WRITE), 0); /* its caller counts, if it does not try again */
+    assert_int_equal(dropped(store, MIRE_DROP_WRITE), 0); /* its caller counts the loss, unless it tries again */
     mire__store_close(store);
 }
 

@@ -58,7 +58,7 @@ static uint64_t disk_bytes(const char *path)
     return (uint64_t)info.st_blocks * 512;
 }
 
-/* What a run stored is found after it, in the directory itself once it is settled, with its holes. */
+/* The stored bytes are found after the run, in the directory itself after settling, with their holes. */
 static void run_through(struct store *store, const char *run, bool on_disk)
 {
     char path[MIRE_STORE_PATH_MAX], settled[MIRE_STORE_PATH_MAX];
@@ -128,7 +128,7 @@ static bool exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* Only what is old and nobody's goes. */
+/* Only old files without an owner are removed. */
 static void abandoned_files_in_memory_are_swept(void **state)
 {
     struct timespec old[2] = {{time(NULL) - 4 * 24 * 3600, 0}, {time(NULL) - 4 * 24 * 3600, 0}};
@@ -143,7 +143,7 @@ static void abandoned_files_in_memory_are_swept(void **state)
     assert_true(mire__store_tables_path(dead, *state, "dead"));
     assert_true(mire__store_tables_path(alive, *state, "alive"));
     assert_true(mire__store_tables_path(recent, *state, "recent"));
-    if (strncmp(dead, "/dev/shm/", 9) == 0) { /* else there is no memory for files here, and nothing to sweep */
+    if (strncmp(dead, "/dev/shm/", 9) == 0) { /* otherwise there is no memory for files, and nothing to sweep */
         assert_int_equal(utimensat(AT_FDCWD, dead, old, 0), 0);
         assert_int_equal(utimensat(AT_FDCWD, alive, old, 0), 0);
         mire__store_tables_sweep();

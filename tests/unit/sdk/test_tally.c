@@ -1,4 +1,4 @@
-/* Sums by category and stack: what a naive twin has, and the large ones whatever comes. */
+/* Sums by category and stack: those of a naive twin, and the large ones in any order of arrival. */
 #include "report/tally.h"
 #include "support/seed.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* The pair's place; pair_count if there is none. */
+/* The index of the pair; pair_count: none. */
 static uint32_t find(const struct tally *tally, uint32_t category, uint32_t node)
 {
     uint32_t i = 0;
@@ -85,7 +85,7 @@ static void what_is_large_is_there_whenever_it_comes(void **state)
 
         assert_int_equal(mire__tally_init(&tally, drawn), MIRE_OK);
         for (uint32_t i = 1; i <= 3 * room; i++) {
-            mire__tally_add(&tally, 3, i, 40 + i % 400, 1); /* millions of stacks, none matters */
+            mire__tally_add(&tally, 3, i, 40 + i % 400, 1); /* millions of insignificant stacks */
             if (i > 2 * room && i % 16 == 0)
                 mire__tally_add(&tally, 5, 7, 100000, 1); /* the leak comes last */
         }

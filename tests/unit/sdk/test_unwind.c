@@ -1,4 +1,4 @@
-/* test_unwind.c - the unwinder against another one, and against nonsense. */
+/* test_unwind.c - the unwinder compared with another one, and on invalid data. */
 #include "capture/unwind.h"
 #include "platform/platform.h"
 #include "support/tower.h"
@@ -19,7 +19,7 @@ static struct stack_snapshot snapshot;
 static struct modules modules;
 static struct sample sample;
 
-/* Unwind the thread that calls this, from here. */
+/* Unwind the calling thread from here. */
 static __attribute__((noinline)) void unwind_here(void)
 {
     ucontext_t context;
@@ -52,7 +52,7 @@ static void frames_equal_those_of_backtrace(void **state)
 
     unwind_here();
     assert_int_equal(sample.flags, 0);
-    /* One frame more here, further in: unwind_here. A sanitizer's own backtrace() has one of its own. */
+    /* One inner frame more: unwind_here. A sanitizer's own backtrace() adds a frame. */
     assert_in_range(depth, sample.depth - 1, sample.depth);
     for (uint32_t i = 2; i < sample.depth; i++)
         same += sample.pc[i] + 1 == (uintptr_t)trace[i + depth - sample.depth];
@@ -91,7 +91,7 @@ static void unwind_in_handler(int signal)
 }
 
 #if defined(__x86_64__)
-/* A way back from a signal handler as musl has it: nothing describes it. */
+/* A return from a signal handler like musl's, without call frame information. */
 __asm__(".text\nbare_way_back: mov $15, %rax\nsyscall\n");
 void bare_way_back(void);
 
@@ -109,7 +109,7 @@ static void handle_bare(void)
 #else
 static void handle_bare(void)
 {
-    signal(SIGUSR2, unwind_in_handler); /* the vDSO's, or the emulator's, which nothing describes either */
+    signal(SIGUSR2, unwind_in_handler); /* the vDSO's or the emulator's, also without it */
 }
 #endif
 

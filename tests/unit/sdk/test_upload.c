@@ -1,4 +1,4 @@
-/* Sending: what each answer does to a report, and when the next try comes. */
+/* Sending: the effect of each response on a report, and the time of the next try. */
 #include "store/sending.h"
 #include "upload/upload.h"
 #include "upload/rules.h"
@@ -32,7 +32,7 @@ static void upload_reads_retry_after_in_all_forms(void **state)
     } rows[] = {
         {"0", NOW},
         {"120", NOW + 120000},
-        {"99999999999999999999", 0}, /* any moment far away */
+        {"99999999999999999999", 0}, /* any instant far in the future */
         {"Sun, 06 Nov 1994 08:49:37 GMT", 784111777000},
         {"Sunday, 06-Nov-94 08:49:37 GMT", 784111777000},
         {"Sun Nov  6 08:49:37 1994", 784111777000},
@@ -150,7 +150,7 @@ static void upload_is_not_silenced_for_more_than_a_day(void **state)
     uint64_t wait = round_at(&scene, NOW);
     assert_in_range(wait, DAY, DAY + 2000);
     scene_close(&scene);
-    /* Another start; the clock has gone back by a year meanwhile. What was asked for is still the most to wait. */
+    /* A restart, and the clock went back by a year meanwhile. The requested delay is still the maximum. */
     scene_open(&scene, *state, answers + 1, 1);
     assert_int_equal(round_at(&scene, NOW - 365 * DAY), DAY);
     assert_true(round_at(&scene, NOW - 365 * DAY + wait) == UINT64_MAX);
@@ -180,7 +180,7 @@ static void upload_waits_as_long_however_the_clock_jumps(void **state)
 
 static void upload_takes_a_date_by_the_servers_clock(void **state)
 {
-    /* The device lives a year ahead, or behind. */
+    /* The device's clock is a year ahead, or behind. */
     static const char *const now = "Sun, 06 Nov 1994 08:49:37 GMT", *const then = "Sun, 06 Nov 1994 08:51:37 GMT";
     uint64_t wait;
 

@@ -1,4 +1,4 @@
-/* Sending: what may leave the device at all, by the user, the network, the day's bytes and the app. */
+/* Sending: permission to leave the device, by the user, the network, the day's bytes and the app. */
 #include "upload/upload.h"
 #include "upload/rules.h"
 #include "support/scratch.h"
@@ -132,7 +132,7 @@ static void upload_drops_what_no_day_has_bytes_for(void **state)
     scene_close(&scene);
 }
 
-/* What before_send saw, and what it says. */
+/* The input of before_send, and its result. */
 struct look {
     char seen[64];
     int answer;

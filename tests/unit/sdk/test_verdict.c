@@ -1,4 +1,4 @@
-/* test_verdict.c - claims about exit/verdict.h: which signs lead to which verdict. */
+/* test_verdict.c - claims about exit/verdict.h: verdicts that follow from signs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #define BIT(sign) MIRE_SIGN_BIT(sign)
 
-/* A kill of an app that was in the foreground, of the same version in the same boot, of which nothing else is known. */
+/* A kill of an app in the foreground, of the same version in the same boot, without other signs. */
 #define PLAIN_KILL (BIT(APP_SAME) | BIT(BOOT_SAME) | BIT(FOREGROUND) | BIT(NOT_STUCK))
 #define ROOM       (BIT(OOM_NOT_COUNTED) | BIT(FAR_FROM_LIMIT))
 #define OOM        (BIT(OOM_COUNTED) | BIT(NEAR_LIMIT))
@@ -189,7 +189,7 @@ static void the_parents_word_decides(void **state)
     assert_int_equal(judge(BIT(QUIT_TOLD) | BIT(PARENT_SAW_CRASH)), MIRE_EXIT_CRASH);
 }
 
-/* Neither memory nor its lack may hide a crash, nor a crash marker's absence make one. */
+/* Neither memory nor its lack may hide a crash, and a missing crash marker must not make one. */
 static void no_set_of_signs_with_a_crash_is_a_foom(void **state)
 {
     static const uint64_t crashes[] = {BIT(CRASHED), BIT(ABORTED), BIT(PARENT_SAW_CRASH), BIT(PARENT_SAW_ABORT)};

@@ -1,4 +1,4 @@
-/* test_waits.c - waits that the sampler's signal cuts short: the thread came to them just after it was seen running. */
+/* test_waits.c - waits that the sampler's signal interrupts: the thread began them just after it was seen running. */
 #include "capture/handler.h"
 #include "capture/sampler.h"
 #include "capture/signal.h"
@@ -35,8 +35,8 @@
 static struct sampler sampler;
 
 /*
- * What a program waits with: each ends by itself after WAIT_NS, or when the other side (a thread) lets it, and answers
- * as it does undisturbed.
+ * Waiting calls of programs. Each ends by itself after WAIT_NS, or when the other side (a thread) ends it, with the
+ * result of an uninterrupted call.
  */
 #define WAIT_NS 300000000
 
@@ -367,7 +367,7 @@ static void prepare(void)
     flock(waiter.lock[0], LOCK_EX);
 }
 
-/* The other side of those that have no timeout. */
+/* The other side of waits without a timeout. */
 static void let_go(int how)
 {
     struct {
@@ -432,7 +432,7 @@ static void note_other(int signal)
     atomic_store(&waiter.other_came, 1);
 }
 
-/* Where it may, this thread lets no other one run on its processor: a busy machine would come between two signals. */
+/* If permitted, keep other threads off this processor: a busy machine would separate two signals. */
 static void take_processor(bool take)
 {
     struct sched_param param = {.sched_priority = take ? 1 : 0};
@@ -441,9 +441,9 @@ static void take_processor(bool take)
 }
 
 /*
- * A thread waits, and gets the sampler's signal meanwhile. Returns false if this thread was kept from running until the
- * wait was over.
- *   other  a signal of the app's that comes together with it; 0: none
+ * Let a thread wait, and send it the sampler's signal. Returns false if this thread did not run until the wait was
+ * over.
+ *   other  a signal of the app that arrives together with it; 0: none
  */
 static bool try_to_cut_short(int how, int other)
 {
@@ -547,8 +547,7 @@ static void be_busy(int signal)
         ;
 }
 
-/* The app's handler blocks ours while it runs: the signal comes where that one returns to, behind the call that it cut.
- */
+/* The app's handler blocks ours: our signal arrives where that handler returns to, after the interrupted call. */
 static void a_wait_is_ended_though_the_handler_was_sampled(void **state)
 {
     struct sigaction action = {.sa_handler = be_busy};

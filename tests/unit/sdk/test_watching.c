@@ -1,6 +1,6 @@
 /*
- * What is reported of an app while it is watched: hangs of its main thread and of another, of its launch, and of a loop
- * that is marked or asked.
+ * Reports of a watched app: hangs of its main thread and of another one, of its launch, and of a loop that is marked or
+ * pinged.
  */
 #include "mire/mire.h"
 
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STARVED 77 /* what a child ends with that the machine did not let compute */
+#define STARVED 77 /* exit status of a child that got too little processor time */
 
 static void *watch_and_hang(void *unused)
 {
@@ -57,7 +57,7 @@ static void a_number_changes_while_watching(void **state)
     assert_int_equal(mire_stop(NULL), MIRE_OK);
 }
 
-/* The process is as old as its fork, and its start comes late: after computing, or after sleeping. */
+/* A process is as old as its fork, and starts Mire late: after computing, or after sleeping. */
 static void launch(const char *dir, enum mire__launch launch, bool computes)
 {
     mire_options *options = options_for(dir);
@@ -209,7 +209,7 @@ static void long_turn_that_is_asked_too_is_one_hang(void **state)
     assert_int_equal(sealed(*state), 1);
 }
 
-#define STARVED    77 /* what a child ends with that the machine did not let compute */
+#define STARVED    77 /* exit status of a child that got too little processor time */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_new, scratch_free)
 
 int main(void)

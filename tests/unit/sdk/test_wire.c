@@ -1,4 +1,4 @@
-/* The report writer: what it writes, and what it does when it cannot. */
+/* The report writer: its output, and its behavior on errors. */
 #include "wire/wire.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Android's dumps of all threads: threads, stacks, who waits for whom, times, and what is refused. */
+/* Android's dumps of all threads: threads, stacks, lock waits, times, and refused dumps. */
 #include "decode/anr.h"
 
 #include <setjmp.h>

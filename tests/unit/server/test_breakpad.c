@@ -1,4 +1,4 @@
-/* Breakpad files: whose they are, what they say of an address, and what they do not. */
+/* Breakpad files: their identity, and known and unknown addresses. */
 #include "object/object.h"
 #include "symbolizer/symbolizer.h"
 
@@ -86,7 +86,7 @@ static void an_address_has_its_line_and_inlined_calls(void **state)
     assert_string_equal(inlines(module, 0x101f), "middle(int)@/src/b.h:6 < outer(int)@/src/a.c:12");
     assert_string_equal(inlines(module, 0x1020), "outer(int)@/src/a.c:13");
     assert_string_equal(inlines(module, 0x1030), "middle(int)@/src/a.c:13 < outer(int)@/src/a.c:12");
-    assert_string_equal(inlines(module, 0x1109), "folded@?:0"); /* behind its only line */
+    assert_string_equal(inlines(module, 0x1109), "folded@?:0"); /* after its only line */
     module_close(module);
 }
 
@@ -104,7 +104,7 @@ static void a_symbol_without_a_size_ends_where_the_next_function_begins(void **s
     module_close(module);
 }
 
-/* A file of a text, opened; 0x1000 and on is its one function. */
+/* Open a file with a text; its one function begins at 0x1000. */
 static void open_text(struct module **out, const char *text)
 {
     char path[] = "/tmp/mire-breakpad-XXXXXX", why[MIRE_SYMBOL_WHY];

@@ -1,4 +1,4 @@
-/* Painting, sorting, and a cache written from random segments, each beside a naive twin. */
+/* Painting, sorting, and a cache written from random segments, each compared with a naive twin. */
 #include "base/paint.h"
 #include "base/sort.h"
 #include "cache/cache_inside.h"
@@ -87,7 +87,7 @@ static void the_range_of_highest_rank_is_on_top(void **state)
 #define SPAN  300000u
 #define NAMES 300u
 
-struct twin { /* what a cache must answer */
+struct twin { /* expected answers of a cache */
     uint32_t segment[SPAN];
     struct pack_segment segments[40000];
     uint32_t segment_count;
@@ -211,7 +211,7 @@ static uint32_t line_of(uint32_t segment)
     return 1 + segment * 2654435761u % 5000;
 }
 
-/* As processors fetch lines: what a look-up reads first of a block comes at once. */
+/* Block fronts are in one cache line, so that the first read of a block is one miss. */
 static void of_much_data_no_front_of_a_block_is_in_two_lines(void **state)
 {
     enum { SEGMENTS = 400000 };
@@ -248,7 +248,7 @@ static void of_much_data_no_front_of_a_block_is_in_two_lines(void **state)
     pack_fini(&pack);
 }
 
-/* So many names that they are packed. */
+/* So many names that they are compressed. */
 static void add_names(struct pack *pack)
 {
     static char names[4000][120];
@@ -258,7 +258,7 @@ static void add_names(struct pack *pack)
     }
 }
 
-/* And as they are, in a file that is else the same. */
+/* And uncompressed, in an otherwise equal file. */
 static void texts_are_read_packed_or_not(void **state)
 {
     static struct twin twin;
@@ -301,7 +301,7 @@ static void texts_are_read_packed_or_not(void **state)
     pack_fini(&pack);
 }
 
-/* Bits are flipped behind the header, whose checksum is right: look-ups may be wrong, and nothing else. */
+/* Bits are flipped after the header, whose checksum is right: look-ups may be wrong, without any other harm. */
 static void a_damaged_cache_is_survived(void **state)
 {
     static struct twin twin;

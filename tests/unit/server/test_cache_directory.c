@@ -1,4 +1,4 @@
-/* Caches that are made once, by a child that cannot be hurt, and go when room is needed. */
+/* Caches: made once, by a sandboxed child, and removed when room is needed. */
 #include "sandbox/child.h"
 #include "symbolizer/cache_directory.h"
 #include "symbolizer/symbolizer.h"
@@ -103,7 +103,7 @@ static struct object_facts facts_of(const char *path)
     return facts;
 }
 
-/* Finds a module in a fresh struct symbols, as a process that has just started. Returns whether there is one. */
+/* Find a module in a fresh struct symbols, as in a new process. Returns true if it was found. */
 static bool found(const struct symbols_options *options, const struct object_facts *facts)
 {
     struct symbols *symbols;
@@ -131,7 +131,7 @@ static void a_file_is_converted_once_and_its_cache_is_enough(void **state)
     options.uploaded_context = NULL; /* the file is gone */
     options.converter = "/nowhere";
     assert_true(found(&options, &facts));
-    assert_int_equal(uploaded_calls, 1); /* nobody was asked */
+    assert_int_equal(uploaded_calls, 1); /* the callback was not called */
 }
 
 static void cache_path(char *path, size_t room, const struct object_facts *facts)
@@ -167,7 +167,7 @@ static void refused(void *context, const char *path, const char *why)
     refused_calls++;
 }
 
-/* Change each section of DWARF of this program, and write it down. */
+/* Change each DWARF section of this program, and write it to a file. */
 static void write_changed(const char *path, void (*change)(unsigned char *row, unsigned char *section, uint64_t size))
 {
     size_t len;
@@ -191,7 +191,7 @@ static void write_changed(const char *path, void (*change)(unsigned char *row, u
     free(bytes);
 }
 
-/* It claims to be compressed, and is not. */
+/* The section claims to be compressed, and is not. */
 static void spoil(unsigned char *row, unsigned char *section, uint64_t size)
 {
     (void)size;
@@ -199,7 +199,7 @@ static void spoil(unsigned char *row, unsigned char *section, uint64_t size)
     memcpy(section, (const uint32_t[]){1 /* zlib */, 0, 1000, 0, 1, 0}, 24);
 }
 
-/* Zeros, as in a copy that was broken off after room was made for all of it. */
+/* Zeros, as in an interrupted copy into preallocated space. */
 static void blank(unsigned char *row, unsigned char *section, uint64_t size)
 {
     (void)row;
@@ -226,7 +226,7 @@ static void a_file_that_cannot_be_converted_is_tried_once_a_day_or_when_it_is_se
     assert_int_equal(utime(path, &(struct utimbuf){1, 1}), 0); /* long ago */
     assert_false(found(&options, &facts));
     assert_int_equal(refused_calls, 2);
-    options.uploaded_context = self_path; /* it was sent anew, and lies elsewhere */
+    options.uploaded_context = self_path; /* uploaded again, at another path */
     assert_true(found(&options, &facts));
     assert_int_equal(refused_calls, 2);
 }
@@ -281,7 +281,7 @@ static void a_file_with_other_contents_takes_the_place_of_what_was_converted(voi
     contents_id_now = 2;
     arrivals_now++;
     assert_int_equal(symbols_open(&symbols, &options), 0);
-    for (int i = 0; i < 3; i++, arrivals_now++) { /* what else comes is no reason to convert it again */
+    for (int i = 0; i < 3; i++, arrivals_now++) { /* other arrivals are no reason to convert it again */
         assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
         assert_true(module_is_whole(module));
         assert_int_equal(uploaded_calls, 2);
@@ -330,7 +330,7 @@ static void *say_yes(void *context)
     return NULL;
 }
 
-/* What a hostile file that took the child over could do; threads it needs. */
+/* Actions of a hostile file that took over the child; threads are allowed. */
 static int try_things(void)
 {
     sandbox_enter();

@@ -1,4 +1,4 @@
-/* What `mire` makes of its arguments, and what it lets through to a terminal. */
+/* Parsing of `mire`'s arguments, and escaping of its output to a terminal. */
 #include "cli/cli.h"
 #include "cli/fetch.h"
 #include "cli/say.h"

@@ -1,4 +1,4 @@
-/* Clusters and the rows that are added for an event. */
+/* Clusters, and the rows added for an event. */
 #include "aggregate/aggregate.h"
 #include "cluster/cluster.h"
 #include "support/issues.h"
@@ -72,7 +72,7 @@ static void a_scene_with_a_name_is_an_issue_of_its_own(void **state)
     assert_int_equal(open_scene(&issues, 3, true), 1);
 }
 
-/* Against a list searched by hand: random features, few enough to meet again. */
+/* Compared with a linear list: random features, few enough to recur. */
 static void assignments_agree_with_a_naive_list(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * test_config.c - which place wins, and what is refused.
+ * test_config.c - precedence of the sources of a setting, and refused settings.
  */
 #include "daemon/config.h"
 

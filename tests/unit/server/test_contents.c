@@ -1,4 +1,4 @@
-/* What a file that was sent holds: itself, slices, members of archives. */
+/* The items of an uploaded file: itself, slices, members of archives. */
 #include "archive/contents.h"
 
 #include "base/bytes.h"
@@ -141,7 +141,7 @@ static void an_archive_without_anything_of_use_says_why(void **state)
     free(text.bytes);
 }
 
-/* The child is given its files in places that this process may use for the pipe it listens at. */
+/* The child gets its files at descriptors that this process may use for the pipe. */
 static void what_the_child_says_is_heard_whatever_places_are_free(void **state)
 {
     (void)state;
@@ -167,7 +167,8 @@ static void what_the_child_says_is_heard_whatever_places_are_free(void **state)
     free(text.bytes);
 }
 
-/* A package of two split files: the second's entries are zeros. In this process and in the child it is the same. */
+/* A package of two split files; the second one's entries are zeros. The result is the same in this process and in
+ * the child. */
 static void what_is_damaged_is_told_with_its_place(void **state)
 {
     (void)state;
@@ -202,7 +203,7 @@ static void what_is_damaged_is_told_with_its_place(void **state)
     free(file.bytes);
 }
 
-/* Of a file of dwz, whose units have no code: the number of an abbreviation is another one, which there is not. */
+/* In a dwz file, whose units have no code: an abbreviation number is replaced by one that does not exist. */
 static void what_is_damaged_of_a_file_of_dwz_is_told(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Files that were sent and mean harm, or are damaged: each is refused with a reason, in bounded time. */
+/* Hostile or damaged uploads: each is refused with a reason, in bounded time. */
 #include "archive/contents.h"
 
 #include <setjmp.h>
@@ -81,7 +81,7 @@ static bool wants_none(void *context, const char *name, const uint8_t *bytes, si
     return false;
 }
 
-/* Go through an archive of which nothing is kept. */
+/* Read an archive without keeping anything. */
 static const char *work_of(struct archive_end *out, const struct buffer *file)
 {
     struct archive_use use = {.wanted = wants_none, .kept_max = 1u << 30, .members_max = 1000};
@@ -176,7 +176,7 @@ static void files_of_a_zip_over_each_other_are_refused(void **state)
     free(noise.bytes);
 }
 
-/* bzip2 sorts 900 KB before the first byte comes out, so a look at the beginning costs as much. */
+/* bzip2 sorts 900 KB before the first byte comes out, so a look at the first bytes costs as much. */
 static void a_look_into_bzip2_counts_as_its_block(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void a_look_into_bzip2_counts_as_its_block(void **state)
     free(zeros.bytes);
 }
 
-/* Every beginning, and every byte that is something else: answers, and no more than the file holds. */
+/* Every prefix, and every changed byte: a result in bounded time, and no item beyond the file. */
 static void damaged_archives_are_answered(void **state)
 {
     (void)state;
@@ -235,8 +235,8 @@ static void damaged_archives_are_answered(void **state)
 }
 
 /*
- * A hostile ELF file: many sections, each of which lies over the same bytes. They hold the names of sections, without
- * an end, or notes of which none is a build id. Looked at for each section, they would take this process hours.
+ * A hostile ELF file: many sections over the same bytes. The bytes are section names without an end, or notes without a
+ * build id. Reading them for each section would take hours.
  */
 static struct buffer many_over_each_other(uint32_t type, uint8_t fill)
 {

@@ -1,4 +1,4 @@
-/* Runs every vector of schema/wire/vectors, and what concerns compression and bounds. */
+/* Every vector of schema/wire/vectors, and compression and limits. */
 #include "decode/decode.h"
 #include "json/json.h"
 

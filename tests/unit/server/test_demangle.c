@@ -1,4 +1,4 @@
-/* Names as people read them, whatever the language. */
+/* Readable names of every language. */
 #include "symbolizer/symbolizer.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Each name is read as what stands beside it. */
+/* Check that each name is read as the text beside it. */
 static void assert_read(const char *const names[][2], size_t count)
 {
     char out[512];
@@ -53,7 +53,7 @@ static void names_are_demangled(void **state)
     assert_string_equal(out, "key");
 }
 
-/* What a name of C++ refers back to with its nth substitution: S_, S0_, ... S9_, SA_, ... */
+/* The nth substitution in a C++ name: S_, S0_, ... S9_, SA_, ... */
 static size_t put_reference(char *out, unsigned n)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -71,8 +71,8 @@ static size_t put_reference(char *out, unsigned n)
 }
 
 /*
- * Pairs of the pair before, each twice as much text as that one: behind `front`, where std::pair is the substitution
- * `pair` and the innermost pair the one behind it.
+ * Nested pairs, each with twice as much text as the inner one: after `front`, in which std::pair is the substitution
+ * `pair` and the innermost pair the next one.
  */
 static void make_pairs(char *out, const char *front, unsigned pair, unsigned count, const char *end)
 {
@@ -99,7 +99,7 @@ static void names_that_stand_for_gigabytes_are_cut_or_left(void **state)
     assert_memory_equal(out, "f(std::pair<int, int>, std::pair<std::pair<int, int>, ", 54);
     make_pairs(name, "_Z1fSt4pairIiiE", 0, 80, "");
     assert_in_range(symbol_demangle(out, sizeof out, name), 1000, 16384);
-    /* Here nothing is printed before the tree below the pack is searched, every way through it. */
+    /* Nothing is printed before the tree below the pack has been searched on every path. */
     make_pairs(name, "_Z1fIJiEEvDpSt5tupleISt4pairIiiE", 2, 3, "E");
     symbol_demangle(out, sizeof out, name);
     assert_memory_equal(out, "void f<int>((std::tuple<std::pair<int, int>, ", 45);
@@ -124,15 +124,14 @@ static void names_that_take_long_do_so_together(void **state)
     symbol_demangle_within(out, sizeof out, "_ZN4shop4Cart3addEi", &left_ns);
     assert_string_equal(out, "shop::Cart::add(int)");
     left_ns = 150000000;
-    make_pairs(name, "_Z1fIJiEEvDpSt5tupleISt4pairIiiE", 2, 17, "E"); /* could take long, and does not */
+    make_pairs(name, "_Z1fIJiEEvDpSt5tupleISt4pairIiiE", 2, 17, "E"); /* potentially slow, but fast */
     symbol_demangle_within(out, sizeof out, name, &left_ns);
     assert_memory_equal(out, "void f<int>((", 13);
     assert_true(left_ns > 50000000);
 }
 #endif
 
-/* As libiberty reads them, but for the order inside types of functions, which is that of D's sources, and attributes.
- */
+/* As libiberty reads them, except for the order inside function types, which is that of D's sources, and attributes. */
 static void names_of_d_are_readable(void **state)
 {
     static const char *const names[][2] = {
@@ -222,7 +221,7 @@ static void names_of_apple_languages_are_readable(void **state)
         assert_true(symbol_demangle(out, room, "__20-[Cart saveWithKey:]_block_invoke_2") < room);
 }
 
-/* What rustc 1.95 wrote, and what binutils' c++filt reads, without hashes and the types of constants. */
+/* Names from rustc 1.95, compared with binutils' c++filt, without hashes and the types of constants. */
 static void rust_names_of_version_0_are_demangled(void **state)
 {
     static const char *const names[][2] = {
@@ -278,7 +277,7 @@ static void rust_names_that_break_the_grammar_stay_as_they_are(void **state)
     }
 }
 
-/* Tuples that hold the one before twice: sixty of them would be written for ever. */
+/* Tuples that contain the previous one twice: sixty of them would be written for ever. */
 static void rust_names_that_stand_for_endless_text_are_cut(void **state)
 {
     char name[2048] = "_RINvC1a1bTllE";

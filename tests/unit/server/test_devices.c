@@ -50,7 +50,7 @@ static void a_device_counts_once_an_issue_a_group_and_in_all(void **state)
     arena_fini(&arena);
 }
 
-/* Against counting with one mark a device. */
+/* Compared with counting by one mark for each device. */
 static void many_devices_are_told_apart(void **state)
 {
     enum { HANGS = 20000, DEVICES = 3000, ISSUES = 50 };

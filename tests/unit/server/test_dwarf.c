@@ -1,4 +1,4 @@
-/* The rules of reading DWARF, each on a file made for it byte by byte; and files that mean harm. */
+/* The rules of reading DWARF, each on a file made byte by byte, and hostile files. */
 #include "object/object.h"
 #include "cache/cache_inside.h"
 #include "cache/convert.h"
@@ -88,7 +88,7 @@ static size_t add_function(unsigned kind, const char *name, uint64_t low, uint32
     return at;
 }
 
-/* An entry that gets its name from the one at `of`. */
+/* An entry that gets its name from the entry at `of`. */
 static size_t add_reference(unsigned kind, size_t of, uint64_t low, uint32_t size)
 {
     size_t at = info.len;
@@ -139,7 +139,7 @@ static uint8_t *make_file(size_t *len_out, void (*spoil)(Elf64_Shdr *rows))
 
 static struct convert_facts facts;
 
-/* What was put into `info`, converted. */
+/* Convert the contents of `info`. */
 static struct module *convert_it(unsigned threads)
 {
     size_t len;
@@ -196,7 +196,7 @@ static void a_gap_between_functions_is_unknown(void **state)
     cache_close(module);
 }
 
-/* Whichever thread reads them, and in whichever order. */
+/* In any order, by any thread. */
 static void of_two_units_that_claim_a_function_the_first_is_right(void **state)
 {
     (void)state;
@@ -211,12 +211,12 @@ static void of_two_units_that_claim_a_function_the_first_is_right(void **state)
         expect(module, 0x1010, "first", "first");
         expect(module, 0x101f, "first", "first");
         expect(module, 0x110f, "short", "short");
-        expect(module, 0x1110, "longer", "longer"); /* nobody before claims it */
+        expect(module, 0x1110, "longer", "longer"); /* no lower unit claims it */
         cache_close(module);
     }
 }
 
-/* Each has a table of its own, and threads compile them; that of one lies nowhere. */
+/* Each unit has a table of its own, compiled by any thread; one table is out of the section. */
 static void units_have_their_tables_whichever_thread_compiles_them(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void units_have_their_tables_whichever_thread_compiles_them(void **state)
     }
 }
 
-/* Units over each other, with names that several have and calls of one another. */
+/* Overlapping units, with shared names and calls of one another. */
 static void the_cache_is_the_same_however_many_threads_make_it(void **state)
 {
     char name[16];
@@ -395,7 +395,7 @@ static void what_lies_behind_zeros_is_told_to_be_lost(void **state)
     cache_close(module);
 }
 
-/* As Zig writes them, to have room when the unit grows. */
+/* As Zig writes them, as room for the unit to grow. */
 static void zeros_between_units_are_no_damage(void **state)
 {
     (void)state;

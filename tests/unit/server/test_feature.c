@@ -1,4 +1,4 @@
-/* What the feature of stacks is: who is to blame, in which scene, and why. */
+/* The feature of stacks: the function to blame, its scene, and the reason. */
 #include "support/stacks.h"
 
 static void the_command_is_blamed_not_its_helpers(void **state)
@@ -39,7 +39,7 @@ static void a_sleep_is_blamed_on_who_asked_for_it(void **state)
     stacks_free(s);
 }
 
-/* Twenty short stacks, one function each, without a root that others have. */
+/* Twenty short stacks, one function each, without a common root. */
 static void of_many_different_short_stacks_nobody_is_blamed(void **state)
 {
     (void)state;
@@ -59,7 +59,7 @@ static void of_many_different_short_stacks_nobody_is_blamed(void **state)
     stacks_free(s);
 }
 
-/* Ten functions that main calls one after the other, and what it does itself. */
+/* Ten functions that main calls one after the other, and main's own time. */
 static struct stacks *called_by_main(unsigned own_ms)
 {
     struct stacks *s = stacks_new();
@@ -72,7 +72,7 @@ static struct stacks *called_by_main(unsigned own_ms)
     return s;
 }
 
-/* Every program's main holds all its time: it is to blame for what it does itself, not for what it calls. */
+/* Every program's main holds all its time: it is to blame for its own time, not for the functions that it calls. */
 static void a_main_that_only_calls_others_is_not_blamed(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void a_main_that_only_calls_others_is_not_blamed(void **state)
     stacks_free(s);
 }
 
-/* Garbage that cannot be unwound to the end: the innermost frames alone, with no root that others have. */
+/* Stacks that could not be unwound to the end: only the innermost frames, without a common root. */
 static void stacks_without_an_outer_end_join_the_others(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void the_scene_is_the_callback_of_the_loop(void **state)
     stacks_free(s);
 }
 
-/* A loop of the app's own, which no rule knows: its wait tells it. */
+/* A loop of the app that no rule knows: its wait identifies it. */
 static void the_scene_is_where_the_work_parts_from_the_loops_wait(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void work_of_the_loop_itself_keeps_its_scene(void **state)
     stacks_free(s);
 }
 
-/* A loop that the rules know, inside a callback: it lies further in than the parting. */
+/* A loop that the rules know, inside a callback: it is deeper than the point where the stacks part. */
 static void a_loop_inside_a_callback_has_scenes_of_its_own(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void a_sleep_that_may_be_the_loops_is_idle(void **state)
     assert_int_equal(f.category, MIRE_CATEGORY_IDLE);
     assert_int_equal(f.reason, MIRE_REASON_IDLE);
     assert_non_null(strstr(f.why, "cannot be told whether its loop waited"));
-    s->report.event.trigger = "call"; /* the app asked for it: it is what it is */
+    s->report.event.trigger = "call"; /* the app asked for it: no other reason is searched for */
     assert_int_equal(find(s).category, MIRE_CATEGORY_CUSTOM);
     stacks_free(s);
 }
@@ -277,7 +277,7 @@ static void running_without_cpu_time_is_not_computing(void **state)
         sample(s, 50, 'R', TICK "on_save" APP "write_page" APP "fsync" LIBC);
     s->report.event.thread.cpu_ms = (struct fact){60, true};
     assert_int_equal(find(s).reason, MIRE_REASON_IO);
-    s->report.event.thread.cpu_ms.value = 1000; /* the disk is memory: what the frames say is still what it does */
+    s->report.event.thread.cpu_ms.value = 1000; /* the disk is in memory: the frames still show its work */
     assert_int_equal(find(s).reason, MIRE_REASON_IO);
     s->report.event.thread.cpu_ms.value = 2500;
     assert_int_equal(find(s).reason, MIRE_REASON_CPU);
@@ -290,7 +290,7 @@ static void wanting_to_compute_is_cpu_on_a_busy_machine_too(void **state)
     struct stacks *s = stacks_new();
     for (int i = 0; i < 4; i++)
         sample(s, 50, 'R', TICK "on_zoom" APP "smooth_tile" APP);
-    s->report.event.thread.cpu_ms = (struct fact){60, true}; /* other programs had the processors */
+    s->report.event.thread.cpu_ms = (struct fact){60, true}; /* other programs used the processors */
     assert_int_equal(find(s).reason, MIRE_REASON_CPU);
     stacks_free(s);
 }
@@ -319,7 +319,7 @@ static void disk_sleep_is_io_whatever_the_frames_say(void **state)
     stacks_free(s);
 }
 
-/* The reason of a stack asleep in a system call. */
+/* The reason for a stack that sleeps in a system call. */
 static enum event_reason asleep(const char *arch, int32_t number, const char *stack)
 {
     struct stacks *s = stacks_new();

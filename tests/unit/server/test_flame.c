@@ -1,4 +1,4 @@
-/* The flame graph's merge and layout, against a twin that keeps whole stacks and counts by scanning them. */
+/* The flame graph's merge and layout, compared with a twin that scans whole stacks. */
 #include "api/flame/flame.h"
 #include "support/seed.h"
 
@@ -42,10 +42,10 @@ static void document_random(struct document *d, size_t nodes, size_t samples)
                                .samples = d->samples};
 }
 
-/* What samples without a stack are counted at. */
+/* The location of samples without a stack. */
 static const struct resolved_location nothing = {.function = "(no stack)", .image = "", .file = ""};
 
-/* Time of all samples whose stack passes the path of row `row` of the view, and of those that end there. */
+/* Time of all samples whose stack contains the path of row `row` of the view, and of those that end there. */
 static void twin_time(double *value, double *self, const struct document *docs, size_t count,
                       const struct flame_view *v, size_t row)
 {
@@ -228,7 +228,7 @@ static void a_deep_and_wide_tree_is_laid_out_quickly(void **state)
     free(locations);
 }
 
-/* main > a of two pool threads and the watched one: one frame a pool, one for the watched thread. */
+/* main > a in two pool threads and the watched one: one frame for the pool, one for the watched thread. */
 static void threads_are_the_first_level_where_there_are_several(void **state)
 {
     const struct resolved_location locations[] = {{.function = "start", .image = "app", .file = ""}};

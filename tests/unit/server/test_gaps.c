@@ -1,4 +1,4 @@
-/* Samples without a stack, and hangs of which little was seen. */
+/* Samples without a stack, and hangs that were mostly not sampled. */
 #include "support/stacks.h"
 
 static void samples_without_a_stack(struct stacks *s, int count, char loss)
@@ -27,7 +27,7 @@ static void shares_are_of_all_samples(void **state)
     stacks_free(s);
 }
 
-/* Two of nine stacks say nothing of the other seven. */
+/* Two of nine stacks prove nothing about the other seven. */
 static void where_most_stacks_are_missing_nobody_is_blamed(void **state)
 {
     (void)state;
@@ -45,7 +45,7 @@ static void where_most_stacks_are_missing_nobody_is_blamed(void **state)
     stacks_free(s);
 }
 
-/* Samples that begin late in a hang, or that a full ring thinned away, say nothing of the rest. */
+/* Samples that begin late in a hang, or that a full ring thinned, prove nothing about the rest. */
 static void a_verdict_says_how_much_of_the_hang_it_saw(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void a_verdict_says_how_much_of_the_hang_it_saw(void **state)
     stacks_free(s);
 }
 
-/* The key of a hang without stacks, of a thread of that name. */
+/* The key of a hang without stacks, of a thread with that name. */
 static struct feature find_stackless(const char *thread, char loss)
 {
     struct stacks *s = stacks_new();
@@ -81,7 +81,7 @@ static void hangs_without_stacks_are_told_apart_by_thread_and_reason(void **stat
     assert_memory_equal(one.key, same.key, sizeof one.key);
     assert_memory_not_equal(one.key, other.key, sizeof one.key);
     assert_memory_not_equal(other.key, why.key, sizeof one.key);
-    assert_string_equal(chance.caller2.function, "thread render"); /* why it has none changes from time to time */
+    assert_string_equal(chance.caller2.function, "thread render"); /* the cause of missing stacks may change */
     assert_string_equal(nothing.caller2.function, "(no stack)");
     assert_memory_equal(one.blame, why.blame, sizeof one.blame);
     const struct feature *all[] = {&one, &same, &other, &why, &chance, &nothing};

@@ -1,5 +1,5 @@
 /*
- * test_ingest.c - the door with a store in memory: what is answered, where the queue ends.
+ * test_ingest.c - the ingest door on a store in memory: its responses, and the limit of the queue.
  */
 #include "base/fault.h"
 #include "ingest/ingest.h"
@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
-/* A store that can be held shut, and fails as it is told. */
+/* A store that can be blocked, and fails on request. */
 struct store {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     bool shut; /* batches wait */
-    int fault; /* what a batch with more than `fault_over` rows returns */
+    int fault; /* result of a batch with more than `fault_over` rows */
     size_t fault_over;
     int fault_times; /* so often; -1: always */
     int batches;
@@ -54,7 +54,7 @@ static int store_batch(void *context, const struct inbox_row *rows, size_t count
     return rc;
 }
 
-/* One request and whether it was answered. */
+/* One request, and whether it was answered. */
 struct sent {
     struct request request; /* first */
     struct reply reply;
@@ -119,8 +119,7 @@ static int post(struct fixture *fixture, int n, const void *body, size_t len)
     memset(sent, 0, sizeof *sent);
     arena_init(&sent->arena, 1 << 20);
     sent->store = &fixture->store;
-    sent->headers[0] =
-        (struct http_pair){"Content-Type", "application/x-www-form-urlencoded"}; /* as curl says of anything */
+    sent->headers[0] = (struct http_pair){"Content-Type", "application/x-www-form-urlencoded"}; /* curl's default */
     sent->request = (struct request){.headers = sent->headers,
                                      .header_count = 1,
                                      .grant = {.app_id = 7},

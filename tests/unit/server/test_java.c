@@ -21,7 +21,7 @@ struct told {
     struct symbolicate_counts counts;
 };
 
-/* The mapping that is uploaded, whatever is asked for. */
+/* The uploaded mapping, for any id. */
 static int uploaded(void *context, char *path, size_t room, const uint8_t *id, size_t id_len)
 {
     (void)id;
@@ -69,8 +69,8 @@ static void resolve(struct told *told, const char *mapping)
     symbols_close(symbols);
 }
 
-/* The stack of the only sample, innermost first: "class.method(file:line) ", + where it is inlined, ? where another
- * build may call another function so. */
+/* The stack of the only sample, innermost first: "class.method(file:line) ", + for an inlined frame, ? for a name that
+ * may mean another function in another build. */
 static const char *stack_of(const struct told *told)
 {
     static char text[1024];
@@ -173,7 +173,7 @@ static void numbers_are_those_of_a_methodmap(void **state)
     resolve(&told, NULL);
     assert_string_equal(stack_of(&told), "method 7(:0)?! method 999(:0)?! ");
     assert_int_equal(told.counts.missing_count, 1);
-    resolve(&told, CORPUS "proguard.txt"); /* which knows no numbers */
+    resolve(&told, CORPUS "proguard.txt"); /* without method numbers */
     assert_int_equal(told.counts.missing_count, 1);
     arena_fini(&told.arena);
 }

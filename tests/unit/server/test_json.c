@@ -17,7 +17,7 @@ static enum json_outcome read_text(struct json *json, struct json_fault *fault, 
 {
     struct json_limits limits = MIRE_JSON_LIMITS;
     limits.tolerant = tolerant;
-    char *exact = malloc(len ? len : 1); /* so that a sanitizer sees a read behind the end */
+    char *exact = malloc(len ? len : 1); /* exact size: a sanitizer finds a read after the end */
     memcpy(exact, text, len);
     enum json_outcome outcome = json_read(json, fault, exact, len, &limits);
     if (outcome) {
@@ -33,7 +33,7 @@ static void finish(struct json *json)
     json_fini(json);
 }
 
-/* After the suites people collect of things readers disagree on; the names say what is in them. */
+/* From published suites of texts on which readers disagree; the names describe them. */
 static const struct {
     const char *text;
     long wrong_at; /* -1: fine */

@@ -1,4 +1,4 @@
-/* Logs of the kernel: words in names say what a function does, and the one to blame follows. */
+/* Logs of the kernel: words in names identify idle code, and with it the function to blame. */
 #include "support/stacks.h"
 
 static void are(const struct rules *rules, enum rule_class class, const char *names)
@@ -88,14 +88,14 @@ static void a_processor_that_stalls_is_blamed_on_what_was_entered(void **state)
          "vm_release"},
         {CALL "compat_SyS_ioctl" K "compat_blkdev_ioctl" K "loop_compat_ioctl" K "loop_ioctl" K CLOCK, "loop_ioctl"},
         {CALL "__x64_sys_rmdir" K "do_rmdir" K "vfs_rmdir" K "d_walk" K "nmi_cpu_backtrace" K, "__x64_sys_rmdir"},
-        /* whatever made it ask, it waits for the other processors, under one name: the innermost of a row */
+        /* in any caller, the wait for other processors has one name: the innermost of the row */
         {CALL "__x64_sys_clock_settime" K "clock_was_set" K "on_each_cpu" K "smp_call_function" K
               "smp_call_function_many_cond" K "smp_call_function_single" K "csd_lock_wait" K "watchdog_timer_fn" K,
          "smp_call_function_single"},
         {CALL "__x64_sys_bpf" K "bpf_compile" K "on_each_cpu_cond_mask" K "smp_call_function_many_cond" K
               "watchdog_timer_fn" K,
          "smp_call_function_many_cond"},
-        /* and what another processor asked for is the work of who is asked to do it */
+        /* work requested by another processor counts as its own, not as the interrupted function's */
         {"ret_from_fork" K "kthread" K "worker_thread" K "process_one_work" K "wb_workfn" K
          "sysvec_call_function_single" K "flush_smp_call_function_queue" K "do_flush_tlb_all" K CLOCK,
          "do_flush_tlb_all"},
@@ -120,7 +120,7 @@ static void what_leaks_is_blamed_on_who_asked_the_allocators(void **state)
     stacks_free(s);
 }
 
-/* A worker that has nothing to do is no hang, and one that works is. */
+/* A worker without work is no hang, and a busy one is. */
 static void threads_that_wait_for_work_are_idle(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Which kind of trouble a report tells of, whom samples of several threads blame, and who held a lock. */
+/* The kind of an event, the blame from samples of several threads, and the holder of a lock. */
 #include "support/stacks.h"
 
 static void the_category_follows_the_facts(void **state)
@@ -186,7 +186,7 @@ static void a_lock_names_who_held_it(void **state)
         sample(s, 100, 'S', LOCKED);
     struct feature f = find(s);
     assert_int_equal(f.reason, MIRE_REASON_LOCK);
-    assert_string_equal(f.holder, ""); /* a thread that is only busy holds nothing that is known */
+    assert_string_equal(f.holder, ""); /* a thread that is only busy is not known to hold anything */
     s->doc.lock = (struct report_lock){true, 0x7000, {100, true}};
     f = find(s);
     assert_string_equal(f.holder, "writer in flushPages");

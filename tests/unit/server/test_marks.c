@@ -145,7 +145,7 @@ static void an_exception_is_its_own_reason(void **state)
            "org.shop.Main.run@ org.eclipse.swt.widgets.Display.readAndDispatch@ org.shop.Cart.open@ "
            "org.shop.Cart.add@ java.util.ArrayList.get@");
     for (size_t i = 0; i < s->doc.location_count; i++)
-        s->locations[i].file = ""; /* the names tell the language */
+        s->locations[i].file = ""; /* the names show the language */
     struct feature f = find(s);
     assert_string_equal(feature_reason(&f), "java.lang.NullPointerException");
     assert_string_equal(f.caller1.function, "org.shop.Cart.add");

@@ -1,9 +1,9 @@
-/* What a process holds too much of, by rules, and who allocated it. */
+/* Excess memory of a process by rules, and the function that allocated it. */
 #include "feature/memory.h"
 #include "support/stacks.h"
 #include "document/document.h"
 
-struct held { /* a report of what a process holds */
+struct held { /* a memory report */
     struct stacks *s;
     struct suspect_rules *suspects;
     struct population healthy;
@@ -54,7 +54,7 @@ static struct memory_category *category(struct held *h, enum memory_kind kind, c
     return c;
 }
 
-/* A stack of the last category, outermost first: "main@/opt/app run@/opt/app". */
+/* Add a stack to the last category, outermost first: "main@/opt/app run@/opt/app". */
 static void stack(struct held *h, uint64_t bytes, uint64_t count, const char *text)
 {
     struct memory *memory = &h->s->doc.memory;
@@ -76,7 +76,7 @@ static struct feature look(struct held *h)
     return feature;
 }
 
-/* So many healthy processes that hold just that. */
+/* Add so many healthy processes with exactly that memory. */
 static void healthy(struct held *h, enum memory_kind kind, const char *name, uint64_t bytes, uint64_t count)
 {
     struct memory_category c = {.name = name, .kind = kind, .held_bytes = bytes, .live_count = count};
@@ -234,7 +234,7 @@ static void what_no_rule_lets_be_suspect_is_never_the_subject(void **state)
     held_free(h);
 }
 
-/* Caller1 of the stack of that number. */
+/* Caller1 of the stack with that number. */
 static const char *blamed(const struct held *h, size_t at)
 {
     const struct resolved *doc = &h->s->doc;
@@ -259,7 +259,7 @@ static void an_allocator_of_the_app_is_known_by_its_name_and_place(void **state)
     assert_string_equal(blamed(h, 1), "on_connect");
     assert_string_equal(blamed(h, 2), "on_subscribe"); /* a wrapper of a wrapper */
     assert_string_equal(blamed(h, 3), "on_will");
-    assert_string_equal(blamed(h, 4), "alloc_screen"); /* its name says little, and one function calls it */
+    assert_string_equal(blamed(h, 4), "alloc_screen"); /* a general name, and a single caller */
     held_free(h);
 }
 

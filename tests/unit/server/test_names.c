@@ -28,7 +28,7 @@ static bool uses(const struct name *name, size_t rule)
     return false;
 }
 
-/* Every row's own example: it becomes what the row says, by that row, and becomes it once and for all. */
+/* Every row's own example: that row makes the expected name, and a second pass changes nothing. */
 static void every_rule_does_as_its_example_says(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void readers_see_the_name_of_the_source(void **state)
     assert_true(find("a.Main.access$100", "").made && !find("a.Main$1.run", "").made);
 }
 
-/* A name of random pieces of the table ends, fits, and its key is its own key. */
+/* A name of random pieces of the table: reading ends, the result fits, and its key is its own key. */
 static void any_name_has_a_key_that_is_its_own(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void any_name_has_a_key_that_is_its_own(void **state)
     }
 }
 
-/* Names made to be searched again and again: with a search that is square in their length it takes minutes. */
+/* Hostile names: a search that is quadratic in their length would take minutes. */
 static void hostile_names_end_soon(void **state)
 {
     (void)state;

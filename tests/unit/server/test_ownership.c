@@ -61,7 +61,7 @@ static void a_library_of_which_nothing_is_known_is_unknown_and_never_the_systems
     stacks_free(s);
 }
 
-/* A main that only calls it, without a loop between, does not answer for it; of a known library main does. */
+/* A main that only calls an unknown library, without a loop in between, is not to blame; with a known library it is. */
 static void a_main_that_only_calls_an_unknown_library_is_not_to_blame(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void a_team_says_in_one_line_that_a_library_is_its_own(void **state)
     stacks_free(s);
 }
 
-/* A copy of Qt in the app's own package is Qt; a module that no pack names is the app's there. */
+/* A copy of Qt in the app's own package is Qt; a module there that no pack names is the app's. */
 static void a_bundled_library_that_a_pack_names_is_the_platforms(void **state)
 {
     (void)state;

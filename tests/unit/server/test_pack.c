@@ -1,4 +1,4 @@
-/* What a pack numbers, and what is written of it. */
+/* Numbering and writing of the parts of a cache. */
 #include "cache/pack.h"
 #include "support/seed.h"
 
@@ -12,7 +12,7 @@
 
 #define NAMES 20000
 
-/* More of everything than the belt holds, and a part that is not full. */
+/* More of every kind than the queue holds, and a part that is not full. */
 static void fill(struct pack *pack, char (*names)[16], uint64_t seed)
 {
     for (uint32_t i = 0, at = 0; i < 100003; i++, at += 1 + test_roll(&seed, 40)) {
@@ -60,7 +60,7 @@ static void a_thread_of_its_own_writes_the_same(void **state)
     pack_fini(&left); /* given up halfway */
 }
 
-/* Wherever they lie; and those that only have the same key are not. */
+/* At any address; different texts with the same key are kept apart. */
 static void equal_texts_are_kept_once(void **state)
 {
     static const char twice[] = "one\0two\0one";

@@ -1,4 +1,4 @@
-/* Parameters of a query string: what is read, and what is refused. */
+/* Parameters of a query string: accepted and refused ones. */
 #include "api/params.h"
 
 #include <setjmp.h>

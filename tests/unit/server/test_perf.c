@@ -1,4 +1,4 @@
-/* test_perf.c - names of code made at run time, taken apart. */
+/* test_perf.c - splits names of code made at run time. */
 #include "symbolicate/perf.h"
 
 #include <setjmp.h>
@@ -58,7 +58,7 @@ static void names_are_taken_apart(void **state)
     }
 }
 
-/* Names are another program's: any bytes are taken, and what comes out is never empty. */
+/* Names come from other programs: any bytes are accepted, and the result is never empty. */
 static void any_name_has_a_function(void **state)
 {
     static const char *const parts[] = {"JS:", "*", "py::", "L", ";::", "::",  "(", ")",

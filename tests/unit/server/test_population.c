@@ -1,4 +1,4 @@
-/* Sketches against the numbers themselves, populations against one that saw everything, and damaged ones. */
+/* Sketches compared with the numbers themselves, populations with one that saw everything, and damaged ones. */
 #include "model/population.h"
 
 #include <setjmp.h>
@@ -95,7 +95,7 @@ static void nothing_has_quantiles_of_nothing(void **unused)
 static struct memory_category categories[CATEGORIES];
 static struct memory_found found[CATEGORIES];
 
-/* What one process holds: some of the categories. */
+/* The memory of one process: some of the categories. */
 static struct memory process(void)
 {
     static const char *const names[] = {"Malloc 48 B", "Malloc 64 B", "VM: stack", "地图", "GtkWidget", ""};

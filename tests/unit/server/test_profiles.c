@@ -34,11 +34,11 @@ static void numbers_texts_and_what_is_wrong(void **state)
     static const struct {
         const char *bytes;
         size_t len, place;
-    } rows[] = {{"\x08", 1, 1},                                              /* no number behind the key */
+    } rows[] = {{"\x08", 1, 1},                                              /* no number after the key */
                 {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, 1}, /* eleven bytes */
                 {"\x0a\x05"
                  "ab",
-                 4, 1},                       /* longer than what is there */
+                 4, 1},                       /* longer than the rest */
                 {"\x09\1\2\3\4\5\6\7", 8, 1}, /* seven bytes of eight */
                 {"\x0b", 1, 0},               /* a group */
                 {"\x02\x00", 2, 0}};          /* field 0 */

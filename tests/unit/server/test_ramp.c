@@ -1,4 +1,4 @@
-/* Ramps: when a share is raised, when it waits, and what stops it. */
+/* Ramps: when a share is raised, when it waits, and when it stops. */
 #include "rollout/ramp.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static struct ramp ramp_new(void)
                          .guards = {.crash_points = 0.5, .cpu_percent = 1, .reports_per_hour = 10000}};
 }
 
-/* A day later, with nothing wrong: 1 % end badly in both arms. */
+/* A day later, without trouble: 1 % of the sessions end badly in both arms. */
 static struct ramp_seen seen_new(void)
 {
     const struct ramp_arm arm = {.records = 5000,
@@ -68,7 +68,7 @@ static void a_share_changed_by_hand_pauses(void **state)
     assert_int_equal(decide(&ramp, &seen, "changed"), MIRE_RAMP_PAUSE);
     seen.ppm = UINT32_MAX; /* the rule is gone */
     ramp.backs = true;
-    assert_int_equal(decide(&ramp, &seen, "changed"), MIRE_RAMP_PAUSE); /* nothing of ours to bring back */
+    assert_int_equal(decide(&ramp, &seen, "changed"), MIRE_RAMP_PAUSE); /* no share of the ramp to restore */
 }
 
 static void a_guard_trips_at_once_and_pauses_or_brings_back(void **state)
@@ -102,16 +102,16 @@ static void without_evidence_it_waits(void **state)
     seen = seen_new();
     seen.control = (struct ramp_arm){0};
     assert_int_equal(decide(&ramp, &seen, "waits for sessions"), MIRE_RAMP_STAYS);
-    ramp.guards.crash_points = 0; /* nobody wants to compare */
+    ramp.guards.crash_points = 0; /* no comparison */
     assert_int_equal(decide(&ramp, &seen, ""), MIRE_RAMP_NEXT);
-    /* A minute of CPU says nothing. */
+    /* A minute of CPU proves nothing. */
     seen = seen_new();
     seen.sampled.time_ms = 60000;
     seen.sampled.sdk_cpu_us = 60000000;
     assert_int_equal(decide(&ramp, &seen, ""), MIRE_RAMP_NEXT);
 }
 
-/* Where the two arms do not differ the guard trips in at most one of forty looks; where they do, it trips. */
+/* With equal arms the guard trips in at most one of forty looks; with different ones it trips. */
 static void equal_arms_trip_rarely_and_unequal_ones_do(void **state)
 {
     enum { WORLDS = 4000 };

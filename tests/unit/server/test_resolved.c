@@ -1,4 +1,4 @@
-/* The resolved-stack document: there and back, and what is no document. */
+/* The resolved-stack document: written and read back, and invalid documents. */
 #include "base/arena.h"
 #include "model/resolved.h"
 #include "document/document.h"
@@ -181,7 +181,7 @@ static int decode_changed(const char *from, const char *to)
     assert_int_equal(resolved_encode(&bytes, &len, &doc), 0);
     size_t plain_len = ZSTD_decompress(plain, sizeof plain - 1, bytes, len);
     assert_false(ZSTD_isError(plain_len));
-    plain[plain_len] = '\0'; /* zstd may have written behind it */
+    plain[plain_len] = '\0'; /* zstd may have written after it */
     free(bytes);
     char *at = strstr(plain, from);
     assert_non_null(at);

@@ -1,4 +1,4 @@
-/* Java frames with short names, and what the source called them. */
+/* Java frames with short names, and their source names. */
 #include "object/object.h"
 #include "java/retrace.h"
 
@@ -30,7 +30,7 @@ static void open_it(struct opened *out, const char *path)
     assert_null(retrace_open(&out->retrace, out->object));
 }
 
-/* Read it, write it down, and open what was written in its place. */
+/* Read a mapping, write it as a file, and open the file in its place. */
 static void open_written(struct opened *out, const char *path)
 {
     struct retrace *mapped;
@@ -63,7 +63,7 @@ static void close_text(struct opened *opened)
     object_close(opened->object);
 }
 
-/* Frames as one text: Class.method(File:line), " < " behind an inlined one, " or " between choices; "-" if left out. */
+/* Frames as one text: Class.method(File:line), " < " after an inlined one, " or " between choices; "-" if left out. */
 static const char *told_in(struct opened *opened, struct retrace_carry *carry, const struct retrace_query *query)
 {
     static char text[4096];
@@ -103,7 +103,7 @@ static void lines_of_a_method_are_those_of_the_source(void **state)
     close_it(&opened);
 }
 
-/* What R8 writes of code that has no lines, and of one whose types are others than the source's. */
+/* R8's rows for code without lines, and for code whose types differ from the source's. */
 static void what_has_no_line_in_the_source_is_given_none(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void without_a_line_every_method_of_that_name_is_told_once(void **state)
     close_it(&opened);
 }
 
-/* Some editors put a mark in front of UTF-8: in front of a comment, and of the first class. */
+/* Some editors put a byte order mark in front of UTF-8: before a comment, and before the first class. */
 static void a_mark_in_front_is_no_letter(void **state)
 {
     static const char *const texts[] = {"\xef\xbb\xbf# compiler: R8\ncom.example.Cart -> a.a:\n    void add() -> b\n",
@@ -207,7 +207,7 @@ static void what_the_compiler_made_is_left_out(void **state)
     close_it(&opened);
 }
 
-/* One mapping a rule of R8's tool, with names of our own; what is asked of it is below. */
+/* A mapping for each rule of R8's tool; the queries are below. */
 static const char rules[] = "# {\"id\":\"com.android.tools.r8.mapping\",\"version\":\"2.2\"}\n"
                             "shop.Cart -> a:\n"
                             "# {\"id\":\"sourceFile\",\"fileName\":\"Baskets.kt\"}\n"
@@ -433,7 +433,7 @@ static void a_mapping_is_known_by_the_id_it_tells_or_by_its_uuid(void **state)
         assert_id(text, rows[i].len, rows[i].hex);
 }
 
-/* R8's own example of the hash, with the ends of lines that DOS writes. */
+/* R8's own example of the hash, with DOS line ends. */
 static void a_mapping_is_held_against_the_hash_it_tells(void **state)
 {
     (void)state;
@@ -442,7 +442,7 @@ static void a_mapping_is_held_against_the_hash_it_tells(void **state)
                                "trivi\303\246l.Trivi\303\245l -> a.\305\223:\r\n"
                                "    void main(java.lang.String[]) -> a\r\n";
     char text[sizeof good];
-    for (size_t cut = 0; cut < 3; cut++) { /* as it is, without its last line, with another name */
+    for (size_t cut = 0; cut < 3; cut++) { /* unchanged, without its last line, with another name */
         struct opened opened;
         char path[64];
         int fd = memfd_create("mapping", MFD_CLOEXEC);

@@ -1,4 +1,4 @@
-/* Rollout: which rule decides, what an installation is told, and what an author may not write. */
+/* Rollout: the deciding rule, the answer to an installation, and rules that an author may not write. */
 #include "rollout/rollout.h"
 
 #include "wire/bucket.h"
@@ -61,7 +61,7 @@ static const char *told(struct scene *scene, const struct rollout_device *device
     return scene->text.bytes;
 }
 
-/* Does a rollout of one rule, with this condition, fit? */
+/* Returns true if a rollout of one rule with this condition fits. */
 static bool fits(struct scene *scene, const char *when, const struct rollout_device *device)
 {
     char text[512];
@@ -81,7 +81,7 @@ static void the_default_takes_all_inside_and_samples_the_public(void **state)
         told(scene, &device),
         "{\"mire_rollout\":1,\"version\":7,\"fetch_s\":3600,\"kill\":false,\"plugins\":{\"hang\":{\"ppm\":20000},"
         "\"memory\":{\"ppm\":10000},\"exit\":{\"ppm\":100000},\"session\":{\"ppm\":100000}}}");
-    device.channel = ""; /* who does not tell is the public */
+    device.channel = ""; /* not specified: public */
     assert_non_null(strstr(told(scene, &device), "\"hang\":{\"ppm\":20000}"));
     device.channel = "gray";
     assert_non_null(strstr(told(scene, &device), "\"hang\":{\"ppm\":1000000}"));
@@ -236,7 +236,7 @@ static void mistakes_are_refused_where_they_are(void **state)
     }
 }
 
-/* The largest thing that can be asked for still fits what a device reads. */
+/* The largest possible document fits the limit of a device. */
 static void no_document_is_larger_than_a_device_reads(void **state)
 {
     struct scene *scene = *state;

@@ -1,11 +1,11 @@
-/* Packs of rules: patterns, conditions and marks, and what follows from them for whole stacks. */
+/* Packs of rules: patterns, conditions and marks, and their results for whole stacks. */
 #include "feature/pattern.h"
 #include "feature/rules.h"
 #include "support/stacks.h"
 
 #include <time.h>
 
-/* As an expression, and as a pattern of a rule, which looks at a name's first byte before. */
+/* As an expression, and as a pattern of a rule, which tests a name's first byte before. */
 static bool matches(const char *expression, const char *text)
 {
     struct regex *regex;
@@ -91,7 +91,7 @@ static void wrong_expressions_are_told_from_right_ones(void **state)
     assert_int_equal(regex_make(&regex, &why, longest), 1);
 }
 
-/* An expression and a name on which matchers that try again and again take ages: CPU time grows with the name alone. */
+/* An expression and a name that make backtracking matchers extremely slow: CPU time grows with the name alone. */
 static void a_hostile_expression_takes_no_more_time_than_its_length(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void languages_are_told_by_file_and_name(void **state)
     assert_int_equal(language_of_name("cobol"), MIRE_LANGUAGE_UNKNOWN);
 }
 
-/* The index finds the rule that trying each in order finds. */
+/* The index finds the same rule as trying each in order. */
 static void the_index_finds_the_first_rule_that_fits(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void an_apps_rules_come_first_and_have_its_version(void **state)
     rules_free(builtin);
 }
 
-/* Of coroutines whoever polls or resumes them hands control on; the async function itself may be to blame. */
+/* The code that polls or resumes coroutines only passes control on; the async function itself may be to blame. */
 static void coroutines_are_the_app_and_who_resumes_them_is_not(void **state)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Frames of scripts: whose function is to blame, and in which scene. */
+/* Frames of scripts: the function to blame, and its scene. */
 #include "support/stacks.h"
 
 #define PY   "@/usr/bin/python3.11 "
@@ -7,7 +7,7 @@
 #define PACK "@script:/usr/lib/python3/dist-packages/"
 #define BASE "main" PY "_PyEval_EvalFrameDefault" PY
 
-/* The interpreter, its library and its loop only do as the script says. */
+/* The interpreter, its library and its loop only execute the script. */
 static void the_scripts_function_is_blamed_not_the_interpreters(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void a_rule_makes_a_package_the_apps(void **state)
     stacks_free(s);
 }
 
-/* <module> is what main is to a program; and a name may end as a compiler's would. */
+/* <module> is like main; and a name may have the form of a compiler's suffix. */
 static void a_script_without_functions_is_blamed_itself(void **state)
 {
     (void)state;

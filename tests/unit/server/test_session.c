@@ -1,5 +1,4 @@
-/* Session records: every vector of schema/wire/vectors/session, the row that is made of one, and rates with intervals.
- */
+/* Session records: every vector of schema/wire/vectors/session, the row made from one, and rates with intervals. */
 #include "aggregate/aggregate.h"
 #include "decode/decode.h"
 #include "model/rate.h"
@@ -114,12 +113,12 @@ static void a_row_stands_for_those_that_were_not_drawn(void **state)
     assert_true(row.time_ms == 30000);
     assert_int_equal(row.received_day, 10);
     assert_int_equal(row.plugins, 1 << MIRE_PLUGIN_HANG | 1 << MIRE_PLUGIN_SESSION);
-    /* Hangs were not watched for: it says nothing about them, whatever the share. */
+    /* Hangs were not watched: the record does not count for them, at any share. */
     row_of(&row, &scene, RECORD("{\"session\":0.5,\"hang\":0.05}", "{\"duration_ms\":90000,\"on\":[\"session\"]}"));
     assert_true(row.weight == 2 && row.watched_weight == 0 && row.time_ms == 90000);
     assert_int_equal(row.foreground_ms, -1);
     assert_true(row.loop);
-    /* Nor does one without a loop. */
+    /* Neither does a record without a loop. */
     row_of(&row, &scene, RECORD("{\"session\":0.5}", "{\"duration_ms\":90000,\"loop\":false,\"on\":[\"hang\"]}"));
     assert_true(row.weight == 2 && row.watched_weight == 0 && !row.loop);
 }
@@ -138,14 +137,14 @@ static void shares_have_wilsons_interval(void **state)
     assert_true(rate.value == 0 && rate.low == 0 && near(rate.high, 0.0714));
     rate = rate_share(50, 50, 50);
     assert_true(rate.value == 1 && rate.high == 1 && near(rate.low, 0.9286));
-    /* A hundred records that stand for ten each tell no more than a hundred. */
+    /* A hundred records with weight ten prove no more than a hundred. */
     rate = rate_share(100, 1000, 10000);
     assert_true(near(rate.value, 0.1) && near(rate.low, 0.0552) && near(rate.high, 0.1744));
     assert_false(rate_share(0, 0, 0).known);
     assert_false(rate_ratio(0, 0, 0, 0, 0).known);
 }
 
-/* Of many samples from one world, the interval holds the truth about 95 times of 100. */
+/* Of many samples from one world, the interval contains the truth in about 95 of 100. */
 static void intervals_hold_the_truth_as_often_as_they_say(void **state)
 {
     enum { WORLDS = 2000, SESSIONS = 400 };

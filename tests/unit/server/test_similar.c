@@ -26,7 +26,7 @@ static int without(void **state)
     return 0;
 }
 
-/* One letter a function, innermost first. */
+/* One letter for each function, innermost first. */
 static struct similar_stack stack_of(uint64_t *frames, const char *letters)
 {
     size_t count = strlen(letters);
@@ -136,7 +136,7 @@ static void what_is_long_past_comes_later(void **state)
     assert_float_equal(hits[2].score, 0.8 * exp(-1), 1e-9);
 }
 
-/* The definition in similar.h, as it stands there: every pair of stacks, every frame. */
+/* The definition in similar.h, taken literally: every pair of stacks, every frame. */
 struct twin {
     char letters[64][64];
     int count;

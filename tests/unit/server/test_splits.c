@@ -1,5 +1,5 @@
-/* Programs whose DWARF lies in other files, .dwo, .dwp, by .gnu_debuglink or .gnu_debugaltlink: put together from what
- * was uploaded, or lies beside them. */
+/* Programs whose DWARF is in other files, .dwo, .dwp, by .gnu_debuglink or .gnu_debugaltlink: combined from uploaded
+ * files and from files beside the program. */
 #include "base/bytes.h"
 #include "base/id.h"
 #include "object/object.h"
@@ -25,9 +25,9 @@
 #define DWZ      "../dwz/"
 #define FILES    4
 
-static const char *sent[FILES]; /* what was uploaded, by name */
+static const char *sent[FILES]; /* uploaded files, by name */
 static unsigned asked;
-static unsigned damages; /* that were told of */
+static unsigned damages; /* number of damage reports */
 
 static bool facts_of(struct object_facts *out, const char *path)
 {
@@ -53,7 +53,7 @@ static int uploaded(void *context, char *path, size_t room, const uint8_t *id, s
     return 0;
 }
 
-/* Other contents, another number. */
+/* Other contents have another number. */
 static int contents_id(void *context, uint64_t *out, const uint8_t *id, size_t id_len)
 {
     char path[512];
@@ -96,7 +96,7 @@ static int remove_dir(void **state)
     return rmdir(dir);
 }
 
-/* Is there an address in [low, low + 64) with this chain, innermost first? */
+/* Returns true if an address in [low, low + 64) has this chain, innermost first. */
 static bool has_chain(const struct module *module, uint64_t low, size_t count, const char *const *names)
 {
     struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
@@ -251,14 +251,14 @@ static void a_split_file_that_comes_later_is_put_in(void **state)
     assert_whole(find(symbols, "gcc5.so"));
     symbols_close(symbols);
 
-    asked = 0; /* and from then on it is whole: no more than its contents_id is asked for */
+    asked = 0; /* the cache is whole: only its contents_id is asked for */
     symbols = open_symbols();
     assert_whole(find(symbols, "gcc5.so"));
     assert_int_equal(asked, 1);
     symbols_close(symbols);
 }
 
-/* Bytes [*at, *at + *len) of a file are that section. */
+/* Find a section: bytes [*at, *at + *len) of a file. */
 static void find_section(size_t *at, size_t *len, const struct file_bytes *elf, const char *name)
 {
     const uint8_t *rows = elf->bytes + load_64(elf->bytes + 0x28);
@@ -273,7 +273,7 @@ static void find_section(size_t *at, size_t *len, const struct file_bytes *elf, 
     fail_msg("no section %s", name);
 }
 
-/* A copy of which a section is zeros from `from` on, or, with `flip`, one byte there is another. */
+/* Copy a file with a section zeroed from `from` on, or, with `flip`, with one byte changed there. */
 static void damage(const char *to, const char *name, const char *section, size_t from, int flip)
 {
     struct file_bytes file;
@@ -297,7 +297,7 @@ static void damage(const char *to, const char *name, const char *section, size_t
     file_bytes_unmap(&file);
 }
 
-/* Its entries would be 80 MiB more: more than is decompressed to know a file. */
+/* Its entries would be 80 MiB more: above the limit of decompression for an id. */
 static void a_large_compressed_package_is_known_by_its_index(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void a_large_compressed_package_is_known_by_its_index(void **state)
     }
 }
 
-/* What is lost is told, with the file that has it; the same contents are not tried again, others are. */
+/* The damage is reported with the file; the same contents are not tried again, others are. */
 static void a_damaged_split_file_is_told_and_gives_way_to_a_whole_one(void **state)
 {
     (void)state;
@@ -326,13 +326,13 @@ static void a_damaged_split_file_is_told_and_gives_way_to_a_whole_one(void **sta
     } rows[] = {
         {"gcc5.so", "gcc5.so-split.dwo", "gcc5.so-other.dwo", ".debug_info.dwo", 20, 0}, /* behind the header */
         {"gcc5.so", "gcc5.so-split.dwo", "gcc5.so-other.dwo", ".debug_info.dwo", 64, 0},
-        {"gcc5.so", "gcc5.so-split.dwo", "gcc5.so-other.dwo", ".debug_info.dwo", 0, 0x80}, /* how long the unit is */
+        {"gcc5.so", "gcc5.so-split.dwo", "gcc5.so-other.dwo", ".debug_info.dwo", 0, 0x80}, /* length of the unit */
         {"gcc5.so", "gcc5.so-split.dwo", "gcc5.so-other.dwo", ".debug_abbrev.dwo", 0, 0},
         {"gcc4.so", "gcc4.so.dwp", NULL, ".debug_info.dwo", 0, 0},
         {"gcc4.so", "gcc4.so.dwp", NULL, ".debug_info.dwo", 64, 0},
         {"clang5.so", "clang5.so.dwp", NULL, ".debug_info.dwo", 0, 0},
         {"clang5.so", "clang5.so.dwp", NULL, ".debug_abbrev.dwo", 0, 0},
-        {"clang5.so", "clang5.so.dwp", NULL, ".debug_cu_index", 4, 0x40}, /* how many columns */
+        {"clang5.so", "clang5.so.dwp", NULL, ".debug_cu_index", 4, 0x40}, /* number of columns */
     };
     char spoilt[128], defect[MIRE_SYMBOL_WHY];
     snprintf(spoilt, sizeof spoilt, "%s/spoilt", dir);
@@ -374,7 +374,7 @@ static void copy(const char *to, const char *from, long spoil)
     fclose(out);
 }
 
-/* A copy that was broken off lies beside the program; the whole one is uploaded. */
+/* A truncated copy is beside the program; the whole one is uploaded. */
 static void an_uploaded_package_is_used_before_the_one_beside_the_program(void **state)
 {
     (void)state;
@@ -420,7 +420,7 @@ static void assert_missing_alt(const char *how)
     symbols_close(symbols);
 }
 
-/* What several programs share lies in a file of its own; it is not there, then damaged in three ways, then whole. */
+/* The shared part of several programs is in a dwz file; it is missing, then damaged in three ways, then whole. */
 static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **state)
 {
     (void)state;
@@ -452,11 +452,11 @@ static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **
         assert_null(module_missing_alt(module));
         symbols_close(symbols);
     }
-    assert_int_equal(asked, 1); /* the second time the cache is whole: no more than its contents_id is asked for */
+    assert_int_equal(asked, 1); /* the second time the cache is whole: only its contents_id is asked for */
     unlink(spoilt);
 }
 
-/* The program alone, with its debug file in one of the places, and with one that is not the one it means. */
+/* The program alone, with its debug file at each possible path, and with another file there. */
 static void a_file_named_by_debuglink_is_used_if_it_is_the_one(void **state)
 {
     (void)state;

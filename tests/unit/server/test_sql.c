@@ -1,4 +1,4 @@
-/* test_sql.c - statements with holes: what is filled, what goes, and what is refused. */
+/* test_sql.c - statements with holes: filled holes, removed comments, and refused statements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void every_hole_is_filled(void **state)
 {
     const char *sql =
         SQL_FILL(*state, "SELECT {a} FROM t WHERE {b} AND {a} = '{'", {"a", "x"}, {"b", "y = $1"}, {"", ""});
-    assert_null(sql); /* a brace that is no hole is refused, whatever it stands in */
+    assert_null(sql); /* a brace that is no hole is refused, also in a literal */
     sql = SQL_FILL(*state, "SELECT {a} FROM t WHERE {b} AND {a}{c}", {"a", "x"}, {"b", "y = $1"}, {"c", ""});
     assert_string_equal(sql, "SELECT x FROM t WHERE y = $1 AND x");
 }

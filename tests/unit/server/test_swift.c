@@ -1,4 +1,4 @@
-/* Swift's names: what they stand for, in both styles; and what is none. */
+/* Swift's names: their text in both styles, and invalid ones. */
 #include "demangle/swift/swift.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #define CORPUS MIRE_SOURCE_DIR "/../shared/data/symbols/swift/" /* manglings.txt, simplified-manglings.txt */
 #define LINE   20000
 
-/* A line without its end; false: there is none. */
+/* Read a line without its end; false: end of file. */
 static bool read_line(char line[LINE], FILE *file)
 {
     if (!fgets(line, LINE, file))
@@ -57,7 +57,8 @@ static bool is_new(const char *name)
     return name[0] == '$' || name[0] == '@' || !strncmp(name, "_$", 2) || !strncmp(name, "_T0", 3);
 }
 
-/* One row of the corpus, "NAME ---> {what the linker would do} TEXT": whether ours is the same; *name_out its name. */
+/* One row of the corpus, "NAME ---> {the linker's action} TEXT". Returns true if our text is the same; *name_out is
+ * its name. */
 static bool is_same(const char **name_out, char *row, enum swift_style style)
 {
     static char out[LINE];
@@ -79,7 +80,7 @@ static bool is_same(const char **name_out, char *row, enum swift_style style)
     return !strcmp(good ? out : row, text);
 }
 
-/* The whole of Swift's own rows, where they are at hand: 95 % of those in the mangling of Swift 4 and later. */
+/* All of Swift's own rows, if available: 95 % of those in the mangling of Swift 4 and later. */
 static void corpus_is(const char *file_name, enum swift_style style)
 {
     static char row[LINE];
@@ -138,7 +139,7 @@ static void a_name_is_written_whole_or_not_at_all(void **state)
     }
 }
 
-/* Dictionaries, each of two of the one before: the last stands for 2^count types. */
+/* Dictionaries, each of two of the one before: the last one expands to 2^count types. */
 static size_t demangle_doubled(char out[LINE], unsigned count)
 {
     char name[400] = "$sSayxG";

@@ -1,4 +1,4 @@
-/* Finding a module and asking it: answers beside addr2line's on this very program, and damaged copies of it. */
+/* Finding a module and looking up addresses: compared with addr2line on this program, and damaged copies of it. */
 #include "symbolizer/symbolizer.h"
 #include "object/object.h"
 
@@ -73,7 +73,8 @@ static const char *base(const char *path)
     return slash ? slash + 1 : path ? path : "??";
 }
 
-/* One answer of `addr2line -a -f -i`: the chain of an address, as "function base:line" texts. Returns the count. */
+/* Read one result of `addr2line -a -f -i`: the chain of an address, as "function base:line" texts. Returns the
+ * count. */
 static size_t expected_chain(char out[][512], size_t cap, FILE *pipe, char *line, size_t room)
 {
     size_t count = 0;
@@ -117,7 +118,7 @@ static void answers_are_those_of_addr2line(void **state)
         if (!want_count || !strncmp(want[0], "??", 2) || strstr(want[0], "??:") || strstr(want[0], ":?"))
             continue; /* no DWARF there: the oracle extends symbols into gaps, we do not */
         known++;
-        gaps += !count; /* padding behind a function: addr2line names the function before it, we do not */
+        gaps += !count; /* padding after a function: addr2line names the function before it, we do not */
         bool same = !count || count == want_count;
         for (size_t i = 0; same && i < count; i++) {
             char text[512];
@@ -141,7 +142,7 @@ static void answers_are_those_of_addr2line(void **state)
     assert_true(wrong * 200 <= known); /* the two may cut overlapping line rows differently */
 }
 
-/* Look addresses up in a file written from `bytes`; only a crash or a hang can fail it. */
+/* Look addresses up in a file written from `bytes`; only a crash or a hang fails it. */
 static void survive(const unsigned char *bytes, size_t len, uint64_t address)
 {
     char path[] = "/tmp/mire-elf-XXXXXX";
@@ -248,7 +249,7 @@ static void modules_are_found_by_build_id_and_remembered(void **state)
     symbols_close(symbols);
 }
 
-/* A reader comes back to it: it is read anew, and memory of the caller's is left alone. */
+/* A reader reads it again: it is loaded again, and the caller's own memory is untouched. */
 static void what_was_let_go_of_can_be_read_again(void **state)
 {
     struct file_bytes file;

@@ -1,4 +1,4 @@
-/* The frames that likeness is worked out of. */
+/* The frames that similarity is computed from. */
 #include "feature/telling.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static void frames_of_the_app_and_libraries_tell(void **state)
     uint32_t locations[4];
     assert_int_equal(telling_frames(hashes, locations, frames, 4), 2);
     assert_true(locations[0] == 1 && locations[1] == 3 && hashes[0] != hashes[1]);
-    assert_int_equal(telling_frames(hashes, locations, frames, 1), 1); /* nothing tells: all do */
+    assert_int_equal(telling_frames(hashes, locations, frames, 1), 1); /* no frame is significant: all are used */
     assert_int_equal(locations[0], 0);
 }
 

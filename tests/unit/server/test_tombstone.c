@@ -1,4 +1,4 @@
-/* Crashes of Android: debuggerd's protobuf and text, xCrash's text with a crash or an ANR in it. */
+/* Crashes of Android: debuggerd's protobuf and text, and xCrash's text with a crash or an ANR. */
 #include "decode/tombstone.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* What the JSON writer writes, by calls and by a table. */
+/* Output of the JSON writer, by calls and by a table. */
 #include "base/fact.h"
 #include "json/bind.h"
 

@@ -1,4 +1,4 @@
-/* loop_ev.c - libev; LIBEV_FLAGS in the environment chooses what it waits with. */
+/* loop_ev.c - libev; LIBEV_FLAGS in the environment selects its waiting call. */
 #include "planted.h"
 
 #include <ev.h>

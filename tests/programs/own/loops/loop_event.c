@@ -1,4 +1,4 @@
-/* loop_event.c - libevent; EVENT_NOEPOLL and its like in the environment choose what it waits with. */
+/* loop_event.c - libevent; EVENT_NOEPOLL and similar variables in the environment select its waiting call. */
 #include "planted.h"
 
 #include <event2/event.h>

@@ -4,7 +4,7 @@
  *     plain    a hang
  *     exact    mire/glib.h, and a wait inside a turn
  *     nested   mire/glib.h, and a modal dialog: a main loop inside a turn, which idles and is no hang
- *     starved  mire/glib.h with a ping, and a descriptor of high priority that lets nothing else come
+ *     starved  mire/glib.h with a ping, and a descriptor of high priority that starves everything else
  */
 #include "planted.h"
 

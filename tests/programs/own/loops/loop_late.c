@@ -1,6 +1,5 @@
 /*
- * loop_late.c - libuv by dlopen: argv[2] says whether before or after the watch has begun. The program itself never
- * waits.
+ * loop_late.c - libuv by dlopen, before or after the watch begins, as argv[2] says. The program itself never waits.
  */
 #include "planted.h"
 
@@ -31,7 +30,7 @@ static void end(timer *unused)
 static void hang(timer *handle)
 {
     planted_hang();
-    timer_start(handle, end, HANG_MS + REST_MS, 0); /* the loop's clock stands still meanwhile */
+    timer_start(handle, end, HANG_MS + REST_MS, 0); /* the loop's clock did not advance during the hang */
 }
 
 static void open_uv(void)

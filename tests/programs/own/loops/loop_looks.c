@@ -1,13 +1,13 @@
 /*
- * loop_looks.c - programs that ask for events without waiting. argv[2] says which:
+ * loop_looks.c - programs that ask for events without waiting. argv[2]:
  *
  *     keys    a loop that waits; its work looks for a key all the while, and there is one
  *     keys_1  the same, and each look waits for a millisecond
  *     game    frames: each looks for events, draws and sleeps; it never waits for one
- *     dialog  a callback runs a loop of its own deeper in the stack, which waits and looks as well, for as long as a
- *             hang: that is none
+ *     dialog  a callback runs a loop of its own deeper in the stack, which waits and looks too, for as long as a
+ *             hang, and is none
  *     twice   a function that looks first, and waits only if there is nothing
- *     asks    a loop that waits; its work asks a server now and then, whose answer is there when it is waited for
+ *     asks    a loop that waits; its work asks a server now and then, and the answer is there at each wait
  *     selects the same by select, with a time limit
  *     served  a loop deeper in the stack than the wait for its connection; something is there each time it waits
  */
@@ -30,7 +30,7 @@ STAY int look(int timeout_ms)
     return poll(&fd, 1, timeout_ms);
 }
 
-/* Work for HANG_MS; every part of it ends with a look for a key that would stop it. */
+/* Work for HANG_MS; every part ends with a look for a key that would stop the work. */
 STAY void planted_hang_looking(int timeout_ms)
 {
     const uint64_t begin_ns = planted_now_ns();
@@ -44,7 +44,7 @@ STAY void planted_hang_looking(int timeout_ms)
     fflush(stdout);
 }
 
-/* Ends the program if the answer is not that of the key. */
+/* Ends the program if the result is not the key's. */
 STAY void wait_for_key(void)
 {
     struct timeval timeout = {100, 0};
@@ -69,7 +69,7 @@ STAY void wait_deeper(int depth)
     room[1] = room[0];
 }
 
-/* Work for HANG_MS, in eight parts; each of them waits at a place of its own. */
+/* Work for HANG_MS, in eight parts; each waits at another call site. */
 STAY void planted_hang_asking(void)
 {
     const uint64_t begin_ns = planted_now_ns();
@@ -95,7 +95,7 @@ STAY void serve(int turns)
     }
 }
 
-/* A loop of its own in a frame of its own. */
+/* A nested loop in a frame of its own. */
 STAY void run_dialog(void)
 {
     volatile char picture[2000];

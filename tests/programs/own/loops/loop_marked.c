@@ -1,9 +1,9 @@
 /*
- * loop_marked.c - a queue on a condition variable: nothing that the gate could see. argv[2]:
+ * loop_marked.c - a queue on a condition variable, which the gate cannot see. argv[2]:
  *
  *     marked   the turns are marked by hand
- *     pinged   the queue is asked
- *     second   the same, on a second thread that is watched, while the first one idles
+ *     pinged   the queue is pinged
+ *     second   as pinged, on a second watched thread, while the first one idles
  */
 #define _GNU_SOURCE
 #include "planted.h"
@@ -17,7 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
 static bool marked;
 static int queued;
-static uint64_t token; /* 0: none is queued */
+static uint64_t token; /* 0: none queued */
 
 static int post(void *unused, uint64_t new_token)
 {
@@ -46,7 +46,7 @@ static void *produce(void *unused)
     return NULL;
 }
 
-/* Wait until `count` jobs have come; answer what is asked meanwhile. */
+/* Wait for `count` jobs, and answer pings meanwhile. */
 static void take(int count)
 {
     if (marked)
@@ -68,7 +68,7 @@ static void *serve(void *unused)
     pthread_t producer;
 
     (void)unused;
-    planted_expect(mire_watch_thread("server")); /* watched already, if it is the first */
+    planted_expect(mire_watch_thread("server")); /* fails on the first thread, which is watched already */
     mire_loop_set_waits(MIRE_WAITS_MARKED);
     if (!marked)
         planted_expect(mire_ping_start(post, NULL, PING_MS));

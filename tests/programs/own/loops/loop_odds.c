@@ -1,7 +1,6 @@
 /*
- * loop_odds.c - a queue on a condition variable that is asked, and hangs for half an interval more than the threshold
- * at instants that have nothing to do with the asking: half of these hangs are to be noticed. $MIRE_TEST_SEED repeats a
- * run.
+ * loop_odds.c - a pinged queue on a condition variable. It hangs for the threshold and half a ping interval, at
+ * instants independent of the pings: half of these hangs must be noticed. $MIRE_TEST_SEED repeats a run.
  */
 #include "planted.h"
 
@@ -13,7 +12,7 @@ enum { TRIES = 40, INTERVAL_MS = 100, THRESHOLD_MS = 250, LENGTH_MS = THRESHOLD_
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
-static uint64_t token; /* 0: none is queued */
+static uint64_t token; /* 0: none queued */
 
 static int post(void *unused, uint64_t new_token)
 {
@@ -37,7 +36,7 @@ static void serve_for(long ms)
         token = 0;
         pthread_cond_clockwait(&filled, &lock, CLOCK_MONOTONIC, &end);
     }
-    if (token) /* posted while the last wait ended */
+    if (token) /* posted during the end of the last wait */
         mire_ping_answer(token);
     token = 0;
     pthread_mutex_unlock(&lock);

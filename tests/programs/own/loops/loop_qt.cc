@@ -1,5 +1,5 @@
-// loop_qt.cc - QCoreApplication, Qt 5 and 6; QT_NO_GLIB=1 in the environment gives Qt's own dispatcher instead of GLib's.
-// argv[2]: exact: mire/glib.h, and a wait inside a turn; else a hang.
+// loop_qt.cc - QCoreApplication, Qt 5 and 6; QT_NO_GLIB=1 in the environment selects Qt's own dispatcher, not GLib's.
+// argv[2]: exact: mire/glib.h, and a wait inside a turn; otherwise a hang.
 #include "planted.h"
 
 #include <QCoreApplication>

@@ -1,4 +1,4 @@
-/* loop_raw.c - a loop around one waiting call of the system: argv[2] says which. */
+/* loop_raw.c - a loop around one waiting system call, selected by argv[2]. */
 #define _GNU_SOURCE
 #include "planted.h"
 

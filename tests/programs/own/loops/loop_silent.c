@@ -1,4 +1,4 @@
-/* loop_silent.c - a loop around poll that waits somewhere else for a while: it idles, as far as the gate can see. */
+/* loop_silent.c - a loop around poll that then waits in another call: to the gate it seems idle. */
 #include "planted.h"
 
 #include <mire/ping.h>

@@ -1,5 +1,5 @@
 /*
- * loop_unhooked.c - loops that wait by calls which Mire does not hook, after one wait that it sees. argv[2] says how:
+ * loop_unhooked.c - loops that wait by calls which Mire does not hook, after one wait that it hooks. argv[2]:
  *
  *     raw        the system call ppoll, made by syscall()
  *     timerfd    read of a timer
@@ -8,15 +8,15 @@
  *     condition  pthread_cond_timedwait
  *     waitpid    for children
  *     stdio      fgets, of a pipe that another process writes to
- *     inner      usleep, in a function that the loop calls for it
+ *     inner      usleep, in a function that the loop calls
  *     twice      poll and then usleep, each time
  *     blocked    as usleep; the hang is one sleep deep in the work
  *     typed      read of standard input, a terminal whose user types a line now and then
  *     fgets      the same, through stdio
  *     naps       poll; the hang is part of the loop's function, and sleeps for a microsecond a thousand times
- *     steps      as usleep, and each time it works for a tenth of the time; there is no hang
+ *     steps      as usleep, with work for a tenth of the time; there is no hang
  *
- * The loop is in one function, the hang in one that it calls.
+ * The loop is in one function, the hang in a function that it calls.
  */
 #define _GNU_SOURCE
 #include "planted.h"
@@ -145,7 +145,7 @@ STAY void planted_hang_blocked(void)
     fflush(stdout);
 }
 
-/* Work that lets others run now and then, in the function that waits. */
+/* Work that yields the processor now and then, in the function that waits. */
 PART_OF_RUN void hang_with_naps(void)
 {
     const uint64_t begin_ns = planted_now_ns();

@@ -1,5 +1,5 @@
 /*
- * loop_uv.c - libuv; what hangs is in the callback of a descriptor, which libuv calls from inside its poll phase.
+ * loop_uv.c - libuv; the hang is in the callback of a descriptor, which libuv calls from inside its poll phase.
  * argv[2]:
  *
  *     plain  a hang
@@ -37,7 +37,7 @@ static void hang(uv_poll_t *handle, int status, int events)
         planted_hang_waiting();
     else
         planted_hang();
-    uv_update_time(uv_default_loop()); /* its clock stood still meanwhile */
+    uv_update_time(uv_default_loop()); /* its clock did not advance during the hang */
     uv_timer_start(&timer, rest, REST_MS, 0);
 }
 

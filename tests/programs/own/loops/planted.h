@@ -1,9 +1,9 @@
 /*
- * planted.h - what the loops in this folder have in common: each idles for IDLE_MS, hangs once for HANG_MS in
- * planted_hang or another of its kin, idles again and ends. It prints the time that the hang took, in nanoseconds, and
- * what of Mire's calls failed.
+ * planted.h - common code of the loops in this folder. Each loop idles for IDLE_MS, hangs once for HANG_MS in
+ * planted_hang or a similar function, idles again and ends. It prints the length of the hang in nanoseconds, and errors
+ * of Mire's functions.
  *
- *     LOOP STORE [more]      built WITH_MIRE: watched by libmire, else by mire-run or not at all
+ *     LOOP STORE [more]      built WITH_MIRE: watched by libmire; otherwise by mire-run or not at all
  */
 #ifndef TESTS_SUPPORT_LOOPS_PLANTED_H
 #define TESTS_SUPPORT_LOOPS_PLANTED_H
@@ -27,7 +27,7 @@ static inline uint64_t planted_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* A third of it on the processor, the rest asleep. */
+/* Compute for a third of the time, and sleep for the rest. */
 static __attribute__((noinline, unused)) void planted_hang(void)
 {
     const uint64_t begin_ns = planted_now_ns();
@@ -40,7 +40,7 @@ static __attribute__((noinline, unused)) void planted_hang(void)
     fflush(stdout);
 }
 
-/* It waits as a loop does, but for something of its own: a call over the network, say. */
+/* Wait with the loop's own call for another purpose, such as a network request. */
 static __attribute__((noinline, unused)) void planted_hang_waiting(void)
 {
     const uint64_t begin_ns = planted_now_ns();
@@ -50,7 +50,7 @@ static __attribute__((noinline, unused)) void planted_hang_waiting(void)
     fflush(stdout);
 }
 
-/* One of many short turns. False: they have gone on for HANG_MS since begin_ns. */
+/* One of many short turns. Returns false once they have taken HANG_MS since begin_ns. */
 static __attribute__((noinline, unused)) bool planted_turn(uint64_t begin_ns)
 {
     const struct timespec while_ns = {0, 5000000};
@@ -71,7 +71,7 @@ static inline void planted_expect(enum mire_err err)
 }
 #endif
 
-/* Every hang is to be stored, alike or not. */
+/* Start libmire without rate limits, so that every hang is stored. */
 static inline void planted_start_with(char **argv, unsigned threshold_ms)
 {
 #ifdef WITH_MIRE
