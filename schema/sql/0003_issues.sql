@@ -38,7 +38,7 @@ COMMENT ON COLUMN issue.caller1_image IS 'Base name of the module Caller1 is in.
 COMMENT ON COLUMN issue.caller1_location IS 'file:line of Caller1 in the report that opened the issue; empty if unknown.';
 COMMENT ON COLUMN issue.caller2 IS 'The business scene further out.';
 COMMENT ON COLUMN issue.caller2_image IS 'Base name of the module Caller2 is in.';
-COMMENT ON COLUMN issue.category IS 'Kind of trouble: hang, launch, background, killed, threads, cpu, power, disk, frames, foom, memory, custom, test, system, idle.';
+COMMENT ON COLUMN issue.category IS 'Kind of trouble: hang, launch, background, killed, threads, cpu, power, disk, frames, foom, memory, crash, custom, test, system, idle.';
 COMMENT ON COLUMN issue.reason IS 'Why the thread did not get on: lock, io, cpu, sleep, wait, unknown. Of foom and memory why the category is suspect: bytes, objects, growth; unknown if none is.';
 COMMENT ON COLUMN issue.subject IS 'Of foom and memory: the category of memory there is too much of; else empty.';
 COMMENT ON COLUMN issue.unnamed IS 'A caller has no name, so the key is of its build id and offset. Once its debug file is there, no report has that key any more: the issue is given the new one.';

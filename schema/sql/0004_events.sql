@@ -124,7 +124,7 @@ COMMENT ON COLUMN version_hour.version_id IS 'Version.';
 COMMENT ON COLUMN version_hour.category IS 'Kind of trouble.';
 COMMENT ON COLUMN version_hour.reports IS 'Reports received.';
 COMMENT ON COLUMN version_hour.events IS 'Events they stand for: sum of weight x (1 + suppressed).';
-COMMENT ON COLUMN version_hour.waited_ms IS 'Time somebody waited in them, milliseconds: sum of weight x (waited_ms + suppressed_ms); of frames the longest one; of cpu, power, disk, foom, memory, custom and test nothing.';
+COMMENT ON COLUMN version_hour.waited_ms IS 'Time somebody waited in them, milliseconds: sum of weight x (waited_ms + suppressed_ms); of frames the longest one; of cpu, power, disk, foom, memory, crash, custom and test nothing.';
 COMMENT ON COLUMN version_hour.longest_ms IS 'Longest single wait, milliseconds.';
 COMMENT ON INDEX version_hour_counts_once IS 'Serves: adding a report, and the trend of an app by version.';
 

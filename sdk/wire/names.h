@@ -22,6 +22,8 @@
 #define MIRE_NAME_COST     "cost"  /* of the report; of memory that of its monitor */
 #define MIRE_NAME_TURNS    "turns" /* also of a session's record */
 #define MIRE_NAME_DROPS    "drops" /* reports lost; of memory calls lost */
+#define MIRE_NAME_WHOLE    "whole"
+#define MIRE_NAME_NOTES    "notes"
 
 #define MIRE_NAME_NAME    "name"
 #define MIRE_NAME_VERSION "version"
@@ -46,23 +48,24 @@
 #define MIRE_NAME_CPU_SYSTEM_MS "cpu_system_ms"
 #define MIRE_NAME_RSS_BYTES     "rss_bytes"
 
-#define MIRE_NAME_LOAD     "load"
-#define MIRE_NAME_BASE     "base"
-#define MIRE_NAME_SIZE     "size"
-#define MIRE_NAME_IMAGE    "image"
-#define MIRE_NAME_OFFSET   "offset"
-#define MIRE_NAME_FOUND    "found"
-#define MIRE_NAME_UP       "up"
-#define MIRE_NAME_FRAME    "frame"
-#define MIRE_NAME_OWN      "own"
-#define MIRE_NAME_JAVA     "java"   /* the section, and the mark of its images */
-#define MIRE_NAME_SCRIPT   "script" /* the section, and the mark of its images */
-#define MIRE_NAME_TEXTS    "texts"
-#define MIRE_NAME_FUNCTION "function"
-#define MIRE_NAME_METHOD   "method" /* beside class */
-#define MIRE_NAME_FILE     "file"
-#define MIRE_NAME_LINE     "line"
-#define MIRE_NAME_NUMBER   "number"
+#define MIRE_NAME_LOAD       "load"
+#define MIRE_NAME_BASE       "base"
+#define MIRE_NAME_FROM_START "from_start"
+#define MIRE_NAME_SIZE       "size"
+#define MIRE_NAME_IMAGE      "image"
+#define MIRE_NAME_OFFSET     "offset"
+#define MIRE_NAME_FOUND      "found"
+#define MIRE_NAME_UP         "up"
+#define MIRE_NAME_FRAME      "frame"
+#define MIRE_NAME_OWN        "own"
+#define MIRE_NAME_JAVA       "java"   /* the section, and the mark of its images */
+#define MIRE_NAME_SCRIPT     "script" /* the section, and the mark of its images */
+#define MIRE_NAME_TEXTS      "texts"
+#define MIRE_NAME_FUNCTION   "function"
+#define MIRE_NAME_METHOD     "method" /* beside class */
+#define MIRE_NAME_FILE       "file"
+#define MIRE_NAME_LINE       "line"
+#define MIRE_NAME_NUMBER     "number"
 
 #define MIRE_NAME_BEGIN_NS       "begin_ns"
 #define MIRE_NAME_BEGIN_SLACK_MS "begin_slack_ms"

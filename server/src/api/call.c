@@ -128,7 +128,7 @@ static int read_filter(struct filter *out, struct call *call, const char *name, 
 static int read_kinds(struct call *call, const char *const *names)
 {
     static const char wanted[] = "hang, launch, background, killed, threads, cpu, power, disk, frames, foom, memory, "
-                                 "custom, test, system, idle, !x to exclude";
+                                 "crash, custom, test, system, idle, !x to exclude";
     const char *kinds[MIRE_CATEGORY_COUNT + 1] = {NULL};
     struct filter *filter = &call->view.kind;
     bool choice = false;

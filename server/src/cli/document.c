@@ -6,6 +6,7 @@
 
 #include "base/scope.h"
 #include "decode/decode.h"
+#include "decode/write.h"
 #include "feature/memory.h"
 #include "symbolicate/symbolicate.h"
 
@@ -43,23 +44,45 @@ char *cli_read_file(size_t *len_out, const char *command, const char *path)
     return NULL;
 }
 
+static bool complain(const char *command, const char *path, enum decode_outcome outcome,
+                     const struct decode_fault *fault)
+{
+    if (outcome == MIRE_DECODE_MALFORMED)
+        say(stderr, "%s: %s is no report: byte %zu: %s\n", command, path, fault->position, fault->text);
+    else if (outcome == MIRE_DECODE_WRONG)
+        say(stderr, "%s: %s: at %s: %s\n", command, path, fault->path[0] ? fault->path : "the document", fault->text);
+    else
+        say(stderr, "%s: %s: %s\n", command, path, fault->text[0] ? fault->text : "out of memory");
+    return false;
+}
+
+/* The first report of an input of another format, as a document of Mire's own. */
+struct first {
+    char *text;
+    size_t len;
+};
+
+static int take_first(void *context, const struct decode_found *found)
+{
+    struct first *first = context;
+    if (!found->report)
+        first->text = strndup(found->text, first->len = found->len);
+    else if (report_write(&first->text, &first->len, found->report))
+        first->text = NULL;
+    return 1;
+}
+
 static bool decode(struct cli_document *out, const char *command, const char *path, const char *bytes, size_t len)
 {
     struct decode_fault fault;
-
-    switch (decode_report(&out->report, &out->arena, &fault, "mire", decode_encoding_of(bytes, len), bytes, len)) {
-    case MIRE_DECODE_OK:
-        return true;
-    case MIRE_DECODE_MALFORMED:
-        say(stderr, "%s: %s is no report: byte %zu: %s\n", command, path, fault.position, fault.text);
-        return false;
-    case MIRE_DECODE_WRONG:
-        say(stderr, "%s: %s: at %s: %s\n", command, path, fault.path[0] ? fault.path : "the document", fault.text);
-        return false;
-    default:
-        say(stderr, "%s: %s: %s\n", command, path, fault.text[0] ? fault.text : "out of memory");
-        return false;
-    }
+    struct first first = {0};
+    const struct decode_each each = {.context = &first, .found = take_first};
+    enum decode_outcome outcome = decode_each_of(&fault, &each, bytes, len);
+    if (!first.text)
+        return complain(command, path, outcome == MIRE_DECODE_STOPPED ? MIRE_DECODE_NO_MEMORY : outcome, &fault);
+    outcome = decode_report(&out->report, &out->arena, &fault, "mire", "identity", first.text, first.len);
+    free(first.text);
+    return outcome == MIRE_DECODE_OK || complain(command, path, outcome, &fault);
 }
 
 static int name_frames(struct cli_document *out)

@@ -41,15 +41,17 @@ void show_event(const struct report *report, const struct feature *feature, cons
     const char *ground = !event->foreground_known ? ""
                          : event->foreground      ? ", in the foreground"
                                                   : ", in the background";
+    char threshold[32] = ""; /* another format may not tell it */
 
+    if (event->threshold_ms)
+        snprintf(threshold, sizeof threshold, ", threshold %u ms", event->threshold_ms);
     if (category_is_of_process(feature->category))
         say(stdout, "event      %u ms watched%s\n", event->duration_ms, ground);
     else
-        say(stdout, "hang       %u ms, threshold %u ms, gate %s%s%s%s\n", event->duration_ms, event->threshold_ms,
-            gate_name(event->gate), event->launch ? ", at launch" : "", ground,
-            event->open ? ", the process was killed in it" : "");
+        say(stdout, "hang       %u ms%s, gate %s%s%s%s\n", event->duration_ms, threshold, gate_name(event->gate),
+            event->launch ? ", at launch" : "", ground, event->open ? ", the process was killed in it" : "");
     say(stdout, "trigger    %s%s%s\n", event->trigger, event->name[0] ? ", " : "", event->name);
-    say(stdout, "kind       %s, %s%s%s\n", category_name(feature->category), reason_name(feature->reason),
+    say(stdout, "kind       %s, %s%s%s\n", category_name(feature->category), feature_reason(feature),
         feature->holder[0] ? ", held by " : "", feature->holder);
     if (event->guess[0])
         say(stdout, "guess      %s, says the device\n", event->guess);

@@ -10,10 +10,9 @@
 #define VALUES_MAX (1u << 20) /* a report with every list full has 760 thousand */
 #define DEPTH_MAX  32
 
-static enum decode_outcome read_json(struct json *json, struct decode_fault *fault, const char *plain, size_t len,
-                                     bool tolerant)
+static enum decode_outcome read_json(struct json *json, struct decode_fault *fault, const char *plain, size_t len)
 {
-    const struct json_limits limits = {.depth_max = DEPTH_MAX, .values_max = VALUES_MAX, .tolerant = tolerant};
+    const struct json_limits limits = {.depth_max = DEPTH_MAX, .values_max = VALUES_MAX};
     struct json_fault wrong;
 
     switch (json_read(json, &wrong, plain, len, &limits)) {
@@ -31,12 +30,12 @@ static enum decode_outcome read_json(struct json *json, struct decode_fault *fau
 }
 
 static enum decode_outcome read_model(struct report *out, struct arena *arena, struct decode_fault *fault,
-                                      const struct format *format, const struct json *json)
+                                      const struct json *json)
 {
     struct bind_fault wrong;
     struct bind bind = {.json = json, .arena = arena, .fault = &wrong};
 
-    switch (format->read(out, &bind)) {
+    switch (mire_read(out, &bind)) {
     case MIRE_BIND_OK:
         return MIRE_DECODE_OK;
     case MIRE_BIND_NO_MEMORY:
@@ -56,8 +55,7 @@ enum decode_outcome decode_report(struct report *out, struct arena *arena, struc
                                   const char *format, const char *encoding, const void *body, size_t len)
 {
     *fault = (struct decode_fault){0};
-    const struct format *row = format_find(format);
-    if (!row) {
+    if (strcmp(format, MIRE_FORMAT_MIRE) != 0) { /* every other one is written as Mire's own before it is stored */
         snprintf(fault->text, sizeof fault->text, "unknown format %.40s", format);
         return MIRE_DECODE_UNKNOWN;
     }
@@ -68,9 +66,9 @@ enum decode_outcome decode_report(struct report *out, struct arena *arena, struc
         return outcome;
     struct json json;
     json_init(&json);
-    outcome = read_json(&json, fault, plain, plain_len, row->tolerant);
+    outcome = read_json(&json, fault, plain, plain_len);
     if (!outcome)
-        outcome = read_model(out, arena, fault, row, &json);
+        outcome = read_model(out, arena, fault, &json);
     json_fini(&json);
     return outcome;
 }

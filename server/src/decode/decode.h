@@ -2,9 +2,11 @@
  * decode.h - bytes of a known format -> model.
  *
  *     body --(zstd, gzip, as it is)--> JSON --> rules of the format --> struct report
+ *     foreign format --(decode_each)--> struct report --(write.h)--> body of Mire's own format
  *
  * One file a format, one row each in formats.c. The same code runs at the door, where a sender is told what is wrong
- * with his report, and in the worker: what the door let in, the worker can read.
+ * with his report, and in the worker: what the door let in, the worker can read. A report of a foreign format becomes
+ * one of Mire's own at the door, or in `mire import`.
  *
  * Every step is bounded: bytes after decompression, values, nesting, items of every list, memory of the model.
  */
@@ -19,10 +21,12 @@
 
 enum decode_outcome {
     MIRE_DECODE_OK = 0,
-    MIRE_DECODE_MALFORMED = 1, /* not decompressible, or no JSON: position */
-    MIRE_DECODE_WRONG = 2,     /* JSON that breaks the format's rules: path */
-    MIRE_DECODE_TOO_BIG = 3,   /* over a bound after decompression */
-    MIRE_DECODE_UNKNOWN = 4,   /* no such format or encoding */
+    MIRE_DECODE_MALFORMED = 1,  /* not decompressible, or no JSON: position */
+    MIRE_DECODE_WRONG = 2,      /* JSON that breaks the format's rules: path */
+    MIRE_DECODE_TOO_BIG = 3,    /* over a bound after decompression */
+    MIRE_DECODE_UNKNOWN = 4,    /* no such format or encoding, or none that the content is of */
+    MIRE_DECODE_STOPPED = 5,    /* decode_each: the receiver wanted no more */
+    MIRE_DECODE_UNREADABLE = 6, /* decode_each: the input could not be read on */
     MIRE_DECODE_NO_MEMORY = -1,
 };
 
@@ -61,6 +65,52 @@ enum decode_outcome decode_check(char id_out[37], struct decode_fault *fault, co
  */
 enum decode_outcome decode_plain(char **plain_out, size_t *plain_len_out, struct arena *arena,
                                  struct decode_fault *fault, const char *encoding, const void *body, size_t len);
+
+/* ---- reports of any format, one by one ---- */
+
+/* A report that was found. */
+struct decode_found {
+    const char *format;          /* static */
+    const struct report *report; /* of a foreign format; NULL of Mire's own */
+    const char *text;            /* of Mire's own: the document as it stands, not checked */
+    size_t len;
+};
+
+/* Where an input comes from, and who takes what is found in it. */
+struct decode_each {
+    const char *format; /* name of a format that it is of; NULL: by content */
+    void *context;
+    /* At most `room` bytes into `out`: 0 at the end, below zero a fault. */
+    long (*read)(void *context, void *out, size_t room);
+    /* A report; its memory is the callee's until it returns. 0 to go on; else the outcome is MIRE_DECODE_STOPPED. */
+    int (*found)(void *context, const struct decode_found *found);
+    /*
+     * A part of the input is refused, others may follow. 0 to go on; else the outcome is the fault's. NULL: never.
+     */
+    int (*refused)(void *context, enum decode_outcome outcome, const struct decode_fault *fault);
+};
+
+/*
+ * Read an input of a known format, compressed by zstd or gzip or not at all: one report or many. An input of JSON may
+ * hold many documents, in an array or one behind the other, each of a format of its own.
+ *
+ *   fault  filled on any outcome but MIRE_DECODE_OK, STOPPED and NO_MEMORY
+ *
+ * Memory is bounded by MIRE_FOREIGN_VALUE_MAX (decode/foreign.h) and MIRE_DECODE_ARENA_MAX, however long the input is.
+ * An input in which nothing was found is refused.
+ * Thread: any.
+ */
+enum decode_outcome decode_each(struct decode_fault *fault, const struct decode_each *each);
+
+/* The same of bytes in memory; each->read is not used. */
+enum decode_outcome decode_each_of(struct decode_fault *fault, const struct decode_each *each, const void *bytes,
+                                   size_t len);
+
+/* Name of the format with that media type (without parameters, any case), NULL if there is none. Static. */
+const char *decode_format_of_media(const char *media_type, size_t len);
+
+/* The i-th format: its name, or NULL behind the last one; *title and *media_type for people. Static. */
+const char *decode_format(size_t i, const char **title, const char **media_type);
 
 /* Encoding of a body by its first bytes: zstd's and gzip's magic numbers, otherwise identity. Static. */
 const char *decode_encoding_of(const void *body, size_t len);

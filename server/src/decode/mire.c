@@ -153,6 +153,28 @@ static enum bind_outcome read_drops(struct bind *bind, void *out, uint32_t at)
     return mire_read_numbers(&report->drops, &report->drop_count, bind, at);
 }
 
+static enum bind_outcome read_notes(struct bind *bind, void *out, uint32_t at)
+{
+    struct report *report = out;
+    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_NOTES_MAX);
+    if (outcome)
+        return outcome;
+    size_t count = json_size(bind->json, at);
+    const char **notes = arena_array(bind->arena, count, sizeof *notes);
+    if (!notes)
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t element = at + 1;
+    for (size_t i = 0; i < count && !outcome; i++, element = json_next(bind->json, element)) {
+        bind_enter(bind, NULL, i);
+        outcome = bind_text(&notes[i], bind, element, MIRE_WIRE_TEXT_MAX);
+        if (!outcome)
+            bind_leave(bind);
+    }
+    report->notes = notes;
+    report->note_count = count;
+    return outcome;
+}
+
 static enum bind_outcome read_process(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
@@ -206,6 +228,7 @@ static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
         {WHOLE(struct report_image, base, MIRE_NAME_BASE, MIRE_BIND_U64, 0, UINT64_MAX)},
         {FACT(struct report_image, size, MIRE_NAME_SIZE)},
         {OTHER(MIRE_NAME_OWN, read_tie)},
+        {FLAG(struct report_image, from_start, MIRE_NAME_FROM_START)},
         {FLAG(struct report_image, java, MIRE_NAME_JAVA)},
         {OTHER(MIRE_NAME_SCRIPT, read_script_of)},
     };
@@ -284,11 +307,11 @@ enum bind_outcome mire_read_buckets(struct bind *bind, void *out, uint32_t at)
     {                                                                                                               \
         OTHER(MIRE_NAME_THREADS, mire_read_threads)                                                                 \
     }
-#define REST                                                                \
-    {OTHER(MIRE_NAME_EXIT, read_exit)}, {OTHER(MIRE_NAME_COST, read_cost)}, \
-        {OTHER(MIRE_NAME_TURNS, mire_read_buckets)},                        \
-    {                                                                       \
-        OTHER(MIRE_NAME_DROPS, read_drops)                                  \
+#define REST                                                                               \
+    {OTHER(MIRE_NAME_EXIT, read_exit)}, {OTHER(MIRE_NAME_COST, read_cost)},                \
+        {OTHER(MIRE_NAME_TURNS, mire_read_buckets)}, {OTHER(MIRE_NAME_DROPS, read_drops)}, \
+    {                                                                                      \
+        OTHER(MIRE_NAME_NOTES, read_notes)                                                 \
     }
 
 static const struct bind_field event_fields[] = {

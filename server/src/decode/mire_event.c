@@ -57,6 +57,13 @@ static enum bind_outcome read_state(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
+static enum bind_outcome read_thread_lock(struct bind *bind, void *out, uint32_t at)
+{
+    struct report_thread *thread = out;
+    thread->lock.known = true;
+    return facts_read(bind, &thread->lock, at, &facts_lock);
+}
+
 static enum bind_outcome read_syscall(struct bind *bind, void *out, uint32_t at)
 {
     struct report_thread *thread = out;
@@ -78,6 +85,7 @@ enum bind_outcome mire_read_threads(struct bind *bind, void *out, uint32_t at)
         {REQUIRED(WHOLE(struct report_thread, node, MIRE_NAME_NODE, MIRE_BIND_U32, 0, report->node_count - 1))},
         {OTHER(MIRE_NAME_STATE, read_state)},
         {OTHER(MIRE_NAME_SYSCALL, read_syscall)},
+        {OTHER(MIRE_NAME_LOCK, read_thread_lock)},
     };
     enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_THREADS_MAX);
     if (outcome)
@@ -287,8 +295,7 @@ enum bind_outcome mire_read_event(struct bind *bind, void *out, uint32_t at)
         {FACT(struct report_event, begin_wall_ms, MIRE_NAME_BEGIN_WALL_MS)},
         {REQUIRED(
             WHOLE(struct report_event, duration_ms, MIRE_NAME_DURATION_MS, MIRE_BIND_U32, 0, MIRE_WIRE_DURATION_MAX))},
-        {REQUIRED(WHOLE(struct report_event, threshold_ms, MIRE_NAME_THRESHOLD_MS, MIRE_BIND_U32, 1,
-                        MIRE_WIRE_THRESHOLD_MAX))},
+        {WHOLE(struct report_event, threshold_ms, MIRE_NAME_THRESHOLD_MS, MIRE_BIND_U32, 1, MIRE_WIRE_THRESHOLD_MAX)},
         {TEXT(struct report_event, trigger, MIRE_NAME_TRIGGER)},
         {TEXT(struct report_event, name, MIRE_NAME_NAME)},
         {REQUIRED(FLAG(struct report_event, open, MIRE_NAME_OPEN))},

@@ -6,13 +6,15 @@
 enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
 {
     struct frame_columns {
-        struct bind_column image, offset, found;
+        struct bind_column image, offset, found, name, whole;
     } c = {0};
     static const struct bind_field fields[] = {
         {REQUIRED(
             COLUMN(struct frame_columns, image, MIRE_NAME_IMAGE, MIRE_WIRE_FRAMES_MAX, -1, MIRE_WIRE_IMAGES_MAX - 1))},
         {REQUIRED(COLUMN(struct frame_columns, offset, MIRE_NAME_OFFSET, MIRE_WIRE_FRAMES_MAX, 0, UINT64_MAX))},
         {COLUMN(struct frame_columns, found, MIRE_NAME_FOUND, MIRE_WIRE_FRAMES_MAX, 0, MIRE_FOUND_SCRIPT)},
+        {COLUMN(struct frame_columns, name, MIRE_NAME_NAME, MIRE_WIRE_FRAMES_MAX, -1, MIRE_WIRE_SCRIPT_MAX - 1)},
+        {COLUMN(struct frame_columns, whole, MIRE_NAME_WHOLE, MIRE_WIRE_FRAMES_MAX, 0, 1)},
     };
     struct report *report = out;
 
@@ -23,8 +25,13 @@ enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
         return bind_wrong_at(bind, MIRE_NAME_OFFSET, UNEQUAL);
     if (c.found.known && c.found.count != c.image.count)
         return bind_wrong_at(bind, MIRE_NAME_FOUND, UNEQUAL);
+    if (c.name.known && c.name.count != c.image.count)
+        return bind_wrong_at(bind, MIRE_NAME_NAME, UNEQUAL);
+    if (c.whole.known && c.whole.count != c.image.count)
+        return bind_wrong_at(bind, MIRE_NAME_WHOLE, UNEQUAL);
     struct report_frame *frames = arena_array(bind->arena, c.image.count, sizeof *frames);
-    if (!frames)
+    struct report_told *told = c.name.known ? arena_array(bind->arena, c.image.count, sizeof *told) : NULL;
+    if (!frames || (c.name.known && !told))
         return MIRE_BIND_NO_MEMORY;
     for (size_t i = 0; i < c.image.count; i++) {
         int64_t image = (int64_t)c.image.values[i];
@@ -34,8 +41,14 @@ enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
             return bind_wrong_element(bind, MIRE_NAME_OFFSET, i, "there is no such row of java");
         if (image >= 0 && report->images[image].script[0] && c.offset.values[i] >= report->script_count)
             return bind_wrong_element(bind, MIRE_NAME_OFFSET, i, "there is no such row of script");
+        int64_t name = c.name.known ? (int64_t)c.name.values[i] : -1;
+        if (name >= (int64_t)report->script_count)
+            return bind_wrong_element(bind, MIRE_NAME_NAME, i, "there is no such row of script");
         frames[i] = (struct report_frame){(int32_t)image, c.found.known ? (uint8_t)c.found.values[i] : MIRE_FOUND_PC,
-                                          c.offset.values[i], NULL};
+                                          c.offset.values[i], name < 0 ? NULL : &told[i]};
+        if (name >= 0)
+            told[i] = (struct report_told){report->scripts[name].function, report->scripts[name].file,
+                                           report->scripts[name].line, c.whole.known && c.whole.values[i]};
     }
 
     report->frames = frames;

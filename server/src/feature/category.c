@@ -2,7 +2,8 @@
  * category.c - the first row that fits:
  *
  *     memory    foom, test                                that kind; else memory
- *     trigger   cpu, power, disk, frames, call, test      that kind; custom for a trigger of later versions
+ *     trigger   cpu, power, disk, frames, crash,          that kind; custom for
+ *               call, test                                a trigger of later versions
  *     thread    in the background                         background
  *               its process was killed for it             killed
  *               wanted the processor and did not get it,
@@ -59,7 +60,8 @@ enum event_category category_find(const struct report *report)
         enum event_category category;
     } of_process[] = {
         {"cpu", MIRE_CATEGORY_CPU},       {"power", MIRE_CATEGORY_POWER}, {"disk", MIRE_CATEGORY_DISK},
-        {"frames", MIRE_CATEGORY_FRAMES}, {"call", MIRE_CATEGORY_CUSTOM}, {"test", MIRE_CATEGORY_TEST},
+        {"frames", MIRE_CATEGORY_FRAMES}, {"crash", MIRE_CATEGORY_CRASH}, {"call", MIRE_CATEGORY_CUSTOM},
+        {"test", MIRE_CATEGORY_TEST},
     };
     const struct report_event *event = &report->event;
 

@@ -317,12 +317,19 @@ static void judge_marks(struct feature *out, struct finding *f)
         out->category = MIRE_CATEGORY_SYSTEM;
 }
 
+/* Of a crash or an exception the name is its type: the reason. */
+static bool names_its_reason(const struct report *report)
+{
+    const char *trigger = report->event.trigger;
+    return report->kind == MIRE_REPORT_EVENT && (!strcmp(trigger, "exception") || !strcmp(trigger, "crash"));
+}
+
 int feature_find(struct feature *out, struct arena *arena, struct resolved *doc, const struct report *report,
                  const struct rules *rules)
 {
     struct finding f = {.arena = arena, .doc = doc, .report = report};
     *out = (struct feature){.category = category_find(report),
-                            .topic = strcmp(report->event.trigger, "exception") ? "" : report->event.name,
+                            .topic = names_its_reason(report) ? report->event.name : "",
                             .subject = "",
                             .holder = "",
                             .rules_version = rules_version(rules)};

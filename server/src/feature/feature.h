@@ -66,7 +66,7 @@ struct feature {
     struct caller caller2;
     enum event_category category;
     enum event_reason reason;
-    const char *topic;               /* of an exception: its type, which is the reason; "" of all else */
+    const char *topic;               /* of an exception or a crash: its type, which is the reason; "" of all else */
     const char *subject;             /* of memory: the category there is too much of; "" of all else */
     uint64_t subject_bytes;          /* what it holds */
     uint8_t key[MIRE_FEATURE_KEY];   /* BLAKE2b-128 of the parts */

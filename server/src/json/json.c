@@ -139,9 +139,10 @@ static enum json_outcome skip_unicode(struct json_reader *r)
     }
     bool pair = high < 0xdc00 && r->end - r->p >= 12 && r->p[6] == '\\' && r->p[7] == 'u';
     int low = pair ? hex4(r->p + 8, r->end) : -1;
-    if (low < 0xdc00 || low > 0xdfff)
+    bool half = low < 0xdc00 || low > 0xdfff;
+    if (half && !r->limits.tolerant)
         return malformed(r, "half a surrogate pair");
-    r->p += 12;
+    r->p += half ? 6 : 12;
     return MIRE_JSON_OK;
 }
 
@@ -177,13 +178,13 @@ static enum json_outcome read_string(struct json_reader *r)
             enum json_outcome outcome = skip_escape(r);
             if (outcome)
                 return outcome;
-        } else if ((unsigned char)*r->p < 0x20) {
+        } else if ((unsigned char)*r->p < 0x20 && !r->limits.tolerant) {
             return malformed(r, "a control character must be escaped");
         } else {
             int n = utf8_length(r->p, r->end);
-            if (!n)
+            if (!n && !r->limits.tolerant)
                 return malformed(r, "not UTF-8");
-            r->p += n;
+            r->p += n ? n : 1;
         }
     }
 

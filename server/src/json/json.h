@@ -12,8 +12,7 @@
  *
  * Accepted is RFC 8259 and nothing else: UTF-8 without a mark in front, no comments, no trailing commas. Integers are
  * exact over the whole of int64 and uint64; what does not fit is a double; a number beyond the doubles is refused. A
- * name that stands twice in an object is kept twice on the tape, and the last one is found, as in most readers. An
- * escaped surrogate without its partner reads as U+FFFD.
+ * name that stands twice in an object is kept twice on the tape, and the last one is found, as in most readers.
  *
  * Cost: one malloc'd tape of 16 bytes a value, kept between documents. Depth is bounded, nothing recurses.
  * Thread: one reader at a time; a read document may be shared.
@@ -25,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MIRE_JSON_DEPTH_MAX  128        /* containers within each other; the deepest format known nests 30 */
+#define MIRE_JSON_DEPTH_MAX  2048 /* containers within each other: MetricKit nests two for each frame of a stack */
 #define MIRE_JSON_VALUES_MAX (1u << 27) /* values on a tape: 2 GiB of it; the tape's links have 28 bits */
 #define MIRE_JSON_NAME_MAX   85         /* bytes of a name to compare with or look for */
 #define MIRE_JSON_TEXT_MAX   UINT32_MAX /* bytes of one string, so that a length fits */
@@ -58,7 +57,8 @@ struct json {
 struct json_limits {
     uint32_t depth_max;  /* 1..MIRE_JSON_DEPTH_MAX */
     uint32_t values_max; /* 1..MIRE_JSON_VALUES_MAX */
-    bool tolerant;       /* accept what known producers write by mistake: "1.:" for 1.9999999 (a digit ten) and "1." */
+    bool tolerant;       /* accept what known producers write by mistake: "1.:" for 1.9999999 (a digit ten) and "1.";
+                          * in strings bytes that are not UTF-8, control characters, and half a surrogate pair */
 };
 
 #define MIRE_JSON_LIMITS                                           \

@@ -48,14 +48,18 @@ static size_t put_utf8(char *out, uint32_t c)
     return 4;
 }
 
-/* The character of the \u escape at *p (at the backslash), with its partner if it is half a pair. */
-static uint32_t unicode_escape(const char **p)
+/* The character of the \u escape at *p (at the backslash), with its partner if it is half a pair. Half a pair alone,
+ * which only tolerant reading lets through, reads as U+FFFD. */
+static uint32_t unicode_escape(const char **p, const char *end)
 {
     uint32_t c = hex4(*p + 2);
     *p += 6;
     if (c < 0xd800 || c > 0xdfff)
         return c;
-    uint32_t low = hex4(*p + 2); /* reading has made sure of it */
+    bool pair = c < 0xdc00 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u';
+    uint32_t low = pair ? hex4(*p + 2) : 0; /* reading has made sure that digits follow */
+    if (low < 0xdc00 || low > 0xdfff)
+        return 0xfffd;
     *p += 6;
     return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
@@ -75,7 +79,7 @@ size_t json_text(char *out, const struct json *json, uint32_t string)
         if (*p != '\\') {
             *o++ = *p++;
         } else if (p[1] == 'u') {
-            o += put_utf8(o, unicode_escape(&p));
+            o += put_utf8(o, unicode_escape(&p, end));
         } else {
             static const char from[] = "\"\\/bfnrt";
             static const char to[] = "\"\\/\b\f\n\r\t";

@@ -18,6 +18,7 @@ static const struct {
     [MIRE_CATEGORY_FRAMES] = {"frames", true},
     [MIRE_CATEGORY_FOOM] = {"foom", true},
     [MIRE_CATEGORY_MEMORY] = {"memory", true},
+    [MIRE_CATEGORY_CRASH] = {"crash", true},
     [MIRE_CATEGORY_CUSTOM] = {"custom", true},
     [MIRE_CATEGORY_TEST] = {"test", true},
     [MIRE_CATEGORY_SYSTEM] = {"system", false},

@@ -5,6 +5,7 @@
  *     frames                                  the display stood still: somebody waited
  *     cpu power disk                          the process used too much: nobody waited for it
  *     foom memory                             it was killed for the memory it held, or held much: the same
+ *     crash                                   it ended by its own fault: the same
  *     custom test                             the app asked for a report
  *     system idle                             one of the first two rows, but nobody is to blame: no stack has code
  *                                             of the app, or most wait for events
@@ -26,6 +27,7 @@ enum event_category {
     MIRE_CATEGORY_FRAMES,
     MIRE_CATEGORY_FOOM,   /* the kernel took the process away for the memory it held */
     MIRE_CATEGORY_MEMORY, /* it lived, and told what it held */
+    MIRE_CATEGORY_CRASH,  /* a signal, or an exception nobody caught, ended the process */
     MIRE_CATEGORY_CUSTOM,
     MIRE_CATEGORY_TEST,   /* never ranked with the others */
     MIRE_CATEGORY_SYSTEM, /* nor these */
@@ -45,7 +47,7 @@ bool category_is_of_process(enum event_category category);
 /* Is it counted apart, and in no list unless asked for? */
 bool category_is_apart(enum event_category category);
 
-/* May it turn out to be nobody's? Not what is about memory, or what the app asked for. */
+/* May it turn out to be nobody's? Not what is about memory, a crash, or what the app asked for. */
 bool category_may_be_nobodys(enum event_category category);
 
 /* Milliseconds that somebody waited in the event itself: 0 for kinds in which nobody did. */

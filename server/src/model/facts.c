@@ -160,8 +160,8 @@ static void add_build_ids(struct list *list, const struct report *report)
 
 int report_facts(const struct resolved_fact **out, size_t *count_out, struct arena *arena, const struct report *report)
 {
-    size_t room =
-        FIXED_MAX + report->sampling_count + report->drop_count + report->memory.drop_count + report->image_count;
+    size_t room = FIXED_MAX + report->sampling_count + report->drop_count + report->memory.drop_count +
+                  report->image_count + report->note_count;
     struct list list = {.arena = arena, .rows = arena_array(arena, room, sizeof *list.rows)};
     if (!list.rows)
         return -1;
@@ -176,6 +176,8 @@ int report_facts(const struct resolved_fact **out, size_t *count_out, struct are
             arena_printf(arena, "%" PRIu64, report->drops[i].value));
     add_exit(&list, &report->exit);
     add_memory(&list, &report->memory);
+    for (size_t i = 0; i < report->note_count; i++)
+        add(&list, "note", report->notes[i]);
     add_build_ids(&list, report);
     for (size_t i = 0; i < list.count; i++)
         list.failed |= !list.rows[i].name;

@@ -69,7 +69,8 @@ struct report_image {
     uint8_t id_len; /* 0: the module has none */
     const char *arch;
     uint64_t load;
-    uint64_t base; /* where it begins in the file's program headers */
+    uint64_t base;   /* where it begins in the file's program headers */
+    bool from_start; /* base is not known: offsets of frames count from where the image begins */
     struct fact size;
     enum image_tie tie;
     bool java;          /* Java or Kotlin: id is its mapping's, and offsets of frames are rows of the report's java */
@@ -86,7 +87,7 @@ struct report_java { /* a location in code of Java or Kotlin, as the device has 
     int64_t number;   /* of the method in Matrix's methodmap; -1: it has names */
 };
 
-struct report_script {    /* a frame of a script */
+struct report_script {    /* a frame of a script, or the name that the sender has for an address */
     const char *function; /* never empty */
     const char *file;     /* "" if unknown */
     uint32_t line;        /* 0 if unknown */
@@ -206,8 +207,8 @@ struct report_event {
     uint64_t begin_ns;   /* monotonic clock of the device */
     struct fact begin_wall_ms;
     uint32_t duration_ms;
-    uint32_t threshold_ms;
-    bool open; /* killed, or crashed, before the event was over */
+    uint32_t threshold_ms; /* 0: not told */
+    bool open;             /* killed, or crashed, before the event was over */
     bool launch;
     bool foreground;
     bool foreground_known;

@@ -35,6 +35,8 @@ static int run_decode(struct item *item)
         return MIRE_STAGE_UNUSABLE;
     case MIRE_DECODE_TOO_BIG:
     case MIRE_DECODE_UNKNOWN:
+    case MIRE_DECODE_STOPPED:
+    case MIRE_DECODE_UNREADABLE:
         break;
     }
     snprintf(item->reason, sizeof item->reason, "%s", fault.text);

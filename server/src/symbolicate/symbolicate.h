@@ -6,9 +6,9 @@
  *     n2 frame b     -->    m2 b's function
  *                           m3 what is inlined into it there
  *
- * A frame becomes one node for each function that is inlined at its address, outermost first. A frame of Java whose
- * mapping is not there keeps the name it came with, and the id of the mapping as its build: another build may call
- * another function so.
+ * A frame becomes one node for each function that is inlined at its address, outermost first. An address that no file
+ * has a name for has the name that the sender told. A frame of Java whose mapping is not there keeps the name it came
+ * with, and the id of the mapping as its build: another build may call another function so.
  */
 #ifndef MIRE_SYMBOLICATE_SYMBOLICATE_H
 #define MIRE_SYMBOLICATE_SYMBOLICATE_H

@@ -297,7 +297,7 @@ static void limits_hold(void **state)
     assert_int_equal(json.count, 0);
     limits.depth_max = UINT32_MAX;
     limits.values_max = UINT32_MAX;
-    char deep[1000];
+    char deep[MIRE_JSON_DEPTH_MAX + 100];
     memset(deep, '[', sizeof deep);
     assert_int_equal(json_read(&json, &fault, deep, sizeof deep, &limits), MIRE_JSON_TOO_BIG);
     assert_int_equal(fault.at, MIRE_JSON_DEPTH_MAX);

@@ -57,6 +57,11 @@ static void a_trigger_of_the_process_is_a_kind_of_its_own(void **state)
     assert_int_equal(category_by(s, "disk"), MIRE_CATEGORY_DISK);
     assert_int_equal(find(s).reason, MIRE_REASON_IO);
     assert_int_equal(category_by(s, "frames"), MIRE_CATEGORY_FRAMES);
+    assert_int_equal(category_by(s, "crash"), MIRE_CATEGORY_CRASH);
+    s->report.event.name = "SIGSEGV";
+    assert_string_equal(find(s).topic, "SIGSEGV"); /* its reason, and no scene */
+    assert_string_not_equal(find(s).caller2.function, "SIGSEGV");
+    s->report.event.name = "";
     assert_int_equal(category_by(s, "call"), MIRE_CATEGORY_CUSTOM);
     assert_int_equal(category_by(s, "test"), MIRE_CATEGORY_TEST);
     assert_int_equal(category_by(s, "gyroscope"), MIRE_CATEGORY_CUSTOM);

@@ -5,7 +5,7 @@ import { base } from './name';
 export type Thread = Report['threads'][number];
 
 /* Kinds whose subject is the whole process. */
-const OF_PROCESS = ['cpu', 'power', 'disk', 'frames', 'foom', 'memory', 'custom', 'test'];
+const OF_PROCESS = ['cpu', 'power', 'disk', 'frames', 'foom', 'memory', 'crash', 'custom', 'test'];
 
 export function isOfProcess(category: string): boolean {
   return OF_PROCESS.includes(category);

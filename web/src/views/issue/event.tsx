@@ -161,7 +161,7 @@ export function Cost({ report }: { report: Report }): JSX.Element {
         </details>
       ) : null}
       <p class="dim small">
-        {isOfProcess(report.category)
+        {isOfProcess(report.category) || report.threshold_ms === 0
           ? ''
           : `${say('Watched by {gate}, threshold {threshold}.', { gate: report.gate, threshold: duration(report.threshold_ms) })} `}
         {say('Capturing took {n|sample|samples}; a thread stood still for {most} at most, {all} in all.', {

@@ -1,0 +1,50 @@
+/*
+ * input.h - the bytes of an input, decompressed as they come, and cut into JSON values. Inside decode/ only.
+ *
+ *     reader --> (zstd | gzip, at most two within each other) --> buffer --> head, one value, or all the rest
+ *
+ * Pieces may be of any size, down to one byte. The buffer holds one value at most, which MIRE_FOREIGN_VALUE_MAX bounds.
+ */
+#ifndef MIRE_DECODE_INPUT_H
+#define MIRE_DECODE_INPUT_H
+
+#include "decode/foreign.h"
+
+struct input_layer;
+
+struct input {
+    struct foreign_stream stream; /* what is left, byte by byte: of the buffer, then of the reader */
+    long (*read)(void *context, void *out, size_t room);
+    void *context;
+    struct input_layer *layers; /* the last decompressor; NULL: the reader itself */
+    struct decode_fault *fault;
+    char *bytes;
+    size_t begin, end, room; /* the buffer has bytes[begin, end) */
+    size_t position;         /* of bytes[begin] in the decompressed input */
+    bool over;               /* the reader has no more */
+    bool in_array;           /* values are elements of an array */
+    bool separated;          /* a comma was read: an element belongs here */
+    bool broken;             /* a compressed stream is damaged: the fault says where */
+};
+
+struct input_value {
+    const char *text; /* valid until the next call; NULL: there is none left */
+    size_t len;
+    size_t position; /* of its first byte in the decompressed input */
+};
+
+/* Read the head, and undo the compression that it shows. input_end() is due whatever is returned. */
+enum decode_outcome input_begin(struct input *input, struct decode_fault *fault,
+                                long (*read)(void *context, void *out, size_t room), void *context);
+void input_end(struct input *input);
+
+/* The first bytes: MIRE_FOREIGN_HEAD, or all there are. Before any value is taken. */
+const char *input_head(size_t *len_out, const struct input *input);
+
+/* The next JSON value: an element, if the input is an array. Only brackets and quotes are looked at. */
+enum decode_outcome input_value(struct input_value *out, struct input *input, struct decode_fault *fault);
+
+/* All that is left, with a NUL behind it. */
+enum decode_outcome input_rest(const char **out, size_t *len_out, struct input *input, struct decode_fault *fault);
+
+#endif

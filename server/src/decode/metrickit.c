@@ -1,0 +1,421 @@
+/*
+ * metrickit.c - Apple's MetricKit diagnostics: payloads of MXDiagnosticPayload, single diagnostics, bare call stack
+ * trees, and the Codable form of later systems, whose names lack the suffix "Diagnostics" and whose amounts are numbers.
+ *
+ *     hangDiagnostics            event, hang; hangDuration
+ *     cpuExceptionDiagnostics    event, cpu; totalCPUTime of totalSampledTime
+ *     diskWriteException...      event, disk; writesCaused
+ *     crashDiagnostics           event, crash
+ *     appLaunchDiagnostics       event, hang at launch; launchDuration
+ *     a bare tree                event, captured by the app
+ *
+ * A tree with callStackPerThread is one chain for each thread; without it is a tree of counts. The root is the
+ * thread's entry in the one and its innermost frame in the other, and neither is told: the end at which dyld, start or
+ * a thread's first function stands is the entry. offsetIntoBinaryTextSegment is the address at which the module lies, or
+ * an offset in it: pages are aligned, which tells the two apart.
+ */
+#include "decode/apple.h"
+#include "decode/formats.h"
+#include "decode/tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PAGE       4096
+#define MODULE_MAX (UINT64_C(1) << 31) /* bytes of the largest module believed */
+
+struct kit {
+    struct foreign *foreign;
+    const struct json *json;
+    struct draft *b;
+    bool from_leaf;
+    uint32_t unresolved; /* frames whose offset makes no sense */
+};
+
+enum kit_kind { KIT_HANG, KIT_CPU, KIT_DISK, KIT_CRASH, KIT_LAUNCH, KIT_KINDS };
+
+static const char *const lists[KIT_KINDS][2] = {
+    [KIT_HANG] = {"hangDiagnostics", "hangs"},
+    [KIT_CPU] = {"cpuExceptionDiagnostics", "cpuExceptions"},
+    [KIT_DISK] = {"diskWriteExceptionDiagnostics", "diskWriteExceptions"},
+    [KIT_CRASH] = {"crashDiagnostics", "crashes"},
+    [KIT_LAUNCH] = {"appLaunchDiagnostics", "appLaunches"},
+};
+
+/* The list of a kind in the payload, by either name; 0: none. */
+static uint32_t list_of(const struct json *json, enum kit_kind kind)
+{
+    uint32_t list = look_root(json, lists[kind][0]);
+    return list ? list : look_root(json, lists[kind][1]);
+}
+
+static bool is_tree(const struct json *json, uint32_t at)
+{
+    uint32_t stacks = at ? look_one(json, at, "callStacks") : look_root(json, "callStacks");
+    return stacks && json_kind(json, stacks) == MIRE_JSON_ARRAY;
+}
+
+bool metrickit_is(const struct json *json)
+{
+    if (json_kind(json, 0) != MIRE_JSON_OBJECT)
+        return false;
+    bool payload =
+        look_root(json, "timeStampBegin") || look_root(json, "timeStampEnd") || look_root(json, "timestampBegin");
+    for (int kind = 0; kind < KIT_KINDS; kind++)
+        payload |= look_count(json, list_of(json, (enum kit_kind)kind)) > 0;
+    return payload || look_root(json, "callStackTree") || is_tree(json, 0);
+}
+
+/* ---- frames ---- */
+
+static uint32_t kit_frame(void *context, uint32_t at, bool caller)
+{
+    struct kit *kit = context;
+    const struct json *json = kit->json;
+    struct fact address = look_number(json, look_one(json, at, "address"));
+    struct fact value = look_number(json, look_one(json, at, "offsetIntoBinaryTextSegment"));
+    struct report_image image = {.name = look_text(kit->b, json, at, "binaryName"), .from_start = true};
+    image.id_len = read_id(image.id, look_text(kit->b, json, at, "binaryUUID"));
+    image.arch = kit->b->report.device.arch;
+    uint64_t offset;
+    if (!address.known && !value.known)
+        return MIRE_DRAFT_NONE;
+    if (!address.known) {
+        offset = value.value;
+    } else if (value.known && value.value % PAGE == 0 && value.value && value.value <= address.value &&
+               address.value - value.value < MODULE_MAX) {
+        image.load = value.value;
+        offset = address.value - value.value;
+    } else if (value.known && value.value <= address.value && (address.value - value.value) % PAGE == 0) {
+        image.load = address.value - value.value;
+        offset = value.value;
+    } else {
+        kit->unresolved++;
+        offset = address.value;
+    }
+    const struct draft_frame frame = {.image = image.name[0] || image.id_len ? draft_image(kit->b, &image) : -1,
+                                      .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
+                                      .offset = caller && offset ? offset - 1 : offset};
+    return draft_frame(kit->b, &frame);
+}
+
+/* Is this a module in which threads begin? */
+static bool is_entry(const struct json *json, uint32_t at)
+{
+    static const char *const modules[] = {"dyld", "libdyld.dylib", "libsystem_pthread.dylib", "start"};
+    uint32_t name = look_one(json, at, "binaryName");
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (look_is(json, name, modules[i]))
+            return true;
+    return false;
+}
+
+/* Along the first children: entries at the root's end and at the other. */
+static void count_ends(const struct json *json, uint32_t root, unsigned *at_root, unsigned *at_end)
+{
+    uint32_t at = root, deeper;
+    *at_root += is_entry(json, root);
+    while (look_count(json, deeper = look_one(json, at, "subFrames")))
+        at = deeper + 1;
+    *at_end += at != root && is_entry(json, at);
+}
+
+/* Chains of threads are written from the innermost frame on, trees of counts from the entry on, unless their ends say
+ * otherwise. */
+static bool is_from_leaf(const struct json *json, uint32_t stacks, bool per_thread)
+{
+    unsigned at_root = 0, at_end = 0;
+    uint32_t at = stacks + 1;
+    for (uint32_t i = 0; i < look_count(json, stacks); i++, at = json_next(json, at)) {
+        uint32_t roots = look_one(json, at, "callStackRootFrames");
+        uint32_t root = roots + 1;
+        for (uint32_t k = 0; k < look_count(json, roots); k++, root = json_next(json, root))
+            count_ends(json, root, &at_root, &at_end);
+    }
+    return at_root == at_end ? per_thread : at_end > at_root;
+}
+
+/* ---- threads and trees ---- */
+
+/* The chain of a thread: its innermost node. */
+static uint32_t read_chain(struct kit *kit, uint32_t roots)
+{
+    const struct json *json = kit->json;
+    uint32_t *frames = arena_array(kit->b->arena, MIRE_FOREIGN_DEPTH_MAX, sizeof *frames);
+    size_t count = 0;
+    uint32_t at = roots + 1, deeper = look_count(json, roots);
+    kit->b->failed |= !frames;
+    while (frames && deeper && count < MIRE_FOREIGN_DEPTH_MAX) {
+        uint32_t below = look_one(json, at, "subFrames");
+        deeper = look_count(json, below);
+        frames[count] = kit_frame(kit, at, kit->from_leaf ? count > 0 : deeper > 0);
+        count++;
+        at = below + 1;
+    }
+    for (size_t i = 0; frames && !kit->from_leaf && i < count / 2; i++) {
+        uint32_t other = frames[i];
+        frames[i] = frames[count - 1 - i];
+        frames[count - 1 - i] = other;
+    }
+    return frames ? draft_stack(kit->b, frames, count) : 0;
+}
+
+static void read_threads(struct kit *kit, uint32_t stacks)
+{
+    const struct json *json = kit->json;
+    uint32_t count = look_count(json, stacks), chosen = 0, at = stacks + 1;
+    for (uint32_t i = 0; i < count; i++, at = json_next(json, at))
+        if (!chosen && look_flag(json, look_one(json, at, "threadAttributed")))
+            chosen = at;
+    chosen = chosen || !count ? chosen : stacks + 1;
+    at = stacks + 1;
+    for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
+        uint32_t node = read_chain(kit, look_one(json, at, "callStackRootFrames"));
+        const struct report_thread thread = {
+            .tid = i, .name = "", .role = "", .node = node, .state = '?', .syscall = -1};
+        const struct report_sample sample = {
+            .weight_ms = kit->b->report.event.duration_ms ? kit->b->report.event.duration_ms : 1,
+            .node = node,
+            .state = '?',
+            .syscall = -1,
+            .loss = '.'};
+        if (at != chosen) {
+            draft_thread(kit->b, &thread);
+            continue;
+        }
+        draft_sample(kit->b, &sample);
+        kit->b->report.event.thread.tid = (struct fact){i, true};
+    }
+    kit->b->report.process.thread_count = (struct fact){count, count != 0};
+}
+
+static void read_counts(struct kit *kit, uint32_t stacks)
+{
+    const struct json *json = kit->json;
+    uint64_t counted = 0, more;
+    uint32_t at = stacks + 1;
+    const struct tree_format format = {.count = "sampleCount",
+                                       .children = "subFrames",
+                                       .from_leaf = kit->from_leaf,
+                                       .unit_ms = 1,
+                                       .context = kit,
+                                       .frame = kit_frame};
+    for (uint32_t i = 0; i < look_count(json, stacks); i++, at = json_next(json, at)) {
+        tree_samples(&more, kit->b, json, look_one(json, at, "callStackRootFrames"), &format);
+        counted += more;
+    }
+    draft_note(kit->b, "the tree sums samples of several moments: weights are counts, not times");
+}
+
+static void read_tree(struct kit *kit, uint32_t tree)
+{
+    const struct json *json = kit->json;
+    uint32_t stacks = tree ? look_one(json, tree, "callStacks") : look_root(json, "callStacks");
+    uint32_t per = tree ? look_one(json, tree, "callStackPerThread") : look_root(json, "callStackPerThread");
+    bool per_thread = look_flag(json, per);
+    if (!look_count(json, stacks)) {
+        draft_note(kit->b, "the diagnostic has no stacks");
+        return;
+    }
+    kit->from_leaf = is_from_leaf(json, stacks, per_thread);
+    if (per_thread)
+        read_threads(kit, stacks);
+    else
+        read_counts(kit, stacks);
+    if (kit->unresolved)
+        draft_note(kit->b, "%u frames have neither a module's address nor an offset in it: no debug file can name them",
+                   kit->unresolved);
+}
+
+/* ---- who sent it ---- */
+
+/* "iPhone OS 14.0.1 (18A393)": the name, and the version without the build. */
+static void read_os(struct draft *b, const char *text)
+{
+    const char *digit = text + strcspn(text, "0123456789");
+    size_t name = (size_t)(digit - text);
+    while (name && text[name - 1] == ' ')
+        name--;
+    b->report.device.os = name ? os_word(b, draft_text(b, text, name)) : "ios";
+    b->report.device.os_version = draft_text(b, digit, strcspn(digit, " "));
+}
+
+/* An amount as text with a unit, or as a number. */
+static struct fact amount_of(struct kit *kit, uint32_t meta, const char *name, uint64_t number_is)
+{
+    uint32_t at = look_one(kit->json, meta, name);
+    if (!at || json_kind(kit->json, at) == MIRE_JSON_STRING)
+        return read_amount(draft_string(kit->b, kit->json, at));
+    double value = json_double(kit->json, at) * (double)number_is;
+    return value >= 0 && value < 1.8e19 ? (struct fact){(uint64_t)value, true} : (struct fact){0};
+}
+
+/* The first of two names that is there. */
+static uint32_t either(const struct json *json, uint32_t at, const char *one, const char *other)
+{
+    uint32_t found = look_one(json, at, one);
+    return found ? found : look_one(json, at, other);
+}
+
+static void read_meta(struct kit *kit, uint32_t meta)
+{
+    const struct json *json = kit->json;
+    struct draft *b = kit->b;
+    struct report *report = &b->report;
+    report->app.version = look_text(b, json, meta, "appVersion");
+    report->app.build = draft_string(b, json, either(json, meta, "appBuildVersion", "applicationBuildVersion"));
+    report->app.name = draft_string(b, json, either(json, meta, "bundleIdentifier", "bundleID"));
+    report->process.name = report->app.name;
+    report->process.pid = look_number(json, look_one(json, meta, "pid")).value & UINT32_MAX;
+    report->device.model = look_text(b, json, meta, "deviceType");
+    report->device.arch = arch_word(b, look_text(b, json, meta, "platformArchitecture"));
+    read_os(b, look_text(b, json, meta, "osVersion"));
+    draft_note(b, "MetricKit tells no installation: all such reports count as one");
+    if (look_flag(json, look_one(json, meta, "isTestFlightApp")))
+        report->app.channel = "gray";
+}
+
+/* Signals and Mach exceptions by their numbers. */
+static const char *crash_word(struct kit *kit, uint32_t meta)
+{
+    static const char *const exceptions[] = {"",
+                                             "EXC_BAD_ACCESS",
+                                             "EXC_BAD_INSTRUCTION",
+                                             "EXC_ARITHMETIC",
+                                             "EXC_EMULATION",
+                                             "EXC_SOFTWARE",
+                                             "EXC_BREAKPOINT",
+                                             "EXC_SYSCALL",
+                                             "EXC_MACH_SYSCALL",
+                                             "EXC_RPC_ALERT",
+                                             "EXC_CRASH",
+                                             "EXC_RESOURCE",
+                                             "EXC_GUARD"};
+    static const char *const signals[] = {[4] = "SIGILL",  [5] = "SIGTRAP", [6] = "SIGABRT", [8] = "SIGFPE",
+                                          [9] = "SIGKILL", [10] = "SIGBUS", [11] = "SIGSEGV"};
+    struct fact type = look_number(kit->json, look_one(kit->json, meta, "exceptionType"));
+    struct fact number = look_number(kit->json, look_one(kit->json, meta, "signal"));
+    uint32_t reason = look_one(kit->json, meta, "exceptionReason");
+    const char *name = look_text(kit->b, kit->json, reason, "exceptionName");
+    if (name[0])
+        return name;
+    const char *of_signal = number.value < sizeof signals / sizeof *signals ? signals[number.value] : NULL;
+    if (type.value && type.value < sizeof exceptions / sizeof *exceptions && type.value != 10)
+        return exceptions[type.value];
+    return of_signal ? of_signal : type.value == 10 ? "EXC_CRASH" : "crash";
+}
+
+static void read_crash(struct kit *kit, uint32_t meta)
+{
+    const struct json *json = kit->json;
+    struct report *report = &kit->b->report;
+    struct fact number = look_number(json, look_one(json, meta, "signal"));
+    report->event.trigger = "crash";
+    report->event.name = crash_word(kit, meta);
+    report->exit = (struct report_exit){.known = true,
+                                        .verdict = number.value == 6 ? "abort" : "crash",
+                                        .confidence_ppm = 1000000,
+                                        .signal = {number.value, number.value != 0}};
+    const char *reason = look_text(kit->b, json, meta, "terminationReason");
+    if (strstr(reason, "8badf00d") || strstr(reason, "0x8BADF00D")) {
+        report->event.trigger = "busy";
+        report->event.name = "";
+        report->event.open = true;
+        report->exit.verdict = "watchdog_kill";
+    }
+    if (reason[0])
+        draft_note(kit->b, "termination reason: %s", reason);
+}
+
+static void read_kind(struct kit *kit, enum kit_kind kind, uint32_t meta)
+{
+    struct report_event *event = &kit->b->report.event;
+    struct fact length = {0}, other;
+    switch (kind) {
+    case KIT_HANG:
+        length = amount_of(kit, meta, "hangDuration", 1000);
+        break;
+    case KIT_LAUNCH:
+        length = amount_of(kit, meta, "launchDuration", 1000);
+        event->launch = true;
+        break;
+    case KIT_CPU:
+        event->trigger = "cpu";
+        other = amount_of(kit, meta, "totalCPUTime", 1000);
+        length = amount_of(kit, meta, "totalSampledTime", 1000);
+        event->cpu = (struct report_cpu){.known = length.known && other.known,
+                                         .window_ms = length.value & UINT32_MAX,
+                                         .percent = length.value ? other.value * 100 / length.value & UINT32_MAX : 0};
+        break;
+    case KIT_DISK:
+        event->trigger = "disk";
+        other = amount_of(kit, meta, "writesCaused", 1);
+        event->disk = (struct report_disk){.known = other.known, .write_bytes = other.value};
+        break;
+    case KIT_CRASH:
+        read_crash(kit, meta);
+        break;
+    case KIT_KINDS:
+        event->trigger = "call";
+        break;
+    }
+    event->duration_ms = length.value < 604800000 ? (uint32_t)length.value : 604800000;
+}
+
+static enum decode_outcome read_one(struct kit *kit, uint32_t item, enum kit_kind kind)
+{
+    const struct json *json = kit->json;
+    struct draft b;
+    draft_begin(&b, kit->foreign->arena);
+    kit->b = &b;
+    kit->unresolved = 0;
+    uint32_t meta = item ? either(json, item, "diagnosticMetaData", "metaData") : look_root(json, "diagnosticMetaData");
+    uint32_t tree = item ? look_one(json, item, "callStackTree") : look_root(json, "callStackTree");
+    read_meta(kit, meta);
+    read_kind(kit, kind, meta);
+    read_tree(kit, tree);
+    b.report.sdk_name = "MetricKit";
+    b.report.sdk_version = item ? look_text(&b, json, item, "version") : "";
+    struct fact end = read_time(draft_string(&b, json, look_root(json, "timeStampEnd")));
+    if (!end.known)
+        end = read_time(draft_string(&b, json, look_root(json, "timestampEnd")));
+    b.report.event.begin_wall_ms = end;
+    if (end.known)
+        draft_note(&b, "MetricKit tells a period, not the moment: the event counts at its end");
+    if (!b.report.app.name[0])
+        b.report.app.name = "app";
+    return draft_end(&b) ? foreign_report(kit->foreign, &b.report, "", end.value) : MIRE_DECODE_NO_MEMORY;
+}
+
+/* A single diagnostic: the kind follows from what its metadata tell. */
+static enum kit_kind kind_of(const struct json *json, uint32_t meta)
+{
+    return look_one(json, meta, "hangDuration")                                      ? KIT_HANG
+           : look_one(json, meta, "totalCPUTime")                                    ? KIT_CPU
+           : look_one(json, meta, "writesCaused")                                    ? KIT_DISK
+           : look_one(json, meta, "launchDuration")                                  ? KIT_LAUNCH
+           : look_one(json, meta, "exceptionType") || look_one(json, meta, "signal") ? KIT_CRASH
+                                                                                     : KIT_KINDS;
+}
+
+enum decode_outcome metrickit_document(struct foreign *foreign, const struct json *json)
+{
+    struct kit kit = {.foreign = foreign, .json = json};
+    bool any = false;
+    for (int kind = 0; kind < KIT_KINDS; kind++) {
+        uint32_t list = list_of(json, (enum kit_kind)kind);
+        uint32_t at = list + 1;
+        for (uint32_t i = 0; i < look_count(json, list); i++, at = json_next(json, at)) {
+            enum decode_outcome outcome = read_one(&kit, at, (enum kit_kind)kind);
+            if (outcome)
+                return outcome;
+            any = true;
+        }
+    }
+    if (any)
+        return MIRE_DECODE_OK;
+    if (look_root(json, "callStackTree") || is_tree(json, 0))
+        return read_one(&kit, 0, kind_of(json, look_root(json, "diagnosticMetaData")));
+    return foreign_wrong(foreign, "", "the payload has no diagnostics; metrics alone are no reports");
+}

@@ -1,0 +1,17 @@
+/*
+ * sentry.h - the event of a Sentry SDK, alone or in an envelope. Inside decode/ only.
+ */
+#ifndef MIRE_DECODE_SENTRY_H
+#define MIRE_DECODE_SENTRY_H
+
+#include "decode/apple.h"
+#include "decode/formats.h"
+
+/*
+ * One event as a report.
+ *
+ *   left_out  parts of the envelope that are not kept, for its notes: "1 transaction"; "" if there are none
+ */
+enum decode_outcome sentry_event(struct foreign *foreign, const struct json *json, const char *left_out);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * write_inside.h - what the files that write a report share. Inside decode/ only.
+ */
+#ifndef MIRE_DECODE_WRITE_INSIDE_H
+#define MIRE_DECODE_WRITE_INSIDE_H
+
+#include "decode/write.h"
+
+#include "json/write.h"
+#include "wire/names.h"
+
+static inline void put_text(struct json_writer *w, const char *key, const char *text)
+{
+    if (text && text[0])
+        json_write_text(w, key, text);
+}
+
+static inline void put_fact(struct json_writer *w, const char *key, struct fact fact)
+{
+    if (fact.known)
+        json_write_u64(w, key, fact.value);
+}
+
+/* A number that is told only where it is not 0. */
+static inline void put_some(struct json_writer *w, const char *key, uint64_t value)
+{
+    if (value)
+        json_write_u64(w, key, value);
+}
+
+/* A column of one member of rows. */
+#define COLUMN(w, key, type, rows, count, member) \
+    do {                                          \
+        json_write_open((w), (key), '[');         \
+        for (size_t at = 0; at < (count); at++)   \
+            type((w), NULL, (rows)[at].member);   \
+        json_write_close((w), ']');               \
+    } while (0)
+
+/* An object of numbers; nothing of none. */
+static inline void write_numbers(struct json_writer *w, const char *key, const struct report_named_number *rows,
+                                 size_t count)
+{
+    if (!count)
+        return;
+    json_write_open(w, key, '{');
+    for (size_t i = 0; i < count; i++)
+        json_write_u64(w, rows[i].name, rows[i].value);
+    json_write_close(w, '}');
+}
+
+/* The section "memory". */
+void report_write_memory(struct json_writer *w, const struct memory *memory);
+
+#endif

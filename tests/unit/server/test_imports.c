@@ -1,0 +1,219 @@
+/* The frame of foreign formats: inputs, their pieces and compression, ids, and what is written of a report. */
+#include "support/imports.h"
+
+#include <dirent.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#define VECTORS MIRE_SOURCE_DIR "/schema/wire/vectors/valid"
+
+#define CRASH(id, address)                                                                                           \
+    "{\"report\":{\"id\":\"" id "\",\"timestamp\":1700000000,\"process_name\":\"Shop\",\"version\":\"3.4.0\"},"      \
+    "\"binary_images\":[{\"image_addr\":4294967296,\"image_vmaddr\":4294967296,\"image_size\":65536,"                \
+    "\"name\":\"/var/containers/Bundle/Application/A/Shop.app/"                                                      \
+    "Shop\",\"uuid\":\"0A1B2C3D-0000-4000-8000-000000000001\"}],"                                                    \
+    "\"system\":{\"system_name\":\"iOS\",\"CFBundleExecutablePath\":\"/private/var/containers/Bundle/Application/A/" \
+    "Shop.app/Shop\","                                                                                               \
+    "\"cpu_arch\":\"arm64\",\"CFBundleIdentifier\":\"org.example.shop\","                                            \
+    "\"CFBundleShortVersionString\":\"4.2\",\"device_app_hash\":\"ab\"},"                                            \
+    "\"crash\":{\"error\":{\"type\":\"signal\",\"signal\":{\"signal\":11,\"name\":\"SIGSEGV\"},\"address\":16},"     \
+    "\"threads\":[{\"index\":0,\"crashed\":true,\"backtrace\":{\"contents\":[{\"instruction_addr\":" address "},"    \
+    "{\"instruction_addr\":4294968320}]}}]}}"
+
+#define ONE "63784EB4-5ACC-4B59-B987-06A1464DDA3B"
+#define TWO "63784EB4-5ACC-4B59-B987-06A1464DDA3C"
+
+static void read_text(struct imported *out, const char *text)
+{
+    import_all(out, NULL, text, strlen(text), 0, false);
+}
+
+static void every_vector_is_written_as_it_was_read(void **state)
+{
+    (void)state;
+    DIR *dir = opendir(VECTORS);
+    assert_non_null(dir);
+    char *bytes = malloc(8 << 20);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char path[512], *text, *again;
+        size_t len, again_len;
+        struct arena arena;
+        struct report report;
+        struct decode_fault fault;
+        snprintf(path, sizeof path, VECTORS "/%s/report.json", entry->d_name);
+        FILE *file = entry->d_name[0] == '.' ? NULL : fopen(path, "rb");
+        if (!file)
+            continue;
+        len = fread(bytes, 1, 8 << 20, file);
+        fclose(file);
+        arena_init(&arena, 256u << 20);
+        assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", bytes, len), MIRE_DECODE_OK);
+        assert_int_equal(report_write(&text, &len, &report), 0);
+        if (decode_report(&report, &arena, &fault, "mire", "identity", text, len) != MIRE_DECODE_OK)
+            fail_msg("%s: %s %s", entry->d_name, fault.path, fault.text);
+        assert_int_equal(report_write(&again, &again_len, &report), 0);
+        assert_int_equal(len, again_len);
+        assert_memory_equal(text, again, len);
+        free(text);
+        free(again);
+        arena_fini(&arena);
+        count++;
+    }
+    closedir(dir);
+    free(bytes);
+    assert_in_range(count, 20, 1000);
+}
+
+static void a_crash_is_an_event_of_its_own_with_its_stack(void **state)
+{
+    struct imported r;
+    (void)state;
+    read_text(&r, CRASH(ONE, "4294967500"));
+    assert_int_equal(r.outcome, MIRE_DECODE_OK);
+    assert_int_equal(r.count, 1);
+    const struct report *report = r.reports[0];
+    assert_string_equal(report->event.trigger, "crash");
+    assert_string_equal(report->event.name, "SIGSEGV");
+    assert_string_equal(report->exit.verdict, "crash");
+    assert_string_equal(report->app.name, "org.example.shop");
+    assert_int_equal(report->event.begin_wall_ms.value, 1700000000000);
+    assert_int_equal(report->image_count, 1);
+    assert_int_equal(report->images[0].id_len, 16);
+    assert_int_equal(report->images[0].tie, MIRE_TIE_SAME);
+    /* The file's own addresses: bias 0. A caller's address is within the call. */
+    assert_int_equal(report->frames[0].offset, 4294967500);
+    assert_int_equal(report->frames[1].offset, 4294968319);
+    import_done(&r);
+}
+
+static void an_array_and_documents_in_a_row_are_many_reports(void **state)
+{
+    static const char *const inputs[] = {
+        "[" CRASH(ONE, "4294967500") " , " CRASH(TWO, "4294967500") "]",
+        CRASH(ONE, "4294967500") "\n" CRASH(TWO, "4294967500") "\n",
+        " [" CRASH(ONE, "4294967500") "][" CRASH(TWO, "4294967500") "]",
+        "\xef\xbb\xbf" CRASH(ONE, "4294967500") CRASH(TWO, "4294967500"),
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        struct imported r;
+        read_text(&r, inputs[i]);
+        assert_int_equal(r.outcome, MIRE_DECODE_OK);
+        assert_int_equal(r.count, 2);
+        assert_string_not_equal(r.reports[0]->id, r.reports[1]->id);
+        import_done(&r);
+    }
+}
+
+static void ids_come_of_the_content_and_its_time(void **state)
+{
+    struct imported a, b;
+    (void)state;
+    read_text(&a, CRASH(ONE, "4294967500"));
+    read_text(&b, "[" CRASH(ONE, "4294967500") "]");
+    assert_string_equal(a.reports[0]->id, b.reports[0]->id);
+    assert_memory_equal(a.reports[0]->id, "018bcfe5-6800-7", 15); /* 1700000000000 ms, version 7 */
+    import_done(&a);
+    import_done(&b);
+}
+
+static void pieces_and_compression_change_nothing(void **state)
+{
+    const char *text = "[" CRASH(ONE, "4294967500") "," CRASH(TWO, "18446744073709551615") "]";
+    char zstd[8192], gzip[8192];
+    struct imported whole, other;
+    (void)state;
+    read_text(&whole, text);
+    assert_int_equal(whole.count, 2);
+    size_t len = ZSTD_compress(zstd, sizeof zstd, text, strlen(text), 3);
+    z_stream z = {.next_in = (z_const Bytef *)(uintptr_t)zstd,
+                  .avail_in = (uInt)len,
+                  .next_out = (Bytef *)gzip,
+                  .avail_out = sizeof gzip};
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    const struct {
+        const char *bytes;
+        size_t len;
+    } inputs[] = {{text, strlen(text)}, {zstd, len}, {gzip, z.total_out}};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t piece = 1; piece <= 64; piece += 21) {
+            import_all(&other, NULL, inputs[i].bytes, inputs[i].len, piece, false);
+            assert_same_reports(&whole, &other);
+            import_done(&other);
+        }
+    import_all(&other, NULL, zstd, len - 3, 0, false);
+    assert_int_equal(other.outcome, MIRE_DECODE_MALFORMED);
+    import_done(&other);
+    deflateEnd(&z);
+    import_done(&whole);
+}
+
+static void what_cannot_be_read_is_refused_with_its_place(void **state)
+{
+    static const struct {
+        const char *text;
+        enum decode_outcome outcome;
+        size_t position;
+    } inputs[] = {
+        {"", MIRE_DECODE_UNKNOWN, 0},
+        {"hello", MIRE_DECODE_UNKNOWN, 0},
+        {"{}", MIRE_DECODE_UNKNOWN, 0},
+        {"[]", MIRE_DECODE_MALFORMED, 0},
+        {"[{},]", MIRE_DECODE_UNKNOWN, 1},
+        {"[" CRASH(ONE, "1") ",]", MIRE_DECODE_MALFORMED, sizeof CRASH(ONE, "1") + 1},
+        {"[" CRASH(ONE, "1"), MIRE_DECODE_MALFORMED, sizeof CRASH(ONE, "1")},
+        {CRASH(ONE, "1") "]", MIRE_DECODE_MALFORMED, sizeof CRASH(ONE, "1") - 1},
+        {"{\"report\":{},\"crash\":{\"error\":", MIRE_DECODE_MALFORMED, 30},
+        {"{\"report\":{},\"crash\":{\"error\":nul}}", MIRE_DECODE_MALFORMED, 33},
+        {"{\"report\":{},\"crash\":{}}", MIRE_DECODE_WRONG, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        struct imported r;
+        read_text(&r, inputs[i].text);
+        if (r.outcome != inputs[i].outcome || r.fault.position != inputs[i].position || !r.fault.text[0])
+            fail_msg("%s: outcome %d at %zu: %s", inputs[i].text, r.outcome, r.fault.position, r.fault.text);
+        import_done(&r);
+    }
+}
+
+static void the_receiver_may_go_on_behind_what_is_refused(void **state)
+{
+    const char *text = "[" CRASH(ONE, "1") ",{\"a\":1}," CRASH(TWO, "1") "]";
+    struct imported r;
+    (void)state;
+    import_all(&r, NULL, text, strlen(text), 0, true);
+    assert_int_equal(r.outcome, MIRE_DECODE_OK);
+    assert_int_equal(r.count, 2);
+    assert_int_equal(r.refused, 1);
+    import_done(&r);
+}
+
+static void mires_own_documents_are_handed_on_as_they_are(void **state)
+{
+    const char *text = "{\"mire\":1, \"later\":[1,2]}";
+    struct imported r;
+    (void)state;
+    read_text(&r, text);
+    assert_int_equal(r.count, 1);
+    assert_string_equal(r.formats[0], "mire");
+    assert_string_equal(r.texts[0], text);
+    import_done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_vector_is_written_as_it_was_read),
+        cmocka_unit_test(a_crash_is_an_event_of_its_own_with_its_stack),
+        cmocka_unit_test(an_array_and_documents_in_a_row_are_many_reports),
+        cmocka_unit_test(ids_come_of_the_content_and_its_time),
+        cmocka_unit_test(pieces_and_compression_change_nothing),
+        cmocka_unit_test(what_cannot_be_read_is_refused_with_its_place),
+        cmocka_unit_test(the_receiver_may_go_on_behind_what_is_refused),
+        cmocka_unit_test(mires_own_documents_are_handed_on_as_they_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
