@@ -77,7 +77,10 @@ def script_rules_hold(report):
                  if 0 <= image < len(report["images"]) and report["images"][image].get("script")]
     return (all(len(script[name]) == rows for name in ("file", "line") if name in script)
             and all(text < len(texts) and texts[text] for text in script["function"])
-            and all(text < len(texts) for text in script.get("file", [])) and all(row < rows for row in of_script))
+            and all(text < len(texts) for text in script.get("file", [])) and all(row < rows for row in of_script)
+            and all(row < rows for row in report["frames"].get("name", []))
+            and all(len(report["frames"][name]) == len(report["frames"]["image"]) for name in ("name", "whole")
+                    if name in report["frames"]))
 
 
 def rules_hold(report):
