@@ -36,16 +36,15 @@ static bool find_r8_id(struct report_image *image, const struct report *report, 
     return false;
 }
 
-int mappings_name(struct item *item)
+int mappings_name(struct report *report, struct arena *arena, int32_t app_id)
 {
-    struct report *report = &item->report;
     size_t unnamed = 0;
 
     for (size_t i = 0; i < report->image_count; i++)
         unnamed += report->images[i].java && !report->images[i].id_len;
     if (!unnamed)
         return 0;
-    struct report_image *images = arena_array(item->arena, report->image_count, sizeof *images);
+    struct report_image *images = arena_array(arena, report->image_count, sizeof *images);
     if (!images)
         return MIRE_FAULT_MEMORY;
     memcpy(images, report->images, report->image_count * sizeof *images);
@@ -53,7 +52,7 @@ int mappings_name(struct item *item)
         struct report_image *image = &images[i];
         if (!image->java || image->id_len || find_r8_id(image, report, (int32_t)i))
             continue;
-        mapping_id(image->id, item->claim.app_id, report->app.version, report->app.build);
+        mapping_id(image->id, app_id, report->app.version, report->app.build);
         image->id_len = MIRE_MAPPING_ID_LEN;
         image->by_version = true;
     }

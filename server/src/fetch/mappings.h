@@ -1,15 +1,16 @@
 /*
- * mappings.h - which mapping gives a report's names of Java back. Inside fetch/ only.
+ * mappings.h - which mapping gives a report's names of Java back.
  */
 #ifndef MIRE_FETCH_MAPPINGS_H
 #define MIRE_FETCH_MAPPINGS_H
 
-#include "pipeline/stages.h"
+#include "base/arena.h"
+#include "model/report.h"
 
 /*
- * Give each image of Java in the item's report the id of its mapping: what the report says; else what R8 wrote in place
- * of a file's name (r8-map-id-...); else that of the app's version and build. 0 or a fault.
+ * Give each image of Java in the report the id of its mapping: what the report says; else what R8 wrote in place
+ * of a file's name (r8-map-id-...); else that of the app's version and build. New images lie in the arena. 0 or a fault.
  */
-int mappings_name(struct item *item);
+int mappings_name(struct report *report, struct arena *arena, int32_t app_id);
 
 #endif

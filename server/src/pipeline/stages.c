@@ -47,7 +47,7 @@ static int run_symbolicate(struct item *item)
 {
     if (!kind_of(item)->feature)
         return MIRE_STAGE_DONE;
-    int rc = mappings_name(item);
+    int rc = mappings_name(&item->report, item->arena, item->claim.app_id);
     if (rc)
         return rc;
     return symbolicate(&item->resolved, &item->counts, item->arena, item->symbols, &item->report, item->now_ms);

@@ -2,6 +2,7 @@
  * move.c - issues first, then the reports' own rows, then counters: each table by rising key.
  */
 #include "rekey/move.h"
+#include "rekey/counters.h"
 
 #include "base/fault.h"
 #include "document/document.h"
@@ -39,16 +40,6 @@ int move_prepare(struct move *move)
     }
 
     return stages_missing(&move->missing, item);
-}
-
-static bool is_derived(const struct move *move)
-{
-    return !move->stored.gone && !move->left;
-}
-
-static bool is_stored(const struct move *move)
-{
-    return is_derived(move) && !move->stored.preview;
 }
 
 /* --- issues --- */
@@ -160,7 +151,7 @@ static int keep_tree(struct move *move)
 {
     struct item *item = &move->item;
     item->issue_id = move->to_issue;
-    int rc = is_stored(move) ? stages_keep_tree(item) : 0;
+    int rc = move_is_stored(move) ? stages_keep_tree(item) : 0;
     move->after.event.tree = move->after.hour.tree = item->tree;
     return rc;
 }
@@ -176,7 +167,7 @@ static int find_issues(struct move_batch *batch, struct pg_tx *tx)
     if (!order)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < batch->count; i++)
-        if (is_derived(&batch->moves[i]))
+        if (move_is_derived(&batch->moves[i]))
             order[count++] = &batch->moves[i];
     if (count)
         qsort(order, count, sizeof(struct move *), by_feature);
@@ -205,13 +196,13 @@ static int store_images(const struct move_batch *batch, struct pg_tx *tx)
     size_t count = 0;
 
     for (size_t i = 0; i < batch->count; i++)
-        count += is_stored(&batch->moves[i]) ? batch->moves[i].item.counts.missing_count : 0;
+        count += move_is_stored(&batch->moves[i]) ? batch->moves[i].item.counts.missing_count : 0;
     struct missing_debug_row *all = arena_array(batch->arena, count, sizeof *all);
     if (!all)
         return MIRE_FAULT_MEMORY;
     count = 0;
     for (size_t i = 0; i < batch->count; i++)
-        for (size_t k = 0; is_stored(&batch->moves[i]) && k < batch->moves[i].item.counts.missing_count; k++)
+        for (size_t k = 0; move_is_stored(&batch->moves[i]) && k < batch->moves[i].item.counts.missing_count; k++)
             all[count++] = batch->moves[i].missing[k];
     if (count)
         qsort(all, count, sizeof *all, by_build);
@@ -224,7 +215,7 @@ static int store_own(const struct move_batch *batch, struct pg_tx *tx)
 
     for (size_t i = 0; !rc && i < batch->count; i++) {
         const struct move *move = &batch->moves[i];
-        if (!is_stored(move))
+        if (!move_is_stored(move))
             continue;
         rc = pg_event_move(tx, &move->after.event);
         if (!rc)
@@ -239,147 +230,15 @@ static int store_own(const struct move_batch *batch, struct pg_tx *tx)
     return rc;
 }
 
-/* --- counters --- */
-
-struct shift { /* what one report adds to, or takes from, the counters of an hour */
-    const struct move *move;
-    struct hour_row hour;
-    int64_t reports; /* 1 or -1 */
-};
-
-static int compare(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int by_cell(const struct shift *x, const struct shift *y)
-{
-    int order = compare(x->hour.slot, y->hour.slot);
-    order = order ? order : compare(x->hour.hour_us, y->hour.hour_us);
-    return order ? order : compare(x->hour.app_id, y->hour.app_id);
-}
-
-static int by_version_hour(const void *a, const void *b)
-{
-    const struct shift *x = a, *y = b;
-    int order = by_cell(x, y);
-    order = order ? order : compare(x->hour.version_id, y->hour.version_id);
-    return order ? order : strcmp(x->hour.category, y->hour.category);
-}
-
-static int by_issue_hour(const void *a, const void *b)
-{
-    const struct shift *x = a, *y = b;
-    int order = by_cell(x, y);
-    order = order ? order : compare(x->hour.issue_id, y->hour.issue_id);
-    order = order ? order : compare(x->hour.version_id, y->hour.version_id);
-    return order ? order : compare(x->hour.tree, y->hour.tree);
-}
-
-/* What takes away what was added. The longest and the most are found anew. */
-static struct hour_row taken(const struct hour_row *hour)
-{
-    struct hour_row out = *hour;
-    out.events = -hour->events;
-    out.waited_ms = -hour->waited_ms;
-    out.longest_ms = out.most_bytes = 0;
-    return out;
-}
-
-/* Does it count elsewhere, or for another amount, than before? */
-static bool is_counted_anew(const struct move *move)
-{
-    const struct hour_row *before = &move->before.hour, *after = &move->after.hour;
-    return is_stored(move) &&
-           (before->issue_id != after->issue_id || before->tree != after->tree ||
-            strcmp(before->category, after->category) != 0 || before->most_bytes != after->most_bytes);
-}
-
-static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *tx, bool of_versions)
-{
-    int rc = 0;
-    for (size_t i = 0; !rc && i < count; i++)
-        rc = of_versions ? pg_version_hour_add(tx, &shifts[i].hour, shifts[i].reports)
-                         : pg_issue_hour_add(tx, &shifts[i].hour, shifts[i].reports);
-    for (size_t i = 0; !rc && i < count; i++)
-        if (shifts[i].reports < 0)
-            rc = of_versions ? pg_version_hour_settle(tx, &shifts[i].hour) : pg_issue_hour_settle(tx, &shifts[i].hour);
-    return rc;
-}
-
-/* Sums of memory by issue; days of receipt rise with hours. */
-static int shift_memory(const struct move_batch *batch, const struct shift *shifts, size_t count, struct pg_tx *tx)
-{
-    int rc = 0;
-
-    for (size_t i = 0; !rc && i < count; i++) {
-        const struct move *move = shifts[i].move;
-        if (!kind_of(&move->item)->has_memory || !move->had)
-            continue;
-        rc = shifts[i].reports < 0
-                 ? pg_issue_memory_take(tx, batch->arena, &move->before.event, move->had)
-                 : pg_issue_memory_add(tx, batch->arena, &move->after.event, &move->item.resolved.memory);
-    }
-
-    return rc;
-}
-
-static int by_sum(const void *a, const void *b)
-{
-    const struct shift *x = a, *y = b;
-    int order = compare(x->hour.slot, y->hour.slot);
-    order = order ? order : compare(x->hour.hour_us / 86400000000ll, y->hour.hour_us / 86400000000ll);
-    order = order ? order : compare(x->hour.app_id, y->hour.app_id);
-    order = order ? order : compare(x->hour.issue_id, y->hour.issue_id);
-    order = order ? order : compare(x->hour.version_id, y->hour.version_id);
-    return order ? order : compare(x->hour.tree, y->hour.tree);
-}
-
-static int shift_counters(const struct move_batch *batch, struct pg_tx *tx)
-{
-    struct shift *shifts = arena_array(batch->arena, 2 * batch->count, sizeof *shifts);
-    size_t count = 0, kinds = 0;
-
-    if (!shifts)
-        return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < batch->count; i++) { /* first those that change the kind */
-        const struct move *move = &batch->moves[i];
-        if (!is_counted_anew(move) || !strcmp(move->before.hour.category, move->after.hour.category))
-            continue;
-        shifts[count++] = (struct shift){move, taken(&move->before.hour), -1};
-        shifts[count++] = (struct shift){move, move->after.hour, 1};
-    }
-
-    kinds = count;
-    if (kinds)
-        qsort(shifts, kinds, sizeof *shifts, by_version_hour);
-    int rc = shift_hours(shifts, kinds, tx, true);
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct move *move = &batch->moves[i];
-        if (!is_counted_anew(move) || strcmp(move->before.hour.category, move->after.hour.category) != 0)
-            continue;
-        shifts[count++] = (struct shift){move, taken(&move->before.hour), -1};
-        shifts[count++] = (struct shift){move, move->after.hour, 1};
-    }
-
-    if (count)
-        qsort(shifts, count, sizeof *shifts, by_issue_hour);
-    if (!rc)
-        rc = shift_hours(shifts, count, tx, false);
-    if (count)
-        qsort(shifts, count, sizeof *shifts, by_sum);
-    return rc ? rc : shift_memory(batch, shifts, count, tx);
-}
-
 /* --- what became of it --- */
 
 static int by_flow(const void *a, const void *b)
 {
     const struct move *x = *(const struct move *const *)a;
     const struct move *y = *(const struct move *const *)b;
-    int order = compare(x->stored.key.slot, y->stored.key.slot);
-    order = order ? order : compare(x->stored.job, y->stored.job);
-    order = order ? order : compare(x->stored.issue_id, y->stored.issue_id);
+    int order = move_compare(x->stored.key.slot, y->stored.key.slot);
+    order = order ? order : move_compare(x->stored.job, y->stored.job);
+    order = order ? order : move_compare(x->stored.issue_id, y->stored.issue_id);
     return order ? order : memcmp(x->issue.feature_key, y->issue.feature_key, sizeof x->issue.feature_key);
 }
 
@@ -423,6 +282,6 @@ int move_all(struct move_batch *batch, struct pg_tx *tx)
     if (!rc)
         rc = store_images(batch, tx);
     if (!rc)
-        rc = shift_counters(batch, tx);
+        rc = counters_shift(batch, tx);
     return rc ? rc : finish(batch, tx);
 }

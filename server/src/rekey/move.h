@@ -31,4 +31,21 @@ int move_prepare(struct move *move);
 /* Store a batch, and count what became of each. 0 or a fault. */
 int move_all(struct move_batch *batch, struct pg_tx *tx);
 
+/* Has its report been derived again; and is it one that is stored, not a preview? */
+static inline bool move_is_derived(const struct move *move)
+{
+    return !move->stored.gone && !move->left;
+}
+
+static inline bool move_is_stored(const struct move *move)
+{
+    return move_is_derived(move) && !move->stored.preview;
+}
+
+/* As strcmp, of numbers. */
+static inline int move_compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 #endif
