@@ -9,13 +9,13 @@
 
 #define BUFFER_BYTES (16u << 10)
 #define COUNT_LEAST  256u
-#define SLACK_BYTES  (256u << 10) /* by which the kernel's two counts may differ */
+#define SLACK_BYTES  (256u << 10) /* the kernel's two counts may differ by this */
 
 struct reading {
     struct areas *areas;
-    uint64_t inode, end; /* of the file mapping before, and where the mapping before ends */
+    uint64_t inode, end; /* inode of the previous file mapping; end of the previous mapping */
     uint32_t first;      /* the first area of that file */
-    bool library;        /* code is run from it */
+    bool library;        /* the file has executable mappings */
     bool refused;        /* no memory */
 };
 
@@ -83,7 +83,7 @@ static bool add_parts(struct reading *reading, const struct mapping *mapping, ui
     return at == mapping->end || add(reading, at, mapping->end, left, of);
 }
 
-/* Code is run from the file: all its mappings are a library's. */
+/* The file has an executable mapping, so all its mappings belong to a library. */
 static void is_library(struct reading *reading)
 {
     reading->library = true;
@@ -106,7 +106,7 @@ static bool on_mapping(void *context, const struct mapping *mapping, const struc
         reading->first = reading->areas->count;
         reading->library = false;
     }
-    /* The zero-initialised data of a library follows it, and has no name. */
+    /* The zero-initialised data of a library follows the library without a name. */
     if (of == AREA_ANONYMOUS && mapping->path[0] == '\0' && follows && reading->library && mapping->writable)
         of = AREA_LIBRARY;
     if (of == AREA_FILE && reading->library)
@@ -122,7 +122,7 @@ static bool on_mapping(void *context, const struct mapping *mapping, const struc
     return more;
 }
 
-/* The two counts differ where files lie in memory under a name that does not tell. */
+/* The two counts differ if the name of a mapping does not show that its file is in memory. */
 static void check_sum(struct areas *areas)
 {
     struct footprint footprint;

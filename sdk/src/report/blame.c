@@ -1,5 +1,6 @@
 /*
- * blame.c - level by level. A weighted vote in one pass finds the function that holds more than half of a level.
+ * blame.c - descends level by level. A weighted majority vote in one pass (Boyer and Moore, 1981) finds the function
+ * with more than half of a level's weight.
  */
 #include "report/blame.h"
 
@@ -7,11 +8,11 @@
 
 #include <string.h>
 
-/* Samples that are still on the way: all of them stand in the same functions down to their `frame`. */
+/* Samples that are still in the descent: their stacks have the same functions down to `frame`. */
 struct descent {
     uint32_t count;
     uint32_t samples[MIRE_RING_SAMPLES]; /* indices in the ring */
-    uint32_t frames[MIRE_RING_SAMPLES];  /* the frame each is at next; its depth as long as it has none left */
+    uint32_t frames[MIRE_RING_SAMPLES];  /* the next frame of each sample; its depth if none is left */
 };
 
 static uint64_t function_of(const struct descent *descent, const struct ring *ring, uint32_t i)
@@ -19,7 +20,7 @@ static uint64_t function_of(const struct descent *descent, const struct ring *ri
     return mire__sample_function(mire__ring_at(NULL, ring, descent->samples[i]), descent->frames[i]);
 }
 
-/* Everybody, before the outermost frame. Returns the weight of all samples. */
+/* Begin with all samples, outside the outermost frame. Returns their weight. */
 static uint64_t begin(struct descent *descent, const struct ring *ring)
 {
     const struct sample *sample;
@@ -36,7 +37,7 @@ static uint64_t begin(struct descent *descent, const struct ring *ring)
     return total;
 }
 
-/* The function that most weight is for, if any has more than half of it. */
+/* The function with more than half of the weight, if there is one. */
 static uint64_t vote(const struct descent *descent, const struct ring *ring)
 {
     uint64_t weight, lead = 0, candidate = 0;
@@ -74,7 +75,7 @@ static uint64_t keep(struct descent *descent, const struct ring *ring, uint64_t 
     return sum;
 }
 
-/* Go past `function`, and drop those that end in it. */
+/* Move past `function`, and drop samples that end in it. */
 static void descend(struct descent *descent, const struct ring *ring, uint64_t function)
 {
     uint32_t left = 0;
@@ -105,8 +106,7 @@ static bool is_libc(const struct blackbox *box, uint64_t address)
     return false;
 }
 
-/* Does nothing but the C library's start, and _start in the program, call that frame? It is main then, or a thread's.
- */
+/* Is the frame called only by the C library's start, or by _start? Then it is main, or a thread's first function. */
 static bool is_first(const struct sample *sample, uint32_t frame, const struct blackbox *box)
 {
     uint32_t outer = frame + 1;
@@ -116,7 +116,7 @@ static bool is_first(const struct sample *sample, uint32_t frame, const struct b
     return outer > frame + 1 && outer + 1 >= sample->depth;
 }
 
-/* Down to the deepest function that holds enough. */
+/* Descend to the deepest function with enough weight. */
 static void find_deepest(struct blame *out, const struct ring *ring)
 {
     struct descent descent;

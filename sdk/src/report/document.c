@@ -1,5 +1,5 @@
 /*
- * document.c - the parts that reports of all kinds have, and the report of an event without its event section.
+ * document.c - the parts common to all kinds of reports, and the report of an event without the section "event".
  */
 #include "report/document.h"
 
@@ -53,7 +53,7 @@ static void write_sdk(struct wire *wire)
     mire__wire_end(wire);
 }
 
-/* Plugins that are off have no share. */
+/* A monitor that is off has no share. */
 static void write_sampling(struct wire *wire, const struct blackbox_facts *facts)
 {
     mire__wire_object(wire, MIRE_NAME_SAMPLING);
@@ -199,7 +199,7 @@ static void write_cost(struct wire *wire, const struct capture_cost *cost)
     mire__wire_end(wire);
 }
 
-/* Left out if there is nothing to tell. */
+/* Omitted if it is empty. */
 static void write_turns(struct wire *wire, const struct report_told *told)
 {
     uint64_t from_ms[MIRE_MICRO_BUCKETS], count[MIRE_MICRO_BUCKETS], sum = 0;

@@ -43,7 +43,7 @@ static void write_times(struct wire *wire, const struct draft *draft)
         column[i] = at;
     }
     mire__wire_u64_column(wire, MIRE_NAME_AT_MS, column, draft->sample_count);
-    /* Rounded so that the sum is right: each takes what its forerunners' rounding left. */
+    /* The sum of the rounded weights is exact: each value includes the rounding error of the previous ones. */
     for (uint32_t i = 0; i < draft->sample_count; i++) {
         mire__ring_at(&weight, &draft->lane->ring, i);
         sum_ns += weight;
@@ -53,7 +53,7 @@ static void write_times(struct wire *wire, const struct draft *draft)
     mire__wire_u64_column(wire, MIRE_NAME_WEIGHT_MS, column, draft->sample_count);
 }
 
-/* What a sample lacks of a stack, in a letter of the schema. */
+/* The schema's letter for the reason why a sample has no stack. */
 static char loss_of(const struct sample *sample)
 {
     static const char letters[MIRE_LOSSES] = {
@@ -67,7 +67,7 @@ static char loss_of(const struct sample *sample)
     return sample->flags & MIRE_SAMPLE_CUT ? 'c' : '.';
 }
 
-/* Each where a sample has any: what its stack lacks, and the frames that were left out of it. */
+/* Reasons for missing stacks, and numbers of omitted frames; each only if a sample has one. */
 static void write_losses(struct wire *wire, const struct draft *draft)
 {
     uint32_t folded[MIRE_RING_SAMPLES], skipped[MIRE_RING_SAMPLES], any_folded = 0, any_skipped = 0;
@@ -142,7 +142,7 @@ static void write_hot(struct wire *wire, const struct draft *draft)
     mire__wire_end(wire);
 }
 
-/* The lock waited for, and the figures of what the process as a whole did; each where there is one. */
+/* The lock, and the figures of the whole process; each only if present. */
 static void write_causes(struct wire *wire, const struct event *event)
 {
     if (event->lock_address) {
@@ -183,7 +183,7 @@ static void write_causes(struct wire *wire, const struct event *event)
     }
 }
 
-/* The wire's word for a number; the first for one that has none. */
+/* The wire's word for a number; the first word for an unknown number. */
 static void write_word(struct wire *wire, const char *key, const char *const *words, size_t count, uint32_t number)
 {
     mire__wire_text(wire, key, words[number < count ? number : 0], SIZE_MAX);

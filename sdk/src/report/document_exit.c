@@ -1,5 +1,5 @@
 /*
- * document_exit.c - the section "exit". A fact that nobody knows is left out.
+ * document_exit.c - the section "exit". Unknown facts are omitted.
  */
 #include "report/document.h"
 

@@ -196,7 +196,7 @@ static uint64_t available(const struct trail_row *row)
     return row->limit_bytes > 0 && below_limit < row->available_bytes ? below_limit : row->available_bytes;
 }
 
-/* The end, where more is known of it than the last look saw. */
+/* The values at the end, if they are known better than by the last look. */
 struct last_point {
     bool known;
     uint64_t at_ms, footprint_bytes, available_bytes;
@@ -255,7 +255,7 @@ static void write_trail(struct wire *wire, const struct memory_draft *draft)
     mire__wire_end(wire);
 }
 
-/* Memory that the process took from the system for nothing but what the mapping holds. */
+/* Memory in use by mappings of this kind. */
 static double mapped_in_use(const struct memory_draft *draft, uint32_t kind)
 {
     const struct memory_row *row = &draft->rows[MIRE_CATEGORY_KINDS + kind];
@@ -263,7 +263,7 @@ static double mapped_in_use(const struct memory_draft *draft, uint32_t kind)
     return draft->knows_resident ? row->resident_bytes : row->live.bytes;
 }
 
-/* Of stacks that nobody has looked at nothing: most of their address space is never touched. */
+/* Thread stacks without a look count as 0: most of their address space is never touched. */
 static uint64_t explained(const struct memory_draft *draft, uint64_t footprint_bytes)
 {
     double sum = draft->all.live.bytes + (double)draft->facts.used_bytes;

@@ -1,6 +1,6 @@
 /*
- * draft.c - the threads taken along come first in the list of threads, the owner of the lock before all; then those
- * that only samples know.
+ * draft.c - the list of threads begins with the owner of the lock and the other sampled threads. Threads that only
+ * occur in samples of the event follow.
  */
 #include "report/draft.h"
 
@@ -66,7 +66,7 @@ static uint32_t add_stack(struct draft *draft, const struct sample *sample)
     return node;
 }
 
-/* Row of the thread, 1 + index; a new one if it has none. */
+/* Row of the thread, 1 + index; a new row if it has none. */
 static uint32_t thread_of(struct draft *draft, uint32_t tid)
 {
     uint32_t i = 0;
@@ -78,7 +78,7 @@ static uint32_t thread_of(struct draft *draft, uint32_t tid)
     return i + 1;
 }
 
-/* The thread's stack is the one taken with it, else the newest of its samples. */
+/* The thread's stack: the one sampled with it, otherwise its newest sample. */
 static void show(struct draft_thread *thread, const struct sample *sample, uint32_t node)
 {
     if (thread->other && thread->other->sample.depth > 0)
@@ -103,7 +103,7 @@ static void add_samples(struct draft *draft)
     draft->sample_count = i;
 }
 
-/* Before the samples, so that these threads come first. A thread is taken along once. */
+/* Called before the samples are added, so that these threads come first. Each thread is added once. */
 static void add_others(struct draft *draft, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -115,7 +115,7 @@ static void add_others(struct draft *draft, uint32_t count)
     }
 }
 
-/* The wait that has most in common with the hang: the loop that the work belongs to. NULL: none has anything. */
+/* The wait with most frames in common with the hang: the work belongs to its loop. NULL: no wait has a common frame. */
 static const struct sample *find_wait(const struct draft *draft, uint32_t lane)
 {
     const struct sample *found = NULL, *sample;

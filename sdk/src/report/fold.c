@@ -1,5 +1,5 @@
 /*
- * fold.c - sessions in the store: added to, ended, told or dropped. See session.h.
+ * fold.c - sessions in the store: add, end, report, drop. See session.h.
  */
 #include "report/session.h"
 
@@ -12,7 +12,7 @@
 
 #define WAITING_MAX 32u /* sessions that wait for a document */
 
-/* False: there is none that holds. */
+/* False: no valid session. */
 static bool load(struct session_sum *out, const struct store *store, const char *name)
 {
     return mire__store_session_load(out, sizeof(*out), store, name) == MIRE_OK && out->size == sizeof(*out);
@@ -23,7 +23,7 @@ static bool is_one(const struct session_sum *sum)
     return sum->processes > 0 && (!sum->service || sum->loop);
 }
 
-/* While the lock is held. sum: room for it. */
+/* The caller holds the lock. sum: room for the session. */
 static enum mire_err fold(struct session_sum *sum, struct store *store, const char *name,
                           const struct session_sum *share, bool apart)
 {
@@ -109,7 +109,7 @@ void mire__session_note_end(struct store *store, const char *name, const struct 
     mire__store_sessions_unlock(lock);
 }
 
-/* By the document that is there now. ppm_out: the share of installations that have sessions on. */
+/* Decide by the current document. ppm_out: share of installations with sessions on. */
 static enum mire__session_on wanted(uint32_t *ppm_out, struct store *store, const char *install)
 {
     struct rollout *rollout = mire__malloc(sizeof(*rollout));
@@ -189,7 +189,7 @@ static bool goes_on(const struct store *store, const char *name, const struct se
 struct session_ending {
     const char *name;
     struct session_sum *sum;
-    bool stays; /* those that live on are of the session that comes next */
+    bool stays; /* live processes belong to the next session */
     bool left;
 };
 
@@ -240,14 +240,14 @@ enum mire_err mire__session_finish(struct store *store, const char *name, const 
     return mire__session_settle(store, waits, &sum, now_ms);
 }
 
-/* ---- sessions that others left ---- */
+/* ---- sessions of ended processes ---- */
 
 struct waiting {
     uint64_t begin_wall_ms;
     const char *name;
 };
 
-/* Insert into the list of the newest, by begin. Returns the entry that is dropped for it; NULL: none. */
+/* Insert into the list of the newest sessions, in the order of their begins. Returns the dropped entry; NULL: none. */
 static const char *keep_newest(struct waiting list[WAITING_MAX], size_t *count, uint64_t begin_wall_ms,
                                const char *name)
 {
@@ -268,7 +268,7 @@ static const char *keep_newest(struct waiting list[WAITING_MAX], size_t *count, 
     return gone;
 }
 
-/* Returns whether it is there afterwards, waiting for a document. */
+/* Returns true if the session stays, waiting for a document. */
 static bool recover_one(struct store *store, const char *name, struct session_sum *sum, uint64_t now_ms,
                         const char *boot_id)
 {

@@ -1,5 +1,5 @@
 /*
- * hot.c - rows of equal innermost functions, and how often the winner's frames stand in the ring.
+ * hot.c - groups samples by their innermost functions, and counts the frames of the heaviest group in the ring.
  */
 #include "report/hot.h"
 

@@ -1,6 +1,6 @@
 /*
- * jitdump.c - the format is in the kernel's tools/perf/Documentation/jitdump-specification.txt; all numbers are in the
- * machine's own order.
+ * jitdump.c - reads the format of the kernel's tools/perf/Documentation/jitdump-specification.txt. Numbers are in the
+ * byte order of the machine.
  *
  *     file     "JiTD" version header-size machine 0 pid time flags
  *     record   kind size time, and then
@@ -28,12 +28,12 @@ struct dump_record {
     uint64_t time;
     uint32_t pid, tid;
     uint64_t virtual_address;
-    uint64_t numbers[4]; /* of a load: address, bytes, number; of a move: old address, address, bytes, number */
+    uint64_t numbers[4]; /* load: address, bytes, number; move: old address, address, bytes, number */
 };
 
 /* ---- Where the file is ---- */
 
-/* The path of a line of /proc/PID/maps if it ends like that. */
+/* The path in a line of /proc/PID/maps, if the line has this ending. */
 static const char *path_of(const char *line, const char *ending)
 {
     const char *path = strchr(line, '/');
@@ -89,7 +89,7 @@ int mire__jitdump_open(const char *folder, uint32_t pid)
 
 /* ---- What it says ---- */
 
-/* Call `take` for each record of a load, with its name, and of a move. */
+/* Call `take` for each load, with its name, and for each move. */
 static void walk(int fd, struct perf_map *map,
                  void (*take)(struct perf_map *map, const struct dump_record *record, const char *name))
 {
@@ -122,7 +122,7 @@ static bool has(const struct perf_name *name, uint64_t start, uint64_t size)
     return name->pc >= start && name->pc - start < size;
 }
 
-/* The last record of an address counts. Of code that was moved there the name is with the load of its number. */
+/* The last record of an address counts. The name of moved code is in the load with the same number. */
 static void take_last(struct perf_map *map, const struct dump_record *record, const char *name)
 {
     bool moved = record->kind == MOVE;

@@ -1,8 +1,8 @@
 /*
  * memory.c - see memory.h.
  *
- * The report of a dead run may be sealed again, when somebody was killed between sealing it and moving the file. Its id
- * is made from the run's own and the time it was last seen, so it is the same one.
+ * The report of a dead run is sealed again if a process was killed between sealing it and moving the file. The id is
+ * made from the run's name and the time of its last sign of life, so both reports have the same id.
  */
 #include "report/memory.h"
 
@@ -83,7 +83,7 @@ enum mire_err mire__memory_seal(struct store *store, const struct heap_reader *r
     mire__store_drops(told.drops, store);
     saying.told = &told;
     err = build_and_put(store, reader, &saying, now_ms);
-    if (err == MIRE_E_STATE) { /* another report tells the losses */
+    if (err == MIRE_E_STATE) { /* another report has the counts of losses */
         told = (struct report_told){0};
         err = build_and_put(store, reader, &saying, now_ms);
     }
@@ -137,7 +137,7 @@ static bool count_block(void *context, const struct heap_live *live)
     return true;
 }
 
-/* Sampled blocks are few; of all of them the threads' counters tell. Returns the bytes of those in no piece. */
+/* Count the blocks by piece. Returns the bytes of blocks in no piece. */
 static uint64_t count_blocks(struct residency_count *count, const struct heap_reader *reader)
 {
     struct heap_facts facts;
@@ -180,7 +180,7 @@ struct mapped {
     size_t size;
 };
 
-/* Were the tables made? If not, its first page may be a hole, and a look at that SIGBUS where no memory is left. */
+/* Were the tables begun? Otherwise the first page may be a hole, and reading it raises SIGBUS if memory is full. */
 static bool has_begun(int fd)
 {
     uint64_t magic;
@@ -188,7 +188,7 @@ static bool has_begun(int fd)
     return pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == MIRE_HEAP_MAGIC;
 }
 
-/* Returns MIRE_OK, MIRE_E_FORMAT (it cannot be tables), MIRE_E_STORE, MIRE_E_MEMORY. */
+/* Returns MIRE_OK, MIRE_E_FORMAT (no memory tables), MIRE_E_STORE, MIRE_E_MEMORY. */
 static enum mire_err map_file(struct mapped *out, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -210,7 +210,7 @@ static enum mire_err map_file(struct mapped *out, const char *path)
     return err;
 }
 
-/* The pages are the file's: read again they come from the cache of the kernel. */
+/* Release the pages: another read gets them from the file. */
 static void let_go(void *context)
 {
     const struct mapped *file = context;
@@ -218,7 +218,7 @@ static void let_go(void *context)
     madvise(file->bytes, file->size, MADV_DONTNEED);
 }
 
-/* run: 32 hex digits, as names of runs are. */
+/* run: 32 hex digits */
 static void make_id(char out[MIRE_STORE_ID_LENGTH + 1], const char *run, uint64_t wall_ms)
 {
     uint8_t id[16] = {0};
@@ -233,7 +233,7 @@ static void make_id(char out[MIRE_STORE_ID_LENGTH + 1], const char *run, uint64_
     mire__text_id(out, id);
 }
 
-/* When the tables were looked at last, or the process was. */
+/* Time of the last look at the tables, or at the process. */
 static uint64_t taken_ns(const struct heap_facts *facts, const struct blackbox_facts *run, const struct exit_end *end)
 {
     uint64_t seen_ns = end->trail_rows > 0 ? end->trail[end->trail_rows - 1].boot_ns : 0;
@@ -243,7 +243,7 @@ static uint64_t taken_ns(const struct heap_facts *facts, const struct blackbox_f
     return facts->seen_ns > seen_ns ? facts->seen_ns : seen_ns;
 }
 
-/* Returns as mire__memory_seal; MIRE_E_FORMAT: nobody knows whose tables they are. */
+/* Returns as mire__memory_seal; MIRE_E_FORMAT: the app of the tables is unknown. */
 static enum mire_err seal_foom(struct store *store, const char *run_name, const struct heap_reader *reader,
                                struct mapped *file, const struct blackbox *box, const struct exit_end *end,
                                uint64_t now_ms)
@@ -274,7 +274,7 @@ static enum mire_err seal_foom(struct store *store, const char *run_name, const 
     return mire__memory_seal(store, reader, &said, now_ms);
 }
 
-/* Returns as mire__report_memory_of_run; MIRE_E_FORMAT: the file says nothing. */
+/* Returns as mire__report_memory_of_run; MIRE_E_FORMAT: the file has no valid tables. */
 static enum mire_err look_into(bool *sealed_out, struct store *store, const char *run, struct mapped *file,
                                const struct blackbox *box, const struct exit_end *end, uint64_t now_ms)
 {
@@ -301,7 +301,7 @@ enum mire_err mire__report_memory_of_run(bool *sealed_out, struct store *store, 
 
     *sealed_out = false;
     if (!mire__store_tables_path(path, store, run)) {
-        mire__store_tables_drop(store, run); /* a link to a file that the machine lost at its end */
+        mire__store_tables_drop(store, run); /* the link's file was in memory, and the machine restarted */
         return MIRE_OK;
     }
     err = map_file(&file, path);

@@ -1,5 +1,5 @@
 /*
- * memory_draft.c - one pass over blocks and mappings, then the choice of categories and stacks.
+ * memory_draft.c - one pass over blocks and mappings, then the selection of categories and stacks.
  */
 #include "report/memory_draft.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames told of one stack, innermost first; the collector keeps fewer. */
+/* Frames of one stack in a report, innermost first; the tables have fewer. */
 #define DEPTH_MAX 256u
 
 /* ---- the pass ---- */
@@ -38,7 +38,7 @@ static bool on_block(void *context, const struct heap_live *live)
     return true;
 }
 
-/* Mapped by an allocator to hand blocks out of: who asked for those is told by the blocks' own stacks. */
+/* Is the mapping an allocator's, for blocks? The stacks of the blocks show the users of this memory. */
 static bool is_for_blocks(uint32_t category)
 {
     return category == MIRE_CATEGORY_KINDS + MIRE_KIND_BRK || category == MIRE_CATEGORY_KINDS + MIRE_KIND_ALLOCATOR;
@@ -58,7 +58,7 @@ static bool on_region(void *context, const struct heap_live *live)
     return true;
 }
 
-/* Of a process that is gone: as it was when it was looked at last. */
+/* For a dead process: the values of the last look. */
 static void recall_residency(struct memory_draft *draft)
 {
     size_t size;
@@ -167,12 +167,12 @@ static uint32_t add_stack(struct memory_draft *draft, uint32_t node)
     return leaf;
 }
 
-/* The stacks to be told, most bytes first: `chosen` of the tally's pairs. Returns the frames they have in all. */
+/* Select the stacks of the report from the tally's pairs, most bytes first. Returns the sum of their frames. */
 static size_t choose(uint32_t *chosen, struct memory_draft *draft)
 {
     const struct memory_caps *caps = &draft->said->caps;
     struct heap_frame frames[DEPTH_MAX];
-    uint32_t *left = mire__calloc(draft->row_count + 1, sizeof(*left)); /* stacks to come, by rank */
+    uint32_t *left = mire__calloc(draft->row_count + 1, sizeof(*left)); /* remaining stacks by rank */
     uint32_t objects = caps->objects;
     size_t sum = 0;
 

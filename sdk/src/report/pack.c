@@ -1,5 +1,5 @@
 /*
- * pack.c - reports are compressed by the zstd that the program comes with. See report.h.
+ * pack.c - compresses reports by the zstd that is linked. See report.h.
  */
 #include "report/report.h"
 
