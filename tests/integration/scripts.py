@@ -17,6 +17,10 @@ import jsonschema
 
 SOURCE, BINARY = os.environ["MIRE_SOURCE_DIR"], os.environ["MIRE_BINARY_DIR"]
 SCHEMA = jsonschema.Draft202012Validator(json.loads(pathlib.Path(SOURCE, "schema/wire/report.schema.json").read_text()))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SOURCE, "tests/support"))
+from starved import unless_starved
+
 PYTHONS = ["/usr/bin/python3"] + [path for path in os.environ.get("MIRE_PYTHONS", "").split(":") if path]
 
 # Every program waits once, so that its loop is known, then stays in one stack until the traceback is written. It computes
@@ -202,6 +206,7 @@ int main(void)
 """
 
 
+@unless_starved
 class ScriptsTest(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="mire-scripts-")

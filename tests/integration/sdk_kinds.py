@@ -13,7 +13,10 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-from sdk_run import BINARY, check, unpack
+from sdk_run import BINARY, SOURCE, check, unpack
+
+sys.path.insert(0, os.path.join(SOURCE, "tests/support"))
+from starved import unless_starved
 
 APP = os.path.join(BINARY, "tests", "integration", "kinds_app")
 CPU = ("cpu_percent=10", "cpu_window_ms=1000")
@@ -48,6 +51,7 @@ def weight_of(report, function):
     return sum(weight for weight, node in zip(weights, samples["node"]) if function in functions(report, node)) / sum(weights)
 
 
+@unless_starved
 class KindsTest(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="mire-kinds-")

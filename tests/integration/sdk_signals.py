@@ -10,7 +10,10 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-from sdk_run import BINARY, check, unpack
+from sdk_run import BINARY, SOURCE, check, unpack
+
+sys.path.insert(0, os.path.join(SOURCE, "tests/support"))
+from starved import unless_starved
 
 APP = os.path.join(BINARY, "tests", "integration", "signals_app")
 SETTINGS = "sample_from_ppm=100000 period_ms=10 budget_ppm=1000000 budget_peak_ppm=1000000"
@@ -39,6 +42,7 @@ def functions(report, node):
     return names
 
 
+@unless_starved
 class SignalsTest(unittest.TestCase):
     def hangs(self, how):
         """Runs the program. Its reports of hangs, in the order of time, and what it said."""
