@@ -1,11 +1,11 @@
 /*
- * causes.c - the hangs: what the main thread does until a given time, and the functions planted to be found.
+ * causes.c - the hangs: the work of the main thread until a given time, and the planted functions.
  *
  *     hang                       100 %
  *      |- decoy                   10 % before, 10 % after
  *      `- planted_middle_3        80 %   calls eight leaves in turn
  *          |- leaf_0 ... leaf_7   10 % each
- *      or planted_leaf_3          80 %   does it itself
+ *      or planted_leaf_3          80 %   works itself
  */
 #include "hanger.h"
 
@@ -28,7 +28,7 @@ static int data_fd = -1;
 static const volatile char *data;
 static unsigned char *block;
 
-/* The thread that holds what the main thread waits for. */
+/* The thread that holds the lock that the main thread waits for. */
 static struct {
     pthread_t thread;
     sem_t asked, ready;
@@ -40,7 +40,7 @@ static struct {
     bool signalled;
 } holder = {.mutex = PTHREAD_MUTEX_INITIALIZER, .held = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
 
-/* The process that stops this one and lets it go on, or kills it. */
+/* The process that stops this one and continues it, or kills it. */
 static struct {
     pid_t pid;
     int pipe;
@@ -89,7 +89,7 @@ static void *hold(void *unused)
     }
 }
 
-/* Returns when the holder has begun. */
+/* Returns after the holder has begun. */
 static void ask_holder(enum cause cause, uint64_t until_ns)
 {
     holder.cause = cause;
@@ -103,7 +103,7 @@ static void ask_holder(enum cause cause, uint64_t until_ns)
 }
 
 /*
- * Spend the time until a given one; a macro, so that the work is the planted function's own and what it calls is the
+ * Spend the time until `until_ns`. A macro, so that the work is in the planted function itself and its calls are the
  * system's. The first use of `n` keeps equal functions apart.
  */
 #define SPEND(n, cause, until_ns)                                                                     \
@@ -211,7 +211,7 @@ STAY void decoy(uint64_t until_ns)
             sink = sink * 33 + i;
 }
 
-/* Compute for so much processor time: what time the process is stopped does not count. */
+/* Compute for so much processor time; time while stopped does not count. */
 STAY void compute(uint64_t cpu_ns)
 {
     struct timespec now, begin;
@@ -265,7 +265,7 @@ void hang(const struct step *step)
     KEEP_FRAME();
 }
 
-/* mire-run stops with its program, to be continued with it: hence the second. */
+/* mire-run stops with its program and must be continued with it, hence the second process. */
 static void be_stopper(int commands, pid_t program, pid_t parent)
 {
     struct command command;

@@ -1,5 +1,5 @@
 /*
- * churn.c - threads that do, all the while, what a sampler must not trip over.
+ * churn.c - threads that continuously make the calls which must not disturb a sampler.
  */
 #include "hanger.h"
 
@@ -39,7 +39,7 @@ static void churn_dlopen(void)
         dlclose(module);
 }
 
-/* A fork that ends at once, and a posix_spawn, which is a vfork inside. */
+/* A fork whose child ends at once, and a posix_spawn, which uses vfork. */
 static void churn_fork(void)
 {
     static char *const nothing[] = {(char *)"true", NULL};
@@ -70,7 +70,7 @@ static void churn_exit(void)
 static const struct kind {
     const char *name;
     void (*go)(void);
-    useconds_t pause_us; /* between two goes of a thread: the machine has others to serve */
+    useconds_t pause_us; /* pause of a thread between two rounds, for the rest of the machine */
 } kinds[] = {{"malloc", churn_malloc, 2000},
              {"dlopen", churn_dlopen, 2000},
              {"fork", churn_fork, 20000},

@@ -64,7 +64,7 @@ static void take_one(void)
 
 static bool launching;
 
-/* Every third turn has a step: stops and reports of the step before come to their end meanwhile. */
+/* Every third turn has a step: stops and reports of the step before end meanwhile. */
 static unsigned turn;
 
 static int next_scene(void)
@@ -118,7 +118,7 @@ static void *run_elsewhere(void *argument)
     return NULL;
 }
 
-/* Run the loop on a thread of its own, while the main thread waits as one does that has nothing to do. */
+/* Run the loop on a thread of its own, while the main thread waits idly. */
 static bool run_on_thread(struct job *job)
 {
     struct pollfd end = {.events = POLLIN};

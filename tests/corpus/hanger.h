@@ -1,34 +1,34 @@
 /*
- * hanger.h - the program that hangs as it is told, and says what it did.
+ * hanger.h - a program that hangs by a plan, and records its turns.
  *
  *     hanger LOOP CHURN PLAN TRUTH DATA
  *
  *     LOOP   epoll, glib or uv; on a thread of its own, watched by its name (epoll@name) or by a call (epoll@call)
- *     CHURN  what other threads do meanwhile, joined by '+': malloc, dlopen, fork, exit; or none
+ *     CHURN  work of other threads meanwhile, joined by '+': malloc, dlopen, fork, exit; or none
  *     PLAN   steps joined by ',': cause/place/number/length_ms/phase
- *              cause   cpu, file, sleep, mutex, condvar, pagein; mixed (what CHURN does, one after the other);
+ *              cause   cpu, file, sleep, mutex, condvar, pagein; mixed (each kind of CHURN, one after the other);
  *                      stop (the process is stopped for length_ms);
  *                      kill (it computes until it is killed after length_ms; the last step)
- *              place   middle (planted_middle_NUMBER is constant, what it calls varies), leaf (planted_leaf_NUMBER);
+ *              place   middle (planted_middle_NUMBER is constant, its callees vary), leaf (planted_leaf_NUMBER);
  *                      of a stop: idle, busy (it computes for less than the threshold),
  *                      hang (it computes for length_ms and is stopped as long)
  *              phase   launch (before the loop has waited), running, background
  *
- * A step is taken by a handler of the loop's, its scene: that of step N is planted_scene_N mod 8, or planted_timer_N
- * mod 8 of libuv, which calls handlers of another type. One before the loop has waited is called by main.
+ * A handler of the loop, its scene, takes a step: planted_scene_N mod 8 for step N, or planted_timer_N mod 8 with
+ * libuv, whose handlers have another type. main takes a step before the loop has waited.
  *
- *     TRUTH  file for the truth, written when all is done
+ *     TRUTH  output file, written at the end
  *     DATA   file of 16 MiB or more to read from
  *
- * A line of the truth is one turn of the loop that was planned, or was long all the same:
+ * A line of TRUTH is a turn of the loop that was planned, or was long without a plan:
  *
  *     turn STEP BEGIN_NS END_NS WAITED_NS OWNER_TID CUT
  *
- *     STEP       number of the plan's step, -1 if it is none of the plan
+ *     STEP       number of the plan's step; -1: not planned
  *     BEGIN_NS, END_NS   CLOCK_MONOTONIC right after the poll call before it and right before the one that ended it
- *     WAITED_NS  how long the main thread and Mire's check thread stood in the scheduler's queue meanwhile
- *     OWNER_TID  of the thread that held the mutex, 0 if none
- *     CUT        how many sleeps ended early
+ *     WAITED_NS  time of the main thread and of Mire's check thread in the scheduler's queue meanwhile
+ *     OWNER_TID  thread that held the mutex; 0: none
+ *     CUT        number of sleeps that ended early
  *
  * The turn of a kill has no END_NS; the line "killed END_NS" follows.
  *
@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 #define STAY         __attribute__((noinline))
-#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* no tail call */
+#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* prevents a tail call */
 
 #define STEPS_MAX     64
 #define THREAD_NAME   "corpus-ui"
@@ -69,24 +69,24 @@ struct step {
     enum cause cause;
     enum place place;
     enum phase phase;
-    unsigned number; /* which of the planted functions */
+    unsigned number; /* number of the planted function */
     unsigned length_ms;
 };
 
 uint64_t now_ns(void);
 void sleep_until_ns(uint64_t deadline_ns);
 
-/* ---- truth.c: what happened. Main thread. ---- */
+/* ---- truth.c: the record of turns. Main thread. ---- */
 
-void truth_begin(void);            /* right after a poll call */
-void truth_end(void);              /* right before the next one */
-void truth_step(int step);         /* the turn under way is this step of the plan */
-void truth_owner(uint32_t tid);    /* the mutex that it waits for is held by this thread */
+void truth_begin(void);            /* call it right after a poll call */
+void truth_end(void);              /* call it right before the next one */
+void truth_step(int step);         /* the current turn is this step of the plan */
+void truth_owner(uint32_t tid);    /* this thread holds the mutex of the current turn */
 void truth_cut(void);              /* a sleep of this turn ended early */
-bool truth_write(void);            /* false: cannot be written */
-bool truth_write_open(void);       /* the same, with the turn under way */
-void truth_killed(void);           /* by another process, which kills this one next */
-void truth_file(const char *path); /* where it is written; borrowed */
+bool truth_write(void);            /* false: write error */
+bool truth_write_open(void);       /* the same, with the current turn */
+void truth_killed(void);           /* another process kills this one next */
+void truth_file(const char *path); /* path of the record; borrowed */
 
 /* ---- causes.c: the hangs ---- */
 
@@ -98,12 +98,12 @@ void hang(const struct step *step);
 
 bool churn_start(const char *kinds); /* false: unknown kind, or no thread */
 void churn_stop(void);
-void churn_once(void); /* on the caller's own thread, each kind */
+void churn_once(void); /* each kind once, on the caller's thread */
 
 /* ---- sdk.c ---- */
 
 bool sdk_start(void);
-bool sdk_watch(void); /* the calling thread; only where libmire is linked */
+bool sdk_watch(void); /* watch the calling thread; only if libmire is linked */
 void sdk_set_foreground(bool foreground);
 
 /* ---- hanger.c: the scenes ---- */
@@ -112,17 +112,17 @@ typedef int scene_fn(void *unused); /* returns 0: it is called once */
 
 extern scene_fn *const scenes[PLANTED_COUNT];
 
-void take_turn(void); /* what every scene does: the next step, or nothing; then loop_again */
+void take_turn(void); /* the body of every scene: take the next step, or nothing; then loop_again */
 
 /* ---- loops.c ---- */
 
 /*
- * Wait in the loop for 20 ms or more, have the loop call scene next(), and again, until there is none: below 0.
- * Returns false if there is no such loop in this build.
+ * Wait in the loop for 20 ms or more, let the loop call scene next(), and repeat until next() returns a number below 0.
+ * Returns false if this build has no such loop.
  */
 bool loop_run(const char *name, int (*next)(void));
 
-/* A scene is over. */
+/* A scene has ended. */
 void loop_again(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * loops.c - the loops. Each tells the truth right after its poll call and right before the next.
+ * loops.c - the loops. Each records its turns right after its poll call and right before the next one.
  */
 #include "hanger.h"
 
@@ -17,8 +17,8 @@
 #define PAUSE_MS 20
 
 static int (*ask_next)(void);
-static int scene;         /* that is called next; below 0: the loop ends */
-static void (*arm)(void); /* have the loop call it, or end */
+static int scene;         /* next scene; below 0: the loop ends */
+static void (*arm)(void); /* let the loop call it, or end */
 
 void loop_again(void)
 {
@@ -111,7 +111,7 @@ static void on_uv_check(uv_check_t *unused)
 
 static void arm_uv(void)
 {
-    uv_update_time(&uv_loop); /* it is that of the turn's beginning */
+    uv_update_time(&uv_loop); /* it is the time of the turn's beginning */
     if (scene >= 0)
         uv_timer_start(&uv_timer, timers[scene], PAUSE_MS, 0);
     else

@@ -1,5 +1,5 @@
 /*
- * sdk.c - what the program asks of libmire; nothing where it is built without.
+ * sdk.c - the program's calls of libmire; empty if it is built without.
  */
 #include "hanger.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* 0, which is refused, if it is not set. */
+/* Returns 0, which libmire refuses, if the variable is not set. */
 static uint32_t number(const char *name)
 {
     const char *text = getenv(name);
@@ -46,7 +46,7 @@ void sdk_set_foreground(bool foreground)
 #else
 bool sdk_start(void)
 {
-    return true; /* mire-run has */
+    return true; /* mire-run has started it */
 }
 
 bool sdk_watch(void)

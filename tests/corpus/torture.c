@@ -1,10 +1,11 @@
 /*
- * torture.c - samples threads while they do what has deadlocked samplers: torture SAMPLES [CAUSE].
+ * torture.c - samples threads during calls that have deadlocked samplers: torture SAMPLES [CAUSE].
  *
- *     malloc dlopen fork vfork exit handler altstack backtrace sleep   one thread that does this without end
+ *     malloc dlopen fork vfork exit handler altstack backtrace sleep   one thread that makes this call without end
  *     all                                                              all of them at once, one sample each in turn
  *
- * A line for each cause, and status 0 if nothing was lost, nothing stood still for STUCK_S, and most stacks are whole:
+ * Prints a line for each cause. The status is 0 if no sample was lost, nothing stopped for STUCK_S, and most stacks are
+ * whole:
  *
  *     malloc 10000 samples: 9123 inside, 9876 answered, 124 asleep, 0 ended, 0 late, 0 lost, 9991 whole,
  *         0 cut, longest 210 us
@@ -12,8 +13,8 @@
  *     inside    the thread was in the middle of its cause before the sample and after it
  *     answered  by the handler; asleep: read without interrupting; ended: the thread was gone
  *     late      no answer in time, from a thread that got no processor either; lost: from one that did
- *     whole     unwound to where the thread begins
- *     cut       sleeps of the thread that ended early, for the signal came just when it fell asleep; told, not judged
+ *     whole     unwound to the thread's first function
+ *     cut       sleeps that ended early, since the signal came just when the thread fell asleep; not judged
  *     longest   time in the handler
  */
 #include "capture/sampler.h"
@@ -34,15 +35,15 @@
 
 #define STUCK_S     30
 #define ALTSTACK    (64u << 10)
-#define LOST_CPU_NS (20 * MIRE_NS_PER_MS) /* computed meanwhile: it could have answered */
+#define LOST_CPU_NS (20 * MIRE_NS_PER_MS) /* processor time in which it could have answered */
 #if defined(__SANITIZE_THREAD__)
-/* It runs handlers later, somewhere in itself: what their stacks are worth cannot be told. */
+/* Its handlers run later, inside its runtime; their stacks cannot be judged. */
 #define WHOLE_PERCENT 0u
 #else
 #define WHOLE_PERCENT 90u
 #endif
 #define STAY         __attribute__((noinline))
-#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* no tail call */
+#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* prevents a tail call */
 
 struct victim {
     const struct cause *cause;
@@ -51,7 +52,7 @@ struct victim {
     _Atomic uint32_t inside;
     _Atomic uint64_t rounds;
     _Atomic uint32_t cut; /* sleeps that ended early */
-    uint32_t gone;        /* the last tid found to have ended; of the sampler */
+    uint32_t gone;        /* last tid found to have ended; the sampler's own */
 };
 
 struct cause {
@@ -76,7 +77,7 @@ static void do_malloc(struct victim *victim)
 
     (void)victim;
     for (unsigned i = 0; i < 32; i++)
-        kept[i] = malloc(24u << (i % 14)); /* the largest are mapped */
+        kept[i] = malloc(24u << (i % 14)); /* the largest ones are mapped */
     for (unsigned i = 0; i < 32; i += 2)
         kept[i] = realloc(kept[i], 100000);
     for (unsigned i = 0; i < 32; i++)
@@ -92,7 +93,7 @@ static void do_dlopen(struct victim *victim)
         dlclose(module);
 }
 
-/* The waiting is left to every sixteenth, so that most samples meet the fork itself. */
+/* Only every sixteenth round waits, so that most samples meet the fork itself. */
 static void do_fork(struct victim *victim)
 {
     pid_t child = fork();
@@ -110,7 +111,7 @@ static void do_vfork(struct victim *victim)
     (void)victim;
     if (child == 0)
         _exit(0);
-    if (child > 0) /* not any child: those of fork may be running beside it */
+    if (child > 0) /* only this child: those of do_fork may run at the same time */
         waitpid(child, NULL, 0);
 }
 
@@ -125,7 +126,7 @@ static void *live_shortly(void *argument)
     return NULL;
 }
 
-/* Whoever is sampled is a thread that soon ends. */
+/* The sampled thread is one that soon ends. */
 static void do_exit(struct victim *victim)
 {
     pthread_t thread;
@@ -178,7 +179,7 @@ static void do_backtrace(struct victim *victim)
     sink += (unsigned)backtrace(frames, 32);
 }
 
-/* Short computing, short sleep: a signal that was meant for the first ends the second early. */
+/* Computes and sleeps briefly: a signal meant for the first may end the second early. */
 static void do_sleep(struct victim *victim)
 {
     struct timespec span = {0, 100000};
@@ -294,7 +295,7 @@ static bool torture(const char *name, const struct cause *of, size_t count, uint
     pthread_create(&watcher, NULL, guard, &victims[0]);
     for (uint32_t i = 0; i < samples; i++) {
         take(&tally, &victims[i % count]);
-        for (unsigned pause = (i * 2654435761u) >> 18; pause > 0; pause--) /* no common rhythm */
+        for (unsigned pause = (i * 2654435761u) >> 18; pause > 0; pause--) /* avoids a common rhythm */
             sink++;
     }
     atomic_store(&ending, true);

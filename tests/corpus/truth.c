@@ -1,6 +1,6 @@
 /*
- * truth.c - the program's own account of its turns. Kept in memory until all is done, so that telling it is no part of
- * any turn.
+ * truth.c - the record of the program's turns. It is kept in memory until the end, so that writing it is not part of a
+ * turn.
  */
 #include "hanger.h"
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define TURNS_MAX 4096
-#define LONG_NS   50000000u /* a turn that nobody planned is told from here on */
+#define LONG_NS   50000000u /* shortest unplanned turn that is recorded */
 
 struct turn {
     int step;
@@ -57,7 +57,7 @@ static bool read_line(char *out, size_t room, const char *task, const char *name
     return got;
 }
 
-/* Time in the scheduler's queue, of this thread and the one that has to run for a hang to be seen as long as it is. */
+/* Time in the scheduler's queue, of this thread and of the check thread, which must run to see a hang's full length. */
 static uint64_t queued_ns(void)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -94,7 +94,7 @@ void truth_step(int step)
 {
     uint64_t queued = queued_ns();
 
-    /* Twice a step: before its hang and after it. */
+    /* Called twice for a step: before its hang and after it. */
     current.waited_ns = current.step == step ? queued - current.waited_ns : queued;
     current.step = step;
 }

@@ -1,11 +1,11 @@
 /*
- * ender.c - a program that ends in the way it is told, once it has idled for a while.
+ * ender.c - a program that ends in a chosen way, after it has idled for a while.
  *
  *     ender STORE VERSION GROUND HOW      GROUND: fore, just, back, none
  *     ender STORE VERSION none next       the app's next start: stays until all runs before are judged
  *     ender_bare HOW                      without libmire, for mire-run
  *
- * Writes a line when it is ready to end; ways that somebody else brings about ("wait", "hang", ...) follow it.
+ * Prints a line when it is ready to end. Ends caused from outside ("wait", "hang", ...) follow that line.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -37,7 +37,7 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A main loop that has nothing to do. */
+/* An idle main loop. */
 static void idle_ms(int ms)
 {
     double end_s = now_s() + ms / 1000.0;
@@ -52,7 +52,7 @@ static void compute(void)
         ;
 }
 
-/* Pages are written, so they count. `pause_us` after each megabyte. */
+/* Writes the pages, so that they count. `pause_us` after each megabyte. */
 static void fill_memory(int pause_us)
 {
     const size_t size = 1 << 20;
@@ -122,7 +122,7 @@ static void put_default_back(int number)
     signal(number, SIG_DFL);
 }
 
-static void *guarded; /* a page that may not be written, until it is */
+static void *guarded; /* a read-only page that the handler makes writable */
 
 static void repair(int signal)
 {

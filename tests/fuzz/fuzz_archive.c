@@ -1,4 +1,4 @@
-/* An uploaded archive: unpacked, and what it holds looked at. */
+/* An uploaded archive: unpacked, and its items examined. */
 #include "sandbox/open.h"
 
 #include <sys/mman.h>

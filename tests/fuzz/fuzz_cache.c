@@ -1,4 +1,4 @@
-/* A converted file as the sandboxed child hands it over: opened, and asked for addresses. */
+/* A converted file from the sandboxed child: opened, and addresses looked up. */
 #include "cache/cache.h"
 
 #include <libdeflate.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A checksum is no defence against one who can make it: it is set right, so that what lies behind it is reached. */
+/* The checksums are corrected, since an attacker could do so, and the code after the check must be reached. */
 static void set_right(uint8_t *bytes, size_t size)
 {
     struct cache_head head;

@@ -1,5 +1,5 @@
-/* A body of any encoding through decode, as at the door; what is a report goes on through symbols, feature and its
- * document and back. */
+/* A body of any encoding through decode, as at ingest; a report continues through symbols, feature, and its document
+ * and back. */
 #include "base/arena.h"
 #include "decode/decode.h"
 #include "feature/memory.h"
@@ -26,7 +26,7 @@ static void go_on(const struct report *report, struct arena *arena)
         (symbols_open(&symbols, &options) || rules_builtin(&rules, &fault) || suspect_rules_builtin(&suspects, &fault)))
         abort();
     if (symbolicate(&doc, &counts, arena, symbols, report, 0))
-        return; /* the arena's limit */
+        return; /* limit of the arena */
     const struct memory_packs packs = {rules, suspects, {MIRE_HEALTHY_NONE, NULL}};
     if (report->kind == MIRE_REPORT_EVENT ? feature_find(&feature, arena, &doc, report, rules)
                                           : feature_find_memory(&feature, arena, &doc, report, &packs))

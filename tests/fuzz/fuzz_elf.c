@@ -1,4 +1,4 @@
-/* An uploaded file: looked at, and if it passes, converted, and the cache asked for addresses as symbolication does. */
+/* An uploaded file: examined, and if accepted converted, and addresses looked up as in symbolication. */
 #include "object/object.h"
 #include "cache/cache.h"
 #include "cache/convert.h"
@@ -17,7 +17,7 @@ static void ask(int fd)
     uint64_t addresses[16];
     struct module *module;
     if (cache_open_fd(&module, fd, NULL, 0, true))
-        abort(); /* what the converter wrote has to pass */
+        abort(); /* the converter's own output must be accepted */
     const struct cache_head *head = cache_head(module);
     for (unsigned i = 0; i < 16; i++) {
         addresses[i] = head->base + head->high / 16 * i;

@@ -1,4 +1,4 @@
-/* Stacks as issue_tree.frames keeps them: what is read is bounded, and written again it reads the same. */
+/* Stacks in the form of issue_tree.frames: reading is bounded, and a stack written again reads the same. */
 #include "model/frames.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void check(const struct frame_line *lines, size_t count)
             abort();
 }
 
-/* The lines as one stack of a report, innermost first, written again. */
+/* Write the lines again, as one stack of a report, innermost first. */
 static char *written(struct arena *arena, const struct frame_line *lines, size_t count)
 {
     struct resolved_location locations[MIRE_FRAMES_MAX] = {{.function = ""}};

@@ -1,4 +1,4 @@
-/* Files of memory tables: whatever is in them, the reader stays inside and says nothing impossible. */
+/* Files of memory tables: the reader stays inside any file and reports nothing impossible. */
 #include "support/heap_walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct heap_walk walk;
-    void *copy = malloc(size ? size : 1); /* aligned, as a mapping is */
+    void *copy = malloc(size ? size : 1); /* aligned, like a mapping */
 
     memcpy(copy, data, size);
     heap_walk(&walk, copy, size);

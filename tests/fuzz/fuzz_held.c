@@ -1,4 +1,4 @@
-/* Files of memory tables: whatever is in them, the report made of them is one that the server takes. */
+/* Files of memory tables: the report of any file is accepted by the server. */
 #include "decode/decode.h"
 #include "support/held.h"
 
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    void *copy = malloc(size ? size : 1); /* aligned, as a mapping is */
+    void *copy = malloc(size ? size : 1); /* aligned, like a mapping */
     struct decode_fault fault = {.text = ""};
     char *text, id[37];
     size_t len;

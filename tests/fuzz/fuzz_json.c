@@ -1,4 +1,4 @@
-/* The JSON reader, strict and tolerant: whatever is accepted can be walked and asked in every way. */
+/* The JSON reader, strict and tolerant: any accepted text can be walked and queried in every way. */
 #include "json/json.h"
 
 #include <stdlib.h>

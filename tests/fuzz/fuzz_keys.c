@@ -1,4 +1,4 @@
-/* Names of functions as they enter keys: what is written fits, ends, and is the same the next time. */
+/* Names of functions in keys: the output fits, ends, and is the same in a second pass. */
 #include "feature/names.h"
 
 #include <stdlib.h>

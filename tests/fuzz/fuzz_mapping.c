@@ -1,4 +1,4 @@
-/* A mapping of Java names: read, and asked for frames that its first bytes name. */
+/* A mapping of Java names: read, and queried for frames that its first bytes name. */
 #include "object/object.h"
 #include "java/retrace.h"
 

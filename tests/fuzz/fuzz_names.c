@@ -1,4 +1,4 @@
-/* Mangled names: what is written fits and ends, whatever the name. */
+/* Mangled names: the output of any name fits and ends. */
 #include "demangle/swift/swift.h"
 #include "symbolizer/symbolizer.h"
 

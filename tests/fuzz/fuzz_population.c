@@ -1,4 +1,4 @@
-/* Sums of sketches as stored: what is read is written back to the same, and can be merged and asked. */
+/* Stored sums of sketches: a second write is equal, and sums can be merged and queried. */
 #include "model/population.h"
 
 #include <stdlib.h>

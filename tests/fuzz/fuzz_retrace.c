@@ -1,4 +1,4 @@
-/* A mapping as the sandboxed child hands it over: opened as a file, and asked for frames and numbers. */
+/* A mapping from the sandboxed child: opened as a file, and queried for frames and numbers. */
 #include "java/retrace.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * fuzz_rollout.c - any bytes as a rollout document: read or refused, and what is read is within bounds.
+ * fuzz_rollout.c - any bytes as a rollout document: read or refused; values that are read are within bounds.
  */
 #include "rollout/rollout.h"
 

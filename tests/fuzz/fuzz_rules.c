@@ -1,4 +1,4 @@
-/* Rule packs, of functions and of what a process may hold: what parses can be applied. */
+/* Rule packs, of functions and of memory: a pack that parses can be applied. */
 #include "feature/suspects.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
- * fuzz_store.c - files of the device store, as whatever happened to the disk left them: the frame that each begins
- * with, and the text of the loss ledger.
+ * fuzz_store.c - files of the device store after any damage of the disk: the frame at the beginning of each, and the
+ * text of the loss ledger.
  *
- * The input is a file. A ledger's text is its body, or all of it where it is no whole file.
+ * The input is a file. A ledger's text is the file's body, or the whole input if the file is not whole.
  */
 #include "store/inside.h"
 
@@ -17,7 +17,7 @@ static void expect(bool holds)
         abort();
 }
 
-/* Reading says of a file what writing it would have. */
+/* A frame that is read is equal to the frame that writing would make. */
 static void look_at_frame(struct frame *frame, const uint8_t *file, size_t size)
 {
     uint8_t head[MIRE_FRAME_BYTES];

@@ -1,10 +1,10 @@
 /*
- * fuzz_unwind.c - unwinding by call frame information that anyone might have written.
+ * fuzz_unwind.c - unwinding by arbitrary call frame information.
  *
  *     input   [ how | size of the CIE's part | CIE's part | FDE's part ]
  *
- * how & 1: the two parts are instructions, put behind sound headers; else they are whole entries, headers and all.
- * A module that holds them, and a stack of addresses in it, are made around; the walk must end, inside its bounds.
+ * how & 1: both parts are instructions, put after valid headers; otherwise they are whole entries with headers. A
+ * module with these entries and a stack of addresses in it are made around them. The walk must end, inside its bounds.
  */
 #include "unwind/cfi.h"
 #include "capture/unwind.h"

@@ -1,6 +1,6 @@
 /*
- * fuzz_upload.c - what a server, or whoever answers in its place, may say to the sender: Retry-After, Date, and the
- * body that is to name a report.
+ * fuzz_upload.c - responses of a server, or of a host in its place, to the sender: Retry-After, Date, and the body that
+ * must name a report.
  *
  * The input is two lines and a rest.
  */
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The next line, of at most 63 bytes as the header fields have; moves on behind it. */
+/* Read the next line, of at most 63 bytes like the header fields, and move past it. */
 static void line_of(char out[64], const uint8_t **data, size_t *size)
 {
     const uint8_t *end = memchr(*data, '\n', *size);
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     line_of(date, &data, &size);
     if (mire__upload_asked_ms(&wait_ms, retry_after, date, NOW_MS) && wait_ms > DAY_MS)
         abort();
-    char *text = malloc(size + 1); /* of its size, so that a read beyond it is found */
+    char *text = malloc(size + 1); /* exact size: a sanitizer finds a read beyond it */
     if (!text)
         return 0;
     memcpy(text, data, size);

@@ -1,8 +1,8 @@
 /*
- * replay.c - a fuzz target as an ordinary test: feed it every file under the given folders, and every file cut short.
+ * replay.c - runs a fuzz target as an ordinary test: with every file below the given folders, and with truncated files.
  *
- * A parser meets truncated input first of all, so each file up to CUT_BYTES is also fed without its last 1, 2, ...
- * bytes.
+ * Truncated input is a parser's most frequent error, so each file up to CUT_BYTES is also passed without its last 1, 2,
+ * ... bytes.
  */
 #include <ftw.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static size_t fed_count;
 
-/* Feed a heap copy of exactly `size` bytes, so that a sanitizer sees the first byte read beyond it. */
+/* Pass a heap copy of exactly `size` bytes, so that a sanitizer finds the first read beyond it. */
 static void feed(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);

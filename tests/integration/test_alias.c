@@ -1,4 +1,4 @@
-/* What follows of merges, splits and moves, and that undoing one leaves everything as it was. */
+/* Effects of merges, splits and moves; undoing one restores the state before it. */
 #include "base/log.h"
 #include "cluster/cluster.h"
 #include "rows/alias.h"
@@ -224,7 +224,7 @@ static int join_row(void *context, int32_t app_id, int64_t issue_id, int64_t int
     return pg_issue_join(context, app_id, issue_id, into);
 }
 
-/* An issue of Caller1 `blame` in that scene is opened, as a report would. */
+/* Open an issue of Caller1 `blame` in that scene, as a report would. */
 static int64_t open_scene(struct pg *pg, uint8_t blame, uint8_t scene)
 {
     struct pg_tx *tx = begin(pg, 1);
@@ -316,7 +316,7 @@ static void an_issue_keeps_only_so_many_trees(void **state)
     pg_close(pg);
 }
 
-/* A tree that a transaction wrote which was still running is not missed by who looked meanwhile. */
+/* A reader does not miss a tree of a transaction that was still running at its last look. */
 static void news_of_trees_miss_none(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /*
  * test_disk.c - mired on a data directory that is read-only, full, or another PostgreSQL's.
  *
- * The file systems are real ones, of memory, in a mount namespace of this program: they are gone with it. Where the
- * kernel does not let this user have one, those tests are skipped, and say so.
+ * The file systems are real ones in memory, in a mount namespace of this program, and vanish with it. If the kernel
+ * does not permit that, the tests are skipped with a message.
  */
 #include "support/httptest.h"
 #include "support/miredtest.h"
@@ -46,7 +46,7 @@ static void write_file(const char *path, const char *text)
         close(fd);
 }
 
-/* Root has a namespace by right; everybody else has one in which this user is still the same. */
+/* Root may make a namespace; other users get one in which their user is the same. */
 static bool unshare_mounts(void)
 {
     char map[64];
@@ -92,7 +92,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Does mired's log say this, now or within the patience? */
+/* Returns true if mired's log contains the words, now or within the patience. */
 static bool logged(const char *words)
 {
     char path[96], line[1024];
@@ -132,7 +132,7 @@ static void a_read_only_data_directory_is_named(void **state)
 
 /* --- another PostgreSQL's ---------------------------------------------------------------------------------------- */
 
-/* Make a cluster, then let it say that it was made by PostgreSQL 9. */
+/* Make a cluster, and mark it as made by PostgreSQL 9. */
 static void make_cluster_of_version_9(void)
 {
     char path[96];
@@ -169,7 +169,7 @@ static void a_cluster_of_another_version_than_postgres_bin_is_named(void **state
 
 /* --- full -------------------------------------------------------------------------------------------------------- */
 
-/* A report that does not compress: the smallest one and a field that nobody reads. */
+/* A report that does not compress: the smallest one and an unused field. */
 static int send_large(struct httptest *http)
 {
     static char body[LARGE + 8192];
@@ -193,7 +193,7 @@ static int send_large(struct httptest *http)
     return status;
 }
 
-/* Send until the answer is this, within the patience; any other must be one that lets the client try again. */
+/* Send until the response is `wanted`, within the patience; any other response must let the client try again. */
 static void send_until(struct httptest *http, int wanted)
 {
     int status = -1;
@@ -208,7 +208,7 @@ static void send_until(struct httptest *http, int wanted)
     assert_int_equal(status, wanted);
 }
 
-/* Take what space is left. */
+/* Use up the remaining space. */
 static void fill_disk(void)
 {
     static char block[1 << 20];
@@ -249,7 +249,7 @@ static void start_on_a_small_disk(struct httptest *http)
     fill_disk();
 }
 
-/* There is space again: all goes on by itself, and all that was accepted is there. */
+/* After there is space again, everything continues by itself, and all accepted reports are stored. */
 static void free_the_disk_and_end(struct httptest *http)
 {
     char filler[96];
@@ -278,7 +278,7 @@ static void tables_that_cannot_grow_put_clients_off(void **state)
     free_the_disk_and_end(&client);
 }
 
-/* PostgreSQL panics and cannot start again until there is space; mired starts it again and again. */
+/* PostgreSQL panics and cannot start before there is space; mired restarts it again and again. */
 static void a_log_that_cannot_grow_ends_postgresql_but_not_mired(void **state)
 {
     (void)state;

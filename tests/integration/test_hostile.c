@@ -1,5 +1,6 @@
 /*
- * test_hostile.c - mired against clients that are slow, greedy, broken or gone: raw sockets, what comes back and when.
+ * test_hostile.c - mired with clients that are slow, greedy, broken or gone: raw sockets, the responses and their
+ * times.
  */
 #include "support/httptest.h"
 #include "support/miredtest.h"
@@ -67,7 +68,7 @@ static void say(const char *text)
     assert_int_equal(send(http.fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* All that comes until the server closes or is silent for `silence_ms`; how long that took. */
+/* Read until the server closes or is silent for `silence_ms`. Returns the time that took. */
 static uint64_t listen_to(char *out, size_t room, int silence_ms)
 {
     struct timeval patience = {silence_ms / 1000, silence_ms % 1000 * 1000};
@@ -135,7 +136,7 @@ static void who_asks_before_sending_is_answered_first(void **state)
     assert_memory_equal(answer, "HTTP/1.1 202", 12);
 }
 
-/* The answer must not be lost because the client was still sending. */
+/* The response must not be lost because the client was still sending. */
 static void a_refused_client_that_keeps_sending_sees_why(void **state)
 {
     (void)state;
@@ -228,7 +229,7 @@ static void a_body_that_drips_is_cut_off(void **state)
     assert_true(clock_mono_ns() - begun < 8 * SECOND);
 }
 
-/* Announce a report of 4 MiB, wait for leave, and send `len` bytes of it. The status that came, 100 if none yet. */
+/* Announce a report of 4 MiB, wait for permission, and send `len` bytes. Returns the status; 100: none yet. */
 static int send_part(struct httptest *client, size_t len)
 {
     char head[512], answer[4096], *body = calloc(1, len + 1);
@@ -252,7 +253,7 @@ static int send_part(struct httptest *client, size_t len)
     return got > 12 ? atoi(answer + 9) : 100;
 }
 
-/* bodies_max_mb is 8 here. Bytes count when they have come, so clients that only announce take no room from others. */
+/* bodies_max_mb is 8 here. Bytes count when they arrive, so clients that only announce take no room from others. */
 static void bodies_count_as_they_come(void **state)
 {
     (void)state;
@@ -262,14 +263,14 @@ static void bodies_count_as_they_come(void **state)
         assert_int_equal(send_part(&announced[i], 0), 100);
     for (int tick = 0; tick < 5 && status != 503; tick++) { /* a busy machine may cut off the first for idling */
         for (int i = 0; i < 3; i++)
-            status = send_part(&full[i], (4u << 20) - 1); /* a little less than all: it stays open */
+            status = send_part(&full[i], (4u << 20) - 1); /* a little less than all, so that it stays open */
         for (int i = 0; i < 3; i++)
             httptest_close(&full[i]);
     }
     assert_int_equal(status, 503);
     for (int i = 0; i < 8; i++)
         httptest_close(&announced[i]);
-    for (int tick = 0; tick < 100; tick++) { /* those who left make room */
+    for (int tick = 0; tick < 100; tick++) { /* leaving clients make room */
         struct httptest client;
         status = send_part(&client, (4u << 20) - 1);
         httptest_close(&client);
@@ -280,7 +281,7 @@ static void bodies_count_as_they_come(void **state)
     assert_int_equal(status, 100);
 }
 
-/* More clients than connections: the rest is turned away, those who leave make room, and nothing breaks. */
+/* More clients than connections: the others are refused, leaving clients make room, and nothing breaks. */
 static void too_many_clients_are_turned_away(void **state)
 {
     (void)state;
@@ -309,7 +310,7 @@ static int64_t stored(void)
     return pg_int(rows, 0, 0);
 }
 
-/* Clients that hang up while their report is being stored: the reports stay, and no memory does. */
+/* Clients that hang up while their report is being stored: the reports stay, and no memory leaks. */
 static void a_client_that_left_does_no_harm(void **state)
 {
     (void)state;

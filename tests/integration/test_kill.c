@@ -1,6 +1,6 @@
 /*
- * test_kill.c - whatever is killed with SIGKILL while reports come in, each report that was answered 202 is in the
- * table, once.
+ * test_kill.c - SIGKILL of any process while reports arrive: each report that was answered 202 is in the table exactly
+ * once.
  */
 #include "support/httptest.h"
 #include "support/miredtest.h"
@@ -41,7 +41,7 @@ static int running; /* clients whose threads are to be joined */
 static _Atomic bool loading;
 static _Atomic int port; /* of mired as it is now */
 
-/* Send reports until told to stop; one that is not answered 202 is sent again under its id, as a device does. */
+/* Send reports until stopped; a report that is not answered 202 is sent again under its id, as a device does. */
 static void *send_reports(void *context)
 {
     struct client *client = context;
@@ -76,7 +76,7 @@ static void end_load(void)
         pthread_join(clients[--running].thread, NULL);
 }
 
-/* Each client gets a batch of reports accepted; the patience is for one after the other. */
+/* Wait until each client's batch of reports is accepted; the patience is for each of them. */
 static void await_batch(void)
 {
     for (int i = 0; i < CLIENTS; i++) {
@@ -101,8 +101,8 @@ static void begin_load(void)
 }
 
 /*
- * The database answers newcomers, and reports come in again. Backends of a killed postmaster go on for a moment, so
- * that reports come in does not say that there is a new one.
+ * Wait until the database accepts new connections and reports arrive again. Backends of a killed postmaster go on for a
+ * moment, so arriving reports do not prove that there is a new one.
  */
 static void await_recovery(void)
 {
@@ -141,13 +141,13 @@ static void end_load_and_count(void)
     pg_close(pg);
 }
 
-/* Every stored report was worked on, and every counter counts it once. The inbox is given time to run empty. */
+/* Every stored report was processed, and every counter counts it once. The inbox may take its time to become empty. */
 static void assert_counted_once(void)
 {
     struct pg *pg = miredtest_pg(&mired);
     int64_t waiting = -1, reports = -1, events = -2, by_version = -3, by_issue = -4;
     int64_t before = INT64_MAX;
-    for (int tick = 0; waiting && tick < PATIENCE_S * 10; tick++) { /* patience begins anew while it runs emptier */
+    for (int tick = 0; waiting && tick < PATIENCE_S * 10; tick++) { /* the patience restarts while the inbox shrinks */
         MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
         MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
         usleep(100000);
@@ -186,7 +186,7 @@ static int start(void **state)
     return rc;
 }
 
-/* After a failed test too: the next one begins with a mired that serves and no client. */
+/* Also after a failed test: the next one begins with a serving mired and without clients. */
 static int settle(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void a_killed_postmaster_loses_nothing(void **state)
     end_load_and_count();
 }
 
-/* Nobody new gets in, who is in goes on; once it goes on, so does all. */
+/* New connections wait, existing ones go on; afterwards everything goes on. */
 static void a_stopped_postmaster_loses_nothing(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Memory reports through a real PostgreSQL: baselines become medians and nothing else, the others issues whose suspects
- * are found against those medians, and each counts once whatever happens on the way.
+ * Memory reports through a real PostgreSQL: baselines become medians only; the others become issues whose suspects are
+ * found against those medians, and each counts once in spite of crashes on the way.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -40,7 +40,7 @@ static const char form[] =
     "\"live_bytes\":[%" PRIu64 ",1048576]},"
     "\"stacks\":{\"category\":[0],\"node\":[2],\"count\":[7],\"bytes\":[%" PRIu64 "]}}}";
 
-/* Put what a process of a version and class held into the inbox. */
+/* Put a memory report of a version and class into the inbox. */
 static struct uuid put(struct pg *pg, const char *trigger, const char *version, const char *class_name, uint64_t bytes)
 {
     static int64_t last;
@@ -63,7 +63,7 @@ static struct pg *database(void)
     return pg;
 }
 
-/* Work on everything that waits. */
+/* Process everything in the inbox. */
 static void work_all(struct pg *pg, int threads)
 {
     struct work *work;
@@ -78,7 +78,7 @@ static void work_all(struct pg *pg, int threads)
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
 }
 
-/* What was found of one report. */
+/* The stored result of one report. */
 static struct memory found(struct pg *pg, struct arena *arena, const struct uuid *id)
 {
     struct pg_tx *tx = NULL;

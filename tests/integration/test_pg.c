@@ -124,7 +124,7 @@ static void a_failed_batch_leaves_nothing(void **state)
     assert_int_equal(pg_batch_add(tx, sql, (struct pg_param[]){PG_INT4(910), PG_TEXT("fine")}, 2), 0);
     assert_int_equal(pg_batch_add(tx, sql, (struct pg_param[]){PG_INT4(911), PG_TEXT("NOT")}, 2), 0);
     assert_int_equal(pg_batch_end(tx, NULL, 0), MIRE_FAULT_SQL);
-    /* and the connection is good again */
+    /* the connection is usable again */
     int64_t counts[2] = {0};
     assert_int_equal(pg_batch_begin(tx), 0);
     assert_int_equal(pg_batch_add(tx, sql, (struct pg_param[]){PG_INT4(912), PG_TEXT("fine-2")}, 2), 0);

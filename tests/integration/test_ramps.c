@@ -1,4 +1,4 @@
-/* Ramps on a real PostgreSQL: what the server does by itself as time goes by and sessions come in. */
+/* Ramps on a real PostgreSQL: the server's own actions as time passes and sessions arrive. */
 #include "daemon/ramps.h"
 
 #include "api/rollout/rollout_share.h"
@@ -68,7 +68,7 @@ static void run_sql(struct scene *scene, const char *sql)
     assert_int_equal(pg_commit(&tx), 0);
 }
 
-/* Sessions of a channel with these plugins, and how many of them ended in a crash: on this day and the next, as a scene
+/* Add sessions of a channel with these plugins, some of them ended by a crash: on this day and the next, since a scene
  * lasts some hours. */
 static void sessions(struct scene *scene, const char *channel, int plugins, int count, int crashes)
 {

@@ -1,6 +1,6 @@
 /*
- * Stored reports whose debug file comes late, through a real PostgreSQL. The program whose reports they are is this
- * one: its own file is what arrives.
+ * Stored reports whose debug file arrives late, through a real PostgreSQL. The reports' program is this test, and its
+ * own executable is the debug file.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -57,7 +57,7 @@ static void run(struct pg *pg, const char *sql)
     assert_int_equal(pg_commit(&tx), 0);
 }
 
-/* --- one test's world --- */
+/* --- the state of one test --- */
 
 struct world {
     struct pg *pg;
@@ -98,7 +98,7 @@ static void world_free(struct world *world)
     free(world);
 }
 
-/* Wait until a query says 0. */
+/* Wait until a query returns 0. */
 static void await_zero(struct world *world, const char *sql)
 {
     for (int i = 0; pgtest_number(world->pg, sql) > 0; i++) {
@@ -112,14 +112,14 @@ static void await_inbox(struct world *world)
     await_zero(world, "SELECT count(*) FROM inbox");
 }
 
-/* Wait until all that came has been derived anew and every job has ended. */
+/* Wait until all arrivals have been derived again and every job has ended. */
 static void await_jobs(struct world *world)
 {
     await_zero(world, "SELECT (SELECT count(*) FROM symbol_arrival) + (SELECT count(*) FROM rekey_queue)"
                       " + (SELECT count(*) FROM rekey_job WHERE state IN ('queueing', 'running'))");
 }
 
-/* What is counted of issues is what the hangs say: every sum over issue_hour, against hang. */
+/* The counters of issues match the events: every sum over issue_hour is compared with the events. */
 static void assert_counters_hold(struct world *world)
 {
     assert_int_equal(
@@ -209,7 +209,7 @@ static void counters_of_reports_that_are_gone_follow(void **state)
     put_report(world->pg, 1, 4000);
     start(world);
     await_inbox(world);
-    /* Both issues had a report more, which was dropped since: by retention, which leaves counters. */
+    /* Each issue had one more report, which retention dropped since; its counters stay. */
     run(world->pg,
         "INSERT INTO issue_hour (slot, hour, app_id, issue_id, version_id, reports, events, waited_ms, longest_ms,"
         " last_at) SELECT 5, '2026-01-01', 1, issue_id, 1, 1, 1, 9000, 9000, '2026-01-01' FROM issue");
@@ -235,7 +235,7 @@ static void a_report_that_nothing_was_lacking_for_is_left_alone(void **state)
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM rekey_job"), 0);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed"), 1);
-    put_report(world->pg, 1, 3000); /* what is new uses the file at once */
+    put_report(world->pg, 1, 3000); /* a new report uses the file at once */
     await_inbox(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE " IS_NAMED), 1);
     world_free(world);
@@ -288,7 +288,7 @@ static void a_preview_counts_and_changes_nothing(void **state)
     world_free(world);
 }
 
-/* Queue what a job wants; the job's state, and how many reports it has. */
+/* Queue a job; get its state, and the number of its reports. */
 static int64_t queue(struct pg *pg, char state[16], int64_t number)
 {
     struct pg_tx *tx = NULL;
@@ -318,7 +318,7 @@ static void a_report_in_hand_when_rules_change_is_not_missed(void **state)
     start(world);
     await_inbox(world);
     stop(world);
-    /* A worker that has read the rules before, and stores what it made by them after they have changed. */
+    /* A worker that read the rules before, and stores its results after they have changed. */
     assert_int_equal(pg_begin(&in_hand, world->pg, MIRE_PG_WRITE), 0);
     assert_int_equal(pg_query(NULL, in_hand,
                               "INSERT INTO event SELECT (jsonb_populate_record(h, jsonb_build_object('report_id',"
@@ -359,7 +359,7 @@ static void a_report_that_cannot_be_read_any_more_stays(void **state)
     world_free(world);
 }
 
-/* Processes that derive reports anew, killed again and again, while new ones arrive. */
+/* Processes that derive reports again are killed again and again, while new reports arrive. */
 static void killed_anywhere_every_report_moves_once(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * test_roles.c - `mired http` beside `mired work` on a database of their own, and what a client sees while it is away.
+ * test_roles.c - `mired http` beside `mired work` on one database, and a client's view while the database is away.
  */
 #include "support/httptest.h"
 #include "support/miredtest.h"

@@ -78,7 +78,7 @@ static void await_health(struct httptest *http)
     assert_int_equal(http->status, 200);
 }
 
-/* SIGTERM ends it within seconds and well. */
+/* SIGTERM ends it within seconds, with status 0. */
 static void assert_ends(void)
 {
     uint64_t begun = clock_mono_ns();
@@ -118,7 +118,7 @@ static void an_external_database_may_come_later(void **state)
     assert_ends();
 }
 
-/* Uses the PostgreSQL that the test before has started. */
+/* Uses the PostgreSQL server of the test before. */
 static void migrations_wait_for_their_turn(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void a_stop_while_the_database_is_away_is_prompt(void **state)
     assert_ends();
 }
 
-/* Does the command line of this process name the test's directory? */
+/* Returns true if the command line of this process names the test's directory. */
 static bool is_ours(const char *pid)
 {
     char path[288], line[4096];
@@ -188,7 +188,7 @@ static int processes(void)
     return count;
 }
 
-/* Wherever in its first start it is stopped, nothing is left running, and the next start makes it good. */
+/* If it is stopped anywhere in its first start, no process is left, and the next start succeeds. */
 static void a_stop_during_the_first_start_leaves_no_process(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The device store on disks that really fail, and with several processes at once. What mounts a disk needs root. */
+/* The device store on disks that really fail, and with several processes at once. Mounting a disk needs root. */
 #include "store/runs.h"
 #include "store/sending.h"
 #include "store/store.h"
@@ -61,7 +61,7 @@ static struct store *open_store(const char *dir, const struct store_caps *caps)
     return store;
 }
 
-/* A disk of its own below the scratch directory; skips the test without root. */
+/* Mount a disk below the scratch directory; skips the test without root. */
 static void mount_disk(char path[256], const char *scratch, const char *options)
 {
     snprintf(path, 256, "%s/disk", scratch);
@@ -210,7 +210,7 @@ static void a_disk_that_becomes_read_only_is_read(void **state)
     mire__store_close(store);
 }
 
-/* In a child that is not root, for whom modes hold. Returns its exit status. */
+/* In a child that is not root, since modes do not apply to root. Returns its exit status. */
 static int as_nobody(const char *dir, int (*what)(const char *dir))
 {
     pid_t child = fork();
@@ -275,7 +275,7 @@ static void a_limit_on_files_raises_no_signal(void **state)
     assert_int_equal(as_nobody(*state, limit_files), 0);
 }
 
-/* Each seals, sends, loses and counts in one store, whose caps evict all the while. */
+/* Each process seals, sends and loses reports in one store, whose caps evict all the while. */
 enum { PROCESSES = 4, EACH = 60 };
 
 static int compete(const char *dir, unsigned who)
@@ -312,7 +312,7 @@ static int compete(const char *dir, unsigned who)
     return 0;
 }
 
-/* What the reports tell that are there: dropped, each gives it back. */
+/* Drop all reports: each returns the losses in it. */
 static void drop_all(struct store *store)
 {
     static struct store_item items[MIRE_STORE_LIST_MAX];

@@ -41,7 +41,7 @@ static unsigned char *self(size_t *len_out)
     return bytes;
 }
 
-/* Status of the upload. */
+/* Returns the status of the upload. */
 static int put(struct pg *pg, const char *key, const unsigned char *body, size_t len, struct reply *reply)
 {
     char authorization[80];
@@ -155,7 +155,7 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     pg_close(pg);
 }
 
-/* How many converted files the cache holds, and how many bytes; no other file of a module is there. */
+/* Returns the number of converted files in the cache, and their bytes; no other file of a module is there. */
 static int cached(uint64_t *bytes_out, const char *cache)
 {
     int count = 0;
@@ -173,7 +173,7 @@ static int cached(uint64_t *bytes_out, const char *cache)
     return count;
 }
 
-/* Four modules of one size, told apart by their build ids, and room for an upload and two of them converted. */
+/* Four modules of one size with different build ids, and room for an upload and two converted files. */
 static void converted_files_stay_below_the_caches_limit(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void converted_files_stay_below_the_caches_limit(void **state)
         assert_int_equal(status_of(pg, symbols_key, file, len), 201);
         send_report(pg, &facts);
         work_through(pg, &options);
-        assert_int_equal(cached(&bytes, cache), i < 3 ? i + 1 : 3); /* two, and the one that came */
+        assert_int_equal(cached(&bytes, cache), i < 3 ? i + 1 : 3); /* two, and the new one */
         if (!options.cache_max_bytes)
             options.cache_max_bytes = len + 2 * bytes + bytes / 2;
         assert_true(bytes <= options.cache_max_bytes);

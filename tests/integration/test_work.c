@@ -1,5 +1,5 @@
 /*
- * Reports through a real PostgreSQL: what is stored of them, and that each counts once whatever happens on the way.
+ * Reports through a real PostgreSQL: their stored rows. Each counts once in spite of crashes on the way.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -37,7 +37,7 @@ static char *vector(size_t *len_out)
     return bytes;
 }
 
-/* Put a report into the inbox; `spoil` makes it one that cannot be read. Returns its id. */
+/* Put a report into the inbox; with `spoil` it is unreadable. Returns its id. */
 static struct uuid put(struct pg *pg, bool spoil)
 {
     size_t len;
@@ -179,7 +179,7 @@ static void a_report_that_keeps_failing_is_given_up_after_its_attempts(void **st
                       "UPDATE inbox SET not_before = now() - interval '1 s'");
     work_stop(work);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue"), 0); /* undone with the rest */
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue"), 0); /* rolled back with the rest */
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter WHERE reason LIKE '%nothing_fits%'"), 1);
     pg_close(pg);
 }
@@ -225,7 +225,7 @@ static pid_t worker_process(const struct work_options *base)
         pause();
 }
 
-/* A directory with only files in it. */
+/* Remove a directory that contains only files. */
 static void remove_dir(const char *path)
 {
     char file[512];
@@ -258,7 +258,7 @@ static void killed_anywhere_each_report_counts_once(void **state)
     }
     struct work *work = start(pg, NULL);
     drain(pg);
-    pgtest_until_none(pg, "SELECT count(*) FROM inbox", /* a row whose backend is not gone yet waits some seconds */
+    pgtest_until_none(pg, "SELECT count(*) FROM inbox", /* a row whose backend still exists waits some seconds */
                       "UPDATE inbox SET not_before = now()");
     work_stop(work);
     remove_dir(dir);
@@ -275,14 +275,14 @@ static bool is_poison(const struct item *item)
     return !strcmp(item->report.app.version, "poison");
 }
 
-/* As the kernel ends a process that stores where nothing is; sanitizers would stop the store itself. */
+/* As the kernel ends a process after an invalid store; a sanitizer would stop the store itself. */
 static void die(void)
 {
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
 }
 
-/* Dies by what a broken library does. */
+/* Dies as by a broken library. */
 static int die_of_report(struct item *item)
 {
     if (is_poison(item))
@@ -297,7 +297,7 @@ static int die_of_debug_file(struct item *item)
     return MIRE_STAGE_DONE;
 }
 
-/* Put a report into the inbox that the poisoned stage dies of. */
+/* Put a report into the inbox that kills the poisoned stage. */
 static void put_poison(struct pg *pg)
 {
     size_t len;
@@ -313,7 +313,7 @@ static void put_poison(struct pg *pg)
     free(body);
 }
 
-/* Work in one process after another until the poisoned report is done or given up; returns how many died of it. */
+/* Work in one process after another until the poisoned report is done or given up. Returns the number of deaths. */
 static int work_through(struct pg *pg, const struct work_options *given, int (*poison)(struct item *item))
 {
     struct work_options options = *given;

@@ -20,7 +20,7 @@
 
 #define NOW_MS 1763685200000ull
 
-/* ---- what is damaged, by looking at the files before anybody else does ---- */
+/* ---- damage, found in the files before the second start ---- */
 
 struct bytes {
     uint8_t *at;
@@ -69,7 +69,7 @@ static bool is_framed(const char *name)
     return mire__store_ends_with(name, ".report");
 }
 
-/* Is it a report that the ledger says is being dropped? Then it is counted as that, in whatever state it is. */
+/* Returns true for a report that the ledger lists as being dropped. It counts as dropped in any state. */
 static bool is_going(const char *dir, const char *name)
 {
     char path[PATH_MAX];
@@ -88,7 +88,7 @@ static bool is_going(const char *dir, const char *name)
     return going;
 }
 
-/* Damaged files in a directory of the store. */
+/* Count the damaged files in a directory of the store. */
 static uint64_t count_damaged(const char *dir, const char *sub)
 {
     char path[PATH_MAX], file[PATH_MAX + 256];
@@ -116,7 +116,7 @@ struct state {
     struct store *store;
     const struct truth *truth;
     bool present[TRUTH_REPORTS];
-    uint64_t counts[MIRE_DROP_REASONS]; /* in the ledger, in reports, and with the server */
+    uint64_t counts[MIRE_DROP_REASONS]; /* in the ledger, in reports, and at the server */
 };
 
 static void add(uint64_t to[MIRE_DROP_REASONS], const uint64_t what[MIRE_DROP_REASONS])
@@ -134,7 +134,7 @@ static size_t find(const struct truth *truth, const char *id)
     return i;
 }
 
-/* One that is there, and was taken for whole. */
+/* Check a report that was read as whole. */
 static void look_at_report(struct state *state, const char *id, const void *body, size_t size)
 {
     size_t at = find(state->truth, id);
@@ -144,7 +144,7 @@ static void look_at_report(struct state *state, const char *id, const void *body
 
     if (mire__store_report_path(path, state->store, id))
         mire__store_report_told(told, path);
-    if (at == state->truth->report_count) { /* of the second start */
+    if (at == state->truth->report_count) { /* made by the second start */
         add(state->counts, told);
         return;
     }
@@ -154,7 +154,7 @@ static void look_at_report(struct state *state, const char *id, const void *body
         state->found->taken++;
     if (report->sent == ACKNOWLEDGED)
         state->found->sent_again++;
-    if (report->sent == NOT_YET) /* else it counts as the server has it, once */
+    if (report->sent == NOT_YET) /* otherwise it counts once, as at the server */
         add(state->counts, told);
 }
 
@@ -205,7 +205,7 @@ static void recover(struct store *store)
     mire__report_recover(store, &finder);
 }
 
-/* end: of their names; "": all. */
+/* end: suffix of the names; "": all files */
 static uint64_t count_files(const char *dir, const char *sub, const char *end)
 {
     char path[PATH_MAX];
@@ -239,7 +239,7 @@ static void judge_reports(struct state *state)
     found->lost += missing - evicted;
 }
 
-/* tables: memory tables, which are refused too if they were never finished. */
+/* tables: memory tables, which are also refused if they were never finished */
 static void judge_counts(struct state *state, uint64_t damaged, uint64_t tables)
 {
     const struct truth *truth = state->truth;

@@ -72,7 +72,7 @@ static void drop(struct disk *disk, const char *path)
         disk->names[i] = disk->names[--disk->count];
 }
 
-/* The names an entry changes; false: it changes none. */
+/* Returns true for an entry that changes names. */
 static bool is_naming(const struct op *op)
 {
     return op->kind == OP_MADE || op->kind == OP_DIR || op->kind == OP_RENAMED || op->kind == OP_LINKED ||
@@ -109,7 +109,8 @@ static bool is_dir_of(const char *dir, const char *path)
     return strlen(dir) == length && strncmp(dir, path, length) == 0;
 }
 
-/* Was the directory synced that this changed, before the end? (None of the scenario's renames leaves its directory.) */
+/* Returns true if the directory changed by `changed` was synced before the end. No rename of the scenario leaves its
+ * directory. */
 static bool is_synced(const struct op *changed, size_t next, size_t end)
 {
     for (size_t at = next; at < end; at += disk_op(at)->size)
@@ -173,7 +174,7 @@ static void write_one(struct content *content, const struct op *op, enum disk_da
     put(content, (size_t)op->at + half, NULL, op->bytes_size - half);
 }
 
-/* What the file holds: all that was synced, of the rest what `how` says. */
+/* Fill the file with all synced data, and with the rest as `how` says. */
 static void fill(struct content *content, uint32_t inode, size_t end, enum disk_data how)
 {
     size_t synced = 0;
@@ -206,7 +207,7 @@ void disk_make(const char *dir, size_t end, enum disk_names names, enum disk_dat
 
     disk.count = 0;
     choose_names(&disk, end, names, random);
-    qsort(disk.names, disk.count, sizeof(disk.names[0]), by_path); /* directories before what is in them */
+    qsort(disk.names, disk.count, sizeof(disk.names[0]), by_path); /* directories before their contents */
     for (size_t i = 0; i < disk.count; i++) {
         enum disk_data how = data == DATA_ANY ? (enum disk_data)test_roll(random, DATA_ANY) : data;
         FILE *file;
@@ -218,7 +219,7 @@ void disk_make(const char *dir, size_t end, enum disk_names names, enum disk_dat
         }
         file = fopen(path, "wb");
         if (!file)
-            continue; /* its directory is not there */
+            continue; /* its directory does not exist */
         fill(&content, disk.names[i].inode, end, how);
         if (content.size > 0 && fwrite(content.bytes, 1, content.size, file) != content.size)
             abort();

@@ -1,39 +1,39 @@
 /*
- * disk.h - a directory as a disk may hold it when the power goes after a given entry of what was written down.
+ * disk.h - builds a directory as a disk may contain it when the power fails after a given entry of the log.
  *
- * What was synced is there. What was not is there or is not: names by one choice, what files hold by another.
+ * Synced data is present. Unsynced data is present or not: one choice for names, another for contents.
  */
 #ifndef MIRE_REPLAY_DISK_H
 #define MIRE_REPLAY_DISK_H
 
 #include "replay/shim.h"
 
-/* Made, renamed, removed since their directory was synced. */
+/* Names made, renamed or removed after the last sync of their directory. */
 enum disk_names {
-    NAMES_LOST,  /* none of it reached the disk */
-    NAMES_THERE, /* all of it */
-    NAMES_UP_TO, /* up to some point, as a journal has it */
-    NAMES_SOME   /* any of it, by chance */
+    NAMES_LOST,  /* none reached the disk */
+    NAMES_THERE, /* all reached the disk */
+    NAMES_UP_TO, /* all up to some point, as with a journal */
+    NAMES_SOME   /* a random subset */
 };
 
-/* Written since the file was synced. */
+/* Contents written after the last sync of the file. */
 enum disk_data {
-    DATA_LOST, /* the file is as it was: empty, if it is new */
+    DATA_LOST, /* unchanged file; a new one is empty */
     DATA_THERE,
-    DATA_ZEROS, /* as long as it should be, of zeros */
-    DATA_HALF,  /* the first half of what was written, then zeros */
-    DATA_ANY    /* any of these, each file by chance */
+    DATA_ZEROS, /* full length, all zeros */
+    DATA_HALF,  /* the first half of the data, then zeros */
+    DATA_ANY    /* a random choice for each file */
 };
 
 /*
- * Put it together below `dir`, which is empty.
+ * Build the directory in `dir`, which is empty.
  *
  *   end     bytes of the log that count
  *   random  state of test_roll
  */
 void disk_make(const char *dir, size_t end, enum disk_names names, enum disk_data data, uint64_t *random);
 
-/* The entry at `at`; at = entry->size + at leads to the next. */
+/* The entry at offset `at`; the next one is at `at` + entry->size. */
 const struct op *disk_op(size_t at);
 const uint8_t *disk_bytes(const struct op *op);
 

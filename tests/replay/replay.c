@@ -1,13 +1,12 @@
 /*
- * replay.c - crash points: an app's life (scenario.c) ended at every instant at which the disk changes, and started
- * again.
+ * replay.c - crash points: ends an app's life (scenario.c) after every change of the disk, and starts the app again.
  *
  *     replay          every point, every policy: some minutes
  *     replay --quick  a sample of them, seconds
  *
- * Killed: the process kills itself after each system call that changes the disk, in the middle of each write, and after
- * each store into a mapped file. Power: the calls are written down once for each policy; then the directory is put
- * together as a disk may hold it after each of them, at its worst and by chance.
+ * Kill: the process kills itself after each system call that changes the disk, in the middle of each write, and after
+ * each store into a mapped file. Power failure: the calls are logged once for each policy; then the directory is built
+ * as a disk may contain it after each call, in the worst cases and at random.
  *
  * Prints a table. Exit status 1: a promise of mire/store.h is broken.
  */
@@ -39,7 +38,7 @@ static char place[64];
 
 static void new_place(void)
 {
-    /* In memory, where there is such a place: nothing here waits for a disk. */
+    /* In memory if possible, since nothing here needs to wait for a disk. */
     snprintf(place, sizeof(place), "%s/mire-replay-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(place)) {
         perror(place);
@@ -72,7 +71,7 @@ static void check(const struct truth *truth)
     }
 }
 
-/* The app's life. False: it went on to its end. */
+/* Run the app's life. Returns false if it ran to its end. */
 static bool live(enum mire_store_sync sync, bool recording, uint64_t kill_at)
 {
     pid_t child;
@@ -98,7 +97,7 @@ static bool live(enum mire_store_sync sync, bool recording, uint64_t kill_at)
     exit(2);
 }
 
-/* For what is not seen at once: which state broke a promise. */
+/* Print the state that broke a promise. */
 static void complain(const char *what, uint64_t before, uint64_t after, const char *where)
 {
     static unsigned said;
@@ -164,7 +163,7 @@ static bool print_row(const char *how, uint64_t points, bool power, enum mire_st
     return kept;
 }
 
-/* Kill it after every `stride`th point. */
+/* Kill the app after every `stride`th point. */
 static bool replay_kills(enum mire_store_sync sync, uint64_t stride, uint64_t *stores_out)
 {
     uint64_t points = 0;
@@ -177,7 +176,7 @@ static bool replay_kills(enum mire_store_sync sync, uint64_t stride, uint64_t *s
         bool killed;
 
         new_place();
-        killed = live(sync, false, k == 1 ? 0 : k); /* at first to its end, to count the points */
+        killed = live(sync, false, k == 1 ? 0 : k); /* the first run goes to the end, to count the points */
         if (k == 1) {
             points = shim->points;
             *stores_out = shim->stores;
@@ -199,7 +198,7 @@ static bool replay_kills(enum mire_store_sync sync, uint64_t stride, uint64_t *s
     return print_row("killed", points, false, sync);
 }
 
-/* One disk. */
+/* Check one disk. */
 static void replay_disk(enum mire_store_sync sync, size_t end, const struct truth *truth, enum disk_names names,
                         enum disk_data data, uint64_t *random)
 {

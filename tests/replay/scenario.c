@@ -1,6 +1,6 @@
 /*
- * scenario.c - an app's life, by the SDK's own parts and in one thread: start, losses, hangs sealed, captures that the
- * caps evict, an upload, a rollout document twice, a session's record, and a hang that is not over at the end.
+ * scenario.c - an app's life in one thread, by the SDK's own parts: start, losses, sealed hangs, captures that the caps
+ * evict, an upload, a rollout document twice, a session record, and a hang that is open at the end.
  */
 #include "exit/evidence.h"
 #include "exit/run.h"
@@ -64,7 +64,7 @@ static void acknowledge(struct life *life, struct truth_report *report, enum mir
     tell(life);
 }
 
-/* With the losses so far, as reports have. */
+/* Put a report with the losses so far. */
 static void put(struct life *life, enum store_value value)
 {
     char id[MIRE_STORE_ID_LENGTH + 1], body[TRUTH_BODY_MAX];
@@ -89,7 +89,7 @@ static void lose(struct life *life)
     tell(life);
 }
 
-/* As the courier does: read, sent, answered, forgotten. */
+/* As the courier does: read, send, receive the response, forget. */
 static void upload_oldest(struct life *life)
 {
     char path[MIRE_STORE_PATH_MAX];
@@ -146,7 +146,7 @@ static struct event open_hang(struct life *life)
     return hang;
 }
 
-/* As the check thread does: opened, sampled, ended, sealed, cleared. */
+/* As the check thread does: open, sample, end, seal, clear. */
 static void hang(struct life *life)
 {
     struct blackbox *box = life->box.memory;
@@ -232,7 +232,7 @@ void scenario_run(struct truth *truth, const char *dir, enum mire_store_sync syn
     set_rollout(&life);
     lose(&life);
     lose(&life);
-    hang(&life); /* tells them */
+    hang(&life); /* reports them */
     put(&life, MIRE_VALUE_CAPTURE);
     lose(&life);
     put(&life, MIRE_VALUE_DEATH);

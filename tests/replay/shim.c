@@ -19,7 +19,7 @@
 #define FILES_MAX  512
 #define FDS_MAX    256
 #define PAGE       4096u
-#define SHADOW_MAX (2u << 20) /* larger mapped files (the memory tables) have no points; make oracle is theirs */
+#define SHADOW_MAX (2u << 20) /* larger mapped files (memory tables) have no points; `make oracle` covers them */
 
 struct shim *shim;
 
@@ -33,7 +33,7 @@ static uint32_t inodes;
 static uint32_t inode_of_fd[FDS_MAX];
 
 static struct {
-    uint8_t *memory, *shadow; /* shadow: what was written down last */
+    uint8_t *memory, *shadow; /* shadow: last logged contents */
     size_t size;
     uint32_t inode;
 } mapped[8];
@@ -53,7 +53,7 @@ static bool is_on(void)
     return shim && shim->on;
 }
 
-/* ---- what is written down ---- */
+/* ---- the log ---- */
 
 static void note(enum op_kind kind, const char *path, const char *path_to, uint32_t inode, uint64_t at,
                  const void *bytes, size_t size)
@@ -79,7 +79,7 @@ static void note(enum op_kind kind, const char *path, const char *path_to, uint3
     shim->log_size += op.size;
 }
 
-/* Pages of mapped files that were stored to since. */
+/* Log the pages of mapped files that were stored to. */
 static void note_mapped(void)
 {
     for (size_t i = 0; shim->recording && i < mapped_count; i++)
@@ -111,7 +111,7 @@ static void point(void)
 
 /* ---- names ---- */
 
-/* The path below root; NULL: it is none. */
+/* The path below root; NULL: outside. */
 static const char *below(const char *path)
 {
     size_t length = strlen(root);
@@ -305,7 +305,7 @@ int __wrap_close(int fd)
     return __real_close(fd);
 }
 
-/* In two halves, with a point between. */
+/* In two halves, with a point in between. */
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t count, off_t at)
 {
     size_t half = is_on() && inode_of(fd) && count > 1 ? count / 2 : count;
@@ -426,7 +426,7 @@ int __wrap_posix_fallocate(int fd, off_t at, off_t size)
     return result;
 }
 
-/* Before it and after it; the disk itself is not waited for. */
+/* A point before and after; the real disk is not synced. */
 static int sync_of(int fd)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /*
- * truth.h - what the scenario was told: the promises that are held against the store afterwards.
+ * truth.h - the promises made to the scenario, which are checked against the store afterwards.
  */
 #ifndef MIRE_REPLAY_TRUTH_H
 #define MIRE_REPLAY_TRUTH_H
@@ -13,27 +13,27 @@ enum told_state { NOT_YET, TRIED, ACKNOWLEDGED };
 
 struct truth_report {
     char id[MIRE_STORE_ID_LENGTH + 1];
-    bool made_up; /* its body is truth_body's */
+    bool made_up; /* its body is from truth_body */
     enum told_state sealed;
     enum told_state sent;             /* TRIED: the server has it, the store may not know */
-    uint64_t told[MIRE_DROP_REASONS]; /* what the server read in it */
+    uint64_t told[MIRE_DROP_REASONS]; /* losses that the server read in it */
 };
 
 struct truth {
-    char install[33]; /* told by what was sealed; "" until then, where nobody waited for the disk */
+    char install[33]; /* from the first sealed report; "" before, since nothing waited for the disk */
     uint32_t report_count;
     struct truth_report reports[TRUTH_REPORTS];
     uint64_t lost_acknowledged, lost_tried;       /* counted as refused */
     uint32_t rollout_acknowledged, rollout_tried; /* version; 0: none yet */
 };
 
-/* The body of a made-up report; returns its size. */
+/* Make the body of a made-up report. Returns its size. */
 #define TRUTH_BODY_MAX 4096
 size_t truth_body(char out[TRUTH_BODY_MAX], const char *id);
 
 /*
- * The app's life up to its end, which is a kill. `truth` is kept up to date, and each change of it noted.
- *   dir  of the store
+ * Run the app's life up to its end, which is a kill. `truth` is kept up to date, and each change is logged.
+ *   dir  directory of the store
  */
 void scenario_run(struct truth *truth, const char *dir, enum mire_store_sync sync);
 

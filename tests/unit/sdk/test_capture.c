@@ -70,7 +70,7 @@ static void spin_ms(uint64_t ms)
 
 static void turn_and_settle(void)
 {
-    mire__hook_poll(NULL, 0, 250); /* the check thread says what it saw while this thread is idle */
+    mire__hook_poll(NULL, 0, 250); /* the check thread reports its findings while this thread is idle */
 }
 
 static bool scene_a_long_turn_is_a_hang(void)

@@ -424,7 +424,7 @@ static void free_much_and_exit(void)
         blocks[i] = malloc(40);
     for (size_t i = 0; i < MIRE_COUNT(blocks); i++)
         free(blocks[i]);
-    atexit(note_small_blocks); /* runs before what was registered before it */
+    atexit(note_small_blocks); /* runs before handlers registered earlier */
     exit(0);
 }
 
@@ -579,7 +579,7 @@ static void a_stop_that_waits_for_our_own_thread_is_no_hang(void **state)
 
     assert_int_equal(in_child(*state, hang_and_be_killed), SIGKILL);
     options = options_for(*state);
-    mire_options_set_log(options, write_slowly, &slow); /* of what was recovered */
+    mire_options_set_log(options, write_slowly, &slow); /* messages about recovered reports */
     assert_int_equal(mire_start(options), MIRE_OK);
     mire_options_free(options);
     for (int ms = 0; ms < PATIENCE_MS && !slow.begun; ms += 10)

@@ -152,7 +152,7 @@ static void run_child(void)
     if (mire__heap_open(&heap, memory, &options) != MIRE_OK ||
         pthread_create(&reclaimer, NULL, keep_tables, &heap) != 0)
         _exit(1);
-    atomic_fetch_add(&heap.header->claimed_bytes, BUDGET / 4); /* so that the reclaimer gives back what it can */
+    atomic_fetch_add(&heap.header->claimed_bytes, BUDGET / 4); /* so that the reclaimer frees everything it can */
     slot = mire__slot_as_take(&heap, 1);
     for (uint64_t number = 0;; number++) {
         struct call call = call_of(shared->seed, number);

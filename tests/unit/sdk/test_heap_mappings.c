@@ -57,7 +57,7 @@ static bool mark_pages(void *context, const struct heap_live *live)
     for (uint64_t at = live->address; at < live->address + live->size; at += PAGE) {
         uint32_t i = (uint32_t)((at - BASE) / PAGE);
 
-        if (pages->kind[i] != 0) /* told twice */
+        if (pages->kind[i] != 0) /* reported twice */
             return false;
         pages->kind[i] = live->category - MIRE_CATEGORY_KINDS + 1;
         pages->node[i] = live->node + 1;

@@ -205,7 +205,7 @@ static void the_mode_is_switched_while_it_runs(void **state)
     e = estimate(heaps, mixed_size);
     assert_int_equal(e.certain, 10);
     assert_int_equal(e.seen, 11);
-    assert_int_equal(mire__heap_set_mode(&heaps->heap, MIRE_HEAP_SAMPLED, 8192), MIRE_OK); /* what is there stays */
+    assert_int_equal(mire__heap_set_mode(&heaps->heap, MIRE_HEAP_SAMPLED, 8192), MIRE_OK); /* present blocks stay */
     assert_true(estimate(heaps, mixed_size).count == e.count);
     for (uint64_t i = 0; i < 40; i++)
         mire__heap_set_mode(&heaps->heap, MIRE_HEAP_SAMPLED, 1000 + i);
@@ -258,7 +258,7 @@ struct worker {
     uint64_t random;
     uint32_t index, steps;
     uint8_t live[EACH];
-    struct worker *neighbour;    /* frees what is handed over */
+    struct worker *neighbour;    /* frees the blocks handed over */
     _Atomic uint64_t handed[64]; /* by this worker, to the neighbour; 0: place is free */
     bool wrong, mode_fixed;
 };

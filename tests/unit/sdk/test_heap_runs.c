@@ -61,7 +61,7 @@ static void runs_change_within(void *(*hook)(size_t))
     blocks[2] = hook(100);
     real_malloc_is(malloc);
     blocks[3] = hook(100);
-    assert_false(is_noted(first, blocks[2]) || is_noted(second, blocks[2])); /* neither run saw all of it */
+    assert_false(is_noted(first, blocks[2]) || is_noted(second, blocks[2])); /* neither run saw the whole call */
     assert_true(is_noted(second, blocks[3]));
     assert_false(is_noted(second, blocks[0]));
     assert_true(mire__collect_end());

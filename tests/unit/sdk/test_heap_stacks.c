@@ -131,7 +131,7 @@ static void stacks_beyond_the_budget_are_cut_and_counted(void **state)
         if (!mire__nodes_as_push(path, &heaps->heap, MIRE_NODE_ROOT, addresses, depth))
             cut++;
         reader = i % 4000 ? NULL : read_tables(heaps);
-        if (reader) { /* what is there is a part of the stack, from its outermost frame */
+        if (reader) { /* the outer part of the stack was stored */
             uint32_t known = 0;
 
             while (known < depth && path[known] == path[0])

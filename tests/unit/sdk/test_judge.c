@@ -18,7 +18,7 @@
 
 /* A run begun 1000 s after boot, last seen 60 s later, and judged another second later. */
 struct run {
-    struct evidence file; /* as it lies on disk */
+    struct evidence file; /* as on disk */
     struct exit_after after;
 };
 

@@ -39,7 +39,7 @@ static void a_load_is_near_before_it_is_over(void **state)
 
     (void)state;
     for (uint64_t t = 0; t <= 5 * S; t += 100 * MS) {
-        got = read_at(10 * S + t, t); /* one processor, all of it */
+        got = read_at(10 * S + t, t); /* one whole processor */
         near_ns = got == MIRE_LOAD_NEAR && !near_ns ? t : near_ns;
         over_ns = got == MIRE_LOAD_OVER && !over_ns ? t : over_ns;
     }

@@ -225,7 +225,7 @@ static void crash_in_handlers(const char *dir)
 static void the_third_crash_within_another_ends_the_process(void **state)
 {
 #ifdef __SANITIZE_THREAD__
-    skip(); /* it puts off what a handler raises until the handler returns */
+    skip(); /* it delays signals raised by a handler until the handler returns */
 #endif
     struct trace trace = after_child(*state, crash_in_handlers);
 

@@ -1,4 +1,4 @@
-/* The truth lies within the interval that a sampled memory report states. */
+/* The true value is within the interval of a sampled memory report. */
 #include "report/memory.h"
 
 #include "heapread/weight.h"

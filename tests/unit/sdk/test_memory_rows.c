@@ -71,7 +71,7 @@ static void mappings_of_a_dead_run_count_as_when_they_were_looked_at_last(void *
     said.trail = &row;
     said.trail_rows = 1;
     text = json_of(heaps, &said);
-    assert_true(resident_of(text, "VM: anonymous") == 2 * MIB); /* nobody has looked */
+    assert_true(resident_of(text, "VM: anonymous") == 2 * MIB); /* no look yet */
     assert_rows_add_up(text);
     free(text);
     mire__extra_begin(mire__heap_extra(&heaps->heap, MIRE_HEAP_EXTRA_BYTES), said.facts);
@@ -127,7 +127,7 @@ static void the_last_look_is_not_the_footprint_of_a_process_that_grew_after_it(v
     said.trail = &row;
     said.trail_rows = 1;
     said.end = &end;
-    text = json_of(heaps, &said); /* nobody waited for it: the tables know better */
+    text = json_of(heaps, &said); /* no parent waited for it: the tables are more exact */
     assert_has(text, "\"footprint_from\":\"tables\"");
     assert_true(number_of(text, "footprint_bytes") >= 142 * MIB && number_of(text, "footprint_bytes") < 146 * MIB);
     assert_rows_add_up(text);

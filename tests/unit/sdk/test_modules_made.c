@@ -148,7 +148,7 @@ static void much_made_code_takes_no_modules_place(void **state)
 
     for (size_t i = 0; i < PIECES; i++)
         assert_int_equal(mprotect(memory + i * 2 * 4096, 4096, PROT_READ | PROT_EXEC), 0);
-    assert_as_loaded((uintptr_t)getpid); /* the C library lies above */
+    assert_as_loaded((uintptr_t)getpid); /* the C library is above */
     assert_as_loaded((uintptr_t)look_at);
     for (size_t i = 0; i < PIECES; i++) {
         const struct module *module = mire__modules_find(&modules, (uintptr_t)memory + i * 2 * 4096);

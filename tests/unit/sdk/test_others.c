@@ -172,7 +172,7 @@ static void holders_are_followed_from_lock_to_lock(void **state)
     mire__others_begin(&others, &sampler, box, LANE, atomic_load(&first), UINT64_MAX);
     while (mire__blackbox_other_count(box, LANE) < 2) /* a thread that gets no processor does not answer */
         look();
-    look(); /* takes nobody twice */
+    look(); /* takes no thread twice */
     assert_int_equal(mire__blackbox_other_count(box, LANE), 2);
     assert_true(hang.lock_address == (uintptr_t)&first_lock);
     assert_int_equal(hang.lock_owner, atomic_load(&second));
@@ -244,7 +244,7 @@ static void threads_that_compute_are_taken_when_they_are_due(void **state)
     await_work(threads[3]);
     while (mire__blackbox_other_count(box, LANE) == 0) {
         others.due_ns = 0;
-        others.begin_ns = mire__now_ns() - 100 * MIRE_NS_PER_MS; /* a tenth of it has been computed, however slowly */
+        others.begin_ns = mire__now_ns() - 100 * MIRE_NS_PER_MS; /* a tenth of the hang was computed, at any speed */
         look();
         usleep(10000);
     }
@@ -283,7 +283,7 @@ static void a_thread_that_locks_twice_is_its_own_holder(void **state)
     look();
     assert_int_equal(hang.lock_owner, atomic_load(&first));
     assert_int_equal(mire__blackbox_other_count(box, LANE), 0);
-    pthread_mutex_unlock(&first_lock); /* what no program should do: lets it go */
+    pthread_mutex_unlock(&first_lock); /* releases it, as no program should */
     pthread_join(thread, NULL);
 }
 

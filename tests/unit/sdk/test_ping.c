@@ -42,7 +42,7 @@ static int seeded(void **state)
 
 struct trial {
     uint64_t interval_ns, patience_ns, threshold_ns, hang_ns; /* the last: x */
-    uint64_t latency_ns;                                      /* what the loop takes for a token at most */
+    uint64_t latency_ns;                                      /* longest time of the loop for a token */
 };
 
 struct outcome {

@@ -93,7 +93,7 @@ static void a_signal_is_blocked_then_pending_then_gone(void **state)
     assert_true(mire__thread_signal(mire__tid(), SIGUSR2));
     mire__thread_signals(&seen, mire__tid());
     assert_true(seen.blocked & seen.pending & USR2);
-    signal(SIGUSR2, SIG_IGN); /* throws away what is pending */
+    signal(SIGUSR2, SIG_IGN); /* discards pending signals */
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     mire__thread_signals(&seen, mire__tid());
     assert_false((seen.blocked | seen.pending) & USR2);

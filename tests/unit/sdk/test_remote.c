@@ -183,7 +183,7 @@ static void a_server_that_wants_to_be_left_alone_is(void **state)
     scene_open(&scene, *state);
     scene.server = (struct server){.status = 503, .retry_after = "600"};
     ask(&scene);
-    ask(&scene); /* the wall clock stands still here */
+    ask(&scene); /* the wall clock is fixed here */
     ask(&scene);
     assert_int_equal(scene.server.asked, 1);
     struct store_after after;

@@ -145,7 +145,7 @@ static void report_tells_where_a_program_is_linked(void **state)
     assert_non_null(strstr(text, "\"load\":93824988037120,\"base\":4194304,\"size\""));
     assert_non_null(strstr(text, "\"offset\":[4194320]"));
     free(text);
-    exe->id_size = 0; /* no file can be known to be of it */
+    exe->id_size = 0; /* no file can be matched with it */
     text = json(box, NULL);
     assert_null(strstr(text, "\"base\""));
     free(text);

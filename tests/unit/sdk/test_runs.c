@@ -407,7 +407,7 @@ static void an_end_is_told_once(void **state)
 
     assert_int_equal(mire__store_end_add(store, &end), MIRE_OK);
     assert_int_equal(mire__store_end_told(store, end.run), MIRE_OK);
-    assert_int_equal(mire__store_end_add(store, &end), MIRE_OK); /* judged once more, it stays told */
+    assert_int_equal(mire__store_end_add(store, &end), MIRE_OK); /* judged again, it stays reported */
     assert_int_equal(mire__store_ends(ends, 2, store), 1);
     assert_true(ends[0].told);
     mire__store_close(store);

@@ -76,7 +76,7 @@ static void a_record_says_what_was_counted(void **state)
     count(box, MIRE_TRIGGER_BUSY, false, MIRE_GROUND_BACK, 4000);
     count(box, MIRE_TRIGGER_BUSY, true, MIRE_GROUND_FORE, 5000);
     count(box, MIRE_TRIGGER_UNANSWERED, false, MIRE_GROUND_FORE, 6000);
-    count(box, MIRE_TRIGGER_CPU, false, MIRE_GROUND_FORE, 60000); /* kept nobody waiting */
+    count(box, MIRE_TRIGGER_CPU, false, MIRE_GROUND_FORE, 60000); /* no user waited */
     mire__blackbox_count_micro(box, 600 * MIRE_NS_PER_MS);
     atomic_store(&box->session.check_cpu_ns, 3000000);
     atomic_store(&box->session.worker_cpu_ns, 1000000);

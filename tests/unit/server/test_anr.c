@@ -120,7 +120,7 @@ static void who_waits_for_whom_and_the_cycle(void **state)
     assert_true(report->event.lock.known);
     assert_int_equal(report->event.lock.address, 0x0a);
     assert_int_equal(report->event.lock.owner_tid.value, 4720);
-    assert_int_equal(report->threads[0].lock.owner_tid.value, 4722); /* not told: found by who locked it */
+    assert_int_equal(report->threads[0].lock.owner_tid.value, 4722); /* not in the dump: found by the lock */
     assert_int_equal(report->threads[1].lock.owner_tid.value, 4711);
     assert_false(report->threads[2].lock.known);
     assert_true(foreign_has_note(

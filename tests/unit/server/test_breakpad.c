@@ -122,7 +122,7 @@ static void a_call_is_inlined_into_the_one_of_the_depth_above_at_its_address(voi
     open_text(&module, "MODULE Linux x86_64 C0BCC3F19827FE653058404B2831D9E60 app\nFILE 1 a.c\nFILE 2 b.h\n"
                        "INLINE_ORIGIN 1 leaf\nINLINE_ORIGIN 2 one\nINLINE_ORIGIN 3 two\nINLINE_ORIGIN 4 three\n"
                        "FUNC 1000 100 0 f\n"
-                       "INLINE 2 30 2 1 1004 4 1044 4 1064 4\n" /* before those that it lies in */
+                       "INLINE 2 30 2 1 1004 4 1044 4 1064 4\n" /* before the outer ones */
                        "INLINE 0 10 1 2 1000 20\n"
                        "INLINE 1 20 2 3 1000 10 1040 10\n"
                        "INLINE 0 11 1 4 1040 10 1060 10\n"

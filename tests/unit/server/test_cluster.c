@@ -58,7 +58,7 @@ static void the_first_scenes_of_a_caller1_are_shown_as_one(void **state)
         assert_int_equal(open_scene(&issues, scene, true), 1);
     for (uint8_t scene = MIRE_CLUSTER_SCENES; scene < 9; scene++)
         assert_int_equal(open_scene(&issues, scene, true), scene + 1);
-    for (uint8_t scene = 0; scene < 9; scene++) /* again: what was answered holds */
+    for (uint8_t scene = 0; scene < 9; scene++) /* again: the results are stable */
         assert_int_equal(open_scene(&issues, scene, true), scene < MIRE_CLUSTER_SCENES ? 1 : scene + 1);
     assert_int_equal(issues.count, 9);
 }
