@@ -1,15 +1,15 @@
-/* asking.c - the pings of the watched threads' loops. See asking.h. */
+/* asking.c - pings the loops of the watched threads. See asking.h. */
 #include "capture/asking.h"
 
 #include "platform/platform.h"
 
 enum { OFF, ON, POSTING, STOPPING };
 
-/* A token is the count of all posts, above the lane; the number of an asking is that of its round, likewise. */
+/* A token is the count of all posts, above the bits of the lane. The number of a ping has its round there. */
 #define LANE_BITS 4
 _Static_assert(MIRE_WATCHED_MAX <= 1 << LANE_BITS, "a lane fits");
 
-/* One per lane. start writes the fields that are not atomic, before `state`. */
+/* One per lane. Invariant: the fields that are not atomic are written by start, before `state`. */
 static struct {
     _Atomic uint32_t state;
     _Atomic uint32_t round;
@@ -19,7 +19,7 @@ static struct {
     struct ping_words words;
 } loops[MIRE_WATCHED_MAX];
 
-static uint64_t posts; /* check thread's own */
+static uint64_t posts; /* owner: the check thread */
 
 static uint64_t lane_of(uint64_t number)
 {
@@ -48,7 +48,7 @@ static void post(struct asking *asking, uint32_t lane)
     }
 }
 
-/* Nobody asks, or somebody else than at the last look. True: it is the same one. */
+/* True: the lane has the same ping as at the last look. */
 static bool keeps_asking(struct loop_response *out, struct asking *asking, const struct check *check, uint32_t lane)
 {
     uint32_t round = atomic_load(&loops[lane].state) == ON ? loops[lane].round : 0;
@@ -84,7 +84,7 @@ void mire__asking_look(struct loop_response *out, struct asking *asking, const s
     if (mire__ping_is_due(ping, check->now_ns))
         post(asking, lane);
     if (mire__ping_is_slow(ping, patience_ns, check->now_ns) && !mire__ping_words_ask(&loops[lane].words))
-        out->next_ns = check->now_ns; /* it has just come: look again */
+        out->next_ns = check->now_ns; /* a new ping: look again */
     else
         out->next_ns = mire__ping_next_ns(ping, patience_ns, check->now_ns);
     if (ping->waiting) {
@@ -126,7 +126,7 @@ enum mire_err mire__asking_stop(uint64_t number)
         if (atomic_load(&loops[lane].state) == OFF)
             return MIRE_E_STATE;
         if (!change(lane, POSTING, STOPPING))
-            continue; /* it has just returned */
+            continue; /* post has just returned */
         while (atomic_load(&loops[lane].state) == STOPPING)
             mire__futex_wait(&loops[lane].state, STOPPING, UINT64_MAX);
         break;

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#define ROUND_MAX   4 /* threads sampled in one round: each may take a while to answer */
+#define ROUND_MAX   4 /* threads sampled in one round: a thread may take long to answer */
 #define OWN_THREADS "mire-"
-#define DISK_TRIES  3    /* writing is often over in microseconds: look more than once */
-#define WAIT_BYTES  4096 /* assumed bytes of a thread that waits for the disk and has moved none itself */
+#define DISK_TRIES  3    /* a write often takes microseconds: look more than once */
+#define WAIT_BYTES  4096 /* assumed for a thread that waits for the disk and has moved no bytes itself */
 
-/* The threads that used most in this round, most first. */
+/* The threads with the highest use in this round, highest first. */
 struct round {
     struct busy *busy;
-    uint64_t all; /* used and not yet said, by all threads */
+    uint64_t all; /* use of all threads that is not yet reported */
     uint32_t count;
     struct pick {
         struct busy_thread *thread;
@@ -28,7 +28,7 @@ static struct busy_thread *find(struct busy *busy, uint32_t tid)
     return &busy->threads[at];
 }
 
-/* The thread's place; NULL if there is no room for a new one, for an empty place ends every search. */
+/* The thread's row. NULL: no room for a new one, because one row stays empty to end a search. */
 static struct busy_thread *place_of(struct busy *busy, uint32_t tid)
 {
     struct busy_thread *thread = find(busy, tid);
@@ -73,7 +73,7 @@ void mire__busy_begin(struct busy *busy, const struct check *check, bool of_disk
     mire__threads_visit(note, busy);
 }
 
-/* Keep the picks sorted, the most used first; the least falls out at the end. */
+/* Keep the picks sorted by use, highest first; the lowest is dropped. */
 static void pick(struct round *round, struct busy_thread *thread, uint64_t used, uint32_t cap)
 {
     uint32_t at = round->count < cap ? round->count++ : cap;
@@ -132,7 +132,7 @@ static bool look_at_disk(void *context, uint32_t tid)
     return true;
 }
 
-/* CPU time stands for itself; bytes for their share of the time since something was said of them. */
+/* The weight of CPU time is that time; of bytes, their share of the time since the last report. */
 static uint64_t weight_of(const struct round *round, const struct busy_thread *thread, uint64_t since_ns)
 {
     if (!round->busy->of_disk)
@@ -140,7 +140,7 @@ static uint64_t weight_of(const struct round *round, const struct busy_thread *t
     return (uint64_t)((double)since_ns * (double)thread->unsaid / (double)round->all);
 }
 
-/* Sample a thread while it works, not while it sleeps; then its use counts as reported. */
+/* Sample a thread that works, not one that sleeps. A sample marks the thread's use as reported. */
 static bool sample_one(const struct round *round, struct check *check, struct record *record,
                        struct busy_thread *thread)
 {

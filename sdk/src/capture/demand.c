@@ -12,13 +12,13 @@ enum { IDLE, FILLING, ASKED, TAKING, TAKEN };
 
 static struct {
     _Atomic(_Atomic uint32_t *) wake; /* the check thread's futex word; NULL while there is none */
-    _Atomic uint32_t word;            /* futex: who may touch the rest, see demand.h */
-    _Atomic uint32_t sealing;         /* 1: the stacks are taken, the report is being made; check thread writes */
+    _Atomic uint32_t word;            /* futex; its value names the owner of the other fields, see demand.h */
+    _Atomic uint32_t sealing; /* 1: the samples are taken, and the report is being made; written by the check thread */
     uint32_t tid;
     uint32_t trigger;
     uint64_t caller;
     char name[sizeof(((struct event *)0)->name)];
-    uint32_t pid; /* a forked child's copy may stand anywhere */
+    uint32_t pid; /* the owner; a forked child's copy may be in any state */
 } demand;
 
 static bool change(uint32_t from, uint32_t to)
@@ -32,7 +32,7 @@ static void wake_checker(_Atomic uint32_t *wake)
     mire__futex_wake(wake);
 }
 
-/* Until the stacks are taken. False: the request was taken back. */
+/* Wait until the samples are taken. False: the request was withdrawn. */
 static bool await(uint64_t until_ns)
 {
     uint32_t word;
@@ -40,7 +40,7 @@ static bool await(uint64_t until_ns)
     while ((word = atomic_load(&demand.word)) != TAKEN) {
         if (word == ASKED && mire__now_ns() >= until_ns && change(ASKED, IDLE))
             return false;
-        mire__futex_wait(&demand.word, word, word == ASKED ? until_ns : UINT64_MAX); /* taking never takes long */
+        mire__futex_wait(&demand.word, word, word == ASKED ? until_ns : UINT64_MAX); /* sampling is bounded */
     }
     return true;
 }
@@ -65,7 +65,7 @@ enum mire_err mire__demand_capture(const char *name, enum mire__trigger trigger,
     return MIRE_OK;
 }
 
-/* Leave out the library's own frames: those further in than the public call's return address. */
+/* Remove the library's own frames, which are further in than the return address of the public call. */
 static void trim(struct sample *sample, uint64_t caller)
 {
     uint32_t own = 0;
@@ -78,7 +78,7 @@ static void trim(struct sample *sample, uint64_t caller)
     memmove(sample->pc, sample->pc + own, sample->depth * sizeof(sample->pc[0]));
     memmove(sample->into, sample->into + own, sample->depth * sizeof(sample->into[0]));
     memmove(sample->found, sample->found + own, sample->depth * sizeof(sample->found[0]));
-    sample->syscall = -1; /* it is our wait, not the caller's */
+    sample->syscall = -1; /* the library waits, not the caller */
     sample->state = 'R';
 }
 

@@ -1,4 +1,4 @@
-/* fold.c - see fold.h. A whole round of a cycle is folded; a part of one that follows stays. */
+/* fold.c - see fold.h. A complete round of a cycle is folded; an incomplete one behind it stays. */
 #include "capture/fold.h"
 
 static struct fold_frame *slot(struct fold *fold, uint32_t index)
@@ -12,8 +12,8 @@ static uint64_t function_of(const struct fold_frame *frame)
 }
 
 /*
- * Are there two rounds of it among the frames that are kept, none of which is the innermost? That one is where the
- * thread is, and stays.
+ * Do the kept frames have two rounds of the cycle, without the innermost frame? The innermost frame shows the thread's
+ * position and stays.
  */
 static bool has_rounds(const struct fold *fold, uint32_t period)
 {
@@ -22,7 +22,7 @@ static bool has_rounds(const struct fold *fold, uint32_t period)
     return fold->count >= first + 2 * period;
 }
 
-/* Are the last 2 * period frames one row of functions twice? Frames of signal handlers are no recursion. */
+/* Are the last 2 * period frames the same functions twice? Frames of signal handlers are no recursion. */
 static bool repeats(struct fold *fold, uint32_t period)
 {
     for (uint32_t i = 1; i <= period; i++) {

@@ -8,7 +8,7 @@ void mire__frames_begin(struct frames *frames, uint64_t now_ns, bool scene)
     *frames = (struct frames){.begin_ns = now_ns, .in_scene = scene, .last_ns = scene ? now_ns : last_ns};
 }
 
-/* Frames that should have come in a gap, less the one that ended it: a late frame is not a dropped one. */
+/* Frames due in a gap, without the frame that ended the gap: a late frame is not dropped. */
 static uint32_t missing(uint64_t gap_ns, uint64_t frame_ns)
 {
     uint64_t frames = (gap_ns + frame_ns / 2) / frame_ns;

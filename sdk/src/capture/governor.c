@@ -34,7 +34,7 @@ uint32_t mire__governor_shift(struct governor *governor, uint64_t now_ns, uint64
         slow_down(governor);
     } else if (governor->debt_ns > minute_ns) {
         if (used_ns > part_of(passed_ns, settings->budget_ppm))
-            slow_down(governor); /* else it is being paid off already */
+            slow_down(governor); /* otherwise the sampling is slow already */
     } else if (governor->debt_ns <= minute_ns / 2 && governor->shift > 0 &&
                used_ns <= part_of(passed_ns, settings->budget_peak_ppm / 2)) {
         governor->shift = governor->debt_ns == 0 ? 0 : governor->shift - 1;

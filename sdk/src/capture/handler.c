@@ -1,12 +1,12 @@
 /*
- * handler.c - the signal handler that copies the interrupted thread. Signal-safe: all of it runs in one.
+ * handler.c - the signal handler that copies the interrupted thread. Signal-safe.
  *
  *     request:   IDLE --check thread--> WANTED --handler--> TAKING --handler--> DONE --check thread--> IDLE
  *                                         '-- check thread, after MIRE_ANSWER_NS --> IDLE
  *
- * The snapshot belongs to the handler in TAKING and to the check thread otherwise. The request names its thread in the
- * same word: a signal that comes late finds IDLE, or a request of another thread, and does nothing; one that comes even
- * later serves the next request of its own thread, as well as that one's signal would.
+ * Invariant: the handler owns the snapshot in TAKING, the check thread in every other state. State and thread of a
+ * request are one word. A late signal finds IDLE, or a request for another thread, and does nothing. A signal that is
+ * even later serves the next request for its thread, as the signal of that request would.
  */
 #include "capture/handler.h"
 
@@ -20,7 +20,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* The handler's one argument: a signal brings none. Written by the check thread's starter. */
+/* The handler's context: a signal has no argument. Written by the thread that starts the check thread. */
 static _Atomic(struct sampler *) current;
 
 static _Atomic(void (*)(int, siginfo_t *, void *)) of_libc;
@@ -35,7 +35,7 @@ void mire__handler_set(struct sampler *sampler)
     atomic_store(&current, sampler);
 }
 
-/* A timer of ours, on the check thread: it shall not fall asleep again, should it just be about to. */
+/* The SDK's timer, on the check thread. Raises its futex word, so that the thread does not go to sleep now. */
 static void raise_wake(struct sampler *sampler, void *value)
 {
     _Atomic uint32_t *wake = atomic_load(&sampler->wake);
@@ -45,8 +45,8 @@ static void raise_wake(struct sampler *sampler, void *value)
 }
 
 /*
- * Not meant for us, but ours is the one thread that lets it through: the app waits for it otherwise (sigwait,
- * signalfd). From now on this thread blocks it too, and the app gets it.
+ * The signal is the app's, which waits for it by sigwait or signalfd, but only this thread has it unblocked. The thread
+ * blocks it from now on, and the app gets it.
  */
 static void pass_on(int signal, siginfo_t *info, ucontext_t *context)
 {
@@ -58,9 +58,9 @@ static void pass_on(int signal, siginfo_t *info, ucontext_t *context)
 }
 
 /*
- * The thread ran when it was asked, but came to a wait before the signal came to it: the wait goes on. If a handler of
- * the app's is to run as well, the app is told so by EINTR, as it would be without us. It may also have run before: one
- * that blocks our signal while it runs, so that ours comes where it returns to; then the thread was deaf when asked.
+ * The thread ran when it was asked, and entered a wait before the signal arrived: the wait is continued. If a handler
+ * of the app runs as well, the app gets EINTR, as without the SDK. That handler may also have run before: if it blocks
+ * the SDK's signal, the signal arrives where the handler returns to. Then the thread had the signal blocked when asked.
  */
 static void wait_on(int signal, ucontext_t *context)
 {
@@ -102,7 +102,7 @@ static void answer(struct sampler *sampler, int signal, void *ucontext)
     uint64_t begin_ns;
 
     if (mire__quiet_is() && !is_on(&sampler->quiet, ucontext))
-        return; /* another thread, or a stack that nobody knows */
+        return; /* another thread, or an unknown stack */
     if (!atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST(MIRE_REQUEST_TAKING, tid)))
         return;
     begin_ns = mire__now_ns();

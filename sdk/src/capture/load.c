@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-#define PARTS 16 /* of a window: no more than two readings in each */
+#define PARTS 16 /* of a window, with at most two readings each */
 
 void mire__load_reset(struct load *load)
 {
     load->count = 0;
 }
 
-/* Leave out those that lie before the window. */
+/* Drop readings before the window. */
 static void forget(struct load *load, uint64_t from_ns)
 {
     uint32_t old = 0;

@@ -13,7 +13,7 @@ struct mutex {
     uint32_t owner, user_count;
     uint32_t kind;
 };
-#define MUTEX_KINDS 0x383u /* type in the low two bits; process-shared, elision. Others use another protocol */
+#define MUTEX_KINDS 0x383u /* type in the low two bits, process-shared, elision; other kinds use another protocol */
 
 /* pthread_rwlock_t; a thread sleeps on one of the two futexes */
 struct rwlock {
@@ -30,7 +30,7 @@ struct file_lock {
     uint64_t owner; /* the thread's descriptor */
 };
 
-/* Is there such a thread in this process? */
+/* Does this process have the thread? */
 static bool lives(uint32_t tid)
 {
     return tid > 0 && tid < 1u << 22 && mire__thread_signal(tid, 0);
@@ -71,7 +71,7 @@ static bool is_rwlock(struct lock *out)
            is_rwlock_at(out, out->address - offsetof(struct rwlock, writers_futex));
 }
 
-/* Where a thread's descriptor keeps its number: looked up in our own. 0 if it is nowhere. */
+/* Offset of the thread id in a thread's descriptor, found in this thread's own; 0: not found. */
 static uint64_t tid_offset(void)
 {
     const uint32_t *self = (const uint32_t *)(uintptr_t)pthread_self();
@@ -100,8 +100,8 @@ static bool is_file(struct lock *out)
 }
 
 /*
- * The number in a thread's descriptor, which the kernel clears and wakes when the thread ends. In front of it glibc
- * keeps the thread's place in a list of all: a neighbour points back to it.
+ * The futex is the thread id in a thread's descriptor: the kernel clears and wakes it when the thread ends. In front of
+ * it glibc has the links of the list of all threads, so a neighbour points back to the descriptor.
  */
 static bool is_join(struct lock *out, uint32_t word)
 {
@@ -115,7 +115,7 @@ static bool is_join(struct lock *out, uint32_t word)
     return true;
 }
 
-/* The kernel's own protocol: the word is the holder's number, with a bit that says that somebody waits. */
+/* The kernel's protocol (PI, robust): the word is the holder's thread id, with a bit for waiters. */
 static bool is_told_by_word(struct lock *out, uint32_t word)
 {
     if ((word & FUTEX_WAITERS) == 0 || !lives(word & FUTEX_TID_MASK))
@@ -139,7 +139,7 @@ void mire__lock_find(struct lock *out, const struct thread_state *waiter)
         return;
     if (is_told_by_word(out, word) || inherits)
         return;
-    if (word != expected) /* on its way out already, or a lock that is taken back and forth */
+    if (word != expected) /* the wait ends just now, or the lock changes hands quickly */
         return;
     if (expected == 2 && (is_mutex(out) || is_file(out) || is_rwlock(out)))
         return;

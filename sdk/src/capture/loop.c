@@ -11,14 +11,14 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define NOTES_AT_ONCE  8                    /* paths noted without a pause: a program has few loops */
-#define NOTE_PAUSE_NS  (10 * MIRE_NS_PER_S) /* and between two of one that has many */
-#define RECURS         3                    /* a wait that was made so often is a loop's */
+#define NOTES_AT_ONCE  8                    /* paths stored without a pause: a program has few loops */
+#define NOTE_PAUSE_NS  (10 * MIRE_NS_PER_S) /* between two further paths */
+#define RECURS         3                    /* a wait made this often is a loop's */
 #define REPEATS        2                    /* sleeps of one stack after the first that make it a loop's */
 #define WRAPPERS_MAX   3                    /* functions of a library around a sleep */
-#define LIBC_EVENT_MAX 2    /* functions of the C library around a wait for events that it is asked for */
-#define LOCKED_VALUE   2    /* of a futex: a lock that somebody waits for */
-#define FUTEX_COMMAND  0x7f /* without its flags */
+#define LIBC_EVENT_MAX 2                    /* functions of the C library around a wait for events */
+#define LOCKED_VALUE   2                    /* of a futex: a lock with waiters */
+#define FUTEX_COMMAND  0x7f                 /* without its flags */
 
 /* ---- notes ---- */
 
@@ -43,7 +43,7 @@ static bool is_noted(const struct loop *loop, struct gate_call call)
     return false;
 }
 
-/* A free row, else one in turn, but never that of the outermost wait. */
+/* A free row, otherwise the next one in turn, but never the row of the outermost wait. */
 static uint32_t row_for(const struct loop *loop)
 {
     uint32_t outermost = 0, row = loop->noted_count % MIRE_WAIT_PATHS;
@@ -69,7 +69,7 @@ void mire__loop_note(struct loop *loop, struct check *check, uint32_t lane, cons
         (loop->noted_count >= NOTES_AT_ONCE && check->now_ns < loop->note_ns))
         return;
     taken = mire__sampler_take_asleep(sample, check->sampler, view->tid, check->box);
-    check->sampler->cost = cost; /* it is no record's */
+    check->sampler->cost = cost; /* this cost belongs to no record */
     if (!taken || !mire__gate_look(&after, lane) || after.turn != view->turn)
         return;
     row = row_for(loop);
@@ -90,8 +90,8 @@ static bool is_short(uint64_t milliseconds)
 }
 
 /*
- * The time a call may take, read where its caller keeps it: mostly on the stack, of which there is a copy from within
- * the call. The thread may have gone on since.
+ * Is the timeout of the call short? It is read from the caller's memory, mostly the stack, of which a copy exists from
+ * within the call. The thread may have left the call since.
  */
 static bool is_short_at(const struct sampler *sampler, uint64_t address)
 {
@@ -108,7 +108,7 @@ static bool is_short_at(const struct sampler *sampler, uint64_t address)
     return time[0] == 0 && time[1] <= MIRE_WAIT_SHORT_MS * (int64_t)MIRE_NS_PER_MS;
 }
 
-/* A wait for events; one that only looks is a call like others. */
+/* A wait for events. With a zero timeout it only looks, and is a call like others. */
 static enum sleep_kind of_events(const struct sampler *sampler)
 {
     const struct thread_state *state = &sampler->state;
@@ -138,7 +138,7 @@ static enum sleep_kind of_events(const struct sampler *sampler)
     return looks ? SLEEP_CALL : SLEEP_EVENTS;
 }
 
-/* Of a lock somebody holds it, and it is held inside the work; anything else may be where the next job comes from. */
+/* A lock has a holder, and is part of the work. Any other futex may be the queue of the next job. */
 static enum sleep_kind of_futex(const struct thread_state *state)
 {
     uint64_t command = state->args[1] & FUTEX_COMMAND;
@@ -152,7 +152,7 @@ static enum sleep_kind of_futex(const struct thread_state *state)
 #define SYS_epoll_pwait2 441
 #endif
 
-/* Input of a terminal comes from its user. */
+/* Input from a terminal comes from its user, so the read is a wait. */
 static enum sleep_kind of_read(const struct thread_state *state, uint32_t tid)
 {
     if (!mire__thread_has_terminal(tid, state->args[0]))
@@ -210,14 +210,14 @@ static enum sleep_kind kind_of(const struct sampler *sampler, uint32_t tid)
     }
 }
 
-/* ---- whose sleep it is ---- */
+/* ---- which frame sleeps ---- */
 
 static const struct module *module_at(const struct check *check, uint64_t pc)
 {
     return mire__modules_find(&check->sampler->modules, pc);
 }
 
-/* How many of the innermost frames are the C library's. */
+/* Number of innermost frames in the C library. */
 static uint32_t libc_frames(const struct check *check, const struct sample *sample)
 {
     const struct module *libc = module_at(check, mire__gate_libc());
@@ -228,7 +228,7 @@ static uint32_t libc_frames(const struct check *check, const struct sample *samp
     return count;
 }
 
-/* The innermost frame whose function is in the path as well; depth if none is. For stacks without an outer end. */
+/* The innermost frame whose function is in the path; depth: none. For stacks without an outer end. */
 static uint32_t find_common(const struct sample *sample, const struct sample *path, uint32_t from)
 {
     for (uint32_t frame = from; frame < sample->depth; frame++) {
@@ -240,7 +240,7 @@ static uint32_t find_common(const struct sample *sample, const struct sample *pa
     return sample->depth;
 }
 
-/* The loop's frame by one path, and where in the path it is. sample->depth: it is nowhere. */
+/* The loop's frame by one path, and its index there. sample->depth: not found. */
 static uint32_t frame_by_path(uint32_t *in_path, const struct sample *sample, const struct sample *path, uint32_t libc)
 {
     uint32_t common = mire__sample_common(sample, path), frame;
@@ -263,11 +263,11 @@ static uint32_t frame_by_path(uint32_t *in_path, const struct sample *sample, co
 }
 
 struct seat {
-    uint32_t frame; /* the loop's in the sample; its depth: none is known */
-    bool recurs;    /* the same frame makes a hooked wait, again and again */
+    uint32_t frame; /* the loop's frame in the sample; sample->depth: unknown */
+    bool recurs;    /* the same frame makes hooked waits repeatedly */
 };
 
-/* Was this call made again and again? from 0: was any? */
+/* Was this call made repeatedly? With call.from 0: was any? */
 static bool call_recurs(uint32_t lane, struct gate_call call)
 {
     struct gate_call calls[MIRE_KNOWN_CALLS];
@@ -280,7 +280,7 @@ static bool call_recurs(uint32_t lane, struct gate_call call)
     return recurs;
 }
 
-/* Without a path: the function that made the last wait, whether that slept or not. */
+/* Without a path: the function of the last wait, which may not have slept. */
 static uint32_t frame_by_call(const struct check *check, const struct sample *sample, struct gate_call call)
 {
     struct modules *modules = &check->sampler->modules;
@@ -297,7 +297,7 @@ static uint32_t frame_by_call(const struct check *check, const struct sample *sa
     return sample->depth;
 }
 
-/* The function that the thread begins with, behind the C library's start. */
+/* The thread's first function behind the C library's start. */
 static uint32_t entry_frame(const struct check *check, const struct sample *sample)
 {
     const struct module *libc = module_at(check, mire__gate_libc());
@@ -369,7 +369,7 @@ static void know(struct loop *loop, uint64_t place)
     loop->sleeps[loop->sleep_count++ % MIRE_LOOP_SLEEPS] = place;
 }
 
-/* How many sleeps at this place followed another there, in this turn. */
+/* Number of sleeps at this pc that followed another one there in this turn. */
 static uint32_t repeats_at(struct loop *loop, const struct gate_view *view, uint64_t place)
 {
     uint64_t cpu_ns = mire__thread_cpu_ns(view->tid);
@@ -385,13 +385,13 @@ static uint32_t repeats_at(struct loop *loop, const struct gate_view *view, uint
     return loop->repeats;
 }
 
-/* A sleep for a time, and for nothing that could come. */
+/* A sleep that only time ends. */
 static bool is_timed(const struct sample *sample)
 {
     return sample->syscall == SYS_nanosleep || sample->syscall == SYS_clock_nanosleep;
 }
 
-/* A sleep so short that it only lets others run. The time that an absolute one ends at does not tell. */
+/* A sleep so short that it only yields the processor. An absolute end does not tell the length. */
 static bool is_nap(const struct sampler *sampler)
 {
     const struct thread_state *state = &sampler->state;
@@ -401,14 +401,14 @@ static bool is_nap(const struct sampler *sampler)
     return state->syscall == SYS_nanosleep && is_short_at(sampler, state->args[0]);
 }
 
-/* Asleep in a call that the loop's frame makes. A frame that has a wait of its own has no need of naps to wait. */
+/* Asleep in a call of the loop's frame. A frame with a hooked wait does not use naps as its wait. */
 static enum loop_sleep judge_own(struct loop *loop, const struct gate_view *view, const struct sample *sample,
                                  struct seat seat, bool nap)
 {
     if (nap && seat.recurs)
         return LOOP_INSIDE;
 
-    /* A compiler may have made several calls of a short loop's one. */
+    /* The compiler may have duplicated the call of a short loop. */
     uint64_t place = seat.recurs ? sample->pc[seat.frame] : mire__sample_function(sample, seat.frame);
 
     if (is_known(loop, place) || (!seat.recurs && !is_timed(sample)))
@@ -419,7 +419,7 @@ static enum loop_sleep judge_own(struct loop *loop, const struct gate_view *view
     return LOOP_WAITED;
 }
 
-/* Asleep deeper. */
+/* Asleep further in. */
 static enum loop_sleep judge_inside(struct loop *loop, uint32_t lane, const struct gate_view *view,
                                     const struct sample *sample)
 {
@@ -453,7 +453,7 @@ static enum loop_sleep judge_call(struct loop *loop, const struct check *check, 
     return judge_inside(loop, lane, view, sample);
 }
 
-/* Has the thread been in work of ours at the look, or since? */
+/* Was the thread in SDK code at the look, or has it been since? */
 static bool is_ours(uint32_t lane, const struct gate_view *view)
 {
     return view->ours & MIRE_OURS_DEPTH || mire__gate_ours(lane) != view->ours;

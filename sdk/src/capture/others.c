@@ -7,9 +7,9 @@
 
 #define CHAIN_MAX   4  /* locks that are followed from holder to holder */
 #define BUSY_MAX    3  /* threads taken at one look */
-#define BUSY_SHARE  10 /* of the time since the hang began a busy thread computed at least one part in so many */
-#define ROLE_MAX    (MIRE_OTHERS_MAX / 2) /* of one role, so that neither takes the other's room */
-#define OWN_THREADS "mire-"               /* how the names of the SDK's own threads begin */
+#define BUSY_SHARE  10 /* a busy thread computed at least this part of the time since the hang began */
+#define ROLE_MAX    (MIRE_OTHERS_MAX / 2) /* room of one role; the other role has as much */
+#define OWN_THREADS "mire-"               /* prefix of the names of the SDK's own threads */
 
 static struct thread_use_before *slot_of(struct other_threads *others, uint32_t tid)
 {
@@ -27,7 +27,7 @@ static bool note(void *context, uint32_t tid)
 
     slot->tid = tid;
     slot->cpu_ns = mire__thread_cpu_ns(tid);
-    return ++others->count + 1 < MIRE_THREADS_MAX; /* one stays empty: it ends the search */
+    return ++others->count + 1 < MIRE_THREADS_MAX; /* one row stays empty to end a search */
 }
 
 void mire__others_begin(struct other_threads *others, struct sampler *sampler, struct blackbox *box, uint32_t lane,
@@ -51,11 +51,11 @@ static uint64_t used_ns(struct other_threads *others, uint32_t tid)
     uint64_t now_ns = mire__thread_cpu_ns(tid);
 
     if (slot->tid == 0)
-        return others->count + 1 < MIRE_THREADS_MAX ? now_ns : 0; /* born since; or there was no room for it */
+        return others->count + 1 < MIRE_THREADS_MAX ? now_ns : 0; /* started since; or no room for it */
     return now_ns > slot->cpu_ns ? now_ns - slot->cpu_ns : 0;
 }
 
-/* How often a thread stands in the list, or all threads of a role (tid 0). */
+/* Number of rows of a thread in the list; tid 0: of all threads of the role. */
 static uint32_t listed(const struct other_threads *others, uint32_t tid, enum mire__role role)
 {
     uint32_t count = mire__blackbox_other_count(others->box, others->lane), found = 0;
@@ -68,7 +68,7 @@ static uint32_t listed(const struct other_threads *others, uint32_t tid, enum mi
     return found;
 }
 
-/* Fill in the list's next place. NULL if there is no room, or nothing to be seen of the thread. */
+/* Fill in the next row of the list. NULL: no room, or no stack. */
 static struct other *take(struct other_threads *others, uint32_t tid, enum mire__role role)
 {
     uint32_t count = mire__blackbox_other_count(others->box, others->lane);
@@ -94,7 +94,7 @@ static void commit(struct other_threads *others)
     atomic_fetch_add_explicit(&others->box->lanes[others->lane].other_count, 1, memory_order_release);
 }
 
-/* Does the thread still wait for that lock, and the same thread hold it? */
+/* Does the thread still wait for the lock, with the same holder? */
 static bool still_waits(uint32_t tid, const struct lock *lock)
 {
     struct thread_state state;
@@ -105,7 +105,7 @@ static bool still_waits(uint32_t tid, const struct lock *lock)
     return now.address == lock->address && now.holder == lock->holder;
 }
 
-/* From the lane's thread to the holder of its lock, to the holder of that one's, until one waits for none. */
+/* Follow the locks: from the lane's thread to the holder of its lock, and on to a holder that waits for no lock. */
 static void follow_locks(struct other_threads *others, struct event *event, bool due)
 {
     struct thread_state state = others->sampler->state;
@@ -121,7 +121,7 @@ static void follow_locks(struct other_threads *others, struct event *event, bool
             event->lock_address = lock.address;
             event->lock_owner = lock.holder;
         }
-        if (lock.holder == 0 || lock.holder == others->tid) /* untold; or all wait for each other, for ever */
+        if (lock.holder == 0 || lock.holder == others->tid) /* unknown; or a deadlock */
             return;
         if (due || listed(others, lock.holder, MIRE_ROLE_OWNER) == 0) {
             if (!take(others, lock.holder, MIRE_ROLE_OWNER) || !still_waits(waiter, &lock))
@@ -133,7 +133,7 @@ static void follow_locks(struct other_threads *others, struct event *event, bool
     }
 }
 
-/* The threads that have computed most, most first. */
+/* The threads with the most CPU time, most first. */
 struct busiest {
     struct other_threads *others;
     uint32_t self; /* the check thread */

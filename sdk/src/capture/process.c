@@ -1,4 +1,4 @@
-/* process.c - who has the process's lane. See process.h. */
+/* process.c - the owner of the process's lane. See process.h. */
 #include "capture/process.h"
 
 #include "capture/demand.h"
@@ -12,7 +12,7 @@
 
 static struct process_record process;
 
-/* Who may take the lane from whom: the higher. A hang has a lane of its own. */
+/* A trigger of higher weight takes the lane. Hangs have lanes of their own. */
 static const uint8_t weight[MIRE_TRIGGERS] = {
     [MIRE_TRIGGER_POWER] = 1,  [MIRE_TRIGGER_CPU] = 2,  [MIRE_TRIGGER_DISK] = 3,
     [MIRE_TRIGGER_FRAMES] = 4, [MIRE_TRIGGER_CALL] = 5, [MIRE_TRIGGER_TEST] = 5,
@@ -50,8 +50,8 @@ uint64_t mire__process_period_ns(const struct check *check, const struct process
 }
 
 /*
- * The timer's signal is for this thread alone. A realtime signal will not do: should the app take its handler away, it
- * would kill. libc's own is taken away by nobody, SIGURG would be ignored.
+ * The timer's signal goes to this thread only. A realtime signal is not suitable: it kills the process if the app
+ * removes the handler. No app removes that of libc's own signal, and SIGURG is ignored without a handler.
  */
 static void admit_signal(struct check *check)
 {
@@ -64,7 +64,7 @@ static void admit_signal(struct check *check)
     sigaddset(&one, check->sampler->signal);
     check->sampler->wake = check->wake;
     check->sampler->wake_tid = check->tid;
-    pthread_sigmask(SIG_UNBLOCK, &one, NULL); /* libc's own is never blocked */
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL); /* libc's own signal is never blocked */
     mire__thread_signals(&own, check->tid);
     if ((own.blocked & MIRE_SIGNAL_BIT(check->sampler->signal)) == 0)
         check->timer_signal = (uint32_t)check->sampler->signal;
@@ -72,7 +72,7 @@ static void admit_signal(struct check *check)
 
 static void start(struct check *check)
 {
-    if (process.begun_tid != 0) /* else it was never touched */
+    if (process.begun_tid != 0) /* otherwise it is unchanged */
         memset(&process, 0, sizeof(process));
     mire__scene_start(check);
     mire__demand_start(check);

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define WAIT_MAX 987u /* units; the row of Fibonacci numbers ends here: 16 hours of minutes */
+#define WAIT_MAX 987u /* units; the last Fibonacci number used: 16 hours of minutes */
 
-/* Records without a stack are told apart by how long they lasted, in powers of two. */
+/* Events without a stack are distinguished by their duration, in powers of two. */
 static uint64_t length_class(const struct event *event)
 {
     uint64_t ms = mire__event_duration_ns(event) / MIRE_NS_PER_MS, doublings = 1;
@@ -35,7 +35,7 @@ static struct limited_stack *find(struct rate_limiter *limiter, const struct eve
     return NULL;
 }
 
-/* A free row, or that of the stack not seen for longest. */
+/* A free row, or the row of the least recently seen stack. */
 static struct limited_stack *make_room(struct rate_limiter *limiter)
 {
     struct limited_stack *oldest = &limiter->stacks[0];

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define HEARTBEAT_NS MIRE_NS_PER_S /* how often the counters are read */
+#define HEARTBEAT_NS MIRE_NS_PER_S /* between two readings of the counters */
 
 uint64_t mire__record_period_ns(const struct check *check, const struct record *record)
 {
@@ -14,7 +14,7 @@ uint64_t mire__record_period_ns(const struct check *check, const struct record *
     return period_ns << (check->box->lanes[record->lane].ring.thinned_count + check->period_shift);
 }
 
-/* A thread that has ended has no counters: those read last stay. */
+/* A thread that has ended has no counters: the last values stay. */
 static struct thread_use used(const struct record *record)
 {
     const struct thread_counters *base = &record->base;
@@ -78,8 +78,8 @@ static void add_cost(struct capture_cost *cost, const struct capture_cost *more)
 }
 
 /*
- * What the sampler has done since it was told to count from zero goes to the record. And what the library has cost so
- * far decides how often it samples from here on.
+ * Add the sampler's cost since the record began to the record. The library's total cost decides the sampling rate from
+ * here on.
  */
 static void account(struct check *check, struct record *record)
 {

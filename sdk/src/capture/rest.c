@@ -7,8 +7,8 @@
 #define LOOK_FIRST_NS (200 * MIRE_NS_PER_MS)
 #define LOOK_MOST_NS  (4 * MIRE_NS_PER_S)  /* one wake-up of an idle process */
 #define GAP_NS        (5 * MIRE_NS_PER_MS) /* sleep of a working thread between two samples, such as a page fault */
-#define GAP_PART      32                   /* or that part of it */
-#define CHANCE_PPM    10000000u /* e^-10: a loop that sleeps so much is not met at work each time by chance */
+#define GAP_PART      32                   /* or this part of the piece of work */
+#define CHANCE_PPM    10000000u /* e^-10: the chance of meeting a loop that sleeps this much at work each time */
 #define MAYBE_WORK_NS (100 * MIRE_NS_PER_MS)
 
 void mire__rest_begin(struct lane_watch *lane)
@@ -16,7 +16,7 @@ void mire__rest_begin(struct lane_watch *lane)
     lane->rest = (struct rest){.rests = lane->rest.rests};
 }
 
-/* When the work ended that the last sample before this one met; at now_ns the thread waits. */
+/* The end of the work that the previous sample met; at now_ns the thread waits. */
 static uint64_t end_of_work(const struct lane_watch *lane, uint64_t now_ns, uint64_t awake_ns)
 {
     const struct rest *rest = &lane->rest;
@@ -29,8 +29,8 @@ static uint64_t end_of_work(const struct lane_watch *lane, uint64_t now_ns, uint
 }
 
 /*
- * The thread ran at this sample. If it did at the last one too and has slept in between, nobody knows where: it may
- * have been in the loop's wait.
+ * The thread runs at this sample. If it ran at the last one too and has slept in between, the place of that sleep is
+ * unknown, and may be the loop's wait.
  */
 static void note_running(struct rest *rest, uint64_t now_ns, uint64_t awake_ns)
 {
@@ -94,7 +94,7 @@ bool mire__rest_is_one_turn(const struct lane_watch *lane)
     return (!lane->rest.rests && !lane->rest.suspect) || !lane->rest.broken || lane->rest.slept_ppm >= CHANCE_PPM;
 }
 
-/* A loop may turn at the very pace of the samples, and each would meet it at the same work. */
+/* Vary the period: a loop that turns at the pace of the samples would be met at the same work each time. */
 uint64_t mire__rest_period_ns(const struct lane_watch *lane, uint64_t period_ns)
 {
     uint64_t chance = lane->rest.seen_ns * 0x9e3779b97f4a7c15u >> 48; /* below 65536 */
@@ -110,7 +110,7 @@ static void pause_for(struct rest *rest, uint64_t pause_ns, uint64_t now_ns)
     rest->look_ns = now_ns + pause_ns;
 }
 
-/* A hang is seen if the thread is at work for a share of its threshold. */
+/* The first look comes after a share of the threshold, so that a hang is seen. */
 static uint64_t first_pause_ns(const struct check *check, const struct lane_watch *lane)
 {
     uint64_t share_ns = mire__lane_threshold_ms(check, lane) * MIRE_NS_PER_MS / 4;
@@ -118,7 +118,7 @@ static uint64_t first_pause_ns(const struct check *check, const struct lane_watc
     return share_ns < LOOK_LEAST_NS ? LOOK_LEAST_NS : mire__min(share_ns, LOOK_FIRST_NS);
 }
 
-/* The thread waits, as of now. */
+/* The thread waits from now on. */
 static void rest_now(struct check *check, struct lane_watch *lane, uint64_t now_ns)
 {
     lane->rest = (struct rest){.rests = true,
@@ -150,7 +150,7 @@ void mire__rest_enter(struct check *check, struct lane_watch *lane, bool before)
     rest_now(check, lane, now_ns);
 }
 
-/* It has run since the last look: is it back in its wait? */
+/* The thread has run since the last look: is it back in its wait? */
 static bool waits_again(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
     struct capture_cost cost = check->sampler->cost;
@@ -163,7 +163,7 @@ static bool waits_again(struct check *check, struct lane_watch *lane, const stru
     return sleep == LOOP_WAITS || sleep == LOOP_WAITED || sleep == LOOP_UNSURE;
 }
 
-/* The thread works. It began when its CPU time says, if it has not slept; surely not before the last look. */
+/* The thread works. The begin follows from its CPU time if it has not slept, and is not before the last look. */
 static void work_again(struct lane_watch *lane, uint64_t now_ns, uint64_t cpu_ns)
 {
     uint64_t looked_ns = lane->rest.seen_ns;

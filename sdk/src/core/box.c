@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * With disk for the first thread and the process; for others when they come. The page behind it is written to by nobody
- * but the kernel when the process dies. Without disk for that the box is as good, but for the time of its process's
- * end.
+ * Disk space is reserved for the first thread and the process now, and for other threads when they come. When the
+ * process dies, the kernel writes to the page behind the box. Without disk space for that page the time of the death is
+ * unknown, and the rest works.
  */
 static enum mire_err make_box(void)
 {

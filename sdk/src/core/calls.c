@@ -1,5 +1,5 @@
 /*
- * calls.c - the public calls that tell of the process while it is watched. Those of a process that is not do nothing.
+ * calls.c - the public calls by which an app describes itself. They have no effect in a process that is not watched.
  */
 #include "capture/capture.h"
 #include "capture/demand.h"

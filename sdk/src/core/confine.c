@@ -13,7 +13,7 @@
 #include "platform/platform.h"
 #include "store/outbox.h"
 
-/* Disk for the lanes that threads may come to later: nobody could ask for it any more. */
+/* Reserve disk space for all lanes: later the process may not be able to. */
 static void reserve_lanes(void)
 {
     for (uint32_t lane = 1; mire__core.options.threads_count > 0 && lane < MIRE_LANE_PROCESS; lane++)
@@ -59,7 +59,7 @@ bool mire__core_pause(void)
 
 void mire__core_resume(void)
 {
-    mire__core.worker.recovers = false; /* it has */
+    mire__core.worker.recovers = false; /* recovered already */
     if (mire__watch_resume() == MIRE_OK) {
         mire__core.works = mire__worker_start(&mire__core.worker) == MIRE_OK;
         if (!mire__core.works)
@@ -75,7 +75,7 @@ bool mire__core_cannot_follow(void)
     return worker && !mire__thread_may_as_much(worker);
 }
 
-/* Nothing of ours may call the kernel on the program's threads from here on; the check thread learns of it. */
+/* From here on no SDK code calls the kernel on the program's threads. The check thread is informed. */
 static void fall_silent(bool returns)
 {
     atomic_fetch_or(&mire__quiet, MIRE_QUIET_CALLS | (returns ? 0 : MIRE_QUIET_SIGNALS));
@@ -106,7 +106,7 @@ enum mire__confined mire__core_confine(bool everybody, bool returns)
         mire__monitors_hush(&mire__core.monitors);
         fall_silent(returns);
         mire__apart_set_ours(true);
-        mire__watch_wake(); /* both look by themselves from now on */
+        mire__watch_wake(); /* from now on both threads poll */
         mire__worker_wake(&mire__core.worker, MIRE_WAKE_LOOK);
         mire__apart_set_ours(false);
         mire__core_leave(state);

@@ -13,11 +13,11 @@ static struct {
     void (*stop)(bool exits);
     bool exit_hooked;
     bool end_hooked;
-    pthread_key_t end; /* its destructor tells that the watched thread ends */
+    pthread_key_t end; /* its destructor runs at the end of the watched thread */
     _Atomic uint32_t watched_tid;
 } departure;
 
-/* At exit, or when the library is unloaded: then nobody may call into it any more. */
+/* At exit, or when the library is unloaded and its code disappears. */
 static void stop_at_exit(void)
 {
     departure.stop(true);
@@ -27,8 +27,8 @@ static void stop_at_exit(void)
 }
 
 /*
- * The watched thread ends, by pthread_exit or cancelled, and the process goes on with its others. It must end with the
- * last of those, so ours end now. A thread that was watched once, before another was, changes nothing.
+ * The watched thread ends by pthread_exit or cancellation, and the process continues with its other threads. It must
+ * end with the last of these, so the SDK's threads end now. The end of a thread that was watched earlier has no effect.
  */
 static void stop_at_thread_end(void *tid)
 {

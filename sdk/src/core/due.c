@@ -5,7 +5,7 @@
 
 enum { BY_FOOTPRINT, BY_PRESSURE };
 
-#define NEAR_LIMIT_PARTS 20u /* the limit is near when less than one in so many parts of it is left */
+#define NEAR_LIMIT_PARTS 20u /* near the limit: less than this part of it is left */
 
 static bool is_pressed(const struct trail_row *row, const struct capture_settings *settings)
 {
@@ -27,7 +27,7 @@ static bool is_beyond(const struct trail_row *row, const struct capture_settings
     return settings->footprint_kib > 0 && row->footprint_bytes >= threshold_bytes(settings);
 }
 
-/* Not too often. */
+/* Limits the number of reports. */
 static bool may(struct due *due, int trouble, uint64_t now_ns)
 {
     uint64_t last_ns = due->trouble_ns[trouble];
@@ -39,7 +39,7 @@ static bool may(struct due *due, int trouble, uint64_t now_ns)
     return true;
 }
 
-/* It grew by a quarter since it was reported last. */
+/* Has the footprint grown by a quarter since the last report? */
 static bool has_grown(const struct due *due, const struct trail_row *row)
 {
     return row->footprint_bytes >= due->footprint_bytes + due->footprint_bytes / 4;

@@ -90,7 +90,7 @@ static void find_setting(char *out, size_t cap_bytes, const char *text, const ch
     }
 }
 
-/* "debian 12"; the name of a distribution without versions; else the kernel's release. */
+/* "debian 12"; for a distribution without versions its name; otherwise the kernel's release. */
 static void find_os_version(char *out, size_t cap_bytes, const char *kernel_release)
 {
     char text[4096], id[32], version[32];

@@ -23,7 +23,7 @@ static bool any_left(const struct store_item *items, size_t count, struct store 
     return false;
 }
 
-/* Sleep a little. False: the end has come. */
+/* Sleep for LOOK_MS. False: the time is over. */
 static bool pause_until(uint64_t end_ns)
 {
     _Atomic uint32_t never = 0;

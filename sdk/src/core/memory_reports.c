@@ -21,17 +21,17 @@ enum { IDLE, FILLING, ASKED };
 
 #define NAME_BYTES 64
 
-/* Of a processor's time, one part in so many goes into looks at mappings, while the footprint moves by steps. */
+/* Looks at mappings take at most this part of a processor's time, while the footprint moves by steps. */
 #define LOOK_SHARE 2000u
 
 static struct {
     _Atomic(struct monitor_context *) context; /* NULL: there are no tables */
-    _Atomic(struct heap *) heap;               /* they */
+    _Atomic(struct heap *) heap;               /* the tables */
     _Atomic uint32_t asked;                    /* see above; FILLING owns the name, ASKED hands it over */
-    _Atomic uint32_t pid;                      /* whose all this is: a forked child inherits it, and has no worker */
+    _Atomic uint32_t pid; /* the owning process: a forked child inherits the state, and has no worker */
     char name[NAME_BYTES];
-    struct due due; /* worker's, or who begins */
-    /* Worker's: footprint, time and CPU time of the last look at mappings. */
+    struct due due; /* owner: the worker, or the thread that begins */
+    /* Owner: the worker. Footprint, time and CPU time of the last look at mappings. */
     uint64_t looked_bytes, looked_ns, look_took_ns;
 } memory;
 
@@ -77,7 +77,7 @@ bool mire__memory_reports_settled(void)
 struct moment {
     struct memory_said said;
     struct residence residence; /* open while the tables are read */
-    struct areas areas;         /* as they were before */
+    struct areas areas;         /* before the report allocates */
     struct process_use use;
     struct trail_row rows[MIRE_TRAIL_ROWS];
 };
@@ -120,8 +120,8 @@ static void settings_of(struct capture_settings *out, const struct monitor_conte
 }
 
 /*
- * Is another footprint than the mappings were looked at with? Then what a killed run says of them would be old. A look
- * asks the kernel for each page, so a footprint that goes on growing is followed by halves at once, else in time.
+ * Has the footprint changed since the last look at mappings? Then the report of a killed run would have old values. A
+ * look asks the kernel about each page, so growth by a half causes a look at once, and smaller changes wait.
  */
 static bool has_moved(uint64_t footprint_bytes)
 {
@@ -132,7 +132,7 @@ static bool has_moved(uint64_t footprint_bytes)
            (apart > looked / 8 && mire__now_ns() - memory.looked_ns >= memory.look_took_ns * LOOK_SHARE);
 }
 
-/* Before anything is allocated for the report: that would be told as the process's. */
+/* Before the report allocates memory, which would count as the process's. */
 static void begin_look(struct moment *moment)
 {
     mire__residence_open(&moment->residence);
@@ -161,7 +161,7 @@ static void look_at_mappings(struct heap *heap, struct moment *moment)
     mire__free(reader);
 }
 
-/* said.trigger: NULL for a snapshot alone. */
+/* said.trigger is NULL for a snapshot without a report. */
 static void read_tables(struct monitor_context *context, struct heap *heap, struct moment *moment)
 {
     struct heap_reader *reader;
@@ -227,7 +227,7 @@ void mire__memory_reports_look(void)
         mire__extra_set_trail(extra, moment->rows, rows, atomic_load(&evidence->footprint_peak_bytes));
     if (rows > 0)
         due = mire__due(&memory.due, &moment->rows[rows - 1], mire__now_ns(), &settings);
-    /* Not at the start, before the program has mapped and touched its memory. */
+    /* No look at the start: the program has not touched its memory yet. */
     if (rows > 1 && has_moved(moment->rows[rows - 1].footprint_bytes)) {
         memory.looked_bytes = moment->rows[rows - 1].footprint_bytes;
         memory.looked_ns = mire__now_ns();

@@ -1,5 +1,5 @@
 /*
- * mire.c - start and stop. state.h has the states, and who owns the global meanwhile.
+ * mire.c - start and stop. state.h has the states, and the owner of the global in each.
  */
 #include "core/core.h"
 #include "core/state.h"
@@ -21,7 +21,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* On the thread that seals. */
+/* Called on the thread that seals. */
 static bool move_store(void *context, struct store *store)
 {
     (void)context;
@@ -91,7 +91,7 @@ static void turn_off(void)
     mire__core_leave(MIRE_CORE_OFF);
 }
 
-/* On the worker. False: somebody stops already, and will join it. */
+/* Called on the worker. False: another thread stops already, and joins the worker. */
 static bool stop_on_worker(void)
 {
     if (mire__core_settled() != MIRE_CORE_ON || !mire__core_turn(MIRE_CORE_ON, MIRE_CORE_BUSY))
@@ -102,7 +102,7 @@ static bool stop_on_worker(void)
     return true;
 }
 
-/* On the worker: another document is in the store. False: somebody has everything in its hands, so again later. */
+/* Called on the worker after a new document is in the store. False: another thread starts or stops; try again later. */
 static bool obey_rollout(void)
 {
     struct plan plan;
@@ -124,7 +124,7 @@ static bool obey_rollout(void)
     return true;
 }
 
-/* On the worker. */
+/* Called on the worker. */
 static uint64_t look_at_process(void)
 {
     uint64_t exits_ns = mire__monitor_exit_look(), session_ns = mire__process_session_look();
@@ -208,8 +208,8 @@ fail_box:
 }
 
 /*
- * The check thread first: while the caller waits for the worker, which may have much to write, it hangs by our doing.
- * Then the worker: it may be hooking modules that a monitor's stop unhooks.
+ * Stop the check thread first: the caller then waits for the worker, perhaps for long, and that wait is no hang. Stop
+ * the worker next: it may be patching modules that a monitor's stop restores.
  */
 static void stop_watching(bool exits)
 {
@@ -219,7 +219,7 @@ static void stop_watching(bool exits)
     release(exits);
 }
 
-/* Which plugins are on, for this process. */
+/* Decide which monitors run in this process. */
 static void make_plan(void)
 {
     mire__core.rollout_mark = mire__store_rollout_mark(mire__core.store);
@@ -229,7 +229,7 @@ static void make_plan(void)
 }
 
 /*
- * A program that has confined itself cannot be stopped: everything ends with the process.
+ * In a program that has confined itself the watch cannot be stopped, and ends with the process.
  *   counts_out  NULL for none
  */
 static enum mire_err stop(bool exits, struct mire_counts *counts_out)
@@ -272,7 +272,7 @@ static void look_around(void *context)
     mire__facts_collect(&now->facts, &mire__core.options, mire__core.install);
 }
 
-/* Called in BUSY, with the options in place; leaves it. */
+/* Called in state BUSY with valid options; leaves the state. */
 static enum mire_err start(void)
 {
     struct beginning now = {.watches = false};
@@ -332,7 +332,7 @@ enum mire_err mire__core_restart_in_child(void)
         atomic_load_explicit(&mire__core.state, memory_order_relaxed) != MIRE_CORE_ON)
         return MIRE_E_STATE;
     mire__core_leave(MIRE_CORE_BUSY);
-    /* The tables stayed with the parent: the new worker would look into them before ours are there. */
+    /* The tables belong to the parent. Without this the new worker would read them before this process has its own. */
     mire__memory_reports_end();
     mire__core.store = NULL; /* not freed: mire__variant_begin */
     mire__core.expects = false;

@@ -18,7 +18,7 @@ void mire__monitor_unkept(struct monitor_context *monitor)
     mire__worker_wake(monitor->worker, MIRE_WAKE_UNKEPT);
 }
 
-/* The first lane and the process's are there from the start. */
+/* The first lane and the lane of the process are reserved from the start. */
 bool mire__monitor_reserve(const struct monitor_context *monitor, uint32_t lane)
 {
     size_t at = offsetof(struct blackbox, lanes) + lane * sizeof(struct lane);

@@ -14,12 +14,13 @@
 
 #include <string.h>
 
-#define ALONE_NS (10 * MIRE_NS_PER_S) /* between two looks where nobody tells that the process does something */
+#define ALONE_NS (10 * MIRE_NS_PER_S) /* between two looks if no call reports activity */
 
 static struct {
-    _Atomic uint32_t ground; /* enum mire__ground, by anyone; 0 stands for unknown, others are one more */
-    _Atomic(const struct monitor_context *) on; /* set by who starts and stops, asked by the worker; NULL: off */
-    struct look look;                           /* the worker's */
+    _Atomic uint32_t ground; /* 1 + enum mire__ground, 0: unknown; any thread writes */
+    _Atomic(const struct monitor_context *)
+        on;           /* written by the thread that starts or stops, read by the worker; NULL: off */
+    struct look look; /* owner: the worker */
 } exits;
 
 static enum mire__ground ground_now(void)

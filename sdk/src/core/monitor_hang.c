@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-/* Shall the ended event be sent? Then it gets the suppressed events of its stack. */
+/* May the ended event be sent? If so, it gets the suppressed events of its stack. */
 static bool admit(struct monitor_context *monitor, struct event *event, struct blackbox *box, uint32_t lane)
 {
     struct capture_settings settings;
@@ -32,7 +32,7 @@ static bool admit(struct monitor_context *monitor, struct event *event, struct b
     return true;
 }
 
-/* On the check thread, which writes nothing meanwhile. */
+/* Called on the check thread, so the event does not change meanwhile. */
 static void seal_event(void *context, struct blackbox *box, uint32_t lane)
 {
     struct monitor_context *monitor = context;
@@ -59,7 +59,7 @@ static bool reserve_lane(void *context, uint32_t lane)
     return mire__monitor_reserve(context, lane);
 }
 
-/* Once a second at most. */
+/* Called at most once a second. */
 static void on_turning(void *context)
 {
     struct monitor_context *monitor = context;
@@ -89,15 +89,15 @@ static void start_in_child(void *context)
     mire__core_restart_in_child();
 }
 
-/* Nobody said whether the process has been launching for so long. A loop that idles would use little CPU. */
+/* Has the process waited in a loop before the watch began? Then it has used little CPU for its age. */
 static bool has_idled(const struct monitor_context *context, uint64_t age_ns)
 {
     return age_ns >= context->options->settings.launch_ms * MIRE_NS_PER_MS && mire__thread_cpu_ns(0) < age_ns / 2;
 }
 
 /*
- * When the launch began: the process started within a tick after what the kernel says. 0: it is not watched, or so old
- * that it cannot be a launch.
+ * The begin of the launch: the process started within a tick after the kernel's time. 0: launches are not watched, or
+ * the process is too old for a launch.
  */
 static uint64_t launch_ns(const struct monitor_context *context)
 {
@@ -118,7 +118,7 @@ static _Atomic uint32_t *left_how(void)
     return evidence ? &evidence->left : NULL;
 }
 
-/* Its thread and its memory are ours. */
+/* The check thread and its memory belong to the SDK, not to the program. */
 static enum mire_err start_watch(const struct watch_options *options)
 {
     struct collect_thread *before = mire__collect_own_begin();

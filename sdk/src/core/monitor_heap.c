@@ -19,13 +19,13 @@
 #define BUDGET_INIT   (20ull << 20)
 
 static struct {
-    struct monitor_context *context; /* NULL: the row does not run */
-    _Atomic(struct heap *) heap;     /* memory that stays for ever; NULL: no tables */
+    struct monitor_context *context; /* NULL: the monitor is off */
+    _Atomic(struct heap *) heap;     /* stays mapped until the process ends; NULL: no tables */
     struct store_box file;
     char run[MIRE_STORE_PATH_MAX];
     uint64_t budget_bytes;
-    struct rollout_memory told; /* by the plan that was obeyed last */
-    uint64_t kept_ns;           /* worker's: when the tables were looked after last */
+    struct rollout_memory told; /* of the last plan that was obeyed */
+    uint64_t kept_ns;           /* owner: the worker; time of the last reclaim */
 } monitor;
 
 /* The run's name is its blackbox's. */
@@ -65,7 +65,7 @@ static enum mire_err open_file(struct heap *heap, const struct heap_options *opt
     return err;
 }
 
-/* The file system in memory may be small, and others fill it: then the store's own is tried. */
+/* Try the file system in memory first, then the disk of the store: the former may be small or full. */
 static enum mire_err open_somewhere(struct heap *heap, const struct heap_options *options)
 {
     enum mire_err err = MIRE_E_MEMORY;
@@ -120,8 +120,8 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
 }
 
 /*
- * The process goes on, or ends by itself: nothing is left to tell, unless it is somebody's to look into afterwards. All
- * stays mapped, for a thread that was in a hook may still look at its slot, or for a block; only memory is given back.
+ * The process continues, or ends by itself: nothing is left to report, and the file is kept only for `mire memory`.
+ * The mapping stays, because a thread inside a hook may still read its slot or the tables. Only the pages are freed.
  */
 static void close_tables(void *context)
 {
@@ -155,7 +155,7 @@ enum mire_err mire__monitor_heap_set(enum mire_memory_mode mode, uint64_t interv
     return mire__heap_set_mode(monitor.heap, modes[mode], interval_bytes);
 }
 
-/* As the document says; where it does not, as the app does. */
+/* Apply the document; without a value in it the app's option holds. */
 static enum mire_err set_as_told(const struct memory_options *own)
 {
     static const enum mire_memory_mode modes[] = {[MIRE_ROLLOUT_OFF] = MIRE_MEMORY_OFF,

@@ -52,7 +52,7 @@ void mire__monitors_hush(struct monitor_context *context)
 
 bool mire__monitors_any(const struct plan *plan)
 {
-    bool any = plan->on[MIRE_PLUGIN_SESSION]; /* it is counted in the blackbox */
+    bool any = plan->on[MIRE_PLUGIN_SESSION]; /* sessions are counted in the blackbox */
 
     for (size_t i = 0; i < MIRE_COUNT(monitors); i++)
         any |= plan->on[monitors[i].plugin];

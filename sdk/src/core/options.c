@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define NUMBERS_BYTES     1024
-#define DAILY_CAP_BY_HAND 1000 /* who runs a program under mire run wants to see its hangs, the whole day */
+#define DAILY_CAP_BY_HAND 1000 /* a developer who runs a program under mire run wants all its hangs */
 
 void mire__options_init(mire_options *options)
 {
@@ -37,7 +37,7 @@ void mire_options_free(mire_options *options)
     free(options);
 }
 
-/* Fits, is not empty, and has no byte that `bad` objects to. */
+/* Is the text not empty, short enough, and without a byte that `bad` refuses? */
 static bool is_fit(const char *text, size_t cap_bytes, bool (*bad)(unsigned char byte))
 {
     size_t length = text ? strnlen(text, cap_bytes) : 0;
@@ -242,7 +242,7 @@ enum mire_err mire_options_set_number(mire_options *options, const char *name, u
     return options && name ? mire__settings_set(&options->settings, name, value) : MIRE_E_ARG;
 }
 
-/* "name=value name=value ...": those that cannot be are skipped. */
+/* "name=value name=value ..."; invalid ones are skipped. */
 static void set_numbers(mire_options *options, const char *list)
 {
     char text[NUMBERS_BYTES], *rest = text;
@@ -279,7 +279,7 @@ void mire__options_set_sync(mire_options *options, const char *text)
             mire_options_set_store_sync(options, (enum mire_store_sync)i);
 }
 
-/* "exact", "off", "sampled" or "sampled:INTERVAL"; the default of a program that is run is sampled. */
+/* "exact", "off", "sampled" or "sampled:INTERVAL"; under mire run the default is sampled. */
 static void set_memory(mire_options *options, const char *text)
 {
     char *end;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define RETRY_MAX_MS    86400000u /* a day: no wait is longer */
-#define DAILY_BYTES_MIN 65536u    /* below it most reports of memory would never be sent */
+#define DAILY_BYTES_MIN 65536u    /* with less, most memory reports could never be sent */
 #define PIN             "sha256//"
 #define PIN_BYTES       (sizeof(PIN) - 1 + 44) /* 32 bytes in base64 */
 
@@ -64,7 +64,7 @@ enum mire_err mire_options_set_ca_file(mire_options *options, const char *ca_fil
     return options ? set_text(options->ca_file, sizeof(options->ca_file), ca_file) : MIRE_E_ARG;
 }
 
-/* One or more of "sha256//<44 characters>", between semicolons: libcurl takes anything else for the name of a file. */
+/* "sha256//<44 characters>", one or more between semicolons. libcurl takes any other text as a file name. */
 static bool are_pins(const char *text)
 {
     for (;; text += PIN_BYTES + 1) {
@@ -126,7 +126,7 @@ struct upload_options mire__options_delivery(const mire_options *options)
     return delivery;
 }
 
-/* "localhost", 127.x.x.x or [::1], up to a port, a path or the end. A name that only begins so is another's. */
+/* "localhost", 127.x.x.x or [::1], followed by a port, a path or the end. A longer name is another host. */
 static bool is_loopback(const char *host)
 {
     size_t length = strcspn(host, "/?#");

@@ -1,6 +1,6 @@
 /*
- * ping.c - the public calls of mire/ping.h. Each thread keeps the number of its asking in a key, whose destructor ends
- * it with the thread.
+ * ping.c - the public calls of mire/ping.h. A thread-specific key has the number of the thread's ping, and its
+ * destructor ends the ping with the thread.
  */
 #include "mire/ping.h"
 
@@ -67,6 +67,6 @@ enum mire_err mire_ping_stop(void)
         return err;
     pthread_setspecific(key, NULL);
     if (mire__gate_as_lane() >= 0)
-        mire__gate_as_wake(); /* a hang that is open ends now */
+        mire__gate_as_wake(); /* an open hang ends now */
     return MIRE_OK;
 }

@@ -9,16 +9,16 @@
 
 #include <string.h>
 
-#define PART_NS (24 * 3600 * MIRE_NS_PER_S) /* longer ones are told in parts, so that each day has its own */
+#define PART_NS (24 * 3600 * MIRE_NS_PER_S) /* a longer session is reported in parts, so that each day has its share */
 
 static struct {
-    _Atomic(struct blackbox *) box; /* NULL: there is no session; stored before the worker starts, or by it */
+    _Atomic(struct blackbox *) box; /* NULL: no session; stored before the worker starts, or by the worker */
     struct store *store;
     uint64_t fronted_ns; /* `sum_ns` when the session began */
-    /* Where the app is. Two threads that say different things at one instant may lose the moment between them. */
+    /* Foreground or background. Of two threads with different values at one instant, one may be lost. */
     _Atomic uint32_t front; /* enum mire__front */
     _Atomic uint64_t since_ns;
-    _Atomic uint64_t sum_ns; /* in the foreground, of all times that have ended */
+    _Atomic uint64_t sum_ns; /* in the foreground, without the current time */
 } now;
 
 void mire__process_session_as_set_front(bool in_front)
@@ -49,7 +49,7 @@ static enum mire__session_on on_by(const struct plan *plan)
     return plan->on[MIRE_PLUGIN_SESSION] ? MIRE_SESSION_YES : MIRE_SESSION_NO;
 }
 
-/* With options of mire-run the process is a part of the session that mire-run began. */
+/* Under mire-run the process is a part of mire-run's session. */
 static void join(struct session *session, const struct store *store, const mire_options *options)
 {
     if (!options->session[0])
@@ -100,7 +100,7 @@ void mire__process_session_forget(void)
     atomic_store(&now.box, NULL);
 }
 
-/* Returns whether it is told, or waits in the store. */
+/* Returns true if the share is reported, or waits in the store. */
 static bool tell_share(struct session_sum *share, const struct session *session)
 {
     char name[MIRE_STORE_RUN_BYTES];
@@ -115,7 +115,11 @@ static bool tell_share(struct session_sum *share, const struct session *session)
     return true;
 }
 
-/* over: with the watch. Not on the stack, which is the program's at exit. False: its share is still to be told. */
+/*
+ * Report the session. The record is not on the stack, which at exit is the program's.
+ *   over  the watch ends
+ * Returns false if the share is still to be reported.
+ */
 static bool tell(struct blackbox *box, uint64_t now_ns, bool over)
 {
     struct session_sum *share = mire__malloc(sizeof(*share));

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define PATH      "/api/v1/rollout"
-#define RETRY_S   60u /* after the first failure; doubles with each more */
+#define RETRY_S   60u /* after the first failure; doubles with each further one */
 #define DOUBLINGS 15u
 
 static bool is_plain(unsigned char byte)
@@ -20,7 +20,7 @@ static bool is_plain(unsigned char byte)
            (byte != '\0' && strchr("-._~", byte));
 }
 
-/* "&name=value", escaped; nothing of it if there is no value or no room. */
+/* Append "&name=value", escaped, if there is a value and room. */
 static void add(char *path, const char *name, const char *value)
 {
     size_t begin = strlen(path), at = begin;
@@ -34,7 +34,7 @@ static void add(char *path, const char *name, const char *value)
         path[begin] = '\0';
 }
 
-/* The document that holds. */
+/* Read the document in the store. */
 static void read_kept(struct rollout *out, char etag[MIRE_STORE_ETAG_BYTES], struct store *store)
 {
     char text[MIRE_WIRE_ROLLOUT_MAX];
@@ -64,7 +64,7 @@ void mire__remote_init(struct remote *remote, const struct blackbox_facts *facts
     remote->killed = kept.kill;
 }
 
-/* Answered with a document that can be read? One that cannot leaves the last good one in place. */
+/* Returns true if the answer has a valid document. An invalid one leaves the last valid one in place. */
 static bool ask(struct remote *remote, struct upload *upload, struct store *store, struct rollout *kept,
                 const struct upload_now *now)
 {
@@ -77,7 +77,7 @@ static bool ask(struct remote *remote, struct upload *upload, struct store *stor
     case FETCH_NEW:
         if (mire__rollout_read(&fresh, text, answer.size) != MIRE_OK)
             return false;
-        *kept = fresh; /* obeyed even if it cannot be kept */
+        *kept = fresh; /* obeyed even if it cannot be stored */
         return mire__store_set_rollout(store, answer.etag, text, answer.size) == MIRE_OK;
     case FETCH_SAME:
     case FETCH_NONE:

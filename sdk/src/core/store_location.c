@@ -31,7 +31,7 @@ bool mire__store_location_of_user(char out[MIRE_STORE_PATH_MAX], uint32_t uid, c
     return length > 0 && length < MIRE_STORE_PATH_MAX;
 }
 
-/* Everybody may make a name in /var/tmp: is this one ours? Made if absent. */
+/* Any user may create files in /var/tmp: does this directory belong to this user? It is created if absent. */
 static bool is_ours(const char *path)
 {
     char top[MIRE_STORE_PATH_MAX];

@@ -37,7 +37,7 @@ static void own_release(void *context, void *block)
 
 mire__pack_fn *mire__report_pack;
 
-/* The one library of ours that allocates comes with the second C library; where there is none, it is loaded as well. */
+/* zstd is the only library of the SDK that allocates. It comes with the second C library, or is loaded here. */
 static void load_zstd(void *context)
 {
     void *pack = mire__own_find("ZSTD_compress"), *library = pack ? NULL : dlopen(ZSTD, RTLD_NOW | RTLD_LOCAL);
@@ -76,7 +76,7 @@ void mire__variant_unhook(void)
 {
 }
 
-/* Found first by name: but operator new, which a library loaded later may bring for itself alone. */
+/* The linker finds these hooks first, except operator new: a library loaded later may have its own. */
 enum mire_err mire__variant_hook_heap(void)
 {
     if (mire__heap_bind_new(RTLD_DEFAULT) && mire__patch_add(mire__new_hooks, mire__new_hooks_count) != MIRE_OK)
@@ -85,7 +85,7 @@ enum mire_err mire__variant_hook_heap(void)
     return MIRE_OK;
 }
 
-/* This library is never unloaded, and a hook that notes nothing passes on. */
+/* The library is never unloaded, and a hook without tables calls the real function. */
 void mire__variant_unhook_heap(bool exits)
 {
     if (exits)

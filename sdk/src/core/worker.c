@@ -20,7 +20,7 @@
 
 #define NICENESS    10
 #define STACK_BYTES (1024 * 1024)
-#define AGAIN_MS    20u /* a start or a stop is over soon */
+#define AGAIN_MS    20u /* a start or a stop takes less */
 
 static void say(const struct worker *worker, enum mire_log_level level, const char *text)
 {
@@ -50,7 +50,7 @@ static void recover(struct worker *worker)
     say(worker, MIRE_LOG_INFO, text);
 }
 
-/* Only with a log: making the text may allocate. */
+/* Only if there is a log, because formatting may allocate. */
 static void say_unkept(const struct worker *worker)
 {
     char text[MIRE_STORE_PATH_MAX + 256];
@@ -143,10 +143,10 @@ static void work(struct worker *worker)
     for (;;) {
         uint64_t until_ns = sooner(sooner(look_at_ns, keep_at_ns), sooner(send_at_ns, ask_at_ns));
 
-        if (mire__quiet_is()) /* nobody rings then */
+        if (mire__quiet_is()) /* no wake-ups then */
             until_ns = sooner(until_ns, mire__now_ns() + MIRE_QUIET_LOOK_NS);
         if (!mire__futex_wait(&worker->wake, 0, until_ns))
-            break; /* a filter was put on this thread: it would only spin */
+            break; /* a seccomp filter is on this thread: it would only spin */
         uint32_t why = atomic_exchange_explicit(&worker->wake, 0, memory_order_acquire);
         if (why & MIRE_WAKE_STOP) {
             atomic_fetch_or(&worker->wake, why & ~(uint32_t)MIRE_WAKE_STOP); /* for the next thread */

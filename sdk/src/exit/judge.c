@@ -1,5 +1,5 @@
 /*
- * judge.c - finds the present signs, group by group, and the facts.
+ * judge.c - finds the facts of a run and the signs that are present, group by group.
  */
 #include "exit/judge.h"
 
@@ -14,10 +14,10 @@
 struct scene {
     const struct evidence *evidence;
     const struct exit_after *after;
-    const struct trail_row *last; /* NULL: it was never looked at */
+    const struct trail_row *last; /* NULL: no look has been stored */
     const struct trail_row *rows;
     uint32_t count;
-    uint64_t seen_ns; /* when it was alive for sure */
+    uint64_t seen_ns; /* last time at which the process was certainly alive */
 };
 
 static uint64_t later(uint64_t one, uint64_t other)
@@ -128,7 +128,7 @@ static uint64_t signs_of_change(const struct scene *scene)
     return signs;
 }
 
-/* For how long it had been in the foreground, or the background, when it ended. */
+/* Time in the foreground, or in the background, before the end. */
 static uint64_t ground_ns(const struct scene *scene)
 {
     uint64_t since_ns = (atomic_load(&scene->evidence->ground) >> 2) * 1000;
@@ -214,7 +214,7 @@ static uint64_t signs_of_memory(const struct scene *scene)
     if (scene->last->limit == MIRE_LIMIT_NONE || limit == 0)
         return signs;
     held = held_bytes(scene);
-    /* A machine's memory is never all in use by programs; a cgroup's may be. */
+    /* Programs never use all memory of a machine, but may use all of a cgroup. */
     near_percent = scene->last->limit == MIRE_LIMIT_MACHINE ? 94 : 85;
     if (held / near_percent >= limit / 100)
         return signs | BIT(NEAR_LIMIT);

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-#define GROWING_NS (250 * MIRE_NS_PER_MS)                /* to the next look, while the footprint grows */
-#define GROWTH     16                                    /* by one part of so many */
-#define FD_LOOKS   8                                     /* of which one counts descriptors: each costs a microsecond */
+#define GROWING_NS (250 * MIRE_NS_PER_MS) /* to the next look, while the footprint grows */
+#define GROWTH     16                     /* by one part of so many */
+#define FD_LOOKS   8                      /* one look in this number counts descriptors, which costs 1 us each */
 #define SETTLED_NS (MIRE_NS_PER_S + 20 * MIRE_NS_PER_MS) /* to show that a new foreground lasts */
 
 void mire__look_start(struct evidence_start *out)
@@ -29,7 +29,7 @@ static void fill(struct trail_row *row, struct look *look, struct evidence *evid
     memset(row, 0, sizeof(*row));
     mire__footprint(&footprint);
     mire__memory_room(&room, &evidence->start.cgroup);
-    row->oom = evidence->start.oom; /* read just now, if this is the start */
+    row->oom = evidence->start.oom; /* at the start it was read just now */
     if (look->count > 0 || mire__boot_now_ns() - evidence->start.boot_ns >= MIRE_LOOK_LEAST_NS)
         mire__oom_counts(&row->oom, &evidence->start.cgroup);
     if (look->count++ % FD_LOOKS == 0)
@@ -48,7 +48,7 @@ static void fill(struct trail_row *row, struct look *look, struct evidence *evid
     atomic_store(&row->boot_ns, mire__boot_now_ns());
 }
 
-/* How much longer until a foreground that was just entered counts; 0: it does, or there is none. */
+/* Time until a foreground that was just entered counts; 0: it counts, or the app is not in the foreground. */
 static uint64_t settles_in_ns(const struct evidence *evidence, uint64_t boot_ns)
 {
     uint64_t ground = atomic_load(&evidence->ground), since_ns = (ground >> 2) * 1000;

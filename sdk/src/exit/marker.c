@@ -1,11 +1,11 @@
-/* marker.c - the crash marker. Signal-safe: all of it runs in handlers, or may be interrupted by them.
+/* marker.c - the crash marker. Signal-safe: the code runs in handlers, or may be interrupted by them.
  *
- *     depth 1   make the file, note the signal, pass on
- *     depth 2   a crash in the displaced handler, or on another thread meanwhile: count it, pass on
+ *     depth 1   make the file, note the signal, call the displaced handler
+ *     depth 2   a crash in the displaced handler, or on another thread meanwhile: count it, call the displaced handler
  *     depth 3   end the process
  *
- * `depth` falls again when a displaced handler returns: it has repaired the cause, or put another action in our place,
- * to which the signal will come now.
+ * `depth` falls when a displaced handler returns: either the handler repaired the cause, or it installed another
+ * action, which gets the signal next.
  */
 #include "exit/marker.h"
 
@@ -23,7 +23,7 @@
 #define CRASHES        7
 #define QUITS          3
 #define DEPTH_MAX      3u
-#define REPAIRS_MARKED 8 /* a program that repairs more faults than this works by them: no file is made any more */
+#define REPAIRS_MARKED 8 /* a program that repairs more faults uses them by design: make no more files */
 #define STACK_BYTES    (64u << 10)
 
 static const int signals[CRASHES + QUITS] = {SIGSEGV, SIGBUS, SIGILL,  SIGFPE, SIGABRT,
@@ -31,12 +31,12 @@ static const int signals[CRASHES + QUITS] = {SIGSEGV, SIGBUS, SIGILL,  SIGFPE, S
 
 static struct {
     _Atomic uint32_t on; /* stored last; 0: handlers only pass on */
-    uint32_t installed;  /* a bit for each signal that we have displaced somebody of; the starting thread's */
+    uint32_t installed;  /* a bit for each signal with a displaced action; written by the starting thread */
     struct sigaction before[CRASHES + QUITS];
     char path[MIRE_STORE_PATH_MAX];
     _Atomic uint32_t depth;
     _Atomic uint32_t repairs;
-    _Atomic uint32_t file; /* there is one */
+    _Atomic uint32_t file; /* the file exists */
 } marker;
 
 static _Alignas(64) char stack[STACK_BYTES];
@@ -79,7 +79,7 @@ static void mark_crash(struct evidence *evidence, int signal, const siginfo_t *i
     atomic_store(&crash->signal, (uint32_t)signal);
 }
 
-/* It was repaired: there was no crash. */
+/* The displaced handler repaired the fault: there was no crash. */
 static void unmark(struct evidence *evidence)
 {
     atomic_fetch_add(&marker.repairs, 1);
@@ -98,8 +98,8 @@ static void mark_quit(struct evidence *evidence, int signal, const siginfo_t *in
 /* ---- passing on ---- */
 
 /*
- * What the signal does by default, it does when the handler returns: a fault comes again, with all that a core file
- * should tell; anything else is sent again, and waits until then.
+ * Restore the default action, which takes effect when the handler returns. A fault then occurs again, so a core file
+ * shows its place. Any other signal is sent again and stays pending until then.
  */
 static void end_by(int signal, const siginfo_t *info)
 {
@@ -118,7 +118,7 @@ static bool has_handler(const struct sigaction *action)
 
 static void call(const struct sigaction *action, int signal, siginfo_t *info, void *context)
 {
-    /* As the kernel would; it puts the mask back when our handler returns. */
+    /* The kernel does the same for a handler, and restores the mask when this handler returns. */
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &action->sa_mask, NULL, (size_t)8);
     if (action->sa_flags & SA_SIGINFO)
         action->sa_sigaction(signal, info, context);
@@ -153,7 +153,7 @@ static void handle_crash(int at, siginfo_t *info, void *context)
             unmark(evidence);
     } else {
         call(before, signal, info, context);
-        /* abort() ends the process all the same when its handler returns. */
+        /* abort() ends the process even if its handler returns. */
         if (evidence && signal != SIGABRT && is_ours(signal))
             unmark(evidence);
     }
@@ -183,7 +183,7 @@ static void install(int at)
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART}, now;
 
     if (sigaction(signals[at], NULL, &now) != 0 || is_ours(signals[at]))
-        return; /* ours from before a fork, or from before a stop that left it */
+        return; /* installed before a fork, or before a stop that could not remove it */
     if (at >= CRASHES && ((now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL))
         return;
     marker.before[at] = now;
@@ -193,7 +193,7 @@ static void install(int at)
         marker.installed |= 1u << at;
 }
 
-/* Without a stack of its own the handler cannot run when the thread's is used up. */
+/* After a stack overflow the handler needs an alternate stack. */
 static void give_stack(void)
 {
     stack_t now, ours = {.ss_sp = stack, .ss_size = sizeof(stack)};
@@ -204,7 +204,7 @@ static void give_stack(void)
 
 void mire__marker_start(const char *crash_path, unsigned which)
 {
-    /* The kernel gives its first process no default actions: a signal let through to it would end nothing. */
+    /* For process 1 the kernel has no default actions: a signal that is sent again would not end it. */
     bool quits = which & MIRE_SIGNALS_QUIT && mire__pid() != 1;
 
     atomic_store(&marker.on, 0);

@@ -1,6 +1,7 @@
 /* note.c - notes into the evidence. Signal-safe: stores into memory that stays mapped.
  *
- * A forked child has the parent's pointer and not its mapping: `pid` is stored last, and asked first.
+ * Invariant: the pointer is valid only in the process `pid`, which is stored last and checked first. A forked child
+ * inherits the pointer without the mapping.
  */
 #include "exit/note.h"
 
@@ -21,7 +22,7 @@ struct evidence *mire__run_as_evidence(void)
     return atomic_load(&own_pid) == mire__pid() ? atomic_load(&own) : NULL;
 }
 
-/* Told again, it is no change. */
+/* The same value again is no change. */
 void mire__run_as_note_ground(enum mire__ground ground)
 {
     struct evidence *evidence = mire__run_as_evidence();

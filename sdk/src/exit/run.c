@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Who starts owns this; all of it is that process's, which `pid` names. */
+/* Owned by the thread that starts. Valid in the process `pid`. */
 static struct {
     uint32_t pid;
     char id[MIRE_STORE_RUN_BYTES];
-    char dir[MIRE_STORE_PATH_MAX];  /* of the store with the evidence; "" if there is none */
+    char dir[MIRE_STORE_PATH_MAX];  /* the store with the evidence; "": none */
     char path[MIRE_STORE_PATH_MAX]; /* of the evidence */
 } run;
 
@@ -27,7 +27,7 @@ const char *mire__run_id(void)
     return run.id;
 }
 
-/* Started again, where the file lies already? */
+/* Is this another start of the process, with the file in the same store? */
 static bool goes_on(struct store *store, enum mire__ground ground)
 {
     struct evidence *evidence = mire__run_as_evidence();

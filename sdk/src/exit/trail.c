@@ -22,7 +22,7 @@ static uint32_t sort(uint32_t order[MIRE_TRAIL_ROWS], const struct evidence *evi
     return count;
 }
 
-/* Of a full trail: the time between a row's neighbours, as a share of how long ago it was, tells how much it is missed.
+/* The row of a full trail that is replaced: the one with the shortest time between its neighbours, relative to its age.
  * The first row is the start, and stays. */
 static uint32_t least_missed(const uint32_t order[MIRE_TRAIL_ROWS], const struct evidence *evidence, uint64_t now_ns)
 {

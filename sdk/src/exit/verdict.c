@@ -1,6 +1,6 @@
 /*
- * verdict.c - the table, and the sum. A weight is in bits: one more doubles the odds. What is 16 or more decides alone
- * against anything that only circumstances say.
+ * verdict.c - the table of weights, and the sums. A weight is in bits: one bit doubles the odds. A sign of 16 bits or
+ * more outweighs all circumstantial signs together.
  */
 #include "exit/verdict.h"
 
@@ -8,7 +8,7 @@
 
 #define WEIGHTS_MAX 24
 #define HELD        (-4) /* 1 in 17 */
-#define SURE        20   /* beyond this the odds are more than a millionth can tell */
+#define SURE        20   /* larger odds than a share in millionths can express */
 #define PPM         1000000
 #define PROOF       16
 #define NEVER       (-2 * PROOF)
@@ -16,12 +16,12 @@
 
 struct weight {
     int8_t sign; /* enum mire__sign */
-    int8_t bits; /* 0: the row ends here */
+    int8_t bits; /* 0 ends the row */
 };
 
 struct verdict_row {
     enum mire__end verdict;
-    int bits; /* before any sign */
+    int bits; /* without any sign */
     struct weight weights[WEIGHTS_MAX];
 };
 
@@ -30,7 +30,7 @@ struct verdict_row {
 #define OF_ITS_OWN  {S(STOPPED), -PROOF}, {S(EXITED), -PROOF}, {S(EXECUTED), -PROOF}, {S(ABORT_CALLED), -PROOF}
 #define MARKED      {S(CRASHED), -PROOF}, {S(ABORTED), -PROOF}, {S(ABORT_SENT), -PROOF}
 #define QUITTING    {S(QUIT_TOLD), -PROOF}, {S(QUIT_SIGNAL), -PROOF}
-/* A SIGABRT of somebody else's is how a service's watchdog kills. */
+/* The watchdog of a service manager kills by SIGABRT. */
 #define BY_ABORT    {S(ABORT_SENT), 12}, {S(PARENT_SAW_ABORT), -8}, {S(PARENT_SAW_CRASH), NEVER}, {S(PARENT_SAW_QUIT), NEVER}
 
 /* In the order of exclusion. */
@@ -110,7 +110,7 @@ static const char *const sign_names[] = {MIRE_SIGNS(SIGN_NAME)};
 
 _Static_assert(MIRE_SIGN_COUNT <= 64, "signs are bits of a uint64_t");
 
-/* The row's sum, and which of the present signs are in it. */
+/* The sum of a row, and the present signs in it. */
 static int score(const struct verdict_row *row, uint64_t signs, uint64_t *for_out, uint64_t *against_out)
 {
     int sum = row->bits;
@@ -159,7 +159,7 @@ void mire__verdict_find(struct exit_verdict *out, uint64_t signs)
         if (sum > HELD)
             likely |= 1u << rows[i].verdict;
         if (best > 0 || sum <= best)
-            continue; /* it has been found, or a likelier one of the unlikely */
+            continue; /* found already, or less likely than the best one so far */
         best = sum;
         out->verdict = sum > 0 ? rows[i].verdict : MIRE_EXIT_UNKNOWN;
         out->signs_for = speaks_for;
