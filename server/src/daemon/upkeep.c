@@ -55,10 +55,8 @@ static int await_cluster(const struct upkeep *upkeep)
 static int keep_partitions(const struct upkeep *upkeep, struct pg *pg)
 {
     int made, dropped;
-    struct pg_days days = {.today = clock_day(clock_wall_us()),
-                           .back = DAYS_BACK,
-                           .ahead = DAYS_AHEAD,
-                           .keep = upkeep->options.retention_days};
+    struct pg_days days = {
+        .back = DAYS_BACK, .ahead = DAYS_AHEAD, .keep = upkeep->options.retention_days}; /* today: the database's */
     if (days.keep && days.back > days.keep)
         days.back = days.keep;
     return pg_partition(&made, &dropped, pg, &days, upkeep->options.log);

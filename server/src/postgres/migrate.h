@@ -29,14 +29,15 @@ bool pg_is_migrated(struct pg *pg, const struct pg_migration *migrations, size_t
 
 /*
  * Make the daily partitions of report, event and event_stack from `today` - `back` to `today` + `ahead`, and drop those
- * older than `keep` days (0: keep all). Servers take turns. 0 or a fault.
+ * older than `keep` days (0: keep all), the oldest day alone if several are due. Servers take turns. 0 or a fault.
  *   made_out, dropped_out  partitions
  */
 struct pg_days {
-    int32_t today;
+    int32_t today; /* 0: by the database's clock */
     int back;
     int ahead;
     int keep;
+    int32_t cut; /* filled in: days before it go */
 };
 int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg_days *days, const struct log *log);
 

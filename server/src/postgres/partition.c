@@ -76,7 +76,7 @@ static int arrange(int *made, int *dropped, struct pg_tx *tx, const char *table,
         *made += !rc;
     }
     for (size_t i = 0; !rc && days->keep && i < pg_row_count(rows); i++) {
-        if (pg_int(rows, i, 0) >= compact(days->today - days->keep))
+        if (pg_int(rows, i, 0) >= compact(days->cut))
             break;
         rc = drop_day(tx, table, (int32_t)pg_int(rows, i, 0));
         *dropped += !rc;
@@ -86,29 +86,33 @@ static int arrange(int *made, int *dropped, struct pg_tx *tx, const char *table,
 }
 
 /*
- * The default partitions hold reports of devices whose clock is wrong, so their age is counted from receipt. Queue rows
- * whose report is gone go too.
+ * The default partitions hold reports of devices whose clock is wrong, so their age is counted from receipt. Rows whose
+ * report is gone go too, whatever day they carry.
  */
 static int sweep(struct pg_tx *tx, const struct pg_days *days)
 {
-    static const char *const statements[] = {
+    static const char *const by_age[] = {
         "DELETE FROM report_other WHERE received_at < $1::date",
         "DELETE FROM event_other WHERE received_at < $1::date",
         "DELETE FROM memory_baseline_other WHERE received_at < $1::date",
         "DELETE FROM session_other WHERE received_at < $1::date",
-        "DELETE FROM event_stack_other s WHERE s.day <= $1::date AND NOT EXISTS (SELECT FROM event_other e"
+    };
+    static const char *const orphans[] = {
+        "DELETE FROM event_stack_other s WHERE NOT EXISTS (SELECT FROM event_other e"
         " WHERE e.slot = s.slot AND e.day = s.day AND e.report_id = s.report_id)",
-        "DELETE FROM missing_debug_file_other l WHERE l.day <= $1::date AND NOT EXISTS (SELECT FROM event_other e"
+        "DELETE FROM missing_debug_file_other l WHERE NOT EXISTS (SELECT FROM event_other e"
         " WHERE e.slot = l.slot AND e.day = l.day AND e.report_id = l.report_id)",
-        "DELETE FROM inbox i WHERE i.day <= $1::date AND NOT EXISTS (SELECT FROM report r"
+        "DELETE FROM inbox i WHERE NOT EXISTS (SELECT FROM report r"
         " WHERE r.slot = i.slot AND r.day = i.day AND r.report_id = i.report_id)",
-        "DELETE FROM dead_letter u WHERE u.day <= $1::date AND NOT EXISTS (SELECT FROM report r"
+        "DELETE FROM dead_letter u WHERE NOT EXISTS (SELECT FROM report r"
         " WHERE r.slot = u.slot AND r.day = u.day AND r.report_id = u.report_id)",
     };
     int rc = 0;
 
-    for (size_t i = 0; !rc && i < sizeof statements / sizeof *statements; i++)
-        rc = pg_query(NULL, tx, statements[i], PG_DAY(days->today - days->keep));
+    for (size_t i = 0; !rc && days->keep && i < sizeof by_age / sizeof *by_age; i++)
+        rc = pg_query(NULL, tx, by_age[i], PG_DAY(days->cut));
+    for (size_t i = 0; !rc && i < sizeof orphans / sizeof *orphans; i++)
+        rc = pg_query(NULL, tx, orphans[i]);
     return rc;
 }
 
@@ -121,17 +125,56 @@ static int sweep_uploads(struct pg_tx *tx)
     return rc ? rc : pg_query(NULL, tx, "DELETE FROM symbol_upload WHERE begun_at < now() - interval '1 day'");
 }
 
-int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg_days *days, const struct log *log)
+/*
+ * Until where days go now: `keep` days ago by the database's clock, and the oldest day alone if more are due. A clock
+ * that is wrong so costs a day an hour until somebody sees it, and a server that was off for a week has caught up after
+ * some hours.
+ */
+static int find_cut(struct pg_days *days, struct pg_tx *tx, const struct log *log)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT min(to_date(right(c.relname, 8), 'YYYYMMDD')) FROM pg_inherits i"
+                      " JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = ANY($1::text[]::regclass[])"
+                      " AND c.relname ~ '_[0-9]{8}$'",
+                      PG_TEXTS(tables, TABLE_COUNT));
+
+    days->cut = days->today - days->keep;
+    if (rc || !days->keep || pg_is_null(rows, 0, 0) || days->cut <= pg_day(rows, 0, 0) + 1)
+        return rc;
+    log_event(log, MIRE_LOG_WARN, "partition.many_due", LOG_NUMBER("days", days->cut - pg_day(rows, 0, 0)),
+              LOG_TEXT("next", "One day goes at a time. Check the clock of the database, and retention_days."));
+    days->cut = pg_day(rows, 0, 0) + 1;
+    return 0;
+}
+
+/* The day by the database's clock. */
+static int find_today(int32_t *out, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT current_date");
+
+    if (!rc)
+        *out = pg_day(rows, 0, 0);
+    return rc;
+}
+
+int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg_days *asked, const struct log *log)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    struct pg_days days = *asked;
     int made = 0, dropped = 0;
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
         rc = pg_query(NULL, tx, "SELECT pg_advisory_xact_lock(7117, 2)");
+    if (!rc && !days.today)
+        rc = find_today(&days.today, tx);
+    if (!rc)
+        rc = find_cut(&days, tx, log);
     for (size_t i = 0; !rc && i < TABLE_COUNT; i++)
-        rc = arrange(&made, &dropped, tx, tables[i], days);
-    if (!rc && days->keep)
-        rc = sweep(tx, days);
+        rc = arrange(&made, &dropped, tx, tables[i], &days);
+    if (!rc)
+        rc = sweep(tx, &days);
     if (!rc)
         rc = sweep_uploads(tx);
     if (!rc)
