@@ -35,21 +35,23 @@ CREATE TABLE inbox (
     slot       smallint    NOT NULL,
     day        date        NOT NULL,
     report_id  uuid        NOT NULL,
+    app_id     integer     NOT NULL,
     queued_at  timestamptz NOT NULL DEFAULT now(),
     not_before timestamptz NOT NULL DEFAULT now(),
     attempts   smallint    NOT NULL DEFAULT 0,
     CONSTRAINT inbox_holds_a_report_once PRIMARY KEY (slot, day, report_id)
 );
-CREATE INDEX inbox_by_time ON inbox (not_before);
+CREATE INDEX inbox_by_app ON inbox (app_id, not_before);
 COMMENT ON TABLE inbox IS 'Reports that wait to be worked on. A row is deleted in the transaction that stores what was derived.';
 COMMENT ON COLUMN inbox.slot IS 'Slot of the report.';
 COMMENT ON COLUMN inbox.day IS 'Day of the report.';
 COMMENT ON COLUMN inbox.report_id IS 'The report.';
+COMMENT ON COLUMN inbox.app_id IS 'App of the report: workers take turns by app.';
 COMMENT ON COLUMN inbox.queued_at IS 'When it was queued.';
 COMMENT ON COLUMN inbox.not_before IS 'Not to be tried before this time.';
 COMMENT ON COLUMN inbox.attempts IS 'How often it was tried without success.';
 COMMENT ON INDEX inbox_holds_a_report_once IS 'Serves: removing a finished report.';
-COMMENT ON INDEX inbox_by_time IS 'Serves: claiming the oldest reports that are due.';
+COMMENT ON INDEX inbox_by_app IS 'Serves: finding the app whose turn it is, and claiming its oldest reports that are due.';
 
 -- The dead letters: reports that a stage refused, or that failed too often. Their bytes stay in report.
 CREATE TABLE dead_letter (

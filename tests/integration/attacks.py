@@ -384,6 +384,25 @@ class Origins(Case):
         self.assertEqual(self.ask("GET", "/shop", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"), 200)
 
 
+class Turns(Case):
+    def test_a_flood_of_one_app_does_not_keep_another_waiting(self):
+        other = self.server.key("other", "ingest")
+        mired.until("the key is known", lambda: self.server.report(other) == 202)
+        mired.until("it is worked on", lambda: self.server.sql("SELECT count(*) FROM inbox") == ["0"])
+        # 20,000 reports of one app, put where the door puts them, oldest first.
+        self.server.sql("INSERT INTO report (slot, day, report_id, app_id, format, encoding, body) SELECT 1, current_date,"
+                        " gen_random_uuid(), app_id, format, encoding, body FROM generate_series(1, 20000),"
+                        " (SELECT * FROM report LIMIT 1) r")
+        self.server.sql("INSERT INTO inbox (slot, day, report_id, app_id, not_before) SELECT slot, day, report_id, 1,"
+                        " now() - interval '1 hour' FROM report WHERE NOT EXISTS (SELECT FROM event e WHERE"
+                        " e.report_id = report.report_id)")
+        seen = int(self.server.sql("SELECT count(*) FROM event WHERE app_id = 2")[0])
+        self.assertEqual(self.server.report(other), 202)
+        mired.until("its report is on its page", lambda: int(self.server.sql(
+            "SELECT count(*) FROM event WHERE app_id = 2")[0]) > seen)
+        self.assertGreater(int(self.server.sql("SELECT count(*) FROM inbox WHERE app_id = 1")[0]), 10000)
+
+
 class Frozen(Case):
     def tree(self, pid):
         """A process and all below it."""

@@ -202,7 +202,7 @@ static void worked_on_twice_each_counts_once(void **state)
     for (int i = 0; i < 12; i++)
         put(pg, i % 2 ? "baseline" : "foom", "1", "", 100 * MIB);
     work_all(pg, 4);
-    pgtest_run(pg, "INSERT INTO inbox (slot, day, report_id) SELECT slot, day, report_id FROM report");
+    pgtest_run(pg, "INSERT INTO inbox (slot, day, report_id, app_id) SELECT slot, day, report_id, app_id FROM report");
     work_all(pg, 4);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM memory_baseline"), 6);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::bigint FROM issue_hour"), 6);

@@ -230,16 +230,17 @@ static void a_claim_is_seen_by_one_worker_and_survives_its_death(void **state)
     struct pg_tx *one = NULL, *two = NULL;
     struct arena arena;
     size_t got;
+    int32_t turn = 0;
     arena_init(&arena, 1 << 20);
     assert_int_equal(pg_begin(&one, pg, MIRE_PG_WRITE), 0);
     assert_int_equal(pg_begin(&two, pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(inbox_claim(claims, 8, &got, one, &arena), 0);
+    assert_int_equal(inbox_claim(claims, 8, &got, one, &arena, &turn), 0);
     assert_int_equal(got, 2);
     assert_memory_equal(claims[0].body, "{}", 2);
-    assert_int_equal(inbox_claim(claims, 8, &got, two, &arena), 0);
+    assert_int_equal(inbox_claim(claims, 8, &got, two, &arena, &turn), 0);
     assert_int_equal(got, 0);
     pg_end(&one);
-    assert_int_equal(inbox_claim(claims, 8, &got, two, &arena), 0);
+    assert_int_equal(inbox_claim(claims, 8, &got, two, &arena, &turn), 0);
     assert_int_equal(got, 2);
     assert_int_equal(inbox_finish(two, &claims[0]), 0);
     assert_int_equal(pg_commit(&two), 0);
@@ -256,14 +257,15 @@ static void the_fifth_failure_gives_up(void **state)
     for (int i = 0; i < MIRE_INBOX_ATTEMPTS_MAX; i++) {
         struct pg_tx *tx = NULL;
         size_t got;
+    int32_t turn = 0;
         assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
         assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
         assert_int_equal(pg_query(NULL, tx, "UPDATE inbox SET not_before = now()"), 0);
-        assert_int_equal(inbox_claim(&claim, 1, &got, tx, &arena), 0);
+        assert_int_equal(inbox_claim(&claim, 1, &got, tx, &arena, &turn), 0);
         assert_int_equal(got, 1);
         assert_int_equal(claim.attempts, i);
         assert_int_equal(inbox_fail(tx, &claim, "decode", "no", false), 0);
-        assert_int_equal(inbox_claim(&claim, 1, &got, tx, &arena), 0);
+        assert_int_equal(inbox_claim(&claim, 1, &got, tx, &arena, &turn), 0);
         assert_int_equal(got, 0);
         assert_int_equal(pg_commit(&tx), 0);
     }
@@ -294,6 +296,24 @@ static void partitions_are_made_ahead_and_dropped_when_old(void **state)
     assert_int_equal(pg_partition(&made, &dropped, pg, &days, NULL), 0);
     assert_int_equal(dropped, tables);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report"), 1);
+    /* A clock that is three years ahead: one day goes at a time. */
+    struct pg_days wrong = {.today = days.today + 1000, .keep = 90};
+    int64_t kept = pgtest_number(pg, "SELECT count(*) FROM pg_class WHERE relname ~ '^report_[0-9]{8}$'");
+    assert_int_equal(pg_partition(&made, &dropped, pg, &wrong, NULL), 0);
+    assert_int_equal(dropped, tables);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM pg_class WHERE relname ~ '^report_[0-9]{8}$'"), kept);
+}
+
+/* Rows of reports that are gone neither stay nor keep the others waiting, whatever day they carry. */
+static void rows_without_a_report_go(void **state)
+{
+    (void)state;
+    int made, dropped;
+    struct pg_days days = {.back = 1, .ahead = 1};
+    pgtest_run(pg, "INSERT INTO inbox (slot, day, report_id, app_id, not_before) SELECT 1, '2090-01-01',"
+                   " gen_random_uuid(), 1, '2000-01-01' FROM generate_series(1, 5)");
+    assert_int_equal(pg_partition(&made, &dropped, pg, &days, NULL), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox WHERE day = '2090-01-01'"), 0);
 }
 
 int main(void)
@@ -314,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_claim_is_seen_by_one_worker_and_survives_its_death),
         cmocka_unit_test(the_fifth_failure_gives_up),
         cmocka_unit_test(partitions_are_made_ahead_and_dropped_when_old),
+        cmocka_unit_test(rows_without_a_report_go),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

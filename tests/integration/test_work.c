@@ -140,7 +140,7 @@ static void a_report_worked_on_twice_counts_once(void **state)
     (void)put(pg, false);
     struct work *work = start(pg, NULL);
     drain(pg);
-    pgtest_run(pg, "INSERT INTO inbox (slot, day, report_id) SELECT slot, day, report_id FROM report");
+    pgtest_run(pg, "INSERT INTO inbox (slot, day, report_id, app_id) SELECT slot, day, report_id, app_id FROM report");
     drain(pg);
     work_stop(work);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM version_hour"), 1);

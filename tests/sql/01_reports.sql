@@ -25,9 +25,9 @@ SELECT pg_temp.refused('access_key_hash_is_blake2b_256',
 SELECT pg_temp.refused('access_key_has_a_known_scope',
     'INSERT INTO access_key (app_id, scope, prefix, hash) VALUES (1, ''all'', ''mk_'', decode(repeat(''00'', 32), ''hex''))');
 
-INSERT INTO inbox (slot, day, report_id) VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab');
+INSERT INTO inbox (slot, day, report_id, app_id) VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1);
 SELECT pg_temp.refused('inbox_holds_a_report_once',
-    'INSERT INTO inbox (slot, day, report_id) VALUES (3, ''2026-11-21'', ''019aa1b2-c3d4-7e5f-8a6b-0123456789ab'')');
+    'INSERT INTO inbox (slot, day, report_id, app_id) VALUES (3, ''2026-11-21'', ''019aa1b2-c3d4-7e5f-8a6b-0123456789ab'', 1)');
 SELECT pg_temp.ok('a queued report is due at once', (SELECT bool_and(not_before <= now()) FROM inbox));
 
 SELECT pg_temp.ok('every key of a high-volume table begins with slot', (

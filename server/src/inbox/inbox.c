@@ -9,8 +9,9 @@
 
 static const char store_sql[] =
     "WITH stored AS (INSERT INTO report (slot, day, report_id, app_id, format, encoding, body)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING slot, day, report_id)"
-    " INSERT INTO inbox (slot, day, report_id) SELECT slot, day, report_id FROM stored ON CONFLICT DO NOTHING";
+    " VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING slot, day, report_id, app_id)"
+    " INSERT INTO inbox (slot, day, report_id, app_id) SELECT slot, day, report_id, app_id FROM stored"
+    " ON CONFLICT DO NOTHING";
 
 static int add_row(struct pg_tx *tx, const struct inbox_row *row)
 {
@@ -57,23 +58,69 @@ static bool read_claim(struct inbox_claim *out, const struct pg_rows *rows, size
     return out->format && out->encoding && out->body;
 }
 
-int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena)
+/* The next app behind `turn` that has something due; 1 with *app_out, 0 there is none, or a fault. */
+static int next_app(int32_t *app_out, struct pg_tx *tx, int32_t turn)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT app_id FROM inbox WHERE app_id > $1 AND not_before <= now() ORDER BY app_id LIMIT 1",
+                      PG_INT4(turn));
+
+    if (rc || !pg_row_count(rows))
+        return rc;
+    *app_out = (int32_t)pg_int(rows, 0, 0);
+    return 1;
+}
+
+/* A row whose report is gone is passed over; it waits for the sweep. */
+static int claim_of(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena,
+                    int32_t app_id)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
         pg_query(&rows, tx,
                  "SELECT i.slot, i.day, i.report_id, r.app_id, r.received_at, r.format, r.encoding, r.body,"
-                 " i.attempts FROM (SELECT slot, day, report_id, attempts FROM inbox WHERE not_before <= now()"
-                 " ORDER BY not_before LIMIT $1 FOR UPDATE SKIP LOCKED) i JOIN report r USING (slot, day, report_id)",
-                 PG_INT8((int64_t)cap));
-    *got_out = 0;
+                 " i.attempts FROM (SELECT slot, day, report_id, attempts FROM inbox q WHERE app_id = $2"
+                 " AND not_before <= now() AND EXISTS (SELECT FROM report r WHERE r.slot = q.slot AND r.day = q.day"
+                 " AND r.report_id = q.report_id) ORDER BY not_before LIMIT $1 FOR UPDATE SKIP LOCKED) i"
+                 " JOIN report r USING (slot, day, report_id)",
+                 PG_INT8((int64_t)cap), PG_INT4(app_id));
+
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         if (!read_claim(&out[i], rows, i, arena))
             return MIRE_FAULT_MEMORY;
         ++*got_out;
     }
-
     return rc;
+}
+
+int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena,
+                int32_t *turn)
+{
+    int32_t from = *turn, app_id = 0;
+    bool is_second = false;
+
+    *got_out = 0;
+    for (;;) {
+        int found = next_app(&app_id, tx, from);
+        if (found < 0 || (!found && (is_second || !*turn)))
+            return found;
+        if (!found || (is_second && app_id > *turn)) {
+            if (is_second)
+                return 0;
+            is_second = true; /* once more from the first app on, up to where we began */
+            from = 0;
+            continue;
+        }
+        int rc = claim_of(out, cap, got_out, tx, arena, app_id);
+        if (rc)
+            return rc;
+        if (*got_out) {
+            *turn = app_id;
+            return 0;
+        }
+        from = app_id; /* others have all that is due of it */
+    }
 }
 
 int inbox_find(struct inbox_claim *claim, struct pg_tx *tx)

@@ -49,12 +49,14 @@ struct inbox_claim {
 };
 
 /*
- * Claim up to `cap` reports that are due, oldest first, inside the caller's write transaction; others pass over them
- * until it ends.
+ * Claim up to `cap` reports of one app that are due, oldest first, inside the caller's write transaction; others pass
+ * over them until it ends. Apps take turns, so that a flood of one does not keep the others waiting.
  *   got_out  reports claimed; 0: nothing is due
+ *   turn     the app that was served last, 0 at first; the caller keeps it for its next claim
  * 0 or a fault.
  */
-int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena);
+int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena,
+                int32_t *turn);
 
 /*
  * Claim one report, due or not; fills in app_id and attempts of a claim that has slot, day and report_id, no more.

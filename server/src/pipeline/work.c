@@ -133,7 +133,7 @@ static int work_one(struct worker *worker)
     arena_reset(&worker->arena);
     int rc = pg_begin(&tx, work->options.pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = inbox_claim(&item.claim, 1, &got, tx, &worker->arena);
+        rc = inbox_claim(&item.claim, 1, &got, tx, &worker->arena, &worker->turn);
     if (rc || !got)
         return rc;
     item.tx = tx;

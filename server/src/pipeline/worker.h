@@ -25,6 +25,7 @@ struct worker {
     struct journal_slot *slot;
     struct app_rules app_rules;
     struct modules modules;
+    int32_t turn;       /* app whose report was worked on last */
     int16_t rekey_from; /* slot to claim from next */
     int rekey_most;     /* reports in a batch */
 };
