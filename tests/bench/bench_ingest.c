@@ -182,9 +182,9 @@ static int grant(void *context, struct request *asked, struct reply *reply)
     return MIRE_HTTP_ADMITTED;
 }
 
-static int store_batch(void *context, const struct inbox_row *rows, size_t count)
+static int store_batch(void *context, const struct inbox_row *rows, size_t count, int64_t *stored_out)
 {
-    return inbox_store_batch(context, rows, count);
+    return inbox_store_counted(context, rows, count, stored_out);
 }
 
 static void must(int rc, const char *what)

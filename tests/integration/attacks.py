@@ -384,6 +384,31 @@ class Origins(Case):
         self.assertEqual(self.ask("GET", "/shop", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"), 200)
 
 
+class Accounts(Case):
+    OUTCOMES = ("stored", "duplicate", "queue_full", "store_failed", "body_refused")
+
+    def counts(self):
+        return {name: self.server.gauge(f'mire_ingest_reports_total{{outcome="{name}"}}') for name in self.OUTCOMES}
+
+    def test_every_report_is_counted_once_by_what_became_of_it(self):
+        before, stored = self.counts(), int(self.server.sql("SELECT count(*) FROM report")[0])
+        ids = [mired.report_id() for _ in range(40)]
+        answered = 0
+        for body in [mired.report(one) for one in ids] + [mired.report(one) for one in ids[:15]] + [b"{", b'{"mire":1}'] * 4:
+            answered += self.server.ask("POST", "/api/v1/reports", self.key, body)[0] in (202, 400, 422)
+        for cut in range(10):  # the report is sent, and the answer not waited for; or a part of it is sent
+            body = mired.report(mired.report_id())
+            with self.server.connect() as sock:
+                sock.sendall(head("POST", "/api/v1/reports", f"Authorization: Bearer {self.key}", f"Content-Length: {len(body)}"))
+                sock.sendall(body if cut % 2 else body[:-1])
+        mired.until("all are counted", lambda: sum(self.counts().values()) >= sum(before.values()) + answered + 5)
+        time.sleep(0.5)
+        now, kept = self.counts(), int(self.server.sql("SELECT count(*) FROM report")[0])
+        got = {name: now[name] - before[name] for name in self.OUTCOMES}
+        self.assertEqual(got, {"stored": 45, "duplicate": 15, "queue_full": 0, "store_failed": 0, "body_refused": 8})
+        self.assertEqual(kept - stored, 45)
+
+
 class Turns(Case):
     def test_a_flood_of_one_app_does_not_keep_another_waiting(self):
         other = self.server.key("other", "ingest")

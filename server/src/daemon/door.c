@@ -69,9 +69,9 @@ int door_keys_used(void *context, const int64_t *keys, size_t count)
     return pg_key_used(context, keys, count);
 }
 
-static int store_batch(void *context, const struct inbox_row *rows, size_t count)
+static int store_batch(void *context, const struct inbox_row *rows, size_t count, int64_t *stored_out)
 {
-    return inbox_store_batch(context, rows, count);
+    return inbox_store_counted(context, rows, count, stored_out);
 }
 
 struct ingest_needs door_needs(struct pg *pg, struct inbox_wakeup *wakeup)

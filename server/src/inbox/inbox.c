@@ -29,13 +29,18 @@ static int add_row(struct pg_tx *tx, const struct inbox_row *row)
 
 int inbox_store_batch(struct pg *pg, const struct inbox_row *rows, size_t count)
 {
+    return inbox_store_counted(pg, rows, count, NULL);
+}
+
+int inbox_store_counted(struct pg *pg, const struct inbox_row *rows, size_t count, int64_t *stored_out)
+{
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, pg, MIRE_PG_EACH);
     if (!rc)
         rc = pg_batch_begin(tx);
     for (size_t i = 0; i < count && !rc; i++)
         rc = add_row(tx, &rows[i]);
-    return rc ? rc : pg_batch_end(tx, NULL, 0);
+    return rc ? rc : pg_batch_end(tx, stored_out, stored_out ? count : 0);
 }
 
 /* Copy one row of the claim into the arena, so that it outlives the result. */

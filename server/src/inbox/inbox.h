@@ -34,6 +34,9 @@ struct inbox_row {
  */
 int inbox_store_batch(struct pg *pg, const struct inbox_row *rows, size_t count);
 
+/* The same; stored_out has `count` places: 1 for a row that is new, 0 for one that was there. */
+int inbox_store_counted(struct pg *pg, const struct inbox_row *rows, size_t count, int64_t *stored_out);
+
 /* One claimed report; texts and body live in the arena given to inbox_claim. */
 struct inbox_claim {
     struct uuid report_id;

@@ -129,7 +129,8 @@ void ingest_metrics(struct ingest *ingest, struct text *out)
     metric_head(out, "mire_ingest_queue_bytes", "gauge", "Bytes of those reports.");
     metric_value(out, "mire_ingest_queue_bytes", NULL, (double)bytes);
     metric_head(out, "mire_ingest_reports_total", "counter", "Reports, by what became of them at the door.");
-    metric_value(out, "mire_ingest_reports_total", "outcome=\"accepted\"", (double)ingest->accepted);
+    metric_value(out, "mire_ingest_reports_total", "outcome=\"stored\"", (double)ingest->stored);
+    metric_value(out, "mire_ingest_reports_total", "outcome=\"duplicate\"", (double)ingest->duplicates);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"queue_full\"", (double)ingest->refused_full);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"store_failed\"", (double)ingest->refused_store);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"body_refused\"", (double)ingest->refused_body);

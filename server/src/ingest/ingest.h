@@ -39,8 +39,8 @@ struct ingest_needs {
     int (*check)(void *context, struct ingest_verdict *out, struct problem *problem, const void *body, size_t len,
                  const char *encoding);
     void *store_context;
-    /* 0 when the rows are durable, else a fault. Blocks. */
-    int (*store_batch)(void *context, const struct inbox_row *rows, size_t count);
+    /* 0 when the rows are durable, else a fault. stored_out[i]: 1 if row i is new, 0 if it was there. Blocks. */
+    int (*store_batch)(void *context, const struct inbox_row *rows, size_t count, int64_t *stored_out);
     struct inbox_wakeup *wakeup; /* woken after each batch; may be NULL */
 };
 

@@ -34,7 +34,7 @@ struct ingest {
     int thread_count;
     struct histogram batch_rows;
     struct histogram store_seconds;
-    _Atomic uint64_t accepted, refused_full, refused_store, refused_body; /* any thread, relaxed */
+    _Atomic uint64_t stored, duplicates, refused_full, refused_store, refused_body; /* any thread, relaxed */
 };
 
 /* Queue a report. False: the queue is full. Once true, the report's request is answered by a writer. */

@@ -66,7 +66,7 @@ static void release(struct queue *queue, const struct queued *report)
     pthread_mutex_unlock(&queue->mutex);
 }
 
-static void answer(struct ingest *ingest, struct queued *report, int rc)
+static void answer(struct ingest *ingest, struct queued *report, int rc, bool is_new)
 {
     struct request *request = report->request;
     struct reply *reply = request->reply;
@@ -76,7 +76,7 @@ static void answer(struct ingest *ingest, struct queued *report, int rc)
         uuid_format(id, &report->row.report_id);
         text_printf(&reply->text, "{\"report_id\":\"%s\"}", id);
         (void)reply_json(reply, 202);
-        atomic_fetch_add_explicit(&ingest->accepted, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(is_new ? &ingest->stored : &ingest->duplicates, 1, memory_order_relaxed);
     } else if (rc == MIRE_FAULT_SQL) {
         atomic_fetch_add_explicit(&ingest->refused_store, 1, memory_order_relaxed);
         reply_error(reply, request, 500, "internal", "The report could not be stored. The log names the request.");
@@ -87,15 +87,15 @@ static void answer(struct ingest *ingest, struct queued *report, int rc)
     request->finish(request); /* report is gone with the request */
 }
 
-static int store(struct ingest *ingest, const struct inbox_row *rows, size_t count)
+static int store(struct ingest *ingest, const struct inbox_row *rows, size_t count, int64_t *stored_out)
 {
     const struct ingest_needs *needs = &ingest->options.needs;
     uint64_t begun = clock_mono_ns();
-    int rc = needs->store_batch(needs->store_context, rows, count);
+    int rc = needs->store_batch(needs->store_context, rows, count, stored_out);
     if (rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED) {
         /* A batch that was committed although nobody said so is found stored and left as it is. */
         usleep(RETRY_US);
-        rc = needs->store_batch(needs->store_context, rows, count);
+        rc = needs->store_batch(needs->store_context, rows, count, stored_out);
     }
     histogram_count(&ingest->store_seconds, clock_mono_ns() - begun);
     histogram_count(&ingest->batch_rows, count);
@@ -105,20 +105,22 @@ static int store(struct ingest *ingest, const struct inbox_row *rows, size_t cou
 static void write_batch(struct ingest *ingest, struct queued *batch)
 {
     struct inbox_row rows[MIRE_BATCH_ROWS_MAX];
+    int64_t stored[MIRE_BATCH_ROWS_MAX] = {0}, *next_stored = stored;
     size_t count = 0;
     const struct queued *next = batch;
     do {
         rows[count++] = next->row;
         next = next->next;
     } while (next);
-    int rc = store(ingest, rows, count);
+    int rc = store(ingest, rows, count, stored);
     bool one_by_one = rc == MIRE_FAULT_SQL && count > 1; /* one bad row must not take the others with it */
     if (!rc)
         inbox_wake(ingest->options.needs.wakeup);
     while (batch) {
         struct queued *report = batch;
         batch = report->next;
-        answer(ingest, report, one_by_one ? store(ingest, &report->row, 1) : rc);
+        int rc_of_one = one_by_one ? store(ingest, &report->row, 1, next_stored) : rc;
+        answer(ingest, report, rc_of_one, *next_stored++ != 0);
     }
     if (one_by_one)
         inbox_wake(ingest->options.needs.wakeup);

@@ -35,7 +35,7 @@ static int check(void *context, struct ingest_verdict *out, struct problem *prob
     return len && *(const char *)body == '{' ? MIRE_CHECK_GOOD : MIRE_CHECK_INVALID;
 }
 
-static int store_batch(void *context, const struct inbox_row *rows, size_t count)
+static int store_batch(void *context, const struct inbox_row *rows, size_t count, int64_t *stored_out)
 {
     struct store *store = context;
     int rc = 0;
@@ -49,6 +49,8 @@ static int store_batch(void *context, const struct inbox_row *rows, size_t count
         rc = store->fault;
     } else {
         store->rows += (int)count;
+        for (size_t i = 0; i < count; i++)
+            stored_out[i] = 1;
     }
     pthread_mutex_unlock(&store->mutex);
     return rc;
