@@ -308,7 +308,7 @@ static void store_one(void *pg)
     struct inbox_row row = {
         .app_id = 1, .format = "mire", .encoding = "identity", .body = request + id_at - 7, .body_len = body_bytes};
     uuid_make(&row.report_id, clock_wall_us());
-    must(store_batch(pg, &row, 1), "store");
+    must(inbox_store_batch(pg, &row, 1), "store");
 }
 
 static double median(double *values)

@@ -257,7 +257,7 @@ static void the_fifth_failure_gives_up(void **state)
     for (int i = 0; i < MIRE_INBOX_ATTEMPTS_MAX; i++) {
         struct pg_tx *tx = NULL;
         size_t got;
-    int32_t turn = 0;
+        int32_t turn = 0;
         assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
         assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
         assert_int_equal(pg_query(NULL, tx, "UPDATE inbox SET not_before = now()"), 0);
