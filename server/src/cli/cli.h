@@ -30,6 +30,7 @@ const char *cli_nearest(const char *word, const char *const *names, size_t count
 
 int cli_issues(int argc, char **argv);
 int cli_issues_regroup(int argc, char **argv); /* of cli_issues; argv[1] is merge, split or unmerge */
+int cli_import(int argc, char **argv);
 int cli_key(int argc, char **argv);
 int cli_rekey(int argc, char **argv);
 int cli_rollout(int argc, char **argv);

@@ -11,6 +11,7 @@ const struct cli_command cli_commands[] = {
     {"run", "run a program and report what makes it hang", cli_run},
     {"issues", "list what makes an app hang, or run out of memory", cli_issues},
     {"show", "print a report so that people can read it", cli_show},
+    {"import", "take in reports of other formats", cli_import},
     {"memory", "print what a process held in memory", cli_memory},
     {"symbols", "send debug files to the server, or ask one", cli_symbols},
     {"rollout", "see and change which installations watch what", cli_rollout},

@@ -1,0 +1,64 @@
+/*
+ * Any input through the recogniser and the decoders of other formats, in pieces of any size: each report that comes out
+ * is written, and what is written must be a report.
+ */
+#include "decode/decode.h"
+#include "decode/write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct input {
+    const uint8_t *bytes;
+    size_t len, at, piece;
+};
+
+static long read_piece(void *context, void *out, size_t room)
+{
+    struct input *in = context;
+    size_t len = in->len - in->at < room ? in->len - in->at : room;
+    len = len > in->piece ? in->piece : len;
+    memcpy(out, in->bytes + in->at, len);
+    in->at += len;
+    return (long)len;
+}
+
+static int check(void *context, const struct decode_found *found)
+{
+    struct decode_fault fault;
+    struct report back;
+    struct arena arena;
+    char *text;
+    size_t len;
+    (void)context;
+    if (!found->report)
+        return 0;
+    if (report_write(&text, &len, found->report))
+        return 1;
+    arena_init(&arena, 512u << 20);
+    if (len <= MIRE_DECODE_PLAIN_MAX &&
+        decode_report(&back, &arena, &fault, "mire", "identity", text, len) != MIRE_DECODE_OK)
+        abort();
+    arena_fini(&arena);
+    free(text);
+    return 0;
+}
+
+static int go_on(void *context, enum decode_outcome outcome, const struct decode_fault *fault)
+{
+    (void)context;
+    (void)outcome;
+    (void)fault;
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct decode_fault fault;
+    struct input in = {data, size, 0, size ? 1 + data[size - 1] % 64u : 1};
+    const struct decode_each each = {.context = &in, .read = read_piece, .found = check, .refused = go_on};
+    (void)decode_each(&fault, &each);
+    return 0;
+}

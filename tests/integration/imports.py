@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""`mire import` against a real server: files, folders, archives, twice, and what is broken; and events of a real Sentry SDK."""
+
+import json
+import pathlib
+import sys
+import zipfile
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+
+from mired import Mired, scratch, until  # noqa: E402
+
+
+def crash(number, function):
+    image = {"image_addr": 4294967296, "image_vmaddr": 4294967296, "image_size": 65536, "name": "/var/A/Shop.app/Shop",
+             "uuid": "0A1B2C3D-0000-4000-8000-000000000001"}
+    frame = {"instruction_addr": 4294968000, "object_addr": 4294967296, "symbol_addr": 4294967900, "symbol_name": function}
+    return {"report": {"id": f"63784EB4-5ACC-4B59-B987-{number:012X}", "timestamp": 1760000000 + number, "version": "3.7.0"},
+            "binary_images": [image],
+            "system": {"system_name": "iOS", "CFBundleIdentifier": "org.example.shop", "CFBundleShortVersionString": "4.2",
+                       "CFBundleExecutablePath": "/var/A/Shop.app/Shop", "device_app_hash": f"{number:02x}"},
+            "crash": {"error": {"type": "signal", "signal": {"signal": 11, "name": "SIGSEGV"}},
+                      "threads": [{"index": 0, "crashed": True, "backtrace": {"contents": [frame]}}]}}
+
+
+def issues(mired):
+    """Reports, devices and what the issues are called."""
+    _, _, body = mired.ask("GET", "/api/v1/apps/shop/issues?t=24h")
+    found = json.loads(body)
+    titles = {issue["caller1"] for group in found["groups"] for issue in group["issues"] if issue["category"] == "crash"}
+    return found["totals"]["reports"], found["totals"]["devices"], titles
+
+
+def sentry_envelope(folder):
+    """The bytes that a Sentry SDK sends of an exception that nobody caught; None where the SDK is not installed."""
+    try:
+        import sentry_sdk
+        from sentry_sdk.transport import Transport
+    except ImportError:
+        return None
+    sent = []
+
+    class Keep(Transport):
+        def capture_envelope(self, envelope):
+            sent.append(envelope.serialize())
+
+    sentry_sdk.init(dsn="http://key@127.0.0.1:9/1", transport=Keep(), release="shop@4.2", default_integrations=False)
+
+    def total_of_the_cart():
+        return {}["total"]
+
+    try:
+        total_of_the_cart()
+    except KeyError:
+        sentry_sdk.capture_exception()
+    sentry_sdk.flush()
+    path = folder / "event.envelope"
+    path.write_bytes(next(bytes for bytes in sent if b"exception" in bytes))
+    return path
+
+
+def main():
+    with scratch("imports") as name:
+        folder = pathlib.Path(name)
+        reports = folder / "reports"
+        reports.mkdir()
+        mired = Mired(folder)
+        try:
+            key = mired.key("shop", "ingest")
+            (reports / "one.json").write_text(json.dumps(crash(1, "-[Cart total]")))
+            (reports / "many.json").write_text(json.dumps([crash(2, "-[Cart total]"), crash(3, "-[Feed draw]")]))
+            with zipfile.ZipFile(folder / "older.zip", "w") as archive:
+                archive.writestr("a/four.json", json.dumps(crash(4, "-[Cart total]")))
+            lines = mired.mire("import", "--dry-run", reports, folder / "older.zip").splitlines()
+            assert len(lines) == 4 and sum("Caller1 -[Cart total]" in line for line in lines) == 3, lines
+            for _ in range(2):  # the second doubles nothing
+                mired.mire("import", reports, folder / "older.zip", MIRE_KEY=key)
+            want = (4, 4, {"-[Cart total]", "-[Feed draw]"})
+            until("the crashes are issues, each once", lambda: issues(mired) == want)
+            (reports / "five.json").write_text(json.dumps(crash(5, "-[Cart total]")))
+            mired.mire("import", reports, MIRE_KEY=key)
+            until("only the new one is added", lambda: issues(mired) == (5, 5, want[2]))
+            (folder / "broken.json").write_text(json.dumps([crash(6, "-[Cart total]")])[:-40])
+            said = mired.mire("import", folder / "broken.json", code=1, MIRE_KEY=key)
+            assert "byte" in said and "too early" in said, said
+            assert "format" in mired.mire("import", __file__, code=1, MIRE_KEY=key)
+            envelope = sentry_envelope(folder)
+            if envelope:
+                line = mired.mire("import", "--dry-run", envelope)
+                assert "sentry-envelope, shop 4.2" in line and "total_of_the_cart" in line, line
+            else:
+                print("sentry-sdk is not installed: its part is skipped")
+        finally:
+            mired.stop()
+
+
+main()
