@@ -37,6 +37,10 @@ struct amount {
     uint64_t objects, bytes;
 };
 
+struct told { /* by the stacks of a category */
+    struct amount live, ever;
+};
+
 struct profile {
     const struct cli_document *document;
     bool totals; /* samples also tell what was ever allocated */
@@ -178,7 +182,24 @@ static uint64_t beyond(uint64_t all, uint64_t part)
     return all > part ? all - part : 0;
 }
 
-/* A block counts as allocated in the category of its size, whatever class it was given later. */
+/* A foreign profile tells by stack what was ever allocated. */
+static bool tells_totals(const struct memory *memory)
+{
+    return memory->stack_count > 0 && memory->stacks[0].total_bytes.known;
+}
+
+/*
+ * What was ever allocated on a stack. Mire's own reports do not tell it: what lives was, and a block counts in the category
+ * of its size, whatever class it was given later.
+ */
+static struct amount ever_of(const struct memory_category *category, const struct memory_stack *stack)
+{
+    if (stack->total_bytes.known)
+        return (struct amount){stack->total_count.value, stack->total_bytes.value};
+    return category->kind == MIRE_MEMORY_HEAP ? (struct amount){stack->count, memory_stack_held(category, stack)}
+                                              : (struct amount){0};
+}
+
 static void add_stacks(struct profile *profile)
 {
     const struct resolved *doc = &profile->document->doc;
@@ -190,21 +211,23 @@ static void add_stacks(struct profile *profile)
         struct amount live = {stack->count, memory_stack_held(category, stack)};
         for (uint32_t node = stack->node; node; node = doc->nodes[node].parent)
             add_varint(&locations, (uint64_t)doc->nodes[node].location + 1);
-        add_sample(profile, &locations, category->name, category->kind == MIRE_MEMORY_HEAP ? live : (struct amount){0},
-                   live);
+        add_sample(profile, &locations, category->name, ever_of(category, stack), live);
     }
     text_fini(&locations);
 }
 
 /* What a category holds, and held, beyond what its stacks tell. Not of mappings: allocators' hold the blocks. */
-static void add_rest(struct profile *profile, const struct memory_category *category, struct amount told)
+static void add_rest(struct profile *profile, const struct memory_category *category, const struct told *told)
 {
-    struct amount live = {beyond(category->live_count, told.objects), beyond(category->live_bytes, told.bytes)};
-    struct amount ever = {beyond(category->total_count.value, told.objects),
-                          beyond(category->total_bytes.value, told.bytes)};
+    bool whole = tells_totals(&profile->document->doc.memory);
+    const struct amount *known = whole ? &told->ever : &told->live;
+    struct amount live = {beyond(category->live_count, told->live.objects),
+                          beyond(category->live_bytes, told->live.bytes)};
+    struct amount ever = {beyond(category->total_count.value, known->objects),
+                          beyond(category->total_bytes.value, known->bytes)};
     struct text locations = {0};
 
-    if (category->kind != MIRE_MEMORY_HEAP || !profile->totals)
+    if ((category->kind != MIRE_MEMORY_HEAP && !whole) || !profile->totals)
         ever = (struct amount){0};
     add_varint(&locations, profile->document->doc.location_count + 1);
     if (category->kind != MIRE_MEMORY_VM && (live.objects > 0 || ever.objects > 0))
@@ -216,14 +239,17 @@ static void add_rests(struct profile *profile)
 {
     const struct memory *memory = &profile->document->doc.memory;
 
-    MIRE_SCOPED(free_memory) struct amount *told = calloc(memory->category_count + 1, sizeof(*told));
+    MIRE_SCOPED(free_memory) struct told *told = calloc(memory->category_count + 1, sizeof(*told));
     profile->body.failed = profile->body.failed || !told;
     for (size_t i = 0; told && i < memory->stack_count; i++) {
-        told[memory->stacks[i].category].objects += memory->stacks[i].count;
-        told[memory->stacks[i].category].bytes += memory->stacks[i].bytes;
+        struct told *of = &told[memory->stacks[i].category];
+        of->live.objects += memory->stacks[i].count;
+        of->live.bytes += memory->stacks[i].bytes;
+        of->ever.objects += memory->stacks[i].total_count.value;
+        of->ever.bytes += memory->stacks[i].total_bytes.value;
     }
     for (size_t i = 0; told && i < memory->category_count; i++)
-        add_rest(profile, &memory->categories[i], told[i]);
+        add_rest(profile, &memory->categories[i], &told[i]);
 }
 
 static void add_profile(struct profile *profile)
@@ -232,7 +258,8 @@ static void add_profile(struct profile *profile)
     const struct memory *memory = &profile->document->doc.memory;
 
     string_of(profile, ""); /* the first is the empty one */
-    profile->totals = !memory->sampled && memory->category_count > 0 && memory->categories[0].total_count.known;
+    profile->totals = (!memory->sampled || tells_totals(memory)) && memory->category_count > 0 &&
+                      memory->categories[0].total_count.known;
     if (profile->totals) {
         add_value_type(profile, PROFILE_SAMPLE_TYPE, "alloc_objects", "count");
         add_value_type(profile, PROFILE_SAMPLE_TYPE, "alloc_space", "bytes");

@@ -37,6 +37,39 @@ static int32_t find_frame(uint32_t *location_out, const struct resolved *doc, co
     return named;
 }
 
+/* The thread that a thread waits for; -1: none that is in the report. */
+static int32_t next_owner(const struct resolved *doc, int32_t thread)
+{
+    const struct report_lock *lock = &doc->threads[thread].lock;
+
+    for (size_t i = 0; lock->known && lock->owner_tid.known && i < doc->thread_count; i++)
+        if (doc->threads[i].tid == lock->owner_tid.value)
+            return (int32_t)i;
+    return -1;
+}
+
+/*
+ * What the holder itself waits for: the hung thread, which is a deadlock, or others, of whom the last one answers. "" if it
+ * waits for no lock.
+ */
+static const char *find_end(struct arena *arena, const struct resolved *doc, int32_t holder)
+{
+    int32_t at = holder, last = holder;
+
+    for (size_t steps = 0; steps <= doc->thread_count && at >= 0; steps++) {
+        const struct report_lock *lock = &doc->threads[at].lock;
+
+        if (lock->known && lock->owner_tid.known && doc->thread.tid.known &&
+            lock->owner_tid.value == doc->thread.tid.value)
+            return ", which waits for a lock of this thread: a deadlock";
+        last = at;
+        at = next_owner(doc, at);
+    }
+    if (at >= 0)
+        return ", which is in a deadlock with others";
+    return last == holder ? "" : arena_printf(arena, ", which waits for a lock of %s", doc->threads[last].name);
+}
+
 int holder_find(const char **text_out, struct arena *arena, struct resolved *doc, const enum rule_class *classes)
 {
     struct resolved_holder *holder = &doc->holder;
@@ -58,6 +91,11 @@ int holder_find(const char **text_out, struct arena *arena, struct resolved *doc
     const struct resolved_thread *thread = &doc->threads[holder->thread];
     const char *name = thread->name[0] ? thread->name : "another thread";
     holder->frame = find_frame(&location, doc, classes, thread->node);
-    *text_out = holder->frame < 0 ? name : arena_printf(arena, "%s in %s", name, doc->locations[location].function);
+    const char *end = find_end(arena, doc, holder->thread);
+
+    if (!end)
+        return MIRE_FAULT_MEMORY;
+    *text_out = holder->frame < 0 ? arena_printf(arena, "%s%s", name, end)
+                                  : arena_printf(arena, "%s in %s%s", name, doc->locations[location].function, end);
     return *text_out ? 0 : MIRE_FAULT_MEMORY;
 }

@@ -13,7 +13,8 @@
  * innermost that has a name.
  *
  *   doc       its holder is filled
- *   text_out  "writer in flushPages", "itself", or "" if nobody is known; in the arena or static
+ *   text_out  "writer in flushPages", "itself", or "" if nobody is known, with what the holder itself waits for, if the
+ *             report tells of it; in the arena or static
  *   classes   one a location
  *
  * 0, or MIRE_FAULT_MEMORY.

@@ -11,7 +11,8 @@
  *                     reads, writes, sleeps, file locks    that
  *                     waits for events or processes        what the frames say, else wait
  *                     none, or not told                    what the frames say; else, if the state is not told, cpu
- *                                                          if the thread used the CPU most of the time
+ *                                                          if the thread used the CPU most of the time; else lock if
+ *                                                          the report tells of one (a monitor of Java)
  *
  * What the frames say is the class of the innermost one that is lock, io, sleep, wait or ipc, before the first app
  * frame; ipc behind a wait is what is waited for.
@@ -127,7 +128,7 @@ static enum event_reason vote(const struct resolved *doc, const struct report *r
         return reason;
     if (sample->state == 'R' || (sample->state == '?' && mostly_on_cpu(report)))
         return MIRE_REASON_CPU;
-    return MIRE_REASON_UNKNOWN;
+    return report->event.lock.known ? MIRE_REASON_LOCK : MIRE_REASON_UNKNOWN;
 }
 
 enum event_reason reason_find(const struct resolved *doc, const struct report *report, const enum rule_class *classes)

@@ -84,6 +84,7 @@ struct resolved_thread {
     uint32_t node;
     char state;
     int32_t syscall;
+    struct report_lock lock; /* the one it waited for. Not in the document */
 };
 
 struct resolved_fact {

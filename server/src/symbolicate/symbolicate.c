@@ -330,7 +330,8 @@ static int map_stacks(struct resolved *out, const struct symbolicate_job *job, c
                                               .cpu_ms = thread->cpu_ms,
                                               .node = map[thread->node],
                                               .state = thread->state,
-                                              .syscall = thread->syscall};
+                                              .syscall = thread->syscall,
+                                              .lock = thread->lock};
     }
     out->samples = samples;
     out->sample_count = sample_count;

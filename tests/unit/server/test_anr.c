@@ -1,4 +1,5 @@
-/* Android's dumps of all threads: threads, stacks, lock waits, times, and refused dumps. */
+/* Android's dumps of all threads: threads, stacks, lock waits, times, and ends of runs, and refused input. */
+#include "decode/aei.h"
 #include "decode/anr.h"
 
 #include <setjmp.h>
@@ -218,6 +219,62 @@ static void line_ends_and_bytes_of_any_kind(void **state)
     foreign_torture(anr_decode, three_threads, strlen(three_threads), 3);
 }
 
+/* ---- how runs ended ---- */
+
+static const char exit_info[] =
+    "ACTIVITY MANAGER PROCESS EXIT INFO (dumpsys activity exit-info)\n"
+    "Last Timestamp of Persistence Into Persistent Storage: 2026-07-12 06:00:00.000\n"
+    "  package: com.example.app\n"
+    "    Historical Process Exit for uid=10336\n"
+    "        ApplicationExitInfo #0:\n"
+    "          timestamp=2026-07-12 06:03:48.426 pid=13137 realUid=10336 packageUid=10336 definingUid=10336 user=0\n"
+    "          process=com.example.app:web reason=3 (LOW_MEMORY) subreason=0 (UNKNOWN) status=0\n"
+    "          importance=100 pss=0.00 rss=131MB description=null state=empty trace=null\n"
+    "        ApplicationExitInfo #1:\n"
+    "          timestamp=2026-07-12 05:00:00.000 pid=2 realUid=1\n"
+    "          process=com.example.app reason=5 (APP CRASH(NATIVE)) status=6\n"
+    "          importance=400 description=a reason=9 status=11\n"
+    "        ApplicationExitInfo #2:\n"
+    "          timestamp=2026-07-12 04:00:00.000 pid=3\n"
+    "          process=com.example.app reason=6 (ANR) subreason=0 (UNKNOWN) status=0\n"
+    "        ApplicationExitInfo #3:\n"
+    "          timestamp=2026-07-12 03:00:00.000 pid=4\n"
+    "          process=com.example.app reason=13 (OTHER KILLS BY SYSTEM) subreason=2 status=0\n"
+    "          importance=400 pss=1\n"
+    "  package: com.other\n"
+    "        ApplicationExitInfo #0:\n"
+    "          timestamp=2026-07-12 02:00:00.000 pid=5\n"
+    "          process=com.other reason=10 (USER REQUESTED) status=0\n";
+
+static void ends_of_runs(void **state)
+{
+    static const char *const verdicts[] = {"foom", "abort", "watchdog_kill", "background_kill"};
+    struct foreign f;
+    (void)state;
+    foreign_good(&f, aei_decode, exit_info, strlen(exit_info));
+    assert_int_equal(f.report.kind, MIRE_REPORT_SESSION);
+    assert_string_equal(f.report.app.name, "com.example.app");
+    assert_int_equal(f.report.session.end_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(f.report.session.ends[i].verdict, verdicts[i]);
+    assert_int_equal(f.report.session.ends[0].seen_wall_ms.value, 1783836228426);
+    assert_true(foreign_has_note(&f, "1 records"));
+    assert_true(foreign_has_note(&f, "no zone"));
+    foreign_free(&f);
+    static const char one[] =
+        "ApplicationExitInfo(timestamp=1783836228426 pid=1 realUid=2 user=0 process=com.a reason=10 "
+        "(USER REQUESTED) status=0 importance=100 pss=0 rss=0 description=x)\n";
+    foreign_good(&f, aei_decode, one, strlen(one));
+    assert_string_equal(f.report.session.ends[0].verdict, "user_quit");
+    assert_int_equal(f.report.session.ends[0].seen_wall_ms.value, 1783836228426);
+    foreign_free(&f);
+    foreign_read(&f, aei_decode, "Unknown command: exit-info\n", 27);
+    assert_int_equal(f.outcome, MIRE_DECODE_MALFORMED);
+    assert_non_null(strstr(f.fault.text, "line 1: the text ends without a record"));
+    foreign_free(&f);
+    foreign_torture(aei_decode, exit_info, strlen(exit_info), 5);
+}
+
 /* ---- real ones ---- */
 
 static void real_dumps_have_the_threads_that_they_say(void **state)
@@ -282,6 +339,7 @@ int main(void)
         cmocka_unit_test(lengths_of_subjects),
         cmocka_unit_test(what_is_no_dump_is_refused_with_its_line),
         cmocka_unit_test(line_ends_and_bytes_of_any_kind),
+        cmocka_unit_test(ends_of_runs),
         cmocka_unit_test(real_dumps_have_the_threads_that_they_say),
         cmocka_unit_test(the_real_cross_lock_is_found),
     };
