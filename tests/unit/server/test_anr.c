@@ -1,4 +1,4 @@
-/* Android's dumps of all threads: threads, stacks, lock waits, times, and ends of runs, and refused input. */
+/* Android: dumps of all threads with stacks, lock waits and times; ends of runs; refused input. */
 #include "decode/aei.h"
 #include "decode/anr.h"
 
