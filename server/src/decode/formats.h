@@ -50,6 +50,21 @@ enum decode_outcome spindump_whole(struct foreign *foreign, const char *bytes, s
 bool envelope_begins(const char *head, size_t len);
 enum decode_outcome envelope_whole(struct foreign *foreign, const char *bytes, size_t len);
 
+bool anr_begins(const char *head, size_t len);
+enum decode_outcome anr_whole(struct foreign *foreign, const char *bytes, size_t len);
+bool aei_begins(const char *head, size_t len);
+enum decode_outcome aei_whole(struct foreign *foreign, const char *bytes, size_t len);
+bool tombstone_begins(const char *head, size_t len);
+enum decode_outcome tombstone_whole(struct foreign *foreign, const char *bytes, size_t len);
+bool tombstone_text_begins(const char *head, size_t len);
+enum decode_outcome tombstone_text_whole(struct foreign *foreign, const char *bytes, size_t len);
+bool pprof_begins(const char *head, size_t len);
+enum decode_outcome pprof_whole(struct foreign *foreign, const char *bytes, size_t len);
+bool heap_text_begins(const char *head, size_t len);
+enum decode_outcome heap_text_whole(struct foreign *foreign, const char *bytes, size_t len);
+bool otlp_begins(const char *head, size_t len);
+enum decode_outcome otlp_whole(struct foreign *foreign, const char *bytes, size_t len);
+
 /* Mire's own format: mire.c. */
 enum bind_outcome mire_read(struct report *out, struct bind *bind);
 

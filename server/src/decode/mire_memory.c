@@ -200,7 +200,8 @@ static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t 
 }
 
 struct stack_columns {
-    struct bind_column category, node, count, bytes, error_count, error_bytes, grown_count, grown_bytes;
+    struct bind_column category, node, count, bytes, total_count, total_bytes, error_count, error_bytes, grown_count,
+        grown_bytes;
 };
 
 #define STACKS(name, member, least, most) COLUMN(struct stack_columns, member, name, MIRE_WIRE_STACKS_MAX, least, most)
@@ -210,6 +211,8 @@ static const struct bind_field stack_fields[] = {
     {REQUIRED(STACKS(MIRE_NAME_NODE, node, 0, UINT64_MAX))},
     {REQUIRED(STACKS(MIRE_NAME_COUNT, count, 0, UINT64_MAX))},
     {REQUIRED(STACKS(MIRE_NAME_BYTES, bytes, 0, UINT64_MAX))},
+    {STACKS(MIRE_NAME_TOTAL_COUNT, total_count, 0, UINT64_MAX)},
+    {STACKS(MIRE_NAME_TOTAL_BYTES, total_bytes, 0, UINT64_MAX)},
     {STACKS(MIRE_NAME_ERROR_COUNT, error_count, 0, UINT64_MAX)},
     {STACKS(MIRE_NAME_ERROR_BYTES, error_bytes, 0, UINT64_MAX)},
     {STACKS(MIRE_NAME_GROWN_COUNT, grown_count, INT64_MIN, INT64_MAX)},
@@ -244,6 +247,8 @@ static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
                                           .node = (uint32_t)c.node.values[i],
                                           .count = c.count.values[i],
                                           .bytes = c.bytes.values[i],
+                                          .total_count = fact_at(&c.total_count, i),
+                                          .total_bytes = fact_at(&c.total_bytes, i),
                                           .error_count = fact_at(&c.error_count, i),
                                           .error_bytes = fact_at(&c.error_bytes, i),
                                           .grown = growth_at(&c.grown_bytes, &c.grown_count, i),

@@ -6,7 +6,7 @@
 struct proto proto_of(const void *bytes, size_t len)
 {
     const uint8_t *at = bytes;
-    return (struct proto){at, at, at + len, NULL};
+    return (struct proto){at, at, at + len, NULL, false};
 }
 
 static bool refuse(struct proto *message, const uint8_t *at, const char *what)
@@ -16,6 +16,12 @@ static bool refuse(struct proto *message, const uint8_t *at, const char *what)
     return false;
 }
 
+static bool refuse_cut(struct proto *message, const uint8_t *at, const char *what)
+{
+    message->cut = true;
+    return refuse(message, at, what);
+}
+
 /* At most ten bytes; what is beyond the 64th bit is dropped, as all readers do. */
 static bool take_varint(uint64_t *out, struct proto *message)
 {
@@ -23,7 +29,7 @@ static bool take_varint(uint64_t *out, struct proto *message)
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
         if (at == message->end)
-            return refuse(message, message->at, "a number ends too early");
+            return refuse_cut(message, message->at, "a number ends too early");
         value |= shift < 64 ? (uint64_t)(*at & 0x7f) << shift : 0;
         if (*at++ < 0x80) {
             message->at = at;
@@ -45,14 +51,14 @@ static bool take_value(struct proto_field *out, struct proto *message)
         if (!take_varint(&out->value, message))
             return false;
         if (out->value > (uint64_t)(message->end - message->at))
-            return refuse(message, before, "a field is longer than its message");
+            return refuse_cut(message, before, "a field is longer than its message");
         out->bytes = message->at;
         out->len = (size_t)out->value;
         message->at += out->len;
         return true;
     }
     if (left < width)
-        return refuse(message, message->at, "a number ends too early");
+        return refuse_cut(message, message->at, "a number ends too early");
     out->value = width == 8 ? load_64(message->at) : load_32(message->at);
     message->at += width;
     return true;
@@ -76,7 +82,7 @@ bool proto_next(struct proto_field *out, struct proto *message)
 struct proto proto_within(const struct proto *message, const struct proto_field *field)
 {
     const uint8_t *at = field->wire == PROTO_BYTES ? field->bytes : message->at;
-    return (struct proto){message->begin, at, at + (field->wire == PROTO_BYTES ? field->len : 0), NULL};
+    return (struct proto){message->begin, at, at + (field->wire == PROTO_BYTES ? field->len : 0), NULL, false};
 }
 
 bool proto_number(uint64_t *out, struct proto *message, const struct proto_field *field, size_t *at)
@@ -85,7 +91,7 @@ bool proto_number(uint64_t *out, struct proto *message, const struct proto_field
         *out = field->value;
         return (*at)++ == 0;
     }
-    struct proto packed = {message->begin, field->bytes + *at, field->bytes + field->len, NULL};
+    struct proto packed = {message->begin, field->bytes + *at, field->bytes + field->len, NULL, false};
     if (packed.at == packed.end)
         return false;
     if (!take_varint(out, &packed))

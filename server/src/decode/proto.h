@@ -23,6 +23,7 @@ struct proto {
     const uint8_t *begin; /* of the outermost message: places count from here */
     const uint8_t *at, *end;
     const char *wrong; /* what is wrong at `at`, static; NULL: nothing */
+    bool cut;          /* what is wrong is that the bytes end too early */
 };
 
 struct proto_field {

@@ -29,7 +29,10 @@ static void write_head(struct json_writer *w, const struct report *report)
     const struct report_device *device = &report->device;
     json_write_u64(w, MIRE_NAME_MIRE, MIRE_WIRE_VERSION);
     json_write_text(w, MIRE_NAME_ID, report->id);
-    json_write_text(w, MIRE_NAME_KIND, report->kind == MIRE_REPORT_MEMORY ? MIRE_NAME_MEMORY : MIRE_NAME_EVENT);
+    json_write_text(w, MIRE_NAME_KIND,
+                    report->kind == MIRE_REPORT_MEMORY    ? MIRE_NAME_MEMORY
+                    : report->kind == MIRE_REPORT_SESSION ? MIRE_NAME_SESSION
+                                                          : MIRE_NAME_EVENT);
     json_write_open(w, MIRE_NAME_APP, '{');
     json_write_text(w, MIRE_NAME_NAME, app->name);
     json_write_text(w, MIRE_NAME_VERSION, app->version);
@@ -521,6 +524,22 @@ static void write_rest(struct json_writer *w, const struct report *report)
     json_write_close(w, ']');
 }
 
+/* All that a session record does not have. */
+static void write_body(struct json_writer *w, const struct report *report, const struct names *names)
+{
+    write_images(w, report);
+    write_java(w, report);
+    write_scripts(w, report, names);
+    write_frames(w, report, names);
+    write_nodes(w, report);
+    write_threads(w, report);
+    if (report->kind == MIRE_REPORT_MEMORY)
+        report_write_memory(w, &report->memory);
+    else
+        write_event(w, report);
+    write_rest(w, report);
+}
+
 int report_write(char **text_out, size_t *len_out, const struct report *report)
 {
     struct json_writer w;
@@ -533,17 +552,10 @@ int report_write(char **text_out, size_t *len_out, const struct report *report)
     json_write_open(&w, NULL, '{');
     write_head(&w, report);
     write_origin(&w, report);
-    write_images(&w, report);
-    write_java(&w, report);
-    write_scripts(&w, report, &names);
-    write_frames(&w, report, &names);
-    write_nodes(&w, report);
-    write_threads(&w, report);
-    if (report->kind == MIRE_REPORT_MEMORY)
-        report_write_memory(&w, &report->memory);
+    if (report->kind == MIRE_REPORT_SESSION)
+        report_write_session(&w, &report->session);
     else
-        write_event(&w, report);
-    write_rest(&w, report);
+        write_body(&w, report, &names);
     json_write_close(&w, '}');
     free_names(&names);
     if (w.failed) {

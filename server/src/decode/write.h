@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /*
- * Write an event or a memory report; no session record.
+ * Write a report. Of a session record only the ends of runs are written, and how long it lasted.
  *
  *   text_out  JSON, owned by caller (free)
  *

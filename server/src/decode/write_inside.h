@@ -52,4 +52,7 @@ static inline void write_numbers(struct json_writer *w, const char *key, const s
 /* The section "memory". */
 void report_write_memory(struct json_writer *w, const struct memory *memory);
 
+/* The section "session". */
+void report_write_session(struct json_writer *w, const struct report_session *session);
+
 #endif

@@ -50,6 +50,8 @@ static void write_held(struct json_writer *w, const struct memory *memory)
     COLUMN(w, MIRE_NAME_NODE, json_write_u64, rows, count, node);
     COLUMN(w, MIRE_NAME_COUNT, json_write_u64, rows, count, count);
     COLUMN(w, MIRE_NAME_BYTES, json_write_u64, rows, count, bytes);
+    FACTS(w, MIRE_NAME_TOTAL_COUNT, rows, count, total_count);
+    FACTS(w, MIRE_NAME_TOTAL_BYTES, rows, count, total_bytes);
     FACTS(w, MIRE_NAME_ERROR_COUNT, rows, count, error_count);
     FACTS(w, MIRE_NAME_ERROR_BYTES, rows, count, error_bytes);
     if (grown) {
