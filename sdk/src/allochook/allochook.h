@@ -16,6 +16,7 @@
 #include "heap/blocks.h"
 #include "heap/counters.h"
 #include "heap/heap.h"
+#include "platform/locals.h"
 
 /* An allocator uses less stack than that. */
 #define MIRE_COLLECT_NESTED_BYTES (1u << 20)
@@ -28,7 +29,7 @@ struct collect_thread {
     uint32_t scope;                      /* class of what is allocated now, 0 none */
     uint32_t drawn;                      /* index of the interval that `more` was drawn by */
     uint32_t stack_of;                   /* the thread whose stack was recorded */
-    int64_t more;                        /* sampling budget beyond mire__collect_left, bytes */
+    int64_t more;                        /* sampling budget beyond `collect_left` (platform/locals.h), bytes */
     uint64_t stack_start, stack_end;     /* the stack's mapping, if it was recorded; else 0 */
     uint64_t random;
 
@@ -58,13 +59,6 @@ struct collect_gate {
 };
 extern struct collect_gate *mire__collect_gate MIRE_INSIDE;
 extern struct step_cache *mire__collect_steps MIRE_INSIDE;
-
-/*
- * The calling thread's state, NULL before its first call. And its sampling budget: in sampled mode it may allocate so
- * many bytes, 0 or more, before a call takes the slow path.
- */
-extern __thread struct collect_thread *mire__collect_self __attribute__((tls_model("initial-exec")));
-extern __thread int64_t mire__collect_left __attribute__((tls_model("initial-exec")));
 
 /* ---- a run ---- */
 
@@ -132,7 +126,7 @@ struct collect_thread *mire__collect_as_enter_slow(uint64_t sp);
  */
 static inline struct collect_thread *mire__collect_as_enter(uint64_t sp)
 {
-    struct collect_thread *self = mire__collect_self;
+    struct collect_thread *self = mire__locals_as_own()->collect;
     uint64_t calling;
 
     if (__builtin_expect(!self || !mire__collect_has_slot(self), 0))
@@ -179,9 +173,11 @@ void mire__collect_as_move_end(struct collect_thread *self, const struct self_fr
  */
 static inline void mire__collect_as_undraw(struct collect_thread *self)
 {
-    if (mire__collect_left == 0)
+    struct locals *own = mire__locals_as_own();
+
+    if (own->collect_left == 0)
         return;
-    mire__collect_left = 0;
+    own->collect_left = 0;
     if (self && mire__collect_has_slot(self))
         self->drawn = MIRE_HEAP_INTERVALS_MAX;
 }

@@ -1,11 +1,10 @@
 /* bind.c - see hooks.h: the real calls, looked up by the loader. */
 #include "allochook/hooks.h"
 
+#include "platform/locals.h"
+
 #include <dlfcn.h>
 #include <link.h>
-
-/* This thread is binding. dlsym may allocate; it is told that there is no memory, and copes with that. */
-static __thread bool binding __attribute__((tls_model("initial-exec")));
 
 void mire__heap_bind(void *handle)
 {
@@ -85,10 +84,12 @@ bool mire__heap_bind_new(void *handle)
 
 void *mire__heap_real_unbound(enum mire__heap_hook hook)
 {
-    if (binding)
+    bool *is_binding = &mire__locals_as_own()->is_binding;
+
+    if (*is_binding) /* dlsym allocates: told that there is no memory, it copes */
         return NULL;
-    binding = true;
+    *is_binding = true;
     mire__heap_bind(RTLD_NEXT);
-    binding = false;
+    *is_binding = false;
     return atomic_load_explicit(&mire__heap_hooks[hook].real, memory_order_relaxed);
 }

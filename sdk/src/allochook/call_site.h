@@ -36,11 +36,12 @@ static inline void mire__site_end(const void *block, uint64_t sp)
 /* Spend so many bytes of the sampling budget. Returns false, and spends nothing, if it does not cover them. */
 static inline bool mire__site_spend(size_t size)
 {
+    struct locals *own = mire__locals_as_own();
     uint64_t left;
 
-    if (__builtin_sub_overflow((uint64_t)mire__collect_left, size, &left))
+    if (__builtin_sub_overflow((uint64_t)own->collect_left, size, &left))
         return false;
-    mire__collect_left = (int64_t)left;
+    own->collect_left = (int64_t)left;
     return true;
 }
 
@@ -54,7 +55,7 @@ static inline bool mire__site_is_covered(size_t size)
         return mire__site_spend(size);
     if (mode == MIRE_HEAP_EXACT)
         return false;
-    mire__collect_as_undraw(mire__collect_self);
+    mire__collect_as_undraw(mire__locals_as_own()->collect);
     return true;
 }
 
@@ -67,7 +68,7 @@ static inline bool mire__site_passes(const void *old, size_t size)
     const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
 
     if (__builtin_expect(!heap, 0)) {
-        mire__collect_as_undraw(mire__collect_self);
+        mire__collect_as_undraw(mire__locals_as_own()->collect);
         return true;
     }
     return !mire__collect_as_may_hold(heap, old) && mire__site_spend(size);

@@ -55,7 +55,7 @@ MIRE_FAST bool mire__fast_is_calling(const struct collect_thread *self)
  */
 MIRE_FAST struct collect_thread *mire__fast_enter(uint64_t sp)
 {
-    struct collect_thread *self = mire__collect_self;
+    struct collect_thread *self = mire__locals_as_own()->collect;
 
     if (__builtin_expect(!self || !self->fast_path_flags, 0) || __builtin_expect(mire__fast_is_calling(self), 0))
         return NULL;

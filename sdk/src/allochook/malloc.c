@@ -283,7 +283,7 @@ MIRE_SLOW static void *realloc_slow(void *old, size_t size)
 /* The budget was spent for this call already: give it back, for the slow path spends it again. */
 MIRE_SLOW static void *realloc_recount(void *old, size_t size)
 {
-    mire__collect_left += (int64_t)size;
+    mire__locals_as_own()->collect_left += (int64_t)size;
     return realloc_slow(old, size);
 }
 
@@ -401,7 +401,7 @@ MIRE_FAST void free_fast_path(void *block, const struct collect_thread *self, bo
 /* Where blocks are spread over all phases, or the fast path may not apply. */
 MIRE_SLOW static void free_any_phase(void *block)
 {
-    const struct collect_thread *self = mire__collect_self;
+    const struct collect_thread *self = mire__locals_as_own()->collect;
 
     if (__builtin_expect(self != NULL, 1))
         free_fast_path(block, self, false);
@@ -411,7 +411,7 @@ MIRE_SLOW static void free_any_phase(void *block)
 
 MIRE_SLOW static void free_fast(void *block)
 {
-    const struct collect_thread *self = mire__collect_self;
+    const struct collect_thread *self = mire__locals_as_own()->collect;
 
     if (__builtin_expect(!block, 0))
         BOUND(free)(block);

@@ -46,9 +46,10 @@ static enum heap_kind kind_of(int flags, int fd)
 static struct collect_thread *enter(bool *nested, const struct self_frame *site)
 {
     struct collect_thread *self = mire__collect_as_enter(site->sp);
+    struct collect_thread *own = mire__locals_as_own()->collect;
 
-    *nested = !self && mire__collect_as_on() && mire__collect_self && mire__collect_has_slot(mire__collect_self);
-    return *nested ? mire__collect_self : self;
+    *nested = !self && mire__collect_as_on() && own && mire__collect_has_slot(own);
+    return *nested ? own : self;
 }
 
 static void leave(struct collect_thread *self, bool nested)

@@ -79,6 +79,7 @@ static bool is_drawn(uint32_t *interval, struct collect_thread *self, const stru
     uint32_t now = mire__heap_as_interval(heap);
     uint64_t mean = mire__heap_as_interval_bytes(heap, now);
     int64_t cap = (int64_t)mire__heap_as_certain_bytes(heap, now), left;
+    struct locals *own = mire__locals_as_own();
 
     if (size >= (uint64_t)cap) {
         *interval = 0;
@@ -88,17 +89,17 @@ static bool is_drawn(uint32_t *interval, struct collect_thread *self, const stru
         self->drawn = now;
         self->more = draw(self, mean);
     }
-    left = mire__collect_left - (int64_t)size;
+    left = own->collect_left - (int64_t)size;
     while (left < 0 && self->more > 0)
         left += refill(self, cap);
     if (left < 0) {
         *interval = self->drawn;
         self->drawn = now;
         self->more = draw(self, mean);
-        mire__collect_left = refill(self, cap);
+        own->collect_left = refill(self, cap);
         return true;
     }
-    mire__collect_left = left;
+    own->collect_left = left;
     return false;
 }
 
@@ -217,7 +218,7 @@ void *mire__fast_as_other_stack(MIRE_FAST_CALL)
 
 void *mire__fast_as_tell(struct heap_count *counts, void *block)
 {
-    struct collect_thread *self = mire__collect_self;
+    struct collect_thread *self = mire__locals_as_own()->collect;
     struct heap *heap = self && mire__collect_has_slot(self) ? mire__collect_as_open(self) : NULL;
     struct heap_count *own = heap ? self->slot->counts : NULL;
 

@@ -16,12 +16,6 @@
 #define MAIN_STACK   (64ull << 20) /* the kernel keeps twice as much free below the first thread's stack */
 #define FULL_WAIT_NS 100000000ull
 
-__thread struct collect_thread *mire__collect_self __attribute__((tls_model("initial-exec")));
-__thread int64_t mire__collect_left __attribute__((tls_model("initial-exec")));
-
-/* The thread got no state, which was counted: once, however often it calls. */
-static __thread bool is_lost __attribute__((tls_model("initial-exec")));
-
 struct heap_slot mire__collect_closed = {.inside = 1};
 
 /* The state of threads that are not recorded: the SDK's, and each thread while its state is made. */
@@ -294,27 +288,31 @@ void mire__collect_sweep(struct heap *heap)
 
 struct collect_thread *mire__collect_own_begin(void)
 {
-    struct collect_thread *before = mire__collect_self;
+    struct locals *own = mire__locals_as_own();
+    struct collect_thread *before = own->collect;
 
-    mire__collect_self = &unwatched;
+    own->collect = &unwatched;
     return before;
 }
 
 void mire__collect_own_end(struct collect_thread *before)
 {
-    mire__collect_self = before;
+    mire__locals_as_own()->collect = before;
 }
 
 static void lose(struct heap *heap)
 {
-    if (!is_lost)
+    struct locals *own = mire__locals_as_own();
+
+    if (!own->is_lost) /* once, however often the thread calls */
         mire__heap_as_drop(heap, MIRE_HEAP_DROP_THREAD);
-    is_lost = true;
+    own->is_lost = true;
 }
 
 struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, const struct span *stack)
 {
-    struct collect_thread *self = mire__collect_self;
+    struct locals *own = mire__locals_as_own();
+    struct collect_thread *self = own->collect;
     int saved = errno;
     uint32_t tid;
 
@@ -322,11 +320,12 @@ struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, co
         return NULL;
     if (self && atomic_load_explicit(&self->tid, memory_order_relaxed) == mire__tid())
         return take_slot(self, heap) ? self : NULL;
-    if (mire__now_coarse_ns() < atomic_load_explicit(&pool.full_until_ns, memory_order_relaxed)) {
+    if (!mire__locals_as_exist() ||
+        mire__now_coarse_ns() < atomic_load_explicit(&pool.full_until_ns, memory_order_relaxed)) {
         lose(heap);
         return NULL;
     }
-    mire__collect_self = &unwatched;
+    own->collect = &unwatched;
     tid = mire__tid();
     self = take_state(tid);
     if (self) {
@@ -347,14 +346,14 @@ struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, co
         lose(heap);
         atomic_store_explicit(&pool.full_until_ns, mire__now_coarse_ns() + FULL_WAIT_NS, memory_order_relaxed);
     }
-    mire__collect_self = self;
+    own->collect = self;
     errno = saved;
     return self;
 }
 
 void mire__collect_own_thread(void)
 {
-    mire__collect_self = &unwatched;
+    mire__locals_as_own()->collect = &unwatched;
 }
 
 size_t mire__threads_spans(struct span out[MIRE_THREADS_SPANS])

@@ -75,7 +75,7 @@ int mire_memory_scope_begin(const char *class_name)
 
 void mire_memory_scope_end(int outer)
 {
-    struct collect_thread *self = mire__collect_self;
+    struct collect_thread *self = mire__locals_as_own()->collect;
 
     if (self && mire__collect_has_slot(self) && outer >= 0 && outer < (int)MIRE_HEAP_CLASSES_MAX) {
         self->scope = (uint32_t)outer;

@@ -8,23 +8,21 @@
 #include "gate/state.h"
 
 #include "platform/filter.h"
+#include "platform/locals.h"
 #include "platform/platform.h"
 
 #define SENDING_NS (10 * MIRE_NS_PER_MS) /* far longer than sending a signal takes */
 
 struct gates mire__gates;
 
-/* initial-exec: a load from a fixed offset, without a call that might allocate. */
-static __thread struct gate *own __attribute__((tls_model("initial-exec")));
-
 struct gate *mire__gate_as_own(void)
 {
-    return own;
+    return mire__locals_as_own()->gate;
 }
 
 void mire__gate_as_set_own(struct gate *gate)
 {
-    own = gate;
+    mire__locals_as_own()->gate = gate;
 }
 
 /* ---- the watched thread's side ---- */
@@ -82,17 +80,17 @@ static struct gate *turn_back(struct gate *gate)
 {
     uint32_t state = atomic_load(&gate->state);
 
-    own = NULL;
+    mire__gate_as_set_own(NULL);
     atomic_store(&gate->state, MIRE_GATE_FREE);
     if (state == MIRE_GATE_CHILD && mire__gates.on_child && !mire__quiet_is())
         mire__gates.on_child(mire__gates.context);
-    return own;
+    return mire__gate_as_own();
 }
 
 /* The calling thread's gate, NULL if it is not watched. */
 static inline struct gate *watched(void)
 {
-    struct gate *gate = own;
+    struct gate *gate = mire__locals_as_own()->gate;
 
     if (!gate) {
         if (atomic_load_explicit(&mire__gates.names_count, memory_order_relaxed) == 0)
@@ -144,7 +142,7 @@ static __attribute__((noinline)) enum mire__wait begin_another(int on, enum mire
 /* Most waits of a loop come from one call. `usual` is set only while every wait counts. */
 enum mire__wait mire__gate_as_wait_begin(int on, enum mire__wait_length length, struct gate_call call)
 {
-    struct gate *gate = own;
+    struct gate *gate = mire__locals_as_own()->gate;
 
     if (gate && gate->usual && atomic_load_explicit(&gate->state, memory_order_relaxed) == MIRE_GATE_WATCHED &&
         atomic_load_explicit(&gate->wait_from, memory_order_relaxed) == call.from &&
@@ -159,7 +157,7 @@ enum mire__wait mire__gate_as_wait_begin(int on, enum mire__wait_length length, 
 
 void mire__gate_as_wait_end(enum mire__wait wait)
 {
-    struct gate *gate = own;
+    struct gate *gate = mire__locals_as_own()->gate;
 
     if (!gate || wait != MIRE_WAIT_COUNTS ||
         atomic_load_explicit(&gate->state, memory_order_relaxed) != MIRE_GATE_WATCHED)
@@ -201,7 +199,7 @@ void mire__gate_as_mark_leave(void)
 
 bool mire__gate_as_ours_begin(void)
 {
-    struct gate *gate = own;
+    struct gate *gate = mire__locals_as_own()->gate;
 
     if (!gate || atomic_load(&gate->state) != MIRE_GATE_WATCHED)
         return false;
@@ -211,7 +209,7 @@ bool mire__gate_as_ours_begin(void)
 
 void mire__gate_as_ours_end(bool begun)
 {
-    struct gate *gate = own;
+    struct gate *gate = mire__locals_as_own()->gate;
     uint64_t ours = begun && gate ? atomic_load(&gate->ours) : 0;
 
     if (ours & MIRE_OURS_DEPTH)

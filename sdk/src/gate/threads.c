@@ -2,6 +2,7 @@
 #include "gate/state.h"
 
 #include "platform/filter.h"
+#include "platform/locals.h"
 #include "platform/platform.h"
 
 #include <string.h>
@@ -10,8 +11,6 @@
 #include <unistd.h>
 
 #define LOOK_AGAIN_NS MIRE_NS_PER_S /* a thread may be renamed */
-
-static __thread uint64_t look_again_ns __attribute__((tls_model("initial-exec")));
 
 static bool changes(struct gate *gate, uint32_t from, uint32_t to)
 {
@@ -37,7 +36,7 @@ static struct gate *find_free(void)
 
 struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name)
 {
-    struct gate *gate = atomic_load(&mire__gates.open) ? find_free() : NULL;
+    struct gate *gate = atomic_load(&mire__gates.open) && mire__locals_as_exist() ? find_free() : NULL;
     uint64_t turn;
 
     if (!gate)
@@ -73,12 +72,13 @@ struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name)
 
 struct gate *mire__gate_as_look_for_name(void)
 {
+    struct locals *own = mire__locals_as_own();
     uint64_t now_ns = mire__now_coarse_ns();
     char name[MIRE_GATE_NAME_BYTES];
 
-    if (now_ns < look_again_ns || mire__quiet_is())
+    if (now_ns < own->look_again_ns || mire__quiet_is())
         return NULL;
-    look_again_ns = now_ns + LOOK_AGAIN_NS;
+    own->look_again_ns = now_ns + LOOK_AGAIN_NS;
     if (syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) != 0)
         return NULL;
     for (uint32_t i = 0; i < atomic_load(&mire__gates.names_count); i++) {
@@ -129,7 +129,7 @@ bool mire__gate_exit(void)
     if (!gate)
         return false;
     mire__gate_as_set_own(NULL);
-    look_again_ns = UINT64_MAX; /* the name does not count either */
+    mire__locals_as_own()->look_again_ns = UINT64_MAX; /* the name does not count either */
     return atomic_exchange(&gate->state, MIRE_GATE_FREE) == MIRE_GATE_WATCHED;
 }
 

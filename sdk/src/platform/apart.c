@@ -2,6 +2,7 @@
 #include "platform/apart.h"
 
 #include "platform/arch.h"
+#include "platform/locals.h"
 #include "platform/platform.h"
 
 #include <errno.h>
@@ -19,10 +20,6 @@
 #define EGO_FLAGS     (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_VFORK)
 
 static _Atomic bool open_apart; /* by mire__apart_open, before any thread of ours */
-
-__thread uint32_t mire__tid_of_ego __attribute__((tls_model("initial-exec"), visibility("hidden")));
-static __thread bool is_ours __attribute__((tls_model("initial-exec")));
-static __thread bool is_apart __attribute__((tls_model("initial-exec")));
 
 #ifdef __GLIBC__
 extern char __libc_single_threaded __attribute__((weak)); /* glibc 2.32 */
@@ -52,7 +49,7 @@ static void unshare_and_close(void)
 
     if (syscall(SYS_unshare, CLONE_FILES) != 0)
         return;
-    is_apart = true;
+    mire__locals_as_own()->is_apart = true;
     syscall(SYS_prlimit64, 0, 7 /* RLIMIT_NOFILE */, NULL, &limit);
     for (uint64_t fd = 0; fd < limit.now && fd < 65536; fd++)
         syscall(SYS_close, fd);
@@ -61,7 +58,7 @@ static void unshare_and_close(void)
 static void take_table(void)
 {
     if (syscall(SYS_close_range, 0u, ~0u, UNSHARE_FIRST) == 0)
-        is_apart = true;
+        mire__locals_as_own()->is_apart = true;
     else
         unshare_and_close();
 }
@@ -70,7 +67,7 @@ void mire__apart_begin(void)
 {
     int saved = errno;
 
-    is_ours = true;
+    mire__locals_as_own()->is_ours = true;
     if (atomic_load_explicit(&open_apart, memory_order_relaxed))
         take_table();
     errno = saved;
@@ -78,17 +75,17 @@ void mire__apart_begin(void)
 
 bool mire__apart_is_ours(void)
 {
-    return is_ours;
+    return mire__locals_as_own()->is_ours;
 }
 
 void mire__apart_set_ours(bool ours)
 {
-    is_ours = ours;
+    mire__locals_as_own()->is_ours = ours;
 }
 
 bool mire__apart_is(void)
 {
-    return is_apart;
+    return mire__locals_as_own()->is_apart;
 }
 
 struct errand {
@@ -115,21 +112,22 @@ static void block_all(uint64_t *before)
 void mire__apart_run(void (*work)(void *context), void *context)
 {
     struct errand errand = {work, context};
-    uint32_t before_tid = mire__tid_of_ego;
+    struct locals *own = mire__locals_as_own();
+    uint32_t before_tid = own->tid_of_ego;
     int saved = errno;
     bool ran = false;
     uint64_t before;
 
-    if (!atomic_load_explicit(&open_apart, memory_order_relaxed) || is_apart) {
+    if (!atomic_load_explicit(&open_apart, memory_order_relaxed) || own->is_apart) {
         work(context);
         return;
     }
     block_all(&before);
     if (!is_alone()) {
-        mire__tid_of_ego = mire__tid();
+        own->tid_of_ego = mire__tid();
         ran = mire__arch_as_ego(run_errand, &errand, EGO_FLAGS) > 0;
-        mire__tid_of_ego = before_tid;
-        is_apart = false;
+        own->tid_of_ego = before_tid;
+        own->is_apart = false;
     }
     if (!ran)
         work(context);

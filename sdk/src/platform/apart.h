@@ -34,9 +34,6 @@ void mire__apart_set_ours(bool ours);
 /* Has the calling thread the library's table? Signal handler: yes. */
 bool mire__apart_is(void);
 
-/* For whom the calling thread runs, if for another; mire__tid's. initial-exec: no call that might allocate. */
-extern __thread uint32_t mire__tid_of_ego __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
 /*
  * Run `work` for the calling thread, which sleeps meanwhile: on its stack and with its thread-local storage, as a
  * thread of the kernel's with a table of ours. Some 40 us.

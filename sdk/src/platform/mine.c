@@ -1,6 +1,7 @@
 /* mine.c - see mine.h. Signal-safe. An entry is taken by its start, and counts once it has an end. */
 #include "platform/mine.h"
 
+#include "platform/locals.h"
 #include "platform/platform.h"
 
 #define PAGE_BYTES 4096ull
@@ -57,8 +58,6 @@ void mire__mine_remove(const void *at, size_t bytes)
             take(i);
 }
 
-static __thread uint64_t own_stack __attribute__((tls_model("initial-exec")));
-
 void mire__mine_thread_comes(void)
 {
     atomic_fetch_add(&mine.coming, 1);
@@ -80,13 +79,17 @@ void mire__mine_settle(void)
 
 void mire__mine_thread_begin(size_t stack_bytes)
 {
-    own_stack = (uintptr_t)__builtin_frame_address(0);
+    uint64_t own_stack = (uintptr_t)__builtin_frame_address(0);
+
+    mire__locals_as_own()->own_stack = own_stack;
     add(own_stack, own_stack + 1, stack_bytes);
     atomic_fetch_sub(&mine.coming, 1);
 }
 
 void mire__mine_thread_end(void)
 {
+    uint64_t own_stack = mire__locals_as_own()->own_stack;
+
     for (uint32_t i = 0; i < atomic_load(&mine.used); i++)
         if (own_stack && atomic_load(&mine.spans[i].start) == own_stack)
             take(i);

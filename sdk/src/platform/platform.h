@@ -52,6 +52,7 @@ void mire__cpu_timer_close(struct cpu_timer *timer);
 
 uint32_t mire__pid(void);
 uint32_t mire__tid(void);
+uint32_t mire__tid_of_kernel(void); /* without thread-local state: another number inside mire__apart_run */
 
 /*
  * Sleep while *word == expected, until deadline_ns on CLOCK_MONOTONIC (UINT64_MAX: for ever). Returns at once, on a

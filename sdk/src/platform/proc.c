@@ -1,8 +1,9 @@
 /* proc.c - reads /proc of this process and its threads. Signal-safe: own number parsing, no stdio. */
 #include "platform/apart.h"
 #include "platform/filter.h"
-#include "platform/platform.h"
+#include "platform/locals.h"
 #include "platform/mapping.h"
+#include "platform/platform.h"
 #include "platform/text.h"
 
 #include <errno.h>
@@ -36,7 +37,6 @@ static struct kept {
     uint32_t next; /* the row that another thread gets */
     struct kept_thread threads[KEPT_MAX];
 } kept;
-static __thread struct kept *keeping __attribute__((tls_model("initial-exec"))); /* NULL: not the calling thread */
 
 /* A whole file, again from its beginning. Returns its bytes, 0 if nothing can be read. */
 static long read_kept(char *out, size_t cap_bytes, long fd)
@@ -51,6 +51,8 @@ static long read_kept(char *out, size_t cap_bytes, long fd)
 
 static const struct kept_thread *find_kept(uint32_t tid)
 {
+    const struct kept *keeping = mire__locals_as_own()->keeping;
+
     for (uint32_t i = 0; keeping && i < KEPT_MAX; i++)
         if (keeping->threads[i].tid == tid)
             return &keeping->threads[i];
@@ -205,12 +207,12 @@ void mire__proc_keep(uint32_t tid)
     int saved = errno;
     char path[64];
 
-    if (!mire__apart_is() || find_kept(tid))
+    if (!mire__apart_is() || !mire__locals_as_exist() || find_kept(tid))
         return;
-    if (!keeping) {
+    if (!mire__locals_as_own()->keeping) {
         memset(&kept, 0, sizeof(kept)); /* the descriptors of another thread ended with it */
         kept.maps = open_file("/proc/self/maps");
-        keeping = &kept;
+        mire__locals_as_own()->keeping = &kept;
     }
     thread = &kept.threads[kept.next++ % KEPT_MAX];
     if (thread->tid != 0) {
@@ -416,6 +418,7 @@ bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *map
                           size_t buffer_bytes)
 {
     int saved = errno;
+    const struct kept *keeping = mire__locals_as_own()->keeping;
     bool keeps = keeping && keeping->maps >= 0;
     long fd = keeps ? keeping->maps : open_file("/proc/self/maps"), got = 0, at = 0;
     size_t held = 0;

@@ -1,8 +1,8 @@
 /* thread.c - futexes, signals to one thread, random bytes. Signal-safe: system calls without libc's wrappers. */
 #include "platform/platform.h"
 
-#include "platform/apart.h"
 #include "platform/filter.h"
+#include "platform/locals.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -21,11 +21,16 @@ uint32_t mire__pid(void)
     return mire__quiet_holds() ? 0 : (uint32_t)syscall(SYS_getpid);
 }
 
+uint32_t mire__tid_of_kernel(void)
+{
+    return mire__quiet_holds() ? 0 : (uint32_t)syscall(SYS_gettid);
+}
+
 uint32_t mire__tid(void)
 {
-    if (mire__tid_of_ego)
-        return mire__tid_of_ego;
-    return mire__quiet_holds() ? 0 : (uint32_t)syscall(SYS_gettid);
+    uint32_t of_ego = mire__locals_as_own()->tid_of_ego;
+
+    return of_ego ? of_ego : mire__tid_of_kernel();
 }
 
 bool mire__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
