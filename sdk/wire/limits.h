@@ -19,6 +19,7 @@
 #define MIRE_WIRE_TRAIL_MAX      1024u       /* points of the footprint's way */
 #define MIRE_WIRE_CATEGORIES_MAX 4096u       /* size classes, mappings, and a few thousand classes of objects */
 #define MIRE_WIRE_STACKS_MAX     16384u      /* stacks that asked for memory; a report has some hundreds */
+#define MIRE_WIRE_CRUMBS_MAX     256u        /* breadcrumbs; libmire keeps 64 */
 #define MIRE_WIRE_DURATION_MAX   604800000u  /* ms, a week: only a sleeping machine takes longer */
 #define MIRE_WIRE_THRESHOLD_MAX  600000u     /* ms, ten minutes */
 #define MIRE_WIRE_PERIOD_MAX     60000u      /* ms between samples */

@@ -48,6 +48,13 @@
 #define MIRE_NAME_CPU_SYSTEM_MS "cpu_system_ms"
 #define MIRE_NAME_RSS_BYTES     "rss_bytes"
 
+#define MIRE_NAME_CONTEXT     "context"
+#define MIRE_NAME_SCENE       "scene"
+#define MIRE_NAME_USER        "user"
+#define MIRE_NAME_USER_HASHED "user_hashed"
+#define MIRE_NAME_TAGS        "tags"
+#define MIRE_NAME_CRUMBS      "crumbs"
+
 #define MIRE_NAME_LOAD       "load"
 #define MIRE_NAME_BASE       "base"
 #define MIRE_NAME_FROM_START "from_start"
@@ -62,6 +69,7 @@
 #define MIRE_NAME_SCRIPT     "script" /* the section, and the mark of its images */
 #define MIRE_NAME_TEXTS      "texts"
 #define MIRE_NAME_FUNCTION   "function"
+#define MIRE_NAME_MESSAGE    "message"
 #define MIRE_NAME_METHOD     "method" /* beside class */
 #define MIRE_NAME_FILE       "file"
 #define MIRE_NAME_LINE       "line"

@@ -15,7 +15,7 @@ fail() {
 }
 
 headers=$(cd "$dir/moved/include" && find . -type f | LC_ALL=C sort | tr '\n' ' ')
-[ "$headers" = './mire/exit.h ./mire/glib.h ./mire/memory.h ./mire/mire.h ./mire/ping.h ./mire/store.h ./mire/uv.h ' ] || fail "headers installed: $headers"
+[ "$headers" = './mire/context.h ./mire/delivery.h ./mire/exit.h ./mire/glib.h ./mire/memory.h ./mire/mire.h ./mire/ping.h ./mire/store.h ./mire/uv.h ' ] || fail "headers installed: $headers"
 mkdir -p "$dir/moved/share/mire/web" # where no dashboard is built
 "$dir/moved/bin/mired" check 2>&1 | grep -q "^web_dir *= *$(realpath "$dir/moved")/share/mire/web " || fail 'mired looks elsewhere for the dashboard'
 

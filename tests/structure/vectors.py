@@ -70,6 +70,11 @@ def java_rules_hold(report):
             and all(one or number >= 0 for one, number in zip(named, columns["number"])))
 
 
+def crumb_rules_hold(report):
+    crumbs = report.get("context", {}).get("crumbs", {"at_ms": [], "texts": []})
+    return len(crumbs["at_ms"]) == len(crumbs["texts"]) and crumbs["at_ms"] == sorted(crumbs["at_ms"])
+
+
 def script_rules_hold(report):
     script = report.get("script", {"texts": [], "function": []})
     rows, texts = len(script["function"]), script["texts"]
@@ -89,7 +94,7 @@ def rules_hold(report):
     node_count = len(nodes["up"])
     buckets = report.get("turns", {"from_ms": [], "count": []})
     return (equally_long(frames, "frames") and equally_long(nodes, "nodes") and equally_long(buckets, "turns")
-            and java_rules_hold(report) and script_rules_hold(report)
+            and java_rules_hold(report) and script_rules_hold(report) and crumb_rules_hold(report)
             and buckets["from_ms"] == sorted(set(buckets["from_ms"]))
             and all(image < len(report["images"]) for image in frames["image"])
             and all(frame < len(frames["image"]) for frame in nodes["frame"])

@@ -99,6 +99,8 @@ struct sample *mire__record_take(struct check *check, struct record *record, uin
 
     mire__sampler_take(sample, check->sampler, tid ? tid : record->event.tid, check->box);
     sample->tid = tid;
+    if (!tid && !record->event.message[0])
+        mire__text_copy(record->event.message, sizeof(record->event.message), check->sampler->turn);
     account(check, record);
     return sample;
 }

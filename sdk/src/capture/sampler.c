@@ -5,6 +5,7 @@
 #include "capture/signal.h"
 #include "platform/filter.h"
 #include "platform/platform.h"
+#include "script/told.h"
 
 #include <signal.h>
 #include <string.h>
@@ -312,11 +313,39 @@ static void unwind_snapshot(struct sample *out, struct sampler *sampler, struct 
     sampler->cost.unwind_sum_ns += mire__now_ns() - begin_ns;
 }
 
-/* Counts as cost of unwinding. Returns whether the names could be read. */
-static bool name_script(struct sampler *sampler, struct blackbox *box)
+/* The answer of the thread's virtual machine; false if there is none. Without a box its names have no place. */
+static bool name_told(struct sampler *sampler, struct blackbox *box, bool asked)
+{
+    const struct told_stack *stack = asked ? mire__told_answer() : NULL;
+    struct script *script = &sampler->script;
+
+    sampler->snapshot.told = stack && box;
+    sampler->turn = stack ? stack->turn : "";
+    if (!sampler->snapshot.told)
+        return false;
+    sampler->snapshot.told_native = stack->native;
+    script->place_count = 0;
+    for (uint32_t i = 0; i < stack->count && script->place_count < MIRE_SCRIPT_FRAMES_MAX; i++) {
+        const struct told_frame *frame = &stack->frames[i];
+        uint32_t line = frame->line < MIRE_SCRIPT_LINE_MAX ? frame->line : 0;
+        int number = mire__blackbox_add_script(box, MIRE_LANGUAGE_JAVA, stack->text + frame->name_at,
+                                               stack->text + frame->file_at);
+
+        if (number >= 0)
+            script->places[script->place_count++] =
+                (struct script_place){.pc = MIRE_SCRIPT_PC(number, line), .into = line};
+    }
+    return true;
+}
+
+/*
+ * Counts as cost of unwinding. Returns whether the names could be read.
+ *   asked  mire__told_ask said true
+ */
+static bool name_script(struct sampler *sampler, struct blackbox *box, bool asked)
 {
     uint64_t begin_ns = mire__now_ns();
-    bool named = mire__script_name(&sampler->script, box);
+    bool named = name_told(sampler, box, asked) || mire__script_name(&sampler->script, box);
 
     sampler->cost.unwind_sum_ns += mire__now_ns() - begin_ns;
     return named;
@@ -325,6 +354,8 @@ static bool name_script(struct sampler *sampler, struct blackbox *box)
 static void begin(struct sample *out, struct sampler *sampler)
 {
     memset(out, 0, offsetof(struct sample, pc));
+    sampler->turn = "";
+    sampler->snapshot.told = false;
     out->syscall = -1;
     out->t_ns = mire__now_ns();
     sampler->cost.samples++;
@@ -332,13 +363,16 @@ static void begin(struct sample *out, struct sampler *sampler)
 
 void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box)
 {
+    bool asked;
+
     begin(out, sampler);
     mire__script_aim(&sampler->script, tid);
+    asked = mire__told_ask(tid);
     for (int i = 0; i < TRIES; i++) {
         out->flags = 0;
         out->syscall = -1;
         out->loss = take_snapshot(out, sampler, tid);
-        if (out->loss != MIRE_LOSS_NONE || name_script(sampler, box))
+        if (out->loss != MIRE_LOSS_NONE || name_script(sampler, box, asked))
             break;
     }
     if (out->loss == MIRE_LOSS_NONE)
@@ -361,7 +395,7 @@ bool mire__sampler_take_asleep(struct sample *out, struct sampler *sampler, uint
     out->state = (uint8_t)state->letter;
     out->syscall = (int16_t)state->syscall;
     out->flags |= MIRE_SAMPLE_BLOCKED;
-    name_script(sampler, box);
+    name_script(sampler, box, false);
     unwind_snapshot(out, sampler, NULL, UINT64_MAX);
     return true;
 }

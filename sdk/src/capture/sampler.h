@@ -41,6 +41,7 @@ struct sampler {
     struct stack_snapshot snapshot;
     struct quiet_stack quiet; /* of the wanted thread; written while the request is IDLE */
     struct modules modules;
+    const char *turn;     /* what the thread's loop did at the last sample, by its virtual machine; "" if unknown */
     struct script script; /* its chain of frames follows the same handshake as the snapshot */
 };
 

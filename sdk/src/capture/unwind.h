@@ -2,7 +2,12 @@
  * unwind.h - from a thread's registers and a copy of its stack to the frames of a sample.
  *
  * The copy is walked by unwind/snapshot.h; frames of the script that the thread runs go between the others, and
- * recursion is folded (fold.h). Thread: check thread.
+ * recursion is folded (fold.h). Frames that a virtual machine told take the place of its own:
+ *
+ *     native   epoll_wait  pollInner  [jit] [jit] [jit]  art_quick_invoke  libart  AndroidRuntime::start  main
+ *     told                            nativePollOnce  next  loop  main
+ *     sample   epoll_wait  pollInner  nativePollOnce  next  loop  main             AndroidRuntime::start  main
+ * Thread: check thread.
  */
 #ifndef MIRE_CAPTURE_UNWIND_H
 #define MIRE_CAPTURE_UNWIND_H
@@ -18,6 +23,8 @@ struct stack_snapshot {
     bool unfolded;                     /* keep the frames that recursion adds: to compare with other unwinders */
     const struct script_place *script; /* frames of the script that it runs, innermost first */
     uint32_t script_count;
+    bool told;              /* they are a virtual machine's (script/told.h), and stand in place of its own frames */
+    bool told_native;       /* the innermost of them called the native frames further in */
     size_t wanted_bytes;    /* of stack to copy, at most sizeof(stack) */
     uint64_t stack_address; /* of stack[0] */
     size_t stack_size;

@@ -4,6 +4,7 @@
 #include "capture/capture.h"
 #include "capture/demand.h"
 #include "capture/scene.h"
+#include "core/context.h"
 #include "core/core.h"
 #include "core/flush.h"
 #include "core/memory_reports.h"
@@ -87,14 +88,29 @@ void mire_loop_set_waits(int which)
     mire__gate_as_set_waits(which);
 }
 
-void mire_set_foreground(int foreground)
+static void set_foreground(bool foreground)
 {
     enum mire__ground ground = foreground ? MIRE_GROUND_FORE : MIRE_GROUND_BACK;
 
     mire__watch_set_foreground(ground);
     mire__monitor_exit_as_set_ground(ground);
-    mire__process_session_as_set_front(foreground != 0);
+    mire__process_session_as_set_front(foreground);
     mire__worker_wake(&mire__core.worker, MIRE_WAKE_LOOK);
+}
+
+void mire_set_foreground(int foreground)
+{
+    mire__context_as_set_state(foreground ? MIRE_APP_FOREGROUND : MIRE_APP_BACKGROUND);
+    set_foreground(foreground != 0);
+}
+
+void mire_set_app_state(enum mire_app_state state)
+{
+    if ((unsigned)state >= MIRE_APP_STATES)
+        return;
+    mire__context_as_set_state(state);
+    if (state != MIRE_APP_UNKNOWN)
+        set_foreground(state == MIRE_APP_FOREGROUND || state == MIRE_APP_VISIBLE);
 }
 
 enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t interval_bytes)

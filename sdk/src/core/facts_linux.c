@@ -120,6 +120,13 @@ static void collect_device(struct blackbox_facts *out)
     out->memory_bytes = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
 }
 
+/* The app knows better. */
+static void take_told(char *fact, const char *told)
+{
+    if (told[0])
+        mire__text_copy(fact, MIRE_FACT_BYTES, told);
+}
+
 static void collect_process(struct blackbox_facts *out)
 {
     ssize_t length = readlink("/proc/self/exe", out->exe_path, sizeof(out->exe_path) - 1);
@@ -146,6 +153,10 @@ void mire__facts_collect(struct blackbox_facts *out, const mire_options *options
     else
         dl_iterate_phdr(look_at_executable, out);
     collect_device(out);
+    take_told(out->model, options->model);
+    take_told(out->device_class, options->device_class);
+    take_told(out->os, options->os);
+    take_told(out->os_version, options->os_version);
     collect_process(out);
 }
 

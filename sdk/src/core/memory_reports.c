@@ -95,6 +95,7 @@ static void look_around(struct moment *moment, const struct monitor_context *con
                                        .rss_bytes = now.rss_bytes,
                                        .thread_count = now.thread_count};
     moment->said = (struct memory_said){.facts = &context->box->facts,
+                                        .app = &context->box->context,
                                         .use = &moment->use,
                                         .taken_ns = mire__now_ns(),
                                         .taken_wall_ms = mire__wall_now_ms(),

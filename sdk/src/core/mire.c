@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "capture/capture.h"
+#include "core/context.h"
 #include "core/departure.h"
 #include "core/facts.h"
 #include "core/memory_reports.h"
@@ -62,6 +63,7 @@ static void release(bool exits)
     mire__monitors_stop(&mire__core.monitors, NULL);
     mire__apart_run(end_session, &session);
     mire__variant_send_close(mire__core.worker.sender);
+    mire__context_close();
     mire__core_box_close(!session.told);
     mire__core.works = false;
 }
@@ -117,6 +119,7 @@ static bool obey_rollout(void)
     mire__process_session_obey(&plan);
     mire__process_session_note_plugins(mire__core.monitors.running);
     if (mire__core.monitors.running == 0 && !plan.on[MIRE_PLUGIN_SESSION]) {
+        mire__context_close();
         mire__core_box_close(!mire__process_session_end(false));
         then = MIRE_CORE_ON_IDLE;
     }
@@ -184,6 +187,7 @@ static enum mire_err start_watching(const struct blackbox_facts *facts)
     for (int i = 0; i < MIRE_PLUGINS; i++)
         atomic_store(&box->facts.sampling_ppm[i], mire__core.plan.ppm[i]);
     mire__store_wait_in(mire__core.store, box->losses.waiting);
+    mire__context_open(&box->context);
     mire__process_session_open(box, mire__core.store, &mire__core.options, &mire__core.plan);
     err = start_worker(facts);
     if (err != MIRE_OK)
@@ -203,6 +207,7 @@ fail_worker:
     stop_worker();
 fail_box:
     mire__process_session_forget();
+    mire__context_close();
     mire__core_box_close(false);
     return err;
 }

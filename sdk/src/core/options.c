@@ -3,6 +3,7 @@
  */
 #include "core/options.h"
 
+#include "mire/context.h"
 #include "mire/exit.h"
 
 #include <stdio.h>
@@ -90,6 +91,22 @@ enum mire_err mire_options_set_build(mire_options *options, const char *build)
 enum mire_err mire_options_set_channel(mire_options *options, const char *channel)
 {
     return options ? set_name(options, options->channel, channel) : MIRE_E_ARG;
+}
+
+enum mire_err mire_options_set_device(mire_options *options, const char *model, const char *type)
+{
+    if (!options || !is_fit(model, MIRE_NAME_BYTES, is_control) || (type && !is_fit(type, MIRE_NAME_BYTES, is_control)))
+        return MIRE_E_ARG;
+    mire__text_copy(options->device_class, MIRE_NAME_BYTES, type ? type : "");
+    return set_name(options, options->model, model);
+}
+
+enum mire_err mire_options_set_os(mire_options *options, const char *name, const char *version)
+{
+    if (!options || !is_fit(name, MIRE_NAME_BYTES, is_control) || !is_fit(version, MIRE_NAME_BYTES, is_control))
+        return MIRE_E_ARG;
+    set_name(options, options->os, name);
+    return set_name(options, options->os_version, version);
 }
 
 static bool is_web_address(const char *url)

@@ -27,6 +27,10 @@ struct mire_options {
     char app_version[MIRE_NAME_BYTES];
     char app_build[MIRE_NAME_BYTES];
     char channel[MIRE_NAME_BYTES];
+    char model[MIRE_NAME_BYTES]; /* this and the next three: empty: as the system tells */
+    char device_class[MIRE_NAME_BYTES];
+    char os[MIRE_NAME_BYTES];
+    char os_version[MIRE_NAME_BYTES];
     char server_url[MIRE_URL_BYTES]; /* empty: reports are not sent */
     char server_key[MIRE_KEY_BYTES];
     char store_dir[MIRE_DIR_BYTES];     /* empty: the default */

@@ -58,7 +58,7 @@ void mire__remote_init(struct remote *remote, const struct blackbox_facts *facts
     add(remote->path, "os", facts->os);
     add(remote->path, "os_version", facts->os_version);
     mire__report_class(class, facts->memory_bytes);
-    add(remote->path, "class", class);
+    add(remote->path, "class", facts->device_class[0] ? facts->device_class : class);
     add(remote->path, "arch", facts->arch);
     read_kept(&kept, etag, store);
     remote->killed = kept.kill;

@@ -24,7 +24,7 @@
 
 enum record_state { RECORD_FREE, RECORD_SETTING, RECORD_SET };
 
-static struct record {
+static struct locals_record {
     struct locals locals;
     _Atomic uint32_t tid; /* the owner; 0: never used */
     _Atomic uint32_t state;
@@ -96,16 +96,16 @@ static void leave_to_ancestor(void)
             atomic_store(&records[i].tid, OF_ANCESTOR);
 }
 
-static struct record *probe(uint32_t tid, uint32_t i)
+static struct locals_record *probe(uint32_t tid, uint32_t i)
 {
     return &records[(tid + i) % RECORDS];
 }
 
 /* The record that this thread is setting, further out on its stack. */
-static struct record *find_setting(uint32_t tid)
+static struct locals_record *find_setting(uint32_t tid)
 {
     for (uint32_t i = 0; i < PROBES; i++) {
-        struct record *record = probe(tid, i);
+        struct locals_record *record = probe(tid, i);
 
         if (atomic_load(&record->tid) == tid && atomic_load(&record->state) == RECORD_SETTING)
             return record;
@@ -118,10 +118,10 @@ static bool is_free(uint32_t owner, uint32_t own)
     return owner == 0 || owner == own || (owner != OF_ANCESTOR && !mire__thread_signal(owner, 0));
 }
 
-static struct record *take(uint32_t tid)
+static struct locals_record *take(uint32_t tid)
 {
     for (uint32_t i = 0; i < PROBES; i++) {
-        struct record *record = probe(tid, i);
+        struct locals_record *record = probe(tid, i);
         uint32_t owner = atomic_load(&record->tid);
 
         if (!is_free(owner, tid) || !atomic_compare_exchange_strong(&record->tid, &owner, tid))
@@ -136,7 +136,7 @@ static struct record *take(uint32_t tid)
 static __attribute__((noinline)) struct locals *first(void)
 {
     uint32_t tid = mire__tid_of_kernel();
-    struct record *record;
+    struct locals_record *record;
     int saved = errno;
     bool is_set;
 

@@ -1,4 +1,4 @@
-/* locals_tls.c - see locals.h: ELF thread-local storage. */
+/* locals_tls.c - see locals.h: ELF thread-local storage. Signal-safe. */
 #include "platform/locals.h"
 
 __thread struct locals mire__locals __attribute__((tls_model("initial-exec"), visibility("hidden")));

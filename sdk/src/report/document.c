@@ -38,7 +38,10 @@ static void write_device(struct wire *wire, const struct blackbox_facts *facts)
     TEXT(wire, MIRE_NAME_OS, facts->os);
     MIRE_TEXT_IF_ANY(wire, MIRE_NAME_OS_VERSION, facts->os_version);
     MIRE_TEXT_IF_ANY(wire, MIRE_NAME_MODEL, facts->model);
-    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_CLASS, class);
+    if (facts->device_class[0])
+        TEXT(wire, MIRE_NAME_CLASS, facts->device_class);
+    else
+        MIRE_TEXT_IF_ANY(wire, MIRE_NAME_CLASS, class);
     TEXT(wire, MIRE_NAME_ARCH, facts->arch);
     mire__wire_u64(wire, MIRE_NAME_CPU_COUNT, facts->cpu_count);
     mire__wire_u64(wire, MIRE_NAME_MEMORY_BYTES, facts->memory_bytes);
@@ -117,13 +120,17 @@ void mire__document_image(struct wire *wire, const struct document_image *image,
 
 void mire__document_script_images(struct wire *wire, const struct script_rows *rows)
 {
-    static const char *const names[] = {[MIRE_ROWS_PYTHON] = "python", [MIRE_ROWS_PERF] = "perf"};
+    static const char *const names[] = {
+        [MIRE_ROWS_PYTHON] = "python", [MIRE_ROWS_PERF] = "perf", [MIRE_ROWS_JAVA] = "java"};
 
     for (int32_t i = 0; i < rows->image_count; i++) {
         mire__wire_object(wire, NULL);
         mire__wire_text(wire, MIRE_NAME_NAME, names[rows->image_of[i]], SIZE_MAX);
         mire__wire_u64(wire, MIRE_NAME_LOAD, 0);
-        mire__wire_text(wire, MIRE_NAME_SCRIPT, names[rows->image_of[i]], SIZE_MAX);
+        if (rows->image_of[i] == MIRE_ROWS_JAVA)
+            mire__wire_bool(wire, MIRE_NAME_JAVA, true);
+        else
+            mire__wire_text(wire, MIRE_NAME_SCRIPT, names[rows->image_of[i]], SIZE_MAX);
         mire__wire_end(wire);
     }
 }
@@ -231,7 +238,9 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
     const struct blackbox_facts *facts = &draft->box->facts;
 
     mire__document_head(wire, draft->id, MIRE_NAME_EVENT, facts, &draft->event.process);
+    mire__document_context(wire, &draft->box->context, facts);
     write_images(wire, draft);
+    mire__document_java(wire, &draft->scripts);
     mire__document_script(wire, &draft->scripts);
     mire__document_trie(wire, &draft->trie, true);
     mire__document_event(wire, draft);

@@ -41,6 +41,10 @@ void mire__document_script_images(struct wire *wire, const struct script_rows *r
 void mire__document_script(struct wire *wire, const struct script_rows *rows);
 void mire__document_trie(struct wire *wire, const struct trie *trie, bool found);
 void mire__document_drops(struct wire *wire, const struct report_told *told);
+/* The section "context"; none if it has nothing, or `app` is NULL. */
+void mire__document_context(struct wire *wire, const struct context *app, const struct blackbox_facts *facts);
+/* The section "java"; none without rows. */
+void mire__document_java(struct wire *wire, const struct script_rows *rows);
 /* The section "exit"; none if `end` is NULL. */
 void mire__document_exit(struct wire *wire, const struct exit_end *end);
 

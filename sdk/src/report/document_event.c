@@ -237,6 +237,7 @@ void mire__document_event(struct wire *wire, const struct draft *draft)
     mire__wire_u64(wire, MIRE_NAME_THRESHOLD_MS, at_most(threshold_ms, MIRE_WIRE_THRESHOLD_MAX));
     WORD(wire, MIRE_NAME_TRIGGER, triggers, event->trigger);
     MIRE_TEXT_IF_ANY(wire, MIRE_NAME_NAME, event->name);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_MESSAGE, event->message);
     mire__wire_bool(wire, MIRE_NAME_OPEN, event->state == MIRE_EVENT_OPEN);
     mire__wire_bool(wire, MIRE_NAME_LAUNCH, event->launch);
     if (event->foreground == MIRE_GROUND_BACK || event->foreground == MIRE_GROUND_FORE)

@@ -436,6 +436,7 @@ void mire__memory_document_write(struct wire *wire, const struct memory_draft *d
     const struct memory_said *said = draft->said;
 
     mire__document_head(wire, said->id, MIRE_NAME_MEMORY, said->facts, said->use);
+    mire__document_context(wire, said->app, said->facts);
     write_images(wire, draft);
     mire__document_script(wire, &draft->scripts);
     mire__document_trie(wire, &draft->trie, false);

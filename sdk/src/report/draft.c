@@ -17,7 +17,9 @@ static struct trie_frame place_of(struct draft *draft, const struct sample *samp
     if (place.found > MIRE_FOUND_SCRIPT)
         place.found = MIRE_FOUND_PC;
     if (mire__is_script(address)) {
-        place.image = MIRE_ROWS_IMAGE - MIRE_ROWS_PYTHON;
+        place.image = mire__blackbox_language(draft->box, mire__script_number(address)) == MIRE_LANGUAGE_JAVA
+                          ? MIRE_ROWS_IMAGE - MIRE_ROWS_JAVA
+                          : MIRE_ROWS_IMAGE - MIRE_ROWS_PYTHON;
         return place;
     }
     if (index < 0)

@@ -269,6 +269,7 @@ static enum mire_err seal_foom(struct store *store, const char *run_name, const 
         return MIRE_E_FORMAT;
     mire__read_facts(&facts, reader);
     said.facts = &run;
+    said.app = box ? &box->context : NULL;
     said.taken_ns = taken_ns(&facts, &run, end);
     make_id(said.id, run_name, end->seen_wall_ms);
     return mire__memory_seal(store, reader, &said, now_ms);

@@ -45,6 +45,7 @@ struct memory_said {
     const char *name;
     char id[MIRE_STORE_ID_LENGTH + 1];  /* of the report */
     const struct blackbox_facts *facts; /* not NULL */
+    const struct context *app;          /* what the app told of the moment */
     const struct process_use *use;
     uint64_t taken_ns; /* CLOCK_MONOTONIC */
     uint64_t taken_wall_ms;

@@ -36,7 +36,8 @@ static enum mire_err reserve(struct script_rows *rows, uint32_t count)
     rows->file = mire__calloc(count, sizeof(*rows->file));
     rows->line = mire__calloc(count, sizeof(*rows->line));
     rows->texts = mire__calloc(2 * (size_t)count, sizeof(*rows->texts));
-    return rows->function && rows->file && rows->line && rows->texts ? MIRE_OK : MIRE_E_MEMORY;
+    rows->java = mire__calloc(count, sizeof(*rows->java));
+    return rows->function && rows->file && rows->line && rows->texts && rows->java ? MIRE_OK : MIRE_E_MEMORY;
 }
 
 /* Number of a text, which is the same one if it lies in the same place. */
@@ -57,6 +58,14 @@ static void add_python(struct script_rows *rows, const struct blackbox *box, uin
     rows->function[rows->count] = text_of(rows, name[0] ? name : "?");
     rows->file[rows->count] = file[0] ? text_of(rows, file) : -1;
     rows->line[rows->count++] = (int32_t)mire__script_line(frame);
+}
+
+static void add_java(struct script_rows *rows, const struct blackbox *box, uint64_t frame)
+{
+    struct java_row *row = &rows->java[rows->java_count++];
+
+    *row = (struct java_row){.name = "?.?", .file = "", .line = mire__script_line(frame)};
+    mire__blackbox_script(&row->name, &row->file, box, mire__script_number(frame));
 }
 
 static void add_perf(struct script_rows *rows, const struct perf_map *map, uint64_t number)
@@ -88,10 +97,12 @@ enum mire_err mire__script_rows_init(struct script_rows *rows, struct trie *trie
         }
         if (kind == MIRE_ROWS_PERF)
             add_perf(rows, map, trie->frame_offset[frame]);
+        else if (kind == MIRE_ROWS_JAVA)
+            add_java(rows, box, trie->frame_offset[frame]);
         else
             add_python(rows, box, trie->frame_offset[frame]);
         trie->frame_image[frame] = image[kind];
-        trie->frame_offset[frame] = rows->count - 1;
+        trie->frame_offset[frame] = (kind == MIRE_ROWS_JAVA ? rows->java_count : rows->count) - 1;
     }
     return MIRE_OK;
 }
@@ -102,5 +113,6 @@ void mire__script_rows_fini(struct script_rows *rows)
     mire__free(rows->file);
     mire__free(rows->line);
     mire__free(rows->texts);
+    mire__free(rows->java);
     memset(rows, 0, sizeof(*rows));
 }

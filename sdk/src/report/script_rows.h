@@ -5,6 +5,8 @@
  *     box     function 3: "serve", "/srv/app.py"          -->   frame: image 12, offset 0
  *                                                               row 0: serve, /srv/app.py, 17
  *
+ * Frames of Java are rows of a table of their own, the report's section "java".
+ *
  * The images of scripts follow those of the box, whose number is unknown at first, so the trie has placeholders until
  * it is complete.
  */
@@ -19,15 +21,24 @@
 enum rows_of {
     MIRE_ROWS_PYTHON, /* the offset is the frame as in the box */
     MIRE_ROWS_PERF,   /* the offset is the number of a name in the map */
+    MIRE_ROWS_JAVA,   /* the offset is the frame as in the box */
     MIRE_ROWS_KINDS
 };
 #define MIRE_ROWS_IMAGE INT32_MAX
+
+struct java_row {
+    const char *name; /* "package.Class.method"; borrowed, as file */
+    const char *file; /* "" if unknown */
+    uint32_t line;
+};
 
 struct script_rows {
     uint32_t count;
     int32_t *function, *file, *line; /* columns; the first two are numbers of texts */
     uint32_t text_count;
-    const char **texts;                     /* borrowed */
+    const char **texts; /* borrowed */
+    uint32_t java_count;
+    struct java_row *java;
     int32_t image_count;                    /* images of scripts */
     enum rows_of image_of[MIRE_ROWS_KINDS]; /* what each is of */
 };

@@ -61,6 +61,7 @@ void mire__blackbox_event(struct event *out, const struct blackbox *box, uint32_
     *out = from->events[atomic_load_explicit(&from->event_active, memory_order_acquire) & 1];
     out->thread_name[sizeof(out->thread_name) - 1] = '\0';
     out->name[sizeof(out->name) - 1] = '\0';
+    out->message[sizeof(out->message) - 1] = '\0';
     if (out->state == MIRE_EVENT_OPEN && left_ns != 0) {
         out->state = MIRE_EVENT_ENDED;
         out->exited = 1;

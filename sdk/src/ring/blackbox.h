@@ -1,7 +1,7 @@
 /*
  * blackbox.h - the data of a watched process that must survive it: one mapped file, written with plain stores.
  *
- *     [ magic, version, size | facts | left | turns | session | losses | images, paths | scripts | lanes ]
+ *     [ magic, version, size | facts | left | turns | session | losses | context | images, paths | scripts | lanes ]
  *     lanes: [ 0 | 1 | 2 | ... | process ]     lane: [ event, two copies | paths of waits | other threads | ring ]
  *
  * Each watched thread has a lane; the first is the main thread's. The last lane is for events of the whole process.
@@ -15,13 +15,14 @@
 #ifndef MIRE_RING_BLACKBOX_H
 #define MIRE_RING_BLACKBOX_H
 
+#include "ring/context.h"
 #include "ring/event.h"
 #include "ring/ring.h"
 #include "ring/session.h"
 #include "wire/plugin.h"
 
 #define MIRE_BLACKBOX_MAGIC   0x3178626572696dull /* "mirebx1" */
-#define MIRE_BLACKBOX_VERSION 5u                  /* others are refused; magic, version and size stay where they are */
+#define MIRE_BLACKBOX_VERSION 6u                  /* others are refused; magic, version and size stay where they are */
 
 /* What core knows at start. Texts end with a zero byte. */
 struct blackbox_facts {
@@ -44,6 +45,7 @@ struct blackbox_facts {
     char os[MIRE_FACT_BYTES];
     char os_version[MIRE_FACT_BYTES];
     char model[MIRE_FACT_BYTES];
+    char device_class[MIRE_FACT_BYTES]; /* empty: by the size of the memory */
     char arch[MIRE_FACT_BYTES];
     char process_name[MIRE_FACT_BYTES];
     char exe_path[MIRE_PATH_BYTES];
@@ -59,10 +61,15 @@ struct image {
     uint8_t id[MIRE_BUILD_ID_MAX];
 };
 
+/* Who told of a function. Java's are called "package.Class.method". */
+enum mire__language { MIRE_LANGUAGE_PYTHON, MIRE_LANGUAGE_JAVA };
+
 /* A function of a script; its texts end with a zero byte. */
 struct script_function {
-    uint64_t hash;             /* of both */
+    uint64_t hash;             /* of both texts and the kind */
     uint32_t name_at, file_at; /* in scripts.texts */
+    uint32_t kind;             /* enum mire__language */
+    uint32_t unused;
 };
 
 /* Only appended to, but for mire__blackbox_tidy_scripts. */
@@ -135,6 +142,7 @@ struct blackbox {
     struct micro micro;
     struct session session;
     struct losses losses;
+    struct context context; /* its writers: see context.h */
 
     _Atomic uint32_t image_count; /* 0 when an event begins while no other is open; else it only grows */
     uint32_t paths_used_bytes;
@@ -217,7 +225,10 @@ const char *mire__blackbox_image_path(const struct blackbox *box, uint32_t index
  * The number of a script's function, which is added if it is new; -1: the table is full. Texts are cut to
  * MIRE_SCRIPT_NAME_BYTES and MIRE_SCRIPT_FILE_BYTES. Thread: writer.
  */
-int mire__blackbox_add_script(struct blackbox *box, const char *name, const char *file);
+int mire__blackbox_add_script(struct blackbox *box, enum mire__language kind, const char *name, const char *file);
+
+/* The language of a function; Python if there is no such number. Thread: any reader. */
+enum mire__language mire__blackbox_language(const struct blackbox *box, uint32_t number);
 
 /*
  * If the table of script functions is more than half full, remove all but those in the stacks of waits, which are

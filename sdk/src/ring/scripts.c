@@ -24,19 +24,21 @@ static uint32_t add_text(struct scripts *scripts, const char *text, uint32_t mos
     return at;
 }
 
-int mire__blackbox_add_script(struct blackbox *box, const char *name, const char *file)
+int mire__blackbox_add_script(struct blackbox *box, enum mire__language kind, const char *name, const char *file)
 {
     struct scripts *scripts = &box->scripts;
     uint32_t count = atomic_load_explicit(&scripts->count, memory_order_relaxed);
     uint64_t hash = hash_text(hash_text(MIRE_HASH_START, name, MIRE_SCRIPT_NAME_BYTES), file, MIRE_SCRIPT_FILE_BYTES);
     struct script_function *function = &scripts->functions[count];
 
+    hash = mire__hash_step(hash, kind);
     for (uint32_t i = 0; i < count; i++)
         if (scripts->functions[i].hash == hash)
             return (int)i;
     if (count == MIRE_SCRIPT_FUNCTIONS_MAX)
         return -1;
     function->hash = hash;
+    function->kind = kind;
     function->name_at = add_text(scripts, name, MIRE_SCRIPT_NAME_BYTES);
     function->file_at = add_text(scripts, file, MIRE_SCRIPT_FILE_BYTES);
     if (function->name_at == UINT32_MAX || function->file_at == UINT32_MAX)
@@ -134,4 +136,14 @@ bool mire__blackbox_script(const char **name_out, const char **file_out, const s
     *name_out = text_at(scripts, scripts->functions[number].name_at);
     *file_out = text_at(scripts, scripts->functions[number].file_at);
     return true;
+}
+
+enum mire__language mire__blackbox_language(const struct blackbox *box, uint32_t number)
+{
+    uint32_t count = atomic_load_explicit(&box->scripts.count, memory_order_acquire);
+
+    return count <= MIRE_SCRIPT_FUNCTIONS_MAX && number < count &&
+                   box->scripts.functions[number].kind == MIRE_LANGUAGE_JAVA
+               ? MIRE_LANGUAGE_JAVA
+               : MIRE_LANGUAGE_PYTHON;
 }

@@ -209,7 +209,7 @@ static enum naming name_anew(struct script_known *known, const struct script *sc
     if (!read_text(name, sizeof(name), script, known->words[3]) || !name[0] ||
         !read_text(file, sizeof(file), script, known->words[2]))
         return NAMING_GONE;
-    number = mire__blackbox_add_script(box, name, file);
+    number = mire__blackbox_add_script(box, MIRE_LANGUAGE_PYTHON, name, file);
     if (number < 0)
         return NAMING_FULL;
     known->into = find_line(known->words[4], unit, (uint32_t)known->words[1] & MIRE_SCRIPT_LINE_MAX);

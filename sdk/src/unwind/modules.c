@@ -104,6 +104,13 @@ static bool is_called(const char *path, const char *part)
     return strstr(slash ? slash : path, part) != NULL;
 }
 
+/* Android's machine and what it compiled ahead, and that of desktops and servers. */
+static bool is_vm(const char *path)
+{
+    return is_called(path, "libart.so") || is_called(path, "libjvm.so") || is_called(path, ".oat") ||
+           is_called(path, ".odex");
+}
+
 /* The mappings gathered so far are a module, if there is code among them. */
 static void finish_module(struct modules *modules)
 {
@@ -113,6 +120,7 @@ static void finish_module(struct modules *modules)
 
     module->is_image = gather->is_image;
     module->is_python = gather->is_image && is_called(gather->path, "python");
+    module->is_vm = gather->is_image && is_vm(gather->path);
     if (module->text_end != 0 && gather->is_image) {
         module->load = gather->headers.load;
         module->eh_frame_hdr = gather->headers.eh_frame_hdr;

@@ -28,6 +28,7 @@ struct module {
     uint64_t eh_frame_hdr;         /* address, 0 if it has none */
     bool is_image;                 /* else code without a module */
     bool is_python;                /* its file is called after Python: an interpreter may be in it */
+    bool is_vm;                    /* of a Java virtual machine, by its file's name */
 };
 
 /* More about a module, for those who keep a list of modules. */

@@ -4,8 +4,8 @@
  * twice).
  *
  * The tables below are in the schema's order, but for threads, so that what is pointed at has been read before what
- * points. mire_stacks.c has frames and nodes, mire_event.c the sections "threads" and "event", mire_memory.c "memory", mire_java.c "java",
- * mire_script.c "script". A kind has its own table at the end.
+ * points. mire_context.c has the section "context", mire_stacks.c has frames and nodes, mire_event.c the sections "threads" and
+ * "event", mire_memory.c "memory", mire_java.c "java", mire_script.c "script". A kind has its own table at the end.
  */
 #include "decode/mire.h"
 #include "document/exit.h"
@@ -300,12 +300,13 @@ enum bind_outcome mire_read_buckets(struct bind *bind, void *out, uint32_t at)
     {                                                                                             \
         OTHER(MIRE_NAME_SAMPLING, read_sampling)                                                  \
     }
-#define STACKS                                                                                                      \
-    {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))}, {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))},           \
-        {OTHER(MIRE_NAME_JAVA, mire_read_java)}, {OTHER(MIRE_NAME_SCRIPT, mire_read_script)},                       \
-        {REQUIRED(OTHER(MIRE_NAME_FRAMES, mire_read_frames))}, {REQUIRED(OTHER(MIRE_NAME_NODES, mire_read_nodes))}, \
-    {                                                                                                               \
-        OTHER(MIRE_NAME_THREADS, mire_read_threads)                                                                 \
+#define STACKS                                                                                              \
+    {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))}, {OTHER(MIRE_NAME_CONTEXT, mire_read_context)},      \
+        {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))}, {OTHER(MIRE_NAME_JAVA, mire_read_java)},          \
+        {OTHER(MIRE_NAME_SCRIPT, mire_read_script)}, {REQUIRED(OTHER(MIRE_NAME_FRAMES, mire_read_frames))}, \
+        {REQUIRED(OTHER(MIRE_NAME_NODES, mire_read_nodes))},                                                \
+    {                                                                                                       \
+        OTHER(MIRE_NAME_THREADS, mire_read_threads)                                                         \
     }
 #define REST                                                                               \
     {OTHER(MIRE_NAME_EXIT, read_exit)}, {OTHER(MIRE_NAME_COST, read_cost)},                \
@@ -369,8 +370,9 @@ enum bind_outcome mire_read(struct report *out, struct bind *bind)
         .sdk_name = "",
         .sdk_version = "",
         .process = {.name = "", .path = ""},
+        .context = {.state = "", .scene = "", .user = ""},
         .exit = {.verdict = ""},
-        .event = {.trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}},
+        .event = {.trigger = "busy", .name = "", .message = "", .guess = "", .thread = {.name = ""}},
         .memory = {.trigger = "", .name = ""},
     };
     return bind_object(bind, out, 0, kind->fields, kind->count);

@@ -45,6 +45,9 @@ enum bind_outcome mire_read_texts(struct bind *bind, void *section, uint32_t at)
 enum bind_outcome mire_text_of(const char **out, struct bind *bind, const struct mire_texts *texts,
                                const struct bind_column *column, const char *name, size_t row);
 
+/* The section "context". */
+enum bind_outcome mire_read_context(struct bind *bind, void *report, uint32_t at);
+
 /* The section "script". */
 enum bind_outcome mire_read_script(struct bind *bind, void *report, uint32_t at);
 

@@ -298,6 +298,7 @@ enum bind_outcome mire_read_event(struct bind *bind, void *out, uint32_t at)
         {WHOLE(struct report_event, threshold_ms, MIRE_NAME_THRESHOLD_MS, MIRE_BIND_U32, 1, MIRE_WIRE_THRESHOLD_MAX)},
         {TEXT(struct report_event, trigger, MIRE_NAME_TRIGGER)},
         {TEXT(struct report_event, name, MIRE_NAME_NAME)},
+        {TEXT(struct report_event, message, MIRE_NAME_MESSAGE)},
         {REQUIRED(FLAG(struct report_event, open, MIRE_NAME_OPEN))},
         {FLAG(struct report_event, launch, MIRE_NAME_LAUNCH)},
         {OTHER(MIRE_NAME_FOREGROUND, read_foreground)},

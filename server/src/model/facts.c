@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define FIXED_MAX 50 /* facts besides sampling, drops and build ids */
+#define FIXED_MAX 55 /* facts besides tags, breadcrumbs, sampling, drops and build ids */
 
 struct list {
     struct arena *arena;
@@ -96,6 +96,40 @@ static void add_device(struct list *list, const struct report *report)
         add(list, "SDK", arena_printf(list->arena, "%s %s", report->sdk_name, report->sdk_version));
 }
 
+/* When a breadcrumb was left, beside the moment that the report is of. */
+static const char *crumb_name(struct arena *arena, const struct report *report, const struct report_crumb *crumb)
+{
+    uint64_t of_ns = report->memory.known ? report->memory.taken_ns : report->event.begin_ns;
+    uint64_t start_ns = report->process.start_ns.value;
+    uint64_t of_ms = of_ns > start_ns ? (of_ns - start_ns) / 1000000 : 0;
+
+    if (!report->process.start_ns.known)
+        return arena_printf(arena, "breadcrumb, %.1f s after the start", (double)crumb->at_ms / 1e3);
+    if (crumb->at_ms > of_ms)
+        return arena_printf(arena, "breadcrumb, %.1f s after", (double)(crumb->at_ms - of_ms) / 1e3);
+    return arena_printf(arena, "breadcrumb, %.1f s before", (double)(of_ms - crumb->at_ms) / 1e3);
+}
+
+/* NULL: the report's format has no such text. */
+static void add_text(struct list *list, const char *name, const char *value)
+{
+    if (value)
+        add(list, name, value);
+}
+
+static void add_context(struct list *list, const struct report *report)
+{
+    const struct report_context *context = &report->context;
+
+    add_text(list, "app state", context->state);
+    add_text(list, "scene", context->scene);
+    add_text(list, context->user_hashed ? "user, hashed" : "user", context->user);
+    for (size_t i = 0; i < context->tag_count; i++)
+        add(list, arena_printf(list->arena, "tag %s", context->tags[i].name), context->tags[i].value);
+    for (size_t i = 0; i < context->crumb_count; i++)
+        add(list, crumb_name(list->arena, report, &context->crumbs[i]), context->crumbs[i].text);
+}
+
 static void add_words(struct list *list, const char *name, const struct exit_words *words)
 {
     const char *text = "";
@@ -160,13 +194,15 @@ static void add_build_ids(struct list *list, const struct report *report)
 
 int report_facts(const struct resolved_fact **out, size_t *count_out, struct arena *arena, const struct report *report)
 {
-    size_t room = FIXED_MAX + report->sampling_count + report->drop_count + report->memory.drop_count +
-                  report->image_count + report->note_count;
+    size_t room = FIXED_MAX + report->context.tag_count + report->context.crumb_count + report->sampling_count +
+                  report->drop_count + report->memory.drop_count + report->image_count + report->note_count;
     struct list list = {.arena = arena, .rows = arena_array(arena, room, sizeof *list.rows)};
     if (!list.rows)
         return -1;
     add_device(&list, report);
     add_process(&list, report);
+    add_context(&list, report);
+    add_text(&list, "message", report->event.message);
     add_doubt(&list, &report->event);
     for (size_t i = 0; i < report->sampling_count; i++)
         add(&list, arena_printf(arena, "sampling, %s", report->sampling[i].plugin),

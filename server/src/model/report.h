@@ -54,6 +54,27 @@ struct report_process {
     struct fact rss_bytes;
 };
 
+struct report_tag {
+    const char *name;
+    const char *value;
+};
+
+struct report_crumb {
+    uint64_t at_ms; /* after process.start_ns; never falling */
+    const char *text;
+};
+
+struct report_context { /* what the app told of the moment; texts are "" where absent */
+    const char *state;  /* foreground, visible, perceptible, background */
+    const char *scene;
+    const char *user;
+    bool user_hashed;
+    size_t tag_count;
+    const struct report_tag *tags;
+    size_t crumb_count;
+    const struct report_crumb *crumbs; /* oldest first */
+};
+
 #define MIRE_BUILD_ID_MAX   64 /* bytes of the longest build id */
 #define MIRE_MAPPING_ID_LEN 32 /* bytes of the id that mapping_id makes */
 
@@ -204,6 +225,7 @@ struct report_suppressed { /* events like this one that were counted, not sent *
 struct report_event {
     const char *trigger; /* why the device looked: "busy" if absent */
     const char *name;    /* the app's, of a capture or a scene */
+    const char *message; /* what the loop was handling; "" if it did not tell */
     uint64_t begin_ns;   /* monotonic clock of the device */
     struct fact begin_wall_ms;
     uint32_t duration_ms;
@@ -305,6 +327,7 @@ struct report {
     size_t sampling_count;
     const struct report_probability *sampling;
     struct report_process process;
+    struct report_context context;
     size_t image_count;
     const struct report_image *images;
     size_t java_count;

@@ -321,11 +321,11 @@ static void a_full_table_makes_room_for_the_next_hang(void **state)
         char text[32];
 
         snprintf(text, sizeof(text), "function_%u", before);
-        number = mire__blackbox_add_script(box, text, "a.py");
+        number = mire__blackbox_add_script(box, MIRE_LANGUAGE_PYTHON, text, "a.py");
         assert_true(number < 0 || number == (int)before);
     }
     assert_int_equal(before, MIRE_SCRIPT_FUNCTIONS_MAX);
-    assert_int_equal(mire__blackbox_add_script(box, "function_700", "a.py"), 700);
+    assert_int_equal(mire__blackbox_add_script(box, MIRE_LANGUAGE_PYTHON, "function_700", "a.py"), 700);
     path.pc[1] = MIRE_SCRIPT_PC(700, 33);
     mire__blackbox_set_wait(box, 2, 1, &path);
     mire__blackbox_tidy_scripts(box);
@@ -336,7 +336,7 @@ static void a_full_table_makes_room_for_the_next_hang(void **state)
     assert_string_equal(name, "function_700");
     assert_string_equal(file, "a.py");
     assert_false(mire__blackbox_script(&name, &file, box, 1));
-    assert_int_equal(mire__blackbox_add_script(box, "new", "b.py"), 1);
+    assert_int_equal(mire__blackbox_add_script(box, MIRE_LANGUAGE_PYTHON, "new", "b.py"), 1);
     mire__blackbox_tidy_scripts(box); /* there is room: nothing changes */
     assert_true(mire__blackbox_script(&name, &file, box, 1));
     memset(box, 0, sizeof(*box));

@@ -308,7 +308,7 @@ static void the_signature_is_that_of_its_naive_twin(void **state)
 /* main > eval > a function of a script at a line. */
 static void push_script(const char *function, uint32_t line)
 {
-    int number = mire__blackbox_add_script(&box, function, "/srv/app.py");
+    int number = mire__blackbox_add_script(&box, MIRE_LANGUAGE_PYTHON, function, "/srv/app.py");
 
     assert_true(number >= 0);
     push(10, 5, true, STACK(1, 2, 3));
@@ -337,7 +337,7 @@ static void functions_of_scripts_are_told_apart(void **state)
     assert_int_not_equal(mire__signature_number(&other, 1), number);
 
     setup(NULL); /* another process, in which the function has another number */
-    assert_int_equal(mire__blackbox_add_script(&box, "before", "/srv/app.py"), 0);
+    assert_int_equal(mire__blackbox_add_script(&box, MIRE_LANGUAGE_PYTHON, "before", "/srv/app.py"), 0);
     push_script("serve", 12);
     push_script("serve", 12);
     mire__signature_find(&other, &box, &ring);

@@ -140,6 +140,29 @@ static void check_memory(const struct json *expect, const char *name, const stru
     }
 }
 
+/* In one row: state, scene, user, names and values of tags, breadcrumbs. */
+static void check_context(const struct json *expect, const char *name, const struct report_context *context)
+{
+    const char *fixed[] = {context->state, context->scene, context->user};
+    uint32_t row = json_member(expect, 0, "context"), at = row + 1;
+    size_t count = 3 + 2 * context->tag_count + context->crumb_count;
+    uint64_t sum = 0;
+    if (!row)
+        return;
+    assert_int_equal(json_size(expect, row), count);
+    for (size_t i = 0; i < count; i++, at = json_next(expect, at)) {
+        size_t tag = (i - 3) / 2, crumb = i - 3 - 2 * context->tag_count;
+        const char *got = i < 3                            ? fixed[i]
+                          : i < 3 + 2 * context->tag_count ? i % 2 ? context->tags[tag].name : context->tags[tag].value
+                                                           : context->crumbs[crumb].text;
+        if (!json_is(expect, at, got))
+            fail_msg("%s: context %zu is %s", name, i, got);
+    }
+    for (size_t i = 0; i < context->crumb_count; i++)
+        sum += context->crumbs[i].at_ms;
+    check_number(expect, name, "crumbs_at_ms", sum);
+}
+
 static void check_valid(const char *name)
 {
     size_t len, expect_len;
@@ -169,6 +192,7 @@ static void check_valid(const char *name)
     check_number(&expect, name, "begin_ns", report.event.begin_ns);
     check_number(&expect, name, "duration_ms", report.event.duration_ms);
     check_stacks(&expect, name, &report);
+    check_context(&expect, name, &report.context);
     if (report.memory.known)
         check_memory(&expect, name, &report.memory);
     uint32_t open = json_member(&expect, 0, "open");

@@ -1,0 +1,227 @@
+package dev.mire;
+
+import android.app.Application;
+import android.content.Context;
+import android.content.pm.PackageInfo;
+import android.os.Build;
+import android.os.Looper;
+import java.io.File;
+import java.util.Map;
+
+/**
+ * Finds what makes the app's main thread hang.
+ *
+ * <pre>
+ *     Mire.start(this, new MireOptions("https://mire.example.com", KEY).channel("gray"));   in Application.onCreate
+ * </pre>
+ *
+ * Nothing here throws. If the start fails, or was not made, every other call does nothing.
+ * Thread: any, but for start.
+ */
+public final class Mire {
+    /** States of {@link #setAppState}, which activities set by themselves. */
+    public static final int FOREGROUND = 1;
+    public static final int VISIBLE = 2;
+    public static final int PERCEPTIBLE = 3;
+    public static final int BACKGROUND = 4;
+
+    private static final int NO_LIBRARY = -6;
+    private static boolean loaded;
+    private static boolean started;
+    private static MessageWatch messages;
+    private static StackWatch stacks;
+    private static BarrierWatch barriers;
+    private static volatile boolean running;
+
+    private Mire() {
+    }
+
+    /**
+     * Start watching the main thread. Call it there, in Application.onCreate. An isolated process is not watched.
+     *
+     * @param context the application, or a part of it
+     * @return 0, or an error code of mire.h; {@link #errorText} explains it
+     */
+    public static synchronized int start(Context context, MireOptions options) {
+        PackageInfo info = packageOf(context);
+        String store = options.store != null ? options.store : new File(context.getFilesDir(), "mire").getPath();
+        int error = start(Looper.getMainLooper(), store, named(options, context, info));
+        if (error == 0 && context.getApplicationContext() instanceof Application)
+            ((Application) context.getApplicationContext())
+                    .registerActivityLifecycleCallbacks(new LifecycleWatch(new Runnable() {
+                        @Override
+                        public void run() {
+                            onActivity();
+                        }
+                    }));
+        return error;
+    }
+
+    /** The same without a context, for tests: the calling thread's looper is watched. */
+    static synchronized int start(Looper looper, String store, MireOptions options) {
+        if (started)
+            return -3;
+        if (!load())
+            return NO_LIBRARY;
+        int error = startNative(store, options);
+        if (error != 0)
+            return error;
+        messages = new MessageWatch(looper);
+        messages.install();
+        stacks = new StackWatch(looper.getThread(), Native.ownThread(), messages);
+        stacks.open();
+        if (options.barrierMs > 0)
+            watchBarriers(looper, options);
+        started = running = true;
+        return 0;
+    }
+
+    private static void watchBarriers(Looper looper, MireOptions options) {
+        barriers = new BarrierWatch(looper, messages, options.barrierMs, options.removesBarriers,
+                new BarrierWatch.Report() {
+                    @Override
+                    public void leaked(long ageMs, boolean removed) {
+                        Native.breadcrumb("a sync barrier held up messages for " + ageMs + " ms; it is "
+                                + (removed ? "removed" : "still there"));
+                        Native.capture("sync barrier leaked");
+                    }
+                });
+        barriers.start();
+    }
+
+    private static boolean load() {
+        try {
+            if (!loaded)
+                System.loadLibrary("mire");
+            loaded = true;
+        } catch (UnsatisfiedLinkError e) {
+            return false;
+        }
+        return loaded;
+    }
+
+    private static int startNative(String store, MireOptions options) {
+        long native_ = Native.newOptions();
+        int error = Native.setOption(native_, "app", options.app, options.version);
+        if (error == 0)
+            error = Native.setOption(native_, "store", store, null);
+        if (error == 0 && options.build != null)
+            error = Native.setOption(native_, "build", options.build, null);
+        if (error == 0 && options.channel != null)
+            error = Native.setOption(native_, "channel", options.channel, null);
+        if (error == 0 && options.server != null)
+            error = Native.setOption(native_, "server", options.server, options.key);
+        if (error == 0 && options.thresholdMs > 0)
+            error = setThresholds(native_, options.thresholdMs);
+        for (Map.Entry<String, Integer> number : options.numbers.entrySet())
+            error = error != 0 ? error : Native.setNumber(native_, number.getKey(), number.getValue());
+        if (error == 0 && options.memoryMode > 0)
+            error = Native.setMemory(native_, options.memoryMode);
+        if (Build.MODEL != null && !Build.MODEL.isEmpty())
+            Native.setOption(native_, "device", Build.MODEL, null);
+        if (Build.VERSION.RELEASE != null && !Build.VERSION.RELEASE.isEmpty())
+            Native.setOption(native_, "os", "android", Build.VERSION.RELEASE);
+        if (error == 0)
+            error = Native.start(native_);
+        Native.freeOptions(native_);
+        return error;
+    }
+
+    private static int setThresholds(long native_, int ms) {
+        int error = 0;
+        for (String name : new String[] {"foreground_ms", "background_ms", "launch_ms", "unanswered_ms"})
+            error = error != 0 ? error : Native.setNumber(native_, name, ms);
+        return error;
+    }
+
+    private static PackageInfo packageOf(Context context) {
+        try {
+            return context.getPackageManager().getPackageInfo(context.getPackageName(), 0);
+        } catch (Exception e) {
+            return null;
+        }
+    }
+
+    private static MireOptions named(MireOptions options, Context context, PackageInfo info) {
+        if (options.app == null)
+            options.app(context.getPackageName(), info != null && info.versionName != null ? info.versionName : "0");
+        if (options.build == null && info != null)
+            options.build(Integer.toString(info.versionCode));
+        return options;
+    }
+
+    /** Stop watching and store all pending data. Reports that are not sent stay for the next start. */
+    public static synchronized void stop() {
+        if (!started)
+            return;
+        started = running = false;
+        if (barriers != null)
+            barriers.end();
+        barriers = null;
+        stacks.close();
+        messages.remove();
+        Native.stop();
+    }
+
+    /** Something happened that may have left a sync barrier: activities tell it; call it for views of your own. */
+    public static void onActivity() {
+        BarrierWatch watch = barriers;
+        MessageWatch printer = messages;
+        if (running && printer != null)
+            printer.install();
+        if (watch != null)
+            watch.onActivity();
+    }
+
+    /** How visible the app is; activities set it by themselves, services that play music do not. */
+    public static void setAppState(int state) {
+        if (running)
+            Native.setAppState(state);
+    }
+
+    /** The current screen; activities set it by themselves, fragments do not. null: none. */
+    public static void setScene(String name) {
+        if (running)
+            Native.setScene(name);
+    }
+
+    /** At most 16 tags; the value null removes one. */
+    public static void setTag(String name, String value) {
+        if (running)
+            Native.setTag(name, value);
+    }
+
+    /** The user, hashed on the device. null: none. */
+    public static void setUser(String id) {
+        if (running)
+            Native.setUser(id, false);
+    }
+
+    /** The user, as it is. */
+    public static void setPlainUser(String id) {
+        if (running)
+            Native.setUser(id, true);
+    }
+
+    /** A step of the user or of the app; the last 64 are in every report. */
+    public static void breadcrumb(String text) {
+        if (running)
+            Native.breadcrumb(text);
+    }
+
+    /** A frame was drawn at that time of System.nanoTime. */
+    public static void frameTick(long whenNs) {
+        if (running)
+            Native.frameTick(whenNs);
+    }
+
+    /** Wait until all reports made so far are sent. Not on the main thread. */
+    public static boolean flush(int timeoutMs) {
+        return running && Native.flush(timeoutMs) == 0;
+    }
+
+    /** A sentence about an error code. */
+    public static String errorText(int error) {
+        return loaded ? Native.errorText(error) : "libmire.so cannot be loaded";
+    }
+}

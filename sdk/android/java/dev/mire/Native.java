@@ -1,0 +1,55 @@
+package dev.mire;
+
+/** The C API (mire.h, context.h); jni.c has the other half. Results are its error codes: 0 is success. */
+final class Native {
+    private Native() {
+    }
+
+    static native long newOptions();
+
+    static native void freeOptions(long options);
+
+    /** name: app, build, channel, device, os, server or store, as mire_options_set_NAME. */
+    static native int setOption(long options, String name, String one, String two);
+
+    static native int setNumber(long options, String name, int value);
+
+    static native int setMemory(long options, int mode);
+
+    static native int start(long options);
+
+    static native int stop();
+
+    static native int flush(int timeoutMs);
+
+    static native String errorText(int error);
+
+    static native void setAppState(int state);
+
+    static native int setScene(String name);
+
+    static native int setTag(String name, String value);
+
+    static native int setUser(String id, boolean plain);
+
+    static native void breadcrumb(String text);
+
+    static native void frameTick(long whenNs);
+
+    static native int capture(String name);
+
+    /** The number that the kernel gives the calling thread. */
+    static native int ownThread();
+
+    /** Serve the stacks of the thread with that number; see script/told.h. */
+    static native void openStacks(int thread);
+
+    static native void closeStacks();
+
+    /** Sleeps until a stack is wanted. 0: no more is. */
+    static native long awaitStack();
+
+    static native void addFrame(long stack, String name, String file, int line);
+
+    static native void giveStack(long stack, boolean inNative, String turn);
+}

@@ -1,0 +1,55 @@
+package dev.mire;
+
+/**
+ * The thread that takes the main thread's Java stack whenever the library samples it. It sleeps while nothing hangs.
+ */
+final class StackWatch extends Thread {
+    private final Thread watched;
+    private final int number;
+    private final MessageWatch messages;
+
+    /** number: of the watched thread, by the kernel */
+    StackWatch(Thread watched, int number, MessageWatch messages) {
+        super("mire-java");
+        this.watched = watched;
+        this.number = number;
+        this.messages = messages;
+        setDaemon(true);
+    }
+
+    void open() {
+        Native.openStacks(number);
+        start();
+    }
+
+    void close() {
+        Native.closeStacks();
+        try {
+            join(1000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void run() {
+        for (long stack; (stack = Native.awaitStack()) != 0;) {
+            StackTraceElement[] frames = {};
+            String turn = "";
+            try {
+                String before = messages.now();
+                frames = watched.getStackTrace();
+                turn = TurnName.ofStack(frames);
+                if (turn.isEmpty())
+                    turn = before;
+                for (StackTraceElement frame : frames)
+                    Native.addFrame(stack, frame.getClassName() + "." + frame.getMethodName(),
+                            frame.getFileName(), frame.getLineNumber());
+            } catch (RuntimeException | Error e) {
+                /* what has been added is given */
+            }
+            Native.giveStack(stack, frames.length > 0 && frames[0].isNativeMethod(), turn);
+            messages.install();
+        }
+    }
+}

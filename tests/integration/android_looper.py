@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Android's Java layer on a JVM, with Android's own Looper: hangs, an idle app, leaked barriers; one report each.
+
+    android_looper.py VERSION    of org.robolectric:android-all (tests/android/fetch.sh)
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+from sdk_run import BINARY, OK, SOURCE, Server, check, unpack
+
+CLI = os.path.join(BINARY, "server", "mire")
+HERE = pathlib.Path(SOURCE) / "tests" / "android"
+LAYER = pathlib.Path(SOURCE) / "sdk" / "android" / "java"
+OUT = pathlib.Path(BINARY) / "android"
+VERSION = sys.argv.pop()
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+def fetch():
+    done = subprocess.run([HERE / "fetch.sh", VERSION], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode == 77:
+        skip(done.stdout.strip())
+    assert done.returncode == 0, done.stdout
+    return done.stdout.strip()
+
+
+def compile_java(jar):
+    """The layer for Java 8, as the AAR has it; then the app on it."""
+    classes = OUT / ("classes-" + VERSION)
+    shutil.rmtree(classes, ignore_errors=True)
+    sources = [str(path) for folder in (LAYER, HERE) for path in folder.rglob("*.java")]
+    subprocess.run(["javac", "-nowarn", "--release", "8", "-Xlint:-options", "-cp", jar, "-d", classes, *sources], check=True,
+                   stderr=subprocess.PIPE if os.environ.get("CI") is None else None)
+    return classes
+
+
+if not shutil.which("javac"):
+    skip("no JDK: deploy/need.sh test")
+if not (OUT / "libmire.so").exists():
+    skip("built without a JDK's headers")
+JAR = fetch()
+CLASSES = compile_java(JAR)
+
+
+def texts_of(report, node):
+    """A stack, innermost first: Class.method of Java, the module's name of other frames."""
+    found = []
+    while node:
+        frame = report["nodes"]["frame"][node - 1]
+        image, offset = report["frames"]["image"][frame], report["frames"]["offset"][frame]
+        if image >= 0 and report["images"][image].get("java"):
+            java = report["java"]
+            found.append(java["texts"][java["class"][offset]] + "." + java["texts"][java["method"][offset]])
+        else:
+            found.append(os.path.basename(report["images"][image]["name"]) if image >= 0 else "?")
+        node -= report["nodes"]["up"][node - 1]
+    return found
+
+
+class App:
+    """A run of the app, from its start on."""
+
+    def __init__(self, *scenarios, removes=False):
+        self.scratch = tempfile.TemporaryDirectory(prefix="mire-looper-")
+        self.server = Server(OK)
+        self.process = subprocess.Popen(
+            ["java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", f"-Dmire.removes={str(removes).lower()}", f"-Djava.library.path={OUT}",
+             "-cp", f"{CLASSES}:{JAR}", "Main", OUT / "liblooper.so", self.server.url, os.path.join(self.scratch.name, "store"), *scenarios],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def end(self):
+        """The app's words by name, of two hangs of one name the first; and the reports of events, oldest first.
+
+        A busy machine may take longer than the threshold from the start to the loop: that hang is left out.
+        """
+        out, err = self.process.communicate(timeout=200)
+        assert self.process.returncode == 0, err[-2000:] + out
+        said = {}
+        for line in out.splitlines():
+            said.setdefault(*line.split(" ", 1))
+        assert said.pop("flushed") == "true"
+        self.server.close()
+        reports = [report for report in self.server.reports() if report["kind"] == "event" and not report["event"]["launch"]]
+        for report in reports:
+            check(report)
+        return said, sorted(reports, key=lambda report: report["event"]["begin_ns"])
+
+    def bodies(self):
+        return [body for body, report in zip(self.server.bodies, self.server.reports()) if report["kind"] == "event"]
+
+
+class LooperTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """All at once: most of their time they wait."""
+        apps = {"hangs": App("message", "handler", "idler", "printer"), "leak": App("barrier"),
+                "removed": App("barrier", removes=True), "idle": App("idle")}
+        cls.runs = {name: app.end() for name, app in apps.items()}
+        cls.bodies = apps["hangs"].bodies()
+
+    def assert_hang(self, report, said, name, message, inner, outer):
+        """One hang: its length is the app's own, its message, and Java frames from `inner` to `outer` in most samples."""
+        event = report["event"]
+        self.assertEqual(event["trigger"], "busy")
+        self.assertAlmostEqual(event["duration_ms"], int(said[name]), delta=max(150, int(said[name]) * 0.15))
+        self.assertEqual(event.get("message"), message)
+        self.assertEqual(report["context"]["scene"], "CartActivity")
+        self.assertEqual([report["device"][name] for name in ("model", "os", "os_version")], ["Testphone 3", "android", "99"])
+        self.assertEqual(report["context"]["crumbs"]["texts"], ["gr\u00f6\u00dfer \U0001f600"])
+        stacks = [texts_of(report, node) for node in event["samples"]["node"]]
+        told = [stack for stack in stacks if "Main.main" in stack]  # on a busy machine the virtual machine may be too late
+        self.assertGreaterEqual(len(told), max(2, len(stacks) * 0.2), stacks[-1])
+        self.assertGreaterEqual(sum(self.holds(stack, inner, outer) for stack in told), 0.8 * len(told), told[-1])
+
+    @staticmethod
+    def holds(stack, inner, outer):
+        return inner in stack and outer in stack and stack.index(inner) < stack.index(outer)
+
+    @staticmethod
+    def last_crumb(report):
+        return report["context"]["crumbs"]["texts"][-1]
+
+    def test_hangs_are_told_and_named(self):
+        said, reports = self.runs["hangs"]
+        self.assertEqual(len(reports), 4, [(r["event"].get("message"), r["event"]["duration_ms"]) for r in reports])
+        by = {report["event"].get("message", ""): report for report in reports}
+        app = "dev.mire.LooperApp"
+        first, last = [r for r in reports if r["event"].get("message", "").endswith("CartLoader")]
+        loads = f"android.os.Handler, {app}$CartLoader"
+        self.assert_hang(first, said, "message", loads, f"{app}$CartLoader.parseCart", "android.os.Looper.loop")
+        self.assertGreaterEqual(last["event"]["duration_ms"], 1450)  # the app's own printer is a part of the message
+        self.assert_hang(by[f"{app}$SearchHandler, what 7"], said, "handler", f"{app}$SearchHandler, what 7",
+                         f"{app}$SearchHandler.openIndex", "android.os.Looper.loop")
+        idler = f"idle handler {app}$Preload"
+        self.assert_hang(by[idler], said, "idler", idler, f"{app}$Preload.warmCaches", "android.os.MessageQueue.next")
+
+    def test_native_frames_join_those_of_java(self):
+        report = next(r for r in self.runs["hangs"][1] if r["event"].get("message", "").endswith("what 7"))
+        stacks = [texts_of(report, node) for node in report["event"]["samples"]["node"] if node]
+        asleep = next(stack for stack in stacks if "Main.main" in stack)  # not one whose virtual machine was too late
+        sleep = next(i for i, text in enumerate(asleep) if text.startswith("java.lang.Thread.sleep"))
+        self.assertTrue(all(not text.startswith(("java.", "android.", "dev.")) for text in asleep[:sleep]), asleep)
+        self.assertIn("libc.so.6", asleep[:sleep])
+        self.assertIn("Main.main", asleep)
+        self.assertNotIn("libjvm.so", asleep[sleep:asleep.index("Main.main")])
+
+    def test_leaked_barrier_is_told_once(self):
+        said, reports = self.runs["leak"]
+        self.assertEqual(said["answers"], "false")
+        self.assertEqual([r["event"].get("name") for r in reports], ["sync barrier leaked"])
+        self.assertRegex(self.last_crumb(reports[0]), "^a sync barrier held up messages for [0-9]+ ms; it is still there$")
+
+    def test_leaked_barrier_is_removed_if_asked(self):
+        said, reports = self.runs["removed"]
+        self.assertEqual(said["answers"], "true")
+        self.assertEqual([r["event"].get("name") for r in reports], ["sync barrier leaked"])
+        self.assertRegex(self.last_crumb(reports[0]), "; it is removed$")
+
+    def test_idle_app_tells_nothing(self):
+        self.assertEqual(self.runs["idle"], ({}, []))
+
+    @unittest.skipUnless(os.path.exists(CLI), "built without the server")
+    def test_the_server_blames_the_handler(self):
+        with tempfile.NamedTemporaryFile() as out:
+            out.write(next(body for body in self.bodies if unpack(body)["event"].get("message", "").endswith("what 7")))
+            out.flush()
+            said = subprocess.run([CLI, "show", out.name], stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertRegex(said, r"(?m)^Caller1 +dev\.mire\.LooperApp\$SearchHandler\.openIndex ")
+        self.assertRegex(said, r"(?m)^Caller2 +dev\.mire\.LooperApp\$SearchHandler\.handleMessage ")
+        self.assertRegex(said, r"(?m)^message +dev\.mire\.LooperApp\$SearchHandler, what 7$")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
