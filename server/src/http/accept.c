@@ -125,7 +125,7 @@ void accept_all(struct http_server *server)
 {
     bool more = !atomic_load(&server->stopping);
     while (more) {
-        struct sockaddr_storage name;
+        struct sockaddr_storage name = {0};
         socklen_t len = sizeof name;
         struct http_peer peer;
         int fd = accept4(server->listen_fd, (struct sockaddr *)&name, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
