@@ -30,7 +30,14 @@ it('frames repeat among the samples of their own thread', () => {
 
 it('only where somebody waits time is lost', () => {
   expect(['hang', 'killed', 'threads', 'frames'].map(isWait)).toEqual([true, true, true, true]);
-  expect(['cpu', 'power', 'disk', 'crash', 'custom', 'test'].map(isWait)).toEqual([false, false, false, false, false, false]);
+  expect(['cpu', 'power', 'disk', 'crash', 'custom', 'test'].map(isWait)).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
   expect(isOfProcess('frames')).toBe(true);
   expect(counted(['hang', 'killed'])).toBe('Hangs');
   expect(counted(['hang', 'power'])).toBe('Events');
