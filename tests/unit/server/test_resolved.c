@@ -25,8 +25,8 @@ static const struct resolved_node nodes[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2}, {1,
 static const struct report_sample samples[] = {
     {0, 50, 3, 'R', -1, 0, '.', 0, 0}, {50, 60, 4, '?', -1, 2, 'c', 4990, 300}, {50, 70, 0, 'S', 202, 1, 'b', 0, 0}};
 static const uint32_t repeat[] = {2, 1, 2};
-static const struct resolved_thread threads[] = {{7, "worker", "owner", {900, true}, 3, 'D', 17},
-                                                 {8, "", "", {0, false}, 0, '?', -1}};
+static const struct resolved_thread threads[] = {{7, "worker", "owner", {900, true}, 3, 'D', 17, {0}},
+                                                 {8, "", "", {0, false}, 0, '?', -1, {0}}};
 static const struct report_bucket buckets[] = {{250, 17}, {500, 0}, {1000, 1}};
 static const struct resolved_fact facts[] = {{"OS", "linux 6.1"}};
 
