@@ -283,7 +283,7 @@ def doors(probe, w):
     probe.refused(400, base + "/overview?t=yesterday", "t is", "24h")
     probe.refused(400, base + "/overview?colour=red", "colour", "kind")
     probe.refused(400, base + "/overview?t=1d&t=2d", "twice")
-    probe.refused(400, base + "/overview?kind=crash", "kind", "launch")
+    probe.refused(400, base + "/overview?kind=crashed", "kind", "launch")
     probe.refused(400, base + "/issues?sort=size", "sort", "-impact")
     probe.refused(400, base + "/issues?by=name", "caller1")
     probe.refused(400, base + "/issues?limit=0", "1 to 200")

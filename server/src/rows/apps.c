@@ -112,8 +112,7 @@ int read_backlog(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
     int rc = pg_query(&rows, tx,
-                      "SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox JOIN report USING (slot, day, report_id)"
-                      "   WHERE app_id = $1 LIMIT $4) waiting),"
+                      "SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox WHERE app_id = $1 LIMIT $4) waiting),"
                       " (SELECT count(*) FROM dead_letter WHERE app_id = $1 AND failed_at >= $2 AND failed_at < $3)",
                       PG_INT4(view->app), PG_TIME(view->span.from_s * 1000000), PG_TIME(view->span.to_s * 1000000),
                       PG_INT8(MIRE_WAITING_MAX));

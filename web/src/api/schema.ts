@@ -765,7 +765,7 @@ export interface components {
             events: number;
             /** @description Distinct installations that reported, since range.kept_from if that is there. Exact up to a million reports, beyond that scaled up from a fixed share of the installations. */
             devices: number;
-            /** @description Time somebody waited in them, scaled: nothing for cpu, power, disk, foom, memory, custom and test. */
+            /** @description Time somebody waited in them, scaled: nothing for cpu, power, disk, foom, memory, crash, custom and test. */
             waited_ms: number;
             longest_ms: number;
         };
@@ -1579,6 +1579,7 @@ export interface components {
             launch: boolean;
             /** @description Null where the device does not tell. */
             foreground: boolean | null;
+            /** @description From how long on the device calls it a hang; 0 where a report of another format does not tell. */
             threshold_ms: number;
             /** @description By how much the device's checker was late meanwhile. */
             late_ms: number;
@@ -1941,7 +1942,7 @@ export interface components {
         t: string;
         /** @description Versions; !x excludes. */
         v: string[];
-        /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
+        /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, crash, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
         kind: string[];
     };
     requestBodies: never;
@@ -2277,7 +2278,7 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
-                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
+                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, crash, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
                 kind?: components["parameters"]["kind"];
             };
             header?: never;
@@ -2638,7 +2639,7 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
-                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
+                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, crash, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
                 kind?: components["parameters"]["kind"];
                 /** @description open, resolved, ignored; !x excludes. */
                 state?: string[];
