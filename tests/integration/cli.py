@@ -180,7 +180,7 @@ def what_is_wrong_is_said():
             (("rollout", "set", "a"), 2, "mire rollout: it is 'mire rollout set APP PLUGIN=PERCENT...'"),
             (("rollout", "ramp", "a", "hang", "1", "--hold", "soon"), 2, "mire rollout: --hold is a number of hours"),
             (("show", "/nonexistent"), 1, "mire show: cannot read /nonexistent: No such file or directory"),
-            (("memory", str(SOURCE / "README.md")), 1, f"mire memory: {SOURCE}/README.md is no report: byte 0: a value belongs here")):
+            (("memory", str(SOURCE / "README.md")), 1, f"mire memory: {SOURCE}/README.md: the format is not known ('mire import --formats' lists those that are)")):
         done, _, err = mire(*words)
         assert (done, err.splitlines()[0]) == (code, said), (words, done, err)
     code, out, err = mire("symbols", "upload", "--help")
