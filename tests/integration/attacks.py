@@ -353,7 +353,7 @@ class Malformed(Case):
 
 
 class Origins(Case):
-    settings = ("--public-url=https://mire.example.com",)
+    settings = ("--public-url=https://mire.example.com", f"--web-dir={os.environ['MIRE_SOURCE_DIR']}/web")
 
     def ask(self, method, path, *lines, host="localhost", body=b""):
         with self.server.connect() as sock:
@@ -370,8 +370,8 @@ class Origins(Case):
             self.assertEqual(self.ask("GET", "/api/v1/apps", host=host), 200, host)
 
     def test_a_page_of_another_origin_changes_nothing(self):
-        path = "/api/v1/apps/shop/issues/H-1/merge"
-        body = json.dumps({"author": "eve", "reason": "x", "issues": ["H-2"]}).encode()
+        path = "/api/v1/apps/shop/issues/I-1/merge"
+        body = json.dumps({"author": "eve", "reason": "x", "issues": ["I-2"]}).encode()
         foreign = (("Sec-Fetch-Site: cross-site",), ("Sec-Fetch-Site: same-site",), ("Origin: https://attacker.example",),
                    ("Origin: null",), ("Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"))
         for lines in foreign:
@@ -483,4 +483,4 @@ class Logs(Case):
 del Case
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(warnings="ignore")

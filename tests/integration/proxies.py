@@ -177,4 +177,4 @@ class Caddy(Behind, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(warnings="ignore")
