@@ -107,36 +107,43 @@ static int load(struct access *access, uint64_t seen_ns)
     return rc;
 }
 
-/* A key that is not there may be one that was just made: so often a second all keys are read again for it. */
+/*
+ * A key that is not there may be one that was just made: so often a second all keys are read again for it. Beyond that
+ * nobody knows whether it is good, so it is not refused.
+ */
 #define NEW_KEYS 1 /* name of the bucket */
-static const struct access_rate new_keys = {5, 10};
+static const struct access_rate new_keys = {10, 50};
 
-enum answer { OPENS, REFUSED, ASK };
+enum found { FOUND, STALE, UNKNOWN };
 
 /* By the keys that were read last. *seen_ns_out: when. */
-static enum answer look_up(struct access_key *out, uint64_t *seen_ns_out, struct access *access,
-                           const uint8_t hash[MIRE_KEY_HASH])
+static enum found look_up(struct access_key *out, uint64_t *seen_ns_out, struct access *access,
+                          const uint8_t hash[MIRE_KEY_HASH])
 {
     uint64_t now_ns = clock_mono_ns(), ttl_ns = (uint64_t)access->options.ttl_ms * MS;
     pthread_mutex_lock(&access->mutex);
     const struct access_key *key = access->keys ? access_keys_find(access->keys, hash) : NULL;
     uint64_t age_ns = access->loaded_ns ? now_ns - access->loaded_ns : UINT64_MAX;
-    enum answer answer = key ? OPENS : REFUSED;
-    bool may_be_new = !key && !buckets_take(&access->buckets, NEW_KEYS, &new_keys, now_ns);
-    if (age_ns > ttl_ns || may_be_new)
-        answer = ASK;
     if (key) {
         *out = *key;
         atomic_store_explicit(&access->keys->used[key - access->keys->rows], true, memory_order_relaxed);
     }
     *seen_ns_out = access->loaded_ns;
     pthread_mutex_unlock(&access->mutex);
-    if (answer == OPENS && out->expires_us && out->expires_us <= access->options.now_us())
-        answer = REFUSED;
-    return answer;
+    return !key ? UNKNOWN : age_ns > ttl_ns ? STALE : FOUND;
 }
 
-/* The key of the request. 0 with *out, MIRE_HTTP_BLOCKS, 1: none that is good, or a fault. */
+static bool may_read_keys(struct access *access)
+{
+    pthread_mutex_lock(&access->mutex);
+    bool may = !buckets_take(&access->buckets, NEW_KEYS, &new_keys, clock_mono_ns());
+    pthread_mutex_unlock(&access->mutex);
+    return may;
+}
+
+enum verdict { GOOD = MIRE_HTTP_ADMITTED + 1, BAD, LATER }; /* beside MIRE_HTTP_BLOCKS and faults */
+
+/* The key of the request: *out and GOOD, BAD, LATER if it cannot be told now, MIRE_HTTP_BLOCKS, or a fault. */
 static int find_key(struct access_key *out, struct access *access, const struct request *request)
 {
     const char *sent = request_bearer(request);
@@ -144,18 +151,19 @@ static int find_key(struct access_key *out, struct access *access, const struct 
     uint64_t seen_ns;
     size_t len = sent ? strlen(sent) : 0;
     if (!sent || !key_is_wellformed(sent, len))
-        return 1;
+        return BAD;
     key_hash(hash, sent, len);
-    enum answer answer = look_up(out, &seen_ns, access, hash);
-    if (answer == ASK && !request->may_block)
-        return MIRE_HTTP_BLOCKS;
-    if (answer == ASK) {
+    enum found found = look_up(out, &seen_ns, access, hash);
+    if (found != FOUND && !request->may_block)
+        return found == STALE || !seen_ns || may_read_keys(access) ? MIRE_HTTP_BLOCKS : LATER;
+    if (found != FOUND) {
         int rc = load(access, seen_ns);
         if (rc)
             return rc;
-        answer = look_up(out, &seen_ns, access, hash);
+        found = look_up(out, &seen_ns, access, hash);
     }
-    return answer == OPENS ? 0 : 1;
+    bool is_over = out->expires_us && out->expires_us <= access->options.now_us();
+    return found == UNKNOWN || is_over ? BAD : GOOD;
 }
 
 static bool scope_opens(enum access_scope has, int who)
@@ -264,7 +272,11 @@ int access_check(void *context, struct request *request, struct reply *reply)
     int rc = find_key(&key, access, request);
     if (rc < 0 || rc == MIRE_HTTP_BLOCKS)
         return rc;
-    if (rc || !scope_opens(key.scope, who) || is_of_other_app(request, &key))
+    if (rc == LATER) {
+        atomic_fetch_add_explicit(&access->limited, 1, memory_order_relaxed);
+        return reply_retry(reply, request, 1, "busy", "Too many unknown keys are asked for now. Try again soon.");
+    }
+    if (rc == BAD || !scope_opens(key.scope, who) || is_of_other_app(request, &key))
         return refuse(access, request, reply);
     request->grant = (struct http_grant){.app_id = key.app_id, .key_id = key.key_id};
     bool sends = request->method == MIRE_HTTP_POST || request->method == MIRE_HTTP_PUT;

@@ -3,8 +3,8 @@
  *
  *     http_route.who -> access_check: host, origin -> key -> scope -> app of the path -> token buckets -> grant
  *
- * All good keys are held in memory and read anew every few seconds by one query. So a request costs no query, and a
- * crowd of unknown keys costs five a second.
+ * All good keys are held in memory and read again every few seconds by one query. So a request costs no query. A crowd
+ * of unknown keys costs ten a second; beyond that an unknown key is answered 503, because it may be a new one.
  *
  * Threads: any. access_check does not wait unless request->may_block is set.
  */
