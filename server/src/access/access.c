@@ -114,11 +114,11 @@ static int load(struct access *access, uint64_t seen_ns)
 #define NEW_KEYS 1 /* name of the bucket */
 static const struct access_rate new_keys = {10, 50};
 
-enum found { FOUND, STALE, UNKNOWN };
+enum key_state { FOUND, STALE, UNKNOWN };
 
 /* By the keys that were read last. *seen_ns_out: when. */
-static enum found look_up(struct access_key *out, uint64_t *seen_ns_out, struct access *access,
-                          const uint8_t hash[MIRE_KEY_HASH])
+static enum key_state look_up(struct access_key *out, uint64_t *seen_ns_out, struct access *access,
+                              const uint8_t hash[MIRE_KEY_HASH])
 {
     uint64_t now_ns = clock_mono_ns(), ttl_ns = (uint64_t)access->options.ttl_ms * MS;
     pthread_mutex_lock(&access->mutex);
@@ -153,7 +153,7 @@ static int find_key(struct access_key *out, struct access *access, const struct 
     if (!sent || !key_is_wellformed(sent, len))
         return BAD;
     key_hash(hash, sent, len);
-    enum found found = look_up(out, &seen_ns, access, hash);
+    enum key_state found = look_up(out, &seen_ns, access, hash);
     if (found != FOUND && !request->may_block)
         return found == STALE || !seen_ns || may_read_keys(access) ? MIRE_HTTP_BLOCKS : LATER;
     if (found != FOUND) {

@@ -124,7 +124,8 @@ static enum decode_outcome read_value(struct reading *r, const struct input_valu
         return hand_on(r, value);
     r->fault->position = value->position;
     if (!format) {
-        snprintf(r->fault->text, sizeof r->fault->text, "this JSON is of no known format ('mire import --formats' lists them)");
+        snprintf(r->fault->text, sizeof r->fault->text,
+                 "this JSON is of no known format ('mire import --formats' lists them)");
         return MIRE_DECODE_UNKNOWN;
     }
     struct foreign foreign = {.arena = &r->arena,
@@ -221,7 +222,8 @@ static enum decode_outcome read_input(struct reading *r)
         return read_whole(r, format);
     if (format || is_json(&r->input))
         return read_values(r, format);
-    snprintf(r->fault->text, sizeof r->fault->text, "the format is not known ('mire import --formats' lists those that are)");
+    snprintf(r->fault->text, sizeof r->fault->text,
+             "the format is not known ('mire import --formats' lists those that are)");
     return MIRE_DECODE_UNKNOWN;
 }
 
