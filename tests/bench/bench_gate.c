@@ -120,7 +120,7 @@ int main(void)
     printf("poll_bare %.1f ns\ngettimeofday %.1f ns\npoll_gated %.1f ns\n", median(ns[BARE]), median(ns[TIME_OF_DAY]),
            median(ns[GATED]));
     shorts += say("gate_turn", median(ns[PAIR]), median(ns[TIME_OF_DAY]));
-    shorts += say("poll_gated_adds", median(gated), 15);
+    shorts += say("poll_gated_adds", median(gated), 0.1 * median(ns[BARE]));
     shorts += say("poll_unwatched_adds", median(unwatched), 0.1 * median(ns[BARE]));
     return shorts ? 1 : 0;
 }
