@@ -98,11 +98,14 @@ char *arena_strdup(struct arena *arena, const char *text)
 
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
+    char shorts[256]; /* most texts are formatted once */
     va_list args;
     va_start(args, format);
-    int len = vsnprintf(NULL, 0, format, args);
+    int len = vsnprintf(shorts, sizeof shorts, format, args);
     va_end(args);
-    char *text = len < 0 ? NULL : arena_alloc(arena, (size_t)len + 1);
+    if (len < 0 || (size_t)len < sizeof shorts)
+        return len < 0 ? NULL : arena_copy(arena, shorts, (size_t)len);
+    char *text = arena_alloc(arena, (size_t)len + 1);
     if (!text)
         return NULL;
     va_start(args, format);

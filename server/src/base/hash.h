@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MIRE_HASH_START UINT64_C(0xcbf29ce484222325)
 
@@ -29,6 +30,23 @@ static inline uint64_t fnv_text(uint64_t hash, const char *text)
     for (; *text; text++)
         hash = fnv_step(hash, (unsigned char)*text);
     return hash;
+}
+
+/* Another hash of a text, eight bytes a step (that of rustc's tables): for tables in memory alone. */
+static inline uint64_t hash_for_table(uint64_t hash, const char *text)
+{
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t word;
+    size_t len = strlen(text);
+    hash += len;
+    for (; len >= sizeof word; text += sizeof word, len -= sizeof word) {
+        memcpy(&word, text, sizeof word);
+        hash = ((hash << 5 | hash >> 59) ^ word) * factor;
+    }
+    for (word = 0; len--;)
+        word = word << 8 | (unsigned char)text[len];
+    hash = ((hash << 5 | hash >> 59) ^ word) * factor;
+    return hash ^ hash >> 32;
 }
 
 #endif

@@ -78,18 +78,35 @@ static void find_positions(struct judging *j)
     }
 }
 
+/* Where the number of a rule in the document stands, counting from 1; 0 there: it is not noted yet. */
+static uint32_t *slot_of(struct judging *j, const char *pack, unsigned line)
+{
+    size_t at = (line * 31u + (unsigned char)pack[0]) & (j->rule_room - 1);
+    for (; j->rule_of[at]; at = (at + 1) & (j->rule_room - 1)) {
+        const struct resolved_rule *rule = &j->found[j->rule_of[at] - 1];
+        if (rule->line == line && !strcmp(rule->pack, pack))
+            break;
+    }
+    return &j->rule_of[at];
+}
+
+/* Its number from now on; 0: no memory. */
+static uint32_t add_rule(struct judging *j, uint32_t *slot, struct resolved_rule rule)
+{
+    if (!rule.text)
+        return 0;
+    j->found[j->found_count] = rule;
+    return *slot = (uint32_t)++j->found_count;
+}
+
 /* Number of a rule in the document, counting from 1. 0: no memory. */
 static uint32_t note_rule(struct judging *j, const struct rule_found *found)
 {
-    size_t at = (found->line * 31 + hash_text(found->pack)) & (j->rule_room - 1);
-    for (; j->rule_of[at]; at = (at + 1) & (j->rule_room - 1)) {
-        const struct resolved_rule *rule = &j->found[j->rule_of[at] - 1];
-        if (rule->line == found->line && !strcmp(rule->pack, found->pack))
-            return j->rule_of[at];
-    }
+    uint32_t *slot = slot_of(j, found->pack, found->line);
+    if (*slot)
+        return *slot;
     const char *text = arena_strdup(j->arena, found->text);
-    j->found[j->found_count] = (struct resolved_rule){found->pack, found->version, found->line, text};
-    return text ? j->rule_of[at] = (uint32_t)++j->found_count : 0;
+    return add_rule(j, slot, (struct resolved_rule){found->pack, found->version, found->line, text});
 }
 
 /*
@@ -116,10 +133,11 @@ static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, 
 static uint32_t note_name_rule(struct judging *j, uint8_t number)
 {
     const struct name_rule *rule = &name_rules[number];
+    uint32_t *slot = slot_of(j, MIRE_NAMES_PACK, number + 1u);
+    if (*slot)
+        return *slot;
     const char *text = arena_printf(j->arena, "%s -> %s: %s", rule->pattern, rule->with, rule->reason);
-    const struct rule_found found = {
-        .text = text, .line = number + 1u, .pack = MIRE_NAMES_PACK, .version = MIRE_NAMES_VERSION};
-    return text ? note_rule(j, &found) : 0;
+    return add_rule(j, slot, (struct resolved_rule){MIRE_NAMES_PACK, MIRE_NAMES_VERSION, number + 1u, text});
 }
 
 /* Its names, and the rules behind them; *made_out: the one that says that the compiler made the function, or 0. */

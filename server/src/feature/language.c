@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 static const char *const names[MIRE_LANGUAGE_COUNT] = {"",       "c",     "cpp",  "rust", "go",     "java",
@@ -45,7 +46,17 @@ static bool is_letter(char c)
     return (unsigned char)((c | 0x20) - 'a') < 26;
 }
 
-/* org.eclipse.Main$1.run: words with dots between, at least two dots, letters, digits, $ and _ else; an array's brackets. */
+/* Does the character stand in names of Java: letters, digits, $ and _; those of <init>, of lambdas and of arrays? */
+static bool is_java(char c)
+{
+#define BIT(c) (1ull << ((c)&63))
+    static const uint64_t set[4] = {0x03ffull << '0' | BIT('$') | BIT('<') | BIT('>') | BIT('-'),
+                                    0x07fffffe07fffffeull | BIT('_') | BIT('[') | BIT(']')};
+#undef BIT
+    return set[(unsigned char)c >> 6] >> ((unsigned char)c & 63) & 1;
+}
+
+/* org.eclipse.Main$1.run: words of Java with at least two dots between. */
 static bool is_dotted(const char *name)
 {
     int dots = 0;
@@ -54,11 +65,18 @@ static bool is_dotted(const char *name)
     for (; *name && *name != '('; name++) {
         if (*name == '.')
             dots++;
-        else if (!is_letter(*name) && (unsigned char)(*name - '0') > 9 && *name != '_' && *name != '$' &&
-                 *name != '<' && *name != '>' && *name != '-' && *name != '[' && *name != ']')
+        else if (!is_java(*name))
             return false;
     }
     return dots >= 2;
+}
+
+static bool has_colons(const char *name)
+{
+    for (name = strchr(name, ':'); name; name = strchr(name + 1, ':'))
+        if (name[1] == ':')
+            return true;
+    return false;
 }
 
 enum language language_of(const char *function, const char *file)
@@ -69,7 +87,7 @@ enum language language_of(const char *function, const char *file)
             return endings[i].language;
     if ((function[0] == '-' || function[0] == '+') && function[1] == '[')
         return MIRE_LANGUAGE_OBJC;
-    if (strstr(function, "::"))
+    if (has_colons(function))
         return function[0] == '<' || !strncmp(function, "core::", 6) || !strncmp(function, "alloc::", 7)
                    ? MIRE_LANGUAGE_RUST
                    : MIRE_LANGUAGE_CPP;

@@ -1,5 +1,5 @@
 /*
- * names.c - one walk over a name; a table by first character says which rules are worth a look.
+ * names.c - one walk over a name; tables by the first two characters say which rules are worth a look.
  */
 #include "feature/names.h"
 #include "feature/names_match.h"
@@ -12,79 +12,90 @@
 
 #define CHARACTERS 256
 #define RULES_MAX  256
-#define THREES     8192 /* bits; 2^13, as hash_three has it */
+#define ROWS       64   /* characters that patterns begin with, and one for all others */
+#define ROOM       8192 /* rules of all pairs of characters together */
 
-/* Rules in the order of the table, by the character that their pattern begins with: first[c] .. first[c + 1]. */
+/*
+ * Rules by the two characters that a name goes on with, each list in the order of the table: first[row][c] ..
+ * first[row][c + 1]. Row 0 is that of the characters that no pattern begins with.
+ */
 struct index {
-    uint16_t first[CHARACTERS + 1];
-    uint8_t numbers[RULES_MAX];
-    uint32_t prefixes[RULES_MAX], masks[RULES_MAX]; /* the letters that a pattern begins with, four at most */
-    uint8_t pairs[CHARACTERS][CHARACTERS / 8];      /* bits: a pattern may begin with these two characters */
-    uint8_t open[CHARACTERS][CHARACTERS / 8];       /* the same, and any third */
-    uint8_t threes[THREES / 8];                     /* bits by hash: a pattern may begin with these three */
+    uint8_t rows[CHARACTERS]; /* by the first character */
+    uint16_t first[ROWS][CHARACTERS + 1];
+    uint8_t numbers[ROOM];
 };
 static struct index anywhere, anchored; /* the latter: of %^ and %< */
+static struct {
+    uint32_t letters, mask; /* that its pattern begins with, four at most */
+} begins[RULES_MAX];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void set_bit(uint8_t *bits, unsigned at)
-{
-    bits[at / 8] |= (uint8_t)(1u << at % 8);
-}
-
-static bool has_bit(const uint8_t *bits, unsigned at)
-{
-    return bits[at / 8] >> at % 8 & 1;
-}
-
-static unsigned hash_three(const unsigned char *at)
-{
-    return ((at[0] * 31u + at[1]) * 31u + at[2]) * 0x9e3779b1u >> 19;
-}
-
-/* Note what a pattern begins with. */
-static void index_begin(struct index *index, const unsigned char *pattern)
-{
-    const unsigned char c = pattern[0], next = pattern[1];
-    if (!next || next == '%') {
-        memset(index->pairs[c], 0xff, sizeof index->pairs[c]);
-        memset(index->open[c], 0xff, sizeof index->open[c]);
-        return;
-    }
-    set_bit(index->pairs[c], next);
-    if (!pattern[2] || pattern[2] == '%')
-        set_bit(index->open[c], next);
-    else
-        set_bit(index->threes, hash_three(pattern));
-}
 
 static bool is_anchored(const struct name_rule *rule)
 {
     return rule->pattern[0] == '%';
 }
 
-static void index_rules_of(struct index *index, bool of_anchored)
+static const char *behind_anchor(const struct name_rule *rule)
 {
-    size_t at = 0;
+    return rule->pattern + (is_anchored(rule) ? 2 : 0);
+}
+
+/* May a text go on with that character where the pattern does? */
+static bool may_go_on(const char *pattern, unsigned char c)
+{
+    if (pattern[0] != '%')
+        return !pattern[0] || (unsigned char)pattern[0] == c;
+    switch (pattern[1]) {
+    case 'd':
+        return isdigit(c);
+    case 'x':
+    case 'h':
+        return isxdigit(c);
+    case 'n':
+        return name_is_word((char)c);
+    default:
+        return true;
+    }
+}
+
+/* The lists of a first character. Returns how many numbers there are by then. */
+static size_t index_row(struct index *index, unsigned row, unsigned char begin, bool of_anchored, size_t at)
+{
     for (unsigned c = 0; c < CHARACTERS; c++) {
-        index->first[c] = (uint16_t)at;
-        for (size_t i = 0; i < name_rule_count && i < RULES_MAX; i++) {
-            const unsigned char *pattern = (const unsigned char *)name_rules[i].pattern + (of_anchored ? 2 : 0);
-            if (is_anchored(&name_rules[i]) != of_anchored || pattern[0] != c)
-                continue;
-            index->numbers[at] = (uint8_t)i;
-            for (unsigned k = 0; k < 4 && pattern[k] && pattern[k] != '%'; k++) {
-                index->prefixes[at] |= (uint32_t)pattern[k] << 8 * k;
-                index->masks[at] |= 0xffu << 8 * k;
-            }
-            at++;
-            index_begin(index, pattern);
+        index->first[row][c] = (uint16_t)at;
+        for (size_t i = 0; i < name_rule_count && i < RULES_MAX && at < ROOM; i++) {
+            const char *pattern = behind_anchor(&name_rules[i]);
+            if (is_anchored(&name_rules[i]) == of_anchored && (unsigned char)pattern[0] == begin &&
+                may_go_on(pattern + 1, (unsigned char)c))
+                index->numbers[at++] = (uint8_t)i;
         }
     }
-    index->first[CHARACTERS] = (uint16_t)at;
+    index->first[row][CHARACTERS] = (uint16_t)at;
+    return at;
+}
+
+static void index_rules_of(struct index *index, bool of_anchored)
+{
+    unsigned rows = 1;
+    size_t at = 0;
+    for (size_t i = 0; i < name_rule_count && i < RULES_MAX; i++) {
+        unsigned char begin = (unsigned char)behind_anchor(&name_rules[i])[0];
+        if (is_anchored(&name_rules[i]) != of_anchored || index->rows[begin] || rows == ROWS)
+            continue;
+        at = index_row(index, rows, begin, of_anchored, at);
+        index->rows[begin] = (uint8_t)rows++;
+    }
 }
 
 static void index_rules(void)
 {
+    for (size_t i = 0; i < name_rule_count && i < RULES_MAX; i++) {
+        const unsigned char *pattern = (const unsigned char *)behind_anchor(&name_rules[i]);
+        for (unsigned k = 0; k < 4 && pattern[k] && pattern[k] != '%'; k++) {
+            begins[i].letters |= (uint32_t)pattern[k] << 8 * k;
+            begins[i].mask |= 0xffu << 8 * k;
+        }
+    }
     index_rules_of(&anywhere, false);
     index_rules_of(&anchored, true);
 }
@@ -203,51 +214,26 @@ static uint32_t four_letters(const char *at)
 /* Length of the text here that the first rule of an index that fits replaced; 0: none did. */
 static size_t try_index(struct writing *w, const char *at, const struct index *index)
 {
-    const unsigned char c = (unsigned char)at[0];
+    const uint16_t *list = &index->first[index->rows[(unsigned char)at[0]]][(unsigned char)at[1]];
+    if (list[0] == list[1])
+        return 0;
     const uint32_t letters = four_letters(at);
-    for (size_t i = index->first[c]; i < index->first[c + 1u]; i++) {
-        if ((letters & index->masks[i]) != index->prefixes[i])
-            continue;
-        const struct name_rule *rule = &name_rules[index->numbers[i]];
-        const char *pattern = rule->pattern + (index == &anchored ? 2 : 0);
+    for (unsigned i = list[0]; i < list[1]; i++) {
+        const uint8_t number = index->numbers[i];
+        const struct name_rule *rule = &name_rules[number];
         struct name_capture capture = {"", 0};
-        if (index == &anchored && rule->pattern[1] == '^' && at != w->name)
+        if ((letters & begins[number].mask) != begins[number].letters ||
+            (is_anchored(rule) && rule->pattern[1] == '^' && at != w->name))
             continue;
-        size_t used = name_match(pattern, at, &capture);
+        size_t used = name_match(behind_anchor(rule), at, &capture);
         if (used == SIZE_MAX || !applies(rule, w, at))
             continue;
         put(w, w->pending, (size_t)(at - w->pending), true, true);
-        use(w, index->numbers[i], at, used, &capture);
+        use(w, number, at, used, &capture);
         w->pending = at + used;
         return used;
     }
     return 0;
-}
-
-/* May a pattern of the index begin here? */
-static bool is_begin(const struct index *index, const char *at)
-{
-    const unsigned char *text = (const unsigned char *)at;
-    return has_bit(index->pairs[text[0]], text[1]) &&
-           (has_bit(index->open[text[0]], text[1]) || (text[1] && has_bit(index->threes, hash_three(text))));
-}
-
-/* Length of the text here that a rule replaced, and 1 where none did. */
-static size_t step(struct writing *w, const char *at)
-{
-    size_t used = 0;
-    if ((at == w->name || at[-1] == ' ') && is_begin(&anchored, at))
-        used = try_index(w, at, &anchored);
-    if (!used && is_begin(&anywhere, at))
-        used = try_index(w, at, &anywhere);
-    return used ? used : 1;
-}
-
-/* May a rule without an anchor begin with that character? */
-static bool is_worth_a_look(char c)
-{
-    const unsigned char at = (unsigned char)c;
-    return anywhere.first[at] < anywhere.first[at + 1u];
 }
 
 const char *name_behind_type(const char *function)
@@ -319,8 +305,12 @@ static bool rewrite(struct writing *w, struct name *out, const char *function, c
     w->out = out;
     w->key_len = w->shown_len = 0;
     w->types_vary = false;
-    for (const char *at = function; *at;)
-        at += at == function || at[-1] == ' ' || is_worth_a_look(*at) ? step(w, at) : 1;
+    for (const char *at = function; *at;) {
+        size_t used = at == function || at[-1] == ' ' ? try_index(w, at, &anchored) : 0;
+        if (!used && anywhere.rows[(unsigned char)*at])
+            used = try_index(w, at, &anywhere);
+        at += used ? used : 1;
+    }
     if (!out->rule_count)
         return false;
     put(w, w->pending, strlen(w->pending), true, true);

@@ -53,27 +53,26 @@ static char first_of(const char *text)
     return text[1];
 }
 
-static void add_pair(struct pairs *pairs, char one, char other)
+static uint64_t pair_bit(char one, char other)
 {
-    unsigned pair = ((unsigned char)one * 31u + (unsigned char)other) * 0x9e3779b1u >> 25;
-    pairs->bits[pair / 64] |= 1ull << pair % 64;
+    return 1ull << (((unsigned char)one * 7u + (unsigned char)other) & 63);
 }
 
-struct pairs pairs_of(const char *text)
+uint64_t pairs_of(const char *text)
 {
-    struct pairs pairs = {{0, 0}};
+    uint64_t pairs = 0;
     for (; text[0] && text[1]; text++)
-        add_pair(&pairs, text[0], text[1]);
+        pairs |= pair_bit(text[0], text[1]);
     return pairs;
 }
 
 /* Those of a glob: a star or a question mark is in none. */
-static struct pairs pairs_of_glob(const char *text)
+static uint64_t pairs_of_glob(const char *text)
 {
-    struct pairs pairs = {{0, 0}};
+    uint64_t pairs = 0;
     for (; text[0] && text[1]; text++)
         if (text[0] != '*' && text[0] != '?' && text[1] != '*' && text[1] != '?')
-            add_pair(&pairs, text[0], text[1]);
+            pairs |= pair_bit(text[0], text[1]);
     return pairs;
 }
 
@@ -101,20 +100,23 @@ void pattern_fini(struct pattern *pattern)
     pattern->regex = NULL;
 }
 
-bool pattern_match(const struct pattern *pattern, const char *text)
+bool pattern_match_rest(const struct pattern *pattern, const char *text)
 {
     switch (pattern->kind) {
     case MIRE_PATTERN_ANY:
+    case MIRE_PATTERN_PREFIX:
         return true;
     case MIRE_PATTERN_EXACT:
-        return !strcmp(pattern->text, text);
-    case MIRE_PATTERN_PREFIX:
-        return !strncmp(pattern->text, text, pattern->literal);
+        return !text[pattern->literal];
     case MIRE_PATTERN_GLOB:
-        return !strncmp(pattern->text, text, pattern->literal) &&
-               glob_match(pattern->text + pattern->literal, text + pattern->literal);
+        return glob_match(pattern->text + pattern->literal, text + pattern->literal);
     case MIRE_PATTERN_REGEX:
         break;
     }
     return (!pattern->first || text[0] == pattern->first) && regex_match(pattern->regex, text);
+}
+
+bool pattern_match(const struct pattern *pattern, const char *text)
+{
+    return !strncmp(pattern->text, text, pattern->literal) && pattern_match_rest(pattern, text);
 }

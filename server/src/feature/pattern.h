@@ -34,15 +34,11 @@ void regex_free(struct regex *regex);
 bool regex_match(const struct regex *regex, const char *text);
 
 /* Which pairs of neighbouring bytes stand in a text: a bit for several. A name without all of a glob's does not fit. */
-struct pairs {
-    uint64_t bits[2];
-};
+uint64_t pairs_of(const char *text);
 
-struct pairs pairs_of(const char *text);
-
-static inline bool pairs_hold(const struct pairs *name, const struct pairs *wanted)
+static inline bool pairs_hold(uint64_t name, uint64_t wanted)
 {
-    return !((wanted->bits[0] & ~name->bits[0]) | (wanted->bits[1] & ~name->bits[1]));
+    return !(wanted & ~name);
 }
 
 enum pattern_kind { MIRE_PATTERN_ANY, MIRE_PATTERN_EXACT, MIRE_PATTERN_PREFIX, MIRE_PATTERN_GLOB, MIRE_PATTERN_REGEX };
@@ -54,13 +50,16 @@ struct pattern {
     char first;     /* of an expression: what every name that fits begins with; NUL: anything */
     bool path;      /* it has a slash */
     enum pattern_kind kind;
-    struct pairs pairs; /* of a glob's literal parts; none of an expression */
+    uint64_t pairs; /* of a glob's literal parts; none of an expression */
 };
 
 /* As regex_make; the text must live as long as the pattern. */
 int pattern_make(struct pattern *out, const char **why_out, const char *text);
 void pattern_fini(struct pattern *pattern);
 bool pattern_match(const struct pattern *pattern, const char *text);
+
+/* The same of a text of which it is known that it begins with the pattern's `literal` bytes. */
+bool pattern_match_rest(const struct pattern *pattern, const char *text);
 
 /* Whether text fits a glob. */
 bool glob_match(const char *pattern, const char *text);

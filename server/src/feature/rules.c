@@ -328,10 +328,7 @@ void rules_free(struct rules *rules)
         free(rules->packs[i].text);
         free(rules->packs[i].original);
     }
-    rules_index_fini(&rules->classes);
-    rules_index_fini(&rules->marks);
-    free(rules->filter);
-    free(rules->own);
+    rules_index_fini(rules);
     free(rules->rows);
     free(rules->modules);
     free(rules);

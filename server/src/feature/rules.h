@@ -148,11 +148,11 @@ struct rule_found {
 /* A module, looked at once: which module patterns fit it, and which rules of any function in it are left to ask. */
 struct rules_module {
     uint64_t *fits; /* bits, one a distinct module pattern */
-    struct rules_list {
-        const uint32_t *numbers;
-        const struct pairs *pairs; /* of their functions, where they are beside each other (pattern.h) */
-        uint32_t count;
-    } any[2];                      /* of those that say a class, of those that mark */
+    struct rules_any {
+        uint64_t pairs; /* of its function (pattern.h) */
+        uint32_t number;
+    } * any; /* rising */
+    size_t any_count;
     bool own;                      /* a rule says that it is the app's */
     struct rule_found interpreter; /* the rule that says it runs scripts; of the class NONE if none does */
 };

@@ -1,13 +1,15 @@
 /*
  * rules_index.h - made packs in memory, and finding rules without trying each. Inside feature/ only.
  *
- *     key of a rule     its function's whole name, or its first bytes, 0, 1, 2, 3, 4, 6, 8 ...   "malloc"  "g_file"  ""
- *     a name is asked   under its whole and its first bytes by these numbers; of all rules found the first that fits
+ * Rules lie in a tree by the beginning of their function (prefixes.h), module patterns in two by theirs. A name is walked
+ * along once: the rules at the nodes that it meets are those that may fit, and the first one that does decides. Rules of
+ * other names cost nothing. Rules whose function begins with a star, or is an expression, are asked of every name.
  */
 #ifndef MIRE_FEATURE_RULES_INDEX_H
 #define MIRE_FEATURE_RULES_INDEX_H
 
 #include "feature/pattern.h"
+#include "feature/prefixes.h"
 #include "feature/rules.h"
 
 #define MIRE_PACKS_MAX 16
@@ -22,17 +24,6 @@ struct rule {
     struct pattern function;
     struct pattern file; /* text NULL: any */
     char *written;
-};
-
-struct rules_bucket {
-    uint64_t key;
-    uint32_t first, count; /* of the numbers */
-};
-
-struct rules_index {
-    struct rules_bucket *buckets; /* a hash table; count 0: free */
-    size_t room;                  /* power of two */
-    uint32_t *numbers;            /* of rules, rising in each bucket */
 };
 
 struct rule_pack {
@@ -52,17 +43,15 @@ struct rules {
     size_t count, room;
     struct rule *rows;
     size_t module_count, module_room;
-    struct pattern *modules; /* distinct */
-    struct rules_index classes, marks;
-    uint64_t *filter;     /* bits: that of a key that is in neither index is seldom set */
-    uint64_t filter_mask; /* how many, less one */
-    uint32_t lengths;     /* bits: keys of which length there are in either */
-    uint32_t *own;        /* numbers of the rules of whole modules */
+    struct pattern *modules;            /* distinct */
+    struct prefixes functions;          /* of all rules but those of whole modules */
+    struct prefixes by_name, by_folder; /* of the module patterns: compared with a base name, with a path */
+    uint32_t *own;                      /* numbers of the rules of whole modules */
     size_t own_count;
 };
 
-/* Fill both indexes from the rows. 0, or -1 out of memory. */
+/* Make the trees from the rows. 0, or -1 out of memory; rules_index_fini in both cases. */
 int rules_index_make(struct rules *rules);
-void rules_index_fini(struct rules_index *index);
+void rules_index_fini(struct rules *rules);
 
 #endif

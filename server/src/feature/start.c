@@ -25,7 +25,7 @@ static bool is_start(const struct resolved *doc, const struct resolved_location 
         const struct resolved_location *location = &locations[doc->nodes[node].location];
         uint32_t parent = doc->nodes[node].parent;
         for (size_t i = 0; location->named && i < sizeof names / sizeof *names; i++)
-            if (!strncmp(location->function, names[i], strlen(names[i])))
+            if (location->function[0] == names[i][0] && !strncmp(location->function, names[i], strlen(names[i])))
                 return true;
         if (location->named || !is_libc(location) || !parent)
             return false;
@@ -52,7 +52,7 @@ void start_find(struct classes *classes, struct resolved_location *locations, co
     for (uint32_t n = 1; n < doc->node_count; n++) {
         uint32_t parent = doc->nodes[n].parent;
         struct resolved_location *location = &locations[doc->nodes[n].location];
-        if (!parent || is_start(doc, locations, report, n) || !is_start(doc, locations, report, parent))
+        if (!parent || !is_start(doc, locations, report, parent) || is_start(doc, locations, report, n))
             continue;
         outside(classes, locations, doc, parent);
         if (!location->named && is_program(location, report)) {

@@ -11,11 +11,6 @@
 #define JOINED_MAX 256  /* stacks without an outer end that are joined: as many as the device keeps */
 #define DEPTH_MAX  1024 /* frames of a stack in which the outermost one is looked for: a hostile report stays cheap */
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    return fnv_step(fnv_text(hash, text), 0xff);
-}
-
 int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc, const struct name *names)
 {
     size_t room = 16;
@@ -27,7 +22,7 @@ int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *d
         return MIRE_FAULT_MEMORY;
     for (size_t p = 0; p < doc->location_count; p++) {
         const char *image = doc->locations[p].image;
-        size_t at = hash_text(hash_text(MIRE_HASH_START, names[p].key), image) & (room - 1);
+        size_t at = hash_for_table(hash_for_table(0, names[p].key), image) & (room - 1);
         while (slots[at] &&
                (names[slots[at] - 1].made != names[p].made || strcmp(names[slots[at] - 1].key, names[p].key) != 0 ||
                 strcmp(doc->locations[slots[at] - 1].image, image) != 0))

@@ -1,6 +1,6 @@
 /* Packs of rules: patterns, conditions and marks, and their results for whole stacks. */
-#include "feature/pattern.h"
-#include "feature/rules.h"
+#include "feature/names.h"
+#include "feature/rules_index.h"
 #include "support/stacks.h"
 
 #include <time.h>
@@ -189,6 +189,60 @@ static void the_index_finds_the_first_rule_that_fits(void **state)
     rules_free(rules);
 }
 
+/* The first rule that fits, by trying each. */
+static uint32_t try_each(const struct rules *rules, const char *module, const char *name, bool marks)
+{
+    const char *slash = strrchr(module, '/');
+    name = name_behind_type(name);
+    for (uint32_t i = 0; i < rules->count; i++) {
+        const struct rule *rule = &rules->rows[i];
+        const struct pattern *of = &rules->modules[rule->module];
+        if (!rule_class_is_of_module(rule->class) && (rule->class >= MIRE_CLASS_IDLE) == marks && !rule->language &&
+            !rule->entry && !rule->leaf && !rule->file.text && pattern_match(&rule->function, name) &&
+            pattern_match(of, of->path || !slash ? module : slash + 1))
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+static void assert_found(const struct rules *rules, uint32_t number, const struct rule_found *found, const char *name)
+{
+    const struct rule *rule = number == UINT32_MAX ? NULL : &rules->rows[number];
+    if (rule ? found->line != rule->line || strcmp(found->pack, rules->packs[rule->pack].name) != 0 : found->class != 0)
+        fail_msg("%s: %s:%u, not line %u", name, found->pack, found->line, rule ? rule->line : 0);
+}
+
+/* Names made of those of the built-in rules, in their modules and in others: the index finds what trying each finds. */
+static void the_index_finds_what_trying_each_rule_finds(void **state)
+{
+    (void)state;
+    struct rules *rules;
+    struct rules_fault fault;
+    assert_int_equal(rules_builtin(&rules, &fault), MIRE_RULES_OK);
+    srand(30);
+    for (uint32_t i = 0; i < 4 * rules->count; i++) {
+        const struct rule *rule = &rules->rows[i % rules->count];
+        const char *from = rule->function.kind == MIRE_PATTERN_REGEX ? "schedule" : rule->function.text;
+        const char *module = i % 3 ? rules->modules[rule->module].text : "/usr/lib/libc.so.6";
+        char name[256];
+        size_t len = strlen(from), cut = rand() % 4 ? len : (size_t)rand() % (len + 1);
+        snprintf(name, sizeof name, "%.*s%s", (int)cut, from, rand() % 2 ? "" : "_x");
+        for (char *star = name; (star = strpbrk(star, "*?")); star++)
+            *star = rand() % 2 ? '_' : 'w';
+        struct arena arena;
+        struct rules_module looked;
+        struct rule_found found, mark;
+        arena_init(&arena, 1 << 20);
+        assert_int_equal(rules_module(&looked, &arena, rules, module), 0);
+        const struct rules_subject subject = {.module = &looked, .function = name, .file = ""};
+        rules_find(&found, &mark, rules, &subject);
+        assert_found(rules, try_each(rules, module, name, false), &found, name);
+        assert_found(rules, try_each(rules, module, name, true), &mark, name);
+        arena_fini(&arena);
+    }
+    rules_free(rules);
+}
+
 static void faults_say_what_to_write_instead(void **state)
 {
     (void)state;
@@ -359,6 +413,7 @@ int main(void)
         cmocka_unit_test(conditions_narrow_a_rule),
         cmocka_unit_test(languages_are_told_by_file_and_name),
         cmocka_unit_test(the_index_finds_the_first_rule_that_fits),
+        cmocka_unit_test(the_index_finds_what_trying_each_rule_finds),
         cmocka_unit_test(faults_say_what_to_write_instead),
         cmocka_unit_test(an_apps_rules_come_first_and_have_its_version),
         cmocka_unit_test(coroutines_are_the_app_and_who_resumes_them_is_not),
