@@ -2,8 +2,8 @@
  * dominate.h - who keeps an object alive alone. Inside hprof/ only.
  *
  * Node d dominates n if every way from the root to n goes through d; of all such the nearest is n's immediate dominator.
- * T. Lengauer, R. E. Tarjan, "A fast algorithm for finding dominators in a flowgraph", TOPLAS 1979: the simple version,
- * O(m log n), without recursion.
+ * L. Georgiadis, "Linear-time algorithms for dominators and related problems", Princeton 2005, section 2.3: semidominators
+ * as T. Lengauer and R. E. Tarjan find them, then nearest common ancestors (SEMI-NCA). Without recursion.
  */
 #ifndef MIRE_HPROF_DOMINATE_H
 #define MIRE_HPROF_DOMINATE_H

@@ -166,6 +166,7 @@ static void link_to(struct linking *l, uint64_t id)
     uint32_t row = id ? heap_find(l->heap, id) : UINT32_MAX;
     if (row != UINT32_MAX && l->count < l->heap->edge_room)
         l->heap->to[l->count++] = row + 1;
+    spill_relax(l->heap->spill);
 }
 
 static void end_node(struct linking *l)

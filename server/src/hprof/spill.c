@@ -15,7 +15,7 @@ bool spill_open(struct spill *spill, const char *dir, size_t budget_bytes)
 {
     char path[4096];
     const char *set = getenv("TMPDIR");
-    *spill = (struct spill){.budget_bytes = budget_bytes};
+    *spill = (struct spill){.budget_bytes = budget_bytes, .statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)};
     if (!dir)
         dir = set && set[0] ? set : "/var/tmp";
     snprintf(path, sizeof path, "%s/mire-hprof-XXXXXX", dir);
@@ -32,6 +32,8 @@ void spill_close(struct spill *spill)
             munmap(spill->pieces[i].at, spill->pieces[i].bytes);
     if (spill->fd >= 0)
         close(spill->fd);
+    if (spill->statm_fd >= 0)
+        close(spill->statm_fd);
     spill->count = 0;
 }
 
@@ -68,23 +70,26 @@ void spill_drop(struct spill *spill, void *array)
     }
 }
 
-/* Pages in memory, as the kernel counts them. */
-static size_t resident_bytes(void)
+/* Pages in memory, as the kernel counts them; all that there may be where it does not tell. */
+static size_t resident_bytes(const struct spill *spill)
 {
     char text[128];
     unsigned long all = 0, resident = 0;
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
+    ssize_t len = spill->statm_fd < 0 ? -1 : pread(spill->statm_fd, text, sizeof text - 1, 0);
     text[len > 0 ? len : 0] = '\0';
-    return sscanf(text, "%lu %lu", &all, &resident) == 2 ? resident * (size_t)sysconf(_SC_PAGESIZE) : 0;
+    return sscanf(text, "%lu %lu", &all, &resident) == 2 ? resident * (size_t)sysconf(_SC_PAGESIZE) : SIZE_MAX;
 }
 
 void spill_look(struct spill *spill)
 {
-    if (resident_bytes() < spill->budget_bytes)
-        return;
-    for (size_t i = 0; i < spill->count; i++)
-        madvise(spill->pieces[i].at, spill->pieces[i].bytes, MADV_DONTNEED); /* of a shared mapping nothing is lost */
+    const size_t a_step = (size_t)SPILL_TOUCHED * SPILL_AROUND;
+    size_t resident = resident_bytes(spill);
+    if (resident >= spill->budget_bytes) {
+        for (size_t i = 0; i < spill->count; i++)
+            madvise(spill->pieces[i].at, spill->pieces[i].bytes,
+                    MADV_DONTNEED); /* of a shared mapping nothing is lost */
+        resident = resident_bytes(spill);
+    }
+    size_t left = resident < spill->budget_bytes ? spill->budget_bytes - resident : 0;
+    spill->steps = (left > SPILL_OVER ? left : SPILL_OVER) / a_step;
 }

@@ -5,7 +5,9 @@
  *     while (...) { ...; spill_relax(&spill); }
  *
  * spill_relax gives the pages back when the process holds more than its budget; the kernel keeps what was written, in its
- * cache or on the disk. All arrays go with spill_close. Thread: one.
+ * cache or on the disk. A step between two calls touches SPILL_TOUCHED places at most, and the kernel maps up to
+ * SPILL_AROUND bytes for each: the next look comes before these can exceed the budget by more than SPILL_OVER. All arrays
+ * go with spill_close. Thread: one.
  */
 #ifndef MIRE_HPROF_SPILL_H
 #define MIRE_HPROF_SPILL_H
@@ -14,13 +16,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPILL_ARRAYS 48
+#define SPILL_ARRAYS  48
+#define SPILL_TOUCHED 8
+#define SPILL_AROUND  (64u << 10)
+#define SPILL_OVER    (32u << 20)
 
 struct spill {
     int fd;
     uint64_t size; /* of the file */
     size_t budget_bytes;
-    unsigned steps; /* since the process was looked at */
+    uint64_t steps; /* until the process is looked at */
+    int statm_fd;
     struct spill_piece {
         void *at;
         size_t bytes;
@@ -38,11 +44,11 @@ void *spill_array(struct spill *spill, size_t count, size_t size);
 /* Give an array back, before the end. */
 void spill_drop(struct spill *spill, void *array);
 
-/* Cheap: it looks once in 65536 calls. */
+/* Cheap: it looks once in 64 calls or more. */
 void spill_look(struct spill *spill);
 static inline void spill_relax(struct spill *spill)
 {
-    if ((++spill->steps & 0xffff) == 0)
+    if (spill->steps-- == 0)
         spill_look(spill);
 }
 
