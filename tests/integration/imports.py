@@ -1,10 +1,12 @@
 #!/usr/bin/python3
-"""`mire import` against a real server: files, folders, archives, twice, and what is broken; and events of a real Sentry SDK."""
+"""`mire import` against a real server: files, folders, archives, twice, and what is broken; the same over HTTP."""
 
+import gzip
 import json
 import pathlib
 import sys
 import zipfile
+import zlib
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
@@ -31,32 +33,29 @@ def issues(mired):
     return found["totals"]["reports"], found["totals"]["devices"], titles
 
 
-def sentry_envelope(folder):
-    """The bytes that a Sentry SDK sends of an exception that nobody caught; None where the SDK is not installed."""
-    try:
-        import sentry_sdk
-        from sentry_sdk.transport import Transport
-    except ImportError:
-        return None
-    sent = []
+def by_media_type(mired, key):
+    """POST /api/v1/reports with the media type of a format: the answers, and the place in what is refused."""
+    kind = "application/vnd.kscrash+json"
 
-    class Keep(Transport):
-        def capture_envelope(self, envelope):
-            sent.append(envelope.serialize())
+    def post(body, encoding="identity", media=kind):
+        status, _, answer = mired.ask("POST", "/api/v1/reports", key, body, Content_Type=media, Content_Encoding=encoding)
+        return status, json.loads(answer)
 
-    sentry_sdk.init(dsn="http://key@127.0.0.1:9/1", transport=Keep(), release="shop@4.2", default_integrations=False)
-
-    def total_of_the_cart():
-        return {}["total"]
-
-    try:
-        total_of_the_cart()
-    except KeyError:
-        sentry_sdk.capture_exception()
-    sentry_sdk.flush()
-    path = folder / "event.envelope"
-    path.write_bytes(next(bytes for bytes in sent if b"exception" in bytes))
-    return path
+    many = json.dumps([crash(7, "-[Cart total]"), crash(8, "-[Feed draw]")]).encode()
+    status, first = post(zlib.compress(many), "deflate")
+    assert status == 202 and len(first["report_ids"]) == 2, (status, first)
+    assert post(gzip.compress(many), "gzip", kind + "; charset=utf-8") == (202, first)
+    status, answer = post(many[:-40])
+    assert status == 400 and answer["position"] > len(many) // 2, answer
+    status, answer = post(json.dumps({"report": {}, "crash": {"error": 7}}).encode())
+    assert status == 422 and answer["path"] == "/crash/error", answer
+    assert post(b"[]")[0] in (400, 422)
+    assert post(json.dumps([crash(n, "x") for n in range(300)]).encode())[0] == 413
+    bomb = zlib.compress(b"[" + b" " * (40 << 20) + b"]")
+    assert post(bomb, "deflate")[0] == 413
+    assert post(b"\x78\x9c nothing", "deflate")[0] == 400
+    assert post(b"\x0bnothing at all", "br")[0] == 400
+    assert mired.ask("POST", "/api/v1/reports", None, many, Content_Type=kind)[0] == 401
 
 
 def main():
@@ -84,12 +83,8 @@ def main():
             said = mired.mire("import", folder / "broken.json", code=1, MIRE_KEY=key)
             assert "byte" in said and "too early" in said, said
             assert "format" in mired.mire("import", __file__, code=1, MIRE_KEY=key)
-            envelope = sentry_envelope(folder)
-            if envelope:
-                line = mired.mire("import", "--dry-run", envelope)
-                assert "sentry-envelope, shop 4.2" in line and "total_of_the_cart" in line, line
-            else:
-                print("sentry-sdk is not installed: its part is skipped")
+            by_media_type(mired, key)
+            until("those that came by HTTP are added", lambda: issues(mired) == (7, 7, want[2]))
         finally:
             mired.stop()
 

@@ -3,6 +3,7 @@
  */
 #include "access/access.h"
 
+#include "access/dsn.h"
 #include "access/keys.h"
 #include "access/origin.h"
 #include "base/clock.h"
@@ -146,7 +147,8 @@ enum verdict { GOOD = MIRE_HTTP_ADMITTED + 1, BAD, LATER }; /* beside MIRE_HTTP_
 /* The key of the request: *out and GOOD, BAD, LATER if it cannot be told now, MIRE_HTTP_BLOCKS, or a fault. */
 static int find_key(struct access_key *out, struct access *access, const struct request *request)
 {
-    const char *sent = request_bearer(request);
+    char room[MIRE_KEY_TEXT];
+    const char *sent = dsn_is_of(request) ? dsn_key(room, request) : request_bearer(request);
     uint8_t hash[MIRE_KEY_HASH];
     uint64_t seen_ns;
     size_t len = sent ? strlen(sent) : 0;
@@ -172,9 +174,11 @@ static bool scope_opens(enum access_scope has, int who)
     return (int)has == who || (has == MIRE_MAY_ADMIN && who != MIRE_MAY_INGEST) || (reads && who == MIRE_MAY_READ);
 }
 
-/* Routes about one app name it first. */
+/* Routes about one app name it first, those of Sentry's SDKs by its number. */
 static bool is_of_other_app(const struct request *request, const struct access_key *key)
 {
+    if (dsn_is_of(request))
+        return !dsn_names_app(request, key->app_id);
     static const char of_app[] = "/api/v1/apps/{app}";
     return !strncmp(request->route->pattern, of_app, sizeof of_app - 1) &&
            strcmp(key->slug, request_param(request, 0)) != 0;
@@ -186,6 +190,9 @@ static int refuse(struct access *access, const struct request *request, struct r
     const char *scope = access_scope_name((enum access_scope)who);
     atomic_fetch_add_explicit(&access->refused, 1, memory_order_relaxed);
     reply_header(reply, "WWW-Authenticate", "Bearer realm=\"mire\"");
+    if (dsn_is_of(request))
+        return reply_error(reply, request, 401, "key",
+                           "The DSN has no good key of this project: mire key create APP --dsn makes one.");
     return reply_error(reply, request, 401, "key",
                        "Send a good key of scope %s: Authorization: Bearer mk_... (mire key create APP --scope %s)",
                        scope, scope);
@@ -254,6 +261,8 @@ static int refuse_often(struct access *access, const struct request *request, st
 {
     atomic_fetch_add_explicit(&access->limited, 1, memory_order_relaxed);
     reply_header(reply, "Retry-After", arena_printf(request->arena, "%u", wait_s));
+    if (dsn_is_of(request))
+        reply_header(reply, "X-Sentry-Rate-Limits", arena_printf(request->arena, "%u::organization", wait_s));
     return reply_error(reply, request, 429, "too_often",
                        "This %s sends more often than the server allows. Send it again in %u s.", what, wait_s);
 }

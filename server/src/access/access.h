@@ -38,6 +38,12 @@ const char *access_scope_name(enum access_scope scope);
 /* 0 if it is none. */
 enum access_scope access_scope_parse(const char *name);
 
+/*
+ * How the paths of Sentry's SDKs begin. A request there bears its key as an SDK does: in X-Sentry-Auth, in
+ * Authorization: Sentry, or as ?sentry_key=. The project is the number of the key's app.
+ */
+#define MIRE_SENTRY_PATH "/api/{project}/"
+
 #define MIRE_ACCESS_SLUG 64
 
 struct access_key {

@@ -4,6 +4,7 @@
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/fetch.h"
 #include "cli/say.h"
 
 #include "access/access.h"
@@ -28,7 +29,7 @@
 extern char **environ;
 
 static const char usage[] =
-    "Usage: mire key create APP [--scope SCOPE] [--label TEXT] [--days N]\n"
+    "Usage: mire key create APP [--scope SCOPE] [--label TEXT] [--days N] [--dsn]\n"
     "       mire key list APP\n"
     "       mire key rotate APP KEY-NUMBER [--days N]\n"
     "       mire key revoke APP KEY-NUMBER\n\n"
@@ -36,6 +37,8 @@ static const char usage[] =
     "  --scope   ingest (the default): send reports. symbols: send debug files. rollout, rules: change those.\n"
     "            read: read what the dashboard shows. admin: all but ingest.\n"
     "  --days    the key expires after so many days; without it, never\n"
+    "  --dsn     print the key as a DSN, which Sentry's SDKs are configured with: docs/import.md\n"
+    "  --server  the address of mired in the DSN: $MIRE_SERVER, or http://127.0.0.1:7117\n"
     "list shows the keys of an app. rotate makes a key in the place of another one, which expires after --days\n"
     "days (7). revoke makes a key useless within seconds.\n\n"
     "The database is found as mired finds it:\n"
@@ -44,7 +47,8 @@ static const char usage[] =
     "  --database-url URL   a PostgreSQL of your own; also $DATABASE_URL\n";
 
 struct key_command {
-    const char *app, *scope, *label, *number;
+    const char *app, *scope, *label, *number, *server;
+    bool dsn;
     int64_t days;                     /* -1: not told */
     char *settings[SETTINGS_MAX + 1]; /* what goes to config_load */
     size_t setting_count;
@@ -62,14 +66,38 @@ static int failed(const char *what, int rc)
     return CLI_FAILED;
 }
 
+/* The key as Sentry's SDKs are told it: SCHEME://KEY@HOST/NUMBER-OF-THE-APP. */
+static int print_dsn(struct key_command *keys, const char *key)
+{
+    uint8_t hash[MIRE_KEY_HASH];
+    int32_t app;
+
+    key_hash(hash, key, strlen(key));
+    int rc = pg_key_find(&app, keys->pg, hash, keys->scope);
+    if (rc != 0)
+        return failed("the app of the key was not found", rc);
+    const char *host = strstr(keys->server, "://") + 3;
+    size_t len = strlen(host);
+    while (len && host[len - 1] == '/')
+        len--;
+    say(stdout, "%.*s%s@%.*s/%" PRId32 "\n", (int)(host - keys->server), keys->server, key, (int)len, host, app);
+    return CLI_DONE;
+}
+
 static int run_create(struct key_command *keys)
 {
     char key[MIRE_KEY_TEXT];
     int days = keys->days < 0 ? 0 : (int)keys->days;
-    int rc = pg_key_create_for(key, keys->pg, keys->app, keys->scope, keys->label, days);
 
+    if (keys->dsn && strcmp(keys->scope, "ingest") != 0)
+        return wrong("a DSN is a key of scope ingest");
+    if (keys->dsn && !strstr(keys->server, "://"))
+        return wrong("--server is an address like https://mire.example.com");
+    int rc = pg_key_create_for(key, keys->pg, keys->app, keys->scope, keys->label, days);
     if (rc != 0)
         return failed("the key could not be made", rc);
+    if (keys->dsn)
+        return print_dsn(keys, key);
     puts(key);
     return CLI_DONE;
 }
@@ -262,11 +290,13 @@ static const char *take_setting(void *context, char *value)
 int cli_key(int argc, char **argv)
 {
     static char flags[3][16] = {"--config", "--data-dir", "--database-url"};
-    struct key_command keys = {.scope = "ingest", .label = "", .days = -1};
+    struct key_command keys = {.scope = "ingest", .label = "", .server = fetch_server(), .days = -1};
     struct mired_option config = {&keys, flags[0]}, data_dir = {&keys, flags[1]}, database_url = {&keys, flags[2]};
     const struct cli_option options[] = {{"scope", .take = take_scope, .context = &keys},
                                          {"label", .text = &keys.label},
                                          {"days", .take = take_days, .context = &keys},
+                                         {"dsn", .flag = &keys.dsn},
+                                         {"server", .text = &keys.server},
                                          {"config", .take = take_setting, .context = &config},
                                          {"data-dir", .take = take_setting, .context = &data_dir},
                                          {"database-url", .take = take_setting, .context = &database_url}};

@@ -72,6 +72,7 @@ enum decode_outcome decode_plain(char **plain_out, size_t *plain_len_out, struct
 struct decode_found {
     const char *format;          /* static */
     const struct report *report; /* of a foreign format; NULL of Mire's own */
+    const char *own;             /* the identifier that the foreign format gives it; "" if there is none */
     const char *text;            /* of Mire's own: the document as it stands, not checked */
     size_t len;
 };
@@ -79,6 +80,9 @@ struct decode_found {
 /* Where an input comes from, and who takes what is found in it. */
 struct decode_each {
     const char *format; /* name of a format that it is of; NULL: by content */
+    const char
+        *encoding;    /* compression that the first bytes do not show: "deflate" or "br"; NULL, all else: by content */
+    size_t plain_max; /* bytes after decompression, of all parts together; 0: no bound */
     void *context;
     /* At most `room` bytes into `out`: 0 at the end, below zero a fault. */
     long (*read)(void *context, void *out, size_t room);
@@ -91,7 +95,7 @@ struct decode_each {
 };
 
 /*
- * Read an input of a known format, compressed by zstd or gzip or not at all: one report or many. An input of JSON may
+ * Read an input of a known format, compressed or not: one report or many. An input of JSON may
  * hold many documents, in an array or one behind the other, each of a format of its own.
  *
  *   fault  filled on any outcome but MIRE_DECODE_OK, STOPPED and NO_MEMORY

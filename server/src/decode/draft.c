@@ -2,6 +2,7 @@
  * draft.c - the lists of a report grow in its arena; one table finds images, names, frames and children by content.
  */
 #include "decode/draft.h"
+#include "decode/draft_context.h"
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -38,8 +39,7 @@ static void *row_of(const struct draft_rows *rows, uint32_t i, size_t size)
     return (char *)rows->rows + (size_t)i * size;
 }
 
-/* Room for one more row, zeroed; NULL: no memory, or more than `most`, which counts as lost. */
-static void *add_row(struct draft *b, struct draft_rows *rows, size_t size, uint32_t most, enum draft_loss loss)
+void *draft_row(struct draft *b, struct draft_rows *rows, size_t size, uint32_t most, enum draft_loss loss)
 {
     if (b->failed)
         return NULL;
@@ -203,7 +203,7 @@ int32_t draft_image(struct draft *b, const struct report_image *image)
         return -1;
     if (is_there(&row, entry))
         return (int32_t)row;
-    struct report_image *added = add_row(b, &b->images, sizeof *added, MIRE_WIRE_IMAGES_MAX, MIRE_DRAFT_IMAGES);
+    struct report_image *added = draft_row(b, &b->images, sizeof *added, MIRE_WIRE_IMAGES_MAX, MIRE_DRAFT_IMAGES);
     if (!added)
         return -1;
     *added = copy;
@@ -230,7 +230,7 @@ uint32_t draft_name(struct draft *b, const char *function, const char *file, uin
         return 0;
     if (is_there(&row, entry))
         return row + 1;
-    struct report_script *added = add_row(b, &b->scripts, sizeof *added, MIRE_WIRE_SCRIPT_MAX / 4, MIRE_DRAFT_NAMES);
+    struct report_script *added = draft_row(b, &b->scripts, sizeof *added, MIRE_WIRE_SCRIPT_MAX / 4, MIRE_DRAFT_NAMES);
     if (!added)
         return 0;
     *added = key;
@@ -258,7 +258,7 @@ uint32_t draft_java(struct draft *b, const struct report_java *java)
         return MIRE_DRAFT_NONE;
     if (is_there(&row, entry))
         return row;
-    struct report_java *added = add_row(b, &b->java, sizeof *added, MIRE_WIRE_JAVA_MAX / 4, MIRE_DRAFT_NAMES);
+    struct report_java *added = draft_row(b, &b->java, sizeof *added, MIRE_WIRE_JAVA_MAX / 4, MIRE_DRAFT_NAMES);
     if (!added)
         return MIRE_DRAFT_NONE;
     *added = copy;
@@ -282,7 +282,7 @@ uint32_t draft_frame(struct draft *b, const struct draft_frame *frame)
         return MIRE_DRAFT_NONE;
     if (is_there(&row, entry))
         return row;
-    struct draft_frame *added = add_row(b, &b->frames, sizeof *added, MIRE_WIRE_FRAMES_MAX, MIRE_DRAFT_FRAMES);
+    struct draft_frame *added = draft_row(b, &b->frames, sizeof *added, MIRE_WIRE_FRAMES_MAX, MIRE_DRAFT_FRAMES);
     if (!added)
         return MIRE_DRAFT_NONE;
     *added = *frame;
@@ -310,7 +310,7 @@ uint32_t draft_node(struct draft *b, uint32_t parent, uint32_t frame)
         return parent;
     if (is_there(&row, entry))
         return row + 1;
-    struct report_node *added = add_row(b, &b->nodes, sizeof *added, MIRE_WIRE_NODES_MAX, MIRE_DRAFT_NODES);
+    struct report_node *added = draft_row(b, &b->nodes, sizeof *added, MIRE_WIRE_NODES_MAX, MIRE_DRAFT_NODES);
     if (!added)
         return parent;
     *added = key;
@@ -330,14 +330,14 @@ uint32_t draft_stack(struct draft *b, const uint32_t *frames, size_t count)
 
 void draft_sample(struct draft *b, const struct report_sample *sample)
 {
-    struct report_sample *row = add_row(b, &b->samples, sizeof *row, MIRE_WIRE_SAMPLES_MAX, MIRE_DRAFT_SAMPLES);
+    struct report_sample *row = draft_row(b, &b->samples, sizeof *row, MIRE_WIRE_SAMPLES_MAX, MIRE_DRAFT_SAMPLES);
     if (row)
         *row = *sample;
 }
 
 void draft_thread(struct draft *b, const struct report_thread *thread)
 {
-    struct report_thread *row = add_row(b, &b->threads, sizeof *row, MIRE_WIRE_THREADS_MAX, MIRE_DRAFT_THREADS);
+    struct report_thread *row = draft_row(b, &b->threads, sizeof *row, MIRE_WIRE_THREADS_MAX, MIRE_DRAFT_THREADS);
     if (row)
         *row = *thread;
 }
@@ -371,7 +371,7 @@ uint32_t draft_category(struct draft *b, const struct memory_category *category)
         return row;
     }
     struct memory_category *added =
-        add_row(b, &b->categories, sizeof *added, MIRE_WIRE_CATEGORIES_MAX, MIRE_DRAFT_CATEGORIES);
+        draft_row(b, &b->categories, sizeof *added, MIRE_WIRE_CATEGORIES_MAX, MIRE_DRAFT_CATEGORIES);
     if (!added)
         return MIRE_DRAFT_NONE;
     *added = *category;
@@ -384,7 +384,7 @@ void draft_held(struct draft *b, const struct memory_stack *stack)
     struct memory_stack *row;
     if (stack->category == MIRE_DRAFT_NONE)
         return;
-    row = add_row(b, &b->stacks, sizeof *row, MIRE_WIRE_STACKS_MAX, MIRE_DRAFT_STACKS);
+    row = draft_row(b, &b->stacks, sizeof *row, MIRE_WIRE_STACKS_MAX, MIRE_DRAFT_STACKS);
     if (row)
         *row = *stack;
 }
@@ -404,7 +404,7 @@ void draft_note(struct draft *b, const char *format, ...)
         if (!strcmp(notes[i], line))
             return;
     if (b->notes.count < MIRE_WIRE_NOTES_MAX) {
-        const char **row = add_row(b, &b->notes, sizeof *row, MIRE_WIRE_NOTES_MAX, MIRE_DRAFT_LOSSES - 1);
+        const char **row = draft_row(b, &b->notes, sizeof *row, MIRE_WIRE_NOTES_MAX, MIRE_DRAFT_LOSSES - 1);
         if (row)
             *row = line;
     }
@@ -432,8 +432,9 @@ static void order_samples(const struct draft_rows *samples)
 
 static void note_losses(struct draft *b)
 {
-    static const char *const names[MIRE_DRAFT_LOSSES] = {"images",  "frames",  "stack nodes",       "names",
-                                                         "samples", "threads", "memory categories", "memory stacks"};
+    static const char *const names[MIRE_DRAFT_LOSSES] = {"images",  "frames",     "stack nodes",       "names",
+                                                         "samples", "threads",    "memory categories", "memory stacks",
+                                                         "tags",    "breadcrumbs"};
     for (int i = 0; i < MIRE_DRAFT_LOSSES; i++)
         if (b->lost[i])
             draft_note(b, "%" PRIu64 " %s are left out: the report has more than Mire keeps", b->lost[i], names[i]);
@@ -483,6 +484,7 @@ bool draft_end(struct draft *b)
         return false;
     if (b->nodes.count)
         memcpy(nodes + 1, b->nodes.rows, b->nodes.count * sizeof *nodes);
+    draft_end_context(b);
     note_losses(b);
     order_samples(&b->samples);
     report->images = b->images.rows;

@@ -29,6 +29,8 @@ enum draft_loss {
     MIRE_DRAFT_THREADS,
     MIRE_DRAFT_CATEGORIES,
     MIRE_DRAFT_STACKS,
+    MIRE_DRAFT_TAGS_LOST,
+    MIRE_DRAFT_CRUMBS_LOST,
     MIRE_DRAFT_LOSSES
 };
 
@@ -47,7 +49,7 @@ struct draft_frame { /* as report_frame, but for the name */
 struct draft {
     struct arena *arena;
     struct report report; /* fill in everything but the lists below */
-    struct draft_rows images, frames, nodes, scripts, java, samples, threads, categories, stacks, notes;
+    struct draft_rows images, frames, nodes, scripts, java, samples, threads, categories, stacks, notes, tags, crumbs;
     uint32_t *table; /* open addressing: what stands where in the lists, by content */
     uint32_t table_room, table_count;
     uint64_t lost[MIRE_DRAFT_LOSSES];
@@ -56,6 +58,9 @@ struct draft {
 
 /* An empty report: every text "", event with trigger "busy", node 0 only. */
 void draft_begin(struct draft *b, struct arena *arena);
+
+/* Room for one more row, zeroed. NULL: no memory, or there are `most`, which counts as a loss. */
+void *draft_row(struct draft *b, struct draft_rows *rows, size_t size, uint32_t most, enum draft_loss loss);
 
 /* A text of `len` bytes of any encoding, in the arena; "" if memory ran out. */
 const char *draft_text(struct draft *b, const char *bytes, size_t len);

@@ -84,7 +84,7 @@ enum decode_outcome foreign_report(struct foreign *foreign, struct report *repor
 {
     make_id(report->id, foreign, own, wall_ms < UINT64_C(1) << 48 ? wall_ms : 0);
     foreign->reports++;
-    const struct decode_found found = {.format = foreign->format->name, .report = report};
+    const struct decode_found found = {.format = foreign->format->name, .report = report, .own = own};
     return foreign->each->found(foreign->each->context, &found) ? MIRE_DECODE_STOPPED : MIRE_DECODE_OK;
 }
 
@@ -100,7 +100,7 @@ static const struct format *format_of(const struct json *json)
 
 static enum decode_outcome hand_on(struct reading *r, const struct input_value *value)
 {
-    const struct decode_found found = {.format = MIRE_FORMAT_MIRE, .text = value->text, .len = value->len};
+    const struct decode_found found = {.format = MIRE_FORMAT_MIRE, .own = "", .text = value->text, .len = value->len};
     r->reports++;
     return r->each->found(r->each->context, &found) ? MIRE_DECODE_STOPPED : MIRE_DECODE_OK;
 }
@@ -213,7 +213,7 @@ static enum decode_outcome read_input(struct reading *r)
         snprintf(r->fault->text, sizeof r->fault->text, "unknown format %.40s", r->each->format);
         return MIRE_DECODE_UNKNOWN;
     }
-    enum decode_outcome outcome = input_begin(&r->input, r->fault, r->each->read, r->each->context);
+    enum decode_outcome outcome = input_begin(&r->input, r->fault, r->each);
     if (outcome)
         return outcome;
     if (!format)
@@ -278,6 +278,8 @@ enum decode_outcome decode_each_of(struct decode_fault *fault, const struct deco
 {
     struct in_memory m = {.each = each, .bytes = bytes, .len = len};
     const struct decode_each all = {.format = each->format,
+                                    .encoding = each->encoding,
+                                    .plain_max = each->plain_max,
                                     .context = &m,
                                     .read = read_memory,
                                     .found = found_in_memory,

@@ -3,6 +3,7 @@
  */
 #include "decode/input.h"
 
+#include <brotli/decode.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,11 @@
 struct input_layer {
     struct input_layer *under; /* where its bytes come from; NULL: the reader */
     struct input *input;
-    ZSTD_DStream *zstd; /* or */
-    z_stream gzip;
-    bool is_gzip;
+    long (*step)(struct input_layer *layer, void *out, size_t room);
+    ZSTD_DStream *zstd;
+    z_stream zlib;
+    bool is_zlib;
+    BrotliDecoderState *brotli;
     bool over;   /* what is under it has no more */
     bool inside; /* a frame or member has begun and not ended */
     bool started;
@@ -61,9 +64,10 @@ static long step_zstd(struct input_layer *layer, void *out, size_t room)
     return (long)to.pos;
 }
 
-static long step_gzip(struct input_layer *layer, void *out, size_t room)
+/* gzip and deflate */
+static long step_zlib(struct input_layer *layer, void *out, size_t room)
 {
-    z_stream *z = &layer->gzip;
+    z_stream *z = &layer->zlib;
     z->next_in = layer->bytes + layer->begin;
     z->avail_in = (uInt)(layer->end - layer->begin);
     z->next_out = out;
@@ -72,11 +76,26 @@ static long step_gzip(struct input_layer *layer, void *out, size_t room)
     int result = inflate(z, Z_NO_FLUSH);
     layer->begin = layer->end - z->avail_in;
     if (result != Z_OK && result != Z_BUF_ERROR && result != Z_STREAM_END)
-        return broken(layer->input, layer->position + layer->begin, z->msg ? z->msg : "no gzip data");
+        return broken(layer->input, layer->position + layer->begin, z->msg ? z->msg : "no gzip or deflate data");
     layer->inside = result != Z_STREAM_END;
     if (result == Z_STREAM_END && inflateReset(z) != Z_OK)
-        return broken(layer->input, layer->position + layer->begin, "no gzip data");
+        return broken(layer->input, layer->position + layer->begin, "no gzip or deflate data");
     return (long)(before - z->avail_out);
+}
+
+static long step_brotli(struct input_layer *layer, void *out, size_t room)
+{
+    size_t in = layer->end - layer->begin, left = room;
+    const uint8_t *from = layer->bytes + layer->begin;
+    uint8_t *to = out;
+    BrotliDecoderResult result = BrotliDecoderDecompressStream(layer->brotli, &in, &from, &left, &to, NULL);
+    layer->begin = layer->end - in;
+    layer->inside = result != BROTLI_DECODER_RESULT_SUCCESS;
+    if (result == BROTLI_DECODER_RESULT_ERROR)
+        return broken(layer->input, layer->position + layer->begin, "no br data");
+    if (!layer->inside && (in || room == left))
+        return in ? broken(layer->input, layer->position + layer->begin, "bytes follow the br data") : 0;
+    return (long)(room - left);
 }
 
 static long read_layer(struct input_layer *layer, struct input *input, void *out, size_t room)
@@ -89,7 +108,7 @@ static long read_layer(struct input_layer *layer, struct input *input, void *out
             return rc;
         if (layer->over && layer->begin == layer->end && !layer->inside)
             return 0;
-        long len = layer->is_gzip ? step_gzip(layer, out, room) : step_zstd(layer, out, room);
+        long len = layer->step(layer, out, room);
         if (len)
             return len;
         if (layer->over && layer->begin == layer->end && layer->inside)
@@ -126,12 +145,16 @@ static long fill(struct input *input)
         return input->broken ? -MIRE_DECODE_MALFORMED : -MIRE_DECODE_UNREADABLE;
     input->over = len == 0;
     input->end += (size_t)len;
-    return len;
+    input->plain += (uint64_t)len;
+    return input->plain_max && input->plain > input->plain_max ? -MIRE_DECODE_TOO_BIG : len;
 }
 
-static enum decode_outcome outcome_of(struct decode_fault *fault, long rc)
+static enum decode_outcome outcome_of(const struct input *input, struct decode_fault *fault, long rc)
 {
-    if (rc == -MIRE_DECODE_TOO_BIG)
+    if (rc == -MIRE_DECODE_TOO_BIG && input->plain_max && input->plain > input->plain_max)
+        snprintf(fault->text, sizeof fault->text, "more than %llu bytes once decompressed",
+                 (unsigned long long)input->plain_max);
+    else if (rc == -MIRE_DECODE_TOO_BIG)
         snprintf(fault->text, sizeof fault->text, "more than %u bytes in one piece", MIRE_FOREIGN_VALUE_MAX);
     else if (rc == -MIRE_DECODE_UNREADABLE)
         snprintf(fault->text, sizeof fault->text, "the input could not be read on");
@@ -143,32 +166,63 @@ static enum decode_outcome fill_head(struct input *input)
     while (input->end - input->begin < MIRE_FOREIGN_HEAD) {
         long len = fill(input);
         if (len < 0)
-            return outcome_of(input->fault, len);
+            return outcome_of(input, input->fault, len);
         if (!len)
             break;
     }
     return MIRE_DECODE_OK;
 }
 
-/* The bytes in the buffer are compressed: they become those of a decompressor on top of what is there. */
-static bool add_layer(struct input *input, bool gzip)
+static bool open_zlib(struct input_layer *layer, int window_bits)
+{
+    layer->step = step_zlib;
+    layer->is_zlib = inflateInit2(&layer->zlib, window_bits) == Z_OK;
+    return layer->is_zlib;
+}
+
+static bool open_zstd(struct input_layer *layer)
+{
+    layer->step = step_zstd;
+    layer->zstd = ZSTD_createDStream();
+    return layer->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(layer->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX));
+}
+
+static bool open_brotli(struct input_layer *layer)
+{
+    layer->step = step_brotli;
+    layer->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+    return layer->brotli != NULL;
+}
+
+/* The bytes in the buffer are compressed: they become those of a decompressor on top of the others. */
+static bool add_layer(struct input *input, const char *encoding)
 {
     struct input_layer *layer = calloc(1, sizeof *layer);
     if (!layer)
         return false;
     layer->under = input->layers;
     layer->input = input;
-    layer->is_gzip = gzip;
     input->layers = layer;
     layer->end = input->end - input->begin; /* fill() reads at most a buffer of 64 KiB before the head is there */
     memcpy(layer->bytes, input->bytes + input->begin, layer->end);
     input->begin = input->end = 0;
     layer->over = input->over;
     input->over = false;
-    if (gzip)
-        return inflateInit2(&layer->gzip, 16 + MAX_WBITS) == Z_OK;
-    layer->zstd = ZSTD_createDStream();
-    return layer->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(layer->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX));
+    input->plain = 0;
+    if (!strcmp(encoding, "br"))
+        return open_brotli(layer);
+    if (!strcmp(encoding, "zstd"))
+        return open_zstd(layer);
+    return open_zlib(layer, !strcmp(encoding, "gzip") ? 16 + MAX_WBITS : MAX_WBITS);
+}
+
+/* The compression of the bytes in the buffer. The first one may be one that no bytes tell. */
+static const char *encoding_at(const struct input *input, const struct decode_each *each, int layers)
+{
+    const char *told = layers ? NULL : each->encoding;
+    if (told && (!strcmp(told, "deflate") || !strcmp(told, "br")))
+        return told;
+    return decode_encoding_of(input->bytes + input->begin, input->end - input->begin);
 }
 
 static long read_stream(struct foreign_stream *stream, void *out, size_t room)
@@ -198,15 +252,18 @@ static void skip_mark(struct input *input)
     }
 }
 
-enum decode_outcome input_begin(struct input *input, struct decode_fault *fault,
-                                long (*read)(void *context, void *out, size_t room), void *context)
+enum decode_outcome input_begin(struct input *input, struct decode_fault *fault, const struct decode_each *each)
 {
-    *input = (struct input){.read = read, .context = context, .fault = fault, .stream = {.read = read_stream}};
+    *input = (struct input){.read = each->read,
+                            .context = each->context,
+                            .fault = fault,
+                            .stream = {.read = read_stream},
+                            .plain_max = each->plain_max};
     for (int layers = 0;; layers++) {
         enum decode_outcome outcome = fill_head(input);
         if (outcome)
             return outcome;
-        const char *encoding = decode_encoding_of(input->bytes + input->begin, input->end - input->begin);
+        const char *encoding = encoding_at(input, each, layers);
         if (!strcmp(encoding, "identity")) {
             skip_mark(input);
             return MIRE_DECODE_OK;
@@ -215,7 +272,7 @@ enum decode_outcome input_begin(struct input *input, struct decode_fault *fault,
             snprintf(fault->text, sizeof fault->text, "compressed more than %d times", LAYERS_MAX);
             return MIRE_DECODE_TOO_BIG;
         }
-        if (!add_layer(input, !strcmp(encoding, "gzip")))
+        if (!add_layer(input, encoding))
             return MIRE_DECODE_NO_MEMORY;
     }
 }
@@ -225,8 +282,10 @@ void input_end(struct input *input)
     while (input->layers) {
         struct input_layer *layer = input->layers;
         input->layers = layer->under;
-        if (layer->is_gzip)
-            inflateEnd(&layer->gzip);
+        if (layer->is_zlib)
+            inflateEnd(&layer->zlib);
+        if (layer->brotli)
+            BrotliDecoderDestroyInstance(layer->brotli);
         ZSTD_freeDStream(layer->zstd);
         free(layer);
     }
@@ -245,9 +304,9 @@ enum decode_outcome input_rest(const char **out, size_t *len_out, struct input *
     long len;
     while ((len = fill(input)) > 0)
         if (input->end - input->begin > MIRE_FOREIGN_VALUE_MAX)
-            return outcome_of(fault, -MIRE_DECODE_TOO_BIG);
+            return outcome_of(input, fault, -MIRE_DECODE_TOO_BIG);
     if (len < 0)
-        return outcome_of(fault, len);
+        return outcome_of(input, fault, len);
     if (!input->bytes && !(input->bytes = calloc(1, 1)))
         return MIRE_DECODE_NO_MEMORY;
     input->bytes[input->end] = '\0';
@@ -337,10 +396,10 @@ static enum decode_outcome take_value(struct input_value *out, struct input *inp
             }
         }
         if (at > MIRE_FOREIGN_VALUE_MAX)
-            return outcome_of(fault, -MIRE_DECODE_TOO_BIG);
+            return outcome_of(input, fault, -MIRE_DECODE_TOO_BIG);
         long len = fill(input);
         if (len < 0)
-            return outcome_of(fault, len);
+            return outcome_of(input, fault, len);
         if (!len)
             break;
     }
@@ -355,7 +414,7 @@ static enum decode_outcome end_of_input(struct input_value *out, const struct in
 {
     *out = (struct input_value){0};
     if (c < -1)
-        return outcome_of(fault, c + 1);
+        return outcome_of(input, fault, c + 1);
     if (input->in_array)
         return misplaced(input, fault, "the text ends here, too early");
     return MIRE_DECODE_OK;

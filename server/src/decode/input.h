@@ -1,7 +1,7 @@
 /*
  * input.h - the bytes of an input, decompressed as they come, and cut into JSON values. Inside decode/ only.
  *
- *     reader --> (zstd | gzip, at most two within each other) --> buffer --> head, one value, or all the rest
+ *     reader --> (zstd | gzip | deflate | br, at most two within each other) --> buffer --> head, one value, or all the rest
  *
  * Pieces may be of any size, down to one byte. The buffer holds one value at most, which MIRE_FOREIGN_VALUE_MAX bounds.
  */
@@ -19,12 +19,13 @@ struct input {
     struct input_layer *layers; /* the last decompressor; NULL: the reader itself */
     struct decode_fault *fault;
     char *bytes;
-    size_t begin, end, room; /* the buffer has bytes[begin, end) */
-    size_t position;         /* of bytes[begin] in the decompressed input */
-    bool over;               /* the reader has no more */
-    bool in_array;           /* values are elements of an array */
-    bool separated;          /* a comma was read: an element belongs here */
-    bool broken;             /* a compressed stream is damaged: the fault says where */
+    size_t begin, end, room;   /* the buffer has bytes[begin, end) */
+    size_t position;           /* of bytes[begin] in the decompressed input */
+    uint64_t plain, plain_max; /* bytes that were decompressed, and the bound of them; 0: none */
+    bool over;                 /* the reader has no more */
+    bool in_array;             /* values are elements of an array */
+    bool separated;            /* a comma was read: an element belongs here */
+    bool broken;               /* a compressed stream is damaged: the fault says where */
 };
 
 struct input_value {
@@ -33,9 +34,11 @@ struct input_value {
     size_t position; /* of its first byte in the decompressed input */
 };
 
-/* Read the head, and undo the compression that it shows. input_end() is due whatever is returned. */
-enum decode_outcome input_begin(struct input *input, struct decode_fault *fault,
-                                long (*read)(void *context, void *out, size_t room), void *context);
+/*
+ * Read the head, and undo the compression that each->encoding names and the head shows. input_end() is due after every
+ * outcome.
+ */
+enum decode_outcome input_begin(struct input *input, struct decode_fault *fault, const struct decode_each *each);
 void input_end(struct input *input);
 
 /* The first bytes: MIRE_FOREIGN_HEAD, or all there are. Before any value is taken. */

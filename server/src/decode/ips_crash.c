@@ -2,6 +2,7 @@
  * ips_crash.c - the JSON of a crash: threads whose frames are an image's number and an offset in it. Also of hangs,
  * resource limits and watchdog kills, which have the same form.
  */
+#include "decode/draft_context.h"
 #include "decode/ips.h"
 
 #include <inttypes.h>
@@ -127,6 +128,10 @@ static void read_process(struct crash *c)
     uint32_t role = look_root(json, "procRole");
     report->event.foreground_known = role != 0;
     report->event.foreground = look_is(json, role, "Foreground");
+    draft_tag_at(c->b, "low_power", json, look_root(json, "lowPowerMode"));
+    draft_tag_at(c->b, "thermal", json, look_root(json, "thermalPressureLevel"));
+    draft_tag_at(c->b, "locked", json, look_root(json, "isLocked"));
+    draft_tag_at(c->b, "role", json, role);
     struct fact time = read_time(draft_string(c->b, json, look_root(json, "captureTime")));
     if (time.known)
         c->ips->wall_ms = time;

@@ -122,8 +122,7 @@ bool ks_begin(struct ks *ks, struct foreign *foreign, struct draft *b, const str
         draft_note(b, "the reporter itself crashed while it wrote the report: the report inside is left out");
     if (look_flag(json, look_root(json, "incomplete")))
         draft_note(b, "the report is incomplete, says its writer");
-    if (look_root(json, "user") && json_size(json, look_root(json, "user")))
-        draft_note(b, "what the app added (user) is left out");
+    ks_context(ks);
     return !b->failed;
 }
 

@@ -51,4 +51,7 @@ enum decode_outcome kscrash_rest(struct ks *ks);
 /* Ends the report and hands it on. `own` tells it from others with the same report.id. */
 enum decode_outcome ks_end(struct ks *ks, const char *own);
 
+/* User, tags and the state of app and device. */
+void ks_context(struct ks *ks);
+
 #endif

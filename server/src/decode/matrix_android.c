@@ -16,6 +16,7 @@
  * the app's mapping. What a method did itself is its time less that of those below.
  */
 #include "decode/apple.h"
+#include "decode/draft_context.h"
 #include "decode/formats.h"
 
 #include <inttypes.h>
@@ -49,6 +50,18 @@ bool matrix_android_is(const struct json *json)
     return false;
 }
 
+static void read_context(struct issue *issue)
+{
+    static const char *const words[] = {"machine", "processPriority", "processNice", "cpu_app"};
+    const struct json *json = issue->json;
+    struct fact free_kib = look_number(json, look_root(json, "mem_free"));
+    draft_scene(issue->b, draft_string(issue->b, json, look_root(json, "scene")));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        draft_tag_at(issue->b, words[i], json, look_root(json, words[i]));
+    free_kib.value = free_kib.value < UINT64_MAX >> 10 ? free_kib.value << 10 : UINT64_MAX;
+    draft_tag_bytes(issue->b, "free_memory", free_kib);
+}
+
 static void begin(struct issue *issue)
 {
     const struct json *json = issue->json;
@@ -64,6 +77,7 @@ static void begin(struct issue *issue)
     report->app.version = draft_string(b, json, look_root(json, "version"));
     report->sdk_name = "Matrix";
     report->event.name = draft_string(b, json, look_root(json, "scene"));
+    read_context(issue);
     issue->wall_ms = look_number(json, look_root(json, "time"));
     issue->wall_ms.known &= issue->wall_ms.value > UINT64_C(946684800000);
     draft_note(b, "Matrix tells neither installation nor version here: all such reports count as one installation");

@@ -11,6 +11,7 @@
  * Offsets count from where the image's text begins; protocol 3 has plain addresses and a list of images.
  */
 #include "decode/apple.h"
+#include "decode/draft_context.h"
 #include "decode/formats.h"
 
 #include <inttypes.h>
@@ -188,6 +189,7 @@ static void read_item(struct memory_report *m, uint32_t item)
     category.held_bytes = category.live_bytes;
     if (scene[0] && !memory->name[0])
         memory->name = scene;
+    draft_scene(m->b, scene);
     if (category.kind != MIRE_MEMORY_VM) {
         memory->live_bytes += category.live_bytes < UINT64_MAX - memory->live_bytes ? category.live_bytes : 0;
         memory->live_count += category.live_count < UINT64_MAX - memory->live_count ? category.live_count : 0;

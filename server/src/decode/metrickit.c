@@ -15,6 +15,7 @@
  * an offset in it: pages are aligned, which tells the two apart.
  */
 #include "decode/apple.h"
+#include "decode/draft_context.h"
 #include "decode/formats.h"
 #include "decode/tree.h"
 
@@ -271,6 +272,8 @@ static void read_meta(struct kit *kit, uint32_t meta)
     report->device.model = look_text(b, json, meta, "deviceType");
     report->device.arch = arch_word(b, look_text(b, json, meta, "platformArchitecture"));
     read_os(b, look_text(b, json, meta, "osVersion"));
+    draft_tag_at(b, "region", json, look_one(json, meta, "regionFormat"));
+    draft_tag_at(b, "low_power", json, look_one(json, meta, "lowPowerModeEnabled"));
     draft_note(b, "MetricKit tells no installation: all such reports count as one");
     if (look_flag(json, look_one(json, meta, "isTestFlightApp")))
         report->app.channel = "gray";

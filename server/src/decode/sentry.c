@@ -44,13 +44,6 @@ bool sentry_is(const struct json *json)
     return look_root(json, "event_id") && content && form;
 }
 
-/* A list that stands alone or as {"values": [...]}. */
-static uint32_t values_of(const struct json *json, uint32_t at)
-{
-    uint32_t values = at ? look_one(json, at, "values") : 0;
-    return values ? values : at;
-}
-
 /* ---- modules ---- */
 
 static void read_images(struct sentry *s)
@@ -240,26 +233,10 @@ static void read_release(struct sentry *s)
     b->report.event.foreground = look_flag(json, foreground);
 }
 
-static struct fact time_of(struct sentry *s)
-{
-    uint32_t at = look_root(s->json, "timestamp");
-    if (!at)
-        return (struct fact){0};
-    if (json_kind(s->json, at) == MIRE_JSON_STRING)
-        return read_time(draft_string(s->b, s->json, at));
-    double seconds = json_double(s->json, at);
-    return seconds > 0 && seconds < 1e12 ? (struct fact){(uint64_t)(seconds * 1000 + 0.5), true} : (struct fact){0};
-}
-
 /* What Mire keeps nothing of, by count. */
 static void note_left_out(struct sentry *s, const char *left_out)
 {
     const struct json *json = s->json;
-    uint32_t crumbs = values_of(json, look_root(json, "breadcrumbs"));
-    if (look_count(json, crumbs))
-        draft_note(s->b, "%u breadcrumbs are left out", look_count(json, crumbs));
-    if (look_root(json, "tags") && json_size(json, look_root(json, "tags")))
-        draft_note(s->b, "%u tags are left out", json_size(json, look_root(json, "tags")));
     if (look_root(json, "request"))
         draft_note(s->b, "the request that was served is left out");
     if (left_out[0])
@@ -306,7 +283,7 @@ struct happened {
 static void read_exception(struct sentry *s, struct happened *h)
 {
     const struct json *json = s->json;
-    uint32_t list = values_of(json, look_root(json, "exception"));
+    uint32_t list = sentry_values(json, look_root(json, "exception"));
     uint32_t count = look_count(json, list), at = list + 1;
     *h = (struct happened){.type = "", .value = "", .mechanism = "", .handled = true};
     if (list && json_kind(json, list) == MIRE_JSON_OBJECT)
@@ -342,7 +319,7 @@ static void read_threads(struct sentry *s, const struct happened *h)
 {
     const struct json *json = s->json;
     struct report_event *event = &s->b->report.event;
-    uint32_t list = values_of(json, look_root(json, "threads"));
+    uint32_t list = sentry_values(json, look_root(json, "threads"));
     uint32_t count = look_count(json, list), at = list + 1, node = 0;
     bool found = false;
     if (h->stacktrace)
@@ -436,7 +413,8 @@ enum decode_outcome sentry_event(struct foreign *foreign, const struct json *jso
     read_kind(&s, &happened);
     read_threads(&s, &happened);
     note_left_out(&s, left_out);
-    struct fact time = time_of(&s);
+    sentry_context(&b, json);
+    struct fact time = sentry_time(&b, json, look_root(json, "timestamp"));
     b.report.event.begin_wall_ms = time;
     if (time.known && time.value > b.report.event.duration_ms)
         b.report.event.begin_wall_ms.value -= b.report.event.duration_ms;

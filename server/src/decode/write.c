@@ -87,6 +87,37 @@ static void write_origin(struct json_writer *w, const struct report *report)
     json_write_close(w, '}');
 }
 
+static void write_crumbs(struct json_writer *w, const struct report_context *context)
+{
+    if (!context->crumb_count)
+        return;
+    json_write_open(w, MIRE_NAME_CRUMBS, '{');
+    COLUMN(w, MIRE_NAME_AT_MS, json_write_u64, context->crumbs, context->crumb_count, at_ms);
+    COLUMN(w, MIRE_NAME_TEXTS, json_write_text, context->crumbs, context->crumb_count, text);
+    json_write_close(w, '}');
+}
+
+static void write_context(struct json_writer *w, const struct report_context *context)
+{
+    bool any = context->state || context->scene || context->user || context->tag_count || context->crumb_count;
+    if (!any)
+        return;
+    json_write_open(w, MIRE_NAME_CONTEXT, '{');
+    put_text(w, MIRE_NAME_STATE, context->state);
+    put_text(w, MIRE_NAME_SCENE, context->scene);
+    put_text(w, MIRE_NAME_USER, context->user);
+    if (context->user_hashed)
+        json_write_bool(w, MIRE_NAME_USER_HASHED, true);
+    if (context->tag_count)
+        json_write_open(w, MIRE_NAME_TAGS, '{');
+    for (size_t i = 0; i < context->tag_count; i++)
+        json_write_text(w, context->tags[i].name, context->tags[i].value);
+    if (context->tag_count)
+        json_write_close(w, '}');
+    write_crumbs(w, context);
+    json_write_close(w, '}');
+}
+
 static void write_images(struct json_writer *w, const struct report *report)
 {
     json_write_open(w, MIRE_NAME_IMAGES, '[');
@@ -552,6 +583,7 @@ int report_write(char **text_out, size_t *len_out, const struct report *report)
     json_write_open(&w, NULL, '{');
     write_head(&w, report);
     write_origin(&w, report);
+    write_context(&w, &report->context);
     if (report->kind == MIRE_REPORT_SESSION)
         report_write_session(&w, &report->session);
     else

@@ -1,5 +1,5 @@
 /*
- * ingest.c - the handler of POST /api/v1/reports, and the life of the writers.
+ * ingest.c - the routes that take reports, the life of the writers, and metrics.
  */
 #include "ingest/ingest.h"
 
@@ -10,74 +10,21 @@
 #include "base/text.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
-static int refuse_body(struct ingest *ingest, const struct request *request, struct reply *reply, int check,
-                       const struct problem *problem)
-{
-    int status = check == MIRE_CHECK_INVALID ? 422 : 413;
-    if (check == MIRE_CHECK_MALFORMED)
-        status = 400;
-    atomic_fetch_add_explicit(&ingest->refused_body, 1, memory_order_relaxed);
-    return reply_problem(reply, request, status, problem);
-}
+const char *const ingest_encodings[] = {"zstd", "gzip", "deflate", "br", NULL};
 
-static int enqueue(struct ingest *ingest, struct request *request, struct reply *reply,
-                   const struct ingest_verdict *seen, int32_t app_id, const char *encoding)
-{
-    struct queued *report = arena_alloc(request->arena, sizeof *report);
-    if (!report)
-        return MIRE_FAULT_MEMORY;
-    report->request = request;
-    report->row = (struct inbox_row){.report_id = seen->report_id,
-                                     .app_id = app_id,
-                                     .format = seen->format,
-                                     .encoding = encoding,
-                                     .body = request->body,
-                                     .body_len = request->body_len};
-    if (queue_push(&ingest->queue, report, &ingest->options))
-        return MIRE_HTTP_LATER;
-    atomic_fetch_add_explicit(&ingest->refused_full, 1, memory_order_relaxed);
-    return reply_retry(reply, request, 2, "busy", "Too many reports are waiting to be stored. Send it again soon.");
-}
+/* What a route that takes reports has beside its path. */
+#define TAKES_REPORTS                                                                                       \
+    .method = MIRE_HTTP_POST, .who = MIRE_MAY_INGEST, .body_cap = MIRE_REPORT_MAX_BYTES, .is_inline = true, \
+    .has_reserve = true, .encodings = ingest_encodings
 
-static const char *const encodings[] = {"zstd", "gzip", NULL};
-
-/* The name the store knows; http has refused all others. */
-static const char *encoding_of(const struct request *request)
-{
-    const char *sent = request_header(request, "Content-Encoding");
-    for (const char *const *name = encodings; sent && *name; name++)
-        if (!strcasecmp(sent, *name))
-            return *name;
-    return "identity";
-}
-
-static int post_report(void *context, struct request *request, struct reply *reply)
-{
-    struct ingest *ingest = context;
-    const struct ingest_needs *needs = &ingest->options.needs;
-    struct problem problem = MIRE_PROBLEM_INIT;
-    struct ingest_verdict seen;
-    const char *encoding = encoding_of(request);
-    int rc = needs->check(needs->check_context, &seen, &problem, request->body, request->body_len, encoding);
-    if (rc < 0)
-        return rc;
-    if (rc != MIRE_CHECK_GOOD)
-        return refuse_body(ingest, request, reply, rc, &problem);
-    return enqueue(ingest, request, reply, &seen, request->grant.app_id, encoding);
-}
-
+/* A Sentry SDK ends the path with a slash; a proxy may take it off. */
 const struct http_route ingest_routes[] = {
-    {.method = MIRE_HTTP_POST,
-     .pattern = "/api/v1/reports",
-     .handler = post_report,
-     .who = MIRE_MAY_INGEST,
-     .body_cap = MIRE_REPORT_MAX_BYTES,
-     .is_inline = true,
-     .has_reserve = true,
-     .encodings = encodings},
+    {.pattern = "/api/v1/reports", .handler = ingest_post_report, TAKES_REPORTS},
+    {.pattern = MIRE_SENTRY_PATH "envelope/", .handler = ingest_post_envelope, TAKES_REPORTS},
+    {.pattern = MIRE_SENTRY_PATH "envelope", .handler = ingest_post_envelope, TAKES_REPORTS},
+    {.pattern = MIRE_SENTRY_PATH "store/", .handler = ingest_post_event, TAKES_REPORTS},
+    {.pattern = MIRE_SENTRY_PATH "store", .handler = ingest_post_event, TAKES_REPORTS},
 };
 const size_t ingest_route_count = sizeof ingest_routes / sizeof *ingest_routes;
 

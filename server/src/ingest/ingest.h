@@ -1,8 +1,12 @@
 /*
- * ingest.h - POST /api/v1/reports: check the body, make it durable, answer 202. The key is asked before (access.h).
+ * ingest.h - POST /api/v1/reports, and the endpoints of Sentry's SDKs: check or convert the body, make its reports
+ * durable, answer. The key is asked before (access.h).
  *
- *     request -> check -> queue (bounded) -> writers -> store_batch = one COMMIT -> 202 for each
+ *     Mire's own report -> check -----\
+ *     foreign media type -> convert ---+-> queue (bounded) -> writers -> store_batch = one COMMIT -> 202, or Sentry's 200
+ *     /api/<n>/envelope/ -> convert --/
  *
+ * A foreign body holds one report or many; the answer comes when all of them are durable.
  * The queue is drained by a few writer threads; a batch is whatever has gathered while the one before was committed, so
  * nothing is ever delayed on purpose. Not acknowledged means not promised: when the store is away or the queue is full
  * the answer is 503 with Retry-After, and the device keeps its report and sends it again under the same id.
@@ -32,9 +36,29 @@ struct ingest_verdict {
     const char *format; /* static */
 };
 
+/* A body of a foreign format. */
+struct ingest_foreign {
+    const char *format;   /* name of the format */
+    const char *encoding; /* identity, zstd, gzip, deflate or br */
+    const void *body;
+    size_t len;
+};
+
+/* Its reports, each as Mire writes it. */
+struct ingest_converted {
+    struct inbox_row *rows; /* without app_id; in the arena, as their bodies are */
+    size_t count;           /* 0: the body is well formed and holds none */
+    const char *own;        /* the sender's identifier of the first one; "" if there is none */
+};
+
 /* What ingest needs from others. Each function is called from many threads at once. */
 struct ingest_needs {
     void *check_context;
+    /* Name of the foreign format of a media type, NULL if it is none of those. Static. May be NULL: no format is taken. */
+    const char *(*foreign_format)(const char *media_type, size_t len);
+    /* enum ingest_check or a fault. May take a second: called on handler threads alone. */
+    int (*convert)(void *context, struct ingest_converted *out, struct problem *problem, struct arena *arena,
+                   const struct ingest_foreign *foreign);
     /* enum ingest_check or a fault. `encoding` is identity, zstd or gzip. Does not block. */
     int (*check)(void *context, struct ingest_verdict *out, struct problem *problem, const void *body, size_t len,
                  const char *encoding);
@@ -69,7 +93,10 @@ int ingest_start(struct ingest **out, const struct ingest_options *options);
 /* Finish what is queued (no request may come any more), stop the writers. NULL is fine. */
 void ingest_stop(struct ingest *ingest);
 
-/* The route, whose table's context must be the struct ingest. */
+/* Content-Encodings that are taken, NULL-ended. */
+extern const char *const ingest_encodings[];
+
+/* The routes, whose table's context must be the struct ingest. */
 extern const struct http_route ingest_routes[];
 extern const size_t ingest_route_count;
 

@@ -1,5 +1,7 @@
 /*
  * inside.h - what the files of ingest/ share.
+ *
+ *     request -> delivery -> a queued row for each report -> writers -> the last row's writer answers the request
  */
 #ifndef MIRE_INGEST_INSIDE_H
 #define MIRE_INGEST_INSIDE_H
@@ -10,10 +12,24 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A report on its way to the store; lies in its request's arena. */
+struct ingest;
+struct queued;
+
+/* The reports of one request on their way to the store; lies in the request's arena, as its rows do. */
+struct delivery {
+    struct request *request;
+    struct queued *rows; /* `count` of them, each linked to the next */
+    size_t count, bytes;
+    const char *own; /* the sender's identifier of the first report; "" if there is none */
+    /* Fill the reply: every row is durable. On a writer's thread. */
+    void (*stored)(const struct delivery *delivery, struct reply *reply);
+    _Atomic size_t left; /* rows that no writer has come back from */
+    _Atomic int fault;   /* of a row that could not be stored; MIRE_FAULT_SQL outweighs all others */
+};
+
 struct queued {
     struct inbox_row row;
-    struct request *request;
+    struct delivery *delivery;
     struct queued *next;
 };
 
@@ -37,12 +53,39 @@ struct ingest {
     _Atomic uint64_t stored, duplicates, refused_full, refused_store, refused_body; /* any thread, relaxed */
 };
 
-/* Queue a report. False: the queue is full. Once true, the report's request is answered by a writer. */
-bool queue_push(struct queue *queue, struct queued *report, const struct ingest_options *options);
+/* Queue all reports of a delivery, or none. False: the queue is full. Once true, a writer answers the request. */
+bool queue_push(struct queue *queue, struct delivery *delivery, const struct ingest_options *options);
 
 /* Take the next batch off the queue: 1..batch_rows_max reports, linked. Waits; NULL: stopping and nothing is left. */
 struct queued *queue_take(struct queue *queue, const struct ingest_options *options);
 
 void *ingest_write(void *ingest);
+
+/* A delivery with room for `count` rows; NULL without memory. */
+struct delivery *ingest_delivery(struct request *request, size_t count,
+                                 void (*stored)(const struct delivery *delivery, struct reply *reply));
+
+/*
+ * Turn the body, which is of a foreign format, into a delivery of Mire's own reports; *out is NULL if it holds none.
+ * MIRE_HTTP_LATER: there it is. MIRE_HTTP_DONE: the reply is filled. MIRE_HTTP_BLOCKS, or a fault.
+ *
+ *   format  name of a format
+ */
+int ingest_convert(struct delivery **out, struct ingest *ingest, struct request *request, struct reply *reply,
+                   const char *format, void (*stored)(const struct delivery *delivery, struct reply *reply));
+
+/* The Content-Encoding as check and convert take it. http has refused all that the route does not take. */
+const char *ingest_encoding(const struct request *request);
+
+/* Answer that a body is refused; `check` is an enum ingest_check. */
+int ingest_refuse(struct ingest *ingest, const struct request *request, struct reply *reply, int check,
+                  const struct problem *problem);
+
+/* --- handlers: own.c, foreign.c, sentry.c */
+
+int ingest_post_report(void *ingest, struct request *request, struct reply *reply);
+int ingest_post_foreign(struct ingest *ingest, struct request *request, struct reply *reply, const char *format);
+int ingest_post_envelope(void *ingest, struct request *request, struct reply *reply);
+int ingest_post_event(void *ingest, struct request *request, struct reply *reply);
 
 #endif

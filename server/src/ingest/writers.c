@@ -1,8 +1,8 @@
 /*
  * writers.c - the queue and the threads that make its reports durable, a batch a transaction.
  *
- * Always true: a request is answered 202 only after the store said its row is durable; every request that was queued is
- * answered once.
+ * Always true: a request is answered as stored only after the store said that all of its rows are durable; every request
+ * that was queued is answered once, by the writer that settles its last row.
  */
 #include "ingest/inside.h"
 
@@ -14,21 +14,20 @@
 
 #define RETRY_US 100000 /* between two tries of a batch: time for a killed backend's pool slot to be renewed */
 
-bool queue_push(struct queue *queue, struct queued *report, const struct ingest_options *options)
+bool queue_push(struct queue *queue, struct delivery *delivery, const struct ingest_options *options)
 {
-    size_t bytes = report->row.body_len;
+    size_t bytes = delivery->bytes, rows = delivery->count;
     pthread_mutex_lock(&queue->mutex);
-    bool fits = queue->held_rows < options->queue_rows_max && bytes <= options->queue_bytes_max &&
-                queue->held_bytes <= options->queue_bytes_max - bytes;
+    bool fits = rows <= options->queue_rows_max && queue->held_rows <= options->queue_rows_max - rows &&
+                bytes <= options->queue_bytes_max && queue->held_bytes <= options->queue_bytes_max - bytes;
     if (fits) {
-        report->next = NULL;
-        *queue->last = report;
-        queue->last = &report->next;
-        queue->rows++;
-        queue->held_rows++;
+        *queue->last = delivery->rows;
+        queue->last = &delivery->rows[rows - 1].next;
+        queue->rows += rows;
+        queue->held_rows += rows;
         queue->bytes += bytes;
         queue->held_bytes += bytes;
-        pthread_cond_signal(&queue->more);
+        pthread_cond_broadcast(&queue->more);
     }
     pthread_mutex_unlock(&queue->mutex);
     return fits;
@@ -66,17 +65,14 @@ static void release(struct queue *queue, const struct queued *report)
     pthread_mutex_unlock(&queue->mutex);
 }
 
-static void answer(struct ingest *ingest, struct queued *report, int rc, bool is_new)
+/* Every row of the delivery is stored or given up. The delivery is gone when this returns. */
+static void answer(struct ingest *ingest, struct delivery *delivery)
 {
-    struct request *request = report->request;
+    struct request *request = delivery->request;
     struct reply *reply = request->reply;
-    char id[MIRE_UUID_TEXT];
-    release(&ingest->queue, report);
+    int rc = atomic_load(&delivery->fault);
     if (!rc) {
-        uuid_format(id, &report->row.report_id);
-        text_printf(&reply->text, "{\"report_id\":\"%s\"}", id);
-        (void)reply_json(reply, 202);
-        atomic_fetch_add_explicit(is_new ? &ingest->stored : &ingest->duplicates, 1, memory_order_relaxed);
+        delivery->stored(delivery, reply);
     } else if (rc == MIRE_FAULT_SQL) {
         atomic_fetch_add_explicit(&ingest->refused_store, 1, memory_order_relaxed);
         reply_error(reply, request, 500, "internal", "The report could not be stored. The log names the request.");
@@ -84,7 +80,23 @@ static void answer(struct ingest *ingest, struct queued *report, int rc, bool is
         atomic_fetch_add_explicit(&ingest->refused_store, 1, memory_order_relaxed);
         reply_retry(reply, request, 5, "unavailable", "The report could not be stored now. Send it again soon.");
     }
-    request->finish(request); /* report is gone with the request */
+    request->finish(request);
+}
+
+/* The row is stored, or given up for `rc`. The row is gone when this returns. */
+static void settle(struct ingest *ingest, struct queued *report, int rc, bool is_new)
+{
+    struct delivery *delivery = report->delivery;
+    int none = 0;
+    release(&ingest->queue, report);
+    if (!rc)
+        atomic_fetch_add_explicit(is_new ? &ingest->stored : &ingest->duplicates, 1, memory_order_relaxed);
+    else if (rc == MIRE_FAULT_SQL)
+        atomic_store(&delivery->fault, rc);
+    else
+        atomic_compare_exchange_strong(&delivery->fault, &none, rc);
+    if (atomic_fetch_sub(&delivery->left, 1) == 1)
+        answer(ingest, delivery);
 }
 
 static int store(struct ingest *ingest, const struct inbox_row *rows, size_t count, int64_t *stored_out)
@@ -120,7 +132,7 @@ static void write_batch(struct ingest *ingest, struct queued *batch)
         struct queued *report = batch;
         batch = report->next;
         int rc_of_one = one_by_one ? store(ingest, &report->row, 1, next_stored) : rc;
-        answer(ingest, report, rc_of_one, *next_stored++ != 0);
+        settle(ingest, report, rc_of_one, *next_stored++ != 0);
     }
     if (one_by_one)
         inbox_wake(ingest->options.needs.wakeup);

@@ -136,6 +136,37 @@ static void a_key_opens_its_own_app_alone(void **state)
     assert_int_equal(f->reply.status, 401);
 }
 
+/* The key of a Sentry SDK, in each place that it may stand in. */
+static void a_dsn_opens_its_own_project_alone(void **state)
+{
+    static const char *const headers[] = {"X-Sentry-Auth", "Authorization"};
+    struct fixture *f = *state;
+    char sent[200];
+    snprintf(sent, sizeof sent, "Sentry sentry_version=7, sentry_key=%s, sentry_client=test/1", GOOD);
+    for (size_t i = 0; i < 2; i++) {
+        (void)ask(f, MIRE_HTTP_GET, MIRE_MAY_INGEST, NULL);
+        f->route.pattern = MIRE_SENTRY_PATH "envelope/";
+        f->request.params[0] = "7";
+        f->headers[0] = (struct http_pair){headers[i], sent};
+        f->request.may_block = true;
+        assert_int_equal(access_check(f->access, &f->request, &f->reply), MIRE_HTTP_ADMITTED);
+        assert_int_equal(f->request.grant.app_id, 7);
+        f->request.params[0] = "8";
+        assert_int_equal(access_check(f->access, &f->request, &f->reply), MIRE_HTTP_DONE);
+        f->request.params[0] = "7";
+        f->headers[0].value = "Sentry sentry_key=";
+        assert_int_equal(access_check(f->access, &f->request, &f->reply), MIRE_HTTP_DONE);
+        assert_int_equal(f->reply.status, 401);
+    }
+    f->headers[0] = (struct http_pair){"X-None", ""};
+    f->request.query[0] = (struct http_pair){"sentry_key", GOOD};
+    f->request.query_count = 1;
+    assert_int_equal(access_check(f->access, &f->request, &f->reply), MIRE_HTTP_ADMITTED);
+    f->route.pattern = "/api/v1/reports"; /* no other route takes a key of that form */
+    assert_int_equal(access_check(f->access, &f->request, &f->reply), MIRE_HTTP_DONE);
+    f->request.query_count = 0;
+}
+
 static void a_crowd_of_unknown_keys_costs_few_queries(void **state)
 {
     struct fixture *f = *state;
@@ -245,6 +276,7 @@ int main(void)
         WITH_FIXTURE(a_key_opens_its_scope),
         WITH_FIXTURE(without_a_key_one_may_read_and_triage),
         WITH_FIXTURE(a_key_opens_its_own_app_alone),
+        WITH_FIXTURE(a_dsn_opens_its_own_project_alone),
         WITH_FIXTURE(a_crowd_of_unknown_keys_costs_few_queries),
         WITH_FIXTURE(a_network_thread_does_not_wait_for_keys),
         WITH_FIXTURE(whoever_comes_too_often_is_told_when_to_come_again),

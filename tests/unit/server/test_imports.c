@@ -203,9 +203,99 @@ static void mires_own_documents_are_handed_on_as_they_are(void **state)
     import_done(&r);
 }
 
+#define EVENT                                                                                                     \
+    "{\"event_id\":\"0123456789abcdef0123456789abcdef\",\"platform\":\"python\",\"timestamp\":1760000010,"        \
+    "\"user\":{\"id\":4711,\"email\":\"kim@example.org\"},\"tags\":[[\"plan\",\"trial\"],[\"a "                   \
+    "b\",\"c\"],[\"none\",null]],"                                                                                \
+    "\"contexts\":{\"app\":{\"in_foreground\":true,\"view_names\":[\"Cart\"]},"                                   \
+    "\"device\":{\"battery_level\":42.5,\"online\":true,\"free_memory\":2147483648},"                             \
+    "\"flags\":{\"values\":[{\"flag\":\"new-cart\",\"result\":true}]}},"                                          \
+    "\"breadcrumbs\":{\"values\":[{\"timestamp\":1760000009.5,\"category\":\"ui.click\",\"message\":\"pay\"},"    \
+    "{\"timestamp\":\"2025-10-09T08:53:20Z\",\"type\":\"http\",\"data\":{\"method\":\"GET\",\"status_code\":500," \
+    "\"url\":\"https://example.org/cart?token=secret\"}}]},"                                                      \
+    "\"exception\":{\"values\":[{\"type\":\"KeyError\",\"value\":\"x\"}]}}"
+
+static const char *tag(const struct report *report, const char *name)
+{
+    for (size_t i = 0; i < report->context.tag_count; i++)
+        if (!strcmp(report->context.tags[i].name, name))
+            return report->context.tags[i].value;
+    return "";
+}
+
+/* The fields are those of the SDK's own reports; the user is hashed as the SDK hashes it, and nowhere else. */
+static void the_context_of_a_foreign_report_is_kept(void **state)
+{
+    (void)state;
+    struct imported r;
+    read_text(&r, EVENT);
+    assert_int_equal(r.count, 1);
+    const struct report_context *context = &r.reports[0]->context;
+    assert_string_equal(context->state, "foreground");
+    assert_string_equal(context->scene, "Cart");
+    assert_true(context->user_hashed);
+    assert_string_equal(context->user, "57080856caa1dbaf6f175e5bc76c01d8");
+    assert_string_equal(tag(r.reports[0], "plan"), "trial");
+    assert_string_equal(tag(r.reports[0], "a_b"), "c");
+    assert_string_equal(tag(r.reports[0], "battery"), "42.5");
+    assert_string_equal(tag(r.reports[0], "online"), "true");
+    assert_string_equal(tag(r.reports[0], "free_memory"), "2048 MiB");
+    assert_string_equal(tag(r.reports[0], "flag.new-cart"), "true");
+    assert_int_equal(context->crumb_count, 2);
+    assert_string_equal(context->crumbs[0].text, "http: GET https://example.org/cart 500");
+    assert_string_equal(context->crumbs[1].text, "ui.click: pay");
+    assert_int_equal(context->crumbs[0].at_ms, 0);
+    assert_int_equal(context->crumbs[1].at_ms, 9500);
+    assert_int_equal(r.reports[0]->event.begin_ns, UINT64_C(10000000000)); /* the last step was half a second before */
+    assert_null(strstr(r.texts[0], "4711"));
+    assert_null(strstr(r.texts[0], "kim@"));
+    assert_null(strstr(r.texts[0], "secret"));
+    import_done(&r);
+    read_text(&r, "{\"report\":{\"id\":\"" ONE
+                  "\",\"timestamp\":1700000000},\"user\":{\"WeChat\":{\"uin\":4711,\"scene\":\"Chat\"},"
+                  "\"plan\":\"paid\"},\"crash\":{\"error\":{\"type\":\"user\"}}}");
+    assert_int_equal(r.count, 1);
+    assert_string_equal(r.reports[0]->context.user, "57080856caa1dbaf6f175e5bc76c01d8");
+    assert_string_equal(tag(r.reports[0], "WeChat.scene"), "Chat");
+    assert_string_equal(tag(r.reports[0], "plan"), "paid");
+    assert_null(strstr(r.texts[0], "4711"));
+    import_done(&r);
+}
+
+/* More tags and breadcrumbs than a report keeps: the last steps stay, and the losses are noted. */
+static void a_context_beyond_the_limits_is_cut(void **state)
+{
+    (void)state;
+    struct imported r;
+    char *text = malloc(1 << 20);
+    size_t len = (size_t)sprintf(
+        text, "{\"event_id\":\"0\",\"platform\":\"c\",\"message\":\"m\",\"timestamp\":1760000000,\"tags\":{");
+    for (int i = 0; i < 100; i++)
+        len += (size_t)sprintf(text + len, "%s\"t%d\":\"%0200d\"", i ? "," : "", i, i);
+    len += (size_t)sprintf(text + len, "},\"breadcrumbs\":[");
+    for (int i = 0; i < 300; i++)
+        len += (size_t)sprintf(text + len, "%s{\"timestamp\":%d,\"message\":\"step %d\"}", i ? "," : "", 1759999000 + i,
+                               i);
+    sprintf(text + len, "]}");
+    read_text(&r, text);
+    free(text);
+    assert_int_equal(r.count, 1);
+    const struct report_context *context = &r.reports[0]->context;
+    assert_int_equal(context->tag_count, 64);
+    assert_int_equal(strlen(context->tags[0].value), 127);
+    assert_int_equal(context->crumb_count, 64);
+    assert_string_equal(context->crumbs[0].text, "step 236");
+    assert_string_equal(context->crumbs[63].text, "step 299");
+    assert_non_null(strstr(r.texts[0], "236 breadcrumbs are left out"));
+    assert_non_null(strstr(r.texts[0], "36 tags are left out"));
+    import_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_context_of_a_foreign_report_is_kept),
+        cmocka_unit_test(a_context_beyond_the_limits_is_cut),
         cmocka_unit_test(every_vector_is_written_as_it_was_read),
         cmocka_unit_test(a_crash_is_an_event_of_its_own_with_its_stack),
         cmocka_unit_test(an_array_and_documents_in_a_row_are_many_reports),

@@ -35,6 +35,28 @@ static int check(void *context, struct ingest_verdict *out, struct problem *prob
     return len && *(const char *)body == '{' ? MIRE_CHECK_GOOD : MIRE_CHECK_INVALID;
 }
 
+/* A body of the foreign format holds a report for each "r", is refused for "x", and is the sender's "own". */
+static int convert(void *context, struct ingest_converted *out, struct problem *problem, struct arena *arena,
+                   const struct ingest_foreign *foreign)
+{
+    (void)context;
+    out->rows = arena_array(arena, foreign->len + 1, sizeof *out->rows);
+    out->own = "0123456789abcdef0123456789abcdef";
+    problem_set(problem, "report.malformed", "no");
+    for (size_t i = 0; i < foreign->len; i++) {
+        if (((const char *)foreign->body)[i] == 'x')
+            return MIRE_CHECK_MALFORMED;
+        out->rows[out->count] = (struct inbox_row){.format = "mire", .encoding = "zstd", .body = "r", .body_len = 1};
+        uuid_make(&out->rows[out->count++].report_id, 1700000000000000);
+    }
+    return MIRE_CHECK_GOOD;
+}
+
+static const char *foreign_format(const char *media_type, size_t len)
+{
+    return len == 11 && !memcmp(media_type, "test/foreig", len) ? "foreign" : NULL;
+}
+
 static int store_batch(void *context, const struct inbox_row *rows, size_t count, int64_t *stored_out)
 {
     struct store *store = context;
@@ -84,7 +106,11 @@ struct fixture {
 static void start(struct fixture *fixture)
 {
     struct ingest_options options = MIRE_INGEST_OPTIONS_INIT;
-    options.needs = (struct ingest_needs){.check = check, .store_context = &fixture->store, .store_batch = store_batch};
+    options.needs = (struct ingest_needs){.check = check,
+                                          .foreign_format = foreign_format,
+                                          .convert = convert,
+                                          .store_context = &fixture->store,
+                                          .store_batch = store_batch};
     options.writers = 1;
     options.queue_rows_max = 4;
     options.queue_bytes_max = 1000;
@@ -113,7 +139,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static int post(struct fixture *fixture, int n, const void *body, size_t len)
+static int post_to(struct fixture *fixture, int n, size_t route, const char *type, const void *body, size_t len)
 {
     struct sent *sent = &fixture->sent[n];
     arena_fini(&sent->arena);
@@ -121,7 +147,7 @@ static int post(struct fixture *fixture, int n, const void *body, size_t len)
     memset(sent, 0, sizeof *sent);
     arena_init(&sent->arena, 1 << 20);
     sent->store = &fixture->store;
-    sent->headers[0] = (struct http_pair){"Content-Type", "application/x-www-form-urlencoded"}; /* curl's default */
+    sent->headers[0] = (struct http_pair){"Content-Type", type};
     sent->request = (struct request){.headers = sent->headers,
                                      .header_count = 1,
                                      .grant = {.app_id = 7},
@@ -131,7 +157,12 @@ static int post(struct fixture *fixture, int n, const void *body, size_t len)
                                      .arena = &sent->arena,
                                      .reply = &sent->reply,
                                      .finish = finish};
-    return ingest_routes[0].handler(fixture->ingest, &sent->request, &sent->reply);
+    return ingest_routes[route].handler(fixture->ingest, &sent->request, &sent->reply);
+}
+
+static int post(struct fixture *fixture, int n, const void *body, size_t len)
+{
+    return post_to(fixture, n, 0, "application/x-www-form-urlencoded", body, len); /* curl's default */
 }
 
 static void await(struct fixture *fixture, int n)
@@ -241,6 +272,72 @@ static void one_bad_row_does_not_take_the_others_with_it(void **state)
     assert_int_equal(f->store.rows, 4);
 }
 
+static size_t count(const char *text, const char *part)
+{
+    size_t times = 0;
+    for (; (text = strstr(text, part)); text += strlen(part))
+        times++;
+    return times;
+}
+
+static void a_foreign_body_is_answered_when_all_its_reports_are_stored(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(post_to(f, 0, 0, "test/foreig; charset=utf-8", "rrr", 3), MIRE_HTTP_LATER);
+    await(f, 0);
+    assert_int_equal(f->sent[0].reply.status, 202);
+    assert_int_equal(count(f->sent[0].reply.text.bytes, "-"), 12);
+    assert_int_equal(f->store.rows, 3);
+    assert_int_equal(post_to(f, 1, 0, "test/foreig", "rx", 2), MIRE_HTTP_DONE);
+    assert_int_equal(f->sent[1].reply.status, 400);
+    assert_int_equal(post_to(f, 2, 0, "test/foreig", "", 0), MIRE_HTTP_DONE);
+    assert_int_equal(f->sent[2].reply.status, 422);
+    assert_int_equal(f->store.rows, 3);
+}
+
+static void one_row_that_cannot_be_stored_fails_the_whole_body(void **state)
+{
+    struct fixture *f = *state;
+    f->store.fault = MIRE_FAULT_AWAY;
+    f->store.fault_times = -1;
+    assert_int_equal(post_to(f, 0, 0, "test/foreig", "rrr", 3), MIRE_HTTP_LATER);
+    await(f, 0);
+    assert_int_equal(f->sent[0].reply.status, 503);
+}
+
+static void a_network_thread_does_not_convert(void **state)
+{
+    struct fixture *f = *state;
+    (void)post_to(f, 0, 0, "test/foreig", "x", 1);
+    f->sent[0].request.may_block = false;
+    assert_int_equal(ingest_routes[0].handler(f->ingest, &f->sent[0].request, &f->sent[0].reply), MIRE_HTTP_BLOCKS);
+}
+
+static const char *header_of(const struct reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->header_count; i++)
+        if (!strcmp(reply->headers[i].name, name))
+            return reply->headers[i].value;
+    return "";
+}
+
+static void a_sentry_sdk_is_answered_as_by_sentry(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(post_to(f, 0, 1, "application/x-sentry-envelope", "r", 1), MIRE_HTTP_LATER);
+    await(f, 0);
+    assert_int_equal(f->sent[0].reply.status, 200);
+    assert_string_equal(f->sent[0].reply.text.bytes, "{\"id\":\"0123456789abcdef0123456789abcdef\"}");
+    assert_non_null(strstr(header_of(&f->sent[0].reply, "X-Sentry-Rate-Limits"), "transaction"));
+    assert_int_equal(post_to(f, 1, 1, "application/x-sentry-envelope", "", 0), MIRE_HTTP_DONE);
+    assert_int_equal(f->sent[1].reply.status, 200);
+    assert_string_equal(f->sent[1].reply.text.bytes, "{}");
+    assert_int_equal(post_to(f, 2, 1, "application/x-sentry-envelope", "rrrrr", 5),
+                     MIRE_HTTP_DONE); /* more than fits */
+    assert_int_equal(f->sent[2].reply.status, 429);
+    assert_string_equal(header_of(&f->sent[2].reply, "Retry-After"), "5");
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -253,6 +350,10 @@ int main(void)
         WITH_FIXTURE(an_unsure_commit_is_done_again),
         WITH_FIXTURE(a_store_that_is_away_is_503),
         WITH_FIXTURE(one_bad_row_does_not_take_the_others_with_it),
+        WITH_FIXTURE(a_foreign_body_is_answered_when_all_its_reports_are_stored),
+        WITH_FIXTURE(one_row_that_cannot_be_stored_fails_the_whole_body),
+        WITH_FIXTURE(a_network_thread_does_not_convert),
+        WITH_FIXTURE(a_sentry_sdk_is_answered_as_by_sentry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,175 @@
+/* draft_context.c - see draft_context.h. */
+#include "decode/draft_context.h"
+
+#include "base/id.h"
+#include "wire/limits.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES  32
+#define VALUE_MAX_BYTES 127
+#define CRUMB_MAX_BYTES 256
+
+struct crumb { /* as the format tells it */
+    uint64_t wall_ms;
+    uint32_t order;
+    const char *text;
+};
+
+/* A copy of at most `most` bytes, cut between two characters, with spaces in place of control characters. */
+static const char *cut(struct draft *b, const char *text, size_t most)
+{
+    size_t len = strlen(text);
+    char copy[CRUMB_MAX_BYTES + 1];
+    if (len > most)
+        for (len = most; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
+            len--;
+    for (size_t i = 0; i < len; i++)
+        copy[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
+    return draft_text(b, copy, len);
+}
+
+void draft_state(struct draft *b, const char *state)
+{
+    static const char *const states[] = {"foreground", "visible", "perceptible", "background"};
+    struct report_context *context = &b->report.context;
+    for (size_t i = 0; !context->state && i < sizeof states / sizeof *states; i++)
+        if (!strcmp(states[i], state))
+            context->state = states[i];
+}
+
+void draft_scene(struct draft *b, const char *scene)
+{
+    if (scene[0] && !b->report.context.scene)
+        b->report.context.scene = cut(b, scene, VALUE_MAX_BYTES);
+}
+
+void draft_user(struct draft *b, const char *id)
+{
+    struct report_context *context = &b->report.context;
+    uint8_t hash[MIRE_SHA256];
+    char hex[MIRE_SHA256 + 1];
+    if (!id[0] || context->user)
+        return;
+    const char *salted = draft_printf(b, "mire:%s", id);
+    hash_sha256(hash, salted, strlen(salted));
+    hex_format(hex, hash, MIRE_SHA256 / 2);
+    context->user = draft_text(b, hex, MIRE_SHA256);
+    context->user_hashed = true;
+}
+
+void draft_tag(struct draft *b, const char *name, const char *value)
+{
+    const struct report_tag *tags = b->tags.rows;
+    char plain[NAME_MAX_BYTES + 1];
+    size_t len = 0;
+    for (; name[len] && len < NAME_MAX_BYTES; len++)
+        plain[len] = isalnum((unsigned char)name[len]) || strchr("_-.", name[len]) ? name[len] : '_';
+    plain[len] = '\0';
+    if (!len || !value[0])
+        return;
+    for (uint32_t i = 0; i < b->tags.count; i++)
+        if (!strcmp(tags[i].name, plain))
+            return;
+    struct report_tag *row = draft_row(b, &b->tags, sizeof *row, MIRE_DRAFT_TAGS, MIRE_DRAFT_TAGS_LOST);
+    if (row)
+        *row = (struct report_tag){draft_text(b, plain, len), cut(b, value, VALUE_MAX_BYTES)};
+}
+
+void draft_tag_at(struct draft *b, const char *name, const struct json *json, uint32_t at)
+{
+    char text[64] = "";
+    if (!at)
+        return;
+    switch (json_kind(json, at)) {
+    case MIRE_JSON_STRING:
+        draft_tag(b, name, draft_string(b, json, at));
+        return;
+    case MIRE_JSON_TRUE:
+    case MIRE_JSON_FALSE:
+        draft_tag(b, name, json_kind(json, at) == MIRE_JSON_TRUE ? "true" : "false");
+        return;
+    case MIRE_JSON_UINT:
+    case MIRE_JSON_INT:
+    case MIRE_JSON_DOUBLE:
+        snprintf(text, sizeof text, "%.15g", json_double(json, at));
+        draft_tag(b, name, text);
+        return;
+    default:
+        return;
+    }
+}
+
+void draft_tag_bytes(struct draft *b, const char *name, struct fact bytes)
+{
+    if (bytes.known)
+        draft_tag(b, name, draft_printf(b, "%" PRIu64 " MiB", bytes.value >> 20));
+}
+
+void draft_crumb(struct draft *b, struct fact wall_ms, const char *text)
+{
+    const struct crumb *before = b->crumbs.rows;
+    uint64_t last = b->crumbs.count ? before[b->crumbs.count - 1].wall_ms : 0;
+    if (!text[0])
+        return;
+    struct crumb *row = draft_row(b, &b->crumbs, sizeof *row, UINT32_MAX - 1, MIRE_DRAFT_CRUMBS_LOST);
+    if (row)
+        *row = (struct crumb){wall_ms.known ? wall_ms.value : last, b->crumbs.count, cut(b, text, CRUMB_MAX_BYTES)};
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct crumb *x = a, *y = b;
+    if (x->wall_ms != y->wall_ms)
+        return x->wall_ms < y->wall_ms ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* The clock of the report: milliseconds of wall time at which it is 0. */
+static uint64_t begin_clock(struct report *report, uint64_t first_ms)
+{
+    struct report_process *process = &report->process;
+    bool memory = report->kind == MIRE_REPORT_MEMORY;
+    struct fact of_ms = memory ? report->memory.taken_wall_ms : report->event.begin_wall_ms;
+    uint64_t *of_ns = memory ? &report->memory.taken_ns : &report->event.begin_ns;
+    uint64_t zero_ms = first_ms;
+    if (process->start_wall_ms.known && process->start_wall_ms.value < zero_ms)
+        zero_ms = process->start_wall_ms.value;
+    if (!process->start_ns.known && of_ms.known && of_ms.value >= zero_ms) {
+        process->start_ns = (struct fact){0, true};
+        *of_ns = (of_ms.value - zero_ms) * 1000000;
+    }
+    return zero_ms;
+}
+
+static void end_crumbs(struct draft *b)
+{
+    struct crumb *crumbs = b->crumbs.rows;
+    uint32_t count = b->crumbs.count < MIRE_DRAFT_CRUMBS ? b->crumbs.count : MIRE_DRAFT_CRUMBS;
+    struct report_crumb *rows = arena_array(b->arena, count, sizeof *rows);
+    b->failed |= !rows;
+    if (!rows || !count)
+        return;
+    b->lost[MIRE_DRAFT_CRUMBS_LOST] += b->crumbs.count - count;
+    qsort(crumbs, b->crumbs.count, sizeof *crumbs, by_time);
+    crumbs += b->crumbs.count - count;
+    uint64_t zero_ms = begin_clock(&b->report, crumbs[0].wall_ms);
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = (struct report_crumb){crumbs[i].wall_ms - zero_ms, crumbs[i].text};
+    b->report.context.crumbs = rows;
+    b->report.context.crumb_count = count;
+}
+
+void draft_end_context(struct draft *b)
+{
+    struct report_context *context = &b->report.context;
+    if (!context->state && b->report.event.foreground_known)
+        context->state = b->report.event.foreground ? "foreground" : "background";
+    context->tags = b->tags.rows;
+    context->tag_count = b->tags.count;
+    end_crumbs(b);
+}
