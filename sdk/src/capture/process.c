@@ -1,6 +1,7 @@
 /* process.c - the owner of the process's lane. See process.h. */
 #include "capture/process.h"
 
+#include "capture/crash.h"
 #include "capture/demand.h"
 #include "capture/scene.h"
 #include "capture/usage.h"
@@ -14,8 +15,8 @@ static struct process_record process;
 
 /* A trigger of higher weight takes the lane. Hangs have lanes of their own. */
 static const uint8_t weight[MIRE_TRIGGERS] = {
-    [MIRE_TRIGGER_POWER] = 1,  [MIRE_TRIGGER_CPU] = 2,  [MIRE_TRIGGER_DISK] = 3,
-    [MIRE_TRIGGER_FRAMES] = 4, [MIRE_TRIGGER_CALL] = 5, [MIRE_TRIGGER_TEST] = 5,
+    [MIRE_TRIGGER_POWER] = 1, [MIRE_TRIGGER_CPU] = 2,  [MIRE_TRIGGER_DISK] = 3,  [MIRE_TRIGGER_FRAMES] = 4,
+    [MIRE_TRIGGER_CALL] = 5,  [MIRE_TRIGGER_TEST] = 5, [MIRE_TRIGGER_CRASH] = 6,
 };
 
 bool mire__process_has(const struct process_record *of, enum mire__trigger trigger)
@@ -94,17 +95,20 @@ static uint64_t step(struct check *check)
         else
             mire__usage_resume(check);
         process.begun_tid = check->tid;
+        mire__crash_start(check);
     }
+    mire__crash_step(check, &process);
     mire__demand_step(check, &process);
     next_ns = mire__scene_step(check, &process);
     next_ns = sooner(next_ns, mire__usage_step(check, &process));
-    if (process.record.event.state == MIRE_EVENT_OPEN)
+    if (process.record.event.state == MIRE_EVENT_OPEN && process.record.event.trigger != MIRE_TRIGGER_CRASH)
         mire__record_keep(check, &process.record);
     return next_ns;
 }
 
 static void stop(struct check *check)
 {
+    mire__crash_stop();
     mire__demand_stop();
     mire__scene_stop(check, &process);
     if (process.begun_tid != 0)

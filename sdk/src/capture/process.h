@@ -1,6 +1,6 @@
 /*
- * process.h - events of the process as a whole, in lane MIRE_LANE_PROCESS: load (usage.h), dropped frames (scene.h) and
- * requests of the app (demand.h). One at a time: an event of higher priority takes the lane, and the other one begins
+ * process.h - events of the process as a whole, in lane MIRE_LANE_PROCESS: load (usage.h), dropped frames (scene.h),
+ * requests of the app (demand.h) and crashes (crash.h). One at a time: an event of higher priority takes the lane, and the other one begins
  * again while its condition holds.
  *
  * Private to capture/. Thread: check thread.

@@ -381,6 +381,37 @@ void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t ti
         out->flags |= MIRE_SAMPLE_SILENT;
 }
 
+/* The call that led to an address without code has pushed its return address, or put it into the link register. */
+static void leave_nowhere(struct regs *regs)
+{
+    uint64_t *sp = &regs->value[mire__arch.sp];
+    uint8_t code;
+
+    if (mire__peek(&code, regs->pc, sizeof(code)) == sizeof(code))
+        return;
+    if (mire__arch.link != MIRE_NO_REG)
+        regs->pc = mire__arch_bare(regs->value[mire__arch.link]);
+    else if (mire__peek(&regs->pc, *sp, sizeof(regs->pc)) == sizeof(regs->pc))
+        *sp += sizeof(regs->pc);
+}
+
+void mire__sampler_take_given(struct sample *out, struct sampler *sampler, uint32_t tid, const struct regs *regs,
+                              struct blackbox *box)
+{
+    struct stack_snapshot *snapshot = &sampler->snapshot;
+
+    begin(out, sampler);
+    out->state = 'R';
+    snapshot->regs = *regs;
+    leave_nowhere(&snapshot->regs);
+    snapshot->wanted_bytes = MIRE_STACK_COPY_BYTES;
+    mire__script_aim(&sampler->script, tid);
+    mire__snapshot_as_copy_stack(snapshot);
+    mire__sampler_as_copy_script(sampler);
+    name_script(sampler, box, false);
+    unwind_snapshot(out, sampler, box, MODULES_STALE_NS);
+}
+
 bool mire__sampler_take_asleep(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box)
 {
     struct thread_state *state = &sampler->state;

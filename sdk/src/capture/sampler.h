@@ -70,6 +70,13 @@ void mire__sampler_look(struct sampler *sampler, struct blackbox *box);
 void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box);
 
 /*
+ * The same for a thread that crashed with these registers and waits in its handler. A call of an address without code
+ * has the caller as its innermost frame.
+ */
+void mire__sampler_take_given(struct sample *out, struct sampler *sampler, uint32_t tid, const struct regs *regs,
+                              struct blackbox *box);
+
+/*
  * The same for a sleeping thread, without disturbing it. False: it does not sleep, or the kernel hides its stack.
  *   box  receives functions of scripts; may be NULL
  * Thread: check thread.

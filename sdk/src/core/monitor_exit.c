@@ -3,6 +3,7 @@
  */
 #include "core/monitor_exit.h"
 
+#include "capture/crash.h"
 #include "core/facts.h"
 #include "exit/look.h"
 #include "exit/marker.h"
@@ -69,6 +70,7 @@ enum mire_err mire__monitor_exit_start(struct monitor_context *context)
     struct opening opening = {.context = context};
     unsigned signals = context->options->signals;
     char crash_path[MIRE_STORE_PATH_MAX];
+    const struct marker_hooks hooks = {mire__crash_as_take, mire__crash_as_forget};
 
     mire__apart_run(open_run, &opening);
     if (!opening.opened)
@@ -77,7 +79,7 @@ enum mire_err mire__monitor_exit_start(struct monitor_context *context)
     if (!mire__variant_marks_quit(context->options))
         signals &= ~(unsigned)MIRE_SIGNALS_QUIT;
     if (mire__store_run_path(crash_path, context->store, mire__run_id(), MIRE_STORE_CRASH))
-        mire__marker_start(crash_path, signals);
+        mire__marker_start(crash_path, signals, &hooks);
     memset(&exits.look, 0, sizeof(exits.look));
     atomic_store(&exits.on, context);
     mire__worker_wake(context->worker, MIRE_WAKE_LOOK);

@@ -1,6 +1,6 @@
 /* marker.c - the crash marker. Signal-safe: the code runs in handlers, or may be interrupted by them.
  *
- *     depth 1   make the file, note the signal, call the displaced handler
+ *     depth 1   make the file, note the signal, have the stack taken, call the displaced handler
  *     depth 2   a crash in the displaced handler, or on another thread meanwhile: count it, call the displaced handler
  *     depth 3   end the process
  *
@@ -37,6 +37,7 @@ static struct {
     _Atomic uint32_t depth;
     _Atomic uint32_t repairs;
     _Atomic uint32_t file; /* the file exists */
+    struct marker_hooks hooks;
 } marker;
 
 static _Alignas(64) char stack[STACK_BYTES];
@@ -87,6 +88,8 @@ static void unmark(struct evidence *evidence)
         syscall(SYS_unlinkat, AT_FDCWD, marker.path, 0);
     atomic_store(&evidence->crash.depth, 0);
     atomic_store(&evidence->crash.signal, 0);
+    if (marker.hooks.repaired)
+        marker.hooks.repaired();
 }
 
 static void mark_quit(struct evidence *evidence, int signal, const siginfo_t *info)
@@ -145,6 +148,8 @@ static void handle_crash(int at, siginfo_t *info, void *context)
     if (evidence) {
         make_file();
         mark_crash(evidence, signal, info);
+        if (depth == 1 && marker.hooks.crashed && atomic_load(&marker.repairs) < REPAIRS_MARKED)
+            marker.hooks.crashed(signal, context);
     }
     if (depth >= DEPTH_MAX || !has_handler(before)) {
         if (before->sa_handler != SIG_IGN || info->si_code > 0 || depth >= DEPTH_MAX)
@@ -202,13 +207,14 @@ static void give_stack(void)
         syscall(SYS_sigaltstack, &ours, NULL);
 }
 
-void mire__marker_start(const char *crash_path, unsigned which)
+void mire__marker_start(const char *crash_path, unsigned which, const struct marker_hooks *hooks)
 {
     /* For process 1 the kernel has no default actions: a signal that is sent again would not end it. */
     bool quits = which & MIRE_SIGNALS_QUIT && mire__pid() != 1;
 
     atomic_store(&marker.on, 0);
     mire__text_copy(marker.path, sizeof(marker.path), crash_path);
+    marker.hooks = hooks ? *hooks : (struct marker_hooks){NULL, NULL};
     atomic_store(&marker.depth, 0);
     atomic_store(&marker.repairs, 0);
     atomic_store(&marker.file, 0);

@@ -192,7 +192,7 @@ static void write_word(struct wire *wire, const char *key, const char *const *wo
 #define WORD(wire, key, words, number) write_word(wire, key, words, MIRE_COUNT(words), number)
 
 static const char *const gates[] = {"none", "poll", "mark", "ping"};
-static const char *const triggers[] = {"busy", "unanswered", "cpu", "power", "disk", "frames", "call", "test"};
+static const char *const triggers[] = {"busy", "unanswered", "cpu", "power", "disk", "frames", "call", "test", "crash"};
 static const char *const guesses[] = {"foreground_block",
                                       "background_block",
                                       "launch_block",
@@ -203,9 +203,10 @@ static const char *const guesses[] = {"foreground_block",
                                       "disk_io",
                                       "frames",
                                       "custom",
-                                      "test"};
+                                      "test",
+                                      "crash"};
 _Static_assert(MIRE_COUNT(triggers) == MIRE_TRIGGERS, "a word for every trigger");
-_Static_assert(MIRE_COUNT(guesses) == MIRE_GUESS_TEST + 1, "a word for every guess");
+_Static_assert(MIRE_COUNT(guesses) == MIRE_GUESS_CRASH + 1, "a word for every guess");
 
 /* The wall clock at the begin of the event, from the pair of clocks taken at start. */
 static uint64_t begin_wall_ms(const struct blackbox_facts *facts, uint64_t begin_ns)

@@ -108,12 +108,22 @@ void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *bo
     }
 }
 
+/* A crash that the process outlived, by a handler of its own. */
+static bool is_outlived(const struct blackbox *box, uint32_t lane, const struct exit_end *end)
+{
+    struct event event;
+
+    mire__blackbox_event(&event, box, lane);
+    return event.trigger == MIRE_TRIGGER_CRASH && end && end->verdict.verdict != MIRE_EXIT_CRASH &&
+           end->verdict.verdict != MIRE_EXIT_ABORT;
+}
+
 /* False: not sealed for want of memory or disk, but wanted. */
 static bool seal_lane(struct recovery *recovery, struct blackbox *box, uint32_t lane, const struct exit_end *end)
 {
     enum mire_err err;
 
-    if (!mire__report_wanted(box, lane))
+    if (!mire__report_wanted(box, lane) || is_outlived(box, lane, end))
         return true;
     err = mire__report_seal(recovery->store, box, lane, end, recovery->finder->now_ms);
     recovery->sealed += err == MIRE_OK;

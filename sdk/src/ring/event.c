@@ -34,6 +34,8 @@ enum mire__guess mire__event_guess(const struct event *event)
         return MIRE_GUESS_CUSTOM;
     case MIRE_TRIGGER_TEST:
         return MIRE_GUESS_TEST;
+    case MIRE_TRIGGER_CRASH:
+        return MIRE_GUESS_CRASH;
     default:
         break;
     }

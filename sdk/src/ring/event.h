@@ -22,8 +22,9 @@ enum mire__trigger {
     MIRE_TRIGGER_POWER = 3,
     MIRE_TRIGGER_DISK = 4,
     MIRE_TRIGGER_FRAMES = 5,
-    MIRE_TRIGGER_CALL = 6, /* mire_capture */
-    MIRE_TRIGGER_TEST = 7, /* mire_test */
+    MIRE_TRIGGER_CALL = 6,  /* mire_capture */
+    MIRE_TRIGGER_TEST = 7,  /* mire_test */
+    MIRE_TRIGGER_CRASH = 8, /* a signal that ends the process; the event stays open, and its name is the signal's */
     MIRE_TRIGGERS
 };
 
@@ -99,7 +100,7 @@ struct event {
     uint8_t unused;
     uint8_t id[16]; /* UUIDv7, made at the begin: the id of every report that is built of the event */
     char thread_name[18];
-    char name[64];         /* of a mire_capture or a scene; else empty */
+    char name[64];         /* of a mire_capture, a scene or a crash; else empty */
     char message[128];     /* what the loop was handling, by its own words; empty: unknown */
     uint32_t tid;          /* 0: the whole process */
     uint32_t threshold_ms; /* the event's own threshold; 0: none */
@@ -145,7 +146,8 @@ enum mire__guess {
     MIRE_GUESS_DISK_IO,
     MIRE_GUESS_FRAMES,
     MIRE_GUESS_CUSTOM,
-    MIRE_GUESS_TEST
+    MIRE_GUESS_TEST,
+    MIRE_GUESS_CRASH
 };
 enum mire__guess mire__event_guess(const struct event *event);
 

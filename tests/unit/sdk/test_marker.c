@@ -49,7 +49,7 @@ static void start(const char *dir, unsigned which)
     if (mire__run_open(store, &begun, MIRE_GROUND_UNKNOWN) != MIRE_OK ||
         !mire__store_run_path(path, store, mire__run_id(), MIRE_STORE_CRASH))
         _exit(90);
-    mire__marker_start(path, which);
+    mire__marker_start(path, which, NULL);
 }
 
 static bool take(void *context, const struct store_run *run)

@@ -13,8 +13,31 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take one report, or session record, in. Answered only after it is durable; sending it again is harmless. */
+        /**
+         * Take one report, or session record, in. Answered only after it is durable; sending it again is harmless.
+         * @description The media type of another format (mire import --formats) tells that the body holds reports of this format, one or many: each becomes a report of Mire's own, and the answer has report_ids. A body with a fault is refused as a whole. Content-Encoding deflate and br are for these.
+         */
         post: operations["sendReport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/{project}/envelope/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Where Sentry's SDKs send to: events become reports, all else is left out. /api/{project}/store/ takes one event.
+         * @description The DSN is SCHEME://KEY@HOST/PROJECT with a key of scope ingest and the number of its app. The answer's X-Sentry-Rate-Limits names what the SDK need not send.
+         */
+        post: operations["sendSentryEnvelope"];
         delete?: never;
         options?: never;
         head?: never;
@@ -593,9 +616,14 @@ export interface components {
             /** @description JSON Pointer to the value that is wrong. */
             path?: string;
         };
+        /** @description report_id of a report of Mire's own, report_ids of a body of another format. */
         Accepted: {
             /** Format: uuid */
-            report_id: string;
+            report_id?: string;
+            report_ids?: string[];
+        };
+        SentryAccepted: {
+            id?: string;
         };
         SymbolsStored: {
             files: components["schemas"]["SymbolFile"][];
@@ -1955,7 +1983,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "Content-Encoding"?: "identity" | "zstd" | "gzip";
+                "Content-Encoding"?: "identity" | "zstd" | "gzip" | "deflate" | "br";
             };
             path?: never;
             cookie?: never;
@@ -1963,6 +1991,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
+                "application/vnd.kscrash+json": Record<string, never>;
             };
         };
         responses: {
@@ -1982,6 +2011,40 @@ export interface operations {
             415: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
             503: components["responses"]["Problem"];
+        };
+    };
+    sendSentryEnvelope: {
+        parameters: {
+            query?: {
+                /** @description The key, where X-Sentry-Auth does not tell it. */
+                sentry_key?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The number of the key's app. */
+                project: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-sentry-envelope": string;
+            };
+        };
+        responses: {
+            /** @description Durable. id is the event's, absent where the envelope has none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentryAccepted"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
         };
     };
     uploadSymbols: {
