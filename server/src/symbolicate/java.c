@@ -1,11 +1,11 @@
 /*
- * java.c - locations of Java: by the mapping, else as they came.
+ * java.c - locations of Java frames: retraced by the mapping; without it, unchanged.
  *
- * A method that the compiler made has no location: its node becomes its caller's.
+ * A method that the compiler generated has no location: its node becomes its caller's.
  *
- * Code that R8 moved out of several methods (an outline) has a frame of its own, which no source knows. Its line tells
- * which location in its caller it stands for, so its node becomes that location, below it calls inlined into the outline,
- * beside the caller's own:
+ * Code that R8 moved out of several methods, an outline, has a frame of its own, which is in no source file. The line
+ * of the frame selects a location in its caller. The node of the outline becomes that location, with the calls that
+ * were inlined into the outline below it, beside the caller's own:
  *
  *     wire trie                  resolved trie
  *     n1 caller, line 7   -->    m1 caller at what line 7 says
@@ -22,7 +22,7 @@ static const struct report_java *row_of(const struct symbolicate_job *job, uint3
     return &job->report->java[job->report->frames[frame].offset];
 }
 
-/* Is it what compilers write, or what is left of it where names are shortened (SourceFile, r8-map-id-..., nothing)? */
+/* Is it a name of a source file that compilers write for a shortened one (SourceFile, r8-map-id-..., nothing)? */
 static bool is_source(const char *file)
 {
     static const char *const endings[] = {".java", ".kt", ".kts", ".scala", ".groovy", ".clj"};
@@ -33,7 +33,7 @@ static bool is_source(const char *file)
     return false;
 }
 
-/* As it came. Without its mapping the name may be another function's in another build. */
+/* Add the frame unchanged. Without its mapping the name may be another function's in another build. */
 static int add_raw(struct symbolicate_job *job, struct java_image *java, const struct report_java *row)
 {
     const struct report_image *image = &job->report->images[java->image];
@@ -64,8 +64,8 @@ static bool same_method(const struct retrace_frame *a, const struct retrace_fram
 }
 
 /*
- * Where a frame may be one of several, the calls of one level are one location: Main.draw or Main.measure. Outermost calls
- * are of one level, their inner ones of the next.
+ * A frame may have several candidates. Then the calls of one level are one location: Main.draw or Main.measure. The
+ * outermost calls are one level, the calls inside them the next.
  */
 struct level {
     const struct retrace_frame *frames[MIRE_RETRACE_CHAIN]; /* distinct methods */
@@ -101,7 +101,7 @@ static const char *join(struct symbolicate_job *job, const struct level *level)
     return name;
 }
 
-/* As the mapping says, behind what the chain holds already. */
+/* Add the retraced frames after the locations that the chain has already. */
 static int add_retraced(struct chain *chain, struct symbolicate_job *job, const struct java_image *java,
                         const struct retrace_answer *answer)
 {
@@ -144,7 +144,7 @@ static void look_up(struct retrace_answer *out, struct retrace_carry *carry, con
                       &(struct retrace_query){row->class_name, row->method, row->file, row->line});
 }
 
-/* One frame. *outline_out: its code was moved out of others. */
+/* Resolve one frame. *outline_out: it is an outline. */
 static int resolve(bool *outline_out, struct symbolicate_job *job, struct java_image *java, uint32_t frame)
 {
     struct retrace_answer answer;
@@ -162,7 +162,7 @@ static int resolve(bool *outline_out, struct symbolicate_job *job, struct java_i
     return add_raw(job, java, row);
 }
 
-/* What the node of an outline stands for: its caller, or that one's, at the location it was moved out of. */
+/* Replace the node of an outline by its caller, or its caller's caller, at the location before the move. */
 static int resolve_outline(struct symbolicate_job *job, const struct java_image *java, uint32_t node)
 {
     const struct report *report = job->report;
@@ -175,7 +175,7 @@ static int resolve_outline(struct symbolicate_job *job, const struct java_image 
     do {
         look_up(&answer, &carry, java, row_of(job, report->nodes[at].frame));
         if (!answer.count && !answer.left_out)
-            return 0; /* the mapping does not have the caller: it stays as it is */
+            return 0; /* the mapping does not have the caller: the node stays */
         if (answer.count)
             rc = add_retraced(&outlined->chain, job, java, &answer);
         at = report->nodes[at].parent;

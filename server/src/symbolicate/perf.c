@@ -12,7 +12,7 @@ static bool begins(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-/* A number and the colon before it off the end of a text; the text's length is then less. False: there is none. */
+/* Take a number and the colon before it off the end of a text, and shorten *len by them. False: there is none. */
 static bool take_number(uint32_t *out, const char *text, size_t *len)
 {
     size_t at = *len;
@@ -30,7 +30,7 @@ static bool take_number(uint32_t *out, const char *text, size_t *len)
 
 /* ---- V8 ---- */
 
-/* Behind the kind of code and the mark of its tier; NULL: it is no function of a script. */
+/* The text after the kind of code and the mark of its tier; NULL: it is no function of a script. */
 static const char *behind_kind(const char *name)
 {
     static const char *const kinds[] = {"JS:", "LazyCompile:", "Function:", "Script:", "Eval:"};
@@ -57,7 +57,7 @@ static int parse_js(struct perf_place *out, struct arena *arena, const char *res
     size_t len = strlen(rest), file = 0;
     uint32_t column;
     if (take_number(&out->line, rest, &len))
-        if (take_number(&column, rest, &len)) /* the last one was the column */
+        if (take_number(&column, rest, &len)) /* the number before was the column */
             out->line = column;
     for (size_t i = 0; i < len && !file; i++)
         if (rest[i] == ' ' && (rest[i + 1] == '/' || begins(rest + i + 1, "file:") || begins(rest + i + 1, "node:")))

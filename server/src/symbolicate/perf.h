@@ -11,7 +11,7 @@
  *     $lists:map/2                                      lists:map/2            Erlang
  *     TRACE_3::app.lua:12                               TRACE_3::app.lua:12
  *
- * The line is that of the function's begin.
+ * The line is the first one of the function.
  */
 #ifndef MIRE_SYMBOLICATE_PERF_H
 #define MIRE_SYMBOLICATE_PERF_H
@@ -24,7 +24,7 @@
 struct perf_place {
     const char *function; /* never empty */
     const char *file;     /* "" if unknown */
-    const char *image;    /* what it is code of: the file's name, or that of the virtual machine; "" if unknown */
+    const char *image;    /* the file, or the virtual machine; "" if unknown */
     uint32_t line;        /* 0 if unknown */
 };
 

@@ -1,4 +1,4 @@
-/* script.c - frames of scripts have their names already; a script's module is its file. */
+/* script.c - frames of scripts arrive with their names; the module of a frame is its file. */
 #include "symbolicate/inside.h"
 
 #include "base/fault.h"

@@ -1,6 +1,5 @@
 /*
- * symbolicate.c - frames are looked up module by module, so that few modules need be open at once; then the trie is
- * copied with the inlined calls put in.
+ * symbolicate.c - looks frames up module by module, so that few modules are open at once; trie.c then copies the trie.
  */
 #include "symbolicate/inside.h"
 
@@ -32,8 +31,8 @@ struct resolved_location *symbolicate_add(struct symbolicate_job *job)
 }
 
 /*
- * A location for an address nothing is known of, or only where its function begins (start, else 0). Addresses outside all
- * modules (code made at run time, mostly) differ from run to run, so they have one name for all.
+ * Add a location for an unknown address; `start` is the begin of its function, or 0. Addresses outside all modules,
+ * mostly of code made at run time, differ from run to run, so all of them have one name.
  */
 static int add_bare(struct symbolicate_job *job, const struct where *where, uint64_t offset, uint64_t start)
 {
@@ -67,7 +66,7 @@ static int add_named(struct symbolicate_job *job, const char *image, uint64_t of
     return location->function && location->file ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* As the report's sender told it. */
+/* Add the name that the report has. */
 static int add_told(struct symbolicate_job *job, const struct where *where, const struct report_frame *frame)
 {
     const struct symbol_frame told = {
@@ -75,7 +74,7 @@ static int add_told(struct symbolicate_job *job, const struct where *where, cons
     return add_named(job, where->name, frame->offset, &told);
 }
 
-/* Locations of one frame, from what its module knows. */
+/* Add the locations of one frame that its module has. */
 static int resolve_frame(struct symbolicate_job *job, struct chain *chain, const struct symbol_frame *frames,
                          size_t count, const struct where *where, const struct report_frame *frame)
 {
@@ -99,7 +98,7 @@ static int resolve_frame(struct symbolicate_job *job, struct chain *chain, const
     return 0;
 }
 
-/* The frames `order[0..count)`, which are all of one image; `module` is NULL if nothing is known of it. */
+/* Resolve the frames `order[0..count)` of one image; `module` is NULL for an unknown image. */
 static int resolve_image(struct symbolicate_job *job, const struct module *module, const struct where *where,
                          const uint32_t *order, size_t count)
 {
@@ -150,7 +149,7 @@ static int name_image(struct where *out, struct symbolicate_job *job, const stru
     return out->build ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* It would be known better with a file that is not there. A build id that stands there twice is missing once. */
+/* List a debug file that would improve the names. A build id is listed once. */
 static int note_missing(struct symbolicate_job *job, const struct symbolicate_missing *entry)
 {
     const struct report_image *image = entry->image;
@@ -161,7 +160,7 @@ static int note_missing(struct symbolicate_job *job, const struct symbolicate_mi
     struct symbolicate_missing *kept = &job->missing[job->missing_count++];
     *kept = *entry;
     kept->defect = arena_strdup(job->arena, entry->defect);
-    if (!entry->splits || !kept->defect) /* else they are the module's, which may be closed for another */
+    if (!entry->splits || !kept->defect) /* otherwise they belong to the module, which may be closed to make room */
         return kept->defect ? 0 : MIRE_FAULT_MEMORY;
     struct symbol_splits *splits = arena_array(job->arena, 1, sizeof *splits);
     if (splits)
@@ -170,7 +169,7 @@ static int note_missing(struct symbolicate_job *job, const struct symbolicate_mi
     return splits ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* What dwz made of several programs is missing like an image: by its own id and name. */
+/* List the common file of dwz like an image, by its own id and name. */
 static int note_alt(struct symbolicate_job *job, const struct report_image *of, const struct symbol_alt *alt)
 {
     struct report_image *image = arena_array(job->arena, 1, sizeof *image);
@@ -191,7 +190,7 @@ static enum symbol_depth had_of(const struct module *module)
     return module_is_whole(module) ? MIRE_DEPTH_LINES : MIRE_DEPTH_NAMES;
 }
 
-/* Frames of one image that are addresses. */
+/* Resolve the native frames of one image. */
 static int resolve_native(struct symbolicate_job *job, struct symbols *symbols, const struct report_image *image,
                           const uint32_t *order, size_t count)
 {
@@ -203,7 +202,7 @@ static int resolve_native(struct symbolicate_job *job, struct symbols *symbols, 
     if (rc)
         return rc;
     where.base = module_is_from_base(module) ? image->base : 0;
-    bool debug = module_kind(module) == MIRE_SYMBOLS_DEBUG; /* of which split files are missing, or a part is damaged */
+    bool debug = module_kind(module) == MIRE_SYMBOLS_DEBUG; /* split files are missing, or a part is damaged */
     const struct symbol_splits *splits =
         debug && module_missing_splits(module)->count ? module_missing_splits(module) : NULL;
     const struct symbol_alt *alt = debug ? module_missing_alt(module) : NULL;
@@ -251,7 +250,7 @@ static int resolve_frames(struct symbolicate_job *job, struct symbols *symbols)
     uint32_t *first = NULL;
     int rc = sort_frames(&order, &first, job);
     job->missing =
-        arena_array(job->arena, 2 * report->image_count, sizeof *job->missing); /* each, and its file of dwz */
+        arena_array(job->arena, 2 * report->image_count, sizeof *job->missing); /* an image, and its file of dwz */
     if (!job->missing)
         return MIRE_FAULT_MEMORY;
     for (int32_t i = -1; !rc && i < (int32_t)report->image_count; i++) {
@@ -272,104 +271,6 @@ static int resolve_frames(struct symbolicate_job *job, struct symbols *symbols)
     if (job->missing_count)
         qsort(job->missing, job->missing_count, sizeof *job->missing, by_build);
     return rc;
-}
-
-/* What a wire node becomes: these locations, innermost first, below that wire node's. */
-static struct chain chain_of(uint32_t *under, const struct symbolicate_job *job, size_t node)
-{
-    *under = job->report->nodes[node].parent;
-    if (!job->outlined || !job->outlined[node].known)
-        return job->chains[job->report->nodes[node].frame];
-    *under = job->outlined[node].under;
-    return job->outlined[node].chain;
-}
-
-/* The trie with inlined calls as nodes; map[n] is the innermost node of wire node n. */
-static int build_nodes(struct resolved *out, uint32_t **map_out, const struct symbolicate_job *job)
-{
-    const struct report *report = job->report;
-    uint32_t under;
-    size_t count = 1;
-    for (size_t n = 1; n < report->node_count; n++)
-        count += chain_of(&under, job, n).count;
-    uint32_t *map = arena_array(job->arena, report->node_count, sizeof *map);
-    struct resolved_node *nodes = count < UINT32_MAX ? arena_array(job->arena, count, sizeof *nodes) : NULL;
-    if (!map || !nodes)
-        return MIRE_FAULT_MEMORY;
-    uint32_t next = 1;
-    for (size_t n = 1; n < report->node_count; n++) {
-        struct chain chain = chain_of(&under, job, n);
-        uint32_t parent = map[under];
-        for (uint32_t k = chain.count; k-- > 0; parent = next++)
-            nodes[next] = (struct resolved_node){parent, chain.first + k};
-        map[n] = parent;
-    }
-    out->nodes = nodes;
-    out->node_count = count;
-    *map_out = map;
-    return 0;
-}
-
-static int map_stacks(struct resolved *out, const struct symbolicate_job *job, const uint32_t *map)
-{
-    const struct report *report = job->report;
-    size_t sample_count = report->event.sample_count;
-    struct report_sample *samples = arena_array(job->arena, sample_count, sizeof *samples);
-    struct resolved_thread *threads = arena_array(job->arena, report->thread_count, sizeof *threads);
-    if (!samples || !threads)
-        return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < sample_count; i++) {
-        samples[i] = report->event.samples[i];
-        samples[i].node = map[samples[i].node];
-    }
-    for (size_t i = 0; i < report->thread_count; i++) {
-        const struct report_thread *thread = &report->threads[i];
-        threads[i] = (struct resolved_thread){.tid = thread->tid,
-                                              .name = thread->name,
-                                              .role = thread->role,
-                                              .cpu_ms = thread->cpu_ms,
-                                              .node = map[thread->node],
-                                              .state = thread->state,
-                                              .syscall = thread->syscall,
-                                              .lock = thread->lock};
-    }
-    out->samples = samples;
-    out->sample_count = sample_count;
-    out->threads = threads;
-    out->thread_count = report->thread_count;
-    return 0;
-}
-
-/* The device's own choices. */
-static void map_choices(struct resolved *out, const struct symbolicate_job *job, const uint32_t *map)
-{
-    const struct report *report = job->report;
-    out->wait_node = map[report->event.wait_node]; /* of the root: the root */
-    if (report->event.hot.known) {                 /* the device's own choice; the feature stage may choose better */
-        out->hot.node = map[report->event.hot.node];
-        out->hot.run = report->event.hot.run;
-    }
-    if (report->event.blame.known) { /* of the function itself, not of a call inlined into it */
-        const struct chain *chain = &job->chains[report->nodes[report->event.blame.node].frame];
-        out->blame = (struct resolved_verdict){.known = chain->count > 0,
-                                               .location = chain->first + (chain->count ? chain->count - 1 : 0),
-                                               .share_ppm = report->event.blame.share_ppm};
-    }
-}
-
-static int map_memory(struct resolved *out, const struct symbolicate_job *job, const uint32_t *map)
-{
-    const struct memory *memory = &job->report->memory;
-    struct memory_stack *stacks = arena_array(job->arena, memory->stack_count, sizeof *stacks);
-    if (!stacks)
-        return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < memory->stack_count; i++) {
-        stacks[i] = memory->stacks[i];
-        stacks[i].node = map[stacks[i].node];
-    }
-    out->memory = *memory;
-    out->memory.stacks = stacks;
-    return 0;
 }
 
 /* In UTF-8: names in symbol tables, debug information and mappings come in any encoding. NULL: no memory. */
@@ -405,7 +306,6 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
 {
     const struct report_event *event = &report->event;
     struct symbolicate_job job = {.arena = arena, .report = report, .now_ms = now_ms, .names_ns = MIRE_NAMES_NS};
-    uint32_t *map = NULL;
     *out = (struct resolved){
         .trigger = event->trigger,
         .name = event->name,
@@ -437,13 +337,7 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
     if (!rc)
         rc = mend_texts(&job);
     if (!rc)
-        rc = build_nodes(out, &map, &job);
-    if (!rc)
-        rc = map_stacks(out, &job, map);
-    if (!rc)
-        map_choices(out, &job, map);
-    if (!rc)
-        rc = map_memory(out, &job, map);
+        rc = symbolicate_trie(out, &job);
     if (!rc)
         rc = report_facts(&out->facts, &out->fact_count, arena, report);
     out->locations = job.locations;
