@@ -3,7 +3,7 @@
  * (allochook/hooks.h); malloc and its kin are their hooks themselves (allochook/malloc.c). Declared here alone: the
  * libraries' own declarations differ in words.
  */
-#include "allochook/hooks.h"
+#include "allochook/allochook.h"
 
 /* clang-format off */
 #define EXPORT(result, name, parameters, arguments)                                      \

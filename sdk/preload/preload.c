@@ -9,7 +9,7 @@
  *
  * The loader itself ignores the library in set-user-id programs, and static ones never ask it.
  */
-#include "allochook/hooks.h"
+#include "allochook/allochook.h"
 #include "core/core.h"
 #include "gate/gate.h"
 #include "gate/hooks.h"

@@ -25,7 +25,9 @@ for source in sdk/src/*/*.c sdk/wire/*.c sdk/preload/interpose.c sdk/preload/int
 done > "$scratch/list"
 xargs -P 2 -L 1 musl-gcc "@$scratch/flags" -c < "$scratch/list" 2> "$scratch/log" || { cat "$scratch/log" && exit 1; }
 [ ! -s "$scratch/log" ] || { cat "$scratch/log" && exit 1; }
-musl-gcc "@$scratch/flags" -DMIRE_HOOKS_INTERPOSE -c sdk/src/allochook/malloc.c -o "$scratch/interpose_hooks.o"
+for hooks in malloc aligned; do
+  musl-gcc "@$scratch/flags" -DMIRE_HOOKS_INTERPOSE -c "sdk/src/allochook/$hooks.c" -o "$scratch/interpose_hooks_$hooks.o"
+done
 
 objects() { # objects PATTERN-OF-THOSE-LEFT-OUT
   for object in "$scratch"/*.o; do
@@ -35,7 +37,7 @@ objects() { # objects PATTERN-OF-THOSE-LEFT-OUT
 # shellcheck disable=SC2046,SC2086
 musl-gcc $share -o "$scratch/libmire.so" $(objects 'sdk_preload_|variant_preload|interpose_hooks') "$scratch/libzstd.so.1"
 # shellcheck disable=SC2046,SC2086
-musl-gcc $share -o "$scratch/libmire-preload.so" $(objects 'variant_library|report_pack\.c|core_remote|_upload_|src_allochook_malloc\.c') "$scratch/libzstd.so.1"
+musl-gcc $share -o "$scratch/libmire-preload.so" $(objects 'variant_library|report_pack\.c|core_remote|_upload_|src_allochook_(malloc|aligned)\.c') "$scratch/libzstd.so.1"
 
 program="$common -fomit-frame-pointer -Dpvalloc=valloc -Wl,--eh-frame-hdr tests/oracle/app.c tests/oracle/script.c tests/oracle/sites.c
   tests/oracle/sites_plain.c tests/oracle/spans.c tests/oracle/guests.c"

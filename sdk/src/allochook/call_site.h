@@ -5,7 +5,7 @@
 #ifndef MIRE_ALLOCHOOK_CALL_SITE_H
 #define MIRE_ALLOCHOOK_CALL_SITE_H
 
-#include "allochook/allochook.h"
+#include "allochook/record.h"
 #include "allochook/hooks.h"
 
 /*

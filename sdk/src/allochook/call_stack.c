@@ -1,7 +1,7 @@
 /* call_stack.c - see call_stack.h. Signal-safe. */
 #include "allochook/call_stack.h"
 
-#include "heap/stacks.h"
+#include "heap/heap.h"
 
 /* Add the nodes of the innermost `left` new frames below `parent`; as find_nodes. */
 static __attribute__((noinline)) bool add_nodes(struct self_walk *walk, struct heap *heap, uint32_t parent,

@@ -1,7 +1,7 @@
 /* cxx_new.c - operator new and delete of allocators that define their own and do not call malloc. Signal-safe.
  *
  * Operator new of the C++ library calls malloc: the block is recorded there, and operator new's frames are left out
- * of its stack (allochook.c). So these hooks are patched in only where the allocator's library defines operator new
+ * of its stack (run.c). So these hooks are patched in only where the allocator's library defines operator new
  * itself. The forms differ in the arguments behind the first: they are passed on in registers.
  */
 #include "allochook/hooks.h"

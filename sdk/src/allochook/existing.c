@@ -3,7 +3,7 @@
  * Nobody knows which calls made them: their stack is the empty one. The SDK's own are left out.
  */
 #include "allochook/thread_state.h"
-#include "heap/mappings.h"
+#include "heap/heap.h"
 #include "platform/platform.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@
 #ifndef MIRE_ALLOCHOOK_FAST_H
 #define MIRE_ALLOCHOOK_FAST_H
 
-#include "allochook/allochook.h"
+#include "allochook/record.h"
 
 #include <string.h>
 

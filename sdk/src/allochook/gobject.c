@@ -3,7 +3,7 @@
 
 #include "allochook/call_site.h"
 #include "allochook/hooks.h"
-#include "heap/classes.h"
+#include "heap/heap.h"
 #include "platform/own.h"
 
 #include <dlfcn.h>

@@ -68,6 +68,16 @@ static inline void *mire__heap_real(enum mire__heap_hook hook)
     return __builtin_expect(real != NULL, 1) ? real : mire__heap_real_unbound(hook);
 }
 
+/* The same by the name of the hook. */
+#define MIRE_REAL(name) ((__typeof__(&mire__heap_##name))mire__heap_real(MIRE_HEAP_HOOK_##name))
+
+/*
+ * In the preload library the hooks have the names of the real calls, so a call of the program reaches them without
+ * another jump.
+ */
+#define MIRE_INTERPOSE(name) \
+    extern __typeof__(mire__heap_##name) name __attribute__((alias("mire__heap_" #name), visibility("default")));
+
 void *mire__heap_malloc(size_t size);
 void *mire__heap_calloc(size_t count, size_t size);
 void *mire__heap_realloc(void *old, size_t size);

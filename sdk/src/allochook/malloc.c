@@ -1,22 +1,12 @@
-/* malloc.c - see hooks.h: the table of hooks, malloc and its kin. Signal-safe where the calls are. */
-#include "allochook/hooks.h"
+/* malloc.c - see hooks.h: the table of hooks; malloc, calloc, realloc and free. Signal-safe where the calls are. */
+#include "allochook/allocating.h"
 
-#include "allochook/call_site.h"
 #include "allochook/fast.h"
-
-#include <errno.h>
 
 /* clang-format off */
 #define ROW(name) {#name, (void *)mire__heap_##name, NULL},
 struct hook mire__heap_hooks[MIRE_HEAP_HOOK_COUNT] = {MIRE_HEAP_HOOKS(ROW)};
 /* clang-format on */
-
-#define REAL(name) ((__typeof__(&mire__heap_##name))mire__heap_real(MIRE_HEAP_HOOK_##name))
-
-/* NULL if it is not bound. */
-#define BOUND(name)                                                                                      \
-    ((__typeof__(&mire__heap_##name))atomic_load_explicit(&mire__heap_hooks[MIRE_HEAP_HOOK_##name].real, \
-                                                          memory_order_relaxed))
 
 /*
  * Each hook dispatches through one of two function pointers, chosen by whether the sampling budget covers this call
@@ -74,7 +64,7 @@ static inline bool is_in_filter(const void *block)
     return mire__filter_has(atomic_load_explicit(&dispatch.filter, memory_order_relaxed), (uintptr_t)block);
 }
 
-#define SET(which, name, to) atomic_store(&dispatch.which.name, BOUND(name) ? (to) : name##_slow)
+#define SET(which, name, to) atomic_store(&dispatch.which.name, MIRE_BOUND(name) ? (to) : name##_slow)
 
 void mire__heap_hooks_dispatch(void)
 {
@@ -90,13 +80,13 @@ void mire__heap_hooks_dispatch(void)
         off = (flags & MIRE_FLAG_MODE) == MIRE_HEAP_OFF;
         if (heap) /* before a pointer that relies on it */
             atomic_store(&dispatch.filter, exact && mire__heap_was_exact(heap) ? no_blocks : heap->filter);
-        SET(covered, malloc, sampled ? BOUND(malloc) : malloc_slow);
-        SET(covered, calloc, sampled ? BOUND(calloc) : calloc_slow);
-        SET(covered, realloc, flags == MIRE_HEAP_SAMPLED ? BOUND(realloc) : realloc_recount);
-        SET(covered, free, flags == MIRE_HEAP_SAMPLED ? BOUND(free) : exact ? free_fast : free_slow);
-        SET(exceeded, malloc, exact ? malloc_fast : off ? BOUND(malloc) : malloc_slow);
-        SET(exceeded, calloc, exact ? calloc_fast : off ? BOUND(calloc) : calloc_slow);
-        SET(exceeded, realloc, exact && BOUND(malloc) ? realloc_fast : realloc_slow);
+        SET(covered, malloc, sampled ? MIRE_BOUND(malloc) : malloc_slow);
+        SET(covered, calloc, sampled ? MIRE_BOUND(calloc) : calloc_slow);
+        SET(covered, realloc, flags == MIRE_HEAP_SAMPLED ? MIRE_BOUND(realloc) : realloc_recount);
+        SET(covered, free, flags == MIRE_HEAP_SAMPLED ? MIRE_BOUND(free) : exact ? free_fast : free_slow);
+        SET(exceeded, malloc, exact ? malloc_fast : off ? MIRE_BOUND(malloc) : malloc_slow);
+        SET(exceeded, calloc, exact ? calloc_fast : off ? MIRE_BOUND(calloc) : calloc_slow);
+        SET(exceeded, realloc, exact && MIRE_BOUND(malloc) ? realloc_fast : realloc_slow);
         SET(exceeded, free, exact ? free_fast : free_slow);
     } while (heap != atomic_load(&mire__collect_gate->heap) ||
              (heap && flags != mire__heap_flags(heap, MIRE_FLAG_MODE | MIRE_FLAG_SHADOW)));
@@ -106,19 +96,13 @@ void mire__heap_hooks_dispatch(void)
  * A call before mire__heap_bind binds the real call itself (mire__heap_real_unbound). These are functions of their own,
  * so that a hook is a few instructions and a jump.
  */
-static void *none(void)
-{
-    errno = ENOMEM;
-    return NULL;
-}
-
 /* clang-format off */
 #define DEFINE_UNBOUND(name, parameters, arguments)                                          \
     MIRE_SLOW static void *name##_unbound parameters                                         \
     {                                                                                     \
-        void *(*real) parameters = REAL(name);                                            \
+        void *(*real) parameters = MIRE_REAL(name);                                            \
                                                                                           \
-        return real ? real arguments : none();                                            \
+        return real ? real arguments : mire__call_none();                                            \
     }
 DEFINE_UNBOUND(malloc, (size_t size), (size))
 DEFINE_UNBOUND(calloc, (size_t count, size_t size), (count, size))
@@ -127,7 +111,7 @@ DEFINE_UNBOUND(realloc, (void *old, size_t size), (old, size))
 
 MIRE_SLOW static void free_unbound(void *block)
 {
-    void (*real)(void *) = REAL(free);
+    void (*real)(void *) = MIRE_REAL(free);
 
     if (real)
         real(block);
@@ -135,18 +119,8 @@ MIRE_SLOW static void free_unbound(void *block)
 
 /* ---- allocation ---- */
 
-static inline void *done(struct collect_thread *self, const struct self_frame *site, void *block, size_t size)
-{
-    if (!self)
-        return block;
-    mire__collect_as_return(self);
-    if (block)
-        mire__collect_as_alloc(self, site, block, size);
-    return block;
-}
-
 /*
- * The same on the fast path. One function for all hooks, for it takes a KiB of the nearest cache. They jump to it, so
+ * Record a block on the fast path. One function for all hooks, for it takes a KiB of the nearest cache. They jump to it, so
  * its caller is the program. Returns the block.
  */
 MIRE_SLOW static void *record_fast(struct collect_thread *self, void *block, size_t size)
@@ -178,24 +152,13 @@ MIRE_FAST void *done_fast(struct collect_thread *self, void *block)
 }
 
 /* clang-format off */
-#define DEFINE_RECORD(name, parameters, arguments, bytes)                                   \
-    MIRE_SLOW static void *name##_record parameters                                         \
-    {                                                                                     \
-        const struct self_frame site = MIRE_CALL_SITE;                                    \
-        struct collect_thread *self = mire__collect_as_enter(site.sp);                    \
-                                                                                          \
-        return done(self, &site, BOUND(name) arguments, bytes);                           \
-    }
-/* clang-format on */
-
-/* clang-format off */
 #define DEFINE_NEW(name, parameters, arguments, bytes)                                    \
-    DEFINE_RECORD(name, parameters, arguments, bytes)                                       \
+    MIRE_DEFINE_RECORD(name, parameters, arguments, bytes)                                       \
     MIRE_SLOW static void *name##_slow parameters                                        \
     {                                                                                     \
-        if (__builtin_expect(!BOUND(name), 0))                                            \
+        if (__builtin_expect(!MIRE_BOUND(name), 0))                                            \
             return name##_unbound arguments;                                                 \
-        return mire__site_is_covered(bytes) ? BOUND(name) arguments : name##_record arguments; \
+        return mire__site_is_covered(bytes) ? MIRE_BOUND(name) arguments : name##_record arguments; \
     }                                                                                     \
     MIRE_SLOW static void *name##_fast parameters                                        \
     {                                                                                     \
@@ -203,7 +166,7 @@ MIRE_FAST void *done_fast(struct collect_thread *self, void *block)
                                                                                           \
         if (__builtin_expect(!self, 0))                                                   \
             return name##_slow arguments;                                                \
-        return done_fast(self, BOUND(name) arguments);                                   \
+        return done_fast(self, MIRE_BOUND(name) arguments);                                   \
     }                                                                                     \
     MIRE_HIDDEN void *mire__heap_##name parameters                                        \
     {                                                                                     \
@@ -214,42 +177,6 @@ MIRE_FAST void *done_fast(struct collect_thread *self, void *block)
 DEFINE_NEW(malloc, (size_t size), (size), size)
 DEFINE_NEW(calloc, (size_t count, size_t size), (count, size), count * size)
 /* clang-format on */
-
-/* clang-format off */
-#define DEFINE_ALIGNED(name, parameters, arguments)                                       \
-    DEFINE_RECORD(name, parameters, arguments, size)                                        \
-    MIRE_HIDDEN void *mire__heap_##name parameters                                        \
-    {                                                                                     \
-        void *(*real) parameters = REAL(name);                                            \
-                                                                                          \
-        if (__builtin_expect(!real, 0))                                                   \
-            return none();                                                                \
-        return mire__site_is_covered(size) ? real arguments : name##_record arguments;        \
-    }
-DEFINE_ALIGNED(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
-DEFINE_ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size))
-DEFINE_ALIGNED(valloc, (size_t size), (size))
-DEFINE_ALIGNED(pvalloc, (size_t size), (size))
-/* clang-format on */
-
-MIRE_SLOW static int posix_memalign_record(void **out, size_t alignment, size_t size)
-{
-    const struct self_frame site = MIRE_CALL_SITE;
-    struct collect_thread *self = mire__collect_as_enter(site.sp);
-    int err = REAL(posix_memalign)(out, alignment, size);
-
-    done(self, &site, err == 0 ? *out : NULL, size);
-    return err;
-}
-
-MIRE_HIDDEN int mire__heap_posix_memalign(void **out, size_t alignment, size_t size)
-{
-    int (*real)(void **, size_t, size_t) = REAL(posix_memalign);
-
-    if (__builtin_expect(!real, 0))
-        return ENOMEM;
-    return mire__site_is_covered(size) ? real(out, alignment, size) : posix_memalign_record(out, alignment, size);
-}
 
 /* ---- the end of a block ---- */
 
@@ -268,16 +195,16 @@ MIRE_SLOW static void *realloc_record(void *old, size_t size)
     struct collect_move was;
 
     if (!self)
-        return BOUND(realloc)(old, size);
+        return MIRE_BOUND(realloc)(old, size);
     mire__collect_as_move_begin(&was, self, old);
-    return moved(self, site, &was, old, BOUND(realloc)(old, size), size);
+    return moved(self, site, &was, old, MIRE_BOUND(realloc)(old, size), size);
 }
 
 MIRE_SLOW static void *realloc_slow(void *old, size_t size)
 {
-    if (__builtin_expect(!BOUND(realloc), 0))
+    if (__builtin_expect(!MIRE_BOUND(realloc), 0))
         return realloc_unbound(old, size);
-    return mire__site_passes(old, size) ? BOUND(realloc)(old, size) : realloc_record(old, size);
+    return mire__site_passes(old, size) ? MIRE_BOUND(realloc)(old, size) : realloc_record(old, size);
 }
 
 /* The budget was spent for this call already: give it back, for the slow path spends it again. */
@@ -304,7 +231,7 @@ MIRE_SLOW static void *realloc_move_fast(void *old, size_t size)
     }
     if (__builtin_expect(end == FAST_UNTOLD, 0))
         mire__fast_as_tell(counts, NULL);
-    block = BOUND(realloc)(old, size);
+    block = MIRE_BOUND(realloc)(old, size);
     if (__builtin_expect(!block, 0))
         return moved(self, (struct self_frame)MIRE_CALL_SITE, &was, old, NULL, size);
     return done_fast(self, block);
@@ -319,7 +246,7 @@ MIRE_SLOW static void *realloc_fast(void *old, size_t size)
     self = begin_fast(size, MIRE_CALL_SP);
     if (__builtin_expect(!self, 0))
         return realloc_slow(NULL, size);
-    return done_fast(self, BOUND(malloc)(size)); /* the same by definition, and shorter */
+    return done_fast(self, MIRE_BOUND(malloc)(size)); /* the same by definition, and shorter */
 }
 
 MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
@@ -340,17 +267,17 @@ MIRE_SLOW static void *reallocarray_record(void *old, size_t count, size_t size)
     struct collect_move was;
 
     if (!self)
-        return REAL(reallocarray)(old, count, size);
+        return MIRE_REAL(reallocarray)(old, count, size);
     mire__collect_as_move_begin(&was, self, old);
-    return moved(self, site, &was, old, REAL(reallocarray)(old, count, size), bytes);
+    return moved(self, site, &was, old, MIRE_REAL(reallocarray)(old, count, size), bytes);
 }
 
 MIRE_HIDDEN void *mire__heap_reallocarray(void *old, size_t count, size_t size)
 {
-    void *(*real)(void *, size_t, size_t) = REAL(reallocarray);
+    void *(*real)(void *, size_t, size_t) = MIRE_REAL(reallocarray);
 
     if (__builtin_expect(!real, 0))
-        return none();
+        return mire__call_none();
     if (mire__site_passes(old, count * size))
         return real(old, count, size);
     return reallocarray_record(old, count, size);
@@ -359,7 +286,7 @@ MIRE_HIDDEN void *mire__heap_reallocarray(void *old, size_t count, size_t size)
 MIRE_SLOW static void free_untold(void *block, struct heap_count *counts)
 {
     mire__fast_as_tell(counts, block);
-    BOUND(free)(block);
+    MIRE_BOUND(free)(block);
 }
 
 MIRE_SLOW static void free_record(void *block)
@@ -368,17 +295,17 @@ MIRE_SLOW static void free_record(void *block)
 
     if (self)
         mire__collect_as_free(self, block);
-    BOUND(free)(block);
+    MIRE_BOUND(free)(block);
     if (self)
         mire__collect_as_return(self);
 }
 
 MIRE_SLOW static void free_slow(void *block)
 {
-    if (__builtin_expect(!BOUND(free), 0))
+    if (__builtin_expect(!MIRE_BOUND(free), 0))
         free_unbound(block);
     else if (mire__site_passes(block, 0))
-        BOUND(free)(block);
+        MIRE_BOUND(free)(block);
     else
         free_record(block);
 }
@@ -391,7 +318,7 @@ MIRE_FAST void free_fast_path(void *block, const struct collect_thread *self, bo
     enum fast_end end = mire__fast_free(&was, &counts, self, block, one_phase);
 
     if (__builtin_expect(end == FAST_DONE, 1))
-        BOUND(free)(block);
+        MIRE_BOUND(free)(block);
     else if (end == FAST_UNTOLD)
         free_untold(block, counts);
     else
@@ -414,7 +341,7 @@ MIRE_SLOW static void free_fast(void *block)
     const struct collect_thread *self = mire__locals_as_own()->collect;
 
     if (__builtin_expect(!block, 0))
-        BOUND(free)(block);
+        MIRE_BOUND(free)(block);
     else if (__builtin_expect(self && mire__fast_is_one_phase(self), 1))
         free_fast_path(block, self, true);
     else
@@ -431,22 +358,12 @@ MIRE_HIDDEN void mire__heap_free(void *block)
         next(block);
 }
 
-/* ---- the preload library ---- */
-
-/* There the hooks have the names of the real calls, so a call of the program reaches them without another jump. */
 #ifdef MIRE_HOOKS_INTERPOSE
 /* clang-format off */
-#define INTERPOSE(name) \
-    extern __typeof__(mire__heap_##name) name __attribute__((alias("mire__heap_" #name), visibility("default")));
-INTERPOSE(malloc)
-INTERPOSE(calloc)
-INTERPOSE(realloc)
-INTERPOSE(reallocarray)
-INTERPOSE(free)
-INTERPOSE(aligned_alloc)
-INTERPOSE(posix_memalign)
-INTERPOSE(memalign)
-INTERPOSE(valloc)
-INTERPOSE(pvalloc)
+MIRE_INTERPOSE(malloc)
+MIRE_INTERPOSE(calloc)
+MIRE_INTERPOSE(realloc)
+MIRE_INTERPOSE(reallocarray)
+MIRE_INTERPOSE(free)
 /* clang-format on */
 #endif

@@ -28,8 +28,6 @@
 
 #define SCRATCH_BYTES (16u << 10)
 
-#define REAL(name) ((__typeof__(&mire__heap_##name))mire__heap_real(MIRE_HEAP_HOOK_##name))
-
 struct locking {
     uint64_t bytes; /* of the program's mappings */
     bool locks, on_fault;
@@ -99,7 +97,7 @@ static int lock_current(int (*real)(int), int flags, char *scratch)
 
 MIRE_HIDDEN int mire__heap_mlockall(int flags)
 {
-    int (*real)(int) = REAL(mlockall);
+    int (*real)(int) = MIRE_REAL(mlockall);
     char *scratch = NULL;
     int failed, saved = errno;
 
@@ -119,7 +117,7 @@ MIRE_HIDDEN int mire__heap_mlockall(int flags)
 
 MIRE_HIDDEN int mire__heap_munlockall(void)
 {
-    int (*real)(void) = REAL(munlockall);
+    int (*real)(void) = MIRE_REAL(munlockall);
     int failed = real ? real() : (int)syscall(SYS_munlockall);
 
     if (!failed)

@@ -2,7 +2,7 @@
 #include "allochook/hooks.h"
 
 #include "allochook/call_site.h"
-#include "heap/mappings.h"
+#include "heap/heap.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -13,8 +13,6 @@
 
 #define PAGE_BYTES  4096ull /* the smallest; mappings are recorded in whole pages */
 #define TMPFS_MAGIC 0x01021994
-
-#define REAL(name) ((__typeof__(&mire__heap_##name))mire__heap_real(MIRE_HEAP_HOOK_##name))
 
 static uint64_t whole_pages(uint64_t bytes)
 {
@@ -115,7 +113,7 @@ MIRE_SLOW static void *mmap_slow(void *at, size_t size, int protection, int flag
     const struct self_frame site = MIRE_CALL_SITE;
     bool nested;
     struct collect_thread *self = enter(&nested, &site);
-    void *done = REAL(mmap)(at, size, protection, flags, fd, offset);
+    void *done = MIRE_REAL(mmap)(at, size, protection, flags, fd, offset);
     int saved = errno;
 
     leave(self, nested);
@@ -131,7 +129,7 @@ MIRE_SLOW static void *mmap_slow(void *at, size_t size, int protection, int flag
 
 MIRE_HIDDEN void *mire__heap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
-    void *(*real)(void *, size_t, int, int, int, off_t) = REAL(mmap);
+    void *(*real)(void *, size_t, int, int, int, off_t) = MIRE_REAL(mmap);
 
     if (__builtin_expect(!real, 0)) /* not bound yet */
         return (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
@@ -154,14 +152,14 @@ MIRE_SLOW static int munmap_slow(void *at, size_t size)
 
     if (self && size > 0 && (uintptr_t)at % PAGE_BYTES == 0)
         note_unmap(self, at, size);
-    answer = REAL(munmap)(at, size);
+    answer = MIRE_REAL(munmap)(at, size);
     leave(self, nested);
     return answer;
 }
 
 MIRE_HIDDEN int mire__heap_munmap(void *at, size_t size)
 {
-    int (*real)(void *, size_t) = REAL(munmap);
+    int (*real)(void *, size_t) = MIRE_REAL(munmap);
 
     if (__builtin_expect(!real, 0))
         return (int)syscall(SYS_munmap, at, size);
@@ -191,7 +189,7 @@ MIRE_SLOW static void *mremap_slow(void *old, size_t old_size, size_t size, int 
     void *done;
 
     take_region(&was, self, old, old_size);
-    done = REAL(mremap)(old, old_size, size, flags, at);
+    done = MIRE_REAL(mremap)(old, old_size, size, flags, at);
     failed = done == MAP_FAILED;
     leave(self, nested);
     if (!self || (failed && !was.known) || !(heap = mire__collect_as_open(self)))
@@ -208,7 +206,7 @@ MIRE_SLOW static void *mremap_slow(void *old, size_t old_size, size_t size, int 
 
 MIRE_HIDDEN void *mire__heap_mremap(void *old, size_t old_size, size_t size, int flags, void *at)
 {
-    void *(*real)(void *, size_t, size_t, int, void *) = REAL(mremap);
+    void *(*real)(void *, size_t, size_t, int, void *) = MIRE_REAL(mremap);
 
     if (__builtin_expect(!real, 0))
         return (void *)syscall(SYS_mremap, old, old_size, size, flags, at);
@@ -221,7 +219,7 @@ MIRE_SLOW static int mprotect_slow(void *at, size_t size, int protection)
     const struct self_frame site = MIRE_CALL_SITE;
     bool nested;
     struct collect_thread *self = enter(&nested, &site);
-    int answer = REAL(mprotect)(at, size, protection);
+    int answer = MIRE_REAL(mprotect)(at, size, protection);
 
     leave(self, nested);
     if (self && answer == 0)
@@ -231,7 +229,7 @@ MIRE_SLOW static int mprotect_slow(void *at, size_t size, int protection)
 
 MIRE_HIDDEN int mire__heap_mprotect(void *at, size_t size, int protection)
 {
-    int (*real)(void *, size_t, int) = REAL(mprotect);
+    int (*real)(void *, size_t, int) = MIRE_REAL(mprotect);
 
     if (__builtin_expect(!real, 0))
         return (int)syscall(SYS_mprotect, at, size, protection);
@@ -262,7 +260,7 @@ static void note_break(struct collect_thread *self, const struct self_frame *sit
         uint64_t was = where_break_is();                                            \
         bool nested;                                                                \
         struct collect_thread *self = enter(&nested, &site);                        \
-        result answer = REAL(name)(argument);                                       \
+        result answer = MIRE_REAL(name)(argument);                                       \
                                                                                     \
         leave(self, nested);                                                        \
         if (self && answer != (failed))                                             \
@@ -271,7 +269,7 @@ static void note_break(struct collect_thread *self, const struct self_frame *sit
     }                                                                               \
     MIRE_HIDDEN result mire__heap_##name(type argument)                             \
     {                                                                               \
-        result (*real)(type) = REAL(name);                                          \
+        result (*real)(type) = MIRE_REAL(name);                                          \
                                                                                     \
         if (__builtin_expect(!real, 0)) {                                           \
             errno = ENOMEM;                                                         \
@@ -287,7 +285,7 @@ DEFINE_BREAK(void *, sbrk, intptr_t, by, (void *)-1)
 
 MIRE_HIDDEN int mire__heap_dlclose(void *handle)
 {
-    int (*real)(void *) = REAL(dlclose);
+    int (*real)(void *) = MIRE_REAL(dlclose);
     int answer = real ? real(handle) : -1;
 
     if (mire__collect_as_on())

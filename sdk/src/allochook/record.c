@@ -1,9 +1,9 @@
 /* record.c - what a call of the program did, written to the tables: the slow path (fast.h). Signal-safe. */
-#include "allochook/allochook.h"
+#include "allochook/record.h"
 
 #include "allochook/fast.h"
 #include "allochook/thread_state.h"
-#include "heap/classes.h"
+#include "heap/heap.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* stack_cache.c - see stack_cache.h. Signal-safe. */
 #include "allochook/stack_cache.h"
 
-#include "heap/counters.h"
+#include "heap/heap.h"
 
 #include <string.h>
 

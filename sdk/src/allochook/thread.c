@@ -7,12 +7,10 @@
  */
 #include "allochook/hooks.h"
 
-#include "allochook/call_site.h"
+#include "allochook/allochook.h"
 #include "allochook/thread_state.h"
 
 #include <errno.h>
-
-#define REAL ((__typeof__(&mire__heap_pthread_create))mire__heap_real(MIRE_HEAP_HOOK_pthread_create))
 
 #define PAGE_BYTES 4096ull
 
@@ -92,7 +90,7 @@ MIRE_SLOW static int create_slow(pthread_t *thread, const pthread_attr_t *attrib
     if (self)
         mire__collect_as_return(self);
     if (!start)
-        return REAL(thread, attributes, run, argument);
+        return MIRE_REAL(pthread_create)(thread, attributes, run, argument);
     start->run = run;
     start->argument = argument;
     start->node = 0;
@@ -101,7 +99,7 @@ MIRE_SLOW static int create_slow(pthread_t *thread, const pthread_attr_t *attrib
         start->node = mire__collect_as_node(self, heap, &site);
         mire__collect_as_close(self);
     }
-    err = REAL(thread, attributes, begin, start);
+    err = MIRE_REAL(pthread_create)(thread, attributes, begin, start);
     if (err)
         atomic_store_explicit(&start->taken, 0, memory_order_release);
     return err;
@@ -110,7 +108,7 @@ MIRE_SLOW static int create_slow(pthread_t *thread, const pthread_attr_t *attrib
 MIRE_HIDDEN int mire__heap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                                           void *argument)
 {
-    __typeof__(&mire__heap_pthread_create) real = REAL;
+    __typeof__(&mire__heap_pthread_create) real = MIRE_REAL(pthread_create);
 
     if (__builtin_expect(!real, 0))
         return EAGAIN;

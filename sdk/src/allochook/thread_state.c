@@ -5,7 +5,8 @@
  */
 #include "allochook/thread_state.h"
 
-#include "heap/mappings.h"
+#include "allochook/allochook.h"
+#include "heap/heap.h"
 #include "platform/arch.h"
 #include "platform/platform.h"
 

@@ -4,7 +4,7 @@
 #ifndef MIRE_ALLOCHOOK_THREAD_STATE_H
 #define MIRE_ALLOCHOOK_THREAD_STATE_H
 
-#include "allochook/allochook.h"
+#include "allochook/record.h"
 
 struct span {
     uint64_t start, end;

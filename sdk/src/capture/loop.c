@@ -4,12 +4,11 @@
 #include "capture/loop.h"
 
 #include "base/hash.h"
+#include "capture/sleep.h"
 #include "platform/platform.h"
 
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #define NOTES_AT_ONCE  8                    /* paths stored without a pause: a program has few loops */
 #define NOTE_PAUSE_NS  (10 * MIRE_NS_PER_S) /* between two further paths */
@@ -17,8 +16,6 @@
 #define REPEATS        2                    /* sleeps of one stack after the first that make it a loop's */
 #define WRAPPERS_MAX   3                    /* functions of a library around a sleep */
 #define LIBC_EVENT_MAX 2                    /* functions of the C library around a wait for events */
-#define LOCKED_VALUE   2                    /* of a futex: a lock with waiters */
-#define FUTEX_COMMAND  0x7f                 /* without its flags */
 
 /* ---- notes ---- */
 
@@ -78,136 +75,6 @@ void mire__loop_note(struct loop *loop, struct check *check, uint32_t lane, cons
     loop->noted_count++;
     loop->note_ns = check->now_ns + NOTE_PAUSE_NS;
     mire__blackbox_set_wait(check->box, lane, row, sample);
-}
-
-/* ---- the call in which a thread sleeps ---- */
-
-enum sleep_kind { SLEEP_OTHER, SLEEP_EVENTS, SLEEP_USER, SLEEP_CALL };
-
-static bool is_short(uint64_t milliseconds)
-{
-    return milliseconds <= MIRE_WAIT_SHORT_MS;
-}
-
-/*
- * Is the timeout of the call short? It is read from the caller's memory, mostly the stack, of which a copy exists from
- * within the call. The thread may have left the call since.
- */
-static bool is_short_at(const struct sampler *sampler, uint64_t address)
-{
-    const struct stack_snapshot *snapshot = &sampler->snapshot;
-    uint64_t into = address - snapshot->stack_address;
-    int64_t time[2];
-
-    if (address == 0)
-        return false;
-    if (into < snapshot->stack_size && snapshot->stack_size - into >= sizeof(time))
-        memcpy(time, snapshot->stack + into, sizeof(time));
-    else if (mire__peek(time, address, sizeof(time)) != sizeof(time))
-        return false;
-    return time[0] == 0 && time[1] <= MIRE_WAIT_SHORT_MS * (int64_t)MIRE_NS_PER_MS;
-}
-
-/* A wait for events. With a zero timeout it only looks, and is a call like others. */
-static enum sleep_kind of_events(const struct sampler *sampler)
-{
-    const struct thread_state *state = &sampler->state;
-    bool looks = false;
-
-    switch (state->syscall) {
-#ifdef SYS_poll
-    case SYS_poll:
-        looks = is_short((uint32_t)state->args[2]);
-        break;
-#endif
-#ifdef SYS_epoll_wait
-    case SYS_epoll_wait:
-#endif
-    case SYS_epoll_pwait:
-        looks = is_short((uint32_t)state->args[3]);
-        break;
-    case SYS_ppoll:
-        looks = is_short_at(sampler, state->args[2]);
-        break;
-    case SYS_pselect6:
-        looks = is_short_at(sampler, state->args[4]);
-        break;
-    default:
-        break;
-    }
-    return looks ? SLEEP_CALL : SLEEP_EVENTS;
-}
-
-/* A lock has a holder, and is part of the work. Any other futex may be the queue of the next job. */
-static enum sleep_kind of_futex(const struct thread_state *state)
-{
-    uint64_t command = state->args[1] & FUTEX_COMMAND;
-
-    if ((command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) || state->args[2] == LOCKED_VALUE)
-        return SLEEP_OTHER;
-    return SLEEP_CALL;
-}
-
-#ifndef SYS_epoll_pwait2
-#define SYS_epoll_pwait2 441
-#endif
-
-/* Input from a terminal comes from its user, so the read is a wait. */
-static enum sleep_kind of_read(const struct thread_state *state, uint32_t tid)
-{
-    if (!mire__thread_has_terminal(tid, state->args[0]))
-        return SLEEP_CALL;
-    mire__gate_know_terminal(state->args[0]);
-    return SLEEP_USER;
-}
-
-static enum sleep_kind kind_of(const struct sampler *sampler, uint32_t tid)
-{
-    switch (sampler->state.syscall) {
-#ifdef SYS_poll
-    case SYS_poll:
-#endif
-#ifdef SYS_select
-    case SYS_select:
-#endif
-#ifdef SYS_epoll_wait
-    case SYS_epoll_wait:
-#endif
-#ifdef SYS_pause
-    case SYS_pause:
-#endif
-    case SYS_ppoll:
-    case SYS_pselect6:
-    case SYS_epoll_pwait:
-    case SYS_epoll_pwait2:
-    case SYS_rt_sigtimedwait:
-    case SYS_rt_sigsuspend:
-    case SYS_io_uring_enter:
-    case SYS_accept:
-    case SYS_accept4:
-        return of_events(sampler);
-    case SYS_futex:
-        return of_futex(&sampler->state);
-    case SYS_read:
-    case SYS_readv:
-        return of_read(&sampler->state, tid);
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-    case SYS_recvmmsg:
-    case SYS_nanosleep:
-    case SYS_clock_nanosleep:
-    case SYS_wait4:
-    case SYS_waitid:
-    case SYS_mq_timedreceive:
-    case SYS_msgrcv:
-    case SYS_semop:
-    case SYS_semtimedop:
-    case SYS_io_getevents:
-    case SYS_restart_syscall:
-        return SLEEP_CALL;
-    default:
-        return SLEEP_OTHER;
-    }
 }
 
 /* ---- which frame sleeps ---- */
@@ -391,16 +258,6 @@ static bool is_timed(const struct sample *sample)
     return sample->syscall == SYS_nanosleep || sample->syscall == SYS_clock_nanosleep;
 }
 
-/* A sleep so short that it only yields the processor. An absolute end does not tell the length. */
-static bool is_nap(const struct sampler *sampler)
-{
-    const struct thread_state *state = &sampler->state;
-
-    if (state->syscall == SYS_clock_nanosleep)
-        return !(state->args[1] & TIMER_ABSTIME) && is_short_at(sampler, state->args[2]);
-    return state->syscall == SYS_nanosleep && is_short_at(sampler, state->args[0]);
-}
-
 /* Asleep in a call of the loop's frame. A frame with a hooked wait does not use naps as its wait. */
 static enum loop_sleep judge_own(struct loop *loop, const struct gate_view *view, const struct sample *sample,
                                  struct seat seat, bool nap)
@@ -449,7 +306,7 @@ static enum loop_sleep judge_call(struct loop *loop, const struct check *check, 
     if (seat.frame == sample->depth || seat.frame < libc)
         return LOOP_UNSURE;
     if (is_own_call(check, sample, seat.frame, libc))
-        return judge_own(loop, view, sample, seat, is_nap(check->sampler));
+        return judge_own(loop, view, sample, seat, mire__sleep_is_nap(check->sampler));
     return judge_inside(loop, lane, view, sample);
 }
 
@@ -462,7 +319,7 @@ static bool is_ours(uint32_t lane, const struct gate_view *view)
 enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view,
                                  const struct sample *sample)
 {
-    enum sleep_kind kind = kind_of(check->sampler, view->tid);
+    enum sleep_kind kind = mire__sleep_kind(check->sampler, view->tid);
     uint32_t libc = libc_frames(check, sample);
 
     if (!view->all_count || view->kind > 1 || !(sample->flags & MIRE_SAMPLE_BLOCKED) || sample->state != 'S' ||

@@ -2,8 +2,8 @@
  */
 #include "mire/memory.h"
 
-#include "allochook/call_site.h"
-#include "heap/classes.h"
+#include "allochook/allochook.h"
+#include "heap/heap.h"
 
 /* Built as the hooks are: where it is called from, its own frame tells. */
 

@@ -2,11 +2,9 @@
 #include "core/monitor_heap.h"
 
 #include "allochook/allochook.h"
-#include "allochook/gobject.h"
-#include "allochook/hooks.h"
 #include "core/memory_reports.h"
 #include "core/variant.h"
-#include "heap/reclaim.h"
+#include "heap/heap.h"
 #include "platform/apart.h"
 #include "platform/platform.h"
 #include "report/snapshot.h"

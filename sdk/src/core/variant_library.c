@@ -3,8 +3,7 @@
  */
 #include "core/variant.h"
 
-#include "allochook/gobject.h"
-#include "allochook/hooks.h"
+#include "allochook/allochook.h"
 #include "core/remote.h"
 #include "gate/gate.h"
 #include "patch/patch.h"

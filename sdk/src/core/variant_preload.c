@@ -4,8 +4,6 @@
 #include "core/variant.h"
 
 #include "allochook/allochook.h"
-#include "allochook/gobject.h"
-#include "allochook/hooks.h"
 #include "base/alloc.h"
 #include "platform/apart.h"
 #include "platform/own.h"

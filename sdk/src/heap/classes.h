@@ -6,7 +6,7 @@
 #ifndef MIRE_HEAP_CLASSES_H
 #define MIRE_HEAP_CLASSES_H
 
-#include "heap/heap.h"
+#include "heap/tables.h"
 
 /*
  * The number of the class of that name, added if it is new.

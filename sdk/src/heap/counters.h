@@ -17,7 +17,7 @@
 #ifndef MIRE_HEAP_COUNTERS_H
 #define MIRE_HEAP_COUNTERS_H
 
-#include "heap/heap.h"
+#include "heap/tables.h"
 #include "heapread/read.h"
 
 #include <stddef.h>

@@ -16,7 +16,7 @@
 #ifndef MIRE_HEAP_INDEX_H
 #define MIRE_HEAP_INDEX_H
 
-#include "heap/heap.h"
+#include "heap/tables.h"
 
 #define MIRE_INDEX_ENTRIES  128u
 #define MIRE_INDEX_FULL     112u /* entries beyond which a segment is split */

@@ -13,7 +13,7 @@
 #ifndef MIRE_HEAP_MAPPINGS_H
 #define MIRE_HEAP_MAPPINGS_H
 
-#include "heap/heap.h"
+#include "heap/tables.h"
 #include "heapread/read.h"
 
 /*

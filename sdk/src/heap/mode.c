@@ -1,5 +1,5 @@
-/* mode.c - see heap.h: the mode, and what happens when the budget is used up. Signal-safe. */
-#include "heap/heap.h"
+/* mode.c - see tables.h: the mode, and what happens when the budget is used up. Signal-safe. */
+#include "heap/tables.h"
 
 #include "heap/inside.h"
 #include "platform/platform.h"

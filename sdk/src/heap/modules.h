@@ -7,7 +7,7 @@
 #ifndef MIRE_HEAP_MODULES_H
 #define MIRE_HEAP_MODULES_H
 
-#include "heap/heap.h"
+#include "heap/tables.h"
 
 struct heap_image_facts {
     uint64_t start, end; /* addresses it spans, end excluded */

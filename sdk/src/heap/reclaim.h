@@ -14,7 +14,7 @@
 #ifndef MIRE_HEAP_RECLAIM_H
 #define MIRE_HEAP_RECLAIM_H
 
-#include "heap/heap.h"
+#include "heap/tables.h"
 
 struct heap_reclaimed {
     uint32_t pages_given_back;

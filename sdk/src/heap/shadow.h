@@ -12,7 +12,7 @@
 #ifndef MIRE_HEAP_SHADOW_H
 #define MIRE_HEAP_SHADOW_H
 
-#include "heap/heap.h"
+#include "heap/tables.h"
 
 /* Larger blocks do not make a page: their 16 to 24 bytes in the block table are less than their shadow would take. */
 #define MIRE_SHADOW_SMALL 512u
@@ -38,7 +38,7 @@ struct live_block {
     bool tagged;
 };
 
-/* The value of an address's reference in the page directory (heap.h). The address may have a pointer tag. */
+/* The value of an address's reference in the page directory (tables.h). The address may have a pointer tag. */
 MIRE_INLINE uint64_t mire__shadow_ref_value(const struct heap *heap, uint64_t address, uint32_t phase)
 {
     const uint32_t tag_bits = 64 - MIRE_HEAP_ADDRESS_BITS;

@@ -16,6 +16,7 @@
 #include "patch/patch.h"
 
 #include "base/hash.h"
+#include "patch/tables.h"
 #include "platform/arch.h"
 #include "platform/own.h"
 #include "platform/platform.h"
@@ -28,17 +29,6 @@
 
 /* musl has no _r_debug. It fills in a module's tables before the module can be found. */
 extern struct r_debug _r_debug __attribute__((weak));
-
-struct tables {
-    const ElfW(Sym) * symbols;
-    const char *names;
-    const ElfW(Rela) * relocations[2];
-    size_t counts[2];
-    const uint32_t *hash; /* DT_GNU_HASH; NULL: none, or an empty one, which does not mark the module's own symbols */
-};
-
-/* The header of a hash table. */
-enum { HASH_BUCKETS, HASH_FIRST_OWN, HASH_FILTER_WORDS, HASH_SHIFT, HASH_HEAD };
 
 static void *hook_dlsym(void *handle, const char *name);
 static struct hook lookup = {"dlsym", (void *)hook_dlsym, NULL};
@@ -69,73 +59,6 @@ static bool see_changes(struct changes *changes, const struct dl_phdr_info *info
     }
     changes->seen++;
     return counts;
-}
-
-/* glibc has relocated most pointers of the dynamic section already. */
-static uintptr_t moved(const struct dl_phdr_info *info, ElfW(Addr) address)
-{
-    return address < info->dlpi_addr ? address + info->dlpi_addr : address;
-}
-
-static const ElfW(Addr) * hash_filter(const uint32_t *hash)
-{
-    return (const ElfW(Addr) *)(const void *)(hash + HASH_HEAD);
-}
-
-static const uint32_t *hash_buckets(const uint32_t *hash)
-{
-    return (const uint32_t *)(const void *)(hash_filter(hash) + hash[HASH_FILTER_WORDS]);
-}
-
-/* In a table without symbols the number of the first one is undefined. */
-static bool is_empty(const uint32_t *hash)
-{
-    const uint32_t *buckets = hash_buckets(hash);
-
-    for (uint32_t i = 0; i < hash[HASH_BUCKETS]; i++)
-        if (buckets[i] != 0)
-            return false;
-    return true;
-}
-
-static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
-{
-    const ElfW(Dyn) *dynamic = NULL;
-    size_t bytes[2] = {0}, nameless = 0;
-
-    memset(out, 0, sizeof(*out));
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    }
-    for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
-        uintptr_t address = moved(info, dynamic->d_un.d_ptr);
-
-        if (dynamic->d_tag == DT_SYMTAB)
-            out->symbols = (const ElfW(Sym) *)address;
-        else if (dynamic->d_tag == DT_STRTAB)
-            out->names = (const char *)address;
-        else if (dynamic->d_tag == DT_GNU_HASH)
-            out->hash = (const uint32_t *)address;
-        else if (dynamic->d_tag == DT_JMPREL)
-            out->relocations[0] = (const ElfW(Rela) *)address;
-        else if (dynamic->d_tag == DT_RELA)
-            out->relocations[1] = (const ElfW(Rela) *)address;
-        else if (dynamic->d_tag == DT_PLTRELSZ)
-            bytes[0] = dynamic->d_un.d_val;
-        else if (dynamic->d_tag == DT_RELASZ)
-            bytes[1] = dynamic->d_un.d_val;
-        else if (dynamic->d_tag == DT_RELACOUNT) /* relative relocations: first, and most of them */
-            nameless = dynamic->d_un.d_val;
-    }
-    for (int i = 0; i < 2; i++)
-        out->counts[i] = out->relocations[i] ? bytes[i] / sizeof(ElfW(Rela)) : 0;
-    nameless = nameless < out->counts[1] ? nameless : out->counts[1];
-    out->relocations[1] += nameless;
-    out->counts[1] -= nameless;
-    if (out->hash && is_empty(out->hash))
-        out->hash = NULL;
-    return out->symbols && out->names;
 }
 
 /* Slots to store to, by rising address. They are handled together: one list of mappings tells their protection, and
@@ -266,9 +189,9 @@ static void note_symbol(struct hooked_symbols *symbols, uint32_t number, const s
 }
 
 /* The module's own symbols of that name. */
-static void find_own(struct hooked_symbols *out, const struct tables *tables, const struct hook *hook)
+static void find_own(struct hooked_symbols *out, const struct module_tables *tables, const struct hook *hook)
 {
-    const uint32_t *head = tables->hash, *buckets = hash_buckets(head);
+    const uint32_t *head = tables->hash, *buckets = mire__hash_buckets(head);
     const uint32_t *chain = buckets + head[HASH_BUCKETS], first = head[HASH_FIRST_OWN];
     const uint32_t bits = 8 * sizeof(ElfW(Addr));
     uint32_t hash = 5381, number;
@@ -276,7 +199,7 @@ static void find_own(struct hooked_symbols *out, const struct tables *tables, co
 
     for (const char *at = hook->name; *at; at++)
         hash = hash * 33 + (unsigned char)*at;
-    word = hash_filter(head)[hash / bits % head[HASH_FILTER_WORDS]];
+    word = mire__hash_filter(head)[hash / bits % head[HASH_FILTER_WORDS]];
     number = buckets[hash % head[HASH_BUCKETS]];
     if (!(word >> hash % bits & word >> (hash >> head[HASH_SHIFT]) % bits & 1) || number < first)
         return;
@@ -287,7 +210,7 @@ static void find_own(struct hooked_symbols *out, const struct tables *tables, co
     } while (!(chain[number++ - first] & 1));
 }
 
-static void find_symbols(struct pass *pass, const struct tables *tables)
+static void find_symbols(struct pass *pass, const struct module_tables *tables)
 {
     struct hooked_symbols *out = &pass->symbols;
 
@@ -309,7 +232,7 @@ static void find_symbols(struct pass *pass, const struct tables *tables)
     }
 }
 
-static const struct hook *hook_of(const struct pass *pass, const struct tables *tables, uint32_t number)
+static const struct hook *hook_of(const struct pass *pass, const struct module_tables *tables, uint32_t number)
 {
     const struct hooked_symbols *symbols = &pass->symbols;
 
@@ -322,8 +245,8 @@ static const struct hook *hook_of(const struct pass *pass, const struct tables *
     return NULL;
 }
 
-static void treat_slot(const struct dl_phdr_info *info, const struct tables *tables, const ElfW(Rela) * relocation,
-                       struct pass *pass)
+static void treat_slot(const struct dl_phdr_info *info, const struct module_tables *tables,
+                       const ElfW(Rela) * relocation, struct pass *pass)
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
     const uint32_t number = (uint32_t)ELF64_R_SYM(relocation->r_info);
@@ -362,11 +285,11 @@ static bool is_left_alone(const struct dl_phdr_info *info)
 static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct pass *pass = context;
-    struct tables tables;
+    struct module_tables tables;
 
     see_changes(&pass->changes, info, size);
     patched_adds = pass->changes.adds;
-    if (is_left_alone(info) || !find_tables(&tables, info))
+    if (is_left_alone(info) || !mire__module_tables(&tables, info))
         return 0;
     find_symbols(pass, &tables);
     for (int i = 0; i < 2 && pass->symbols.count > 0; i++) {

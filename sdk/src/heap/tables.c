@@ -1,5 +1,5 @@
-/* heap.c - see heap.h: sections, and which parts of them are claimed. Signal-safe. */
-#include "heap/heap.h"
+/* tables.c - see tables.h: sections, and which parts of them are claimed. Signal-safe. */
+#include "heap/tables.h"
 
 #include "heap/index.h"
 #include "heap/inside.h"

@@ -1,9 +1,8 @@
-/* allochook.c - see allochook.h: begin and end. Signal-safe. */
+/* run.c - see allochook.h: begin and end of a run. Signal-safe. */
 #include "allochook/allochook.h"
 
-#include "allochook/hooks.h"
 #include "allochook/thread_state.h"
-#include "heap/modules.h"
+#include "heap/heap.h"
 #include "platform/platform.h"
 
 #define END_WAIT_NS 200000000ull

@@ -1,0 +1,150 @@
+/*
+ * sleep.c - see sleep.h.
+ */
+#include "capture/sleep.h"
+
+#include "gate/gate.h"
+#include "platform/platform.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define LOCKED_VALUE  2    /* of a futex: a lock with waiters */
+#define FUTEX_COMMAND 0x7f /* without its flags */
+
+static bool is_short(uint64_t milliseconds)
+{
+    return milliseconds <= MIRE_WAIT_SHORT_MS;
+}
+
+/*
+ * Is the timeout of the call short? It is read from the caller's memory, mostly the stack, of which a copy exists from
+ * within the call. The thread may have left the call since.
+ */
+static bool is_short_at(const struct sampler *sampler, uint64_t address)
+{
+    const struct stack_snapshot *snapshot = &sampler->snapshot;
+    uint64_t into = address - snapshot->stack_address;
+    int64_t time[2];
+
+    if (address == 0)
+        return false;
+    if (into < snapshot->stack_size && snapshot->stack_size - into >= sizeof(time))
+        memcpy(time, snapshot->stack + into, sizeof(time));
+    else if (mire__peek(time, address, sizeof(time)) != sizeof(time))
+        return false;
+    return time[0] == 0 && time[1] <= MIRE_WAIT_SHORT_MS * (int64_t)MIRE_NS_PER_MS;
+}
+
+/* A wait for events. With a zero timeout it only looks, and is a call like others. */
+static enum sleep_kind of_events(const struct sampler *sampler)
+{
+    const struct thread_state *state = &sampler->state;
+    bool looks = false;
+
+    switch (state->syscall) {
+#ifdef SYS_poll
+    case SYS_poll:
+        looks = is_short((uint32_t)state->args[2]);
+        break;
+#endif
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+    case SYS_epoll_pwait:
+        looks = is_short((uint32_t)state->args[3]);
+        break;
+    case SYS_ppoll:
+        looks = is_short_at(sampler, state->args[2]);
+        break;
+    case SYS_pselect6:
+        looks = is_short_at(sampler, state->args[4]);
+        break;
+    default:
+        break;
+    }
+    return looks ? SLEEP_CALL : SLEEP_EVENTS;
+}
+
+/* A lock has a holder, and is part of the work. Any other futex may be the queue of the next job. */
+static enum sleep_kind of_futex(const struct thread_state *state)
+{
+    uint64_t command = state->args[1] & FUTEX_COMMAND;
+
+    if ((command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) || state->args[2] == LOCKED_VALUE)
+        return SLEEP_OTHER;
+    return SLEEP_CALL;
+}
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+
+/* Input from a terminal comes from its user, so the read is a wait. */
+static enum sleep_kind of_read(const struct thread_state *state, uint32_t tid)
+{
+    if (!mire__thread_has_terminal(tid, state->args[0]))
+        return SLEEP_CALL;
+    mire__gate_know_terminal(state->args[0]);
+    return SLEEP_USER;
+}
+
+enum sleep_kind mire__sleep_kind(const struct sampler *sampler, uint32_t tid)
+{
+    switch (sampler->state.syscall) {
+#ifdef SYS_poll
+    case SYS_poll:
+#endif
+#ifdef SYS_select
+    case SYS_select:
+#endif
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+#ifdef SYS_pause
+    case SYS_pause:
+#endif
+    case SYS_ppoll:
+    case SYS_pselect6:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_rt_sigtimedwait:
+    case SYS_rt_sigsuspend:
+    case SYS_io_uring_enter:
+    case SYS_accept:
+    case SYS_accept4:
+        return of_events(sampler);
+    case SYS_futex:
+        return of_futex(&sampler->state);
+    case SYS_read:
+    case SYS_readv:
+        return of_read(&sampler->state, tid);
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_mq_timedreceive:
+    case SYS_msgrcv:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_io_getevents:
+    case SYS_restart_syscall:
+        return SLEEP_CALL;
+    default:
+        return SLEEP_OTHER;
+    }
+}
+
+bool mire__sleep_is_nap(const struct sampler *sampler)
+{
+    const struct thread_state *state = &sampler->state;
+
+    if (state->syscall == SYS_clock_nanosleep)
+        return !(state->args[1] & TIMER_ABSTIME) && is_short_at(sampler, state->args[2]);
+    return state->syscall == SYS_nanosleep && is_short_at(sampler, state->args[0]);
+}
