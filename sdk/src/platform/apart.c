@@ -101,7 +101,7 @@ static void run_errand(void *argument)
     errand->work(errand->context);
 }
 
-/* All signals but those that cannot be delayed. */
+/* All signals except those that cannot be blocked. */
 static void block_all(uint64_t *before)
 {
     const uint64_t all = ~0ull;

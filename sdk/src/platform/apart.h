@@ -1,8 +1,8 @@
 /*
  * apart.h - a descriptor table of the library's own, invisible to the program.
  *
- * A new descriptor gets the lowest free number. So a file that the library opens, even briefly, changes the numbers
- * that the program gets; and a program that closes all descriptors closes it. Under mire run each has a table:
+ * A new descriptor gets the lowest free number. So a file that the library opens, even briefly, changes the numbers of
+ * the program's files, and a program that closes all descriptors closes the library's. Under mire run each has a table:
  *
  *     the program's threads --> its table            always as without the library
  *     mire-check, worker    --> the library's table  empty when the thread begins
@@ -28,7 +28,7 @@ void mire__apart_begin(void);
 /* Is the calling thread one of the library's? Signal handler: yes. */
 bool mire__apart_is_ours(void);
 
-/* For a moment, whose it is: a thread of the program's makes its last system calls of ours. */
+/* A thread of the program makes its last system calls for the library: say so for this moment. */
 void mire__apart_set_ours(bool ours);
 
 /* Has the calling thread the library's table? Signal handler: yes. */
@@ -36,12 +36,12 @@ bool mire__apart_is(void);
 
 /*
  * Run `work` for the calling thread, which sleeps meanwhile: on its stack and with its thread-local storage, as a
- * thread of the kernel's with a table of ours. Some 40 us.
+ * kernel thread with a descriptor table of the library's. Takes some 40 us.
  *
  *   work  may allocate, take locks, make threads and call dlopen as the calling thread may; mire__tid is the calling
  *         thread's. sigaltstack, sigmask and prctl are not: their effect ends with `work`.
  *
- * All signals wait until it has returned. Where the kernel refuses such a thread, or no other thread could see the
+ * All signals wait until `work` returns. If the kernel refuses such a thread, or if no other thread could see the
  * difference, `work` runs on the calling thread itself. Thread: any. Signal handler: yes, if `work` may run there.
  */
 void mire__apart_run(void (*work)(void *context), void *context);

@@ -1,6 +1,6 @@
 /*
- * arch.h - the processor: its registers as DWARF numbers them, and its relocations. Signal-safe.
- * One file per processor implements it: arch_x86_64.c, arch_aarch64.c.
+ * arch.h - the processor: its registers by their DWARF numbers, and its relocations. Signal-safe. One file per
+ * processor implements it: arch_x86_64.c, arch_aarch64.c.
  */
 #ifndef MIRE_PLATFORM_ARCH_H
 #define MIRE_PLATFORM_ARCH_H
@@ -23,7 +23,7 @@ struct arch {
 };
 extern const struct arch mire__arch;
 
-/* Registers of one frame. Those whose bit is not set in `known` were lost on the way out. */
+/* Registers of one frame. A register without its bit in `known` was lost in unwinding. */
 struct regs {
     uint64_t pc;
     uint64_t known;
@@ -44,8 +44,9 @@ void mire__arch_as_regs(struct regs *out, const void *ucontext);
 int mire__arch_as_wait_cut(const void *ucontext);
 
 /*
- * Have that call begin again when the handler returns. It ends at the right time where its timeout is a point in time,
- * or where the kernel writes down what is left (select, pselect, ppoll); others wait once more what they had waited.
+ * Make the kernel restart a call when the handler returns. A call with an absolute timeout ends at the right time, and
+ * so does a call for which the kernel writes down the rest (select, pselect, ppoll). Any other call waits its whole
+ * timeout again.
  */
 void mire__arch_as_wait_again(void *ucontext, int number);
 
@@ -60,7 +61,7 @@ void mire__arch_as_wait_again(void *ucontext, int number);
 #define MIRE_UCONTEXT_BYTES  512
 bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES]);
 
-/* Where a handler returns to, for an action that the kernel is given directly; NULL where the kernel has its own. */
+/* The return of a handler, for an action that goes to the kernel directly; NULL if the kernel has its own. */
 extern void (*const mire__arch_sigreturn)(void);
 
 /* A return address without the signature some processors put into its upper bits. Asked for each frame of a stack. */
@@ -74,8 +75,7 @@ static inline uint64_t mire__arch_bare(uint64_t address)
 }
 
 /*
- * Does the code set up a frame pointer anywhere in these bytes, as functions do at their begin?
- * `code` begins at a multiple of 4.
+ * Does the code set up a frame pointer within these bytes, as at the begin of a function? `code` is a multiple of 4.
  */
 bool mire__arch_sets_frame(const uint8_t *code, size_t size);
 
@@ -87,7 +87,7 @@ bool mire__arch_sets_frame(const uint8_t *code, size_t size);
  */
 long mire__arch_as_ego(void (*work)(void *context), void *context, unsigned long flags);
 
-/* An address in the calling thread's own memory, which identifies it. */
+/* An address in the calling thread's own memory, as an identifier. */
 uint64_t mire__arch_as_thread_pointer(void);
 
 /*

@@ -78,7 +78,7 @@ bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES])
 }
 
 /* User addresses have 48 bits (52 where a program asks for them); the signature sits above. */
-/* The kernel lets everybody read the virtual counter; where a processor has it wrong, it reads for us. */
+/* User code may read the virtual counter; for a processor with a wrong counter the kernel emulates the instruction. */
 bool mire__arch_has_counter(bool steady)
 {
     (void)steady;
@@ -99,7 +99,7 @@ bool mire__arch_sets_frame(const uint8_t *code, size_t size)
         uint32_t word;
 
         memcpy(&word, code + at, sizeof(word));
-        if ((word & 0xff8003ff) == 0x910003fd) /* add x29, sp, #n, which mov x29, sp is */
+        if ((word & 0xff8003ff) == 0x910003fd) /* add x29, sp, #n; mov x29, sp is the case n = 0 */
             return true;
     }
     return false;
@@ -128,7 +128,7 @@ bool mire__arch_call_before(uint64_t *target_out, uint64_t return_address, const
     return (word & 0xfffffc1f) == 0xd63f0000; /* BLR */
 }
 
-/* The child is a copy of the caller but for x0; what it stores lies below all that the caller still needs. */
+/* The child is a copy of the caller except for x0. The child stores below all that the caller still needs. */
 __asm__(".text\n"
         ".globl mire__arch_as_ego\n"
         ".hidden mire__arch_as_ego\n"

@@ -26,7 +26,7 @@ const struct arch mire__arch = {
     .fp = 6,
     .link = MIRE_NO_REG,
     .ra_column = 16,
-    .sigreturn_context = 0, /* the return address in front of it has been popped */
+    .sigreturn_context = 0, /* the return address before it has been popped */
     .elf_machine = EM_X86_64,
     .reloc_slot = R_X86_64_JUMP_SLOT,
     .reloc_data = R_X86_64_GLOB_DAT,
@@ -46,8 +46,9 @@ void mire__arch_as_regs(struct regs *out, const void *ucontext)
 }
 
 /*
- * What fails with EINTR where a handler has run, and did nothing then: to be called again. Not close, whose descriptor
- * is gone. Those that some files and devices alone end so are here too (FUSE, sockets with a timeout, terminals).
+ * Calls that fail with EINTR after a handler, without effect: they can be repeated. close is not among them, because
+ * its descriptor is gone. Calls that end in this way for some files and devices only are among them (FUSE, sockets with
+ * a timeout, terminals).
  */
 static bool may_begin_again(int number)
 {
@@ -103,8 +104,8 @@ void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *stat
 }
 
 /*
- * Leaf 0x80000007: the time stamp counter is invariant. In a virtual machine asking takes some 20 us. A process may
- * also have forbidden itself to read it.
+ * Leaf 0x80000007: the time stamp counter is invariant. The question takes some 20 us in a virtual machine. A process
+ * may have forbidden itself to read the counter.
  */
 bool mire__arch_has_counter(bool steady)
 {
@@ -122,8 +123,7 @@ uint64_t mire__arch_as_counter(void)
 }
 
 /*
- * Nothing describes it, and the byte in front of it belongs to nothing that is described: debuggers and unwinders know
- * it by its instructions.
+ * Without unwind information, and after a byte without any: debuggers and unwinders recognise it by its instructions.
  */
 __asm__(".pushsection .text\n"
         ".balign 16\n"
@@ -163,7 +163,7 @@ uint64_t mire__arch_as_thread_pointer(void)
     return self;
 }
 
-/* FF /2 with its operand in 2..7 bytes; prefixes come before it and do not matter. */
+/* FF /2 with its operand in 2..7 bytes; prefixes before it do not matter. */
 static bool indirect_call(const uint8_t *code, size_t size)
 {
     const uint8_t *at = code + MIRE_CALL_BYTES - size;
@@ -198,7 +198,7 @@ bool mire__arch_call_before(uint64_t *target_out, uint64_t return_address, const
     return false;
 }
 
-/* The child is a copy of the caller but for rax; what it pushes lies below all that the caller still needs. */
+/* The child is a copy of the caller except for rax. The child pushes below all that the caller still needs. */
 __asm__(".text\n"
         ".globl mire__arch_as_ego\n"
         ".hidden mire__arch_as_ego\n"

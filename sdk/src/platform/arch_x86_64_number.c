@@ -1,7 +1,8 @@
-/* arch_x86_64_number.c - which system call an x86-64 thread has just come out of. Signal-safe.
+/*
+ * arch_x86_64_number.c - which system call an x86-64 thread has just come out of. Signal-safe.
  *
- * The kernel does not keep the number for a handler, but the code in front of the instruction does, or a register that
- * the code took it from: a system call changes none but rax, rcx and r11.
+ * The kernel does not keep the number for a handler. The code before the instruction has it, or the register that the
+ * code copied it from, because a system call changes rax, rcx and r11 only.
  *
  *     b8 ca 00 00 00    mov $202, %eax     found
  *     48 8b 74 24 08    mov 8(%rsp), %rsi  walked over: it is known how long it is, and that it leaves rax alone
@@ -14,15 +15,15 @@
 #include <string.h>
 #include <ucontext.h>
 
-#define CODE_BYTES  48 /* in front of the instruction that are looked at */
+#define CODE_BYTES  48 /* examined bytes before the instruction */
 #define LOST        (-1)
 #define NO_REGISTER (-1)
 
-/* libc's syscall(): the code in front of its `syscall`. */
+/* libc's syscall(): the code before its `syscall`. */
 static const uint8_t wrapper[] = {0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xd6, 0x48, 0x89, 0xca,
                                   0x4d, 0x89, 0xc2, 0x4d, 0x89, 0xc8, 0x4c, 0x8b, 0x4c, 0x24, 0x08};
 
-/* Bytes of an operand: the ModRM byte, and its extensions. */
+/* Size of an operand: the ModRM byte, and its extensions. */
 static size_t operand_bytes(const uint8_t *at)
 {
     uint8_t mod = at[0] >> 6, rm = at[0] & 7;
@@ -41,8 +42,8 @@ static size_t operand_bytes(const uint8_t *at)
 }
 
 struct instruction {
-    size_t bytes; /* 0: not one of those that prepare a call */
-    int changes;  /* the register it writes; NO_REGISTER: none, or memory */
+    size_t bytes; /* 0: none of the instructions that prepare a call */
+    int changes;  /* the register that it writes; NO_REGISTER: none, or memory */
 };
 
 /* After 0f: conditional and widening moves write a register; moves of vectors none that a number lies in. */
@@ -71,7 +72,7 @@ static struct instruction decode_two(const uint8_t *code, const uint8_t *at, int
     }
 }
 
-/* One of the moves and sums that compilers put in front of a call. Reads at most 15 bytes. */
+/* Decode one of the moves and sums that compilers put before a call. Reads at most 15 bytes. */
 static struct instruction decode(const uint8_t *code)
 {
     const uint8_t *at = code;
@@ -136,13 +137,13 @@ static bool leads_to(const uint8_t *at, const uint8_t *end, int target)
     return at == end;
 }
 
-/* Of registers 0..15 those that a call leaves as they were. */
+/* Does a call preserve the register, one of 0..15? */
 static bool is_kept(int reg, uint32_t kept)
 {
     return kept >> reg & 1;
 }
 
-/* The number that the instruction at `at` puts into the register; LOST if it is none that does. */
+/* The number that the instruction at `at` puts into the register; LOST if it does not. */
 static int number_by(const uint8_t *at, size_t *bytes, int target, const uint64_t values[16], uint32_t kept)
 {
     struct instruction one = decode(at);
@@ -190,7 +191,7 @@ static int search(const uint8_t *code, const uint8_t *end, int target, const uin
     return LOST;
 }
 
-/* Registers by the numbers that instructions have. */
+/* Registers by their numbers in instructions. */
 static void read_registers(uint64_t out[16], const greg_t *regs)
 {
     static const uint8_t from[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,

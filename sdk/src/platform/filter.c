@@ -30,7 +30,7 @@ bool mire__quiet_holds(void)
     return mire__quiet_is() && !mire__apart_is_ours();
 }
 
-static _Atomic uint32_t first_count = UINT32_MAX; /* UINT32_MAX: nobody has counted them yet */
+static _Atomic uint32_t first_count = UINT32_MAX; /* UINT32_MAX: not counted yet */
 
 static uint32_t count_filters(void)
 {
@@ -131,7 +131,7 @@ static bool compute(struct filter_machine *machine, const struct sock_filter *st
     }
 }
 
-/* How many steps to skip; -1: no such jump. */
+/* The number of steps to skip; -1: no such jump. */
 static long jump(const struct filter_machine *machine, const struct sock_filter *step)
 {
     uint32_t other = BPF_SRC(step->code) == BPF_X ? machine->x : step->k;
@@ -249,7 +249,7 @@ static const struct filter_call needed[] = {
     {SYS_exit, {0}},
 };
 
-/* Refused with an errno, something else is done. */
+/* A call that is refused with an errno has a replacement. */
 static const struct filter_call wanted[] = {
     {SYS_process_vm_readv, {1, 4096, 1, 4096, 1}},
     {SYS_membarrier, {MEMBARRIER_CMD_PRIVATE_EXPEDITED}},

@@ -3,8 +3,9 @@
  * Signal-safe.
  *
  * A filter applies to the thread that installs it and to all threads and processes that it creates, or to all threads
- * at once. A call that it does not allow fails, or ends the process. So from then on the library makes no system call
- * on a thread of the program; the check thread, to which the filter does not apply, looks every MIRE_QUIET_LOOK_NS.
+ * at once. A call that the filter does not allow fails, or ends the process. So from then on the library makes no
+ * system call on a thread of the program. The check thread, to which the filter does not apply, looks every
+ * MIRE_QUIET_LOOK_NS.
  */
 #ifndef MIRE_PLATFORM_FILTER_H
 #define MIRE_PLATFORM_FILTER_H
@@ -17,11 +18,11 @@
 
 enum mire__quiet {
     MIRE_QUIET_CALLS = 1,   /* the library makes no system call on the program's threads */
-    MIRE_QUIET_SIGNALS = 2, /* and sends them no signal: they could not return from the handler */
+    MIRE_QUIET_SIGNALS = 2, /* and no signals go to these threads: they could not return from the handler */
 };
 
-/* A set of these; never fewer. Any thread of the program's adds, before its filter is in place. A forked child has it
- * too. */
+/* A set of these bits, which only grows. Any thread of the program sets a bit before its filter is in place. A forked
+ * child inherits the set. */
 extern _Atomic uint32_t mire__quiet;
 
 static inline bool mire__quiet_is(void)
@@ -29,8 +30,8 @@ static inline bool mire__quiet_is(void)
     return __builtin_expect(atomic_load_explicit(&mire__quiet, memory_order_relaxed) != 0, 0);
 }
 
-/* Is the calling thread one of the program's that makes no system call of ours any more? Those of platform.h ask for
- * themselves. */
+/* Is the calling thread one of the program's, and makes no system call of the library any more? The functions of
+ * platform.h ask this themselves. */
 bool mire__quiet_holds(void);
 
 struct filter_call {
@@ -39,28 +40,28 @@ struct filter_call {
 };
 
 /*
- * Run a filter on a system call of this processor's.
- * Returns an action: SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO and an errno, ...; SECCOMP_RET_KILL_PROCESS for a program
- * that is none.
+ * Run a filter on a system call of this processor. Returns an action: SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO and an
+ * errno, ...; SECCOMP_RET_KILL_PROCESS for an invalid program.
  */
 uint32_t mire__filter_run(const struct sock_filter *program, size_t count, const struct filter_call *call);
 
 /*
- * How many filters the process's first thread has; where the kernel (before 5.9) does not count them, 1 for any. The
- * first call's answer is what the process began with.
+ * Number of filters on the process's first thread; 1 for any number if the kernel (before 5.9) does not count them. The
+ * first result is that of the process's begin.
  */
 uint32_t mire__filter_count(void);
 
-/* One that lets us has come. */
+/* A filter that allows the library's calls has been installed. */
 void mire__filter_know(void);
 
-/* Are there more by now? Then one was set by a system call that nobody saw, and nobody knows what it lets through. */
+/* Look for more filters. An uncounted one was installed by a system call that the library did not see, so its rules are
+ * unknown. */
 void mire__filter_look(void);
 
 /* The effect of a filter on the library. */
 struct filter_verdict {
-    bool readable; /* false: the kernel will refuse it, too */
-    bool lets_us;  /* every system call of ours; those that we can do without may be refused with an errno */
+    bool readable; /* false: the kernel will refuse it too */
+    bool lets_us;  /* every system call of the library; optional ones may be refused with an errno */
     bool returns;  /* a signal's handler may return */
 };
 

@@ -1,7 +1,8 @@
-/* footprint.c - see footprint.h. Signal-safe: own number parsing, no stdio.
+/*
+ * footprint.c - see footprint.h. Signal-safe: own number parsing, no stdio.
  *
  * Two kinds of cgroup files: of the memory controller's own hierarchy (memory.usage_in_bytes ...) and of the unified
- * one (memory.current ...). Which a directory has is told by the files that are there.
+ * one (memory.current ...). The kind of a directory is known by its files.
  */
 #include "platform/footprint.h"
 
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 #define SMALL_BYTES     4096
-#define MOUNTS_BYTES    (48u << 10) /* beyond this mounts are not looked at */
+#define MOUNTS_BYTES    (48u << 10) /* later mounts are ignored */
 #define VMSTAT_BYTES    (16u << 10)
 #define LEVELS_MAX      8
 #define NO_LIMIT        (UINT64_C(1) << 62) /* the value for "max" in cgroup v1 */
@@ -66,7 +67,7 @@ uint32_t mire__fd_count(void)
     if (fd >= 0)
         syscall(SYS_close, fd);
     errno = saved;
-    count -= mire__apart_is() ? 2 : 3; /* ".", "..", and the one just opened: where it lies in the program's table */
+    count -= mire__apart_is() ? 2 : 3; /* ".", "..", and the one just opened if it is in the program's table */
     return (int32_t)count > 0 ? count : 0;
 }
 
@@ -99,7 +100,7 @@ static bool is_word(const char *text, const char *word)
     return strncmp(text, word, length) == 0 && is_word_end(text[length]);
 }
 
-/* Is `word` one of the words in a list with commas, which ends at a space, a colon or the line's end? */
+/* Is `word` one of the words of a list with commas, which ends at a space, a colon or the line's end? */
 static bool list_has(const char *list, const char *word)
 {
     size_t length = strlen(word);
@@ -122,7 +123,8 @@ static const char *next_line(const char *text)
     return text && text[1] ? text + 1 : NULL;
 }
 
-/* The path in a line "number:controllers:path": of the memory controller, else of the unified hierarchy ("0::path"). */
+/* The path in a line "number:controllers:path": of the memory controller, otherwise of the unified hierarchy
+ * ("0::path"). */
 static const char *path_within(const char *cgroup, bool *unified)
 {
     const char *found = NULL;
@@ -206,8 +208,9 @@ static uint64_t inode_of(const char *dir)
 }
 
 /*
- * Where nearly every system mounts the hierarchies, whose names are no others': the list of mounts takes the kernel
- * more than all else here. Not for the root, which may be a namespace's own, and what is mounted there the machine's.
+ * The place where nearly every system mounts the hierarchies, under names of their own. The list of mounts costs the
+ * kernel more than all other steps here. Not for the root: it may be a namespace's, while the mount there is the
+ * machine's.
  */
 static bool find_usual(struct cgroup *out, const char *cgroup)
 {
@@ -273,7 +276,7 @@ static bool number_in(uint64_t *out, const char *dir, size_t length, const char 
     return true;
 }
 
-/* Bytes of files that the kernel can drop: all that it caches, but shared memory, which has no file to go back to. */
+/* Bytes of files that the kernel can drop: its caches, without shared memory, which has no file to go back to. */
 static uint64_t cached_in(const char *dir, size_t length)
 {
     char text[SMALL_BYTES];

@@ -24,17 +24,17 @@ uint32_t mire__fd_count(void);
 
 /* The cgroup in which the process's memory is counted. */
 struct cgroup {
-    char dir[MIRE_PATH_BYTES]; /* "" if there is none that can be read */
-    uint32_t top;              /* bytes of it that are the mount point: limits are looked for up to there */
-    uint64_t inode;            /* tells it from a later one of the same name */
+    char dir[MIRE_PATH_BYTES]; /* "" if no readable one exists */
+    uint32_t top;              /* length of the mount point in it: levels above have no limits */
+    uint64_t inode;            /* differs from that of a later cgroup with the same name */
 };
 
 /* Find it. Thread: one at a time. */
 void mire__cgroup_find(struct cgroup *out);
 
 /*
- * The same from the two files' texts, without the inode: "/proc/self/cgroup" and "/proc/self/mountinfo". The memory
- * controller's own hierarchy is preferred, else it is the unified one.
+ * The same from the texts of "/proc/self/cgroup" and "/proc/self/mountinfo", without the inode. The memory controller's
+ * own hierarchy is preferred to the unified one.
  */
 void mire__cgroup_from(struct cgroup *out, const char *cgroup, const char *mountinfo);
 
@@ -42,7 +42,7 @@ void mire__cgroup_from(struct cgroup *out, const char *cgroup, const char *mount
 enum mire__limit {
     MIRE_LIMIT_NONE,
     MIRE_LIMIT_MACHINE, /* all of its memory */
-    MIRE_LIMIT_CGROUP   /* its own, or one above */
+    MIRE_LIMIT_CGROUP   /* the process's own cgroup, or one above */
 };
 
 /* The limit of the memory. */
@@ -54,7 +54,7 @@ struct memory_room {
 };
 void mire__memory_room(struct memory_room *out, const struct cgroup *cgroup);
 
-/* OOM kills, as the kernel counts them. */
+/* OOM kills by the kernel's count. */
 struct oom_counts {
     uint64_t cgroup; /* of processes in it */
     uint64_t system;
@@ -62,11 +62,11 @@ struct oom_counts {
     uint8_t unused[6];
 };
 
-/* A cgroup that is gone, or another one by now (see inode), is not known. */
+/* Read the counts. The count of a cgroup that is gone, or has been replaced (see inode), is unknown. */
 void mire__oom_counts(struct oom_counts *out, const struct cgroup *cgroup);
 
-/* Share of the last 10 s in which something stalled for want of memory, in millionths: in the cgroup, or else anywhere
- * in the machine. 0 where the kernel does not tell. */
+/* Share of the last 10 s in which a task stalled for want of memory, in millionths: in the cgroup, otherwise in the
+ * machine. 0 if the kernel does not count. */
 uint32_t mire__memory_pressure_ppm(const struct cgroup *cgroup);
 
 #endif

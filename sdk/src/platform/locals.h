@@ -1,7 +1,7 @@
 /*
- * locals.h - the thread-local state of the whole library, and the only place that knows how a thread finds it.
+ * locals.h - the thread-local state of the whole library, and the only access to it.
  *
- * The hooks of allocating calls read this state, so finding it must not allocate. CMake's MIRE_LOCALS chooses:
+ * The hooks of allocating calls read this state, so the access must not allocate. CMake's MIRE_LOCALS chooses:
  *
  *   tls  ELF thread-local storage, model initial-exec: a load at a fixed distance from the thread pointer. For C
  *        libraries that keep room for it in every thread: glibc, musl.
@@ -24,14 +24,14 @@ struct kept;
 struct locals {
     _Alignas(64) struct collect_thread *collect; /* allochook: the thread's state; NULL before its first call */
     int64_t collect_left;   /* allochook: sampling budget: bytes, 0 or more, before a call takes the slow path */
-    struct gate *gate;      /* gate: the thread's words; NULL: it is not watched */
+    struct gate *gate;      /* gate: the thread's words; NULL: not watched */
     uint64_t look_again_ns; /* gate: when an unwatched thread's name is looked at again */
     uint64_t own_stack;     /* platform: an address on the stack of a thread of the library */
     struct kept *keeping;   /* platform: files that the thread keeps open; NULL: none */
-    uint32_t tid_of_ego;    /* platform: the thread that the calling one runs for, if for another; else 0 */
+    uint32_t tid_of_ego;    /* platform: the thread for which this kernel thread runs; otherwise 0 */
     bool is_ours;           /* platform: a thread of the library */
     bool is_apart;          /* platform: the thread has the library's descriptor table */
-    bool is_lost;           /* allochook: the thread got no state, which was counted */
+    bool is_lost;           /* allochook: the thread got no state, and was counted */
     bool is_binding;        /* allochook: the thread looks up the real calls */
 };
 _Static_assert(sizeof(struct locals) == 64, "C libraries have little room for thread-local storage");
@@ -39,8 +39,8 @@ _Static_assert(sizeof(struct locals) == 64, "C libraries have little room for th
 #ifdef MIRE_LOCALS_KEY
 
 /*
- * The calling thread's state. Never NULL. A thread for which there is no record (4096 others live, or no key was to be
- * had) gets a record that all such threads share: whoever stores a pointer asks mire__locals_as_exist first.
+ * The calling thread's state. Never NULL. If 4096 other threads live, or no key is free, the thread gets a record that
+ * all such threads share. So a caller asks mire__locals_as_exist before it stores a pointer.
  */
 struct locals *mire__locals_as_own(void);
 

@@ -1,4 +1,5 @@
-/* locals_key.c - see locals.h: a pthread key that leads to a record.
+/*
+ * locals_key.c - see locals.h: a pthread key that leads to a record.
  *
  * POSIX does not list pthread_getspecific and pthread_setspecific as async-signal-safe. In bionic, glibc, musl and
  * Apple's C library they are plain loads and stores in the thread's own block.
@@ -8,8 +9,8 @@
  * No event marks the end of a thread: destructors of its variables still allocate after any that could. A record whose
  * thread no longer exists is free.
  *
- * pthread_setspecific may allocate, for a key that the C library has no room for. The hook of that call comes here
- * again, and finds the record by its `state`.
+ * pthread_setspecific may allocate, if the C library has no room for the key. The hook of that call comes here again,
+ * and finds the record by its `state`.
  */
 #include "platform/locals.h"
 
@@ -19,7 +20,7 @@
 #include <pthread.h>
 
 #define RECORDS     4096u
-#define PROBES      64u        /* records that are looked at for a thread */
+#define PROBES      64u        /* examined records for a thread */
 #define OF_ANCESTOR UINT32_MAX /* `tid`: a forked child found it in use, perhaps by its only thread */
 
 enum record_state { RECORD_FREE, RECORD_SETTING, RECORD_SET };
@@ -35,15 +36,15 @@ static _Atomic uint32_t key_after; /* the key plus 1; 0: none yet */
 static _Atomic uint32_t owner_pid; /* the process whose threads the records name */
 
 /*
- * A thread ends: some C libraries clear the values of all keys then, before the destructors of others, which may still
- * allocate. So the value is put back, in each of the rounds that POSIX has.
+ * Called at the end of a thread. Some C libraries clear the values of all keys then, before the destructors of others,
+ * which may still allocate. So the value is put back in each of POSIX's rounds.
  */
 static void keep(void *locals)
 {
     pthread_setspecific((pthread_key_t)(atomic_load(&key_after) - 1), locals);
 }
 
-/* Returns false if there is no key to be had. */
+/* Returns false if no key is free. */
 static bool make_key(void)
 {
     uint32_t none = 0;
@@ -83,8 +84,8 @@ static __attribute__((constructor(101))) void open_key(void)
     pthread_atfork(NULL, NULL, forked);
 }
 
-/* The first new thread of a child that was made without the C library's fork: the numbers in the records are those of the
- * parent's threads. */
+/* The first new thread of a child that was created without the C library's fork: the records name threads of the
+ * parent. */
 static void leave_to_ancestor(void)
 {
     uint32_t pid = mire__pid(), before = atomic_load(&owner_pid);

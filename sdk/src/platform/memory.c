@@ -1,5 +1,5 @@
-/* memory.c - reading own memory that may not be there. Signal-safe: the kernel copies, and stops where nothing is
- * mapped. */
+/* memory.c - reads memory of the process that may be unmapped. Signal-safe: the kernel copies, and stops at unmapped
+ * pages. */
 #include "platform/platform.h"
 
 #include "platform/filter.h"
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CODE_MOST 64 /* bytes that the sampling handler looks at */
+#define CODE_MOST 64 /* bytes that the sampling handler reads */
 
 /* The way for kernels and sandboxes without process_vm_readv. */
 static size_t peek_file(void *out, uint64_t address, size_t size_bytes)
@@ -39,7 +39,7 @@ size_t mire__peek(void *out, uint64_t address, size_t size_bytes)
         return 0;
     if (mire__quiet_holds() && size_bytes > CODE_MOST)
         return 0;
-    if (mire__quiet_holds()) { /* the sampling handler: the code that it returns to */
+    if (mire__quiet_holds()) { /* the sampling handler reads the code that it returns to */
         memcpy(out, (const void *)(uintptr_t)address, size_bytes);
         return size_bytes;
     }
@@ -51,8 +51,8 @@ size_t mire__peek(void *out, uint64_t address, size_t size_bytes)
 }
 
 /*
- * A page that is touched takes a page: where the system gives huge ones to whoever does not object, the first touch of
- * tables that hardly anything is in would take 2 MiB.
+ * Use small pages only. On a system with huge pages by default, the first touch of a nearly empty table would take 2
+ * MiB.
  */
 void mire__pages_keep_small(void *pages, size_t size_bytes)
 {
@@ -63,8 +63,9 @@ void mire__pages_keep_small(void *pages, size_t size_bytes)
 }
 
 /*
- * By system calls of our own: libc's may be hooked by the memory monitor. Where the program has had the kernel lock all
- * that is mapped, pages that nobody may touch are mapped first: those are not filled, and unlocked they stay so.
+ * Direct system calls, because libc's may be hooked by the memory monitor. If the program has the kernel lock all
+ * mapped memory, the pages are mapped without access first: such pages are not filled, and stay so after they are
+ * unlocked.
  */
 static long map(size_t size_bytes, int flags, int fd)
 {
@@ -128,8 +129,8 @@ void mire__pages_empty(void *pages, size_t size_bytes)
 #endif
 
 /*
- * The way for kernels before 5.14: where there is no room, a system call that writes to the page fails, while a store
- * would kill. The pages are fresh, so what it wrote is made zero again.
+ * For kernels before 5.14: without room a system call that writes to the page fails, while a store would kill the
+ * process. The pages are fresh, so the written byte is set to zero again.
  */
 static bool claim_each(char *pages, size_t size_bytes)
 {

@@ -12,10 +12,10 @@ static struct {
     struct {
         _Atomic uint64_t start;       /* 0: free */
         _Atomic uint64_t end;         /* 0: not yet */
-        _Atomic uint64_t stack_bytes; /* of a thread: `start` is an address on its stack; 0: it is none */
+        _Atomic uint64_t stack_bytes; /* of a thread: `start` is an address on its stack; 0: a mapping */
     } spans[MIRE_MINE_MAX];
     _Atomic uint32_t used;   /* entries that were ever taken */
-    _Atomic uint32_t coming; /* threads that have not begun */
+    _Atomic uint32_t coming; /* threads before their begin */
     _Atomic bool future_locked;
 } mine;
 
@@ -95,7 +95,7 @@ void mire__mine_thread_end(void)
             take(i);
 }
 
-/* The entry's span within a mapping. The C library maps a stack from its lower end on, where a guard parts it. */
+/* The entry's span within a mapping. The C library maps a stack from its lower end, with a guard there. */
 static struct mine_span span_of(uint32_t i, uint64_t start, uint64_t end)
 {
     const uint64_t stack_bytes = atomic_load(&mine.spans[i].stack_bytes);

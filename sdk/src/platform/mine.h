@@ -1,5 +1,5 @@
 /*
- * mine.h - the library's own addresses, so that they are neither reported nor locked as the program's.
+ * mine.h - the library's own addresses, which are neither reported nor locked as the program's.
  *
  * Code that maps memory for the library adds it. The stacks of the library's threads belong to the list as well.
  * Signal-safe, any thread; a forked child keeps the list of its parent.
@@ -19,15 +19,15 @@ void mire__mine_add(const void *at, size_t bytes);
 void mire__mine_remove(const void *at, size_t bytes);
 
 /*
- * A thread of the library's is going to be made (before), or could not be; the calling thread is it, with so many bytes
- * of stack; and it ends.
+ * Called before a thread of the library is created; if that failed; by the new thread, with the size of its stack; and
+ * at its end.
  */
 void mire__mine_thread_comes(void);
 void mire__mine_thread_fails(void);
 void mire__mine_thread_begin(size_t stack_bytes);
 void mire__mine_thread_end(void);
 
-/* Wait until all threads that were coming have begun, 100 ms at most: before that nobody knows their stacks. */
+/* Wait until all such threads have begun, at most 100 ms: their stacks are unknown before. */
 void mire__mine_settle(void);
 
 /*
@@ -38,8 +38,8 @@ void mire__mine_settle(void);
 size_t mire__mine_within(struct mine_span out[MIRE_MINE_MAX], uint64_t start, uint64_t end);
 
 /*
- * The program has had all memory that is mapped from now on locked (mlockall with MCL_FUTURE), or has no longer. What
- * the library maps then is not to be: mire__pages_map heeds it.
+ * The program has future mappings locked (mlockall with MCL_FUTURE), or not any more. Mappings of the library stay
+ * unlocked: mire__pages_map uses this.
  */
 void mire__mine_future_locked(bool locked);
 bool mire__mine_is_future_locked(void);

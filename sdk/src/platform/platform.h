@@ -2,8 +2,8 @@
  * platform.h - the SDK's calls to the operating system. Signal-safe: unless its comment says otherwise, every function
  * here may run in a signal handler, allocates nothing and keeps errno.
  *
- * No file descriptor stays open: a program that closes all descriptors when it becomes a daemon would close it, and get
- * its number for a file of its own.
+ * No file descriptor stays open: a program that closes all descriptors when it becomes a daemon would close the
+ * library's, and get its number for a file of its own.
  */
 #ifndef MIRE_PLATFORM_PLATFORM_H
 #define MIRE_PLATFORM_PLATFORM_H
@@ -63,9 +63,9 @@ void mire__futex_wake(_Atomic uint32_t *word);
 
 /*
  * A memory barrier in every running thread of the process: the caller afterwards sees all earlier stores of the
- * threads, and they see the caller's. So a thread on a hot path needs no barrier of its own. Cost: 1 to 2 us. If the
- * kernel has no such call, or a sandbox forbids it, this sleeps for 1 ms, after which every processor has published its
- * stores.
+ * threads, and the threads see the caller's. So a thread on a hot path needs no barrier of its own. Cost: 1 to 2 us. If
+ * the kernel has no such call, or a sandbox forbids it, this sleeps for 1 ms, after which every processor has published
+ * its stores.
  */
 void mire__barrier_all(void);
 
@@ -75,17 +75,17 @@ bool mire__thread_signal(uint32_t tid, int signal);
 /* Has a thread of this process any capability? 0: the caller. */
 bool mire__thread_has_rights(uint32_t tid);
 
-/* Wait for the end of a thread that has returned; 0: there is none. The kernel counts it among the process's until
+/* Wait for the end of a thread that has returned; 0: none. The kernel counts it among the process's threads until
  * then. */
 void mire__thread_await_end(uint32_t tid);
 
-/* May one thread of this process do as much as the calling one, by its capabilities? True where nobody tells. */
+/* Has a thread of this process at least the calling thread's capabilities? True if that is unknown. */
 bool mire__thread_may_as_much(uint32_t tid);
 
-/* How signals stand with one thread of this process, a bit each; zeros where the kernel does not tell. */
+/* Signal sets of one thread of this process, a bit each; zeros if the kernel does not show them. */
 struct thread_signals {
     uint64_t blocked;
-    uint64_t pending; /* sent to this very thread, and not come in yet */
+    uint64_t pending; /* sent to this thread, and not delivered yet */
 };
 #define MIRE_SIGNAL_BIT(signal) (1ull << ((signal)-1))
 void mire__thread_signals(struct thread_signals *out, uint32_t tid);
@@ -119,23 +119,23 @@ void mire__pages_empty(void *pages, size_t size_bytes);
 void mire__pages_keep_small(void *pages, size_t size_bytes);
 
 /*
- * Make fresh pages of a mapping present and writable now, so that a store to them later neither fails nor waits for the
- * disk. Whole pages, all zeros. Returns false if there is no room for them: memory or disk full.
+ * Make fresh pages of a mapping present and writable now, so that a later store neither fails nor waits for the disk.
+ * Whole pages, all zeros. Returns false if there is no room: memory or disk full.
  */
 bool mire__pages_claim(void *pages, size_t size_bytes);
 
 /*
- * Give pages of a shared mapping back to its file: they are a hole, and read as zeros. False where the file cannot do
- * it, or the system's pages are larger than what is given, so that others would go with it.
+ * Give pages of a shared mapping back to its file: they become a hole, and read as zeros. False if the file cannot have
+ * holes, or if the system's pages are larger than the given range, so that others would go too.
  */
 bool mire__pages_punch(void *pages, size_t size_bytes);
 
 /*
- * Asking how much of own memory lies in the machine's. What is not mapped counts as not there, a page counts whole. A
- * GiB takes 1 ms; of a file 1 to 12 ms, by how much of it is there. Signal handler: no.
+ * Counts resident bytes of the process's memory. Unmapped pages count as absent, and a page counts whole. A GiB takes 1
+ * ms; of a file 1 to 12 ms, depending on its resident part. Signal handler: no.
  */
 struct residence {
-    int pagemap; /* -1: there is none */
+    int pagemap; /* -1: none */
 };
 void mire__residence_open(struct residence *residence);
 void mire__residence_close(struct residence *residence);
@@ -177,7 +177,7 @@ struct thread_state {
     int syscall;  /* its number, -1 if it is in a page fault */
     uint64_t sp;  /* its user registers */
     uint64_t pc;
-    uint64_t args[6]; /* of the system call; zeros where it is -1 */
+    uint64_t args[6]; /* of the system call; zeros if it is -1 */
 };
 
 /* Read the state of a thread. If the kernel does not tell, it counts as not blocked. Thread: any. */
@@ -187,16 +187,16 @@ void mire__thread_state(struct thread_state *out, uint32_t tid);
 bool mire__thread_has_terminal(uint32_t tid, uint64_t fd);
 
 /*
- * Keep open what mire__thread_state and mire__mappings_visit read, the former of one thread, for the calling thread: so
- * they go on after a chroot, and after a change of the user, when the files of /proc belong to root. Only where the
- * calling thread has a descriptor table of its own (platform/apart.h); else nothing. Threads: at most eight are kept,
- * the last.
+ * For the calling thread, keep open the files that mire__thread_state (for one thread) and mire__mappings_visit read.
+ * Then these work after a chroot, and after a change of the user, when the files of /proc belong to root. Only for a
+ * calling thread with a descriptor table of its own (platform/apart.h); otherwise no effect. Threads: the last eight
+ * are kept.
  */
 void mire__proc_keep(uint32_t tid);
 
 /*
- * Is it this program's threads that /proc tells of? Not where an emulator runs it: there the system calls and registers
- * are the emulator's own. Found out by what is said of the caller, who knows better.
+ * Does /proc show the threads of this program? Under an emulator it shows the emulator's system calls and registers.
+ * The answer comes from a comparison with the caller's own.
  */
 bool mire__thread_states_hold(void);
 
@@ -208,14 +208,14 @@ bool mire__threads_visit(bool (*visit)(void *context, uint32_t tid), void *conte
 void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid);
 
 /*
- * What can be told of a blocked thread's registers: stack pointer, program counter, and those that carry arguments into
- * the kernel, which a system call leaves as they are.
+ * The known registers of a blocked thread: stack pointer, program counter, and the arguments of the system call, which
+ * preserves them.
  */
 void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *state);
 
 /*
- * End the calling thread as the process's first one has ended, if it has: a process's status is that of the thread that
- * ends last. Returns where the first one runs. Signal handler: no.
+ * End the calling thread with the status of the process's first thread, if that has ended: a process's status is that
+ * of its last thread. Returns if the first thread runs. Signal handler: no.
  */
 void mire__thread_end_as_first(void);
 
@@ -245,18 +245,18 @@ struct process_counters {
 };
 void mire__process_counters(struct process_counters *out);
 
-/* When process pid started, in ticks since boot: with the boot id it tells processes of one pid apart. 0 if there is
- * none. */
+/* Start of process pid, in ticks since boot: together with the boot id it tells processes with one pid apart. 0: no
+ * such process. */
 uint64_t mire__process_start_ticks(uint32_t pid);
 
-/* Does this process still run a program? False also for a dying one, or a zombie. */
+/* Does this process still run a program? False also for a dying process or a zombie. */
 bool mire__process_runs(uint32_t pid, uint64_t start_ticks);
 
 /*
- * Have the kernel note the process's death in a file, though nobody is left to: the calling thread holds `word`, in a
- * page of a shared mapping that nothing else writes to, as one holds a robust lock. When the thread dies with the
- * process the kernel stores to it, and the file is written to then (st_mtime). Not so where the file system keeps its
- * files in memory. The thread has no other robust locks (pthread_mutexattr_setrobust) from then on.
+ * Have the kernel write the process's death to a file: the calling thread holds `word`, in a page of a shared mapping
+ * without other writers, as a robust lock. When the thread dies with the process the kernel stores to the word, and the
+ * file's st_mtime is set. A file system in memory does not set it. From then on the thread has no other robust locks
+ * (pthread_mutexattr_setrobust).
  *
  * A thread that ends before its process takes the mark back first.
  */
@@ -281,7 +281,7 @@ bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *map
 /* The parts of a mapping in memory and in swap. */
 struct mapping_use {
     uint64_t resident_bytes;
-    uint64_t anonymous_bytes; /* of them: the process's own pages, those that are copies of a file's too */
+    uint64_t anonymous_bytes; /* of these: the process's own pages, with its copies of a file's pages */
     uint64_t swapped_bytes;
 };
 

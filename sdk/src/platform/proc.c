@@ -22,23 +22,23 @@ static long open_file(const char *path)
 }
 
 /*
- * Files that a thread of ours keeps open: none of them leads to another, and what they tell is what the kernel tells
- * any thread of the process. The descriptors are in that thread's table, and end with it.
+ * Files that a thread of the library keeps open. None of them leads to another, and their content is the same for any
+ * thread of the process. The descriptors are in that thread's table, and end with it.
  */
 #define KEPT_MAX 8u
 
 struct kept_thread {
-    uint32_t tid; /* 0: there is none */
+    uint32_t tid; /* 0: none */
     long syscall, stat;
 };
 
 static struct kept {
     long maps;
-    uint32_t next; /* the row that another thread gets */
+    uint32_t next; /* the row for the next thread */
     struct kept_thread threads[KEPT_MAX];
 } kept;
 
-/* A whole file, again from its beginning. Returns its bytes, 0 if nothing can be read. */
+/* Read a whole file, again from its beginning. Returns its bytes, 0 if it cannot be read. */
 static long read_kept(char *out, size_t cap_bytes, long fd)
 {
     int saved = errno;
@@ -242,12 +242,12 @@ bool mire__thread_states_hold(void)
 
     proc_path(path, false, mire__tid(), "syscall");
     if (mire__file_read(text, sizeof(text), path) <= 0)
-        return true; /* nothing is told, which is no lie */
+        return true; /* nothing is shown, so nothing is wrong */
     read_syscall(&reading, text);
     return reading.syscall == SYS_read && reading.args[1] == (uintptr_t)text;
 }
 
-/* The set of signals that "key" shows, a hexadecimal mask. */
+/* The set of signals after "key", a hexadecimal mask. */
 static uint64_t signals_after(const char *text, const char *key)
 {
     const char *at = text_after(text, key);
@@ -353,7 +353,7 @@ uint64_t mire__thread_awake_ns(uint32_t tid)
     char path[64], text[128];
     uint64_t ran_ns, waited_ns = 0;
 
-    proc_path(path, false, tid, "schedstat"); /* how long it ran is not up to date there */
+    proc_path(path, false, tid, "schedstat"); /* its time of running is not up to date there */
     if (mire__file_read(text, sizeof(text), path) > 0)
         read_decimal(&waited_ns, skip_spaces(read_decimal(&ran_ns, text)));
     return mire__thread_cpu_ns(tid) + waited_ns;

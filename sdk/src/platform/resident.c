@@ -1,10 +1,10 @@
 /*
  * resident.c - how much of a mapping lies in memory.
  *
- * mincore is the quicker way, some 3 ns for a page, but not for files: for a page that is not in the process's page
- * tables it searches the kernel's cache, 100 ns and more, and tells what others have read; and to who may not write to
- * the file it says that all is there (since Linux 5.2). Of files /proc/self/pagemap is asked: 5 ns for a page that the
- * process does not have, 45 ns for one that it has.
+ * mincore is the faster way, some 3 ns for a page, but not for files. For a page that is not in the process's page
+ * tables it searches the kernel's cache, 100 ns and more, and counts pages that other processes have read. Since Linux
+ * 5.2 it reports all pages as present to a process that may not write to the file. For files /proc/self/pagemap is
+ * read: 5 ns for an absent page, 45 ns for a present one.
  */
 #include "platform/platform.h"
 
@@ -35,7 +35,7 @@ void mire__residence_close(struct residence *residence)
     residence->pagemap = -1;
 }
 
-/* Does a page count? By the bits that it must have one of, and those that it must not. */
+/* Bits that a counted page has one of, and bits that it has none of. */
 struct wanted {
     uint64_t any, none;
 };
@@ -67,7 +67,7 @@ static uint64_t count_cached(uint64_t begin, uint64_t pages, uint64_t page)
     for (uint64_t at = 0; at < pages; at += PAGES_AT_A_TIME) {
         uint64_t count = pages - at < PAGES_AT_A_TIME ? pages - at : PAGES_AT_A_TIME;
 
-        /* Part of it may have been unmapped meanwhile: then nothing is said of these pages. */
+        /* Part of it may have been unmapped meanwhile: these pages are not counted. */
         if (mincore((void *)(uintptr_t)(begin + at * page), count * page, in) != 0)
             continue;
         for (uint64_t i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* signal.c - signals that libc keeps for itself: its own sigaction and sigqueue refuse them. Signal-safe. */
+/* signal.c - signals that libc reserves: its own sigaction and sigqueue refuse them. Signal-safe. */
 #include "platform/signal.h"
 
 #include "platform/arch.h"

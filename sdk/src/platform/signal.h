@@ -1,6 +1,6 @@
 /*
- * signal.h - actions of signals, by the kernel's own call: libc's refuses the signals that it keeps for itself.
- * Signal-safe. They leave errno as it was.
+ * signal.h - actions of signals by the kernel's own call: libc's refuses the signals that it reserves. Signal-safe.
+ * errno is kept.
  */
 #ifndef MIRE_PLATFORM_SIGNAL_H
 #define MIRE_PLATFORM_SIGNAL_H
@@ -10,17 +10,17 @@
 #include <signal.h>
 
 /*
- * The signal by which glibc cancels threads, and musl's timers call. sigfillset() leaves it out of every set,
- * sigaction() answers EINVAL for it, pthread_sigmask() never blocks it: so no program uses, ignores, blocks or waits
- * for it, unless it makes the system calls itself. Its default ends the process.
+ * The signal with which glibc cancels threads, and musl's timers call. sigfillset() leaves it out of every set,
+ * sigaction() fails with EINVAL for it, pthread_sigmask() never blocks it. So no program uses, ignores, blocks or waits
+ * for it, except by direct system calls. Its default action ends the process.
  */
 #define MIRE_SIGNAL_LIBC 32
 
-/* An action as the kernel keeps it. */
+/* An action in the kernel's form. */
 struct signal_action {
     uintptr_t handler;      /* a function as for SA_SIGINFO, or SIG_DFL, SIG_IGN */
     unsigned long flags;    /* SA_* */
-    void (*restorer)(void); /* NULL: ours, where the processor needs one */
+    void (*restorer)(void); /* NULL: the library's, if the processor needs one */
     uint64_t mask;
 };
 
@@ -34,8 +34,8 @@ bool mire__signal_swap(struct signal_action *before, int signal, const struct si
 
 /*
  * Send a signal to one thread of this process, with si_code SI_QUEUE and a value; libc's own handler of
- * MIRE_SIGNAL_LIBC takes no notice of such a one.
- * Returns false: no such thread, the system refuses, or RLIMIT_SIGPENDING is reached.
+ * MIRE_SIGNAL_LIBC ignores such a signal. Returns false: no such thread, the system refuses, or RLIMIT_SIGPENDING is
+ * reached.
  */
 bool mire__signal_queue(uint32_t tid, int signal, void *value);
 

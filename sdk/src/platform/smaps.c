@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The data of one mapping: its line, then those of its figures. */
+/* The data of one mapping: its line, then its figures. */
 struct smaps_scan {
     bool (*visit)(void *context, const struct mapping *mapping, const struct mapping_use *use);
     void *context;
@@ -82,7 +82,7 @@ bool mire__smaps_visit(bool (*visit)(void *context, const struct mapping *mappin
         held -= (size_t)(line - buffer);
         memmove(buffer, line, held);
         if (held == buffer_bytes)
-            held = 0; /* a line as long as that is none of a figure */
+            held = 0; /* a line of that length has no figure */
     }
     if (more)
         finish(&scan);

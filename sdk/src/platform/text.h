@@ -24,7 +24,7 @@ static inline const char *read_decimal(uint64_t *out, const char *text)
     return text;
 }
 
-/* The text after "key" at the beginning of a line; NULL if there is no such line. */
+/* The text after "key" at the beginning of a line; NULL without such a line. */
 static inline const char *text_after(const char *text, const char *key)
 {
     size_t size = strlen(key);
@@ -37,7 +37,7 @@ static inline const char *text_after(const char *text, const char *key)
     return text ? text + size : NULL;
 }
 
-/* The number there; 0 if the line is not. */
+/* The number after "key"; 0 without such a line. */
 static inline uint64_t number_after(const char *text, const char *key)
 {
     const char *at = text_after(text, key);

@@ -14,8 +14,8 @@
 static bool use_counter; /* written before the gate is opened, read by hooks after that */
 
 /*
- * The kernel keeps its own time by the counter only while it found it steady and the same on every processor. By
- * kvm-clock it does so too, but a virtual machine may have moved to a processor with another rate.
+ * The kernel uses the counter for its own time only while the counter is steady and equal on all processors. It uses
+ * the counter by kvm-clock too, but a virtual machine may have moved to a processor with another rate.
  */
 void mire__ticks_choose(void)
 {

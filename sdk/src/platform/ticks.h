@@ -1,6 +1,6 @@
 /*
- * ticks.h - timestamps that are cheaper than reading a clock: the processor's counter if the kernel itself trusts it,
- * else CLOCK_MONOTONIC. Signal-safe, except mire__ticks_choose.
+ * ticks.h - timestamps that are cheaper than reading a clock: the processor's counter if the kernel itself uses it,
+ * otherwise CLOCK_MONOTONIC. Signal-safe, except mire__ticks_choose.
  *
  *     now:     one instruction (x86-64 rdtsc, aarch64 cntvct_el0)
  *     later:   convert a recent timestamp into nanoseconds, by the clock at that time
