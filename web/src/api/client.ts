@@ -1,6 +1,6 @@
 /*
- * The only place that speaks HTTP. Every call answers with the typed body or throws a ProblemError, which carries what
- * the reader needs to report it: title, advice, request id.
+ * The only code with HTTP. Every call returns the typed body or throws a ProblemError with all that a reader needs to
+ * report it: title, advice, request id.
  */
 import createClient from 'openapi-fetch';
 import type { paths } from './schema';
@@ -68,7 +68,7 @@ async function body<T>(call: Promise<Answer<T>>): Promise<T> {
   );
 }
 
-/* What narrows an answer. Empty lists and absent values are not sent. */
+/* The filters of a request. Empty lists and absent values are not sent. */
 export interface Scope {
   t?: string;
   v?: string[];
@@ -233,7 +233,7 @@ export const api = {
     ),
 };
 
-/* Send a debug file or an archive of them; `progress` is told the bytes that went. fetch cannot tell, so it is not used. */
+/* Send a debug file or an archive of them; `progress` gets the number of sent bytes, which fetch cannot provide. */
 export function sendSymbols(file: File, key: string, progress: (bytes: number) => void): Promise<SymbolFile[]> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

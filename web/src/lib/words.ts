@@ -1,4 +1,4 @@
-/* Words the server answers with, in the reader's language. A word this table lacks is shown as it came. */
+/* Words in the server's answers, in the reader's language. An unknown word is shown unchanged. */
 import { say } from './i18n';
 
 export const WORDS: readonly string[] = [

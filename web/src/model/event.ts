@@ -1,4 +1,5 @@
-/* What a report tells besides stacks: whose samples they are, who held the lock, which kinds have no waiting in them. */
+/* The facts of a report besides its stacks: the threads of samples, the holder of the lock, the kinds without a
+ * wait. */
 import type { Frame, Report } from '../api/types';
 import { base } from './name';
 
@@ -11,12 +12,12 @@ export function isOfProcess(category: string): boolean {
   return OF_PROCESS.includes(category);
 }
 
-/* Whether somebody waited in it, so that its length is time lost. */
+/* Did a user wait, so that the duration is time lost? */
 export function isWait(category: string): boolean {
   return category === 'frames' || !isOfProcess(category);
 }
 
-/* What reports of these kinds are counted as. */
+/* The noun for reports of these kinds. */
 export function counted(categories: readonly string[]): 'Hangs' | 'Events' {
   return categories.some(isOfProcess) ? 'Events' : 'Hangs';
 }
@@ -42,12 +43,12 @@ export function ofHotThread(report: Report): Report {
   };
 }
 
-/* The thread of the hottest stack, null for the watched one. */
+/* The thread of the hottest stack; null for the watched one. */
 export function hotThread(report: Report): Thread | null {
   return report.threads[report.hot.thread - 1] ?? null;
 }
 
-/* Other threads, each with its index: who holds the lock first, then by CPU time. */
+/* The other threads, each with its index: the holder first, then by CPU time. */
 export function inOrder(report: Report): [Thread, number][] {
   const holder = report.lock?.thread ?? -1;
   const rank = ([thread, i]: [Thread, number]) => (i === holder || thread.role === 'owner' ? 0 : 1);
@@ -56,15 +57,15 @@ export function inOrder(report: Report): [Thread, number][] {
     .sort((a, b) => rank(a) - rank(b) || (b[0].cpu_ms ?? -1) - (a[0].cpu_ms ?? -1));
 }
 
-/* The thread that held the lock and the frame to answer for it, as far as they are known. */
+/* The thread that held the lock, and the frame to blame in it, as far as they are known. */
 export function holder(report: Report): { thread: Thread; frame: Frame | null } | null {
   const thread = report.threads[report.lock?.thread ?? -1];
   return thread ? { thread, frame: thread.frames[report.lock?.frame ?? -1] ?? null } : null;
 }
 
 /*
- * The name of the file that a process runs, where the process is called otherwise: Debian's redis-server is a link to
- * redis-check-rdb, and by that its frames, its debug file and gdb know it. The kernel keeps 15 characters of a process's name.
+ * The name of a process's file, if the process has another name: Debian's redis-server is a link to redis-check-rdb,
+ * the name in its frames, in its debug file and in gdb. The kernel keeps 15 characters of a process's name.
  */
 export function fileOf({ row, facts }: Pick<Report, 'row' | 'facts'>): string | null {
   const file = base(facts.find((fact) => fact.name === 'path')?.value ?? '');

@@ -1,6 +1,6 @@
 /*
- * The call tree as typed arrays, and everything the views ask of it: rows to paint, a frame under a point, neighbours
- * for the keyboard, search coverage, the function table.
+ * The call tree as typed arrays, with the functions of all its views: rows to paint, the frame under a point,
+ * neighbours for the keyboard, search coverage, the function table.
  *
  *     row 0   |            root                |      x0, x1: place of a frame, 0..1 of the root's value
  *     row 1   |     main             | other   |      children stand left-heavy, biggest first
@@ -11,7 +11,7 @@ import type { Flame } from '../api/types';
 export interface Tree {
   size: number;
   flame: Flame;
-  /** Time that shares are shares of: the whole graph's, also where only a part of it is in the tree. */
+  /** The time for shares: of the whole graph, even if the tree is only a part of it. */
   all: number;
   depth: Int32Array;
   x0: Float64Array;
@@ -124,7 +124,7 @@ export function isAll(tree: Tree, i: number): boolean {
   return i === 0 && nameOf(tree, i) === 'all' && imageOf(tree, i) === '';
 }
 
-/* Whether frame i stands for callees the server left out because they were too many. */
+/* Does frame i stand for callees that the server left out because there were too many? */
 export function isOther(tree: Tree, i: number): boolean {
   return i > 0 && nameOf(tree, i) === 'other' && imageOf(tree, i) === '';
 }
@@ -145,9 +145,9 @@ export function byHash(tree: Tree, hash: string): number {
 }
 
 export interface Found {
-  /** 1 for a frame that matches. */
+  /** 1 for a matching frame. */
   mark: Uint8Array;
-  /** Frames that match, as the eye reads them: by row, left to right. */
+  /** Matching frames in reading order: by row, left to right. */
   hits: number[];
   /** Share of the time spent in or under a matching frame, each stack counted once. */
   share: number;
@@ -186,11 +186,11 @@ export interface FunctionRow {
   role: string;
   self: number;
   total: number;
-  /** Widest frame of this function. */
+  /** The widest frame of this function. */
   widest: number;
 }
 
-/* One row a function. A function that calls itself counts the time once. */
+/* One row a function. The time of a function that calls itself counts once. */
 export function functions(tree: Tree): FunctionRow[] {
   const rows: FunctionRow[] = [];
   const known = new Map<number, number>(); // by name and image: its row

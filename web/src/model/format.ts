@@ -15,7 +15,7 @@ export function exact(value: number, lang: string): string {
   return new Intl.NumberFormat(lang, { maximumFractionDigits: 2 }).format(value);
 }
 
-/* Two figures that matter: 0.034, 2.1, 47. */
+/* Two significant figures: 0.034, 2.1, 47. */
 export function precise(value: number, lang: string): string {
   return new Intl.NumberFormat(lang, { maximumSignificantDigits: 2, maximumFractionDigits: 3 }).format(value);
 }
@@ -26,7 +26,7 @@ export function percent(share: number, lang: string): string {
   return new Intl.NumberFormat(lang, { style: 'percent', maximumFractionDigits: digits }).format(share);
 }
 
-/* 480 ms, 1.2 s, 12 s, 3 min 20 s, 2 h 5 min, 3.1 d: two figures that matter, units that do not change under it. */
+/* 480 ms, 1.2 s, 12 s, 3 min 20 s, 2 h 5 min, 3.1 d: two significant figures, in a stable unit. */
 export function duration(ms: number): string {
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
@@ -44,7 +44,7 @@ function pair(value: number, base: number, large: string, small: string): string
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/* Which of the units a number of bytes is told in. */
+/* The index of the unit for a number of bytes. */
 function unitOf(value: number): number {
   let unit = 0;
   for (; value >= 1023.5 && unit < UNITS.length - 1; unit++) value /= 1024;
@@ -62,8 +62,8 @@ export function bytes(value: number): string {
 }
 
 /*
- * How far an estimate may be off, to stand behind it: ± 0.8 behind 12.3 MiB, ± 83 KiB where that would be 0.1. Where it
- * may be off by more than itself, what it is at most: (≤ 4.2 MiB). Nothing behind what is exact.
+ * The error of an estimate, written after it: ± 0.8 after 12.3 MiB, ± 83 KiB if it would be 0.1. An error above the
+ * estimate gives the upper bound: (≤ 4.2 MiB). Empty after an exact number.
  */
 export function offBytes(value: number, error: number | null): string {
   if (!error) return '';
@@ -78,7 +78,7 @@ export function offCount(value: number, error: number | null, lang: string): str
   return error > value ? `(≤ ${roughly.format(value + error)})` : `± ${roughly.format(error)}`;
 }
 
-/* What a flame graph weighs by: time, bytes or objects. */
+/* An amount in the unit of a flame graph: time, bytes or objects. */
 export function amount(value: number, unit: 'ms' | 'bytes' | 'objects', lang: string): string {
   if (unit === 'ms') return duration(value);
   return unit === 'bytes' ? bytes(value) : count(value, lang);

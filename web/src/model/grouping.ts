@@ -1,4 +1,4 @@
-/* Two stacks side by side: what they have in common on one line, the rest where it stands; and what a merge changes. */
+/* Two stacks side by side, common frames on one line; and the changes of a merge. */
 import type { IssueSummary, Regrouped, Suggestion } from '../api/types';
 
 type Frame = Suggestion['ours']['frames'][number];
@@ -8,11 +8,12 @@ export interface Row {
   theirs: Frame | null;
   oursIsCaller1: boolean;
   theirsIsCaller1: boolean;
-  /** What a frame in common adds to the likeness; null of one that only one stack has. */
+  /** The part of the likeness from a common frame; null for a frame of one stack. */
   weight: number | null;
 }
 
-/* Pairs that cross one another cannot both stand on one line: of these the first that fits stays, the other is apart. */
+/* Pairs that cross each other cannot both be on one line: the first pair stays, and the frames of the other are
+ * apart. */
 export function rows({ ours, theirs, aligned }: Pick<Suggestion, 'ours' | 'theirs' | 'aligned'>): Row[] {
   const made: Row[] = [];
   let left = 0;
@@ -38,13 +39,13 @@ export function rows({ ours, theirs, aligned }: Pick<Suggestion, 'ours' | 'their
 }
 
 export interface Change {
-  /** As it would be shown; as it is, of an issue that would be no longer. */
+  /** The issue after the change; before it, for an issue that would disappear. */
   issue: IssueSummary;
   before: IssueSummary | null;
   after: IssueSummary | null;
 }
 
-/* The issues that a merge, a split or an undoing is about: what stays or comes first, then what goes. */
+/* The issues of a merge, a split or an undo: first those that stay or come, then those that go. */
 export function changes({ before, after }: Pick<Regrouped, 'before' | 'after'>): Change[] {
   const was = new Map(before.map((one) => [one.id, one]));
   const stays = new Set(after.map((one) => one.id));

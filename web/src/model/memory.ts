@@ -1,16 +1,16 @@
-/* What a report of memory says, worked out for tables: rows, comparisons, whose stacks they are. */
+/* A memory report as data for tables: rows, comparisons, and the stacks of a category. */
 import type { Frame, Healthy, Memory, MemoryCategory } from '../api/types';
 
 export type Stack = Memory['stacks'][number];
 export type Kind = MemoryCategory['kind'];
 type Named = { kind: Kind; name: string };
 
-/* How a category stands in the address. */
+/* The form of a category in the address. */
 export function keyOf(category: Named): string {
   return `${category.kind}:${category.name}`;
 }
 
-/* What something is compared with: how much of it there was elsewhere. */
+/* The other side of a comparison: its amounts by category. */
 export interface Amounts {
   bytes: number;
   count: number;
@@ -33,7 +33,7 @@ export function ofReport(memory: Memory): Other {
   return new Map(memory.categories.map((c) => [keyOf(c), { bytes: c.held_bytes, count: c.live_count }]));
 }
 
-/* So many times as much; null where it is not known, Infinity where there was nothing. */
+/* The factor between two amounts; null if unknown, Infinity if there was nothing before. */
 export function times(now: number, before: number | undefined): number | null {
   if (before === undefined) return null;
   return before > 0 ? now / before : now > 0 ? Number.POSITIVE_INFINITY : null;
@@ -44,15 +44,16 @@ export interface Row {
   /** Index into categories. */
   at: number;
   category: MemoryCategory;
-  /** Of what the process took, or of all categories where these tell of more; null of what holds blocks that have theirs. */
+  /** Of the footprint, or of the sum of all categories if that is larger; null for a category that contains counted
+   * blocks. */
   share: number | null;
   before: Amounts | null;
-  /** Of bytes, or of objects where their number is what is suspect. */
+  /** Of bytes, or of objects if their number is suspect. */
   ratio: number | null;
   ofCount: boolean;
 }
 
-/* What all mappings hold: of it what allocators cut blocks from, which are counted by themselves, and the others. */
+/* The bytes of all mappings: those of allocators, whose blocks are counted by themselves, and the others. */
 export function mappingsOf(memory: Memory): { ofAllocators: number; others: number } {
   const held = { ofAllocators: 0, others: 0 };
   for (const { kind, of_allocator, held_bytes } of memory.categories)
@@ -79,12 +80,12 @@ export function suspectsOf(rows: readonly Row[]): Row[] {
 
 export type Order = 'bytes' | 'count' | 'ratio' | 'grown' | 'name';
 
-/* Of some categories there was something once, and nothing is left. */
+/* Does the category have anything alive? Some had before, and have nothing left. */
 export function isAlive({ category }: Row): boolean {
   return category.live_count > 0 || category.held_bytes > 0 || category.suspect !== null;
 }
 
-/* The rows of a kind whose names hold every word, largest first; of what nothing is alive only those that are asked for. */
+/* The rows of a kind whose names contain every word, largest first; rows with nothing alive on request only. */
 export function chosenRows(rows: readonly Row[], kind: Kind | '', words: string, order: Order): Row[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const kept = rows.filter((row) => {
@@ -101,7 +102,7 @@ export function chosenRows(rows: readonly Row[], kind: Kind | '', words: string,
   return kept.sort((a, b) => (much(a) === much(b) ? a.at - b.at : much(a) > much(b) ? -1 : 1));
 }
 
-/* The category to show first: the one of the address, the first suspect, the largest whose stacks are known. */
+/* The category to show first: the one in the address, the first suspect, or the largest one with stacks. */
 export function firstRow(memory: Memory, rows: readonly Row[], wanted: string): Row | undefined {
   const named = rows.find((row) => row.key === wanted);
   if (named) return named;
@@ -111,10 +112,10 @@ export function firstRow(memory: Memory, rows: readonly Row[], wanted: string): 
 
 export interface ShownStack {
   stack: Stack;
-  /** Of all that is alive in the category. */
+  /** Of everything alive in the category. */
   share: number;
   frames: Frame[];
-  /** The frame to answer for it, an index into frames. */
+  /** The frame to blame, an index into frames. */
   caller1: number | null;
 }
 
@@ -126,7 +127,7 @@ export function framesOf(memory: Memory, node: number): Frame[] {
   return frames;
 }
 
-/* The stacks of a category, those that hold most first; shares are of what its live things hold together. */
+/* The stacks of a category, largest first; shares are of the sum of its live things. */
 export function stacksOf(memory: Memory, at: number, of: 'bytes' | 'objects'): ShownStack[] {
   const much = (stack: Stack) => (of === 'bytes' ? stack.bytes : stack.count);
   const category = memory.categories[at]!;

@@ -1,4 +1,4 @@
-/* Function names, cut down to what tells them apart when there is little room. */
+/* Function names, shortened to their distinctive part. */
 
 /*
  * Strip <...>, then (...), then qualifiers, until the name fits in `room` characters. The selector of an Objective-C
@@ -23,7 +23,7 @@ function cut(name: string, room: number): string {
   return room <= 1 ? '' : `…${name.slice(name.length - room + 1)}`;
 }
 
-/* Without what stands between the brackets, however deep; operators < and > are left alone. */
+/* Without the text between the brackets, at any depth; the operators < and > stay. */
 function strip(name: string, open: string, close: string): string {
   let out = '';
   let depth = 0;

@@ -16,7 +16,7 @@ function instant(text: string): Date | null {
   return Number.isNaN(time) ? null : new Date(time);
 }
 
-/* The span `t` stands for at `now`, or null if it is no range. */
+/* The span of `t` at `now`, or null if `t` is no range. */
 export function resolve(t: string, now: Date): Span | null {
   const relative = /^(\d{1,4})([mhd])$/.exec(t);
   if (relative) {
@@ -43,7 +43,7 @@ export function absolute(span: Span): string {
   return `${hour(from)}..${hour(to)}`;
 }
 
-/* Moved by its own width, -1 back or 1 forward. */
+/* Moved by its own width: -1 back, 1 forward. */
 export function shift(span: Span, direction: -1 | 1): Span {
   const width = (span.to.getTime() - span.from.getTime()) * direction;
   return { from: new Date(span.from.getTime() + width), to: new Date(span.to.getTime() + width) };

@@ -1,23 +1,23 @@
-/* What one report's samples say together: where the time went, how much of the event they stand for. */
+/* Facts about all samples of a report: the distribution of time, and the share of the event that they cover. */
 import type { Frame, Report } from '../api/types';
 
 type Samples = Report['samples'];
 
 export interface Coverage {
   covered_ms: number;
-  /** Of it, what samples with a stack stand for. */
+  /** The part of it in samples with a stack. */
   stacks_ms: number;
   event_ms: number;
   /** Samples begin at the event's beginning, give or take a period. */
   whole: boolean;
 }
 
-/* Samples that have no stack; why is in report.why. */
+/* Number of samples without a stack; report.why has the reason. */
 export function withoutStack(report: Report): number {
   return report.samples.stack.filter((stack) => stack < 0).length;
 }
 
-/* How much of the event the samples stand for, never more than all of it. */
+/* The part of the event that the samples cover, at most all of it. */
 export function coverage(report: Report): Coverage {
   const event_ms = report.row.duration_ms;
   const { samples } = report;
@@ -32,12 +32,12 @@ export function leafOf(samples: Samples, i: number): Frame | null {
   return samples.stacks[samples.stack[i] ?? -1]?.frames[0] ?? null;
 }
 
-/* Samples a cell of the strip stands for, so that there are at most `most` cells. */
+/* Number of samples in a cell of the strip, for at most `most` cells. */
 export function perCell(samples: Samples, most: number): number {
   return Math.max(1, Math.ceil(samples.stack.length / most));
 }
 
-/* Samples in which the most frequent innermost function stands. */
+/* Number of samples with the most frequent innermost function. */
 export function commonLeaf(samples: Samples): { name: string; samples: number } | null {
   const seen = new Map<string, number>();
   for (let i = 0; i < samples.stack.length; i++) {
@@ -49,15 +49,15 @@ export function commonLeaf(samples: Samples): { name: string; samples: number } 
   return best;
 }
 
-/* Share of samples a frame must stand in, and the largest share one callee of it may have, to be a hot middle frame. */
+/* A hot middle frame is in at least this share of samples, and no callee of it has more than the second share. */
 const ALWAYS = 0.7;
 const ONE_CALLEE = 0.6;
 const MIN_SAMPLES = 5;
 
 /*
- * The hot stack is chosen by its innermost function. A function further out whose callees vary never wins that way,
- * though all the time is spent under it. Returns its index in hot.frames, or null: the innermost function of the app
- * that stands in nearly every sample while no single callee of it does.
+ * The hot stack is chosen by its innermost function. So a function further out with varying callees is never chosen,
+ * although all the time is spent below it. Returns its index in hot.frames, or null: the innermost app function that is
+ * in nearly every sample, with no callee in most of them.
  */
 export function hotMiddle(report: Report): number | null {
   const { samples, hot } = report;
@@ -96,7 +96,7 @@ export function isPartial(report: Report): boolean {
   return report.why !== '' && (withoutStack(report) > 0 || report.verdict === null);
 }
 
-/* The hottest stack as text for a ticket or a chat: who holds how much and what is missing, then the frames. */
+/* The hottest stack as text for a ticket or a chat: shares and losses, then the frames. */
 export function hotAsText(report: Report): string {
   const stack = asText(report.hot.frames);
   return report.why === '' ? stack : `${report.why}\n\n${stack}`;
@@ -112,7 +112,7 @@ export function asText(frames: readonly Frame[]): string {
     .join('\n');
 }
 
-/* Modules of which nothing tells whose they are. What no rule passes over, and is not the app's, lies in one. */
+/* Modules with an unknown owner: those of frames that no rule skips and that are not the app's. */
 export function ownerless(report: Report): string[] {
   const stacks = [report.hot, ...report.samples.stacks];
   const images = stacks.flatMap((stack) =>
@@ -129,13 +129,13 @@ export function ownRule(image: string): string {
 
 export interface Nameless {
   image: string;
-  /** Build id, hex; empty where the device told none. */
+  /** Build id, hex; empty if unknown. */
   id: string;
-  /** Distinct places in the image that have no function name. */
+  /** Distinct places in the image without a function name. */
   places: number;
 }
 
-/* The images of a report that lack names, most places first. */
+/* The images of a report without names, most places first. */
 export function nameless(report: Report): Nameless[] {
   const places = new Map<string, Set<string>>();
   const stacks = [report.hot, ...report.samples.stacks, ...report.threads];

@@ -1,6 +1,6 @@
 /*
- * A view is what the URL says: which page, and how it is narrowed, sorted and unfolded. Equal views have equal URLs:
- * the order of keys is fixed and defaults are dropped. Keys this code does not know are kept as they came.
+ * A view is the content of the URL: the page, with its filters, its order and its unfolded rows. Equal views have equal
+ * URLs: keys have a fixed order, and defaults are dropped. Unknown keys are kept unchanged.
  */
 export type Page =
   | { name: 'apps' }
@@ -13,7 +13,7 @@ export type Page =
   | { name: 'lost' };
 
 export type Tab = 'stack' | 'held' | 'all' | 'flame' | 'tree' | 'top' | 'reports' | 'group' | 'raw';
-/** Tabs of an issue, and of one of memory, whose id begins with M. */
+/** Tabs of an issue; and of a memory issue, whose id begins with M. */
 export const TABS: readonly Tab[] = ['stack', 'flame', 'tree', 'top', 'reports', 'group', 'raw'];
 export const MEMORY_TABS: readonly Tab[] = ['held', 'all', 'flame', 'tree', 'top', 'reports', 'group', 'raw'];
 
@@ -30,7 +30,7 @@ export interface Query {
   sort: string;
   /** Cursor of the page of the list; empty for the first. */
   after: string;
-  /** Unfolded groups; null leaves it to the page. */
+  /** Unfolded groups; null: the page decides. */
   open: string[] | null;
   tab: Tab | null;
   /** Report cursor: latest, first, worst or a report id. */
@@ -47,9 +47,9 @@ export interface Query {
   c: string;
   /** Kind of category shown; empty for all. */
   type: '' | 'heap' | 'vm' | 'object' | 'part';
-  /** What memory is compared with: healthy, v:VERSION or a report id. */
+  /** The other side of a memory comparison: healthy, v:VERSION or a report id. */
   cmp: string;
-  /** What allocations are weighed by. */
+  /** The unit of allocations. */
   of: 'bytes' | 'objects';
   /** Order of the categories. */
   co: 'bytes' | 'count' | 'ratio' | 'grown' | 'name';
@@ -108,7 +108,7 @@ const KNOWN = new Set<string>(ORDER);
 const APP = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const ISSUE = /^[IM]-[0-9]{1,18}$/;
 
-/* Whether an issue is one of memory. */
+/* Is an issue a memory issue? */
 export function isMemory(id: string): boolean {
   return id.startsWith('M');
 }
@@ -127,7 +127,8 @@ export function parsePage(path: string): Page {
   return { name: 'lost' };
 }
 
-/* Permalinks of a report name it in the path; here that is the report cursor of its issue. Null if it is no such path. */
+/* The permalink of a report has it in the path; in a view it is the report cursor of its issue. Null for any other
+ * path. */
 export function unfoldReport(path: string, search: string): string | null {
   const match = /^(\/[^/]+\/(?:issues\/I|memory\/M)-\d+)\/reports\/([\w-]{1,64})\/?$/.exec(path);
   if (!match) return null;
@@ -231,7 +232,7 @@ export function href(page: Page, query: Query): string {
   return formatPage(page) + formatQuery(query);
 }
 
-/* What stays when moving to another page: the range and the filters, not what was open there. */
+/* The part of a query that moves to another page: the range and the filters. */
 export function carried(query: Query): Query {
   const { t, tz, v, kind, state, q, rest } = query;
   return { ...DEFAULTS, t, tz, v, kind, state, q, rest };

@@ -1,4 +1,4 @@
-/* A block of text that can be scrolled by keyboard and copied whole; of a long one the first `most` characters are shown. */
+/* A block of text that can be scrolled by keyboard and copied whole; the first `most` characters are shown. */
 
 import type { JSX } from 'preact';
 import { say } from '../lib/i18n';

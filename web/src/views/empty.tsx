@@ -1,4 +1,4 @@
-/* Nothing to show, and what to do about it: either nothing was ever received, or the filters leave nothing. */
+/* An empty page and the next step: either no report was ever received, or the filters leave none. */
 
 import type { JSX } from 'preact';
 import { api } from '../api/client';
@@ -17,7 +17,7 @@ export function snippet(app: string): string {
   ].join('\n');
 }
 
-/* Shown until the first report comes; whoever shows it looks again every two seconds. */
+/* Shown until the first report arrives; the parent asks again every two seconds. */
 export function Waiting({ app }: { app: string }): JSX.Element {
   const lines = snippet(app);
   return (

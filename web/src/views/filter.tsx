@@ -1,4 +1,5 @@
-/* The filter bar: range, versions, kinds, states, free text; and the link to this view. One bar, every widget obeys. */
+/* The filter bar: range, versions, kinds, states, free text; and the link to this view. Every widget obeys this one
+ * bar. */
 
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -20,7 +21,7 @@ const FACETS = [
   ['state', 'state', 'State'],
 ] as const;
 
-/* Filters that the page's answers cannot be narrowed by; they say so. Rules and debug files are the same at all times. */
+/* Filters that do not apply to the page; the bar says so. Rules and debug files are the same at all times. */
 function ignored(key: 't' | 'v' | 'kind' | 'state' | 'q'): boolean {
   const name = page.value.name;
   if (name === 'rules' || name === 'symbols') return true;

@@ -1,4 +1,4 @@
-/* A page whose code is loaded when it is first wanted. Where the server has another version by now it has no such code any more. */
+/* A page whose code is loaded on first use. A server with another version meanwhile has this code no more. */
 
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

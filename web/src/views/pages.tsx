@@ -1,4 +1,4 @@
-/* Which view a page is. */
+/* The view of each page. */
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -18,7 +18,7 @@ const loadMemory = () => import('./memory/memory').then((module) => module.Memor
 
 export function Pages(): JSX.Element {
   const here = page.value;
-  /* Who looks at anything looks at an issue next. */
+  /* The next page is mostly an issue, so its code is loaded ahead. */
   useEffect(() => void loadIssue().catch(() => {}), []);
   switch (here.name) {
     case 'apps':

@@ -57,7 +57,7 @@ interface LoadedProps<T> {
   children: (data: T) => ComponentChildren;
 }
 
-/* Loading, error, partial and ready. What is empty only the caller can tell. */
+/* Loading, error, partial and ready. Emptiness is known to the caller only. */
 export function Loaded<T>({ result, rows, label, children }: LoadedProps<T>): JSX.Element {
   if (result.data !== undefined) {
     const stale = result.isError ? <Fault result={result} stale /> : null;
@@ -113,7 +113,7 @@ function Fault({ result, stale }: { result: Result<unknown>; stale?: boolean }):
   );
 }
 
-/* From what is not there, and will not come, to what is. */
+/* The way from a missing page to an existing one. */
 function WayOut(): JSX.Element {
   const here = page.value;
   if (here.name !== 'issue') return <a href="/">{say('All apps')}</a>;
@@ -139,7 +139,7 @@ export function Panel(props: {
   );
 }
 
-/* A bar whose length is a share. */
+/* A bar with the length of a share. */
 export function Bar({ share, kind }: { share: number; kind?: string }): JSX.Element {
   return (
     <span class={`bar ${kind ?? ''}`} aria-hidden="true">
@@ -148,7 +148,7 @@ export function Bar({ share, kind }: { share: number; kind?: string }): JSX.Elem
   );
 }
 
-/* Where a popover opens: below the button that opens it, inside the window. */
+/* Position of a popover: below its button, inside the window. */
 export function below(event: Event): void {
   const box = event.currentTarget as HTMLElement;
   const button = document.querySelector(`[popovertarget="${box.id}"]`);
@@ -158,7 +158,7 @@ export function below(event: Event): void {
   box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`;
 }
 
-/* Bytes or objects: what flame graphs and shares of memory go by. */
+/* Bytes or objects: the unit of flame graphs and shares of memory. */
 export function WeighedBy(): JSX.Element {
   const { of } = query.value;
   return (

@@ -108,7 +108,7 @@ function Globe(): JSX.Element {
   );
 }
 
-/* What was just said to assistive technology, also for the eye, for a moment. */
+/* The last announcement to assistive technology, visible for a moment too. */
 function Toast(): JSX.Element | null {
   const text = announcement.value;
   useEffect(() => {
@@ -125,7 +125,7 @@ function Toast(): JSX.Element | null {
   );
 }
 
-/* The whole app in the range, whatever the filters; looks again every ten seconds. */
+/* The whole app in the range, without filters; loaded again every ten seconds. */
 export function useOverview(app: string, t: string): Result<Overview> {
   return useQuery(['overview', app, t, [], []], (signal) => api.overview(app, { t }, signal), { again: () => 10_000 });
 }
@@ -134,7 +134,7 @@ function failure(error: unknown): string {
   return error instanceof ProblemError && error.status > 0 ? error.title : say('No connection to the server');
 }
 
-/* Data through when, and what is still on its way. */
+/* The time of the newest data, and the backlog. */
 function StatusLine({ app }: { app: string }): JSX.Element {
   const result = useOverview(app, query.value.t);
   const data = result.data;

@@ -17,7 +17,7 @@ import { Graph } from './graph';
 import { select, selected } from './selected';
 import { CallTree } from './tree';
 
-/* What narrows the graph: the range, and of memory what it weighs and of which category. */
+/* The scope of the graph: the range, and for memory the unit and the category. */
 function scope(id: string) {
   const { t, v, of, c } = query.value;
   return isMemory(id) ? { t, v, of, category: c.slice(c.indexOf(':') + 1) } : { t, v };
@@ -33,7 +33,7 @@ export function FlameTab({ app, id, view }: { app: string; id: string; view: 'fl
   );
 }
 
-/* Of memory: bytes or objects, and of everything or one category. */
+/* For memory: bytes or objects, and everything or one category. */
 function Weighing(): JSX.Element {
   const { c } = query.value;
   return (
@@ -60,12 +60,12 @@ interface BodyProps {
   view: 'flame' | 'tree' | 'top';
 }
 
-/* Frames a part of the graph is asked for in: so many that hardly anything is left out of it. */
+/* Frames to request for a part of the graph: with so many, hardly any are left out. */
 const PART_FRAMES = 200_000;
 
 /*
- * The tree to show. The whole graph lacks the smallest frames; zoomed to where some are lacking, that part is asked for
- * by itself. A part already here also serves the zooms into it.
+ * The tree to show. The whole graph lacks the smallest frames. A zoom to a place without them requests that part by
+ * itself. A loaded part also serves the zooms into it.
  */
 function useTree({ app, id, flame }: BodyProps): { tree: Tree; whole: Tree } {
   const { fz } = query.value;

@@ -1,4 +1,4 @@
-/* Top functions: where the time is spent, whoever called. Follows the search; a row leads to the flame graph. */
+/* Top functions: time by function, whatever its callers. Follows the search; a row leads to the flame graph. */
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -19,7 +19,7 @@ const COLUMNS = [
 
 const byName = new Intl.Collator().compare;
 
-/* Those that the search finds, in the order of a column. */
+/* The functions that match the search, sorted by a column. */
 function rank(tree: Tree, search: string, by: string): FunctionRow[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const kept = functions(tree).filter((row) =>

@@ -1,4 +1,4 @@
-/* The flame graph: the canvas with its keys, the way to where it is zoomed, and the line about a frame. */
+/* The flame graph: the canvas with its keys, the path to the zoomed frame, and the line about a frame. */
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -26,8 +26,8 @@ function describe(tree: Tree, i: number): string {
 }
 
 /*
- * Frames on the way to where the graph was zoomed, by path hash: a part of the graph does not know what is above it. The
- * hash says the whole way, so one map serves every graph.
+ * Frames on the path to the zoomed one, by path hash: a part of the graph does not contain the frames above it. The
+ * hash identifies the whole path, so one map serves every graph.
  */
 const ways = new Map<string, { name: string; caller: string }>();
 
@@ -39,7 +39,7 @@ function learnWay(tree: Tree, i: number): void {
   }
 }
 
-/* From just below the root to the frame with that hash, as far as it is known. */
+/* The known part of the path from below the root to the frame with that hash. */
 function wayTo(hash: string, root: string): { hash: string; name: string }[] {
   const out: { hash: string; name: string }[] = [];
   for (let at = hash; at !== '' && at !== root; at = ways.get(at)?.caller ?? '')
@@ -88,7 +88,7 @@ export function Graph(props: { tree: Tree; found: Found; zoomed: number; whole: 
   const root = whole.flame.hash[0] ?? '';
   learnWay(whole, Math.max(0, byHash(whole, fz)));
   learnWay(tree, zoomed);
-  /* What was left out has no frames to zoom to: its caller is asked for again, in full. */
+  /* Omitted frames cannot be zoomed to: their caller is requested again, complete. */
   const zoomTo = (i: number) => {
     const other = isOther(tree, i);
     const to = other ? tree.flame.parent[i]! : i;

@@ -10,7 +10,7 @@ import { base } from '../../model/name';
 import { Bar } from '../parts';
 import { selected } from './selected';
 
-/* Rows unfolded at most, and those of them on the page: around the row that is chosen. */
+/* Unfolded rows at most, and rows on the page: those around the chosen one. */
 const MOST_ROWS = 20_000;
 const SHOWN_ROWS = 120;
 
@@ -54,7 +54,7 @@ export function CallTree({ tree, found }: { tree: Tree; found: Found }): JSX.Ele
   useEffect(() => setOpen(firstOpen(tree)), [tree]);
   const body = useRef<HTMLTableSectionElement>(null);
   const at = byHash(tree, selected.value);
-  /* What is chosen elsewhere is unfolded to. */
+  /* A frame that was chosen in another view is unfolded to. */
   useEffect(() => {
     if (at > 0) setOpen((now) => new Set([...now, ...path(tree, at).slice(0, -1)]));
   }, [at, tree]);

@@ -1,4 +1,4 @@
-/* Grouping: issues that look alike, what this one is made of, and merging, splitting and undoing it, each shown before. */
+/* Grouping: similar issues, the parts of this one, and merge, split and undo, each with a preview. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -15,16 +15,16 @@ import { carried, href } from '../../model/view';
 import { Ago, announce, Loaded, Panel } from '../parts';
 import { WouldBe } from './regroup';
 
-/** Something on-call may do, as its button says it. */
+/** An action, with the words of its button. */
 interface Deed {
   title: string;
-  /** The reason that is kept if none is given. */
+  /** The reason if the user gives none. */
   otherwise: string;
   send: (who: { author: string; reason: string; preview: boolean }) => Promise<Regrouped>;
 }
 
 interface Doing {
-  /** Show what it would change; it is done when that is confirmed. */
+  /** Show the changes of an action, and do it after confirmation. */
   ask: (deed: Deed) => void;
   busy: boolean;
 }

@@ -1,4 +1,4 @@
-/* What a merge, a split or an undoing would change, asked of the server and shown before it is done. */
+/* The changes of a merge, a split or an undo, from the server, before it is done. */
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -57,7 +57,7 @@ export function WouldBe({ title, seen, busy, confirm, leave }: Props): JSX.Eleme
   );
 }
 
-/* The number of an issue that a split opens is given when it is done. */
+/* A split gives its new issue a number only when it is done. */
 function Line({ change: { issue, before, after } }: { change: Change }): JSX.Element {
   const opened = !before && issue.split_from !== null;
   return (

@@ -1,4 +1,4 @@
-/* What one report says happened, in a few lines: how long, why, where the app was, who is to blame, what it cost to know. */
+/* The event of one report in a few lines: duration, reason, state of the app, function to blame, cost of capturing. */
 
 import type { JSX } from 'preact';
 import type { Report } from '../../api/types';
@@ -18,7 +18,7 @@ const REASONS: Record<string, string> = {
   sleep: 'asleep',
 };
 
-/* The facts that make the kind, where it is one of the whole process. */
+/* The facts behind the kind, for kinds of the whole process. */
 function load(report: Report): string {
   const { cpu, disk, frames } = report;
   if (frames)
@@ -84,7 +84,7 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
   );
 }
 
-/* What the clocks say against the length. */
+/* The doubts of the clocks about the duration. */
 function clocks(report: Report): string[] {
   const { late_ms, suspended_ms, begin_slack_ms, suppressed } = report;
   return [

@@ -1,4 +1,4 @@
-/* What every issue's page has around its own: the way back, the neighbours in the list, what it is called, and tabs. */
+/* The frame around every issue's page: the way back, the neighbours in the list, its name, and tabs. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -50,7 +50,7 @@ interface HeadProps extends OfIssue {
   children?: ComponentChildren;
 }
 
-/* Who answers for it, where, and of what kind it is. */
+/* The function to blame, its location, and the kind. */
 export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Element {
   const { issue } = data;
   const memory = isMemory(id);
@@ -113,7 +113,7 @@ function Crumbs({ app, id, tab }: { app: string; id: string; tab: Tab }): JSX.El
   );
 }
 
-/* Somebody merged the issue of the URL into the one that is shown. */
+/* The issue of the URL was merged into the shown one. */
 function ShownAs({ id, shown }: { id: string; shown: string }): JSX.Element | null {
   return id === shown ? null : <p class="notice">{say('{id} was merged: it is shown as {shown}.', { id, shown })}</p>;
 }
@@ -127,7 +127,7 @@ function Step({ to, label, sign }: { to: string | null; label: string; sign: str
   ) : null;
 }
 
-/* The tab of the URL; without one the tab used last, which is then written into the URL. */
+/* The tab in the URL; otherwise the last used one, which is then written into the URL. */
 export function useTab(tabs: readonly Tab[]): Tab {
   const given = query.value.tab;
   const last = recall('tab') as Tab | null;
@@ -156,7 +156,7 @@ const LABELS: Record<Tab, string> = {
 interface TabsProps extends OfIssue {
   tabs: readonly Tab[];
   tab: Tab;
-  /* The chosen tab's content, if only this kind of issue has it. */
+  /* The content of a tab that only this kind of issue has. */
   children?: ComponentChildren;
 }
 
@@ -185,7 +185,7 @@ function TabList({ tabs, tab }: { tabs: readonly Tab[]; tab: Tab }): JSX.Element
     document.getElementById(`tab-${next}`)?.focus();
   };
   const list = useRef<HTMLDivElement>(null);
-  /* Where not all fit, the chosen one is in sight. */
+  /* If not all tabs fit, the chosen one is scrolled into view. */
   useEffect(() => {
     const chosen = list.current?.querySelector<HTMLElement>('[aria-selected="true"]');
     if (chosen) list.current!.scrollLeft = chosen.offsetLeft - (list.current!.clientWidth - chosen.offsetWidth) / 2;

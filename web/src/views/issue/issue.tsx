@@ -1,4 +1,4 @@
-/* /:app/issues/:id - one issue: what it is, how much it costs, and the tabs that show why. */
+/* /:app/issues/:id - one issue: its name, its cost, and the tabs with the causes. */
 
 import type { JSX } from 'preact';
 import type { Issue } from '../../api/types';
@@ -72,7 +72,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
   );
 }
 
-/* Who mostly held the lock. */
+/* The most frequent holder of the lock. */
 function Holder({ data }: { data: Issue }): JSX.Element | null {
   const most = data.distributions.find((one) => one.name === 'holder')?.values[0];
   if (!most) return null;
@@ -85,7 +85,7 @@ function Holder({ data }: { data: Issue }): JSX.Element | null {
   );
 }
 
-/* In how many of the reports what was so, and what they stand for. Left out where nothing is known. */
+/* The facts of its reports with the number of reports that have each. Unknown facts are left out. */
 function Facts({ data }: { data: Issue }): JSX.Element | null {
   const n = (value: number) => exact(value, lang.value);
   const told = [

@@ -1,4 +1,4 @@
-/* Frames without a function name: which images they lie in, and the command that gives them names. */
+/* Frames without a function name: their images, and the command that brings names. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/* Modules that may be the app's: what says so is one line of rules each. */
+/* Modules that may be the app's, each with the line of rules that says so. */
 
 import type { JSX } from 'preact';
 import type { Report } from '../../api/types';
@@ -8,7 +8,7 @@ import { ownerless, ownRule } from '../../model/stack';
 import { carried, href } from '../../model/view';
 import { Copyable } from '../copyable';
 
-const MOST = 20; /* modules that are proposed */
+const MOST = 20; /* proposed modules */
 
 export function Ownerless({ app, report }: { app: string; report: Report }): JSX.Element | null {
   const images = ownerless(report).slice(0, MOST);

@@ -1,4 +1,4 @@
-/* Everything the device told about one report: the facts as a table, then the server's answer as it came. */
+/* All facts of one report: as a table, then the server's answer unchanged. */
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/* The other threads of a report: who holds the lock first, then those that computed most. */
+/* The other threads of a report: the holder of the lock first, then by CPU time. */
 
 import type { JSX } from 'preact';
 import type { Report } from '../../api/types';

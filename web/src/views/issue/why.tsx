@@ -1,4 +1,4 @@
-/* Why the report has its key: in words, and for every frame the rule that kept it or passed it over. */
+/* The reasons for a report's key: in words, and for every frame the rule that kept or skipped it. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -6,9 +6,9 @@ import type { Frame, Report } from '../../api/types';
 import { say } from '../../lib/i18n';
 import { word } from '../../lib/words';
 
-const MOST_ROWS = 60; /* what a page may hold besides (web/src/README.md) */
+const MOST_ROWS = 60; /* within the size of a page (web/src/README.md) */
 
-/* "line 12 of glib 3", or what stands for a rule where none fits. */
+/* "line 12 of glib 3", or the words for a frame without a rule. */
 function source(report: Report, index: number | null): string {
   const rule = index === null ? undefined : report.rules[index];
   return rule ? say('line {line} of {pack} {version}', { ...rule }) : '';
@@ -35,7 +35,7 @@ const PARTS: Readonly<Record<string, string>> = {
   subject: 'Memory',
 };
 
-/* The parts that reports of one issue have in common, and the rules that left something out of a name. */
+/* The common parts of an issue's reports, and the rules that left a part out of a name. */
 export function Key({ report }: { report: Pick<Report, 'key' | 'rules'> }): JSX.Element | null {
   if (report.key.length === 0) return null;
   return (

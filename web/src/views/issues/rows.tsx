@@ -13,7 +13,7 @@ import { base } from '../../model/name';
 import { carried, href } from '../../model/view';
 import { Ago } from '../parts';
 
-/* Issues shown at once of one group: a page stays small whatever is unfolded first. */
+/* Issues of one group shown at once, so that a page stays small with all groups unfolded. */
 const SHOWN_ISSUES = 20;
 
 type Columns = readonly [key: string | null, label: string, cell: string][];

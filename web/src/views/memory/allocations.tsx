@@ -1,4 +1,4 @@
-/* Allocations: what one process held, category by category; what is suspect, why, and who allocated it. */
+/* Allocations: the memory of one process by category, with the suspects, their reasons, and the stacks. */
 
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';

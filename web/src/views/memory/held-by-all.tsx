@@ -1,4 +1,5 @@
-/* What the processes of an issue held, over all its reports: medians, and how often each category was suspect. */
+/* The memory of an issue's processes, over all its reports: medians, and the number of times that each category was
+ * suspect. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/* The line above the categories: how much the process took of how much, how much of it is explained, and its way there. */
+/* The line above the categories: the footprint and its limit, the explained part, and its history. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import type { Memory } from '../../api/types';
@@ -16,7 +16,7 @@ const TRIGGERS: Record<string, string> = {
   test: 'A test.',
 };
 
-/* Where the footprint is from, where that is worth a word. */
+/* The sources of the footprint that are worth a word. */
 const SOURCES: Record<string, string> = {
   look: 'as of the last look before the end',
   tables: 'counted from the recorded allocations: the process grew after the last look',
@@ -91,7 +91,7 @@ function Limit({ memory }: { memory: Memory }): JSX.Element | null {
   );
 }
 
-/* Explained so far nobody asks what the rest is. */
+/* Explained so much, the rest is not mentioned. */
 const MOSTLY = 0.9;
 
 function Explained({ memory }: { memory: Memory }): JSX.Element | null {
@@ -110,7 +110,7 @@ function Explained({ memory }: { memory: Memory }): JSX.Element | null {
   );
 }
 
-/* What is held besides the blocks, and what only holds them. */
+/* Mappings besides the blocks, and those that contain the blocks. */
 function Mappings({ memory }: { memory: Memory }): JSX.Element {
   const { ofAllocators, others } = mappingsOf(memory);
   return (
@@ -155,7 +155,7 @@ function Verdict({ exit }: { exit: Memory['exit'] }): JSX.Element | null {
   );
 }
 
-/* Whether the numbers are counts or estimates, and what the monitor gave up to stay small. */
+/* Counts or estimates, and the losses of the monitor. */
 function Measured({ memory }: { memory: Memory }): JSX.Element {
   const { interval_bytes, grown_ms, degraded_times } = memory;
   const told = [

@@ -1,4 +1,4 @@
-/* Who allocated what is alive in one category: its stacks, each with the function to answer for it. */
+/* The stacks that allocated one category's live blocks, each with the function to blame. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -13,7 +13,7 @@ import { asText, place } from '../../model/stack';
 import { Bar, copy, WeighedBy } from '../parts';
 import { aboutPart, kindOfCategory } from './held-table';
 
-/* Stacks shown at first; the device sends those that hold most. */
+/* Stacks shown at first; the device sends the largest ones. */
 const SHOWN = 12;
 
 interface StacksProps {
@@ -85,7 +85,7 @@ interface StackProps {
   shown: ShownStack;
   first: boolean;
   of: 'bytes' | 'objects';
-  /** Its bytes are addresses: what of them lies in memory is known of the category as a whole. */
+  /** Its bytes are addresses: the part in memory is known for the whole category only. */
   mapped: boolean;
 }
 

@@ -17,7 +17,7 @@ export function kindOfCategory({ kind, of_allocator }: Pick<Row['category'], 'ki
   return { heap: say('heap'), vm: say('mapping'), object: say('class'), part: say('other') }[kind];
 }
 
-/* What a row is that is neither of blocks nor a mapping; '' for others. */
+/* The description of a row that is neither blocks nor a mapping; '' for others. */
 export function aboutPart({ kind, name }: Pick<Row['category'], 'kind' | 'name'>): string {
   if (kind !== 'part') return '';
   switch (name) {
@@ -38,7 +38,7 @@ export function aboutPart({ kind, name }: Pick<Row['category'], 'kind' | 'name'>
   }
 }
 
-/* What holds blocks has no share: they have theirs. */
+/* A row that contains counted blocks has no share. */
 function Share({ of }: { of: number | null }): JSX.Element {
   return of === null ? (
     <td class="num dim" title={say('Its blocks are counted in rows of their own')}>
@@ -63,14 +63,14 @@ function Ratio({ row }: { row: Row }): JSX.Element {
   );
 }
 
-/* Bytes that lie in memory; of a mapping how many addresses it has. */
+/* Bytes in memory; for a mapping also its addresses. */
 function held(row: Row): string {
   const { kind, live_bytes } = row.category;
   const told = say('Persistent bytes, in the words of Instruments');
   return kind === 'vm' ? `${told}; ${say('{bytes} of addresses', { bytes: bytes(live_bytes) })}` : told;
 }
 
-/* Behind an estimate how far it may be off: in a table of estimates of one width, so that digits stand below digits. */
+/* The error of an estimate: in a table of estimates all have one width, so that digits are aligned. */
 function Off({ of, text }: { of: number | null; text: string }): JSX.Element | null {
   return of === null ? null : <span class="dim small off">{text}</span>;
 }
@@ -86,14 +86,14 @@ interface TableProps {
   chosen: string;
   label: string;
   caption: string;
-  /** With the reason of each; else with its growth. */
+  /** With the reason of each row; otherwise with its growth. */
   why?: boolean;
   sortable?: boolean;
 }
 
 export function CategoryTable({ rows, chosen, label, caption, why, sortable }: TableProps): JSX.Element {
   const table = useRef<HTMLTableElement>(null);
-  /* No column of which there is nothing to tell. */
+  /* Empty columns are left out. */
   const compared = rows.some((row) => row.before !== null);
   const grown = !why && rows.some((row) => row.category.grown_bytes !== null);
   const move = (by: 1 | -1) => {

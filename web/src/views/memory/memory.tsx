@@ -1,4 +1,4 @@
-/* /:app/memory/:id - one issue of memory: who allocates what there is too much of, and the tabs that show it. */
+/* /:app/memory/:id - one memory issue: the function that allocates too much, and the tabs with the details. */
 
 import type { JSX } from 'preact';
 import type { Issue } from '../../api/types';

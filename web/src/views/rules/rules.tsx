@@ -1,4 +1,5 @@
-/* Rules of an app's own: what holds, a draft with its preview on stored reports, every change, and the built-in packs. */
+/* Rules of an app's own: the version in force, a draft with its preview on stored reports, every change, and the
+ * built-in packs. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -211,7 +212,7 @@ function Jobs({ rules }: { rules: Rules }): JSX.Element | null {
   );
 }
 
-/* Modules that reports of no other app have. */
+/* Modules that no other app's reports have. */
 function Proposed({ rules }: { rules: Rules }): JSX.Element | null {
   if (rules.proposed.length === 0) return null;
   return (

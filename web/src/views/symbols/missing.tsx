@@ -1,4 +1,4 @@
-/* Debug files that reports lack, and the command that sends them. */
+/* Missing debug files, and the command that sends them. */
 
 import type { JSX } from 'preact';
 import type { SymbolMissing } from '../../api/types';
@@ -7,13 +7,13 @@ import { exact } from '../../model/format';
 import { Copyable } from '../copyable';
 import { Ago, Panel } from '../parts';
 
-/* The kernel's own image, which is no file that anyone built. */
+/* The kernel's own image, which no build has made. */
 const isKernels = (row: SymbolMissing): boolean => row.name.startsWith('[');
 
 /* A word of a shell's. */
 const quoted = (word: string): string => word.replace(/[^\w.+-]/gu, '\\$&');
 
-/* A mapping that reports do not name is sent as that of their version. */
+/* A mapping without an id in the reports is sent for their version. */
 function mappingCommand(row: SymbolMissing): string {
   const version = row.version === '' ? '' : ` --version ${quoted(row.version)}`;
   const build = row.build === '' ? '' : ` --build ${quoted(row.build)}`;

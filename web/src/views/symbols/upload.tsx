@@ -18,7 +18,7 @@ interface Sent {
   instead: string; // what is used in its place
 }
 
-/* Files are sent one after the other, as they were picked or dropped. */
+/* Files are sent one after the other, in the order in which they were chosen or dropped. */
 export function Upload({ app }: { app: string }): JSX.Element {
   const [key, setKey] = useState('');
   const [rows, setRows] = useState<Sent[]>([]);
