@@ -1,5 +1,5 @@
 /*
- * answer.h - what a mired answered, understood and printed. Inside cli/ only.
+ * answer.h - answers of a mired: reading and printing. Inside cli/ only.
  */
 #ifndef MIRE_CLI_ANSWER_H
 #define MIRE_CLI_ANSWER_H
@@ -7,10 +7,10 @@
 #include "base/text.h"
 #include "json/json.h"
 
-/* Read an answer that is an object. False: it is none, which is said on stderr in the name of `command`. */
+/* Read an answer that is an object. False: it is no object; the error is on stderr, in the name of `command`. */
 bool answer_read(struct json *json, const struct text *body, const char *command, const char *server);
 
-/* A member's whole number; 0 if there is none. */
+/* A member's whole number; 0 without one. */
 int64_t answer_number(const struct json *json, uint32_t object, const char *name);
 
 /* A member's text, owned by the caller; "" if there is none. NULL: out of memory. */

@@ -29,7 +29,7 @@ int cli_wrong(const char *command, const char *format, ...)
     return CLI_USAGE;
 }
 
-/* What is wrong with the value, or NULL. */
+/* The error in the value, or NULL. */
 static const char *take(const struct cli_option *option, char *value)
 {
     if (option->flag)

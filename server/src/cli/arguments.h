@@ -1,6 +1,6 @@
 /*
- * arguments.h - what stands behind a command: its options, its verb, its words. All commands read them here, so that
- * they complain alike. Inside cli/ only. One thread: getopt has state of its own.
+ * arguments.h - the options, verb and words of a command line. All commands read them here, so that their errors read
+ * alike. Inside cli/ only. One thread: getopt has state of its own.
  */
 #ifndef MIRE_CLI_ARGUMENTS_H
 #define MIRE_CLI_ARGUMENTS_H
@@ -10,22 +10,21 @@
 
 #define CLI_COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* --name, or --name VALUE. The first of the three targets that is there takes it. */
+/* --name, or --name VALUE. The value goes to the first of the three targets that is set. */
 struct cli_option {
     const char *name;
     bool *flag;                                      /* becomes true */
     const char **text;                               /* the value, borrowed from argv; the last one counts */
-    const char *(*take)(void *context, char *value); /* each value; returns what is wrong with it, or NULL */
+    const char *(*take)(void *context, char *value); /* called for each value; returns its error, or NULL */
     void *context;                                   /* of take */
 };
 
 #define CLI_OPTIONS_MAX 16
 
 /*
- * Take the options out of argv, wherever they stand: argv[0] is left, and behind it the words, ended by NULL. --help
- * prints `usage`.
+ * Take the options out of argv, wherever they are: argv[0] stays, then the words, ended by NULL. --help prints `usage`.
  *
- * Returns whether the command goes on; otherwise *status is what it exits with, and everything is said.
+ * Returns whether the command continues; otherwise *status is its exit status, and all output is done.
  */
 bool cli_take_options(int *status, int *argc, char ***argv, const struct cli_option *options, size_t count,
                       const char *usage);
@@ -33,19 +32,19 @@ bool cli_take_options(int *status, int *argc, char ***argv, const struct cli_opt
 /* A row of a command's table of verbs begins with this. */
 struct cli_verb {
     const char *name;
-    const char *words; /* that must follow, as the usage has them: "APP [VERSION]", "APP PLUGIN=PERCENT..." */
+    const char *words; /* the words that must follow, as in the usage: "APP [VERSION]", "APP PLUGIN=PERCENT..." */
 };
 
 /*
- * Find the verb that argv[1] names, with the right number of words behind it.
+ * Find the verb argv[1], with the right number of words after it.
  *
  *   verbs  the first of `count`, each `size` bytes behind the one before
  *
- * Returns its place in the table; -1 after it said what is wrong: the status is CLI_USAGE.
+ * Returns its index in the table; -1 after printing the error: the status is CLI_USAGE.
  */
 int cli_pick_verb(int argc, char **argv, const struct cli_verb *verbs, size_t size, size_t count);
 
-/* Say in the name of `command`, "mire key", what is wrong with a call, and where help is. Returns CLI_USAGE. */
+/* Print an error in a call in the name of `command`, "mire key", and the way to the help. Returns CLI_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_wrong(const char *command, const char *format, ...);
 
 #endif

@@ -102,7 +102,7 @@ static int name_frames(struct cli_document *out)
     return rc;
 }
 
-/* Without healthy processes to compare with, the rules for suspects go by what is held alone. */
+/* Without healthy processes to compare with, the rules for suspects use the held amounts alone. */
 static int judge(struct cli_document *out)
 {
     struct memory_packs packs = {.rules = out->rules};

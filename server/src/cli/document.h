@@ -1,7 +1,7 @@
 /*
  * document.h - a report from a file, as the server would see it: decoded, symbolicated, judged. Inside cli/ only.
  *
- * Names come from the modules themselves where this machine has them, and from /usr/lib/debug.
+ * Names come from the modules themselves if this machine has them, and from /usr/lib/debug.
  */
 #ifndef MIRE_CLI_DOCUMENT_H
 #define MIRE_CLI_DOCUMENT_H
@@ -22,7 +22,7 @@ struct cli_document {
  *
  *   command  for messages: "mire show"
  *
- * Returns the bytes, owned by the caller (free), with their number; NULL after it said why on stderr.
+ * Returns the bytes, owned by the caller (free), with their number; NULL after printing the reason on stderr.
  */
 char *cli_read_file(size_t *len_out, const char *command, const char *path);
 
@@ -33,7 +33,7 @@ char *cli_read_file(size_t *len_out, const char *command, const char *path);
  *   path        for messages
  *   rules_path  rules asked before the built-in ones; NULL for none
  *
- * Returns whether that went well; otherwise it said why on stderr.
+ * Returns false after printing the reason on stderr.
  */
 bool cli_document_make(struct cli_document *out, const char *command, const char *path, const char *bytes, size_t len,
                        const char *rules_path);

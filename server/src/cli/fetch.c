@@ -67,9 +67,9 @@ static void say_problem(const char *url, long status, const struct text *body)
     json_fini(&json);
 }
 
-#define REFUSED 2 /* 401, and nothing was said of it */
+#define REFUSED 2 /* 401, without an explanation */
 
-/* Ask, and say what went wrong. `curl` has what the request needs besides. */
+/* Send a request, and print an error. `curl` has its other settings already. */
 static int perform(struct text *out, CURL *curl, const char *url, bool may_refuse)
 {
     char why[CURL_ERROR_SIZE] = "";
@@ -108,7 +108,7 @@ static CURL *begin(void)
     return curl;
 }
 
-/* A list with the header that bears the key. */
+/* The list of headers with the one that has the key. */
 static struct curl_slist *add_key(struct curl_slist *headers, const char *key)
 {
     char authorization[256];

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-/* http://127.0.0.1:7117, or what MIRE_SERVER says. Borrowed from the environment or static. */
+/* http://127.0.0.1:7117, or MIRE_SERVER. Borrowed from the environment or static. */
 const char *fetch_server(void);
 
 /*
@@ -13,7 +13,8 @@ const char *fetch_server(void);
  *   out  the body is appended
  *   key  sent if the server, or a proxy in front of it, does not answer without one; NULL: none
  *
- * Returns 0; or after saying why on stderr, in the server's own words if it has any: FETCH_MISSING for 404, else -1.
+ * Returns 0; or, after printing the reason on stderr, in the server's words if possible: FETCH_MISSING for 404,
+ * otherwise -1.
  */
 #define FETCH_MISSING 1
 int fetch_get(struct text *out, const char *url, const char *key);
@@ -25,7 +26,7 @@ int fetch_get(struct text *out, const char *url, const char *key);
  */
 int fetch_send(struct text *out, const char *method, const char *url, const char *key, const struct text *body);
 
-/* `value` as it stands in a query string. Appended. */
+/* Append `value`, escaped for a query string. */
 void fetch_escape(struct text *out, const char *value);
 
 #endif

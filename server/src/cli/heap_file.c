@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file that was damaged, or never told whose it is, is shown all the same. */
+/* A damaged file, or one without the name of its program, is shown all the same. */
 static void say_unknown(struct blackbox_facts *facts, const struct heap_facts *run)
 {
     *facts = (struct blackbox_facts){.pid = run->pid,

@@ -1,6 +1,6 @@
 /*
- * heap_file.h - the memory tables of a run, as they lie on a device's disk, as the report that the device would make of
- * them; but all of it, where the device tells of the largest only. Inside cli/ only.
+ * heap_file.h - the memory tables of a run, from a device's disk, as a report: the one that the device would make, but
+ * complete, while the device reports the largest rows only. Inside cli/ only.
  */
 #ifndef MIRE_CLI_HEAP_FILE_H
 #define MIRE_CLI_HEAP_FILE_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What such a report says it was made for. */
+/* The trigger of such a report. */
 #define HEAP_FILE_TRIGGER "as the run left it"
 
 /* Does a file begin like tables do? */

@@ -1,7 +1,6 @@
 /*
- * import.c - `mire import FILE|DIR|ARCHIVE...`: reports of other formats become Mire's own here, and are sent like those
- * of a device. Ids come of the contents, so that a second import, or one that goes on after it was broken off, doubles
- * nothing.
+ * import.c - `mire import FILE|DIR|ARCHIVE...`: converts reports of other formats to Mire's own and sends them like a
+ * device. An id is a hash of the content, so a second import, or a resumed one, doubles nothing.
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"
@@ -25,13 +24,13 @@
 
 #define DEPTH_MAX       32         /* folders within each other */
 #define MEMBERS_MAX     100000     /* of an archive */
-#define ARCHIVE_MAX     (1u << 30) /* bytes that members of one archive have together */
+#define ARCHIVE_MAX     (1u << 30) /* bytes of all members of one archive */
 #define REPORT_MAX_SENT (4u << 20) /* bytes the server takes */
 
 struct import {
     const char *format, *server, *key;
-    bool dry_run, terminal, broken; /* broken: the server did not take one */
-    const char *path;               /* of the file that is read now, and its member */
+    bool dry_run, terminal, broken; /* broken: the server did not accept a report */
+    const char *path;               /* of the present file, and its member */
     size_t files, reports, refused;
     size_t in_file; /* reports of the file */
     bool in_archive;
@@ -119,7 +118,7 @@ static long read_fd(void *context, void *out, size_t room)
     return (long)len;
 }
 
-struct reading_of { /* a reader, and who takes what it gives */
+struct reading_of { /* a reader, and the receiver of its reports */
     struct import *import;
     int fd;
     uint64_t left; /* of a member */
@@ -143,7 +142,7 @@ static int refuse_of(void *context, enum decode_outcome outcome, const struct de
     return refuse(((struct reading_of *)context)->import, outcome, fault);
 }
 
-/* All reports that come from here. UNKNOWN: it is of no format; nothing was said. */
+/* Read all reports of a file. UNKNOWN: it has no known format, and no error was printed. */
 static enum decode_outcome read_all(struct reading_of *of)
 {
     struct decode_fault fault;
@@ -184,7 +183,7 @@ static bool kept(void *context, uint64_t at, uint64_t len, const char *name)
     return !of->import->broken;
 }
 
-/* Each member is a file of its own. */
+/* Each member is handled like a file. */
 static bool read_archive(struct import *import, const char *bytes, size_t len)
 {
     FILE *aside = tmpfile();

@@ -1,4 +1,4 @@
-/* issues.c - `mire issues`: what makes an app hang, for a terminal or a script. */
+/* issues.c - `mire issues`: the issues of an app, for a terminal or a script. */
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/fetch.h"
@@ -34,7 +34,7 @@ struct issue_line {
     char *id, *caller1, *caller2, *why;
     uint64_t events, devices;
     double longest_s;
-    double most_bytes; /* of an issue of memory; 0: it is none */
+    double most_bytes; /* of a memory issue; otherwise 0 */
 };
 
 /* The member's text, owned by caller; "" if it is no text. */
@@ -131,7 +131,7 @@ static void print_lines(const struct issue_line *lines, size_t count)
     fwrite(out.bytes, 1, out.len, stdout);
 }
 
-/* Appends the issues of one group to lines; -1 out of memory. */
+/* Append the issues of one group to lines; -1 without memory. */
 static int collect(struct issue_line **lines, size_t *count, const struct json *json, uint32_t group)
 {
     uint32_t issues = json_member(json, group, "issues");
@@ -179,7 +179,7 @@ static int show(const struct text *body)
     return rc == 0 ? CLI_DONE : CLI_FAILED;
 }
 
-/* What apps there are, for someone who named another one. */
+/* Print the names of the apps, after a wrong one. */
 static void say_apps(const char *url)
 {
     const struct json_limits limits = MIRE_JSON_LIMITS;

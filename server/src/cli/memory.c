@@ -1,6 +1,5 @@
 /*
- * memory.c - `mire memory FILE...`: what a process held, from the tables that lie on its device's disk or from a
- * report.
+ * memory.c - `mire memory FILE...`: the memory of a process, from the tables on its device's disk or from a report.
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"

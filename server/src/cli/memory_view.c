@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define TRAIL_SHOWN    8
-#define MOSTLY_PERCENT 90 /* explained so far nobody asks what the rest is */
+#define MOSTLY_PERCENT 90 /* explained so much, the rest is not shown */
 
 /* ---- figures ---- */
 
@@ -52,7 +52,7 @@ static struct figure count_of(uint64_t count)
     return figure;
 }
 
-/* "+12.0 MiB", "-" where it is not known */
+/* "+12.0 MiB", "-" if unknown */
 static struct figure growth_of(const struct memory_growth *grown)
 {
     struct figure figure = {"-"};
@@ -73,7 +73,7 @@ static struct figure fact_of(struct fact fact)
     return fact.known ? bytes_of(fact.value) : none;
 }
 
-/* " +/- 8.6 MiB" behind an estimate, else nothing */
+/* " +/- 8.6 MiB" after an estimate, otherwise nothing */
 static struct figure error_of(struct fact error, struct figure (*written)(uint64_t value))
 {
     struct figure figure = {""};
@@ -89,7 +89,7 @@ static double percent(uint64_t part, uint64_t whole)
 
 /* ---- the head ---- */
 
-/* Nobody can ask any more which pages of its mappings are in memory. */
+/* The process is dead, so the pages of its mappings in memory are unknown. */
 static bool is_of_the_dead(const struct memory *memory)
 {
     return !strcmp(memory->trigger, "foom") || !strcmp(memory->trigger, HEAP_FILE_TRIGGER);
@@ -126,7 +126,7 @@ static void add_footprint(struct text *out, const struct memory *memory)
     }
 }
 
-/* What is held by blocks, by mappings besides, and how much of the footprint that is. */
+/* The bytes of blocks, of other mappings, and their share of the footprint. */
 static void add_held(struct text *out, const struct memory *memory)
 {
     uint64_t others = 0, of_allocators = 0;
@@ -211,7 +211,7 @@ static void add_head(struct text *out, const struct memory *memory)
 
 /* ---- the table ---- */
 
-/* The last two are totals and peaks where those are known, and how sure an estimate is where it is one. */
+/* The last two are totals and peaks if known, or the error of an estimate. */
 static void add_cells(struct text *out, const char *bytes, const char *count, const char *growth, const char *fourth,
                       const char *fifth)
 {
@@ -285,8 +285,8 @@ static bool is_alive(const struct memory_category *category)
 }
 
 /*
- * Where nothing of a category is left, the most there was must have been some hundredth of what is, or was, of the
- * largest: or else it is shown only if it is asked for.
+ * A category without live blocks is shown if its peak is at least about a hundredth of the largest category, live or
+ * peak; otherwise on request only.
  */
 static bool is_shown(const struct memory_category *category, const struct memory_view *view, uint64_t largest)
 {
@@ -313,7 +313,7 @@ static bool comes_before(const struct memory_category *a, const struct memory_ca
     return much != other ? much > other : !is_alive(b) && a->peak_bytes.value > b->peak_bytes.value;
 }
 
-/* The category to be shown next, which is marked as shown; category_count if there is none left. */
+/* The next category to show, marked as shown; category_count if none is left. */
 static size_t next_category(bool *taken, const struct memory *memory, const struct memory_view *view, uint64_t largest)
 {
     const struct memory_category *all = memory->categories;

@@ -1,5 +1,6 @@
 /*
- * memory_view.h - a memory report in a terminal: what was held, most first, and who had asked for it. Inside cli/ only.
+ * memory_view.h - a memory report in a terminal: categories by size, with the stacks that allocated them. Inside cli/
+ * only.
  */
 #ifndef MIRE_CLI_MEMORY_VIEW_H
 #define MIRE_CLI_MEMORY_VIEW_H
@@ -11,9 +12,9 @@
 struct memory_view {
     size_t categories;    /* rows at most */
     size_t stacks;        /* of one category, at most */
-    size_t frames;        /* of one stack, at most; never fewer than down to the one that is to answer for it */
+    size_t frames;        /* of one stack, at most, but never fewer than up to the frame to blame */
     bool by_count;        /* most objects first, not most bytes */
-    const char *category; /* only this one; NULL: all */
+    const char *category; /* this one only; NULL: all */
 };
 
 #define MEMORY_VIEW_INIT                            \

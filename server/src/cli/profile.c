@@ -1,6 +1,6 @@
 /*
- * profile.c - see profile.h. profile.proto: github.com/google/pprof, proto/profile.proto. Of protocol buffers only what
- * it takes: numbers as varints, and texts and messages with their length in front.
+ * profile.c - see profile.h. profile.proto: github.com/google/pprof, proto/profile.proto. Of protocol buffers only the
+ * needed part: numbers as varints, texts and messages with their length before them.
  */
 #include "cli/profile.h"
 
@@ -30,7 +30,7 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
-/* What has no stack: all that was freed since, and what lives on stacks that were not told. */
+/* The frame of memory without a stack: freed memory, and live memory of stacks that were not reported. */
 #define NOWHERE "(stack not kept)"
 
 struct amount {
@@ -43,7 +43,7 @@ struct told { /* by the stacks of a category */
 
 struct profile {
     const struct cli_document *document;
-    bool totals; /* samples also tell what was ever allocated */
+    bool totals; /* samples also have the bytes ever allocated */
     struct text body;
     struct text strings; /* the string table's fields, in order */
     uint64_t string_count;
@@ -74,7 +74,7 @@ static void add_bytes(struct text *out, unsigned field, const void *bytes, size_
     text_append(out, bytes, len);
 }
 
-/* Append a message and empty it. */
+/* Append a message, and empty it. */
 static void add_message(struct text *out, unsigned field, struct text *message)
 {
     add_bytes(out, field, message->bytes, message->len);
@@ -82,7 +82,7 @@ static void add_message(struct text *out, unsigned field, struct text *message)
     message->len = 0;
 }
 
-/* Each text is a row of its own: a reader merges what is equal. */
+/* Each text becomes a row; a reader merges equal ones. */
 static uint64_t string_of(struct profile *profile, const char *string)
 {
     add_bytes(&profile->strings, PROFILE_STRING, string, strlen(string));
@@ -122,7 +122,7 @@ static void add_mappings(struct profile *profile)
     text_fini(&message);
 }
 
-/* Number of the mapping a location lies in, by the base name that a location has; 0 if it is in none. */
+/* Number of a location's mapping, by the base name of the image; 0 if there is none. */
 static size_t mapping_of(const struct report *report, const struct resolved_location *location)
 {
     for (size_t i = 0; location->image[0] && i < report->image_count; i++)
@@ -131,7 +131,7 @@ static size_t mapping_of(const struct report *report, const struct resolved_loca
     return 0;
 }
 
-/* Each becomes a location of pprof with one line, and a function of its own: their numbers are its own and one. */
+/* Each location becomes one of pprof's, with one line and one function; their numbers are its own and one. */
 static void add_place(struct profile *profile, size_t number, const struct resolved_location *location)
 {
     const struct report *report = &profile->document->report;
@@ -182,15 +182,15 @@ static uint64_t beyond(uint64_t all, uint64_t part)
     return all > part ? all - part : 0;
 }
 
-/* A foreign profile tells by stack what was ever allocated. */
+/* A foreign profile has the bytes ever allocated by stack. */
 static bool tells_totals(const struct memory *memory)
 {
     return memory->stack_count > 0 && memory->stacks[0].total_bytes.known;
 }
 
 /*
- * What was ever allocated on a stack. Mire's own reports do not tell it: what lives was, and a block counts in the category
- * of its size, whatever class it was given later.
+ * The bytes ever allocated on a stack. Mire's own reports have them by category only; there the live blocks count, and
+ * a block counts in the category of its size, whatever its later class.
  */
 static struct amount ever_of(const struct memory_category *category, const struct memory_stack *stack)
 {
@@ -216,7 +216,8 @@ static void add_stacks(struct profile *profile)
     text_fini(&locations);
 }
 
-/* What a category holds, and held, beyond what its stacks tell. Not of mappings: allocators' hold the blocks. */
+/* The bytes of a category, live and freed, without a reported stack. Not of mappings: those of allocators contain the
+ * blocks. */
 static void add_rest(struct profile *profile, const struct memory_category *category, const struct told *told)
 {
     bool whole = tells_totals(&profile->document->doc.memory);
@@ -310,7 +311,7 @@ void profile_pprof(struct text *out, const struct cli_document *document)
 
 /* ---- collapsed stacks ---- */
 
-/* What separates frames and lines in the format cannot stand in a name. */
+/* Separators of the format are replaced in names. */
 static void add_name(struct text *out, const char *name)
 {
     for (; *name; name++)

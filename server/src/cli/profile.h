@@ -5,7 +5,7 @@
  *                                   `category` tells of what. What allocators map for the blocks is not told again.
  *     alloc_objects, alloc_space    what was ever allocated from the heap; of reports in exact mode only
  *
- * Tables keep totals by category and not by stack: what was freed since, like what lives on stacks that were not told,
+ * Tables have totals by category and not by stack. So freed memory, and live memory of stacks that were not reported,
  * is one frame, "(stack not kept)", for each category.
  */
 #ifndef MIRE_CLI_PROFILE_H
@@ -17,7 +17,7 @@
 /* As a file that pprof reads: gzip'd profile.proto. Ask text_failed. */
 void profile_pprof(struct text *out, const struct cli_document *document);
 
-/* One line a stack: its functions from the outermost on with ; between, then its bytes. */
+/* One line a stack: its functions from the outermost one with ; between, then its bytes. */
 void profile_collapsed(struct text *out, const struct cli_document *document);
 
 #endif

@@ -1,4 +1,5 @@
-/* regroup.c - mire issues merge, split, unmerge: asks the server, and tells what is shown as what by it. */
+/* regroup.c - mire issues merge, split, unmerge: sends the change, and prints the issues that are shown differently by
+ * it. */
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/fetch.h"
@@ -133,7 +134,7 @@ static int ask(const struct regrouping *r)
     return rc ? CLI_FAILED : tell(&answer);
 }
 
-/* Is what was said whole? Otherwise what is missing, in words. */
+/* The missing part of the command, in words; NULL: complete. */
 static const char *lacking(const struct regrouping *r)
 {
     if (!r->app || !*r->app)

@@ -1,5 +1,5 @@
 /*
- * rekey.c - `mire rekey`: stored reports derived anew: asked for, previewed, and watched.
+ * rekey.c - `mire rekey`: asks for, previews and watches jobs that derive stored reports again.
  */
 #include "cli/answer.h"
 #include "cli/arguments.h"
@@ -80,7 +80,7 @@ static uint32_t find_job(const struct json *json, int64_t number)
     return 0;
 }
 
-/* How far it is, on a line that is written over. */
+/* Print the progress on one line, over the line before. */
 static void show(const struct json *json, uint32_t job)
 {
     MIRE_SCOPED(free_memory) char *state = answer_text(json, job, "state");

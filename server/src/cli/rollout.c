@@ -1,5 +1,5 @@
 /*
- * rollout.c - `mire rollout`: which installations of an app watch what. Every change is a version of its own.
+ * rollout.c - `mire rollout`: the plugins of an app's installations. Every change is a new version.
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"

@@ -1,4 +1,4 @@
-/* rollout_asking.h - what the verbs of `mire rollout` share. */
+/* rollout_asking.h - common parts of the verbs of `mire rollout`. */
 #ifndef MIRE_CLI_ROLLOUT_ASKING_H
 #define MIRE_CLI_ROLLOUT_ASKING_H
 
@@ -22,17 +22,17 @@ struct rollout_options {
     struct rollout rules;
 };
 
-/* Say what was wrong; a status. */
+/* Print an error; returns a status. */
 int rollout_wrong(const char *what);
 int rollout_no_memory(void);
 
-/* Fetch the rollout that holds, or a version of it, into `asking`. A status. */
+/* Fetch the rollout in force, or a version, into `asking`. A status. */
 int rollout_fetch(struct rollout_options *asking, const char *version);
 
 /* Send a change made from the version in `asking`: `more` are its own members. A status. */
 int rollout_change(struct rollout_options *asking, const char *method, const char *rest, const struct text *more);
 
-/* `mire rollout ramp`, and its options: what is wrong with a value, or NULL. (rollout_ramp.c) */
+/* `mire rollout ramp`; and its options: the error in a value, or NULL. (rollout_ramp.c) */
 int rollout_ramp(struct rollout_options *asking);
 const char *rollout_take_guard(void *asking, char *word);
 const char *rollout_take_hold(void *asking, char *word);

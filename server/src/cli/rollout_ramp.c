@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "1,5,20" percent as shares. False: it is not that. */
+/* "1,5,20" percent as shares. False: malformed. */
 static bool put_steps(struct text *out, const char *list)
 {
     text_add(out, "\"steps\":[");

@@ -4,7 +4,7 @@
 
 #include "rollout/rollout.h"
 
-/* Print whom it is for, and a line for each plugin it speaks of. */
+/* Print the installations of a rule, and a line for each of its plugins. */
 void rollout_print_rule(const struct rollout_rule *rule);
 
 #endif

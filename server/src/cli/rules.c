@@ -1,6 +1,6 @@
 /*
- * rules.c - `mire rules`: rules of an app's own for who is to blame, and checking a file of rules without a server.
- * Every change is a version of its own.
+ * rules.c - `mire rules`: an app's own rules of blame, and the check of a rule file without a server. Every change is a
+ * new version.
  */
 #include "cli/answer.h"
 #include "cli/arguments.h"
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PREVIEW_MOST_S 600 /* that a preview is waited for */
+#define PREVIEW_MOST_S 600 /* maximal wait for a preview */
 #define FLOWS_SHOWN    20
 
 static const char usage[] =
@@ -99,8 +99,7 @@ static int send(struct rules_call *call, const char *method, const char *rest, c
     return answer_read(&call->json, &call->answer, "mire rules", call->server) ? CLI_DONE : CLI_FAILED;
 }
 
-/* A file of rules in UTF-8, as the names are that they are compared with. False: it cannot be read, and that was said.
- */
+/* Read a rule file in UTF-8, the encoding of names. False: it cannot be read; the error is printed. */
 static bool read_rules(struct text *out, const char *path)
 {
     size_t len;
@@ -108,7 +107,7 @@ static bool read_rules(struct text *out, const char *path)
     MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire rules", path);
     if (!bytes)
         return false;
-    if (memchr(bytes, '\0', len)) /* no text; who reads it says so */
+    if (memchr(bytes, '\0', len)) /* not a text; the reader of rules reports it */
         text_append(out, bytes, len);
     else
         text_add_valid(out, bytes, len);
@@ -133,7 +132,7 @@ static int run_check(struct rules_call *call)
     struct rules *rules = NULL;
     if (!read_rules(&text, call->app))
         return CLI_FAILED;
-    /* A pack of its own names its version; what an app sends does not. */
+    /* A pack has its version in its text; the rules of an app have none. */
     struct rules_source source = {"extra", text.bytes ? text.bytes : "", text.len, 0};
     enum rules_outcome outcome = rules_make(&rules, &fault, &source, 1);
     if (outcome == MIRE_RULES_WRONG && strstr(fault.text, "a pack begins with")) {

@@ -1,4 +1,4 @@
-/* say.c - see say.h. The format is taken apart, so that texts can be told from what stands around them. */
+/* say.c - see say.h. The format is parsed, so that the texts of users can be told from the format's own. */
 #include "cli/say.h"
 #include "cli/table.h"
 
@@ -14,7 +14,7 @@ struct args {
 
 struct conversion {
     char flags[8];
-    int width, precision; /* precision: -1 if there is none */
+    int width, precision; /* precision: -1 if absent */
     enum { INT, LONG, LONG_LONG } size;
     char letter;
 };
@@ -30,7 +30,7 @@ static const char *read_number(int *out, const char *at, struct args *args)
     return end;
 }
 
-/* What follows a '%'; behind it. */
+/* Read the conversion after a '%'; returns the rest. */
 static const char *read_conversion(struct conversion *out, const char *at, struct args *args)
 {
     size_t flags = strspn(at, "-+ #0");
@@ -83,7 +83,7 @@ static unsigned long long take_unsigned(const struct conversion *c, struct args 
                              : va_arg(args->list, unsigned long long);
 }
 
-/* The caller's format was checked where it stands. */
+/* The compiler checked the format at the call. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void add_conversion(struct text *out, const struct conversion *c, struct args *args)
@@ -119,7 +119,7 @@ static void add_conversion(struct text *out, const struct conversion *c, struct 
     case '%':
         text_add(out, "%");
         break;
-    default: /* where its argument ends is not known */
+    default: /* the size of its argument is unknown */
         abort();
     }
 }

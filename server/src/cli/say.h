@@ -1,7 +1,7 @@
 /*
- * say.h - printf for a terminal: how commands print. Names come from reports, from users and from servers, so of each
- * %s whatever could move the cursor, colour the terminal, begin a line or reverse one is shown as '?'. The format
- * itself is ours and goes out as it stands.
+ * say.h - printf for a terminal, used by all commands. Names come from reports, users and servers. So in the text of
+ * each %s, every character that could move the cursor, colour the terminal, begin a line or reverse one is printed as
+ * '?'. The format itself is the program's and is printed unchanged.
  */
 #ifndef MIRE_CLI_SAY_H
 #define MIRE_CLI_SAY_H

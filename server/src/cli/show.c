@@ -1,6 +1,6 @@
 /*
- * show.c - `mire show FILE`: who sent a report, what it says of the event, the hot stack, the call tree, its modules.
- * The stages do the work (document.h); this only prints.
+ * show.c - `mire show FILE`: the sender of a report, its event, the hot stack, the call tree, its modules. The stages
+ * do the work (document.h); this file only prints.
  */
 #include "cli/show.h"
 #include "cli/arguments.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define TREE_DEPTH_MAX 64
-#define TREE_PERCENT   2 /* branches that hold less are left out */
+#define TREE_PERCENT   2 /* branches with a smaller share are left out */
 
 static void print_head(const struct cli_document *shown)
 {
@@ -41,7 +41,7 @@ static void print_head(const struct cli_document *shown)
         say(stdout, "%-22s %s\n", shown->doc.facts[i].name, shown->doc.facts[i].value);
 }
 
-/* Frames of the hottest stack that the device left out. */
+/* The number of frames of the hottest stack that the device left out. */
 static void print_left_out(const struct resolved *doc)
 {
     size_t i = 0;
@@ -84,7 +84,7 @@ static void print_hot(const struct cli_document *shown)
     }
 }
 
-/* What the samples found the hottest stack's thread doing, in the order in which each was first seen. */
+/* The states of the hottest stack's thread in the samples, in the order of their first occurrence. */
 static void print_states(const struct resolved *doc)
 {
     say(stdout, "\nThread\n");

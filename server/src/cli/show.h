@@ -6,13 +6,13 @@
 
 #include "feature/feature.h"
 
-/* What happened, where, for how long, and what the clocks and the process's figures add to it. */
+/* The event: kind, place, duration, and the clocks' and the process's figures. */
 void show_event(const struct report *report, const struct feature *feature, const struct resolved *doc);
 
-/* Every other thread: its part in it, its CPU time, its stack. */
+/* All other threads: role, CPU time, stack. */
 void show_threads(const struct resolved *doc);
 
-/* Turns of watched loops since the last report, and what capturing cost. */
+/* Turns of watched loops since the last report, and the cost of capturing. */
 void show_cost(const struct resolved *doc);
 
 #endif

@@ -41,7 +41,7 @@ void show_event(const struct report *report, const struct feature *feature, cons
     const char *ground = !event->foreground_known ? ""
                          : event->foreground      ? ", in the foreground"
                                                   : ", in the background";
-    char threshold[32] = ""; /* another format may not tell it */
+    char threshold[32] = ""; /* absent in some formats */
 
     if (event->threshold_ms)
         snprintf(threshold, sizeof threshold, ", threshold %u ms", event->threshold_ms);

@@ -1,5 +1,5 @@
 /*
- * symbols.c - `mire symbols`: upload finds debug files, asks which the server misses, and sends those.
+ * symbols.c - `mire symbols`: upload finds debug files, asks the server for the missing ones, and sends these.
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"

@@ -16,7 +16,8 @@
 #define HASH        32
 #define ASK_AT_ONCE 500
 
-/* Reports miss it all the same although it is there, with the contents of that hash: other ones may serve them. */
+/* The server has the file with the content of that hash, and reports miss it all the same: a file with other content
+ * may serve them. */
 static bool has_other_contents(const struct found_file *file, const struct json *json, uint32_t hash)
 {
     struct file_bytes whole, bytes;

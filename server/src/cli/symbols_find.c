@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SMALLEST 64 /* bytes of a file that could be one */
+#define SMALLEST 64 /* bytes of the smallest debug file */
 
 static bool is_java(const struct contents_item *item)
 {
@@ -29,7 +29,7 @@ bool symbols_is_java(const struct found_file *file)
     return is_java(&file->item);
 }
 
-/* Two of one id and one length are copies; of others the server uses the better one. */
+/* Two files of one id and one length are copies; of others the server uses the better one. */
 static bool is_known(const struct found *found, const struct contents_item *item)
 {
     const struct object_facts *facts = &item->facts;
@@ -42,7 +42,7 @@ static bool is_known(const struct found *found, const struct contents_item *item
     return false;
 }
 
-/* The version is that of the one mapping in the archive; of several nobody knows which one's. */
+/* The version belongs to the one mapping in the archive; with several mappings it belongs to none. */
 static const struct contents_version *version_of(const struct contents *contents, const struct contents_item *item)
 {
     size_t mappings = 0;
@@ -74,7 +74,7 @@ static int add(struct found *found, const char *path, const struct contents *con
     return file->path ? 0 : -1;
 }
 
-/* A file of several stays open, for they are sent from there. */
+/* An archive stays open, because its files are sent from there. */
 static int keep_open(struct found *found, int fd)
 {
     int *archives = realloc(found->archives, (found->archive_count + 1) * sizeof *archives);
@@ -92,7 +92,7 @@ static int keep_archive(struct found *found, struct contents *contents)
     return rc;
 }
 
-/* Debug files that have a map are written once more, with the map behind them. */
+/* Debug files with a map are written once more, with the map after them. */
 static int join_maps(struct found *found)
 {
     int fd = -1;
@@ -158,7 +158,7 @@ static void tell_passed(const struct found *found)
     }
 }
 
-/* Where archives are unpacked: they may be larger than memory. NULL: in memory, if there is no such place. */
+/* Directory for unpacked archives, which may be larger than memory. NULL: unpack in memory. */
 static const char *scratch_dir(void)
 {
     const char *dir = getenv("TMPDIR");
@@ -234,7 +234,7 @@ bool symbols_map(struct file_bytes *whole, struct file_bytes *out, const struct 
     MIRE_SCOPED(close_fd) int fd = file->fd < 0 ? open(file->path, O_RDONLY | O_CLOEXEC) : dup(file->fd);
     if (fd < 0 || !file_bytes_map_fd(whole, fd))
         return false;
-    if (file->item.at > whole->len || file->item.len > whole->len - file->item.at) { /* it changed since */
+    if (file->item.at > whole->len || file->item.len > whole->len - file->item.at) { /* it has changed meanwhile */
         file_bytes_unmap(whole);
         return false;
     }

@@ -1,5 +1,5 @@
 /*
- * symbols_look.c - `mire symbols look`: what lies at addresses of a file at hand, as the server would say.
+ * symbols_look.c - `mire symbols look`: the names for addresses of a file on this machine, as the server finds them.
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"
@@ -60,7 +60,7 @@ static void look_in(const struct module *module, uint64_t address, bool mangled)
 }
 
 struct slices {
-    struct module *modules[MIRE_PICK_MAX]; /* one a slice */
+    struct module *modules[MIRE_PICK_MAX]; /* one for each slice */
     const char *archs[MIRE_PICK_MAX];      /* printed above the slice's answers; NULL: nothing is */
     size_t count;
     bool mangled;
@@ -86,7 +86,7 @@ static void open_with_map(struct module **out, char *why, const char *path, cons
         close(fd);
 }
 
-/* Convert the slice; NULL: it cannot be, which is told. */
+/* Convert the slice; NULL: it cannot be converted; the error is printed. */
 static struct module *open_slice(const char *who, const struct pick *pick, const struct pick_slice *slice,
                                  const char *dir)
 {
@@ -103,7 +103,7 @@ static struct module *open_slice(const char *who, const struct pick *pick, const
     return module;
 }
 
-/* Open the slices of an architecture, all of them, or the first one. False: one cannot be, or is not there. */
+/* Open the slices of an architecture, all of them, or the first one. False: one cannot be opened, or there is none. */
 static bool open_slices(struct slices *asked, const char *who, const char *path, const char *arch, const char *dir)
 {
     struct pick pick;
@@ -112,7 +112,7 @@ static bool open_slices(struct slices *asked, const char *who, const char *path,
 
     symbols_pick(&pick, path);
     symbols_pick_list(list, sizeof list, &pick);
-    pick.count += !pick.count; /* it cannot be read, which module_open says */
+    pick.count += !pick.count; /* unreadable; module_open prints the error */
     if (!arch && pick.count > 1)
         say(stderr, "%s: %s has slices for %s; the answers are of %s. Say --arch for another, --arch all for each\n",
             who, pick.path, list, pick.slices[0].arch);

@@ -1,4 +1,4 @@
-/* symbols_maps.c - reads them where a build puts them. */
+/* symbols_maps.c - reads maps from the places where a build puts them. */
 #include "cli/symbols_maps.h"
 #include "cli/say.h"
 
@@ -87,7 +87,7 @@ static void take_beside(struct maps *maps, const char *path)
     }
 }
 
-/* The slice with that UUID; of all the first one that has one. */
+/* The slice with that UUID; without one, the first slice that has a UUID. */
 static const struct maps_row *slice_map(uint64_t *at, uint64_t *len, const struct maps *maps,
                                         const struct file_bytes *file, const uint8_t *id, size_t id_len)
 {

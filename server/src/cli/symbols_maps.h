@@ -6,7 +6,7 @@
 
 #include "object/maps.h"
 
-/* Take an open file, if it is a map or the list that names one. False: it is neither. */
+/* Take an open file if it is a map, or a list that names one. False: it is neither. */
 bool symbols_maps_take(struct maps *maps, const char *path, int fd);
 
 /*
@@ -23,7 +23,7 @@ bool symbols_maps_join(uint64_t *at_out, uint64_t *len_out, int fd, const uint8_
 int symbols_maps_scratch(void);
 
 /*
- * The slice of a debug file in a dSYM, with its map: that of the archive (.xcarchive) around it, or beside the dSYM.
+ * The slice of a debug file in a dSYM, with its map from the archive (.xcarchive) around it, or from beside the dSYM.
  *
  *   id, id_len  UUID of the slice; id_len 0: the first one
  *

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The one file of DWARF in a bundle; the path as it is if there is none, or another one beside it. */
+/* The one DWARF file in a bundle; the path unchanged if there is none, or more than one. */
 static void find_file(struct pick *out, const char *path)
 {
     struct stat st;

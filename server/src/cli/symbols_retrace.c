@@ -1,6 +1,6 @@
 /*
- * symbols_retrace.c - `mire symbols look MAPPING`: a stack trace of Java as the source has it. What is no name of the
- * mapping stays as it is, to the byte: indents, log prefixes, modules and loaders in front of a class.
+ * symbols_retrace.c - `mire symbols look MAPPING`: a Java stack trace with the names of the source. Text that is no
+ * name of the mapping stays unchanged to the byte: indents, log prefixes, modules and loaders before a class.
  */
 #include "cli/symbols_retrace.h"
 #include "cli/cli.h"
@@ -51,7 +51,7 @@ static const char *skip_space(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* "<init>" and "<clinit>" hold what no other name does. */
+/* "<init>" and "<clinit>" are the only names with these characters. */
 static const char *skip_method(const char *at)
 {
     static const char *const special[] = {"<init>", "<clinit>"};
@@ -76,7 +76,7 @@ static const char *skip_any_space(const char *at)
     return at;
 }
 
-/* The last ")" that only spaces and the origin logback writes, "~[x.jar:1.0]", follow; NULL: there is none. */
+/* The last ")" before the end, or before the origin that logback writes, "~[x.jar:1.0]"; NULL: none. */
 static const char *closing(const char *at)
 {
     const char *close = strrchr(at, ')');
@@ -146,7 +146,7 @@ static void print_line(const char *text)
     say(stdout, "%s\n", text);
 }
 
-/* A text that grows, of one line. */
+/* A growing text of one line. */
 struct trace_line {
     char text[2 * LINE_ROOM];
     size_t len;
@@ -213,7 +213,7 @@ static const struct retrace_frame *frame_at(const struct retrace_answer *answer,
     return there ? &answer->frames[first + level] : NULL;
 }
 
-/* Where a frame may be one of several, each level of calls lists them all, equal ones once. */
+/* If a frame may be one of several, each level of calls lists them all, equal ones once. */
 static void print_frames(const struct retrace_answer *answer, const char *text, const struct java_frame *frame)
 {
     uint16_t choices = (uint16_t)(answer->frames[answer->count - 1].choice + 1);
@@ -234,7 +234,7 @@ static void print_frames(const struct retrace_answer *answer, const char *text, 
         }
 }
 
-/* "Caused by: a.b.c: message": each class that could stand alone, and the exception that the next frame threw. */
+/* "Caused by: a.b.c: message": each possible class, and the exception for the next frame. */
 static void print_classes(struct retrace_carry *carry, const struct retrace *retrace, const char *text)
 {
     const char *from = text;
@@ -310,7 +310,7 @@ static bool is_known(const struct retrace *retrace, const struct java_frame *fra
     return frame->brackets || retrace_class_name(&len, retrace, frame->class_name.at, len);
 }
 
-/* The carry's exception lies in the text of the line before, which is kept for it. */
+/* The carry's exception lies in the text of the line before, which is kept for this. */
 static void look(struct retrace_carry *carry, const struct retrace *retrace, bool methods, const char *text)
 {
     struct java_frame frame;

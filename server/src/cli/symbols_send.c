@@ -1,4 +1,4 @@
-/* symbols_send.c - threads that take one file after the other; each has its own connection. */
+/* symbols_send.c - threads that send one file after the other, each on its own connection. */
 #include "cli/symbols_send.h"
 #include "cli/say.h"
 
@@ -16,29 +16,29 @@
 #define ANSWER_BYTES    4096
 #define CONNECT_SECONDS 20L
 #define STALL_SECONDS   60L /* without a byte moved */
-#define TRIES           8   /* in a row without a part that arrived */
+#define TRIES           8   /* in a row without progress */
 #define WAIT_MOST_S     30
 #define HASH            32
-#define NAME_MOST       300 /* bytes, each of which may take three */
+#define NAME_MOST       300 /* bytes, each of which may take three in a URL */
 
 struct sending {
     const struct found *found;
     const struct send_options *options;
-    pthread_mutex_t mutex; /* guards what follows, and stdout */
+    pthread_mutex_t mutex; /* guards the members below, and stdout */
     size_t next;           /* file to take */
-    size_t wanted, ended;  /* files to send, and those that are done with */
+    size_t wanted, ended;  /* files to send, and finished ones */
     uint64_t bytes_all, bytes_sent;
     struct send_result *result;
 };
 
-struct connection { /* one thread's */
+struct connection { /* one for each thread */
     struct sending *sending;
     CURL *curl;
     struct curl_slist *headers;
     char answer[ANSWER_BYTES];
     size_t answer_len;
     char hash[2 * HASH + 1];
-    const char *version, *build; /* of a mapping of Java names; NULL: they are not told */
+    const char *version, *build; /* of a mapping of Java names; NULL: none */
 };
 
 static size_t keep_answer(char *bytes, size_t size, size_t count, void *context)
@@ -77,7 +77,7 @@ static void line_close(struct connection *line)
     curl_easy_cleanup(line->curl);
 }
 
-/* HTTP status; 0: there was no answer, and line->answer says why. */
+/* HTTP status; 0: there was no answer, and line->answer has the reason. */
 static long perform(struct connection *line, const char *url)
 {
     long status = 0;
@@ -124,7 +124,7 @@ static long ask_have(struct connection *line, uint64_t *have)
     return status == 200 && !read_have(have, line->answer) ? 0 : status;
 }
 
-/* &key=value, where there is one. */
+/* Append &key=value, unless the value is absent. */
 static void add_query(struct connection *line, char *url, size_t room, const char *key, const char *value)
 {
     size_t len = strlen(url);
@@ -161,7 +161,7 @@ static void show(struct sending *sending)
             (double)sending->bytes_sent / 1e6, (double)sending->bytes_all / 1e6);
 }
 
-/* So many bytes of a file are there now. */
+/* Add to the bytes at the server, and print the progress. */
 static void progress(struct sending *sending, uint64_t bytes)
 {
     pthread_mutex_lock(&sending->mutex);
@@ -175,7 +175,7 @@ static bool is_of_the_moment(long status)
     return status == 0 || status == 408 || status == 425 || status == 429 || status >= 500;
 }
 
-/* As long as the server asks, else longer each time. */
+/* Wait as long as the server asks, otherwise longer each time. */
 static void wait_for(const struct connection *line, int tries)
 {
     curl_off_t asked = 0;
@@ -184,7 +184,7 @@ static void wait_for(const struct connection *line, int tries)
     sleep(seconds < WAIT_MOST_S ? seconds : WAIT_MOST_S);
 }
 
-/* All parts that are not there yet. The last status: 201 when the file is stored. */
+/* Send all missing parts. The last status: 201 when the file is stored. */
 static long send_parts(struct connection *line, const char *name, const struct file_bytes *file)
 {
     const struct send_options *options = line->sending->options;
@@ -201,7 +201,7 @@ static long send_parts(struct connection *line, const char *name, const struct f
             return status;
         if (have > told)
             progress(line->sending, have - told);
-        tries = have > told ? 0 : tries + (status != 200); /* told another place again and again */
+        tries = have > told ? 0 : tries + (status != 200); /* the server repeats another position */
         told = have > told ? have : told;
         uint64_t at = have < before || have > file->len ? file->len : have;
         size_t len = file->len - at < options->part_bytes ? (size_t)(file->len - at) : options->part_bytes;
@@ -218,7 +218,7 @@ static long send_parts(struct connection *line, const char *name, const struct f
     return status;
 }
 
-/* `defect`: what is damaged, or "". */
+/* `defect`: the damaged parts, or "". */
 static void tell(struct sending *sending, const struct found_file *file, const char *what, const char *defect,
                  const char *more)
 {
@@ -240,7 +240,7 @@ void symbols_read_words(char words[MIRE_SYMBOL_WHY], const struct json *json, ui
         words[json_text(words, json, value)] = '\0';
 }
 
-/* Of the one file that was stored, or that is not used. */
+/* Read the row of the one file in the answer: stored, or not used. */
 static void read_stored(char defect[MIRE_SYMBOL_WHY], char instead[MIRE_SYMBOL_WHY], const struct connection *line)
 {
     static const struct json_limits limits = MIRE_JSON_LIMITS;
@@ -258,7 +258,7 @@ static void read_stored(char defect[MIRE_SYMBOL_WHY], char instead[MIRE_SYMBOL_W
     json_fini(&json);
 }
 
-/* As much of a name as a URL has room for: its end tells more than its beginning. */
+/* The end of a name, as much as a URL has room for: it tells more than the begin. */
 static const char *end_of(const char *name)
 {
     size_t len = strlen(name);
@@ -268,7 +268,7 @@ static const char *end_of(const char *name)
     return name;
 }
 
-/* A mapping is of the version that was said, or else of that of the archive that it is in. */
+/* A mapping belongs to the given version, otherwise to that of its archive. */
 static void take_version(struct connection *line, const struct found_file *file)
 {
     const struct send_options *options = line->sending->options;

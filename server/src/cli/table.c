@@ -10,7 +10,7 @@
 struct glyph {
     size_t bytes;
     int columns;
-    bool shown; /* as it is; else '?' */
+    bool shown; /* unchanged; otherwise '?' */
 };
 
 static bool changes_direction(wchar_t c)

@@ -1,4 +1,4 @@
-/* index.c - what is known: tokens in a hash table, everything else in arrays that only grow. */
+/* index.c - known stacks: tokens in a hash table, the rest in arrays that only grow. */
 #include "cluster/index.h"
 
 #include "base/fault.h"
@@ -41,7 +41,7 @@ size_t similar_count(const struct similar *similar)
     return similar->member_count;
 }
 
-/* Room for `more` elements after `count`; what is new is zero. */
+/* Make room for `more` elements after `count`; new elements are zero. */
 static int grow(void **array, uint32_t *cap, uint32_t count, uint32_t more, size_t size)
 {
     if (more <= *cap - count)
@@ -93,7 +93,7 @@ static int widen_slots(struct similar *similar, uint32_t more)
     return 0;
 }
 
-/* There is room: similar_add has seen to it. */
+/* similar_add has made room. */
 static uint32_t put_token(struct similar *similar, uint64_t name)
 {
     uint32_t slot = slot_of(similar, name);

@@ -1,5 +1,5 @@
 /*
- * index.h - the inverted index behind similar.h: from frames to the members that have them. Inside cluster/ only.
+ * index.h - the inverted index of similar.h: from a frame to the members that have it. Inside cluster/ only.
  *
  *     tokens   function -> how many members have it -> posts, newest first -> members -> stacks -> frames (tokens)
  */
@@ -8,12 +8,12 @@
 
 #include "cluster/similar.h"
 
-#define MIRE_SIMILAR_POSTS 16384 /* members looked up for one question */
+#define MIRE_SIMILAR_POSTS 16384 /* members looked up for one query */
 #define MIRE_SIMILAR_NONE  UINT32_MAX
 
 struct token {
     uint64_t name;
-    uint32_t members; /* that have it */
+    uint32_t members; /* members with this frame */
     uint32_t posts;   /* the newest, or MIRE_SIMILAR_NONE */
     double weight;    /* idf squared, as of `weighed` members */
     uint32_t weighed;
@@ -64,8 +64,8 @@ struct similar {
 /* The number of a function's token; MIRE_SIMILAR_NONE: nobody has it. */
 uint32_t index_find(const struct similar *similar, uint64_t name);
 
-/* What a frame weighs by how few members have it; a token's moves with the number of members, so it is found anew when
- * that has grown by a hundredth. */
+/* Weight of a frame by the number of members that have it. A token's weight depends on the number of members, so it is
+ * computed again after a growth of one per cent. */
 double index_weight_for(const struct similar *similar, uint32_t members);
 double index_weight(struct similar *similar, uint32_t token);
 

@@ -1,8 +1,8 @@
 /*
  * similar.c - a comparison that walks each stack once.
  *
- * A question goes through the members that share its rarest frames, MIRE_SIMILAR_POSTS of them at most, keeps the
- * SIMILAR_SCORED that share most, and compares those in full.
+ * A query visits the members that share its rarest frames, at most MIRE_SIMILAR_POSTS. The SIMILAR_SCORED members that
+ * share most are compared in full.
  */
 #include "cluster/index.h"
 
@@ -18,11 +18,11 @@
 static const double ageing = 0.5; /* per year */
 static const double year_s = 365 * 86400.0;
 
-/* One stack asked about. */
+/* One stack of a query. */
 struct question {
     uint32_t tokens[MIRE_SIMILAR_FRAMES];
-    uint32_t given[MIRE_SIMILAR_FRAMES]; /* where it stands in the stack as given */
-    uint32_t again[MIRE_SIMILAR_FRAMES]; /* where the same function stands next, + 1; 0 nowhere */
+    uint32_t given[MIRE_SIMILAR_FRAMES]; /* position in the given stack */
+    uint32_t again[MIRE_SIMILAR_FRAMES]; /* the next position of the same function, + 1; 0 none */
     double weights[MIRE_SIMILAR_FRAMES];
     uint32_t count;
     double total;
@@ -44,7 +44,7 @@ static void ask(struct question *asked, struct similar *similar, const struct si
     }
 }
 
-/* Note where each function of the stack stands first. Undone by unplace. */
+/* Store the first position of each function of the stack. Undone by unplace. */
 static void location(struct similar *similar, struct question *asked)
 {
     for (uint32_t i = asked->count; i-- > 0;) {
@@ -62,14 +62,14 @@ static void unplace(struct similar *similar, const struct question *asked)
             similar->location[asked->tokens[i]] = 0;
 }
 
-/* A known stack, or another one asked about. */
+/* A known stack, or another stack of the query. */
 struct other {
     const uint32_t *tokens;
     uint32_t count;
 };
 
-/* How alike two stacks are, 0..1. The n-th time a function stands in one is paired with the n-th in the other. `why`
- * gets the pairs, if it is not NULL. */
+/* Likeness of two stacks, 0..1. The n-th occurrence of a function in one is paired with the n-th in the other. `why`
+ * gets the pairs, unless it is NULL. */
 static double likeness(struct similar *similar, const struct question *asked, const struct other *other,
                        struct similar_evidence *why)
 {
@@ -130,7 +130,7 @@ static int by_votes(const void *a, const void *b)
     return (left->weight < right->weight) - (left->weight > right->weight);
 }
 
-/* Members that share the rarest frames, those that share most first. Returns how many. */
+/* Members that share the rarest frames, most shared first. Returns their number. */
 static uint32_t vote(struct similar *similar, const struct question *asked, size_t asked_count)
 {
     const struct token *rare[MIRE_SIMILAR_STACKS * MIRE_SIMILAR_FRAMES];
@@ -186,7 +186,7 @@ static int by_score(const void *a, const void *b)
     return (left->issue > right->issue) - (left->issue < right->issue);
 }
 
-/* The best member of one issue speaks for it: what the others add makes big issues bigger. */
+/* The best member stands for its issue. Votes of the other members would favour big issues. */
 static struct similar_hit hear(const struct scored *members, uint32_t count)
 {
     struct similar_hit hit = {.issue = members[0].issue,
@@ -203,7 +203,7 @@ static struct similar_hit hear(const struct scored *members, uint32_t count)
     return hit;
 }
 
-/* Compare what was voted for with every stack asked about, and keep each member's best. */
+/* Compare the voted members with every stack of the query, and keep the best score of each. */
 static void score(struct scored *scored, uint32_t count, struct similar *similar, struct question *asked,
                   uint32_t asked_count)
 {
@@ -225,7 +225,7 @@ static void score(struct scored *scored, uint32_t count, struct similar *similar
     }
 }
 
-/* The members voted for that count for an issue. */
+/* Voted members that count for an issue. */
 static uint32_t choose(struct scored scored[SIMILAR_SCORED], const struct similar *similar,
                        const struct similar_question *question, uint32_t count)
 {

@@ -1,4 +1,4 @@
-/* callers.c - who on a way is to blame, and the key that follows. */
+/* callers.c - the function to blame on a way, and the key. */
 #include "feature/callers.h"
 
 #include "base/fault.h"
@@ -14,7 +14,7 @@ static enum rule_class class_at(const struct way *way, size_t step)
     return way->classes[way->locations[step]];
 }
 
-/* What a program begins with: of Go and Rust in its package, of a script the code outside all functions. */
+/* The entry function of a program: in Go and Rust, main of its package; in a script, the code outside all functions. */
 static bool is_main(const struct resolved_location *location)
 {
     static const char *const names[] = {"main", "main.main"};
@@ -79,12 +79,12 @@ bool way_has_app(const struct resolved *doc, const enum rule_class *classes, uin
     return false;
 }
 
-/* First step inside the loop: where the way parts from that of the loop's wait, or inside the innermost dispatch above
- * Caller1, if that lies further in. Without both, inside the first library that the app calls and that calls it back.
- */
+/* The first step inside the loop: the step where the way parts from that of the loop's wait, or the one inside the
+ * innermost dispatch above Caller1 if that lies further in. Without both, the step inside the first library that the
+ * app calls and that calls the app back. */
 static size_t inside_dispatch(const struct way *way, size_t caller1)
 {
-    size_t from = way->parted < caller1 ? way->parted : caller1; /* the latter: the loop itself works */
+    size_t from = way->parted < caller1 ? way->parted : caller1; /* otherwise the loop itself works */
     bool app = false;
     for (size_t i = 0; i < caller1; i++)
         if (class_at(way, i) == MIRE_CLASS_DISPATCH && i >= from)
@@ -97,7 +97,7 @@ static size_t inside_dispatch(const struct way *way, size_t caller1)
     return from;
 }
 
-/* The outermost function that a rule calls a scene, inside the dispatch; else the innermost one outside it. */
+/* The outermost function inside the dispatch that a rule calls a scene; otherwise the innermost one outside it. */
 static bool find_scene(size_t *out, const struct way *way, size_t from, size_t caller1)
 {
     for (size_t i = from; i <= caller1; i++)
@@ -113,7 +113,7 @@ static bool find_scene(size_t *out, const struct way *way, size_t from, size_t c
     return false;
 }
 
-/* The thread's entry: its outermost function with a name that does not only start it. */
+/* The thread's entry: its outermost function with a name, without functions that only start the thread. */
 static size_t find_entry(const struct way *way)
 {
     for (size_t i = 0; i < way->count; i++)
@@ -123,9 +123,10 @@ static size_t find_entry(const struct way *way)
 }
 
 /*
- * Step of the scene: what a rule says; else the first app frame from the dispatch on; else the thread's entry. An app
- * frame with a name is preferred: what lies nameless between a loop and its handlers is mostly the loop's own. main is
- * every program's outermost, and says nothing of the scene: any other app frame outside Caller1 is preferred.
+ * Step of the scene: the one that a rule names; otherwise the first app frame from the dispatch on; otherwise the
+ * thread's entry. An app frame with a name is preferred, because a nameless one between a loop and its handlers is
+ * mostly part of the loop. main is the outermost function of every program and tells nothing about the scene, so any
+ * other app frame outside Caller1 is preferred.
  */
 size_t way_caller2(const struct way *way, size_t caller1)
 {
@@ -188,7 +189,8 @@ int way_caller(struct caller *out, struct arena *arena, const struct way *way, s
     return out->location ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* The module a caller is in. An offset is one of a build: the same one in another build is another function. */
+/* The module of a caller with an offset for a name. The same offset in another build is another function, so the build
+ * counts too. */
 static const char *module_of(const struct caller *caller)
 {
     return caller->build ? caller->build : caller->image;
@@ -222,7 +224,7 @@ static const char *key_name(const struct caller *caller)
     return caller->name ? caller->name->key : caller->function;
 }
 
-/* The document's rules that changed a caller's name. */
+/* The rules in the document that changed a caller's name. */
 static int find_rules(struct resolved_part *out, struct arena *arena, const struct resolved *doc,
                       const struct name *name)
 {
@@ -237,8 +239,8 @@ static int find_rules(struct resolved_part *out, struct arena *arena, const stru
     return 0;
 }
 
-/* What the key is made of: parts with a zero byte between, which none of them can hold; the subject only where there is
- * one. */
+/* The key is a hash of the parts, with a zero byte between them, which no part contains. The subject is a part only if
+ * there is one. */
 int feature_seal(struct feature *feature, struct arena *arena, struct resolved *doc)
 {
     const struct caller *one = &feature->caller1, *two = &feature->caller2;

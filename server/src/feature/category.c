@@ -1,5 +1,5 @@
 /*
- * category.c - the first row that fits:
+ * category.c - the first row that applies:
  *
  *     memory    foom, test                                that kind; else memory
  *     trigger   cpu, power, disk, frames, crash,          that kind; custom for
@@ -11,7 +11,8 @@
  *               before the loop's first wait              launch
  *               else                                      hang
  *
- * Many threads alone are no kind: some programs always have them, and their hangs have causes of their own.
+ * A high number of threads alone is no kind: some programs always have many threads, and their hangs have causes of
+ * their own.
  */
 #include "feature/category.h"
 
@@ -19,10 +20,10 @@
 
 #define MANY_THREADS  64
 #define STARVED_SHARE 60 /* percent of the samples' time in which the thread wanted to run */
-#define STARVED_CPU   60 /* percent of the hang: with more it ran */
+#define STARVED_CPU   60 /* percent of the hang: above it the thread ran */
 #define STARVED_LEAST 10 /* involuntary switches: fewer are nobody's doing */
 
-/* Did others take the processor from it most of the time? Each time they did is an involuntary switch. */
+/* Did other threads take the processor from it most of the time? Each time is an involuntary switch. */
 static bool is_starved(const struct report *report)
 {
     const struct report_event *event = &report->event;
@@ -39,8 +40,8 @@ static bool is_starved(const struct report *report)
            running * 100 >= all * STARVED_SHARE;
 }
 
-/* The process did not survive it. Where the device knows why, another reason than the hang makes it a hang as others.
- */
+/* The process did not survive the event. If the device knows another reason for the end than the hang, the hang is like
+ * others. */
 static bool is_killed(const struct report *report)
 {
     return report->event.open && (!report->exit.known || !strcmp(report->exit.verdict, "watchdog_kill"));

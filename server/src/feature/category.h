@@ -1,12 +1,12 @@
 /*
- * category.h - which kind of trouble it is, by the facts alone. Inside feature/ only.
+ * category.h - the kind of an event, by its facts alone. Inside feature/ only.
  */
 #ifndef MIRE_FEATURE_CATEGORY_H
 #define MIRE_FEATURE_CATEGORY_H
 
 #include "model/category.h"
 
-/* The kind. What the device guessed has no say. */
+/* The kind. The device's guess is ignored. */
 enum event_category category_find(const struct report *report);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * classes.h - what kind of work every function of a report does, and which rule says so. Inside feature/ only.
+ * classes.h - the class of every function in a report, and its rule. Inside feature/ only.
  */
 #ifndef MIRE_FEATURE_CLASSES_H
 #define MIRE_FEATURE_CLASSES_H
@@ -10,10 +10,10 @@
 #include "model/resolved.h"
 
 struct classes {
-    enum rule_class *of;    /* one a location */
-    enum rule_class *marks; /* one a location: idle, truncated, meaningless, or none */
+    enum rule_class *of;    /* one for each location */
+    enum rule_class *marks; /* one for each location: idle, truncated, meaningless, or none */
     bool marked;            /* any location is */
-    struct name *names;     /* one a location */
+    struct name *names;     /* one for each location */
 };
 
 /*
@@ -26,7 +26,7 @@ struct classes {
 int classes_find(struct classes *out, struct arena *arena, struct resolved *doc, const struct report *report,
                  const struct rules *rules);
 
-/* May what stands in a location be to blame, or is it unknown code that may be? */
+/* Is the class never to blame, and not unknown either? */
 static inline bool class_is_skipped(enum rule_class rule)
 {
     return rule != MIRE_CLASS_NONE && !rule_class_is_app(rule);

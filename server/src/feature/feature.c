@@ -1,5 +1,5 @@
 /*
- * feature.c - classes of all locations, the path that holds the time, the two callers on it, and the key.
+ * feature.c - the classes of all locations, the path with the most time, the two callers on it, and the key.
  */
 #include "feature/feature.h"
 #include "feature/callers.h"
@@ -26,7 +26,7 @@ struct finding {
     uint32_t *functions; /* per location */
     struct tree_path path;
     struct way way;         /* the path's locations */
-    uint32_t thread;        /* whose path, MIRE_TREE_ALL: everybody's */
+    uint32_t thread;        /* thread of the path; MIRE_TREE_ALL: all threads */
     struct way_found found; /* on the way */
     bool diffuse;           /* app functions have time, and none is to blame */
 };
@@ -44,7 +44,7 @@ const char *feature_reason(const struct feature *feature)
     return feature->topic && feature->topic[0] ? feature->topic : reason_name(feature->reason);
 }
 
-/* Of a location that no rule decides. */
+/* The role of a location without a rule, in words. */
 static const char *explain_role(const struct resolved_location *location)
 {
     if (location->role == MIRE_ROLE_APP)
@@ -88,7 +88,7 @@ static int find_parting(size_t *out, const struct finding *f, const uint32_t *lo
     return 0;
 }
 
-/* Time of the stacks whose innermost app function is that of a step. */
+/* Time of the stacks whose innermost app function is the one of a step. */
 static uint64_t own_time(const struct finding *f, size_t step)
 {
     const struct resolved *doc = f->doc;
@@ -109,7 +109,7 @@ static uint64_t own_time(const struct finding *f, size_t step)
     return own;
 }
 
-/* Every program's main holds all of its time: it answers only for what it does itself. */
+/* main has all of a program's time, so it is blamed only for its own. */
 static bool is_spread_below_main(const struct finding *f)
 {
     return f->found.kind == WAY_APP && f->doc->sample_count && way_is_main(&f->way, f->found.step) &&
@@ -150,7 +150,7 @@ static int find_path(struct finding *f)
     return rc || !many || (f->found.kind == WAY_APP && !f->diffuse) ? rc : walk(f, heaviest);
 }
 
-/* Does any stack that counts hold what may be to blame? */
+/* Does any counted stack have a function that may be to blame? */
 static bool has_app(const struct finding *f)
 {
     const struct resolved *doc = f->doc;
@@ -163,14 +163,14 @@ static bool has_app(const struct finding *f)
     return !doc->sample_count && way_has_app(doc, f->classes.of, doc->hot.node);
 }
 
-/* "writer", of the thread that the path is of. */
+/* "writer", the thread of the path. */
 static const char *thread_name(const struct finding *f)
 {
     const char *name = f->thread ? f->doc->threads[f->thread - 1].name : f->doc->thread.name;
     return name[0] ? name : "without a name";
 }
 
-/* "main holds 60 % of the sampled time of thread writer"; of nobody, how much the one that holds most has. */
+/* "main holds 60 % of the sampled time of thread writer"; without a function to blame, the share of the largest one. */
 static const char *tell_share(struct finding *f, const struct feature *out, uint64_t all)
 {
     const char *of = f->thread == MIRE_TREE_ALL ? "" : " of thread ";
@@ -186,7 +186,7 @@ static const char *tell_share(struct finding *f, const struct feature *out, uint
                         (unsigned)(held * 100 / all), of, thread);
 }
 
-/* How it came to Caller1, and the verdict that the document keeps. */
+/* The explanation of Caller1, and the verdict in the document. */
 static int tell_why(struct feature *out, struct finding *f)
 {
     uint64_t all = f->path.all ? f->path.all : 1;
@@ -210,7 +210,7 @@ static int tell_why(struct feature *out, struct finding *f)
     return out->why ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* Nobody is on the path: is it that nobody has most of the time, or that there is nobody? */
+/* The path has no function to blame: is the time spread over many functions, or is there none at all? */
 static int judge_path(struct feature *out, struct finding *f)
 {
     if (!f->diffuse && (f->found.kind == WAY_APP || f->found.kind == WAY_UNKNOWN || !f->path.total))
@@ -229,8 +229,8 @@ static int judge_path(struct feature *out, struct finding *f)
 }
 
 /*
- * The scene of a hang without stacks: "thread pool-#-thread-# (the thread blocked every signal)". Threads that are
- * numbered are one.
+ * The scene of a hang without stacks: "thread pool-#-thread-# (the thread blocked every signal)". Numbered threads have
+ * one name.
  */
 static int find_thread(struct caller *out, struct finding *f)
 {
@@ -280,14 +280,14 @@ static int find_callers(struct feature *out, struct finding *f)
     return rc ? rc : tell_why(out, f);
 }
 
-/* Did the device see a thread asleep for most of it, and could not tell whether its loop waited? */
+/* Did the device see the thread asleep most of the time, without knowing whether its loop waited? */
 static bool is_unsure(const struct report *report)
 {
     const struct report_event *event = &report->event;
     return event->unsure_ms && event->unsure_ms >= event->duration_ms / 2;
 }
 
-/* What the kind says itself; else what the samples say. */
+/* The reason that the kind implies; otherwise the reason from the samples. */
 static enum event_reason find_reason(enum event_category category, const struct finding *f)
 {
     if (f->marks.most == MIRE_CLASS_IDLE || is_unsure(f->report))

@@ -1,4 +1,4 @@
-/* holder.c - the thread with the role "owner", or the one whose number the lock told. */
+/* holder.c - the thread with the role "owner", or the one whose number is in the lock. */
 #include "feature/holder.h"
 
 #include "base/fault.h"
@@ -17,7 +17,7 @@ static int32_t find_thread(const struct resolved *doc)
     return -1;
 }
 
-/* The frame to answer for it; its location in *location_out. -1: none. */
+/* The frame to blame in the holder; its location in *location_out. -1: none. */
 static int32_t find_frame(uint32_t *location_out, const struct resolved *doc, const enum rule_class *classes,
                           uint32_t node)
 {
@@ -37,7 +37,7 @@ static int32_t find_frame(uint32_t *location_out, const struct resolved *doc, co
     return named;
 }
 
-/* The thread that a thread waits for; -1: none that is in the report. */
+/* The thread that a thread waits for; -1: none in the report. */
 static int32_t next_owner(const struct resolved *doc, int32_t thread)
 {
     const struct report_lock *lock = &doc->threads[thread].lock;
@@ -49,8 +49,8 @@ static int32_t next_owner(const struct resolved *doc, int32_t thread)
 }
 
 /*
- * What the holder itself waits for: the hung thread, which is a deadlock, or others, of whom the last one answers. "" if it
- * waits for no lock.
+ * The end of the chain of waits: the hung thread, which is a deadlock, or the last holder. "" if the holder waits for
+ * no lock.
  */
 static const char *find_end(struct arena *arena, const struct resolved *doc, int32_t holder)
 {

@@ -1,5 +1,5 @@
 /*
- * holder.h - who held the lock that the hung thread waited for. Inside feature/ only.
+ * holder.h - the holder of the lock that the hung thread waited for. Inside feature/ only.
  */
 #ifndef MIRE_FEATURE_HOLDER_H
 #define MIRE_FEATURE_HOLDER_H
@@ -9,8 +9,8 @@
 #include "model/resolved.h"
 
 /*
- * Find the thread, and the function that is to answer for it: the innermost of the app's own on its stack, else the
- * innermost that has a name.
+ * Find the thread, and the function to blame in it: the innermost app function on its stack, otherwise the innermost
+ * one with a name.
  *
  *   doc       its holder is filled
  *   text_out  "writer in flushPages", "itself", or "" if nobody is known, with what the holder itself waits for, if the

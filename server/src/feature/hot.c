@@ -1,5 +1,5 @@
 /*
- * hot.c - runs are counted by function, not by address, for the server knows which addresses are one function.
+ * hot.c - runs are counted by function, not by address: the server knows the addresses of one function.
  */
 #include "feature/hot.h"
 

@@ -1,5 +1,5 @@
 /*
- * hot.h - the hot stack, and how often each of its frames stands in the samples. Inside feature/ only.
+ * hot.h - the hot stack, and the number of samples with each of its frames. Inside feature/ only.
  */
 #ifndef MIRE_FEATURE_HOT_H
 #define MIRE_FEATURE_HOT_H
@@ -14,8 +14,8 @@
  */
 int hot_find(struct resolved *doc, struct arena *arena, const uint32_t *functions);
 
-/* Frame of the hot stack, counted from the innermost, that is `function`: the innermost or the outermost such. -1:
- * none. */
+/* Index of the frame in the hot stack that is `function`, from the innermost: the innermost or the outermost such
+ * frame. -1: none. */
 int32_t hot_frame(const struct resolved *doc, const uint32_t *functions, uint32_t function, bool outermost);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * language.h - which language a function was written in, as far as its name and file tell.
+ * language.h - the language of a function, by its name and file.
  */
 #ifndef MIRE_FEATURE_LANGUAGE_H
 #define MIRE_FEATURE_LANGUAGE_H

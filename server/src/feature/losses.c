@@ -28,7 +28,7 @@ static bool is_asked(const struct resolved *doc, uint32_t thread, size_t sample)
     return thread == MIRE_TREE_ALL || doc->samples[sample].thread == thread;
 }
 
-/* Samples without a stack, for that reason or for any. */
+/* Number of samples without a stack, for that reason or for any. */
 static size_t count_of(const struct resolved *doc, uint32_t thread, char letter)
 {
     size_t count = 0;

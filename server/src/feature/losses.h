@@ -1,5 +1,5 @@
 /*
- * losses.h - what a verdict cannot speak for, for people. Inside feature/ only.
+ * losses.h - the limits of a verdict, in words for people. Inside feature/ only.
  */
 #ifndef MIRE_FEATURE_LOSSES_H
 #define MIRE_FEATURE_LOSSES_H
@@ -9,7 +9,7 @@
 #include "model/resolved.h"
 
 #define MIRE_LOSSES_LIMIT  40 /* percent of the time without a stack: with more, the rest says nothing of the whole */
-#define MIRE_LOSSES_SILENT 50 /* percent of an event that has no samples: with less, it is told nowhere */
+#define MIRE_LOSSES_SILENT 50 /* percent of an event without samples: a smaller part is not mentioned */
 
 /*
  * "7 of 9 samples have no stack: the thread blocked every signal (6), the thread had ended (1); 2 of 9 samples wait for
@@ -26,8 +26,8 @@ int losses_text(const char **out, struct arena *arena, const struct resolved *do
                 const uint8_t *left_out, const struct report_event *event);
 
 /*
- * Why most of a thread's samples without a stack have none, if that is a reason that lasts, such as "the thread blocked
- * every signal"; else "". Static.
+ * The reason why most samples of a thread have no stack, if it is a lasting one such as "the thread blocked every
+ * signal"; otherwise "". Static.
  */
 const char *losses_lasting(const struct resolved *doc, uint32_t thread);
 

@@ -1,6 +1,5 @@
 /*
- * marks.h - stacks that say nothing of who is to blame: which samples' they are, and whether they are the report.
- * Inside feature/ only.
+ * marks.h - meaningless stacks: their samples, and whether they are most of the report. Inside feature/ only.
  *
  *     idle         the thread waits for events: a function that is marked so, no app function inside it, and no handler
  *                  outside it
@@ -16,11 +15,11 @@
 #include "feature/classes.h"
 
 struct marks {
-    const uint8_t *left_out; /* one a sample; NULL: none is */
+    const uint8_t *left_out; /* one for each sample; NULL: none is left out */
     enum rule_class most;    /* the mark that most of the time has; MIRE_CLASS_NONE: none has */
 };
 
-/* percent: of all time, what "most" is. 0, or MIRE_FAULT_MEMORY. */
+/* percent: the share of all time that counts as most. 0, or MIRE_FAULT_MEMORY. */
 int marks_find(struct marks *out, struct arena *arena, const struct resolved *doc, const struct classes *classes,
                unsigned percent);
 

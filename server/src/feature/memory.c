@@ -16,8 +16,8 @@ struct blaming {
     struct classes classes;
     enum rule_class *plain; /* per location: its class before the app's own allocators were found */
     uint32_t *functions;    /* per location */
-    uint32_t *locations;    /* of the way that is looked at */
-    uint64_t *held;         /* per function: by the stacks it is Caller1 of */
+    uint32_t *locations;    /* of the present way */
+    uint64_t *held;         /* per function: by the stacks with it as Caller1 */
 };
 
 static size_t depth_of(const struct resolved *doc, uint32_t node)
@@ -28,7 +28,7 @@ static size_t depth_of(const struct resolved *doc, uint32_t node)
     return depth;
 }
 
-/* The way that ends at a node; its locations lie in the scratch room. */
+/* The way to a node; its locations lie in the scratch memory. */
 static struct way way_to(struct blaming *b, uint32_t node)
 {
     size_t depth = depth_of(b->doc, node);
@@ -36,7 +36,7 @@ static struct way way_to(struct blaming *b, uint32_t node)
         b->locations[--i] = b->doc->nodes[node].location;
     struct way way = {b->doc, b->classes.of, b->classes.names, b->locations, depth, 0};
     if (way_caller1(&way).kind != WAY_APP)
-        way.classes = b->plain; /* an allocator of the app's answers where nothing else of the app is on the way */
+        way.classes = b->plain; /* an allocator of the app is blamed if no other app function is on the way */
     return way;
 }
 
@@ -80,7 +80,7 @@ static uint32_t caller1_function(const struct blaming *b, const struct memory_st
     return b->functions[b->doc->nodes[node].location];
 }
 
-/* The stack that is looked at for the callers, and how much all with its Caller1 hold; NULL if none has frames. */
+/* The stack for the callers, and the bytes of all stacks with its Caller1; NULL if no stack has frames. */
 static const struct memory_stack *find_stack(uint64_t *held_out, uint64_t *all_out, struct blaming *b, size_t category,
                                              enum memory_reason reason)
 {
@@ -104,8 +104,8 @@ static const struct memory_stack *find_stack(uint64_t *held_out, uint64_t *all_o
 }
 
 /*
- * The first suspect; without one the largest of the categories that some rule lets be suspect, if possible one whose
- * stacks are known. category_count: no rule lets any.
+ * The first suspect; without one the largest category for which a rule sets a limit, if possible one with stacks.
+ * category_count: there is no such category.
  */
 static size_t category_to_blame(const struct memory *memory)
 {
@@ -150,7 +150,7 @@ static int find_callers(struct feature *out, struct blaming *b)
     size_t at = category_to_blame(memory), one = 0, two = 0;
     if (at == memory->category_count) {
         out->caller1 = out->caller2 = (struct caller){.function = "(no stack)", .image = "", .location = ""};
-        out->subject = "(nothing)"; /* never empty: by it memory is told from other kinds */
+        out->subject = "(nothing)"; /* never empty: the subject tells memory from other kinds */
         out->why = at ? "no rule lets a category of the report be suspect" : "the report has no categories";
         return 0;
     }

@@ -1,15 +1,15 @@
 /*
- * memory.h - the feature of a memory report: which category there is too much of, why, and who allocated it.
+ * memory.h - the feature of a memory report: the category to blame, the reason, and the function that allocated it.
  *
  *     "Malloc 48.00 KiB"  412 MiB, 11 times the healthy median          <- subject and reason: the first suspect
  *       78 %  malloc < operator new < std::vector::grow < decodeTile < drawPanel < onScroll < main loop
  *                                                         ^ Caller1              ^ Caller2
  *       12 %  malloc < ... < fetchThumbnail
  *
- * Each stack of a category has a Caller1 of its own: its innermost app frame, as allocators (the app's own ones too,
- * wrappers.h), containers and libraries are passed over. To blame is the one whose stacks hold most of what the
- * category is suspect of: bytes, objects, or growth. Without a suspect the largest category that a rule lets be suspect
- * stands for the report, with the reason "unknown".
+ * Each stack of a category has a Caller1 of its own: its innermost app frame. Allocators, also the app's own
+ * (wrappers.h), containers and libraries are skipped. To blame is the Caller1 whose stacks have most of the suspect
+ * amount of the category: bytes, objects, or growth. Without a suspect the largest category for which a rule sets a
+ * limit stands for the report, with the reason "unknown".
  */
 #ifndef MIRE_FEATURE_MEMORY_H
 #define MIRE_FEATURE_MEMORY_H
@@ -24,8 +24,8 @@ struct memory_packs {
 };
 
 /*
- * Find the feature. As feature_find; of the document it fills the locations' roles, the stacks' Caller1, and what memory.h
- * of model/ says is filled by this stage.
+ * Find the feature, as feature_find. Sets in the document the locations' roles, the stacks' Caller1, and the members of
+ * model/memory.h that belong to this stage.
  *
  * Returns 0, or MIRE_FAULT_MEMORY.
  */

@@ -6,9 +6,10 @@
  *     parse.part.0                            parse            (shown so, too)
  *     -[NSKVONotifying_Cart add:]             -[Cart add:]
  *
- * The next build, or the next process, counts otherwise: such a part in a key makes one trouble two issues. All rules
- * stand in one table (names_table.c). Each row has a pattern, its replacement, the reason for people, and an example
- * that the unit test runs. Raise MIRE_NAMES_VERSION when answers change; the documents say which version and row.
+ * The next build, or the next process, counts differently: such a part in a key would make one cause two issues. All
+ * rules are in one table (names_table.c). Each row has a pattern, its replacement, the reason for people, and an
+ * example that the unit test runs. Raise MIRE_NAMES_VERSION when results change; the documents have the version and the
+ * row.
  *
  *     pattern   stands for
  *     %d        decimal digits
@@ -22,8 +23,8 @@
  *     %^        the beginning of the name; first in a pattern
  *     %<        the beginning, or behind a blank; first in a pattern
  *
- * Everything else is compared as it is. Rules are tried from left to right, at one place in the order of the table; the
- * text that a rule has replaced is not looked at again. Pure; any thread.
+ * All other text is compared unchanged. At each place from left to right the rules are tried in the order of the table;
+ * replaced text is not tried again. Pure; any thread.
  */
 #ifndef MIRE_FEATURE_NAMES_H
 #define MIRE_FEATURE_NAMES_H
@@ -36,19 +37,19 @@
 
 #define MIRE_NAMES_PACK    "names" /* as documents call the table, beside the packs of rules */
 #define MIRE_NAMES_VERSION 2
-#define MIRE_NAMES_RULES   4    /* of one name that are kept, the first */
-#define MIRE_NAMES_MAX     4096 /* bytes of what a name becomes; one of half of that stays as it is */
+#define MIRE_NAMES_RULES   4    /* kept rules of one name, the first ones */
+#define MIRE_NAMES_MAX     4096 /* bytes of a rewritten name; a name of half of it stays unchanged */
 
 enum name_flags {
     NAME_MADE = 1,    /* such a function is the compiler's or a library's own code: the frame is passed over */
     NAME_HIDDEN = 2,  /* the part is of no use to a reader either: it is not shown */
     NAME_NATIVE = 4,  /* not behind a name with dots in it, as Java's and Go's have */
     NAME_GO = 8,      /* only of Go */
-    NAME_LIBC = 16,   /* only of names that begin with two underscores */
+    NAME_LIBC = 16,   /* only for names that begin with two underscores */
     NAME_ARGS = 32,   /* only behind an identifier, and outside the list of parameters */
     NAME_BEHIND = 64, /* only behind an identifier or a bracket */
     NAME_CAML = 128,  /* only of OCaml: names that begin with caml and a capital letter */
-    NAME_PYX = 256,   /* only of Cython: names that begin with __pyx_p */
+    NAME_PYX = 256,   /* only for Cython: names that begin with __pyx_p */
 };
 
 struct name_rule {
@@ -62,8 +63,8 @@ extern const struct name_rule name_rules[];
 extern const size_t name_rule_count;
 
 struct name {
-    const char *key;   /* what enters a key */
-    const char *shown; /* what people read */
+    const char *key;   /* in the key */
+    const char *shown; /* for people */
     bool made;         /* the compiler's own code */
     uint8_t rule_count;
     uint8_t rules[MIRE_NAMES_RULES]; /* rows of name_rules that changed it, the first MIRE_NAMES_RULES */
@@ -83,8 +84,8 @@ int name_find(struct name *out, struct arena *arena, const char *function, const
  */
 const char *name_behind_type(const char *function);
 
-/* The same for keys of tools that have no arena: returns the length of the key's name, written to `out` with a NUL.
- * What does not fit into `room` (at least 1) is cut. */
+/* The same without an arena, for other tools: writes the name in keys to `out`, with a NUL, and returns its length. A
+ * longer name is cut to `room` (at least 1). */
 size_t name_write(char *out, size_t room, bool *made_out, const char *function, const char *file);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define HASH_LEN  16
 #define DEPTH_MAX 64
-#define WORD_MAX  256 /* bytes that a %n stands for */
+#define WORD_MAX  256 /* bytes that a %n matches */
 
 bool name_is_word(char c)
 {
@@ -32,8 +32,8 @@ static size_t span_word(const char *at)
     return len;
 }
 
-/* Brackets deeper than that, and those of which one closes before it opens, are no list: it keeps hostile names cheap.
- */
+/* Brackets nested deeper, and a bracket that closes before it opens, are no list: hostile names stay cheap in this
+ * way. */
 size_t name_span_brackets(const char *at, char close)
 {
     const char open = close == '>' ? '<' : close == ']' ? '[' : close == '}' ? '{' : '(';
@@ -53,7 +53,7 @@ size_t name_span_brackets(const char *at, char close)
     return SIZE_MAX;
 }
 
-/* The shortest identifier that lets the rest of the pattern fit. */
+/* The shortest identifier with which the rest of the pattern matches. */
 static size_t match_identifier(const char *pattern, const char *at, struct name_capture *capture)
 {
     for (size_t len = 1; len <= WORD_MAX && name_is_word(at[len - 1]); len++) {
@@ -66,7 +66,7 @@ static size_t match_identifier(const char *pattern, const char *at, struct name_
     return SIZE_MAX;
 }
 
-/* How much of the text a %-letter takes; SIZE_MAX: it does not fit. `next` follows it in the pattern. */
+/* Length of the text that a %-letter matches; SIZE_MAX: none. `next` is the next character of the pattern. */
 static size_t match_class(char letter, const char *at, char next)
 {
     size_t len;
@@ -90,7 +90,7 @@ static size_t match_class(char letter, const char *at, char next)
     }
 }
 
-/* Length of the text that a pattern fits at its beginning; SIZE_MAX: it does not. */
+/* Length of the text that a pattern matches at its beginning; SIZE_MAX: none. */
 size_t name_match(const char *pattern, const char *at, struct name_capture *capture)
 {
     size_t used = 0;
@@ -107,7 +107,7 @@ size_t name_match(const char *pattern, const char *at, struct name_capture *capt
             return SIZE_MAX;
         used += len;
         if (*pattern == 'n')
-            return used; /* it has looked at the rest */
+            return used; /* the rest is matched already */
     }
     return used;
 }

@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a %n of a pattern stood for. */
+/* The text that a %n of a pattern matched. */
 struct name_capture {
     const char *text;
     size_t len;
 };
 
-/* Length of the text at whose beginning a pattern without an anchor fits; SIZE_MAX: it does not. */
+/* Length of the text that a pattern without an anchor matches at its beginning; SIZE_MAX: none. */
 size_t name_match(const char *pattern, const char *at, struct name_capture *capture);
 
-/* Bytes up to the bracket `close` that has no partner here; SIZE_MAX: there is none. */
+/* Bytes up to the bracket `close` without a partner here; SIZE_MAX: none. */
 size_t name_span_brackets(const char *at, char close);
 
 /* A letter, a digit, _ or $, or a byte beyond ASCII. */

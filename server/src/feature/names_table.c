@@ -82,7 +82,7 @@ const struct name_rule name_rules[] = {
     {"_aroundBody%d", "", 0, "the weaver moves a method's body and numbers it", "a.Main.add_aroundBody2", "a.Main.add"},
     {"$AjcClosure%d", "$AjcClosure", MADE, "the weaver makes and numbers closures", "a.Main$AjcClosure3.run",
      "a.Main$AjcClosure.run"},
-    /* Proxies that Java's libraries make */
+    /* Proxies of Java's libraries */
     {"$$EnhancerBy%n$$%i", "", MADE, "CGLIB makes a subclass for a proxy and names it by a hash",
      "a.Cart$$EnhancerBySpringCGLIB$$5f8b2c1d.add", "a.Cart.add"},
     {"$$FastClassBy%n$$%i", "", MADE, "CGLIB makes a class for fast calls and names it by a hash",

@@ -1,7 +1,7 @@
 /*
- * pack.h - what packs of rules have in common: their text, its lines and words. Inside feature/ only.
+ * pack.h - common parts of rule packs: text, lines and words. Inside feature/ only.
  *
- * Blank lines and those that begin with # say nothing.
+ * Blank lines and lines that begin with # are skipped.
  */
 #ifndef MIRE_FEATURE_PACK_H
 #define MIRE_FEATURE_PACK_H
@@ -11,14 +11,14 @@
 /* Fill the fault. Returns MIRE_RULES_WRONG. */
 enum rules_outcome pack_wrong(struct rules_fault *fault, unsigned line, const char *text);
 
-/* A copy of a pack's text that may be cut up, owned by the caller (free), or what is wrong with it. */
+/* A writable copy of a pack's text, owned by the caller (free), or its defect. */
 enum rules_outcome pack_copy(char **out, struct rules_fault *fault, const char *text, size_t len);
 
-/* A file's text, owned by the caller (free), not checked; one that cannot be read is MIRE_RULES_WRONG at line 0. */
+/* The text of a file, owned by the caller (free), unchecked; an unreadable file is MIRE_RULES_WRONG at line 0. */
 enum rules_outcome pack_read(char **out, size_t *len_out, struct rules_fault *fault, const char *path);
 
 /*
- * Give each line that says something to `take`, until one is not MIRE_RULES_OK.
+ * Call `take` for each other line, until a result is not MIRE_RULES_OK.
  *
  *   lines_out  how many lines the text has
  */
@@ -29,7 +29,7 @@ enum rules_outcome pack_lines(unsigned *lines_out, char *text, struct rules_faul
 /* Cut the next word off a line; the rest stays. NULL: there is none. */
 char *pack_word(char **line);
 
-/* What is left of a line, without the blanks around it. */
+/* The rest of a line, without blanks around it. */
 char *pack_rest(char *line);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * packs.c - a platform is a file of server/rules, its mire_embed in server/CMakeLists.txt, and a row here.
  *
- * The order decides where two packs know a function: what is special comes first, what Linux installs last.
+ * The order decides if two packs know a function: special packs first, the pack of Linux's libraries last.
  */
 #include "feature/packs.h"
 

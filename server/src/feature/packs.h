@@ -1,6 +1,5 @@
 /*
- * packs.h - the packs built into the program: the files of server/rules, in the order in which they are asked. Inside
- * feature/ only.
+ * packs.h - the built-in packs: the files of server/rules, in their order. Inside feature/ only.
  */
 #ifndef MIRE_FEATURE_PACKS_H
 #define MIRE_FEATURE_PACKS_H

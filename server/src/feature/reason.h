@@ -7,8 +7,7 @@
 #include "feature/feature.h"
 
 /*
- * Weigh what every sample's scheduler state and innermost classified frame say, and what the thread's CPU time says of
- * all.
+ * Weigh the scheduler state and the innermost classified frame of every sample, and the thread's CPU time.
  *
  *   classes  one a location
  */

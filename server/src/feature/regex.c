@@ -19,7 +19,7 @@ enum op { OP_SET, OP_SPLIT, OP_BEGIN, OP_END, OP_DONE };
 struct state {
     uint8_t op;
     uint16_t next, other; /* other: of a split */
-    uint8_t set[32];      /* bytes it takes, one bit each */
+    uint8_t set[32];      /* accepted bytes, one bit each */
 };
 
 struct regex {
@@ -27,10 +27,10 @@ struct regex {
     struct state states[];
 };
 
-/* A piece of the machine: where it begins, and the chain of exits that lead nowhere yet. */
+/* A piece of the machine: its first state, and the chain of open exits. */
 struct regex_piece {
     uint16_t first;
-    uint16_t open; /* exit: state * 2, + 1 for its other one; the next of the chain stands in the exit itself */
+    uint16_t open; /* exit: state * 2, + 1 for its second one; an open exit has the number of the next in the chain */
 };
 
 struct regex_reader {
@@ -88,7 +88,7 @@ static void take(struct state *state, unsigned char byte)
     state->set[byte / 8] |= (uint8_t)(1u << byte % 8);
 }
 
-/* One byte of a list or of the expression itself, \ before it or not. */
+/* One byte of a list or of the expression itself, with or without \ before it. */
 static bool literal(unsigned char *out, struct regex_reader *reader)
 {
     if (*reader->at == '\\' && !*++reader->at)
@@ -97,7 +97,7 @@ static bool literal(unsigned char *out, struct regex_reader *reader)
     return true;
 }
 
-/* [a-z_] behind its bracket. */
+/* [a-z_] after its bracket. */
 static bool read_list(struct regex_reader *reader, struct state *state)
 {
     bool but = *reader->at == '^';
@@ -191,7 +191,7 @@ static bool read_repeated(struct regex_piece *out, struct regex_reader *reader)
     return true;
 }
 
-/* Pieces one after the other; none at all is an exit that leads on. */
+/* Pieces one after the other; no piece at all is an open exit. */
 static bool read_row(struct regex_piece *out, struct regex_reader *reader)
 {
     bool any = false;
@@ -258,10 +258,10 @@ void regex_free(struct regex *regex)
 struct states {
     uint16_t list[MIRE_REGEX_STATES];
     size_t count;
-    uint32_t in[MIRE_REGEX_STATES]; /* round that put it there last */
+    uint32_t in[MIRE_REGEX_STATES]; /* the round that entered it last */
 };
 
-/* A state and all that follow without a byte; true once the end is among them. */
+/* Enter a state and all states that follow without a byte; true once the end is among them. */
 static bool enter(struct states *set, const struct regex *regex, uint16_t number, uint32_t round, const char *text,
                   const char *at)
 {

@@ -1,5 +1,5 @@
 /*
- * start.h - what lies outside main. Inside feature/ only.
+ * start.h - the functions outside main. Inside feature/ only.
  *
  *     vim.basic+0x47e30              runtime: what calls the C library's start function is _start
  *     __libc_start_main_impl

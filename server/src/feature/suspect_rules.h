@@ -6,7 +6,7 @@
 
 #include "feature/suspects.h"
 
-struct suspect_rule {      /* what is not known stands for "whatever it is" */
+struct suspect_rule {      /* an unknown member stands for any value */
     enum memory_kind kind; /* MIRE_MEMORY_KIND_COUNT: any */
     const char *name;      /* pattern */
     unsigned line;         /* of its file */
@@ -17,7 +17,7 @@ struct suspect_rule {      /* what is not known stands for "whatever it is" */
 
 struct suspect_rules {
     char *text;                 /* the rules point into it */
-    struct suspect_rules *next; /* asked when none of these fits; NULL: this is the last */
+    struct suspect_rules *next; /* tried if none of these matches; NULL: the last */
     int version;
     size_t count;
     struct suspect_rule rows[MIRE_SUSPECT_RULES_MAX];

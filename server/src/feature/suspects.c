@@ -1,4 +1,4 @@
-/* suspects.c - every category under the rule that fits it, then an order among those that it finds suspect. */
+/* suspects.c - every category by the matching rule, then an order of the suspects. */
 #include "feature/suspects.h"
 
 #include "feature/pattern.h"
@@ -49,7 +49,7 @@ static enum memory_reason judge(const struct memory_category *category, const st
 
 struct ranked_suspect {
     uint32_t category;
-    bool known; /* its stacks are */
+    bool known; /* are its stacks known? */
     uint64_t beyond, bytes, count;
 };
 

@@ -1,5 +1,5 @@
 /*
- * suspects.h - rules for what a process holds too much of, category by category.
+ * suspects.h - rules for the categories of which a process has too much.
  *
  *     version 1
  *     # bytes   objects  grown    times  share  kind    category
@@ -7,12 +7,12 @@
  *       32MiB   -        16MiB    2      10     vm      *
  *       -       -        -        -      -      heap    Malloc 16 B          never suspect
  *
- * One rule a line, the first whose kind and category fit decides; a category that none fits is never suspect. It is
- * suspect if it holds at least so many bytes, or at least so many objects, or grew by at least so many bytes since the
- * last snapshot of the run: the first of these that is so is the reason, for objects of a class their number before
- * their bytes. - stands for "whatever it is". Two conditions narrow all three: at least so many times the median of
- * healthy processes, where that is known, and, but for numbers of objects, at least so many percent of all live bytes.
- * Bytes may end in KiB, MiB or GiB. * in a category stands for any characters, ? for one; the kind may be *.
+ * One rule a line; the first whose kind and category match decides, and a category without a match is never suspect. A
+ * category is suspect if it has at least so many bytes, or at least so many objects, or grew by at least so many bytes
+ * since the last snapshot of the run. The first of these that is true is the reason; for objects of a class the number
+ * comes before the bytes. A - stands for any value. Two conditions narrow all three: at least so many times the median
+ * of healthy processes, if that is known, and, except for numbers of objects, at least so many percent of all live
+ * bytes. Bytes may end in KiB, MiB or GiB. A * in a category stands for any characters, a ? for one; the kind may be *.
  */
 #ifndef MIRE_FEATURE_SUSPECTS_H
 #define MIRE_FEATURE_SUSPECTS_H
@@ -22,7 +22,7 @@
 #include "model/population.h"
 
 #define MIRE_SUSPECT_RULES_MAX 256
-#define MIRE_HEALTHY_LEAST     5 /* healthy processes that a median takes */
+#define MIRE_HEALTHY_LEAST     5 /* healthy processes for a median */
 
 struct suspect_rules;
 

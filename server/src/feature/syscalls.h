@@ -1,5 +1,5 @@
 /*
- * syscalls.h - what a thread that sleeps in a system call waits for. Inside feature/ only.
+ * syscalls.h - the thing that a thread waits for in a system call. Inside feature/ only.
  */
 #ifndef MIRE_FEATURE_SYSCALLS_H
 #define MIRE_FEATURE_SYSCALLS_H
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 enum syscall_kind {
-    MIRE_SYSCALL_OTHER, /* none, unknown, or one that says nothing */
-    MIRE_SYSCALL_FUTEX, /* a lock, or what is built like one: condition variable, semaphore, join */
+    MIRE_SYSCALL_OTHER, /* none, an unknown one, or a meaningless one */
+    MIRE_SYSCALL_FUTEX, /* a lock, or a thing made of one: condition variable, semaphore, join */
     MIRE_SYSCALL_LOCK,  /* a file lock */
     MIRE_SYSCALL_IO,
     MIRE_SYSCALL_SLEEP,

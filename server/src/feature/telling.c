@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-#define NAME_MAX 1024 /* bytes of a name that are looked at */
+#define NAME_MAX 1024 /* examined bytes of a name */
 
 static bool tells(enum role role)
 {
     return role == MIRE_ROLE_APP || role == MIRE_ROLE_UNKNOWN || role == MIRE_ROLE_SYSTEM;
 }
 
-/* "libshop.so+0x1f40": where the function begins is all that is known of it. */
+/* "libshop.so+0x1f40": only the begin of the function is known. */
 static bool is_nameless(const char *function)
 {
     const char *plus = strrchr(function, '+');

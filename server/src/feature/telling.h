@@ -1,5 +1,5 @@
 /*
- * telling.h - the frames of a stack that say what it is about, as hashes: what likeness is worked out of.
+ * telling.h - the characteristic frames of a stack, as hashes: the input of likeness.
  *
  *     runtime   memcpy            left out: it is in every stack of its kind
  *     app       Cart.sum$1        Cart.sum$     by the name that enters keys
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /*
- * Hashes of the frames that tell, innermost first.
+ * Hashes of the characteristic frames, innermost first.
  *
  *   hashes  room for `count`
  *   locations  the same: where each stands in `frames`

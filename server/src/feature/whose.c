@@ -1,16 +1,16 @@
-/* whose.c - the first row of whose.h that fits. */
+/* whose.c - the first row of whose.h that applies. */
 #include "feature/whose.h"
 
 #include "base/path.h"
 
 #include <string.h>
 
-/* Folders that hold files of many programs. A name at the end that stands for any: that of a processor. */
+/* Directories with files of many programs. A name at the end matches any: a processor's. */
 static const char *const shared[] = {
     "/usr/lib/*-linux-*/", "/lib/*-linux-*/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/",
     "/usr/local/lib/",     "/usr/lib/",       "/lib32/",     "/lib64/",     "/lib/"};
 
-/* Behind the shared folder that a path is in; NULL: it is in none. */
+/* The rest of a path after the shared directory; NULL: the path is in none. */
 static const char *behind_shared(const char *path)
 {
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
@@ -28,7 +28,7 @@ static const char *behind_shared(const char *path)
     return NULL;
 }
 
-/* The program's own folder there is called as the program, evince/ or evince-43/, or holds it. */
+/* The program's own directory there has the program's name, evince/ or evince-43/, or contains the program. */
 bool whose_folder(const char *module, const char *program)
 {
     const char *name = path_base(program);

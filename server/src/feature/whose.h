@@ -24,7 +24,7 @@ enum whose { MIRE_WHOSE_UNKNOWN, MIRE_WHOSE_OWN, MIRE_WHOSE_BUNDLED, MIRE_WHOSE_
  */
 enum whose whose_find(const struct report_image *image, const char *program, const struct rules_module *rules);
 
-/* Does a module lie in a folder that belongs to that program? Paths of both. */
+/* Does a module lie in a directory of that program? Both are paths. */
 bool whose_folder(const char *module, const char *program);
 
 #endif

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#define SEEN_MAX   3 /* callers and sizes of a function that are told apart */
+#define SEEN_MAX   3 /* distinct callers and sizes of a function */
 #define PASSES_MAX 8 /* a wrapper of a wrapper takes one pass more */
 
 struct set {
@@ -17,7 +17,7 @@ struct set {
 
 struct evidence { /* of a function */
     bool seen;
-    bool calls_others; /* in some stack it is not right outside an allocator */
+    bool calls_others; /* in some stack it is not directly outside an allocator */
     struct set callers, sizes;
 };
 
@@ -69,7 +69,7 @@ static bool is_allocator(const struct wrapper_search *s, uint32_t location)
            (s->of[location] == MIRE_CLASS_RUNTIME && hint_of(&s->doc->locations[location]) == HINT_STRONG);
 }
 
-/* The stack from its innermost frame outwards. A stack begins inside the function that called the allocator. */
+/* Visit a stack from its innermost frame outwards. It begins inside the function that called the allocator. */
 static void look_at(struct wrapper_search *s, const struct memory_stack *stack)
 {
     const struct resolved_node *nodes = s->doc->nodes;

@@ -11,8 +11,8 @@
  *     its place alone                                                   two callers and three sizes of block, or three
  *                                                                       callers and two sizes
  *
- * A function that a rule calls app stays app. A constructor allocates blocks of one size, an allocator of any: sizes
- * tell the two apart where the name says nothing.
+ * A function that a rule calls app stays app. A constructor allocates blocks of one size, an allocator blocks of any
+ * size: the sizes decide if the name does not.
  */
 #ifndef MIRE_FEATURE_WRAPPERS_H
 #define MIRE_FEATURE_WRAPPERS_H

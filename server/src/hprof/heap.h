@@ -1,5 +1,5 @@
 /*
- * heap.h - the objects of a heap dump and who refers to whom. Inside hprof/ only.
+ * heap.h - the objects of a heap dump and their references. Inside hprof/ only.
  *
  *     nodes   0 the root; then the objects in the order of the dump, classes among them
  *     edges   of node n: to[start[n]] .. to[start[n + 1] - 1]
@@ -14,17 +14,17 @@ struct heap_class {
     uint64_t id, super, name_id;
     char *name;           /* "com.example.Work", "int[]"; owned */
     uint32_t dump_bytes;  /* the dump's "instance size" */
-    uint32_t field_count; /* its own, without those of the classes above */
+    uint32_t field_count; /* its own fields, without those of its superclasses */
     uint8_t *types;       /* of these; owned */
     uint64_t *names;      /* of these; owned */
     uint32_t static_bytes;
-    uint32_t static_count; /* references among them, with class loader and the like */
+    uint32_t static_count; /* references in static fields, with class loader and the like */
     uint32_t *references;  /* places of references in an object's bytes, those above included; owned */
     uint32_t reference_count;
     uint32_t own_bytes; /* of an object, header and padding included */
 };
 
-struct heap_edge { /* one that no object's bytes tell: a thread's locals */
+struct heap_edge { /* a reference outside all objects: a thread's locals */
     uint32_t from, to;
 };
 
@@ -49,7 +49,7 @@ struct heap {
     uint32_t number_class[12]; /* class of an array of numbers, by type */
     uint32_t java_lang_class;
 
-    uint32_t count;     /* objects; nodes are one more */
+    uint32_t count;     /* objects; there is one node more */
     uint64_t *ids;      /* per object */
     uint32_t *class_of; /* per object: row of classes */
     uint32_t *bytes;    /* per object, cut at 4 GiB */
@@ -77,14 +77,14 @@ static inline struct heap_class *heap_class_at(const struct heap *heap, uint32_t
 
 /* Classes: heap_classes.c. */
 bool heap_read_classes(struct heap *heap);
-uint32_t heap_find_class(const struct heap *heap, uint64_t id); /* UINT32_MAX: there is none */
+uint32_t heap_find_class(const struct heap *heap, uint64_t id); /* UINT32_MAX: none */
 uint32_t heap_array_bytes(const struct heap *heap, unsigned width, uint64_t count);
 
 /* The object of an id: heap_ids.c. UINT32_MAX: it is in no record. */
 bool heap_sort_ids(struct heap *heap);
 uint32_t heap_find(const struct heap *heap, uint64_t id);
 
-/* One more row at the end; NULL without memory, which is remembered. */
+/* Add one row at the end; NULL without memory, and the heap remembers that. */
 void *heap_push(struct heap *heap, struct heap_list *list, size_t size);
 
 #endif

@@ -32,7 +32,7 @@ enum element {
     ELEMENT_LONG
 };
 
-/* Bytes of a value of a type in the file; 0: there is no such type. */
+/* Size of a value of a type in the file; 0: there is no such type. */
 unsigned element_bytes(unsigned type, unsigned id_len);
 
 /*
@@ -40,24 +40,24 @@ unsigned element_bytes(unsigned type, unsigned id_len);
  *
  *   value  may be NULL
  *
- * NULL, or what is wrong.
+ * NULL, or the defect.
  */
 const char *walk_values(struct hprof_stream *s, unsigned before,
                         void (*value)(void *context, unsigned type, uint64_t value), void *context);
 
-/* Past a class behind its id. */
+/* Skip the rest of a class after its id. */
 const char *walk_skip_class(struct hprof_stream *s);
 
 /*
- * Bodies that are not read by their function are skipped. A function that is NULL does not want to know; one that returns
- * a text ends the walk with it.
+ * Bodies that a function does not read are skipped. A function may be NULL. The text that a function returns ends the
+ * walk, and is its result.
  */
 struct hprof_walk {
     void *context;
     void (*string)(void *context, uint64_t id, const uint8_t *bytes, size_t len); /* cut at 4096 bytes */
     void (*class_name)(void *context, uint64_t class_id, uint64_t name_id);
     void (*root)(void *context, enum root_kind kind, uint64_t id, uint64_t thread_serial);
-    const char *(*class_dump)(void *context, struct hprof_stream *s, uint64_t id); /* reads it all */
+    const char *(*class_dump)(void *context, struct hprof_stream *s, uint64_t id); /* reads the whole body */
     const char *(*instance)(void *context, struct hprof_stream *s, uint64_t id, uint64_t class_id, uint32_t len);
     const char *(*objects)(void *context, struct hprof_stream *s, uint64_t id, uint64_t class_id, uint32_t count);
     void (*numbers)(void *context, uint64_t id, unsigned type, uint32_t count);

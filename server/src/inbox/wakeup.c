@@ -1,5 +1,6 @@
 /*
- * wakeup.c - a counter of wake-ups under a mutex; waiters compare it with the last one they saw, so none is lost.
+ * wakeup.c - a counter of wake-ups under a mutex. A waiter compares it with the last value that it saw, so no wake-up
+ * is lost.
  */
 #include "inbox/inbox.h"
 

@@ -1,4 +1,4 @@
-/* category.c - one row a kind. */
+/* category.c - the kinds, one row each. */
 #include "model/category.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ bool category_may_be_nobodys(enum event_category category)
     return category <= MIRE_CATEGORY_FRAMES;
 }
 
-/* Of what turned out to be nobody's the trigger says whether a thread was waited for. */
+/* In an event without a function of the app, the trigger decides whether a thread was waited for. */
 static bool is_of_thread(const struct report *report)
 {
     const char *trigger = report->event.trigger;

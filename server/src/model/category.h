@@ -19,14 +19,14 @@ enum event_category {
     MIRE_CATEGORY_HANG,
     MIRE_CATEGORY_LAUNCH,     /* before the loop waited for the first time */
     MIRE_CATEGORY_BACKGROUND, /* while nobody looked */
-    MIRE_CATEGORY_KILLED,     /* the process was killed, or crashed, before it was over */
+    MIRE_CATEGORY_KILLED,     /* the process was killed, or crashed, before the event ended */
     MIRE_CATEGORY_THREADS,    /* the thread wanted the processor, and too many others did too */
     MIRE_CATEGORY_CPU,
     MIRE_CATEGORY_POWER, /* the same on average over a long time */
     MIRE_CATEGORY_DISK,
     MIRE_CATEGORY_FRAMES,
-    MIRE_CATEGORY_FOOM,   /* the kernel took the process away for the memory it held */
-    MIRE_CATEGORY_MEMORY, /* it lived, and told what it held */
+    MIRE_CATEGORY_FOOM,   /* the kernel killed the process for its memory */
+    MIRE_CATEGORY_MEMORY, /* the process lived, and reported its memory */
     MIRE_CATEGORY_CRASH,  /* a signal, or an exception nobody caught, ended the process */
     MIRE_CATEGORY_CUSTOM,
     MIRE_CATEGORY_TEST,   /* never ranked with the others */
@@ -38,19 +38,20 @@ enum event_category {
 /* The name in rows and API; static. */
 const char *category_name(enum event_category category);
 
-/* The kind of that name; false if there is none. */
+/* The kind with that name; false if there is none. */
 bool category_named(enum event_category *out, const char *name);
 
-/* Is the whole process the subject, not one thread? */
+/* Is the subject the whole process, not one thread? */
 bool category_is_of_process(enum event_category category);
 
-/* Is it counted apart, and in no list unless asked for? */
+/* Is the kind counted apart, and listed on request only? */
 bool category_is_apart(enum event_category category);
 
-/* May it turn out to be nobody's? Not what is about memory, a crash, or what the app asked for. */
+/* May an event of this kind be without a function to blame? Not a memory event, a crash, or an event that the app asked
+ * for. */
 bool category_may_be_nobodys(enum event_category category);
 
-/* Milliseconds that somebody waited in the event itself: 0 for kinds in which nobody did. */
+/* Milliseconds that a user waited in the event itself: 0 for kinds in which no user waits. */
 uint64_t category_waited_ms(enum event_category category, const struct report *report);
 
 #endif

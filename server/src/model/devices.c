@@ -74,7 +74,7 @@ static int by_issue(const void *a, const void *b)
     return (x->issue > y->issue) - (x->issue < y->issue);
 }
 
-/* Devices of list number `list` (from 0), added to those of its group where they are new. */
+/* Count the devices of list number `list` (from 0), and add the new ones to its group. */
 static int64_t count_list(struct table *t, int64_t *of_group, const struct device_list *list, uint32_t number,
                           uint32_t group)
 {

@@ -15,7 +15,7 @@
 /* The events of one issue. */
 struct device_list {
     int64_t issue;
-    const char *group;       /* groups are told apart by this text */
+    const char *group;       /* lists with the same text are one group */
     const uint8_t *installs; /* MIRE_INSTALL_LEN bytes an event, in any order, repeated as they come */
     size_t count;
 };
@@ -39,10 +39,10 @@ struct devices {
  */
 int devices_count(struct devices *out, struct arena *arena, struct device_list *lists, size_t count, int64_t times);
 
-/* Devices of an issue; 0 if it was not counted. */
+/* Devices of an issue; 0 for an issue that is not in the lists. */
 int64_t devices_of_issue(const struct devices *devices, int64_t issue);
 
-/* Devices of a group; 0 if it was not counted. */
+/* Devices of a group; 0 for a group that is not in the lists. */
 int64_t devices_of_group(const struct devices *devices, const char *group);
 
 #endif

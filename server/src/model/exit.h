@@ -24,7 +24,7 @@ struct report_exit {
     const char *verdict; /* "watchdog_kill", "foom", ...; "" if not known */
     uint32_t confidence_ppm;
     struct exit_words speaks_for, against;
-    struct exit_words excluded; /* exclusions that hold */
+    struct exit_words excluded; /* exclusions in force */
     struct fact signal;
     struct fact code; /* two's complement */
     struct fact address;
@@ -45,8 +45,8 @@ struct report_exit {
     bool debugger;
 };
 
-/* What a verdict says, for people: "killed while stuck". The word itself if it is of a later version. Static or the
- * argument. */
+/* A verdict in words for people: "killed while stuck". A verdict of a later version is returned unchanged. Static or
+ * the argument. */
 const char *exit_text(const char *verdict);
 
 #endif

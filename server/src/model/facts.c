@@ -1,5 +1,5 @@
 /*
- * facts.c - one line a fact. What the device did not tell is left out.
+ * facts.c - one line a fact. Unknown facts are left out.
  */
 #include "model/facts.h"
 
@@ -72,7 +72,7 @@ static void add_process(struct list *list, const struct report *report)
     add_bytes(list, "written", report->event.thread.write_bytes);
 }
 
-/* Where samples told begin and end, and not the loop's own calls. */
+/* If samples, not the loop's own calls, gave the begin and the end. */
 static void add_doubt(struct list *list, const struct report_event *event)
 {
     if (event->end_slack_ms)
@@ -138,7 +138,7 @@ static void add_words(struct list *list, const char *name, const struct exit_wor
     add(list, name, text);
 }
 
-/* Why the process ended, and how it stood with its memory. */
+/* The end of the process, and its memory at that time. */
 static void add_exit(struct list *list, const struct report_exit *exit)
 {
     if (!exit->known)
@@ -159,7 +159,7 @@ static void add_exit(struct list *list, const struct report_exit *exit)
     add_number(list, "descriptors at the end", exit->fd_count, "");
 }
 
-/* What its monitor gave up and cost. */
+/* The losses and the cost of the memory monitor. */
 static void add_memory(struct list *list, const struct memory *memory)
 {
     const struct memory_cost *cost = &memory->cost;
@@ -178,7 +178,7 @@ static void add_memory(struct list *list, const struct memory *memory)
             arena_printf(list->arena, "%" PRIu64, memory->drops[i].value));
 }
 
-/* What a debug file of the module must have, to be found by. */
+/* The build ids of modules, which their debug files must have. */
 static void add_build_ids(struct list *list, const struct report *report)
 {
     char hex[2 * MIRE_BUILD_ID_MAX + 1];

@@ -1,6 +1,6 @@
 /*
- * facts.h - a report's remaining facts as readable pairs, for people. What the resolved-stack document carries as
- * fields of its own is not repeated.
+ * facts.h - the remaining facts of a report as readable pairs. Facts with their own fields in the resolved-stack
+ * document are left out.
  */
 #ifndef MIRE_MODEL_FACTS_H
 #define MIRE_MODEL_FACTS_H

@@ -1,5 +1,5 @@
 /*
- * frames.h - a stack as one text, as issue_tree.frames keeps it: innermost first, a frame a line.
+ * frames.h - a stack as one text, in the form of issue_tree.frames: innermost first, a frame a line.
  *
  *     app<TAB>keysCommand<TAB>redis-server
  *     dispatch<TAB>aeProcessEvents<TAB>redis-server
@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "model/resolved.h"
 
-#define MIRE_FRAMES_MAX 64 /* frames that are kept, from the innermost */
+#define MIRE_FRAMES_MAX 64 /* kept frames, from the innermost */
 
 struct frame_line {
     enum role role;
@@ -23,7 +23,7 @@ struct frame_line {
 char *frames_format(struct arena *arena, const struct resolved *doc, uint32_t node);
 
 /*
- * Read it back; a line that is none is left out, and what is more than MIRE_FRAMES_MAX.
+ * Read the text back. A malformed line is left out, and lines beyond MIRE_FRAMES_MAX are.
  *
  *   out  in the arena, with its texts
  *

@@ -53,7 +53,7 @@ uint64_t memory_stack_held(const struct memory_category *category, const struct 
     return held < (double)stack->bytes ? (uint64_t)held : stack->bytes;
 }
 
-/* First stack whose category is at least this. */
+/* Index of the first stack whose category is not below this one. */
 static size_t first_from(const struct memory *memory, size_t category)
 {
     size_t low = 0, high = memory->stack_count;
@@ -74,7 +74,7 @@ struct memory_stacks memory_stacks_of(const struct memory *memory, size_t catego
     return (struct memory_stacks){first, first_from(memory, category + 1) - first};
 }
 
-struct placed { /* a category and where it stood */
+struct placed { /* a category and its old position */
     struct memory_category category;
     uint32_t was;
 };

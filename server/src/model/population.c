@@ -17,7 +17,7 @@ static int compare(enum memory_kind kind, const char *name, const struct populat
     return strcmp(name, category->name);
 }
 
-/* Place of the first category that is not before this one. */
+/* Position of the first category that is not before this one. */
 static size_t place_of(const struct population *population, enum memory_kind kind, const char *name)
 {
     size_t low = 0, high = population->count;
@@ -66,7 +66,7 @@ static size_t kept_length(const char *name)
     return len;
 }
 
-/* The category, made if it is not there; *out is NULL when no more are kept. */
+/* Find or insert a category; *out is NULL when there is no room. */
 static int category_of(struct population_category **out, struct population *population, enum memory_kind kind,
                        const char *text)
 {

@@ -1,12 +1,12 @@
 /*
- * population.h - what the memory of many processes looks like: of every category how much they hold, as sketches.
+ * population.h - the memory of many processes: for every category a sketch of the held bytes.
  *
  *     report report report ...  ->  footprint ~  held ~
  *                                   "Malloc 48 B"  bytes ~  objects ~  suspect in 3 of 40
  *
- * Stored as bytes; those of several machines, days or versions add up. A category that a process does not have counts
- * as zero, so a median is that of all processes, not of those which have it. At most MIRE_POPULATION_CATEGORIES are
- * kept: of what comes when it is full, nothing is known.
+ * Stored as bytes. Populations of several machines, days or versions can be added. A process without a category counts
+ * as zero, so a median is that of all processes, not only of those with the category. At most
+ * MIRE_POPULATION_CATEGORIES are kept; categories that come later are ignored.
  */
 #ifndef MIRE_MODEL_POPULATION_H
 #define MIRE_MODEL_POPULATION_H
@@ -27,24 +27,24 @@ struct population_category {
 };
 
 struct population {
-    struct arena *arena; /* all that grows lies in it */
+    struct arena *arena; /* for all its growing parts */
     uint64_t reports;    /* that told */
-    uint64_t weight;     /* processes that they stand for: what quantiles are of */
+    uint64_t weight;     /* of its processes: the base of quantiles */
     struct sketch footprint, held;
     size_t count, room;
     struct population_category *categories; /* by kind, then name */
 };
 
-/* An empty one. */
+/* Make it empty. */
 void population_init(struct population *population, struct arena *arena);
 
-/* Count one report. 0, or MIRE_FAULT_MEMORY. */
+/* Add one report. 0, or MIRE_FAULT_MEMORY. */
 int population_add(struct population *population, const struct memory *memory, uint64_t weight);
 
 /* Count all of `more` too. 0, or MIRE_FAULT_MEMORY. */
 int population_merge(struct population *population, const struct population *more);
 
-/* Take away what was added; a category that nothing is left of goes. */
+/* Subtract an added population; a category without a process is dropped. */
 void population_take(struct population *population, const struct population *less);
 
 /* The category, or NULL. */
@@ -54,7 +54,7 @@ const struct population_category *population_find(const struct population *popul
 /* The same as bytes: owned by caller (free). 0, or -1 out of memory. */
 int population_encode(unsigned char **bytes_out, size_t *len_out, const struct population *population);
 
-/* Read them back. 0, or -1 if they are no population, or memory ran out; *out is then empty. */
+/* Read it back. 0, or -1 if the bytes are no population, or there is no memory; *out is then empty. */
 int population_decode(struct population *out, struct arena *arena, const unsigned char *bytes, size_t len);
 
 #endif

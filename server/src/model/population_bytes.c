@@ -4,7 +4,7 @@
  *     1, reports, weight, footprint, held, categories, then for each: kind, length, name, suspects, bytes, objects
  *     a sketch: bins, then for each: its number less the one before, its weight
  *
- * Two categories of one kind and name make it no population, and so do bins that do not rise.
+ * Bytes with two categories of one kind and name are refused, and bytes whose bins do not rise are.
  */
 #include "model/population.h"
 

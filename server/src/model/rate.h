@@ -1,8 +1,8 @@
 /*
- * rate.h - shares and ratios of what a weighted sample says, with an interval that holds the true one 95 times of 100.
+ * rate.h - shares and ratios from a weighted sample, with an interval that holds the true one 95 times of 100.
  *
- * A record of weight w stands for w sessions. As many weighted records tell as much as (sum w)^2 / (sum w^2) plain ones
- * would. Sessions are taken for independent of each other; those of one device are a little less than that. Pure.
+ * A record of weight w stands for w sessions. Weighted records carry as much information as (sum w)^2 / (sum w^2) plain
+ * ones. Sessions are assumed to be independent of each other; the sessions of one device are slightly less so. Pure.
  */
 #ifndef MIRE_MODEL_RATE_H
 #define MIRE_MODEL_RATE_H
@@ -14,7 +14,7 @@ struct rate {
     double value, low, high;
 };
 
-/* `part` of `whole`, both sums of weights, `whole_sq` that of their squares: Wilson's interval. */
+/* `part` of `whole`, both sums of weights, `whole_sq` the sum of the squared weights: Wilson's interval. */
 struct rate rate_share(double part, double whole, double whole_sq);
 
 /*

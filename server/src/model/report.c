@@ -1,5 +1,5 @@
 /*
- * report.c - what follows from a report's facts alone.
+ * report.c - functions of a report's facts alone.
  */
 #include "model/report.h"
 
@@ -23,7 +23,7 @@ const char *report_java_name(struct arena *arena, const struct report_java *java
     return arena_printf(arena, "%s.%s", java->class_name, java->method);
 }
 
-/* Texts of any length are hashed by themselves first, so that no two of them run into each other. */
+/* Each text is hashed by itself first, so that different pairs never give the same bytes. */
 void mapping_id(uint8_t out[MIRE_MAPPING_ID_LEN], int32_t app_id, const char *version, const char *build)
 {
     char parts[16 + 2 * MIRE_MAPPING_ID_LEN] = {0};

@@ -1,5 +1,5 @@
 /*
- * report.h - one report in memory: what a device sent, checked, and the same whatever format it came in.
+ * report.h - one report in memory: the checked content, the same for every format.
  *
  *     images   i: name, build id, load
  *     frames   f: image i + offset                    a location in a module, or a row of java or scripts
@@ -7,9 +7,9 @@
  *     samples  s: at, weight, node n                  a stack = the way from n up to 0, innermost frame first
  *     memory   what the process held, by category, and the stacks that allocated it (memory.h)
  *
- * Every index in it is in range and every text is valid UTF-8 without a NUL inside: whoever makes a report (decode)
- * guarantees that, whoever reads one relies on it. A report owns all it points to; it is not changed after it was made
- * and may be read by any number of threads.
+ * Every index in a report is in range, and every text is valid UTF-8 without a NUL inside: decode guarantees that, and
+ * all readers rely on it. A report owns all that it points to. It never changes after its creation and may be read by
+ * any number of threads.
  */
 #ifndef MIRE_MODEL_REPORT_H
 #define MIRE_MODEL_REPORT_H
@@ -64,7 +64,7 @@ struct report_crumb {
     const char *text;
 };
 
-struct report_context { /* what the app told of the moment; texts are "" where absent */
+struct report_context { /* context of the app at the moment of the event; absent texts are "" */
     const char *state;  /* foreground, visible, perceptible, background */
     const char *scene;
     const char *user;
@@ -76,7 +76,7 @@ struct report_context { /* what the app told of the moment; texts are "" where a
 };
 
 #define MIRE_BUILD_ID_MAX   64 /* bytes of the longest build id */
-#define MIRE_MAPPING_ID_LEN 32 /* bytes of the id that mapping_id makes */
+#define MIRE_MAPPING_ID_LEN 32 /* bytes of a result of mapping_id */
 
 enum image_tie { /* does its package have the program's source? */
                  MIRE_TIE_UNKNOWN,
@@ -90,14 +90,14 @@ struct report_image {
     uint8_t id_len; /* 0: the module has none */
     const char *arch;
     uint64_t load;
-    uint64_t base;   /* where it begins in the file's program headers */
+    uint64_t base;   /* its begin in the file's program headers */
     bool from_start; /* base is not known: offsets of frames count from where the image begins */
     struct fact size;
     enum image_tie tie;
     bool java;          /* Java or Kotlin: id is its mapping's, and offsets of frames are rows of the report's java */
-    const char *script; /* what its frames are rows of: "python"; "" if it is no script. Offsets of frames are rows of
-                         * the report's scripts */
-    bool by_version;    /* the id was not told: it is that of the mapping of the app's version (mapping_id) */
+    const char *script; /* language of a script: "python"; "" for other images. Offsets of its frames are rows of
+                           the report's scripts */
+    bool by_version;    /* the id is that of the mapping of the app's version (mapping_id) */
 };
 
 struct report_java { /* a location in code of Java or Kotlin, as the device has it: R8 may have shortened the names */
@@ -114,14 +114,14 @@ struct report_script {    /* a frame of a script, or the name that the sender ha
     uint32_t line;        /* 0 if unknown */
 };
 
-struct report_told {      /* a native frame's names, as the report's sender told them */
+struct report_told {      /* a native frame's names in the report */
     const char *function; /* never empty */
     const char *file;     /* "" if unknown */
     uint32_t line;        /* 0 if unknown */
     bool whole;           /* one of several calls inlined at one address: debug files are not asked for it */
 };
 
-enum frame_found { /* how the unwinder found it; the wire's numbers */
+enum frame_found { /* method of the unwinder; the wire's numbers */
                    MIRE_FOUND_PC,
                    MIRE_FOUND_FRAME_POINTER,
                    MIRE_FOUND_CFI,
@@ -133,9 +133,9 @@ enum frame_found { /* how the unwinder found it; the wire's numbers */
 struct report_frame {
     int32_t image;   /* -1: the address lies in no image */
     uint8_t found;   /* enum frame_found */
-    uint64_t offset; /* address to look up, less the image's load bias; the bare address where image is -1; of an image
-                      * of Java the row of java, of scripts that of scripts, which exists */
-    const struct report_told *told; /* NULL: the sender told no name. Debug files are asked first */
+    uint64_t offset; /* address to look up, minus the image's load bias; the bare address if image is -1; for an
+                        image of Java the row of java, for a script the row of scripts, which exists */
+    const struct report_told *told; /* NULL: the report has no name. Debug files come first */
 };
 
 struct report_node {
@@ -151,8 +151,8 @@ struct report_sample {
     uint32_t node;
     char state;       /* scheduler's letter, '?' if unknown */
     int32_t syscall;  /* number on device.arch of the system call it slept in; -1: in none, or unknown */
-    uint32_t thread;  /* whose stack: 0 the watched thread's, else 1 + an index into the report's threads */
-    char loss;        /* what it lacks, a letter of the schema: '.' nothing, MIRE_LOSS_PARTIAL its outer end */
+    uint32_t thread;  /* thread of the stack: 0 the watched thread, otherwise 1 + an index into the report's threads */
+    char loss;        /* its loss, a letter of the schema: '.' none, MIRE_LOSS_PARTIAL the outer end is missing */
     uint32_t folded;  /* frames of recursion left out */
     uint32_t skipped; /* frames left out in the middle */
 };
@@ -168,7 +168,7 @@ struct report_hot {
     uint32_t node;
     uint32_t run; /* samples in a row */
     size_t repeat_count;
-    const uint32_t *repeat; /* samples each frame stands in, innermost first */
+    const uint32_t *repeat; /* number of samples with each frame, innermost first */
 };
 
 struct report_watched { /* the hung thread */
@@ -187,7 +187,7 @@ enum gate_kind { MIRE_GATE_NONE, MIRE_GATE_POLL, MIRE_GATE_MARK, MIRE_GATE_PING 
 /* The wire's word for a gate, static. */
 const char *gate_name(enum gate_kind gate);
 
-struct report_lock { /* what a thread waited for */
+struct report_lock { /* the lock or file that a thread waited for */
     bool known;
     uint64_t address;
     struct fact owner_tid;
@@ -217,7 +217,7 @@ struct report_frames { /* of the display */
     struct fact longest_ms;
 };
 
-struct report_suppressed { /* events like this one that were counted, not sent */
+struct report_suppressed { /* similar events that were counted, not sent */
     uint64_t count;
     struct fact duration_ms;
 };
@@ -225,7 +225,7 @@ struct report_suppressed { /* events like this one that were counted, not sent *
 struct report_event {
     const char *trigger; /* why the device looked: "busy" if absent */
     const char *name;    /* the app's, of a capture or a scene */
-    const char *message; /* what the loop was handling; "" if it did not tell */
+    const char *message; /* the message in the loop's hands; "" if unknown */
     uint64_t begin_ns;   /* monotonic clock of the device */
     struct fact begin_wall_ms;
     uint32_t duration_ms;
@@ -236,10 +236,10 @@ struct report_event {
     bool foreground_known;
     uint64_t late_ms;
     uint64_t suspended_ms;   /* not in duration_ms */
-    uint64_t begin_slack_ms; /* it may have begun so much earlier */
-    uint64_t end_slack_ms;   /* it may have ended so much later */
-    uint64_t unsure_ms;      /* of it nobody knows whether the thread waited for events */
-    uint32_t wait_node;      /* the stack in which the loop waited before; 0: not told */
+    uint64_t begin_slack_ms; /* uncertainty of the begin: possibly so much earlier */
+    uint64_t end_slack_ms;   /* uncertainty of the end: possibly so much later */
+    uint64_t unsure_ms;      /* part of the duration in which the thread may have waited for events */
+    uint32_t wait_node;      /* the stack of the loop's wait before the event; 0: unknown */
     enum gate_kind gate;
     const char *guess;
     struct report_lock lock;
@@ -263,7 +263,7 @@ struct report_thread {
     uint32_t node;
     char state;              /* as in report_sample */
     int32_t syscall;         /* as in report_sample */
-    struct report_lock lock; /* the one it waited for */
+    struct report_lock lock; /* of its wait */
 };
 
 struct report_cost {
@@ -299,8 +299,8 @@ struct report_session { /* of a session record: one run, or a day of a longer on
     struct fact foreground_ms;
     struct fact part;
     bool over;
-    bool loop;        /* one was seen to wait for events */
-    uint32_t plugins; /* that ran, bits by enum mire__plugin */
+    bool loop;        /* a thread was seen to wait for events */
+    uint32_t plugins; /* plugins that ran, bits by enum mire__plugin */
     uint64_t hang_count, hang_ms;
     uint64_t background_count, background_ms; /* of those */
     const struct report_bucket *turns;        /* from_ms rising */
@@ -311,9 +311,9 @@ struct report_session { /* of a session record: one run, or a day of a longer on
 };
 
 enum report_kind {
-    MIRE_REPORT_EVENT,    /* event says what happened */
+    MIRE_REPORT_EVENT,    /* the details are in `event` */
     MIRE_REPORT_MEMORY,   /* memory does */
-    MIRE_REPORT_BASELINE, /* memory says what a healthy process held; nothing happened */
+    MIRE_REPORT_BASELINE, /* the memory of a healthy process is in `memory`; nothing happened */
     MIRE_REPORT_SESSION,  /* it is a session record: nothing happened, and only `session` says something */
 };
 
@@ -338,7 +338,7 @@ struct report {
     const struct report_frame *frames;
     size_t node_count; /* with the root: at least 1 */
     const struct report_node *nodes;
-    struct report_event event;     /* of a memory report: what has no samples, and lasted no time */
+    struct report_event event;     /* in a memory report without samples and duration */
     struct memory memory;          /* known only in a memory report */
     struct report_exit exit;       /* of its process */
     struct report_session session; /* zeros but in a session record */
@@ -350,20 +350,20 @@ struct report {
     size_t drop_count;
     const struct report_named_number *drops;
     size_t note_count;
-    const char *const *notes; /* sentences: what of its file the report does not have, and what speaks against it */
+    const char *const *notes; /* sentences: parts of its file that the report lacks, and doubts about it */
 };
 
-/* What a location of Java is called as the device has it: "a.b.c", or "method 12". In the arena; NULL: no memory. */
+/* The device's name of a location of Java: "a.b.c", or "method 12". In the arena; NULL: no memory. */
 const char *report_java_name(struct arena *arena, const struct report_java *java);
 
 /*
- * The id that the mapping of a version of an app is known by, whatever its own is.
+ * The id of the mapping of a version of an app, whatever the mapping's own id is.
  *
  *   out  MIRE_MAPPING_ID_LEN bytes
  */
 void mapping_id(uint8_t out[MIRE_MAPPING_ID_LEN], int32_t app_id, const char *version, const char *build);
 
-/* Events this report stands for: 1 / p of the plugin that made it, 1 if it was not sampled. At least 1. */
+/* Events that this report stands for: 1 / p of its plugin, 1 if it was not sampled. At least 1. */
 double report_weight(const struct report *report);
 
 /* Share of installations that have a plugin on, in (0, 1]; 1 if the report does not tell. */

@@ -1,5 +1,5 @@
 /*
- * resolved.h - the symbolicated stacks of one report, as they are kept in event_stack.document and shown by the API.
+ * resolved.h - the symbolicated stacks of one report, in the form of event_stack.document and the API.
  *
  *     locations   p: function, image, file:line, role       what a reader sees of a frame
  *     nodes    n: parent n', location p    (n' < n)         the trie again, inlined functions as nodes of their own
@@ -17,10 +17,10 @@
 #include "model/report.h"
 #include "model/role.h"
 
-#define MIRE_RESOLVED_VERSION 1 /* of the document; another one is refused, and made anew from the report */
+#define MIRE_RESOLVED_VERSION 1 /* of the document; other versions are refused, and derived again from the report */
 
 struct resolved_location {
-    const char *function; /* demangled; image+0xoffset where there is no symbol; never empty */
+    const char *function; /* demangled; image+0xoffset without a symbol; never empty */
     const char *image;    /* base name of the module; "" where the address lies in none */
     const char *file;     /* "" if unknown */
     uint32_t line;        /* 0 if unknown */
@@ -28,15 +28,15 @@ struct resolved_location {
     bool named;           /* function is a symbol's name */
     bool inlined;         /* inlined into the next frame out */
     enum role role;
-    uint32_t rule;     /* number of the rule that says so, counting from 1; 0: none does */
-    uint32_t mark;     /* of the rule that marks the stacks it stands in */
-    const char *build; /* its build id, where what it is called depends on it (an offset, a short name of Java): other
-                        * builds call another function so; not in the document */
+    uint32_t rule;     /* number of the rule for the role, from 1; 0: none */
+    uint32_t mark;     /* number of the rule that marks its stacks */
+    const char *build; /* its build id, if the name depends on it (an offset, a short name of Java): another build
+                          may give the name to another function; not in the document */
     bool script;       /* a frame of a script; image is named after its file. Not in the document */
 };
 
-struct resolved_rule { /* why a location has its role */
-    const char *pack;  /* "app": the app's own; else the name of a pack */
+struct resolved_rule { /* the rule for a location's role */
+    const char *pack;  /* "app": the app's own; otherwise the name of a pack */
     int version;       /* of the pack */
     uint32_t line;     /* of the pack */
     const char *text;  /* as written: "lock libc.so* pthread_mutex_lock" */
@@ -49,15 +49,15 @@ struct resolved_node {
 
 struct resolved_hot {
     uint32_t node;          /* 0: no stack was taken */
-    uint32_t thread;        /* whose, as in report_sample; only this thread's samples are counted */
+    uint32_t thread;        /* as in report_sample; only this thread's samples are counted */
     uint32_t run;           /* samples in a row with the same innermost function */
     size_t depth;           /* frames of the stack */
-    const uint32_t *repeat; /* depth numbers, innermost first: samples each frame's function stands in */
-    int32_t caller1;        /* frame of the hot stack, counted from the innermost, 0; -1 if it is not in it */
+    const uint32_t *repeat; /* depth numbers, innermost first: samples with the function of each frame */
+    int32_t caller1;        /* index in the hot stack, from the innermost, 0; -1 if it is not there */
     int32_t caller2;
 };
 
-struct resolved_verdict { /* who is to blame, and for how much of the sampled time */
+struct resolved_verdict { /* the function to blame, and its share of the sampled time */
     bool known;
     uint32_t location;
     uint32_t share_ppm;
@@ -65,15 +65,15 @@ struct resolved_verdict { /* who is to blame, and for how much of the sampled ti
 
 struct resolved_part {     /* of the key: reports with the same parts are one issue */
     const char *part;      /* caller1, module1, caller2, module2, category, reason, subject */
-    const char *text;      /* as it entered the key */
-    const uint32_t *rules; /* numbers of the rules that changed it, counting from 0 */
+    const char *text;      /* as it is hashed */
+    const uint32_t *rules; /* numbers of the rules that changed it, from 0 */
     size_t rule_count;
 };
 
-struct resolved_holder { /* who held the lock that was waited for */
-    bool itself;         /* the thread that waited */
+struct resolved_holder { /* the holder of the lock that the thread waited for */
+    bool itself;         /* the waiting thread itself */
     int32_t thread;      /* index into threads; -1: unknown, or not among them */
-    int32_t frame;       /* of its stack, counted from the innermost; -1: none can be named */
+    int32_t frame;       /* of its stack, from the innermost; -1: none */
 };
 
 struct resolved_thread {
@@ -84,7 +84,7 @@ struct resolved_thread {
     uint32_t node;
     char state;
     int32_t syscall;
-    struct report_lock lock; /* the one it waited for. Not in the document */
+    struct report_lock lock; /* of its wait. Not in the document */
 };
 
 struct resolved_fact {
@@ -115,7 +115,7 @@ struct resolved {
 
     size_t location_count;
     const struct resolved_location *locations;
-    size_t rule_count; /* that locations name */
+    size_t rule_count; /* named by locations */
     const struct resolved_rule *rules;
     size_t node_count; /* with the root: at least 1 */
     const struct resolved_node *nodes;
@@ -127,7 +127,7 @@ struct resolved {
     struct resolved_hot hot;
     struct resolved_verdict blame;   /* the device's */
     struct resolved_verdict verdict; /* ours */
-    const char *why;                 /* how it came to that, for people */
+    const char *why;                 /* the reason, for people */
     size_t part_count;               /* 0 in documents of old */
     const struct resolved_part *parts;
 
@@ -136,13 +136,13 @@ struct resolved {
     size_t thread_count;
     const struct resolved_thread *threads;
     size_t fact_count;
-    const struct resolved_fact *facts; /* everything else the device told, readable */
+    const struct resolved_fact *facts; /* all other facts, readable */
     struct report_cost cost;
     size_t bucket_count;
     const struct report_bucket *buckets; /* turns of watched loops since the last report */
 };
 
-/* First in an initialiser: what a document says that nobody told anything of. */
+/* First in an initialiser: the values of unknown facts. */
 #define MIRE_RESOLVED_NOTHING                                                                    \
     .trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}, .exit = {.verdict = ""}, \
     .holder = {.thread = -1, .frame = -1}, .why = "", .memory = {.trigger = "", .name = ""}

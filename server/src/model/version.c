@@ -1,4 +1,4 @@
-/* version.c - runs of digits by value, whatever their length; everything else byte by byte. */
+/* version.c - runs of digits are compared by value, whatever their length; the other bytes one by one. */
 #include "model/version.h"
 
 #include <stdbool.h>

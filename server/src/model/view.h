@@ -1,5 +1,5 @@
 /*
- * view.h - which events a question is about: one app, a time range, and what the dashboard filters by.
+ * view.h - the events that a query of the API covers: one app, a time range, and the dashboard's filters.
  */
 #ifndef MIRE_MODEL_VIEW_H
 #define MIRE_MODEL_VIEW_H
@@ -14,7 +14,7 @@ struct span {
     int64_t to_s;
 };
 
-/* What must be among `with` (anything, if that is empty) and not among `without`. */
+/* A value must be among `with` (any value, if `with` is empty) and not among `without`. */
 struct filter {
     const char **with;
     size_t with_count;
@@ -30,7 +30,7 @@ struct view {
     struct filter state; /* state of the issue */
     const char **words;  /* each, in any case, must stand in the issue's texts or id */
     size_t word_count;
-    bool many; /* the issue asked about stands for others too, or not for all of itself (issue_shown) */
+    bool many; /* the issue stands for others too, or for a part of itself only (issue_shown) */
 };
 
 /* Sums over the events of a view. */

@@ -1,7 +1,7 @@
 /*
  * pool.c - connections: made when needed, lent to one transaction at a time, dropped when the database went away.
  *
- * `mutex` guards the idle list and the count; nothing that can block is done under it.
+ * `mutex` guards the idle list and the count; no call under it can block.
  */
 #include "pg/inside.h"
 
@@ -226,7 +226,7 @@ static int begin(struct pg_tx *tx, const struct pg_options *options)
 
     if (tx->mode == MIRE_PG_EACH)
         return 0;
-    /* A generic plan does not know which filters are empty; sorting on disk is what makes distinct counts slow. */
+    /* A generic plan does not know which filters are empty. Sorting on disk makes distinct counts slow. */
     if (tx->mode == MIRE_PG_READ)
         snprintf(sql, sizeof sql,
                  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = %d;"
@@ -244,7 +244,7 @@ int pg_begin(struct pg_tx **out, struct pg *pg, enum pg_mode mode)
 
     if (atomic_load(&pg->held) || pg_is_frozen(pg))
         return rc;
-    /* A connection that dies at BEGIN has done nothing yet: the next one may be good. */
+    /* A connection that is lost at BEGIN has changed nothing: the next one may work. */
     for (int tries = 0; tries <= pg->options.connections && rc == MIRE_FAULT_AWAY; tries++) {
         struct pg_tx *tx = take(pg);
         if (!tx)
@@ -273,7 +273,7 @@ int pg_commit(struct pg_tx **tx)
         if (PQresultStatus(result) != PGRES_COMMAND_OK)
             rc = pg_complain(mine, result, "COMMIT");
         else if (strcmp(PQcmdStatus(result), "COMMIT") != 0)
-            rc = MIRE_FAULT_SQL; /* it had failed before, and that was logged then */
+            rc = MIRE_FAULT_SQL; /* the transaction had failed before, with a log line */
         mine->open = false;
         PQclear(result);
     }

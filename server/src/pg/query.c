@@ -1,5 +1,5 @@
 /*
- * query.c - statements on a lent connection, one by one or in a batch, and what their errors mean.
+ * query.c - statements on a lent connection, one by one or in a batch, and the faults of their errors.
  */
 #include "pg/inside.h"
 
@@ -114,7 +114,7 @@ int pg_prepared(char name_out[16], struct pg_tx *tx, const char *sql, const stru
     if (rc)
         return rc;
     if (!copy) {
-        tx->broken = true; /* the name is taken over there and we could not note it */
+        tx->broken = true; /* the name is in use in the database, and is not in the list */
         return MIRE_FAULT_MEMORY;
     }
     tx->statements[tx->statement_count++] = (struct pg_statement){.sql = copy, .hash = hash};
@@ -169,7 +169,7 @@ int pg_batch_add(struct pg_tx *tx, const char *sql, const struct pg_param *param
     if (tx->batched == 0 && !PQenterPipelineMode(tx->conn))
         return pg_complain(tx, NULL, sql);
     if (!pg_send(tx, name, sql, &wire)) {
-        tx->broken = true; /* how much of it went out is unknown */
+        tx->broken = true; /* the number of bytes sent is unknown */
         return pg_complain(tx, NULL, sql);
     }
     tx->batched++;

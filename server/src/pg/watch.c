@@ -1,8 +1,8 @@
 /*
- * watch.c - the thread that asks the database whether it answers, on a connection of its own.
+ * watch.c - the thread that asks the database whether it answers, on its own connection.
  *
- * A server that is stopped, or stuck in its disk, still takes connections, for the kernel does that; only an answer that
- * does not come in time tells. Everybody who waits looks at what was found here (wait.c).
+ * A server that is stopped, or hangs in its disk, still accepts connections, because the kernel does that. Only a
+ * missing answer shows it. Every waiting thread reads the result of this thread (wait.c).
  */
 #include "pg/inside.h"
 
@@ -15,14 +15,14 @@
 #include <sys/eventfd.h>
 
 #define BETWEEN_MS 500  /* two questions */
-#define ANSWER_MS  1400 /* in which it must answer */
+#define ANSWER_MS  1400 /* time limit of an answer */
 
 bool pg_is_frozen(const struct pg *pg)
 {
     return atomic_load(&pg_watch_of((struct pg *)(uintptr_t)pg)->state) == MIRE_PG_FROZEN;
 }
 
-/* Wait for `what` on the socket until then. False: it did not come. */
+/* Wait for `what` on the socket until the deadline. False: it did not come. */
 static bool await(const struct pg_pool_watch *watch, PGconn *conn, short what, uint64_t until_ns)
 {
     uint64_t now_ns = clock_mono_ns();
@@ -30,7 +30,7 @@ static bool await(const struct pg_pool_watch *watch, PGconn *conn, short what, u
     return now_ns < until_ns && poll(fds, 2, (int)((until_ns - now_ns) / 1000000 + 1)) > 0 && !fds[1].revents;
 }
 
-/* A connection that is ready, made within the time. *frozen: it was taken and not answered. */
+/* Open a connection within the time. *frozen: it was accepted and not answered. */
 static PGconn *connect_within(bool *frozen, const struct pg *pg, const struct pg_pool_watch *watch, uint64_t until_ns)
 {
     const char *names[] = {"fallback_application_name", "dbname", NULL};

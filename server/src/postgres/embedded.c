@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 
 #define STALE_PATIENCE_S 60   /* a fast shutdown writes a checkpoint first */
-#define STARTS_MOST      5    /* in vain, before it has ever answered */
+#define STARTS_MOST      5    /* starts without success, before the first answer */
 #define RESTART_MOST_MS  5000 /* longest pause between two starts */
 
 struct embedded {
@@ -42,7 +42,7 @@ struct embedded {
 
 /* --- stopping and waiting ----------------------------------------------------------------------------------------- */
 
-/* Wait `ms`, less if we are told to stop. True: we are. */
+/* Wait `ms`, or until the stop. True: stopping. */
 static bool rest(struct embedded *embedded, int ms)
 {
     struct timespec until;
@@ -93,7 +93,7 @@ static pid_t start_postmaster(const struct embedded_place *location)
     return embedded_spawn(location, SIGINT, (char *const *)(uintptr_t)argv);
 }
 
-/* Start a child unless we are stopping. Its process number, 0 if stopping, -1 if it cannot be started. */
+/* Start a child, unless stopping. Returns its process number, 0 if stopping, -1 if it cannot be started. */
 static pid_t launch(struct embedded *embedded, pid_t (*begin)(const struct embedded_place *), bool is_group)
 {
     pthread_mutex_lock(&embedded->mutex);
@@ -106,8 +106,8 @@ static pid_t launch(struct embedded *embedded, pid_t (*begin)(const struct embed
 }
 
 /*
- * Wait until it has ended; its wait status. Its number is free for others only after the lock is ours, so a stop cannot
- * hit a stranger.
+ * Wait for a child's end; returns its wait status. The child is reaped under the lock, so that a stop cannot hit
+ * another process with the same number.
  */
 static int await_end(struct embedded *embedded, pid_t pid, bool *stopping_out)
 {
@@ -123,7 +123,7 @@ static int await_end(struct embedded *embedded, pid_t pid, bool *stopping_out)
     return status;
 }
 
-/* Make the cluster if there is none. False: it cannot be made, or we are stopping. */
+/* Create the cluster if there is none. False: it cannot be created, or stopping. */
 static bool make_cluster(struct embedded *embedded, struct problem *problem)
 {
     bool stopping = false;
@@ -150,7 +150,7 @@ static bool await_stale(struct embedded *embedded, struct problem *problem)
     if (pid)
         log_event(embedded->log, MIRE_LOG_INFO, "postgres.awaiting", LOG_NUMBER("pid", pid));
     for (int tick = 0; pid && tick < STALE_PATIENCE_S * 20; tick++) {
-        if (tick == 20) /* it should have been told by its parent's death; now it is */
+        if (tick == 20) /* the signal at its parent's death did not end it */
             kill(pid, SIGINT);
         if (rest(embedded, 50))
             return false;
@@ -162,7 +162,7 @@ static bool await_stale(struct embedded *embedded, struct problem *problem)
     return !pid;
 }
 
-/* Run the postmaster, again and again, until we are told to stop. */
+/* Run the postmaster, again and again, until the stop. */
 static void keep_running(struct embedded *embedded)
 {
     int pause_ms = 100;
@@ -184,7 +184,7 @@ static void keep_running(struct embedded *embedded)
         pause_ms = lived ? 100 : pause_ms * 2;
         if (pause_ms > RESTART_MOST_MS)
             pause_ms = RESTART_MOST_MS;
-        if (!stopping) /* its backends leave, too, before their memory is free again */
+        if (!stopping) /* its backends end too, before their memory is free again */
             stopping = rest(embedded, pause_ms);
     }
 }
@@ -293,7 +293,7 @@ void embedded_stop(struct embedded *embedded)
     if (embedded->pid > 0) {
         pid_t target = embedded->is_group ? -embedded->pid : embedded->pid;
         kill(target, SIGINT);
-        kill(target, SIGCONT); /* a stopped one would never hear of it */
+        kill(target, SIGCONT); /* a stopped process would never handle the signal */
     }
     pthread_cond_broadcast(&embedded->changed);
     pthread_mutex_unlock(&embedded->mutex);

@@ -1,5 +1,5 @@
 /*
- * embedded.h - a PostgreSQL of our own, in the data directory, for those who have none.
+ * embedded.h - a private PostgreSQL cluster in the data directory, for servers without a database.
  *
  *     data_dir/            ours
  *     data_dir/postgres/   the cluster; owned by an unprivileged user when we are root
@@ -26,18 +26,20 @@ struct embedded_options {
 };
 
 /*
- * Take the data directory and begin: a keeper thread waits for a postmaster left behind, makes the cluster if there is
- * none, and starts it. Does not wait for that. 0, or a fault with `problem` saying what is wrong and what to do.
+ * Take the data directory and begin. The keeper thread waits for the end of a postmaster of an earlier process, creates
+ * a missing cluster, and starts the postmaster. This call does not wait for it. 0, or a fault, with the cause and the
+ * remedy in `problem`.
  */
 int embedded_start(struct embedded **out, struct problem *problem, const struct embedded_options *options);
 
-/* Does it answer? 0; MIRE_FAULT_AWAY: not yet; another fault with `problem`: it cannot be made or does not start. */
+/* Does the database answer? 0; MIRE_FAULT_AWAY: not yet; another fault with `problem`: it cannot be created or
+ * started. */
 int embedded_probe(struct embedded *embedded, struct problem *problem);
 
-/* Where it listens, as a libpq connection string; owned by `embedded`. */
+/* Its socket, as a libpq connection string; owned by `embedded`. */
 const char *embedded_conninfo(const struct embedded *embedded);
 
-/* Fast shutdown; waits for it. NULL is fine. */
+/* Fast shutdown; waits for the end. NULL is fine. */
 void embedded_stop(struct embedded *embedded);
 
 /*
@@ -46,7 +48,8 @@ void embedded_stop(struct embedded *embedded);
  */
 int embedded_find(char *out, size_t room, const char *data_dir);
 
-/* Does a mired run on `data_dir`, though its cluster may not answer yet? False also if this user may not ask. */
+/* Does a mired run on `data_dir`, even if its cluster does not answer yet? False also if this user has no permission to
+ * ask. */
 bool embedded_is_kept(const char *data_dir);
 
 #endif

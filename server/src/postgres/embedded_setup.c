@@ -1,5 +1,6 @@
 /*
- * embedded_setup.c - who runs the private cluster, where it lies, making it, and waiting for one left behind.
+ * embedded_setup.c - the private cluster's user and place, its creation, and the wait for a postmaster of an earlier
+ * process.
  */
 #include "postgres/embedded_setup.h"
 
@@ -23,7 +24,7 @@
 
 #define SOCKET_NAME     "/.s.PGSQL.5432"
 #define SOCKET_PATH_MAX 107  /* bytes of a unix socket's path */
-#define LAST_WORDS      2000 /* bytes at the end of its log that may say why it ended */
+#define LAST_WORDS      2000 /* bytes at the end of its log that are searched for the reason of its end */
 
 __attribute__((format(printf, 3, 4))) static bool join(char *out, size_t room, const char *format, ...)
 {
@@ -90,7 +91,8 @@ static bool choose_user(struct embedded_place *location)
     return user || !location->drops;
 }
 
-/* A directory only the cluster's user may enter. An existing one must be his: under /tmp anybody may have made it. */
+/* Create a directory that only the cluster's user may enter. An existing one must belong to this user, because under
+ * /tmp any user may have created it. */
 static bool make_private_dir(const struct embedded_place *location, const char *path)
 {
     struct stat info;
@@ -200,7 +202,7 @@ int embedded_place_init(struct embedded_place *location, struct problem *problem
     return 0;
 }
 
-/* In the child, after fork: only calls that are safe there. */
+/* In the child, after fork: async-signal-safe calls only. */
 static void become(const struct embedded_place *location, int death_signal, int log_fd, pid_t parent)
 {
     sigset_t none;
@@ -292,7 +294,7 @@ pid_t embedded_left_behind(const struct embedded_place *location)
     return pid;
 }
 
-/* Where a line of PostgreSQL's log says what stopped it: behind these words of the server's, or initdb's. NULL: not. */
+/* The reason in a line of PostgreSQL's log: the text after these words of the server or of initdb. NULL: none. */
 static const char *complaint(const char *line)
 {
     static const char *const words[] = {"FATAL:", "PANIC:", "DETAIL:", "error:"};

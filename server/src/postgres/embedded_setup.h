@@ -1,5 +1,5 @@
 /*
- * embedded_setup.h - the parts of the private cluster that happen before it runs. Inside postgres/ only.
+ * embedded_setup.h - the private cluster before it runs. Inside postgres/ only.
  */
 #ifndef MIRE_POSTGRES_EMBEDDED_SETUP_H
 #define MIRE_POSTGRES_EMBEDDED_SETUP_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Where things are and who runs them. */
+/* Paths and the user of the cluster. */
 struct embedded_place {
     char bin_dir[PATH_MAX];
     char cluster[PATH_MAX]; /* data_dir/postgres */
@@ -37,19 +37,19 @@ bool embedded_conninfo_format(char *out, size_t room, const char *run_dir);
 
 bool embedded_has_cluster(const struct embedded_place *location);
 
-/* Start initdb in a place aside: its process number, or -1. When it has ended well, put the cluster in its place. */
+/* Start initdb in a directory aside; returns its process number, or -1. After its good end: rename the directory. */
 pid_t embedded_begin_cluster(const struct embedded_place *location);
 bool embedded_end_cluster(const struct embedded_place *location);
 
-/* A postmaster that an earlier process left behind and that still runs on the cluster; 0: none. */
+/* A postmaster of an earlier process that still runs on the cluster; 0: none. */
 pid_t embedded_left_behind(const struct embedded_place *location);
 
-/* What PostgreSQL's log last complained about; "" if nothing. */
+/* The last complaint in PostgreSQL's log; "" if there is none. */
 void embedded_last_words(char *out, size_t room, const struct embedded_place *location);
 
 /*
- * Start a program as the cluster's user, in a session of its own, its output to the log file; it gets `death_signal`
- * when the calling thread ends. Its process number, or -1.
+ * Start a program as the cluster's user, in a session of its own, with its output in the log file. It gets
+ * `death_signal` when the calling thread ends. Returns its process number, or -1.
  */
 pid_t embedded_spawn(const struct embedded_place *location, int death_signal, char *const argv[]);
 

@@ -1,5 +1,5 @@
 /*
- * migrate.c - applies schema/sql in order. One advisory lock makes servers that start together take turns.
+ * migrate.c - applies schema/sql in order. Servers that start at the same time take turns by an advisory lock.
  */
 #include "postgres/migrate.h"
 
@@ -21,7 +21,7 @@ static const char create_registry[] =
     "COMMENT ON COLUMN schema_migration.applied_at IS 'When it was applied.';"
     "COMMENT ON INDEX schema_migration_is_identified_by_its_number IS 'Serves: asking whether a file was applied.'";
 
-/* Does the file agree with what was registered? 1: it is not registered. */
+/* Is the file the registered one? 0: yes, 1: it is not registered, below zero a fault. */
 static int check_one(struct pg_tx *tx, const struct pg_migration *file, const uint8_t sum[32], const struct log *log)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;

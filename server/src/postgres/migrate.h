@@ -6,7 +6,7 @@
 
 #include "pg/pg.h"
 
-/* schema/sql, compiled in, in order of their numbers. */
+/* The files of schema/sql, compiled in, by rising number. */
 struct pg_migration {
     int number;
     const char *title;
@@ -37,7 +37,7 @@ struct pg_days {
     int back;
     int ahead;
     int keep;
-    int32_t cut; /* filled in: days before it go */
+    int32_t cut; /* set by the call: days before this one are dropped */
 };
 int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg_days *days, const struct log *log);
 

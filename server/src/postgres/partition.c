@@ -1,8 +1,8 @@
 /*
  * partition.c - daily partitions: made ahead of the calendar, dropped when they are too old.
  *
- * Rows of a day that had no partition when they came lie in <table>_other. Making that day's partition moves them in,
- * in the same transaction, because PostgreSQL refuses a partition whose rows are in the default one.
+ * Rows of a day without a partition lie in <table>_other. The transaction that creates the day's partition moves them
+ * into it, because PostgreSQL refuses a partition whose rows are in the default one.
  */
 #include "postgres/migrate.h"
 
@@ -86,8 +86,8 @@ static int arrange(int *made, int *dropped, struct pg_tx *tx, const char *table,
 }
 
 /*
- * The default partitions hold reports of devices whose clock is wrong, so their age is counted from receipt. Rows whose
- * report is gone go too, whatever day they carry.
+ * The default partitions hold reports of devices with a wrong clock, so the age of a row is counted from its receipt.
+ * Rows without a report are deleted too, whatever their day is.
  */
 static int sweep(struct pg_tx *tx, const struct pg_days *days)
 {
@@ -116,7 +116,7 @@ static int sweep(struct pg_tx *tx, const struct pg_days *days)
     return rc;
 }
 
-/* Uploads that nobody went on with for a day. */
+/* Uploads without progress for a day. */
 static int sweep_uploads(struct pg_tx *tx)
 {
     int rc = pg_query(NULL, tx,
@@ -126,9 +126,9 @@ static int sweep_uploads(struct pg_tx *tx)
 }
 
 /*
- * Until where days go now: `keep` days ago by the database's clock, and the oldest day alone if more are due. A clock
- * that is wrong so costs a day an hour until somebody sees it, and a server that was off for a week has caught up after
- * some hours.
+ * Find the first day to keep: `keep` days ago by the database's clock; if more than one day is due, only the oldest one
+ * goes now. So a wrong clock costs one day an hour until someone notices it, and a server that was off for a week needs
+ * some hours to catch up.
  */
 static int find_cut(struct pg_days *days, struct pg_tx *tx, const struct log *log)
 {

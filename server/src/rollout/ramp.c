@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #define Z          1.959963984540054
-#define CPU_TIME   3600000.0 /* ms of sampled sessions before their CPU says anything */
+#define CPU_TIME   3600000.0 /* ms of sampled sessions before their CPU time is judged */
 #define MS_TO_PART 10.0      /* us per ms, as a percentage */
 
 const char *ramp_state_name(enum ramp_state state)
@@ -15,8 +15,8 @@ const char *ramp_state_name(enum ramp_state state)
     return names[state];
 }
 
-/* As many plain ends as the weighted ones are worth, and how many of them are bad; two of each are added, so that the
- * difference of rare shares keeps to its confidence (Agresti and Caffo, 2000). */
+/* The number of plain ends that carry as much information as the weighted ones, and the number of bad ones. Two of each
+ * are added, so that the difference of rare shares keeps its confidence (Agresti and Caffo, 2000). */
 static void plain(double *n, double *p, const struct ramp_arm *arm)
 {
     double worth = arm->ends_sq > 0 ? arm->ends * arm->ends / arm->ends_sq : 0;
@@ -35,7 +35,7 @@ double ramp_excess(const struct ramp_arm *sampled, const struct ramp_arm *contro
     return 100 * (p - q - Z * sqrt(p * (1 - p) / n + q * (1 - q) / m));
 }
 
-/* Which guard trips; false: none. */
+/* Does a guard trip? `note` gets its name and numbers. */
 static bool trips(char note[MIRE_RAMP_NOTE_BYTES], const struct ramp_guards *guards, const struct ramp_seen *seen)
 {
     const struct ramp_arm *arm = &seen->sampled;

@@ -1,12 +1,12 @@
 /*
- * ramp.h - a share that is raised step by step, as long as nothing speaks against it.
+ * ramp.h - a rollout share that is raised step by step while no guard trips.
  *
  *     RUNNING --held long enough, nothing wrong--> next step ... last step --> DONE
  *        |  '-- a guard trips --> PAUSED, or STOPPED: the share is what it was before
  *        '-- somebody pauses, or changes the share by hand --> PAUSED --resume--> RUNNING
  *
- * Sampled are sessions with the plugin on, the control those of the same channels with it off: both drawn by chance, so
- * they differ in nothing else. Pure: what was seen comes in. Thread: any.
+ * The sample: sessions with the plugin on. The control: sessions of the same channels with the plugin off. Both are
+ * drawn at random, so they differ in nothing else. Pure: all observations are arguments. Thread: any.
  */
 #ifndef MIRE_ROLLOUT_RAMP_H
 #define MIRE_ROLLOUT_RAMP_H
@@ -22,7 +22,7 @@
     100 /* session records with the plugin on, and as many without, before a step says anything */
 #define MIRE_RAMP_NOTE_BYTES 200
 
-/* What must hold; a limit of 0 is not looked at. */
+/* Guards; a limit of 0 is not checked. */
 struct ramp_guards {
     double crash_points;     /* runs that end badly: at most so many percentage points more than the control's */
     double cpu_percent;      /* CPU of the library where the plugin is on, of one processor */
@@ -37,14 +37,14 @@ const char *ramp_state_name(enum ramp_state state);
 struct ramp {
     uint32_t steps[MIRE_RAMP_STEPS_MAX]; /* millionths, rising */
     size_t step_count;
-    size_t step; /* that holds, from 0 */
+    size_t step; /* the step in force, from 0 */
     int64_t hold_s;
-    int64_t step_since_s; /* when it began */
+    int64_t step_since_s; /* its begin */
     struct ramp_guards guards;
-    bool backs; /* a guard that trips brings back the share from before; else it pauses */
+    bool backs; /* a guard that trips restores the share before the ramp; otherwise the ramp pauses */
 };
 
-/* One arm since the step began: sums of weights, and of their squares. */
+/* One arm since the begin of the step: sums of weights, and of squared weights. */
 struct ramp_arm {
     int64_t records;
     double ends, ends_sq, bad; /* bad: crash, abort, foom, killed while stuck */
@@ -53,7 +53,7 @@ struct ramp_arm {
 
 struct ramp_seen {
     int64_t now_s;
-    uint32_t ppm; /* that the rule has now; more than a million: the rule or its plugin is gone */
+    uint32_t ppm; /* the share in the rule now; above a million: the rule or its plugin is gone */
     struct ramp_arm sampled, control;
     double reports_last_hour;
 };
@@ -61,7 +61,7 @@ struct ramp_seen {
 enum ramp_move {
     MIRE_RAMP_STAYS,
     MIRE_RAMP_NEXT,  /* the next step */
-    MIRE_RAMP_ENDS,  /* the last one has held: done */
+    MIRE_RAMP_ENDS,  /* the last step has held: done */
     MIRE_RAMP_PAUSE, /* see note */
     MIRE_RAMP_BACK,  /* see note */
 };

@@ -1,4 +1,4 @@
-/* rollout_read.c - a rollout as its author writes it, into struct rollout. */
+/* read.c - reads a rollout as its author writes it into struct rollout. */
 #include "rollout/rollout.h"
 
 #include "wire/limits.h"
@@ -9,12 +9,12 @@
 
 #define NAME_MAX_CHARS  64
 #define WORD_MAX_CHARS  128
-#define PARAMETER_BYTES 31 /* of a name; an SDK knows no longer one */
+#define PARAMETER_BYTES 31 /* of a name; an SDK knows no longer ones */
 #define PARAMETER_CHARS 12 /* of a word: with everything said at once a document stays below MIRE_WIRE_ROLLOUT_MAX */
 #define FETCH_MIN_S     60
 #define FETCH_MAX_S     604800
 
-/* An object whose members are all known: `names` ends with NULL. */
+/* An object with known members only: `names` ends with NULL. */
 static enum bind_outcome check_members(struct bind *bind, uint32_t at, const char *const *names)
 {
     enum bind_outcome outcome = bind_is_object(bind, at);
@@ -33,7 +33,7 @@ static enum bind_outcome check_members(struct bind *bind, uint32_t at, const cha
     return outcome;
 }
 
-/* Read the member of that name, if it is there, by `read`. */
+/* Read an optional member with `read`. */
 static enum bind_outcome read_member(struct bind *bind, uint32_t at, const char *name, void *out,
                                      enum bind_outcome (*read)(struct bind *bind, void *out, uint32_t at))
 {

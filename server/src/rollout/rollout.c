@@ -1,4 +1,4 @@
-/* rollout.c - which rule decides, and the document for an installation. */
+/* rollout.c - the rule that decides, and the document for an installation. */
 #include "rollout/rollout.h"
 
 #include "model/version.h"
@@ -12,7 +12,8 @@
     "{\"hang\":{\"probability\":1},\"memory\":{\"probability\":1},\"exit\":" \
     "{\"probability\":1},\"session\":{\"probability\":1}}"
 
-/* Session and exit records are small and every rate rests on them, so more of the public send those. */
+/* Session and exit records are small, and every rate is computed from them. So a larger share of the public sends
+ * these. */
 const char *const rollout_default =
     "{\"fetch_s\":3600,\"kill\":false,\"rules\":["
     "{\"name\":\"whitelist\",\"when\":{\"installs\":[]},\"plugins\":" EVERYTHING "},"
@@ -28,7 +29,7 @@ static bool words_fit(const struct rule_words *wanted, const char *word)
     return !wanted->known;
 }
 
-/* What is not told lies in no range but the open one. */
+/* An unknown value lies only in a range without ends. */
 static bool range_fits(const struct rule_range *range, const char *version)
 {
     if (!*range->from && !*range->to)

@@ -6,9 +6,9 @@
  *                 "plugins": {"hang": {"probability": 1}}},
  *                {"name": "public", "when": {}, "plugins": {"hang": {"probability": 0.02}}}]}
  *
- * For each plugin the first rule that fits an installation and speaks of the plugin decides: with which probability it
- * is on, and with which parameters. Where none does, the app's own options hold. What an installation gets is the
- * document of schema/wire/rollout.schema.json.
+ * For each plugin, the first rule that fits the installation and names the plugin decides the probability and the
+ * parameters. Without such a rule the app's own options hold. An installation gets the document of
+ * schema/wire/rollout.schema.json.
  *
  * An author's document is read strictly: a member that is not known is a mistake in writing. Pure. Thread: any.
  */
@@ -21,11 +21,11 @@
 #include "wire/plugin.h"
 
 #define MIRE_ROLLOUT_RULES_MAX      64    /* of one rollout */
-#define MIRE_ROLLOUT_LIST_MAX       10000 /* words of one condition: a whitelist is the longest */
+#define MIRE_ROLLOUT_LIST_MAX       10000 /* words of one condition; a whitelist is the longest */
 #define MIRE_ROLLOUT_PARAMETERS_MAX 32
-#define MIRE_ROLLOUT_TEXT_MAX       (1u << 20) /* bytes of a rollout as its author writes it */
+#define MIRE_ROLLOUT_TEXT_MAX       (1u << 20) /* bytes of a rollout in its author's form */
 
-/* Words of which one must be the installation's. */
+/* Words; one of them must be the installation's. */
 struct rule_words {
     const char **words;
     size_t count;
@@ -73,33 +73,33 @@ struct rollout {
     size_t count;
 };
 
-/* What an installation tells of itself. Texts; "" where it does not tell. */
+/* Facts that an installation sends. Texts; "" for an unknown one. */
 struct rollout_device {
     const char *install, *version, *channel, *os, *os_version, *class, *arch;
 };
 
 /*
- * Read the rollout at a place of a document. What comes out lies in the arena.
- * Returns MIRE_BIND_OK, MIRE_BIND_WRONG (bind->fault says where and what), MIRE_BIND_NO_MEMORY.
+ * Read the rollout at a place of a document into the arena. Returns MIRE_BIND_OK, MIRE_BIND_WRONG (bind->fault has
+ * place and reason), MIRE_BIND_NO_MEMORY.
  */
 enum bind_outcome rollout_read(struct rollout *out, struct bind *bind, uint32_t at);
 
-/* The same from text that was read before. 0, or -1: it is not what rollout_write wrote, or memory ran out. */
+/* The same from a stored text. 0, or -1: the text was not written by rollout_write, or there is no memory. */
 int rollout_parse(struct rollout *out, struct arena *arena, const char *text);
 
-/* Write it, in one fixed form. */
+/* Write the rollout in one canonical form. */
 void rollout_write(struct text *out, const struct rollout *rules);
 
 /*
- * What holds for an app that has none: gray and internal channels and a whitelist (empty) have everything, the public
- * is sampled. Static text.
+ * The rollout of an app without one: gray and internal channels and an empty whitelist have every plugin, the public is
+ * sampled. Static text.
  */
 extern const char *const rollout_default;
 
 /* Does a rule fit an installation? */
 bool rollout_rule_fits(const struct rollout_rule *rule, const struct rollout_device *device);
 
-/* The rule that decides about a plugin; NULL if none does. */
+/* The rule that decides about a plugin, or NULL. */
 const struct rollout_rule *rollout_decide(const struct rollout *rules, const struct rollout_device *device,
                                           enum mire__plugin plugin);
 

@@ -1,4 +1,4 @@
-/* rollout_write.c - struct rollout as JSON: nothing that is not said, in one order. */
+/* write.c - struct rollout as JSON: set members only, in one order. */
 #include "rollout/rollout.h"
 
 #include <inttypes.h>

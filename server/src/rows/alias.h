@@ -14,15 +14,15 @@
 #include "base/arena.h"
 #include "pg/pg.h"
 
-#define MIRE_ALIAS_MAX     50  /* issues merged, or trees split off, in one go */
-#define MIRE_ALIAS_LOG_MAX 200 /* rows of an issue that are listed */
+#define MIRE_ALIAS_MAX     50  /* issues merged, or trees split off, in one act */
+#define MIRE_ALIAS_LOG_MAX 200 /* rows of an issue in a listing */
 
-enum { MIRE_ALIAS_NONE = 1 }; /* what is named does not exist, or not so */
+enum { MIRE_ALIAS_NONE = 1 }; /* the named issue, tree or act does not exist, or is not shown so */
 
 struct alias_act {
     int32_t app;
     const char *author, *reason; /* borrowed */
-    int64_t act;                 /* set by the first row: what undoes all of them */
+    int64_t act;                 /* number of the act, set by its first row; rows_alias_undo takes it */
 };
 
 /* A tree of an issue, by the issue its reports' key has. */
@@ -39,7 +39,7 @@ int pg_alias_begin(struct pg_tx *tx, int32_t app);
 int pg_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64_t into);
 
 /*
- * Show these trees as an issue of their own, which is opened for them.
+ * Show these trees as a new issue of their own.
  *
  *   from        issue they are shown as now: the new one takes its names and state
  *   opened_out  its number
@@ -49,15 +49,13 @@ int pg_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64
 int pg_alias_split(int64_t *opened_out, struct pg_tx *tx, struct alias_act *act, int64_t from,
                    const struct alias_tree *trees, size_t count);
 
-/* Undo an act (act->act), wholly. 0, MIRE_ALIAS_NONE if nothing of it holds, or a fault. */
+/* Undo all rows of an act (act->act). 0, MIRE_ALIAS_NONE if none of them is in force, or a fault. */
 int pg_alias_undo(struct pg_tx *tx, const struct alias_act *act);
 
-/* Undo the merges of these issues, each from whatever it was merged into. 0, MIRE_ALIAS_NONE if none is merged, or a
- * fault. */
+/* Undo the merges of these issues. 0, MIRE_ALIAS_NONE if none is merged, or a fault. */
 int pg_alias_take_out(struct pg_tx *tx, const struct alias_act *act, const int64_t *issues, size_t count);
 
-/* Follow all aliases of the app anew. Also for whoever lets an issue lead to another one (issue.gone_to). 0 or a fault.
- */
+/* Resolve all aliases of the app again. A caller that sets issue.gone_to calls it too. 0 or a fault. */
 int pg_shown_refresh(struct pg_tx *tx, int32_t app);
 
 #endif

@@ -15,10 +15,10 @@ struct pg_tx;
 
 enum read_group { READ_BY_CALLER1, READ_BY_CATEGORY };
 
-/* What the reports that are still kept say: they may be dropped before the counters are. */
+/* Facts from the stored reports. Reports may be dropped before their counters. */
 struct kept {
     struct devices devices;
-    int64_t oldest_us, newest_us; /* receipt; 0: there is none */
+    int64_t oldest_us, newest_us; /* receipt; 0: none */
 };
 
 /*

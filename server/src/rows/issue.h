@@ -15,7 +15,7 @@ struct issue_facts {
     int64_t reports, killed, p50_ms, p95_ms, frames, unresolved;
     int64_t launch, foreground, background; /* reports; where the app was in neither, the device did not tell */
     int64_t many_threads;                   /* reports of a process with more than 64 */
-    int64_t suppressed;                     /* events that these reports stand for besides */
+    int64_t suppressed;                     /* suppressed events in these reports */
     int64_t oldest_us, newest_us;           /* 0: none */
 };
 
@@ -37,8 +37,8 @@ int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct 
                 int64_t issue);
 
 /*
- * Where an issue is shown, and whether it has rows in issue_shown: then questions about it need view.many. 0 or a
- * fault.
+ * The issue that an issue is shown as, and whether it has rows in issue_shown: then statements about it need view.many.
+ * 0 or a fault.
  */
 int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app, int64_t issue);
 

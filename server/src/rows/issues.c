@@ -1,8 +1,8 @@
 /*
  * issues.c - the issue list on two levels, and summaries of single issues, from the hourly counters.
  *
- * The list is one statement: counters by issue -> issues that match -> groups -> one page of them. Sums that are sorted
- * by are rounded first, so that a cursor finds its place again whatever order they were added up in.
+ * The list is one statement: counters by issue -> matching issues -> groups -> one page of them. Sums that are sort
+ * keys are rounded first, so that a cursor finds its position again, whatever the order of the additions was.
  */
 #include "rows/issues.h"
 #include "model/version.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* clang-format off */
-/* What a group, g with its devices d, and an issue m, there under the same names, are sorted by. */
+/* Sort keys of a group g with its devices d, and of an issue m, which has the same names. */
 static const struct {
     const char *of_group, *of_issue, *type;
 } sorts[] = {
@@ -79,7 +79,7 @@ int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *a
     return rc;
 }
 
-/* The app's versions in their natural order; a version's rank is its place. */
+/* The app's versions in their natural order; the rank of a version is its position. */
 struct ranks {
     size_t count;
     struct ranked_version {
@@ -140,7 +140,7 @@ static int summary_fill(struct issue_summary *f, struct arena *arena, const stru
     return f->first_version ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* One part of the span of one issue. */
+/* Add one part of the span of one issue. */
 static void summary_add(struct issue_summary *f, const struct ranks *ranks, const struct pg_rows *rows, size_t row)
 {
     const char *oldest = ranks->by_rank[pg_int(rows, row, 8)].version;
@@ -166,7 +166,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Counters come in order of their issues. */
+/* Counters are sorted by issue. */
 static int summaries_count(struct issue_summary *summaries, size_t count, struct arena *arena,
                            const struct ranks *ranks, const struct pg_rows *rows)
 {

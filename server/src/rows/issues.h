@@ -18,22 +18,22 @@ struct issue_summary {
     const char *caller1, *caller1_image, *caller1_location, *caller2, *caller2_image, *category, *reason, *state;
     const char *subject;  /* the category of memory to blame; "" of an issue that is none of memory */
     struct totals totals; /* devices: not counted */
-    int64_t most_bytes;   /* that the subject held in one report */
+    int64_t most_bytes;   /* of the subject in one report */
     double trend[MIRE_TREND_PARTS];
     int64_t first_us, last_us;
     int64_t first_hour_us;                    /* of its oldest counter in the span; 0: none */
-    int64_t members;                          /* issues that are shown as it, with itself */
-    int64_t split_from;                       /* 0: it was opened by a report */
+    int64_t members;                          /* issues that are shown as this one, itself included */
+    int64_t split_from;                       /* 0: a report opened it */
     const char *first_version, *last_version; /* by the natural order: of its first report and of all in the span */
 };
 
-/* The issues of these numbers that are in the view's app, in the order given. Honours span and version. */
+/* The summaries of issues of the view's app, in the given order. Uses span and version. */
 int read_summaries(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                    const struct view *view, const int64_t *issues, size_t issue_count);
 
 enum read_top {
-    READ_TOP_WAITED, /* for which people waited longest; none of memory */
-    READ_TOP_MEMORY, /* of memory, that happened most often */
+    READ_TOP_WAITED, /* most time waited; no memory issues */
+    READ_TOP_MEMORY, /* most events; memory issues only */
 };
 
 /* Numbers of the issues at the top, at most MIRE_TOP_MAX. */
@@ -49,7 +49,7 @@ struct group {
     struct totals totals; /* devices: not counted */
     int64_t most_bytes;
     int64_t last_us;
-    const char *rank; /* what it is sorted by, as text: for a cursor */
+    const char *rank; /* the sort key as text, for a cursor */
     int64_t *issues;  /* all of the group's, in order */
     size_t issue_count;
 };
@@ -86,7 +86,7 @@ struct group_order {
 /* Reports the counters tell of. Honours span and version. */
 int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view);
 
-/* A page of groups that match the whole view, and the totals of all of them. */
+/* A page of the groups that match the view, and the totals of all groups. */
 int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 const struct group_order *order);
 

@@ -1,5 +1,5 @@
 /*
- * module.h - libraries by app, and those that one app alone has.
+ * module.h - the libraries of an app, and libraries that only one app has.
  */
 #ifndef MIRE_ROWS_MODULE_H
 #define MIRE_ROWS_MODULE_H
@@ -25,7 +25,7 @@ struct module_seen {
 int pg_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const struct module_seen *seen, size_t count);
 
 /*
- * Modules that may be the app's own: nothing tells whose they are, and no report of another app has them.
+ * Modules that may be the app's own: no rule names their owner, and no other app has them.
  *
  *   compared_out  other apps with MIRE_MODULE_REPORTS reports or more. Below MIRE_MODULE_APPS of them, or if the app
  *                 itself has fewer reports, no module is told

@@ -1,4 +1,4 @@
-/* parts.c - what an issue is made of: issues shown as it, its trees, and who merged and split it. */
+/* parts.c - the issues shown as an issue, its trees, and its merges and splits with their authors. */
 #include "rows/parts.h"
 #include "rows/rows.h"
 #include "rows/view_sql.h"

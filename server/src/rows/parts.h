@@ -1,5 +1,6 @@
 /*
- * parts.h - what an issue consists of: trees, members, and what people did to it. Reports and events honour span and version.
+ * parts.h - the parts of an issue: its trees, its members, and the acts of people. Reports and events use span and
+ * version.
  */
 #ifndef MIRE_ROWS_PARTS_H
 #define MIRE_ROWS_PARTS_H
@@ -20,11 +21,11 @@ struct tree_part {             /* level 3 */
     double events;
 };
 
-/* The trees that are kept of it, most reports first; at most 100. */
+/* The kept trees of an issue, most reports first; at most 100. */
 int read_trees(struct tree_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                int64_t issue);
 
-struct member_part { /* an issue shown as it */
+struct member_part { /* an issue that is shown as this one */
     int64_t issue;
     const char *caller1, *caller2, *category, *reason, *state;
     int64_t first_us, reports;
@@ -32,7 +33,7 @@ struct member_part { /* an issue shown as it */
     bool memory;
 };
 
-/* Itself first, then those with most reports; at most MIRE_FACET_MAX. */
+/* The issue itself first, then its members, most reports first; at most MIRE_FACET_MAX. */
 int read_members(struct member_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                  const struct view *view, int64_t issue);
 
@@ -40,10 +41,10 @@ struct act_part { /* one row of issue_alias */
     int64_t act, issue, into;
     int32_t tree;
     const char *kind, *author, *reason, *undone_by, *undone_why;
-    int64_t at_us, undone_us; /* undone_us 0: it holds */
+    int64_t at_us, undone_us; /* undone_us 0: in force */
 };
 
-/* What was done to it and to those shown as it, newest first; at most MIRE_FACET_MAX. */
+/* The acts on an issue and on its members, newest first; at most MIRE_FACET_MAX. */
 int read_acts(struct act_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t issue);
 
 struct shown_row {

@@ -1,4 +1,4 @@
-/* populations.c - what healthy processes hold, and those of an issue: sums of all slots, merged. */
+/* populations.c - the memory of healthy processes and of an issue's: the merged sums of all slots. */
 #include "rows/populations.h"
 #include "model/version.h"
 #include "rows/rows.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MERGED_MAX 2048 /* sums merged into one answer, newest first */
+#define MERGED_MAX 2048 /* sums in one answer, newest first */
 
 /* clang-format off */
 #define DAY_IN_VIEW \

@@ -1,5 +1,5 @@
 /*
- * ramp.h - ramps as rows, and what is seen of them. Every function runs inside the caller's transaction.
+ * ramp.h - ramps as rows, and the observations for their guards. Every function runs inside the caller's transaction.
  */
 #ifndef MIRE_ROWS_RAMP_H
 #define MIRE_ROWS_RAMP_H
@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "pg/pg.h"
 
-#define MIRE_PG_RAMPS_MAX 64 /* of one answer */
+#define MIRE_PG_RAMPS_MAX 64 /* in one answer */
 #define MIRE_PG_STEPS_MAX 16
 
 struct pg_ramp {
@@ -23,20 +23,20 @@ struct pg_ramp {
     int64_t step_since_us, looked_us;
 };
 
-/* One arm of a ramp: sessions with the plugin on, or off, since a day, in channels that have both. */
+/* One arm of a ramp: the sessions with the plugin on, or off, since a day, in channels that have both. */
 struct pg_arm {
     int64_t records;
     double ends, ends_sq, bad, time_ms, sdk_cpu_us;
 };
 
-/* Write it, in place of an older one of the same plugin. 0 or a fault. */
+/* Store a ramp, in place of an older one of the same plugin. 0 or a fault. */
 int pg_ramp_put(struct pg_tx *tx, const struct pg_ramp *ramp);
 
 /* The ramps of an app, by plugin. 0 or a fault. */
 int pg_ramp_list(struct pg_ramp **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app);
 
-/* The running ramp of any app that was looked at longest ago, before `before_us`; it stays locked until the transaction
- * ends. 1 found, 0 there is none, below zero a fault. */
+/* The running ramp of any app whose last check is the oldest, before `before_us`. Its row is locked until the
+ * transaction ends. 1 found, 0 none, below zero a fault. */
 int pg_ramp_claim(struct pg_ramp *out, struct pg_tx *tx, struct arena *arena, int64_t before_us);
 
 /* Both arms of a ramp since the day of `since_us`; bit: of the plugin in session_day.plugins. 0 or a fault. */

@@ -1,4 +1,4 @@
-/* rates.c - sessions summed up by version and day; what devices lost. */
+/* rates.c - sessions by version and day; losses of devices. */
 #include "rows/rates.h"
 #include "rows/rows.h"
 #include "rows/sql.h"

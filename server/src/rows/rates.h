@@ -19,7 +19,7 @@ struct session_sums { /* as in session_day and session_end_day */
 };
 
 struct session_point {
-    const char *version; /* "": all of them together, in the first row */
+    const char *version; /* "": the sum of all versions, in the first row */
     bool has_day;        /* false: all days together, in a version's first row */
     int32_t day;
     struct session_sums sums;
@@ -29,7 +29,7 @@ struct session_point {
 int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                   const struct view *view, const struct filter *channel);
 
-/* Losses that devices told of: honours app, version, and the days that the span touches. Most first. */
+/* Losses that devices reported: uses app, version, and the days of the span. Most first. */
 struct loss_sum {
     const char *reason;
     int64_t lost;

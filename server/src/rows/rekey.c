@@ -16,7 +16,7 @@ int pg_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask
     return rc;
 }
 
-/* What would be left without a report: issues of which as many would move as they have. */
+/* Issues that a preview would empty: as many reports would leave as they have. */
 #define JOBS                                                                                                   \
     "SELECT j.job_id, coalesce(j.app_id, 0), j.cause, j.detail, j.state, j.preview, j.created_at, j.ended_at," \
     " j.queued, coalesce(f.reports, 0) + coalesce(f.failed, 0), coalesce(f.moved, 0), coalesce(f.failed, 0),"  \

@@ -17,27 +17,27 @@
 struct rekey_ask {
     int32_t app_id;     /* whose reports */
     const char *cause;  /* "rules" or "key"; "symbols" is pg_symbol_arrived's */
-    const char *detail; /* what changed, for people */
-    const char *rules;  /* of a preview: rules of the app in place of those it has; NULL: those it has */
-    bool preview;       /* count what would move, and leave all as it is */
+    const char *detail; /* the change, for people */
+    const char *rules;  /* for a preview: a draft in place of the app's rules; NULL: the app's rules */
+    bool preview;       /* count the moves only, and change nothing */
 };
 
-/* Ask for a job. It begins when this is committed; what it is derived with is what is stored then. */
+/* Ask for a job. It begins when the transaction commits, and uses the rules and debug files of that time. */
 int pg_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask);
 
 /* How far a job is. Texts live as long as `rows`. */
 struct rekey_job {
     int64_t job;
-    int32_t app_id; /* 0: of all that missed a debug file */
+    int32_t app_id; /* 0: all apps with reports that missed a debug file */
     const char *cause;
     const char *detail;
     const char *state; /* "queueing", "running", "done", "cancelled" */
     bool preview;
     int64_t created_us, ended_us;    /* 0: not ended */
     int64_t queued;                  /* reports so far */
-    int64_t done;                    /* of them derived anew */
-    int64_t moved;                   /* of those to another issue */
-    int64_t failed;                  /* of those not, and left as they were */
+    int64_t done;                    /* derived again */
+    int64_t moved;                   /* of `done`: to another issue */
+    int64_t failed;                  /* of `done`: unchanged, because they could not be derived */
     int64_t issues_new, issues_gone; /* of a preview: would appear, would be left without a report */
 };
 
@@ -46,9 +46,9 @@ int pg_rekey_jobs(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id, i
 int pg_rekey_job(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job); /* one row, or none */
 void pg_rekey_read(struct rekey_job *out, const struct pg_rows *rows, size_t row);
 
-/* What a job moved, or would move, most reports first. */
+/* Reports that a job moved, or would move, from one issue to another; most first. */
 struct rekey_flow {
-    int64_t from_issue, to_issue; /* to_issue 0: there is none yet */
+    int64_t from_issue, to_issue; /* to_issue 0: not opened yet */
     const char *from_caller1, *caller1, *caller2, *category, *reason;
     int64_t reports;
 };
@@ -56,7 +56,7 @@ struct rekey_flow {
 int pg_rekey_flows(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job, int64_t most);
 void pg_rekey_read_flow(struct rekey_flow *out, const struct pg_rows *rows, size_t row);
 
-/* A debug file of that build id can be used from now on: the reports that miss it are derived again. */
+/* A debug file of that build id has arrived: the reports that miss it are derived again. */
 int pg_symbol_arrived(struct pg_tx *tx, struct pg_bytes build_id);
 
 #endif

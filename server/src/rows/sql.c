@@ -15,7 +15,8 @@ static const char *text_of(const char *name, size_t len, const struct sql_hole *
     return NULL;
 }
 
-/* Append up to the next hole or comment, and what stands in its place. Returns where to go on; NULL: a hole without text. */
+/* Append the text up to the next hole or comment, and the hole's replacement. Returns the rest; NULL: a hole has no
+ * replacement. */
 static const char *fill_next(struct text *out, const char *sql, const struct sql_hole *holes, size_t count)
 {
     size_t plain = 0;

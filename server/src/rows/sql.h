@@ -3,7 +3,7 @@
  *
  *     SELECT ... FROM issue_hour WHERE {hour_in_view} GROUP BY 1{by_tree}     -- a comment goes
  *
- * Values are parameters ($1 ...), never holes: a hole takes SQL that this program wrote itself.
+ * Values are parameters ($1 ...), never holes. A hole takes SQL text of this program only.
  */
 #ifndef MIRE_ROWS_SQL_H
 #define MIRE_ROWS_SQL_H
@@ -14,7 +14,7 @@ extern const char sql_app_sums[], sql_devices[], sql_issue_counters[], sql_issue
     sql_issue_values[], sql_session_rates[];
 
 struct sql_hole {
-    const char *name; /* of a hole, which may stand several times */
+    const char *name; /* of a hole, which may occur several times */
     const char *text;
 };
 

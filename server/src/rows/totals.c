@@ -50,7 +50,7 @@ int read_facet_values(struct facet_value **out, size_t *count, struct pg_tx *tx,
 /* clang-format off */
 #define BUCKET(width) "(floor(date_part('epoch', hour) / " width "::integer) * " width "::integer)::bigint"
 
-/* Which sums a row holds: the bits are those of grouping(category, version, at). */
+/* The kind of a row by the bits of grouping(category, version, at). */
 enum { ALL = 7, OF_KIND = 3, OF_VERSION = 5, OF_POINT = 4 };
 #define SERIES(which) \
     "SELECT version, " BUCKET("$7") ", sum(events), sum(waited_ms) FROM issue_hour JOIN version USING (version_id, app_id)" \
@@ -106,7 +106,8 @@ static int by_events(const void *a, const void *b)
     return strcmp(x->points->version, y->points->version);
 }
 
-/* Points, which come version by version, put in order of the versions' events; at most MIRE_SERIES_MAX of these. */
+/* Sort points, which come version by version, by the events of their versions; at most MIRE_SERIES_MAX versions
+ * stay. */
 static int points_arrange(struct point **points, size_t *count, struct arena *arena)
 {
     struct version_line *lines = arena_array(arena, *count + 1, sizeof *lines);

@@ -1,5 +1,5 @@
 /*
- * totals.h - what the counters say about an app: totals, versions, kinds, turns. Views are honoured in app, span, version and kind.
+ * totals.h - sums of an app's counters: totals, versions, kinds, turns. Uses app, span, version and kind of the view.
  */
 #ifndef MIRE_ROWS_TOTALS_H
 #define MIRE_ROWS_TOTALS_H
@@ -55,7 +55,7 @@ struct sums {
 
 int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s);
 
-/* One issue's points, as in struct sums. */
+/* The points of one issue, as in struct sums. */
 int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 int64_t issue, int bucket_s);
 
