@@ -42,6 +42,8 @@ def main():
     for setting in ["pagination off", "backtrace past-main on", "backtrace past-entry on", "confirm off",
                     "breakpoint pending on", "print thread-events off", "environment LD_PRELOAD " + os.environ["MIRE_PRELOAD"],
                     "environment MIRE_APP heap", "environment MIRE_APP_VERSION 1", "environment MIRE_MEMORY exact",
+                    # a stop of gdb is no hang: the signal of a sample makes gdb leave its breakpoints out
+                    "environment MIRE_THRESHOLD_MS 60000",
                     # as mire-run gives it, for Mire to watch from the first instruction on
                     """exec-wrapper sh -c 'MIRE_FIRST=$$ exec "$0" "$@"'"""]:
         gdb.execute("set " + setting)

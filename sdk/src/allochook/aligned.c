@@ -1,7 +1,4 @@
-/*
- * aligned.c - see hooks.h: the calls that allocate with an alignment. They are rare, so they have no fast path.
- * Signal-safe where the calls are.
- */
+/* aligned.c - see hooks.h: allocation with an alignment, which is rare and has no fast path. Signal-safe where the calls are. */
 #include "allochook/allocating.h"
 
 /* clang-format off */

@@ -1,5 +1,4 @@
-/*
- * arch_x86_64_number.c - which system call an x86-64 thread has just come out of. Signal-safe.
+/* arch_x86_64_number.c - which system call an x86-64 thread has just come out of. Signal-safe.
  *
  * The kernel does not keep the number for a handler. The code before the instruction has it, or the register that the
  * code copied it from, because a system call changes rax, rcx and r11 only.

@@ -1,5 +1,4 @@
-/*
- * footprint.c - see footprint.h. Signal-safe: own number parsing, no stdio.
+/* footprint.c - see footprint.h. Signal-safe: own number parsing, no stdio.
  *
  * Two kinds of cgroup files: of the memory controller's own hierarchy (memory.usage_in_bytes ...) and of the unified
  * one (memory.current ...). The kind of a directory is known by its files.
