@@ -238,7 +238,7 @@ static size_t try_index(struct writing *w, const char *at, const struct index *i
 
 const char *name_behind_type(const char *function)
 {
-    static const char nameless[] = "(anonymous namespace)";
+    static const char nameless[] = "(anonymous namespace)", computed[] = "decltype (";
     const char *name = function;
     int depth = 0;
     if (!strchr(function, ' ') || function[0] == '-' || function[0] == '+')
@@ -246,16 +246,20 @@ const char *name_behind_type(const char *function)
     for (const char *at = function; *at; at++) {
         if (!strncmp(at, "operator", 8) && (at == name || at[-1] == ':'))
             break;
-        if (!strncmp(at, nameless, sizeof nameless - 1))
+        if (!strncmp(at, nameless, sizeof nameless - 1)) {
             at += sizeof nameless - 2;
-        else if (*at == '(' && !depth)
-            break;
-        else if (*at == '<' || *at == '(' || *at == '[')
+        } else if (!depth && (at == function || at[-1] == ' ') && !strncmp(at, computed, sizeof computed - 1)) {
+            at += sizeof computed - 2; /* at its bracket: a type that is computed */
             depth++;
-        else if (*at == '>' || *at == ')' || *at == ']')
+        } else if (*at == '(' && !depth) {
+            break;
+        } else if (*at == '<' || *at == '(' || *at == '[') {
+            depth++;
+        } else if (*at == '>' || *at == ')' || *at == ']') {
             depth--;
-        else if (*at == ' ' && !depth)
+        } else if (*at == ' ' && !depth) {
             name = at + 1;
+        }
     }
     return name;
 }

@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 #define MIRE_NAMES_PACK    "names" /* as documents call the table, beside the packs of rules */
-#define MIRE_NAMES_VERSION 2
+#define MIRE_NAMES_VERSION 3
 #define MIRE_NAMES_RULES   4    /* kept rules of one name, the first ones */
 #define MIRE_NAMES_MAX     4096 /* bytes of a rewritten name; a name of half of it stays unchanged */
 
@@ -80,7 +80,7 @@ int name_find(struct name *out, struct arena *arena, const char *function, const
 
 /*
  * The name behind the type that a demangled template function returns: "bool std::equal<A>(A, A)" ->
- * "std::equal<A>(A, A)". Blanks in brackets, in "operator new" and in "(anonymous namespace)" end no type.
+ * "std::equal<A>(A, A)". Blanks in brackets, in "operator new", "decltype (...)" and "(anonymous namespace)" end no type.
  */
 const char *name_behind_type(const char *function);
 

@@ -61,7 +61,7 @@ static void what_the_compiler_made_is_passed_over(void **state)
     char why[256];
     assert_string_equal(f.caller1.function, "a.Main.onClick");
     feature_explain(why, sizeof why, &s->doc, &s->doc.locations[2]);
-    assert_non_null(strstr(why, "of the pack names 2: $$ExternalSynthetic%i"));
+    assert_non_null(strstr(why, "of the pack names 3: $$ExternalSynthetic%i"));
     assert_non_null(strstr(why, "R8 numbers the classes"));
     stacks_free(s);
     f = of_one(&s, "a.Main$$ExternalSyntheticLambda3.run" APP);

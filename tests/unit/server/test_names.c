@@ -138,6 +138,8 @@ static void a_templates_types_vary_with_it(void **state)
 {
     (void)state;
     assert_string_equal(find("bool shop::less<A>(A, A)", "").key, "shop::less<>");
+    assert_string_equal(find("decltype ((shop::cmp<A>)(0)) shop::operator<=><A>(A const&, A const&)", "").key,
+                        "shop::operator<=><>");
     assert_string_equal(find("shop::Cache<int>::operator()(int) const", "").key, "shop::Cache<>::operator()");
     assert_string_equal(find("A shop::(anonymous namespace)::get<A>(A const&)", "").key,
                         "shop::(anonymous namespace)::get<>");

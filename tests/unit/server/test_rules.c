@@ -350,6 +350,34 @@ static void coroutines_are_the_app_and_who_resumes_them_is_not(void **state)
     rules_free(rules);
 }
 
+/* What a header of the system or of the standard library brings is inlined into the app, often without its namespace. */
+static void functions_of_headers_are_not_the_app(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *function, *file;
+        enum rule_class class;
+    } rows[] = {
+        {"__invoke_r<void, main(int, char**)::<lambda()>&>", "/usr/include/c++/12/bits/invoke.h", MIRE_CLASS_CONTAINER},
+        {"__gthread_once", "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h", MIRE_CLASS_CONTAINER},
+        {"wait_until<shop::wait()::<lambda()> >", "/opt/ndk/sysroot/usr/include/c++/v1/mutex", MIRE_CLASS_CONTAINER},
+        {"each<shop::wait()::<lambda()> >", "/usr/lib/llvm-16/include/c++/v1/map", MIRE_CLASS_CONTAINER},
+        {"g_string_append_c_inline", "/usr/include/glib-2.0/glib/gstring.h", MIRE_CLASS_CONTAINER},
+        {"shop::each", "/home/ana/shop/include/each.h", MIRE_CLASS_NONE},
+        {"decltype ((std::cmp<char>)(0)) std::operator<=><char>(char, char)", "", MIRE_CLASS_CONTAINER},
+    };
+    struct rules_fault fault;
+    struct rules *rules;
+    assert_int_equal(rules_builtin(&rules, &fault), MIRE_RULES_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enum rule_class class =
+            class_of(rules, (struct rules_subject){.function = rows[i].function, .file = rows[i].file});
+        if (class != rows[i].class)
+            fail_msg("%s is %s", rows[i].function, rule_class_name(class));
+    }
+    rules_free(rules);
+}
+
 static void python_is_a_program_or_a_library(void **state)
 {
     (void)state;
@@ -417,6 +445,7 @@ int main(void)
         cmocka_unit_test(faults_say_what_to_write_instead),
         cmocka_unit_test(an_apps_rules_come_first_and_have_its_version),
         cmocka_unit_test(coroutines_are_the_app_and_who_resumes_them_is_not),
+        cmocka_unit_test(functions_of_headers_are_not_the_app),
         cmocka_unit_test(python_is_a_program_or_a_library),
         cmocka_unit_test(runtimes_pass_over_themselves),
     };
