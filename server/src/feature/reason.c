@@ -7,7 +7,7 @@
  *                                                          something: then as below, and cpu if that says nothing
  *     D  disk sleep                                        io; page_in if it is in no call, the frames do not say io,
  *                                                          and pages were read for it
- *     other           futex                                lock or wait as the frames say, else lock
+ *     other           futex                                sleep, or wait and what is waited for, as the frames say; else lock
  *                     reads, writes, sleeps, file locks    that
  *                     waits for events or processes        what the frames say, else wait
  *                     none, or not told                    what the frames say; else, if the state is not told, cpu
@@ -15,7 +15,7 @@
  *                                                          the report tells of one (a monitor of Java)
  *
  * What the frames say is the class of the innermost one that is lock, io, sleep, wait or ipc, before the first app
- * frame; ipc behind a wait is what is waited for.
+ * frame; lock, io or ipc behind a wait is what is waited for.
  *
  * Samples see only moments. If the thread spent most of the hang on the CPU, it is cpu whatever they say; else, if the
  * thread that watches was itself late for most of it, the process hardly ran at all: late.
@@ -44,16 +44,19 @@ static enum event_reason of_class(enum rule_class class)
     }
 }
 
-/* What the innermost frames say, up to the first that is the app's own. A wait may turn out to be for another process.
- */
-static enum event_reason of_stack(const struct resolved *doc, const enum rule_class *classes, uint32_t node)
+/* What the innermost frames say, up to the first that is the app's own. A wait may turn out to be for a lock, for another
+ * thread's input or output, or for another process. */
+static enum event_reason of_stack(const struct resolved *doc, const enum rule_class *classes, uint32_t node,
+                                  bool *waits)
 {
     enum event_reason found = MIRE_REASON_UNKNOWN;
+    *waits = false;
     for (; node; node = doc->nodes[node].parent) {
         enum rule_class class = classes[doc->nodes[node].location];
         enum event_reason reason = of_class(class);
-        if (found == MIRE_REASON_UNKNOWN || (found == MIRE_REASON_WAIT && reason == MIRE_REASON_IPC))
+        if (found == MIRE_REASON_UNKNOWN || (found == MIRE_REASON_WAIT && reason != MIRE_REASON_UNKNOWN))
             found = reason;
+        *waits = *waits || found == MIRE_REASON_WAIT;
         if (rule_class_is_app(class) || (found != MIRE_REASON_UNKNOWN && found != MIRE_REASON_WAIT))
             break;
     }
@@ -82,11 +85,11 @@ static bool hardly_on_cpu(const struct report *report)
 }
 
 /* What the system call says that the thread sleeps in, with the help of the frames. */
-static enum event_reason of_syscall(enum syscall_kind kind, enum event_reason frames)
+static enum event_reason of_syscall(enum syscall_kind kind, enum event_reason frames, bool waits)
 {
     switch (kind) {
     case MIRE_SYSCALL_FUTEX:
-        return frames == MIRE_REASON_WAIT ? MIRE_REASON_WAIT : MIRE_REASON_LOCK;
+        return waits || frames == MIRE_REASON_SLEEP ? frames : MIRE_REASON_LOCK;
     case MIRE_SYSCALL_LOCK:
         return MIRE_REASON_LOCK;
     case MIRE_SYSCALL_IO:
@@ -117,13 +120,14 @@ static bool is_late(const struct report *report)
 static enum event_reason vote(const struct resolved *doc, const struct report *report, const enum rule_class *classes,
                               const struct report_sample *sample)
 {
-    enum event_reason frames = of_stack(doc, classes, sample->node);
+    bool waits;
+    enum event_reason frames = of_stack(doc, classes, sample->node, &waits);
     bool within_call = frames != MIRE_REASON_UNKNOWN && cpu_percent(report) >= 0; /* mostly: was asked before */
     if (sample->state == 'R' && !hardly_on_cpu(report) && !within_call)
         return MIRE_REASON_CPU;
     if (sample->state == 'D')
         return is_page_in(report, sample, frames) ? MIRE_REASON_PAGE_IN : MIRE_REASON_IO;
-    enum event_reason reason = of_syscall(syscall_kind(report->device.arch, sample->syscall), frames);
+    enum event_reason reason = of_syscall(syscall_kind(report->device.arch, sample->syscall), frames, waits);
     if (reason != MIRE_REASON_UNKNOWN)
         return reason;
     if (sample->state == 'R' || (sample->state == '?' && mostly_on_cpu(report)))
@@ -135,6 +139,7 @@ enum event_reason reason_find(const struct resolved *doc, const struct report *r
 {
     uint64_t votes[MIRE_REASON_COUNT] = {0};
     enum event_reason most = MIRE_REASON_UNKNOWN;
+    bool waits;
     if (mostly_on_cpu(report))
         return MIRE_REASON_CPU;
     if (is_late(report))
@@ -142,7 +147,7 @@ enum event_reason reason_find(const struct resolved *doc, const struct report *r
     for (size_t i = 0; i < doc->sample_count; i++)
         votes[vote(doc, report, classes, &doc->samples[i])] += doc->samples[i].weight_ms + 1ull;
     if (!doc->sample_count)
-        return of_stack(doc, classes, doc->hot.node);
+        return of_stack(doc, classes, doc->hot.node, &waits);
     for (int i = 0; i < MIRE_REASON_COUNT; i++)
         if (votes[i] > votes[most])
             most = (enum event_reason)i;
