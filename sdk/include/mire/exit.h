@@ -46,6 +46,39 @@ enum {
  */
 MIRE_API enum mire_err mire_options_set_signals(mire_options *options, unsigned which);
 
+/* The reason that the system names for the end of a process. */
+enum mire_end {
+    MIRE_END_UNTOLD = 0,
+    MIRE_END_EXIT = 1,         /* the program ended itself */
+    MIRE_END_SIGNAL = 2,       /* by the signal `status`; of a crash of native code the crash's */
+    MIRE_END_CRASH = 3,        /* an exception that nobody caught */
+    MIRE_END_HANG = 4,         /* it did not respond */
+    MIRE_END_LOW_MEMORY = 5,   /* the system needed memory */
+    MIRE_END_MEMORY_LIMIT = 6, /* the process had more memory than it may have */
+    MIRE_END_USER = 7,         /* the user's wish */
+    MIRE_END_UPGRADE = 8,      /* the app was upgraded, or its settings changed */
+    MIRE_END_SYSTEM = 9        /* another reason of the system's */
+};
+
+/*
+ * Tell the next mire_start why an earlier run ended, where the system keeps a record of that: ApplicationExitInfo on
+ * Android. The record outweighs every other sign of the verdict. Runs that the store does not have, or that are judged
+ * already, are not affected.
+ *
+ *   run     from mire_run in that process
+ *   end     MIRE_END_EXIT..MIRE_END_SYSTEM
+ *   status  the signal of MIRE_END_SIGNAL, 1..64; else 0
+ *
+ * Returns MIRE_OK, MIRE_E_ARG (run is no name of a run), MIRE_E_RANGE, MIRE_E_FULL (16 runs).
+ */
+MIRE_API enum mire_err mire_options_add_end(mire_options *options, const char *run, enum mire_end end, int status);
+
+/*
+ * Returns the name of this run, 32 hexadecimal digits: the app hands it to the system, to recognise the record later.
+ * Static; a forked child has another one. Thread: that of mire_start, before or after it.
+ */
+MIRE_API const char *mire_run(void);
+
 #ifdef __cplusplus
 }
 #endif

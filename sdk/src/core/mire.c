@@ -142,6 +142,7 @@ static enum mire_err start_worker(const struct blackbox_facts *facts)
 
     mire__core.worker =
         (struct worker){.store = mire__core.store,
+                        .options = &mire__core.options,
                         .log = mire__core.options.log,
                         .log_context = mire__core.options.log_context,
                         .clock = mire__core.options.clock,

@@ -42,6 +42,11 @@ void mire_set_quit(enum mire_quit why)
     mire__run_as_note_quit((unsigned)why <= MIRE_QUIT_SESSION ? why : MIRE_QUIT_NOT);
 }
 
+const char *mire_run(void)
+{
+    return mire__run_id();
+}
+
 struct opening {
     struct monitor_context *context;
     bool opened;

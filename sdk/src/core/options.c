@@ -254,6 +254,24 @@ enum mire_err mire_options_set_log(mire_options *options, mire_log_fn *log, void
     return MIRE_OK;
 }
 
+enum mire_err mire_options_add_end(mire_options *options, const char *run, enum mire_end end, int status)
+{
+    struct report_witness *witness;
+
+    if (!options || !run || strlen(run) != sizeof(witness->run) - 1 || strspn(run, "0123456789abcdef") != strlen(run))
+        return MIRE_E_ARG;
+    if (end < MIRE_END_EXIT || end > MIRE_END_SYSTEM || status < 0 || status > 64 ||
+        (end == MIRE_END_SIGNAL) != (status > 0))
+        return MIRE_E_RANGE;
+    if (options->witness_count == MIRE_WITNESSES_MAX)
+        return MIRE_E_FULL;
+    witness = &options->witnesses[options->witness_count++];
+    mire__text_copy(witness->run, sizeof(witness->run), run);
+    witness->end = end;
+    witness->status = (uint32_t)status;
+    return MIRE_OK;
+}
+
 enum mire_err mire_options_set_number(mire_options *options, const char *name, uint32_t value)
 {
     return options && name ? mire__settings_set(&options->settings, name, value) : MIRE_E_ARG;

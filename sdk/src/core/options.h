@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "capture/settings.h"
 #include "mire/memory.h"
+#include "report/report.h"
 #include "store/store.h"
 #include "upload/upload.h"
 
@@ -15,6 +16,8 @@
 #define MIRE_KEY_BYTES  257
 #define MIRE_DIR_BYTES  4001
 #define MIRE_PINS_BYTES 1024
+
+#define MIRE_WITNESSES_MAX 16
 
 /* Of the memory monitor; 0: the default. */
 struct memory_options {
@@ -53,6 +56,8 @@ struct mire_options {
     mire_clock_fn *clock;           /* NULL: the system's */
     void *clock_context;
     mire_allocator allocator; /* zeros: the C library's */
+    struct report_witness witnesses[MIRE_WITNESSES_MAX];
+    uint32_t witness_count;
 };
 
 /* Does the time before the start count as a launch? */

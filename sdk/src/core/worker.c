@@ -39,6 +39,8 @@ static void recover(struct worker *worker)
                                          .next = &worker->next,
                                          .settles = worker->settles,
                                          .own = worker->box,
+                                         .witnesses = worker->options->witnesses,
+                                         .witness_count = worker->options->witness_count,
                                          .is_leaving = is_leaving,
                                          .context = worker};
     size_t sealed = mire__report_recover(worker->store, &finder);

@@ -30,7 +30,8 @@ enum mire__wake_reason {
 struct worker {
     struct store *store;
     struct upload *sender; /* NULL: nothing is sent */
-    mire_log_fn *log;      /* may be NULL */
+    const struct mire_options *options;
+    mire_log_fn *log; /* may be NULL */
     void *log_context;
     /* MIRE_WAKE_GONE: stop everything but the worker. True: the worker must end, and is not joined. */
     bool (*on_gone)(void);

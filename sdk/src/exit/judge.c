@@ -107,6 +107,34 @@ static uint64_t signs_of_parent(const struct scene *scene)
     return scene->after->parent == MIRE_PARENT_SIGNALED ? sign_of_signal(scene->after->parent_status) : 0;
 }
 
+/* A wait status that the system kept is as good as one that a parent received. */
+static uint64_t signs_of_system(const struct scene *scene)
+{
+    switch (scene->after->told) {
+    case MIRE_END_EXIT:
+        return BIT(PARENT_SAW_EXIT);
+    case MIRE_END_SIGNAL:
+        return sign_of_signal(scene->after->told_status);
+    case MIRE_END_CRASH:
+        return BIT(SYSTEM_SAW_CRASH);
+    case MIRE_END_HANG:
+        return BIT(SYSTEM_SAW_HANG);
+    case MIRE_END_LOW_MEMORY:
+        return BIT(SYSTEM_SAW_LOW_MEMORY);
+    case MIRE_END_MEMORY_LIMIT:
+        return BIT(SYSTEM_SAW_LIMIT);
+    case MIRE_END_USER:
+        return BIT(SYSTEM_SAW_USER);
+    case MIRE_END_UPGRADE:
+        return BIT(SYSTEM_SAW_UPGRADE);
+    case MIRE_END_SYSTEM:
+        return BIT(SYSTEM_SAW_KILL);
+    case MIRE_END_UNTOLD:
+    default:
+        return 0;
+    }
+}
+
 static bool differ(const char *one, const char *other)
 {
     return one && other && one[0] && other[0] && strcmp(one, other) != 0;
@@ -235,8 +263,8 @@ uint64_t mire__exit_signs(const struct evidence *evidence, uint32_t rows, const 
     struct scene scene;
 
     set(&scene, evidence, rows, after);
-    return signs_of_own_will(&scene) | signs_of_crash(&scene) | signs_of_parent(&scene) | signs_of_change(&scene) |
-           signs_of_state(&scene) | signs_of_memory(&scene) | signs_of_time(&scene);
+    return signs_of_own_will(&scene) | signs_of_crash(&scene) | signs_of_parent(&scene) | signs_of_system(&scene) |
+           signs_of_change(&scene) | signs_of_state(&scene) | signs_of_memory(&scene) | signs_of_time(&scene);
 }
 
 static uint32_t signal_of(const struct evidence *evidence, const struct exit_after *after)
@@ -245,6 +273,8 @@ static uint32_t signal_of(const struct evidence *evidence, const struct exit_aft
 
     if (after->parent == MIRE_PARENT_SIGNALED)
         return after->parent_status;
+    if (after->told == MIRE_END_SIGNAL)
+        return after->told_status;
     return crash != 0 ? crash : atomic_load(&evidence->quit_signal);
 }
 

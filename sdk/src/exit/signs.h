@@ -29,6 +29,14 @@
     X(PARENT_SAW_QUIT, "parent_saw_quit") /* SIGTERM, SIGINT, SIGHUP, SIGQUIT */ \
     X(PARENT_SAW_KILL, "parent_saw_kill") /* SIGKILL */ \
     X(PARENT_SAW_SIGNAL, "parent_saw_signal") /* any other */ \
+    /* the system's own record (mire_options_add_end) */ \
+    X(SYSTEM_SAW_CRASH, "system_saw_crash") /* an exception */ \
+    X(SYSTEM_SAW_HANG, "system_saw_hang") \
+    X(SYSTEM_SAW_LOW_MEMORY, "system_saw_low_memory") \
+    X(SYSTEM_SAW_LIMIT, "system_saw_limit") /* the process's own limit of memory */ \
+    X(SYSTEM_SAW_USER, "system_saw_user") \
+    X(SYSTEM_SAW_UPGRADE, "system_saw_upgrade") \
+    X(SYSTEM_SAW_KILL, "system_saw_kill")   /* for another reason */ \
     /* what has changed since */ \
     X(APP_CHANGED, "app_changed")         /* version or build */ \
     X(APP_SAME, "app_same") \

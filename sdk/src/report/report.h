@@ -11,6 +11,7 @@
 
 #include "exit/judge.h"
 #include "ring/blackbox.h"
+#include "store/runs.h"
 #include "store/store.h"
 
 #define MIRE_REPORT_JSON_MAX (8u << 20) /* bytes; 256 samples of 128 distinct frames stay below 2 MB */
@@ -76,6 +77,13 @@ struct report_ended {
     uint64_t end_ns;      /* CLOCK_MONOTONIC, when it was reaped; 0: unknown */
 };
 
+/* The end of a run by the system's record; see mire_options_add_end. */
+struct report_witness {
+    char run[MIRE_STORE_RUN_BYTES];
+    enum mire_end end;
+    uint32_t status;
+};
+
 /* Reports that runs could not store, added up. */
 struct report_unkept {
     uint64_t reports;
@@ -84,9 +92,11 @@ struct report_unkept {
 
 /* The process that recovers ended runs. */
 struct report_finder {
-    uint64_t now_ms;                         /* wall clock */
-    const struct evidence_start *next;       /* the app's new run; NULL: it has not started again */
-    const struct report_ended *ended;        /* a process whose end the parent observed; NULL: none */
+    uint64_t now_ms;                        /* wall clock */
+    const struct evidence_start *next;      /* the app's new run; NULL: it has not started again */
+    const struct report_ended *ended;       /* a process whose end the parent observed; NULL: none */
+    const struct report_witness *witnesses; /* `witness_count` of them */
+    size_t witness_count;
     struct report_unkept *unkept;            /* receives reports that cannot be recovered yet; may be NULL */
     bool settles;                            /* make records of ended sessions; false: mire-run does */
     struct blackbox *own;                    /* of the finder's own process; NULL: none */

@@ -53,6 +53,16 @@ static void look_at_next(struct exit_after *after, const struct evidence_start *
     after->os_build = next->os_build;
 }
 
+static void look_at_witnesses(struct exit_after *after, const struct report_finder *finder, const char *run)
+{
+    for (size_t i = 0; i < finder->witness_count; i++) {
+        if (strcmp(finder->witnesses[i].run, run) != 0)
+            continue;
+        after->told = finder->witnesses[i].end;
+        after->told_status = finder->witnesses[i].status;
+    }
+}
+
 /* A hang that was open when the process was killed. */
 static void look_for_hang(struct exit_after *after, const struct blackbox *box)
 {
@@ -84,6 +94,7 @@ static bool judge(struct run_ending *ending, const struct blackbox *box)
     after.runs = this_boot && mire__process_runs(start->pid, start->start_ticks);
     look_at_parent(&after, finder->ended, start);
     look_at_next(&after, finder->next);
+    look_at_witnesses(&after, finder, ending->run->name);
     if (box)
         look_for_hang(&after, box);
     if (this_boot)

@@ -252,11 +252,33 @@ static void which_signals_has_bounds(void **state)
     mire_options_free(options);
 }
 
+static void ends_of_earlier_runs_have_bounds(void **state)
+{
+    mire_options *options = mire_options_new();
+    const char *run = mire_run();
+
+    (void)state;
+    assert_int_equal(strlen(run), 32);
+    assert_string_equal(mire_run(), run);
+    assert_int_equal(mire_options_add_end(NULL, run, MIRE_END_EXIT, 0), MIRE_E_ARG);
+    assert_int_equal(mire_options_add_end(options, NULL, MIRE_END_EXIT, 0), MIRE_E_ARG);
+    assert_int_equal(mire_options_add_end(options, "0123", MIRE_END_EXIT, 0), MIRE_E_ARG);
+    assert_int_equal(mire_options_add_end(options, "0123456789abcdef0123456789ABCDEF", MIRE_END_EXIT, 0), MIRE_E_ARG);
+    assert_int_equal(mire_options_add_end(options, run, MIRE_END_UNTOLD, 0), MIRE_E_RANGE);
+    assert_int_equal(mire_options_add_end(options, run, MIRE_END_SIGNAL, 0), MIRE_E_RANGE);
+    assert_int_equal(mire_options_add_end(options, run, MIRE_END_HANG, 9), MIRE_E_RANGE);
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(mire_options_add_end(options, run, MIRE_END_SIGNAL, 11), MIRE_OK);
+    assert_int_equal(mire_options_add_end(options, run, MIRE_END_HANG, 0), MIRE_E_FULL);
+    mire_options_free(options);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scratch_new, scratch_free)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends_of_earlier_runs_have_bounds),
         CASE(an_exit_is_a_clean_stop),
         CASE(what_the_app_tells_is_noted),
         CASE(the_trail_follows_a_process_that_works),

@@ -184,6 +184,32 @@ static void the_wait_status_is_seen_by_its_kind(void **state)
     }
 }
 
+static void the_systems_record_is_seen_by_its_reason(void **state)
+{
+    static const uint64_t signs_of[] = {
+        [MIRE_END_EXIT] = BIT(PARENT_SAW_EXIT),          [MIRE_END_CRASH] = BIT(SYSTEM_SAW_CRASH),
+        [MIRE_END_HANG] = BIT(SYSTEM_SAW_HANG),          [MIRE_END_LOW_MEMORY] = BIT(SYSTEM_SAW_LOW_MEMORY),
+        [MIRE_END_MEMORY_LIMIT] = BIT(SYSTEM_SAW_LIMIT), [MIRE_END_USER] = BIT(SYSTEM_SAW_USER),
+        [MIRE_END_UPGRADE] = BIT(SYSTEM_SAW_UPGRADE),    [MIRE_END_SYSTEM] = BIT(SYSTEM_SAW_KILL),
+    };
+    struct run run = begin();
+    const uint64_t plain = signs(&run);
+
+    (void)state;
+    for (size_t i = MIRE_END_EXIT; i < MIRE_COUNT(signs_of); i++) {
+        run.after.told = (enum mire_end)i;
+        if (i != MIRE_END_SIGNAL)
+            assert_int_equal(signs(&run), plain | signs_of[i]);
+    }
+    run.after.told = MIRE_END_SIGNAL;
+    run.after.told_status = SIGSEGV;
+    assert_int_equal(signs(&run), plain | BIT(PARENT_SAW_CRASH));
+    run.after.told_status = SIGABRT;
+    assert_int_equal(signs(&run), plain | BIT(PARENT_SAW_ABORT));
+    run.after.told_status = SIGKILL;
+    assert_int_equal(signs(&run), plain | BIT(PARENT_SAW_KILL));
+}
+
 static void changes_are_those_of_the_next_start(void **state)
 {
     struct run run = begin();
@@ -431,6 +457,7 @@ int main(void)
         cmocka_unit_test(a_mark_tells_aborts_from_other_crashes),
         cmocka_unit_test(life_a_minute_after_the_mark_is_a_crash_survived),
         cmocka_unit_test(the_wait_status_is_seen_by_its_kind),
+        cmocka_unit_test(the_systems_record_is_seen_by_its_reason),
         cmocka_unit_test(changes_are_those_of_the_next_start),
         cmocka_unit_test(what_nobody_knows_has_not_changed),
         cmocka_unit_test(the_foreground_counts_when_it_has_lasted_a_second),

@@ -121,6 +121,27 @@ static char *sealed_text(struct store *store)
     return text;
 }
 
+static void the_systems_record_is_matched_by_the_runs_name(void **state)
+{
+    struct store *store = store_default(*state);
+    char run[MIRE_STORE_RUN_BYTES], *text;
+    struct report_witness witnesses[2] = {{.end = MIRE_END_USER}, {.end = MIRE_END_LOW_MEMORY}};
+    struct report_finder next = finder(NULL);
+
+    leave_run(store, run, MIRE_EVENT_OPEN);
+    mire__store_run_name(witnesses[0].run); /* another run's */
+    mire__text_copy(witnesses[1].run, sizeof(witnesses[1].run), run);
+    next.witnesses = witnesses;
+    next.witness_count = 2;
+    assert_int_equal(mire__report_recover(store, &next), 1);
+    assert_remembered(store, run, "foom");
+    text = sealed_text(store);
+    assert_non_null(strstr(text, "\"exit\":{\"verdict\":\"foom\""));
+    assert_non_null(strstr(text, "\"system_saw_low_memory\""));
+    free(text);
+    mire__store_close(store);
+}
+
 static void a_run_killed_while_stuck_is_told_with_its_hang(void **state)
 {
     struct store *store = store_default(*state);
@@ -464,6 +485,7 @@ static void of_the_first_version_a_line_that_cannot_be_read_is_left_out(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(the_systems_record_is_matched_by_the_runs_name),
         CASE(a_run_killed_while_stuck_is_told_with_its_hang),
         CASE(a_hang_of_a_run_that_crashed_is_not_blocked_and_killed),
         CASE(a_run_without_a_blackbox_is_remembered),

@@ -206,6 +206,36 @@ static void no_set_of_signs_with_a_crash_is_a_foom(void **state)
     }
 }
 
+static void the_systems_record_outweighs_all_circumstances(void **state)
+{
+    static const struct {
+        uint64_t sign;
+        enum mire__end front, back; /* in the foreground, in the background */
+    } records[] = {
+        {BIT(SYSTEM_SAW_CRASH), MIRE_EXIT_CRASH, MIRE_EXIT_CRASH},
+        {BIT(SYSTEM_SAW_HANG), MIRE_EXIT_WATCHDOG_KILL, MIRE_EXIT_WATCHDOG_KILL},
+        {BIT(SYSTEM_SAW_LOW_MEMORY), MIRE_EXIT_FOOM, MIRE_EXIT_BACKGROUND_KILL},
+        {BIT(SYSTEM_SAW_LIMIT), MIRE_EXIT_FOOM, MIRE_EXIT_FOOM},
+        {BIT(SYSTEM_SAW_USER), MIRE_EXIT_USER_QUIT, MIRE_EXIT_USER_QUIT},
+        {BIT(SYSTEM_SAW_UPGRADE), MIRE_EXIT_APP_UPGRADED, MIRE_EXIT_APP_UPGRADED},
+        {BIT(SYSTEM_SAW_KILL), MIRE_EXIT_OS_KILL, MIRE_EXIT_BACKGROUND_KILL},
+    };
+    static const uint64_t circumstances[] = {
+        BIT(APP_SAME) | BIT(BOOT_SAME) | BIT(NOT_STUCK) | BIT(OOM_NOT_COUNTED) | BIT(FAR_FROM_LIMIT),
+        BIT(APP_CHANGED) | BIT(BOOT_SAME) | BIT(STUCK) | BIT(NEAR_LIMIT) | BIT(PRESSURE) | BIT(GREW),
+        BIT(APP_SAME) | BIT(BOOT_CHANGED) | BIT(OS_CHANGED) | BIT(FOUND_LATE) | BIT(NOT_STUCK),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < MIRE_COUNT(records); i++) {
+        for (size_t j = 0; j < MIRE_COUNT(circumstances); j++) {
+            assert_int_equal(judge(records[i].sign | circumstances[j] | BIT(FOREGROUND)), records[i].front);
+            if (j != 2) /* of a reboot nobody knows in the background: no record is left then */
+                assert_int_equal(judge(records[i].sign | circumstances[j] | BIT(BACKGROUND)), records[i].back);
+        }
+    }
+}
+
 static void more_that_speaks_for_it_is_more_confidence(void **state)
 {
     (void)state;
@@ -248,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_crash_that_was_survived_is_none),
         cmocka_unit_test(the_parents_word_decides),
         cmocka_unit_test(no_set_of_signs_with_a_crash_is_a_foom),
+        cmocka_unit_test(the_systems_record_outweighs_all_circumstances),
         cmocka_unit_test(more_that_speaks_for_it_is_more_confidence),
         cmocka_unit_test(every_name_is_its_own),
     };
