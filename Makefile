@@ -21,7 +21,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle soak network programs replay clean help
+.PHONY: all build test check asan tsan aarch64 aar android-matrix fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle soak network programs replay clean help
 
 all: build
 
@@ -31,7 +31,7 @@ build:
 	@cmake --build --preset $(PRESET) --target web
 
 test: build
-	@deploy/need.sh test
+	@deploy/need.sh test android
 	@tests/run.sh $(PRESET) $(JOBS)
 
 check: build
@@ -63,6 +63,15 @@ bench-%:
 symbols-proof:
 	@deploy/need.sh build symbols
 	@$(call build,$(PRESET),--target $@)
+
+android-matrix: build
+	@deploy/need.sh test android
+	@$(call build,$(PRESET),--target $@)
+
+aar: export JOBS := $(JOBS)
+aar:
+	@deploy/need.sh build android
+	@sdk/android/aar.py
 
 corpus: build
 	@deploy/need.sh test
@@ -124,6 +133,8 @@ help:
 	@echo 'make check        structure and unit tests, clang-tidy; quick'
 	@echo 'make asan tsan    the tests under address+undefined or thread sanitizer'
 	@echo 'make aarch64      the SDK for 64-bit ARM under qemu: unit tests, the heap monitor, kills'
+	@echo 'make aar          the library for Android as a Maven repository in build/aar'
+	@echo 'make android-matrix  the Java layer on the Looper of five versions of Android'
 	@echo 'make fuzz SECS=60 every parser, that long each'
 	@echo 'make bench        every measurement; make bench-NAME one of them (tests/bench)'
 	@echo 'make symbols-proof  answers at 500,000 addresses of large debug files beside those of llvm-symbolizer'

@@ -1,4 +1,9 @@
 # Every library Mire links, found once. A module names the one it needs: mire_module(... LIBS PkgConfig::Zstd).
+if(ANDROID) # zstd of its sources; threads are in the C library, and the app sends (mire_options_set_transport)
+  include(zstd)
+  add_library(Threads::Threads INTERFACE IMPORTED)
+  return()
+endif()
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(Curl REQUIRED IMPORTED_TARGET libcurl)

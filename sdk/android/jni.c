@@ -6,8 +6,10 @@
  */
 #include <mire/context.h>
 #include <mire/delivery.h>
+#include <mire/exit.h>
 #include <mire/memory.h>
 
+#include "android/sending.h"
 #include "platform/platform.h"
 #include "script/told.h"
 
@@ -144,6 +146,20 @@ static jint set_memory(JNIEnv *env, jclass class, jlong options, jint mode)
     return mire_options_set_memory(options_of(options), (enum mire_memory_mode)mode, 0);
 }
 
+static jint add_end(JNIEnv *env, jclass class, jlong options, jstring run, jint end, jint status)
+{
+    struct text text;
+
+    (void)class;
+    return mire_options_add_end(options_of(options), get(&text, env, run), (enum mire_end)end, status);
+}
+
+static jstring run_name(JNIEnv *env, jclass class)
+{
+    (void)class;
+    return (*env)->NewStringUTF(env, mire_run());
+}
+
 static jint start(JNIEnv *env, jclass class, jlong options)
 {
     (void)env;
@@ -278,6 +294,106 @@ static void give_stack(JNIEnv *env, jclass class, jlong handle, jboolean in_nati
     mire__told_give(stack);
 }
 
+/* ---- requests, see sending.h ---- */
+
+#define HEADERS_MAX 16
+
+static jstring latin(JNIEnv *env, const char *text)
+{
+    return (*env)->NewStringUTF(env, text); /* URLs and headers are ASCII */
+}
+
+static jobject read_request(JNIEnv *env, const mire_request *request)
+{
+    jclass object = (*env)->FindClass(env, "java/lang/Object");
+    jobjectArray out = object ? (*env)->NewObjectArray(env, HEADERS_MAX + 3, object, NULL) : NULL;
+    jbyteArray body = NULL;
+
+    if (out && request->body)
+        body = (*env)->NewByteArray(env, (jsize)request->body_size);
+    if (!out || (request->body && !body))
+        return NULL;
+    if (body)
+        (*env)->SetByteArrayRegion(env, body, 0, (jsize)request->body_size, request->body);
+    (*env)->SetObjectArrayElement(env, out, 0, latin(env, request->method));
+    (*env)->SetObjectArrayElement(env, out, 1, latin(env, request->url));
+    (*env)->SetObjectArrayElement(env, out, 2, body);
+    for (jsize i = 0; i < HEADERS_MAX && request->headers[i]; i++)
+        (*env)->SetObjectArrayElement(env, out, 3 + i, latin(env, request->headers[i]));
+    return out;
+}
+
+static jobject await_request(JNIEnv *env, jclass class)
+{
+    const mire_request *request;
+
+    (void)class;
+    while ((request = mire__sending_await()) != NULL) {
+        jobject out = read_request(env, request);
+
+        mire__sending_read_done();
+        if (out)
+            return out;
+        (*env)->ExceptionClear(env);
+        mire__sending_answer(NULL);
+    }
+    return NULL;
+}
+
+static void answer_request(JNIEnv *env, jclass class, jint status, jobjectArray headers, jbyteArray body, jint whole)
+{
+    struct text texts[3];
+    jbyte *bytes = body ? (*env)->GetByteArrayElements(env, body, NULL) : NULL;
+    struct sending_answer answer = {.status = status,
+                                    .body = bytes,
+                                    .body_size = bytes ? (size_t)(*env)->GetArrayLength(env, body) : 0,
+                                    .whole_size = whole > 0 ? (size_t)whole : 0};
+    const char **to[] = {&answer.retry_after, &answer.date, &answer.etag};
+
+    (void)class;
+    for (jsize i = 0; i < 3 && headers; i++)
+        *to[i] = get_or_null(&texts[i], env, (*env)->GetObjectArrayElement(env, headers, i));
+    mire__sending_answer(status > 0 ? &answer : NULL);
+    if (bytes)
+        (*env)->ReleaseByteArrayElements(env, body, bytes, JNI_ABORT);
+}
+
+static void close_requests(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    mire__sending_close();
+}
+
+static jint set_transport(JNIEnv *env, jclass class, jlong options)
+{
+    (void)env;
+    (void)class;
+    mire__sending_open();
+    return mire_options_set_transport(options_of(options), mire__sending_transport, NULL);
+}
+
+static jint set_consent(JNIEnv *env, jclass class, jint consent)
+{
+    (void)env;
+    (void)class;
+    return mire_set_consent((enum mire_consent)consent);
+}
+
+static void set_network(JNIEnv *env, jclass class, jint network)
+{
+    (void)env;
+    (void)class;
+    mire_set_network((enum mire_network)network);
+}
+
+static jint require_consent(JNIEnv *env, jclass class, jlong options)
+{
+    (void)env;
+    (void)class;
+    return mire_options_set_consent_required(options_of(options), 1);
+}
+
 /* ---- registration ---- */
 
 #define TEXT "Ljava/lang/String;"
@@ -305,6 +421,15 @@ static const JNINativeMethod natives[] = {
     {"awaitStack", "()J", (void *)await_stack},
     {"addFrame", "(J" TEXT TEXT "I)V", (void *)add_frame},
     {"giveStack", "(JZ" TEXT ")V", (void *)give_stack},
+    {"run", "()" TEXT, (void *)run_name},
+    {"addEnd", "(J" TEXT "II)I", (void *)add_end},
+    {"setTransport", "(J)I", (void *)set_transport},
+    {"awaitRequest", "()[Ljava/lang/Object;", (void *)await_request},
+    {"answerRequest", "(I[" TEXT "[BI)V", (void *)answer_request},
+    {"closeRequests", "()V", (void *)close_requests},
+    {"setConsent", "(I)I", (void *)set_consent},
+    {"setNetwork", "(I)V", (void *)set_network},
+    {"requireConsent", "(J)I", (void *)require_consent},
 };
 
 /* Called by System.loadLibrary. */

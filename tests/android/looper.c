@@ -123,13 +123,22 @@ static jlong answer_0(void)
     return 0;
 }
 
-/* The default that a caller of SystemProperties gives. */
+static jboolean is_named(JNIEnv *env, jstring key, const char *name)
+{
+    const char *text = (*env)->GetStringUTFChars(env, key, NULL);
+    jboolean same = strcmp(text, name) == 0;
+
+    (*env)->ReleaseStringUTFChars(env, key, text);
+    return same;
+}
+
+/* The API level is the test's; else the default that a caller of SystemProperties gives. */
 static jint property_int(JNIEnv *env, jclass class, jstring key, jint otherwise)
 {
-    (void)env;
+    const char *level = getenv("ANDROID_API");
+
     (void)class;
-    (void)key;
-    return otherwise;
+    return level && is_named(env, key, "ro.build.version.sdk") ? atoi(level) : otherwise;
 }
 
 static jlong property_long(JNIEnv *env, jclass class, jstring key, jlong otherwise)
@@ -156,6 +165,7 @@ static jstring property_text(JNIEnv *env, jclass class, jstring key, jstring oth
                         : strcmp(name, "ro.build.version.release") == 0 ? "99"
                         : strstr(name, "cpu.abilist")                   ? "x86_64"
                         : strstr(name, "codename")                      ? "REL"
+                        : strstr(name, "sdk_full")                      ? "37.0"
                                                                         : NULL;
 
     (void)class;

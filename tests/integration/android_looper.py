@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Android's Java layer on a JVM, with Android's own Looper: hangs, an idle app, leaked barriers; one report each.
+"""Android's Java layer on a JVM, with Android's own Looper: hangs, an idle app, leaked barriers, frames, ends of runs.
 
-    android_looper.py VERSION    of org.robolectric:android-all (tests/android/fetch.sh)
+    android_looper.py VERSION API    of org.robolectric:android-all (tests/android/fetch.sh), and its API level
 """
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -18,7 +20,9 @@ CLI = os.path.join(BINARY, "server", "mire")
 HERE = pathlib.Path(SOURCE) / "tests" / "android"
 LAYER = pathlib.Path(SOURCE) / "sdk" / "android" / "java"
 OUT = pathlib.Path(BINARY) / "android"
+API = int(sys.argv.pop())
 VERSION = sys.argv.pop()
+COMPILED = "14-robolectric-10818077"  # as the AAR is: API level 34
 
 
 def skip(why):
@@ -26,8 +30,19 @@ def skip(why):
     sys.exit(77)
 
 
-def fetch():
-    done = subprocess.run([HERE / "fetch.sh", VERSION], stdout=subprocess.PIPE, text=True, check=False)
+def fetch(version):
+    done = subprocess.run([HERE / "fetch.sh", version], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode == 77:
+        skip(done.stdout.strip())
+    assert done.returncode == 0, done.stdout
+    return done.stdout.strip()
+
+
+def find_java():
+    """Java 17 runs the classes of Android up to 14."""
+    if API < 36:
+        return "java"
+    done = subprocess.run([HERE / "java21.sh"], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode == 77:
         skip(done.stdout.strip())
     assert done.returncode == 0, done.stdout
@@ -35,7 +50,7 @@ def fetch():
 
 
 def compile_java(jar):
-    """The layer for Java 8, as the AAR has it; then the app on it."""
+    """The layer for Java 8, as the AAR has it, then the app on it, with what stands before the framework."""
     classes = OUT / ("classes-" + VERSION)
     shutil.rmtree(classes, ignore_errors=True)
     sources = [str(path) for folder in (LAYER, HERE) for path in folder.rglob("*.java")]
@@ -48,8 +63,9 @@ if not shutil.which("javac"):
     skip("no JDK: deploy/need.sh test")
 if not (OUT / "libmire.so").exists():
     skip("built without a JDK's headers")
-JAR = fetch()
-CLASSES = compile_java(JAR)
+JAR = fetch(VERSION)
+CLASSES = compile_java(fetch(COMPILED))
+JAVA = find_java()
 
 
 def texts_of(report, node):
@@ -70,13 +86,26 @@ def texts_of(report, node):
 class App:
     """A run of the app, from its start on."""
 
-    def __init__(self, *scenarios, removes=False):
+    def __init__(self, *scenarios, removes=False, store=None, end=None):
+        """store: of an earlier run, whose record is `end`; "": none yet."""
         self.scratch = tempfile.TemporaryDirectory(prefix="mire-looper-")
+        self.store = store or os.path.join(self.scratch.name, "store")
         self.server = Server(OK)
+        records = [] if end is None else ["-Dmire.records=true"] + ([f"-Dmire.end={end}"] if end else [])
         self.process = subprocess.Popen(
-            ["java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", f"-Dmire.removes={str(removes).lower()}", f"-Djava.library.path={OUT}",
-             "-cp", f"{CLASSES}:{JAR}", "Main", OUT / "liblooper.so", self.server.url, os.path.join(self.scratch.name, "store"), *scenarios],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            [JAVA, "-Xshare:auto", "-XX:TieredStopAtLevel=1", f"-Dmire.removes={str(removes).lower()}", f"-Djava.library.path={OUT}", *records,
+             "-cp", f"{CLASSES}:{JAR}", "Main", OUT / "liblooper.so", self.server.url, self.store, *scenarios],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "ANDROID_API": str(API)})
+
+    def kill_stuck(self):
+        """Kill the app some time after its loop got stuck. Returns the name of its run, as the system has it."""
+        run = self.process.stdout.readline().split()[1]
+        assert self.process.stdout.readline() == "stuck 0\n"
+        time.sleep(3)
+        self.process.send_signal(signal.SIGKILL)
+        self.process.communicate()
+        self.server.close()
+        return run
 
     def end(self):
         """The app's words by name, of two hangs of one name the first; and the reports of events, oldest first.
@@ -104,9 +133,35 @@ class LooperTest(unittest.TestCase):
     def setUpClass(cls):
         """All at once: most of their time they wait."""
         apps = {"hangs": App("message", "handler", "idler", "printer"), "leak": App("barrier"),
-                "removed": App("barrier", removes=True), "idle": App("idle")}
+                "removed": App("barrier", removes=True), "idle": App("idle"), "frames": App("frames")}
         cls.runs = {name: app.end() for name, app in apps.items()}
         cls.bodies = apps["hangs"].bodies()
+
+    @unittest.skipUnless(API >= 30, "the system keeps no records before Android 11")
+    def test_the_systems_record_decides_the_verdict(self):
+        """A process is killed while it hangs; the next start is told why by the system."""
+        records = {"6 0 user request after error": "watchdog_kill", "3 0 null": "foom", "10 0 stop com.example": "user_quit"}
+        firsts = {record: App("ever", end="") for record in records}
+        runs = {record: first.kill_stuck() for record, first in firsts.items()}
+        nexts = {record: App("none", store=firsts[record].store, end=f"{runs[record]} {record}") for record in records}
+        for record, verdict in records.items():
+            said, reports = nexts[record].end()
+            killed = [report for report in reports if "exit" in report]
+            self.assertEqual([report["exit"]["verdict"] for report in killed], [verdict], record)
+            self.assertRegex(said["run"], "^[0-9a-f]{32}$")
+            self.assertNotEqual(said["run"], runs[record])
+            self.assertEqual(killed[0]["event"].get("message"), "android.os.Handler, dev.mire.LooperApp lambda")
+            # unknown, exit, signal, low memory, crash, native crash, ANR, start, permission, excess, user, user's end, dependency, other, freezer,
+            # package's state, package's update, one of later systems; the limit of memory; signals that are none
+            self.assertEqual(said["reasons"], "0 1 2 5 3 2 4 3 8 9 7 7 9 9 9 8 8 9 6 0 3")
+
+    def test_dropped_frames_are_told_with_their_stacks(self):
+        said, reports = self.runs["frames"]
+        self.assertEqual(said, {})
+        self.assertEqual([report["event"]["trigger"] for report in reports], ["frames"])
+        stacks = [texts_of(reports[0], node) for node in reports[0]["event"]["samples"]["node"]]
+        told = [stack for stack in stacks if "Main.main" in stack]
+        self.assertGreaterEqual(sum("dev.mire.LooperApp.layOut" in stack for stack in told), 0.5 * len(told))
 
     def assert_hang(self, report, said, name, message, inner, outer):
         """One hang: its length is the app's own, its message, and Java frames from `inner` to `outer` in most samples."""

@@ -440,7 +440,7 @@ void mire__watch_end_quietly(uint64_t until_ns)
         return;
     atomic_store(&global.stop, 1);
     atomic_store(&global.wake, 1);
-    while (pthread_tryjoin_np(global.watch->thread, NULL) != 0 && mire__now_ns() < until_ns)
+    while (!mire__own_has_joined(global.watch->thread) && mire__now_ns() < until_ns)
         ;
     global.watch = NULL;
 }

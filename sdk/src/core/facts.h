@@ -15,6 +15,12 @@
  */
 void mire__facts_collect(struct blackbox_facts *out, const mire_options *options, const char *install);
 
+/*
+ * The facts that are found differently on each system (facts_linux.c, facts_android.c): the system and its version, the
+ * model, the name of the process, and the build if the app told none. `out` has zeros, and the app's build.
+ */
+void mire__facts_of_system(struct blackbox_facts *out);
+
 /* The facts by which the next start tells this run from those before. */
 void mire__facts_of_run(struct evidence_start *out, const struct blackbox_facts *facts);
 

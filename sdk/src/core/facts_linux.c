@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #define NOTE_BUILD_ID 3 /* NT_GNU_BUILD_ID */
 
@@ -105,10 +104,9 @@ static void find_os_version(char *out, size_t cap_bytes, const char *kernel_rele
         mire__text_copy(out, cap_bytes, kernel_release);
 }
 
-static void collect_device(struct blackbox_facts *out)
+void mire__facts_of_system(struct blackbox_facts *out)
 {
     struct utsname names;
-    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE), cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     mire__text_copy(out->os, sizeof(out->os), "linux");
     if (uname(&names) == 0) {
@@ -116,64 +114,7 @@ static void collect_device(struct blackbox_facts *out)
         mire__text_copy(out->arch, sizeof(out->arch), names.machine);
     }
     first_line(out->model, sizeof(out->model), "/sys/devices/virtual/dmi/id/product_name");
-    out->cpu_count = cpus > 0 ? (uint32_t)cpus : 0;
-    out->memory_bytes = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
-}
-
-/* The app knows better. */
-static void take_told(char *fact, const char *told)
-{
-    if (told[0])
-        mire__text_copy(fact, MIRE_FACT_BYTES, told);
-}
-
-static void collect_process(struct blackbox_facts *out)
-{
-    ssize_t length = readlink("/proc/self/exe", out->exe_path, sizeof(out->exe_path) - 1);
-
-    out->exe_path[length > 0 ? length : 0] = '\0';
-    out->pid = mire__pid();
     first_line(out->process_name, sizeof(out->process_name), "/proc/self/comm");
-    first_line(out->boot_id, sizeof(out->boot_id), "/proc/sys/kernel/random/boot_id");
-    out->start_ticks = mire__process_start_ticks(out->pid);
-    out->start_mono_ns = mire__now_ns();
-    out->start_wall_ms = mire__wall_now_ms();
-    out->start_boot_ns = mire__boot_now_ns();
-}
-
-void mire__facts_collect(struct blackbox_facts *out, const mire_options *options, const char *install)
-{
-    memset(out, 0, sizeof(*out));
-    mire__text_copy(out->app_name, sizeof(out->app_name), options->app_name);
-    mire__text_copy(out->app_version, sizeof(out->app_version), options->app_version);
-    mire__text_copy(out->app_channel, sizeof(out->app_channel), options->channel);
-    mire__text_copy(out->install, sizeof(out->install), install);
-    if (options->app_build[0])
-        mire__text_copy(out->app_build, sizeof(out->app_build), options->app_build);
-    else
+    if (!out->app_build[0])
         dl_iterate_phdr(look_at_executable, out);
-    collect_device(out);
-    take_told(out->model, options->model);
-    take_told(out->device_class, options->device_class);
-    take_told(out->os, options->os);
-    take_told(out->os_version, options->os_version);
-    collect_process(out);
-}
-
-void mire__facts_of_run(struct evidence_start *out, const struct blackbox_facts *facts)
-{
-    struct utsname names;
-
-    memset(out, 0, sizeof(*out));
-    out->pid = facts->pid;
-    out->start_ticks = facts->start_ticks;
-    out->wall_ms = facts->start_wall_ms;
-    out->boot_ns = facts->start_boot_ns;
-    mire__text_copy(out->boot_id, sizeof(out->boot_id), facts->boot_id);
-    mire__text_copy(out->app_version, sizeof(out->app_version), facts->app_version);
-    mire__text_copy(out->app_build, sizeof(out->app_build), facts->app_build);
-    mire__text_copy(out->os_version, sizeof(out->os_version), facts->os_version);
-    mire__text_copy(out->process_name, sizeof(out->process_name), facts->process_name);
-    if (uname(&names) == 0)
-        snprintf(out->os_build, sizeof(out->os_build), "%s %s", names.release, names.version);
 }

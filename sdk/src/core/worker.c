@@ -229,6 +229,6 @@ void mire__worker_stop(struct worker *worker)
 void mire__worker_end_quietly(struct worker *worker, uint64_t until_ns)
 {
     atomic_fetch_or(&worker->wake, MIRE_WAKE_STOP);
-    while (pthread_tryjoin_np(worker->thread, NULL) != 0 && mire__now_ns() < until_ns)
+    while (!mire__own_has_joined(worker->thread) && mire__now_ns() < until_ns)
         ;
 }

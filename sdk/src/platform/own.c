@@ -31,6 +31,13 @@ bool mire__thread_attributes(pthread_attr_t *out, size_t stack_bytes)
     return true;
 }
 
+int pthread_tryjoin_np(pthread_t thread, void **result) __attribute__((weak)); /* bionic has none */
+
+bool mire__own_has_joined(pthread_t thread)
+{
+    return pthread_tryjoin_np && pthread_tryjoin_np(thread, NULL) == 0;
+}
+
 /* The program's, or ours. (Asked for one that is not there dlsym makes a text that says so.) */
 extern void __asan_init(void) __attribute__((weak));
 extern void __tsan_init(void) __attribute__((weak));

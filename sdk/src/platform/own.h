@@ -67,6 +67,9 @@ void mire__own_share(void);
  */
 bool mire__thread_attributes(pthread_attr_t *out, size_t stack_bytes);
 
+/* Join a thread if it has ended, without a system call. Always false where the C library cannot. */
+bool mire__own_has_joined(pthread_t thread);
+
 /*
  * Give back the pages of the second copy's files that loading it and making threads has touched: few of them are needed
  * later, and they come again. Thread: any of ours.

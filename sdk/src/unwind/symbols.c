@@ -6,7 +6,7 @@
 
 #define DYNAMIC_MAX 256 /* entries looked at; most have some 30 */
 #define CHAIN_MAX   64  /* symbols of one bucket that are looked at; linkers make chains of some four */
-#define NAME_MAX    64
+#define NAME_BYTES  64
 
 static bool peek(void *out, const struct module_symbols *symbols, uint64_t address, size_t size_bytes)
 {
@@ -53,7 +53,7 @@ static uint32_t hash_of(const char *name)
 static uint64_t address_of(const struct module_symbols *symbols, uint32_t number, const char *name)
 {
     size_t length = strlen(name) + 1;
-    char found[NAME_MAX];
+    char found[NAME_BYTES];
     Elf64_Sym symbol;
 
     if (length > sizeof(found) || !peek(&symbol, symbols, symbols->table + number * sizeof(symbol), sizeof(symbol)) ||

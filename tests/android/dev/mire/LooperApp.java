@@ -1,5 +1,7 @@
 package dev.mire;
 
+import android.app.RecordedEnds;
+import android.content.ContextWrapper;
 import android.os.Handler;
 import android.os.Looper;
 import android.os.Message;
@@ -100,6 +102,31 @@ public final class LooperApp {
         }
     }
 
+    /** An animation that stutters for longer than a window of 10 s: every eighth frame takes 130 ms. */
+    private static void drawFrames() {
+        final FrameWatch frames = new FrameWatch() { /* a display of messages */
+            @Override
+            void awaitFrame() {
+                handler.postDelayed(() -> doFrame(System.nanoTime()), 16);
+            }
+        };
+        final long end = System.nanoTime() + 12000000000L;
+        final Runnable[] draw = new Runnable[1];
+        final int[] count = {0};
+        draw[0] = () -> {
+            frames.onPreDraw();
+            if (++count[0] % 8 == 0)
+                layOut(130);
+            if (System.nanoTime() < end)
+                handler.postDelayed(draw[0], 10);
+        };
+        draw[0].run();
+    }
+
+    static void layOut(long ms) {
+        compute(ms);
+    }
+
     /** An ordinary message that nothing holds up runs within this time. */
     private static boolean answers(long ms) {
         final boolean[] ran = {false};
@@ -150,6 +177,25 @@ public final class LooperApp {
             sleepFor(6000);
             System.out.println("answers " + answers(500));
             break;
+        case "frames":
+            handler.post(() -> drawFrames());
+            sleepFor(11000);
+            break;
+        case "ever":
+            handler.post(() -> {
+                System.out.println("stuck 0");
+                System.out.flush();
+                compute(600000);
+            });
+            sleepFor(600000);
+            break;
+        case "none":
+            StringBuilder ends = new StringBuilder("reasons");
+            for (int reason = 0; reason < 18; reason++)
+                ends.append(' ').append(ExitWatch.endOf(reason, 9, null));
+            ends.append(' ').append(ExitWatch.endOf(13, 0, "MemoryLimiter:AnonSwap"));
+            System.out.println(ends.append(' ').append(ExitWatch.endOf(2, 0, null)).append(' ').append(ExitWatch.endOf(5, 0, null)));
+            break;
         case "idle":
             sleepFor(5000);
             break;
@@ -163,10 +209,13 @@ public final class LooperApp {
         Looper.prepare();
         looper = Looper.myLooper();
         handler = new Handler(looper);
+        ContextWrapper system = Boolean.getBoolean("mire.records") ? RecordedEnds.context(System.getProperty("mire.end")) : null;
         MireOptions options = new MireOptions(words[0], "mk_test").app("looper-app", "1").channel("internal")
                 .thresholdMs(700).number("suppress_ms", 0).barrierMs(1500).removeLeakedBarriers(Boolean.getBoolean("mire.removes"));
-        if (Mire.start(looper, words[1], options) != 0)
+        if (Mire.start(looper, words[1], options, system) != 0)
             throw new IllegalStateException("start");
+        if (system != null)
+            System.out.println("run " + new String(((RecordedEnds) system.getSystemService("activity")).summary));
         Mire.setScene("CartActivity");
         Mire.breadcrumb("gr\u00f6\u00dfer \ud83d\ude00");
         Thread player = new Thread(() -> {

@@ -9,6 +9,7 @@ final class LifecycleWatch implements Application.ActivityLifecycleCallbacks {
     private int started;
     private int resumed;
     private final Runnable activity;
+    private final FrameWatch frames = new FrameWatch();
 
     /** activity: called at every change */
     LifecycleWatch(Runnable activity) {
@@ -36,6 +37,8 @@ final class LifecycleWatch implements Application.ActivityLifecycleCallbacks {
         resumed++;
         Native.setScene(of.getClass().getName());
         Native.breadcrumb("resumed " + of.getClass().getName());
+        if (of.getWindow() != null)
+            frames.add(of.getWindow().getDecorView());
         tell();
     }
 

@@ -5,6 +5,7 @@ import android.content.Context;
 import android.content.pm.PackageInfo;
 import android.os.Build;
 import android.os.Looper;
+import android.os.Process;
 import java.io.File;
 import java.util.Map;
 
@@ -25,12 +26,16 @@ public final class Mire {
     public static final int PERCEPTIBLE = 3;
     public static final int BACKGROUND = 4;
 
+    private static final int STARTED = -3;
     private static final int NO_LIBRARY = -6;
+    private static final int USER_IDS = 100000; /* of one of the device's users */
+    private static final int ISOLATED_FIRST = 99000;
     private static boolean loaded;
     private static boolean started;
     private static MessageWatch messages;
     private static StackWatch stacks;
     private static BarrierWatch barriers;
+    private static Sender sender;
     private static volatile boolean running;
 
     private Mire() {
@@ -43,10 +48,14 @@ public final class Mire {
      * @return 0, or an error code of mire.h; {@link #errorText} explains it
      */
     public static synchronized int start(Context context, MireOptions options) {
+        if (Process.myUid() % USER_IDS >= ISOLATED_FIRST) /* it may neither keep files nor send */
+            return NO_LIBRARY;
         PackageInfo info = packageOf(context);
         String store = options.store != null ? options.store : new File(context.getFilesDir(), "mire").getPath();
-        int error = start(Looper.getMainLooper(), store, named(options, context, info));
-        if (error == 0 && context.getApplicationContext() instanceof Application)
+        int error = start(Looper.getMainLooper(), store, named(options, context, info), context);
+        if (error != 0)
+            return error;
+        if (context.getApplicationContext() instanceof Application)
             ((Application) context.getApplicationContext())
                     .registerActivityLifecycleCallbacks(new LifecycleWatch(new Runnable() {
                         @Override
@@ -57,22 +66,30 @@ public final class Mire {
         return error;
     }
 
-    /** The same without a context, for tests: the calling thread's looper is watched. */
-    static synchronized int start(Looper looper, String store, MireOptions options) {
+    /** The calling thread's looper is watched. Without a context (null), for tests, the system's records are not asked. */
+    static synchronized int start(Looper looper, String store, MireOptions options, Context context) {
         if (started)
-            return -3;
+            return STARTED;
         if (!load())
             return NO_LIBRARY;
-        int error = startNative(store, options);
+        int error = startNative(store, options, context);
         if (error != 0)
             return error;
         messages = new MessageWatch(looper);
         messages.install();
         stacks = new StackWatch(looper.getThread(), Native.ownThread(), messages);
         stacks.open();
+        if (options.server != null) {
+            sender = new Sender();
+            sender.start();
+        }
         if (options.barrierMs > 0)
             watchBarriers(looper, options);
         started = running = true;
+        if (context != null) {
+            ExitWatch.leaveName(context);
+            NetworkWatch.open(context);
+        }
         return 0;
     }
 
@@ -100,7 +117,7 @@ public final class Mire {
         return loaded;
     }
 
-    private static int startNative(String store, MireOptions options) {
+    private static int startNative(String store, MireOptions options, Context context) {
         long native_ = Native.newOptions();
         int error = Native.setOption(native_, "app", options.app, options.version);
         if (error == 0)
@@ -111,6 +128,10 @@ public final class Mire {
             error = Native.setOption(native_, "channel", options.channel, null);
         if (error == 0 && options.server != null)
             error = Native.setOption(native_, "server", options.server, options.key);
+        if (error == 0 && options.server != null)
+            error = Native.setTransport(native_);
+        if (error == 0 && options.needsConsent)
+            error = Native.requireConsent(native_);
         if (error == 0 && options.thresholdMs > 0)
             error = setThresholds(native_, options.thresholdMs);
         for (Map.Entry<String, Integer> number : options.numbers.entrySet())
@@ -121,6 +142,8 @@ public final class Mire {
             Native.setOption(native_, "device", Build.MODEL, null);
         if (Build.VERSION.RELEASE != null && !Build.VERSION.RELEASE.isEmpty())
             Native.setOption(native_, "os", "android", Build.VERSION.RELEASE);
+        if (context != null)
+            ExitWatch.tell(context, native_);
         if (error == 0)
             error = Native.start(native_);
         Native.freeOptions(native_);
@@ -161,6 +184,9 @@ public final class Mire {
         stacks.close();
         messages.remove();
         Native.stop();
+        if (sender != null)
+            sender.close();
+        sender = null;
     }
 
     /** Something happened that may have left a sync barrier: activities tell it; call it for views of your own. */
@@ -207,6 +233,15 @@ public final class Mire {
     public static void breadcrumb(String text) {
         if (running)
             Native.breadcrumb(text);
+    }
+
+    /**
+     * The user's decision about reports, which is kept for later starts. After a refusal all waiting reports are deleted,
+     * and nothing is sent any more.
+     */
+    public static void setConsent(boolean given) {
+        if (running)
+            Native.setConsent(given ? 1 : 2);
     }
 
     /** A frame was drawn at that time of System.nanoTime. */

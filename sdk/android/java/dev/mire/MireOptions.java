@@ -20,6 +20,7 @@ public final class MireOptions {
     final Map<String, Integer> numbers = new LinkedHashMap<>();
     long barrierMs = 3000;
     boolean removesBarriers;
+    boolean needsConsent;
 
     /**
      * @param server "https://mire.example.com"; null: reports stay on the device
@@ -85,6 +86,12 @@ public final class MireOptions {
     /** Remove a leaked barrier, by reflection. Default: no, it is reported only. */
     public MireOptions removeLeakedBarriers(boolean remove) {
         this.removesBarriers = remove;
+        return this;
+    }
+
+    /** Nothing is sent before Mire.setConsent(true). Default: reports are sent unless the user has refused. */
+    public MireOptions consentRequired() {
+        this.needsConsent = true;
         return this;
     }
 }

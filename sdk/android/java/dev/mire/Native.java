@@ -52,4 +52,27 @@ final class Native {
     static native void addFrame(long stack, String name, String file, int line);
 
     static native void giveStack(long stack, boolean inNative, String turn);
+
+    /** Requests go to awaitRequest from now on. */
+    static native int setTransport(long options);
+
+    static native int requireConsent(long options);
+
+    static native int setConsent(int consent);
+
+    static native void setNetwork(int network);
+
+    /** Sleeps until there is one: method, URL, body (byte[]) or null, headers up to null. null: there will be none. */
+    static native Object[] awaitRequest();
+
+    /** status 0: no answer. headers: Retry-After, Date, ETag, each may be null. whole: the body's size as it was sent. */
+    static native void answerRequest(int status, String[] headers, byte[] body, int whole);
+
+    static native void closeRequests();
+
+    /** The name of this run; see mire/exit.h. */
+    static native String run();
+
+    /** The system's record of an earlier run: mire_options_add_end. */
+    static native int addEnd(long options, String run, int end, int status);
 }

@@ -40,9 +40,21 @@ final class TurnName {
         return "";
     }
 
-    /** "com.example.Cart$1@5e6f" and R8's "a.b.-$$Lambda$c$XyZ@12" lose what is behind the @. */
+    /**
+     * "com.example.Cart$1@5e6f" loses what is behind the @. The class of a lambda has a number that a compiler or the
+     * process counted: "a.Cart$$Lambda$14/0x7f@1", "a.Cart$$ExternalSyntheticLambda3@1" and "a.-$$Lambda$Cart$XyZ@1" become
+     * "a.Cart lambda".
+     */
     private static String withoutHash(String object) {
         int at = object.indexOf('@');
-        return at < 0 ? object : object.substring(0, at);
+        String name = at < 0 ? object : object.substring(0, at);
+        int lambda = name.indexOf("$$");
+        if (lambda < 0)
+            return name;
+        if (lambda > 0 && name.charAt(lambda - 1) == '-') {
+            int outer = name.indexOf('$', lambda + 2) + 1, end = name.lastIndexOf('$');
+            return outer > 0 && end > outer ? name.substring(0, lambda - 1) + name.substring(outer, end) + " lambda" : name;
+        }
+        return name.substring(0, lambda) + " lambda";
     }
 }
