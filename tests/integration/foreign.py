@@ -7,6 +7,7 @@ Real files of ../shared/data/reports are read where they are at hand.
                             `mire memory --pprof` makes of them, are compared by pprof itself
 """
 
+import json
 import os
 import pathlib
 import re
@@ -53,6 +54,16 @@ def of_the_corpus(folder):
     assert code == 1 and "line 2: the dump has no thread" in err, err
 
 
+def every_file():
+    """One run over all files: what is not JSON is refused with its place, all else becomes reports, four of a payload of four."""
+    code, out, err = mire("import", "--dry-run", DATA)
+    files = sorted(path for path in DATA.rglob("*") if path.is_file())
+    counts = {path.name: sum(line.startswith(f"{path}: ") for line in out.splitlines()) for path in files}
+    of_many = {"xcode_simulated.json": 4, "xcode_simulated_macOS_12.json": 4, "tree-garbage.json": 0}
+    assert counts == {path.name: of_many.get(path.name, 1) for path in files}, counts
+    assert code == 1 and re.search(r"tree-garbage\.json: byte 624: the text ends here, too early", err), err
+
+
 def real_files():
     """What the files' names say."""
     if not DATA.exists():
@@ -68,6 +79,20 @@ def real_files():
     shown(DATA / "tombstone/tombstone_anr_arm64-v8a.txt", r"^kind +hang, sleep", r"^Caller1 +xcrash\.sample\.MainActivity\.testAnrInput_onClick")
     shown(DATA / "heap/gobench.heap", r"^live +7\.4 MiB")
     shown(DATA / "heap/cppbench.heap", r"^live +77\.2 MiB")
+    body = r"closure #1 in closure #1 in ContentView\.body\.getter \(CrashTest\.debug\.dylib\)"
+    shown(DATA / "kscrash/Hang.json", r"^hang +8002 ms", r"^kind +hang, sleep", rf"^Caller1 +{body}")
+    for name in ("Hang", "WatchdogTimeout", "MainThreadDeadlock", "Abort"):
+        count = len(json.loads((DATA / f"kscrash/{name}.json").read_bytes())["crash"]["threads"])
+        shown(DATA / f"kscrash/{name}.json", rf"^threads +{count}$")
+    shown(DATA / "kscrash/WatchdogTimeout.json", r"^hang +250 ms.*the process was killed in it", r"^kind +killed", rf"^Caller1 +{body}")
+    shown(DATA / "kscrash/MainThreadDeadlock.json", r"^kind +killed", r"^Caller1 +block in -\[Crasher deadlock\]")
+    shown(DATA / "kscrash/Abort.json", r"^kind +crash", r"^Caller1 +-\[Crasher doAbort\]", r"^why it ended +it called abort")
+    shown(DATA / "kscrash/Profile.json", r"^trigger +call", r"^event +262 ms")
+    shown(DATA / "kscrash/test-oom.json", r"^kind +foom")
+    shown(DATA / "metrickit/xcode_simulated.json", r"^hang +20000 ms", r"^app +app 1\.0")
+    shown(DATA / "metrickit/tree-real.json", r"^Caller1 +Sentry\+0x6540c")
+    shown(DATA / "sentry/converted-event.json", r"^kind +crash", r"^Caller1 +CrashLibiOS\+0x6377", r"^threads +9$")
+    every_file()
 
 
 GO = """
