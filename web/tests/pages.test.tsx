@@ -1,6 +1,7 @@
 /* Pages drawn from the examples of the contract, and each of the four states a widget can be in. */
 import { cleanup, configure, fireEvent, render, screen, waitFor } from '@testing-library/preact';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import changes from '../../schema/api/examples/getChanges.json';
 import facets from '../../schema/api/examples/getFacets.json';
 import flame from '../../schema/api/examples/getFlame.json';
 import memoryFlame from '../../schema/api/examples/getFlame.memory.json';
@@ -95,8 +96,8 @@ function open(path: string, answers: Answers = ALL): void {
 it('the overview tells rates with what the sample leaves open, and nothing where no session was told', async () => {
   open('/redis-server', { ...ALL, '/rates': rates });
   const table = await screen.findByRole('region', { name: 'Rates table' });
-  expect(table.textContent).toContain('2.1%1.2 – 3.6');
-  expect(table.textContent).toContain('3.2 s1.7 – 4.7');
+  expect(table.textContent).toMatch(/2\.1\d* %1\.2\d* – 3\.6/);
+  expect(table.textContent).toMatch(/3\.2\d* s1\.7\d* – 4\.7/);
   expect(table.textContent).toContain('8.0.38');
   expect(
     await screen.findByText(/Not sent by devices: the same stack just before 214 · no room in the store 12/),
@@ -106,6 +107,22 @@ it('the overview tells rates with what the sample leaves open, and nothing where
   open('/redis-server', { ...ALL, '/rates': emptyRates });
   await screen.findByText('Longest', { selector: '.label' });
   expect(screen.queryByRole('region', { name: 'Rates table' })).toBeNull();
+});
+
+it('the overview tells in words what changed, and by how much', async () => {
+  open('/redis-server', { ...ALL, '/changes': changes });
+  const panel = await screen.findByRole('region', { name: 'What changed' });
+  await screen.findByText('0.22 → 1.7 in 1,000 sessions');
+  expect(panel.textContent).toContain('×7.8');
+  expect(panel.textContent).toContain('new in 7.2.4: 1.4 in 1,000 sessions');
+  expect(panel.textContent).toContain('7.2.4 against 7.0.14, per session.');
+  expect(panel.querySelector('a')!.getAttribute('href')).toBe('/redis-server/issues/I-1');
+  fireEvent.click(screen.getByRole('button', { name: 'Week before' }));
+  await waitFor(() => expect(asked.some((url) => url.searchParams.get('against') === 'week')).toBe(true));
+  cleanup();
+  client.clear();
+  open('/redis-server', { ...ALL, '/changes': { ...changes, issues: [] } });
+  await screen.findByText('No issue became more or less frequent.');
 });
 
 it('the overview links each number to the list behind it', async () => {

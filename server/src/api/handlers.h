@@ -7,6 +7,7 @@
 /* apps/ */
 int get_apps(void *api, struct request *request, struct reply *reply);
 int get_overview(void *api, struct request *request, struct reply *reply);
+int get_changes(void *api, struct request *request, struct reply *reply);
 int get_facets(void *api, struct request *request, struct reply *reply);
 int get_rates(void *api, struct request *request, struct reply *reply);
 

@@ -5,11 +5,8 @@
 #include "rows/view_sql.h"
 
 /* clang-format off */
-#define DAY_IN_VIEW \
-    "app_id = $1 AND slot = ANY ($6::smallint[]) AND day >= ($2 AT TIME ZONE 'UTC')::date" \
-    " AND day <= (($3 - interval '1 microsecond') AT TIME ZONE 'UTC')::date AND " IN_VERSIONS
 static const char losses_sql[] =
-    "SELECT reason, sum(lost)::bigint FROM loss_day JOIN version USING (version_id, app_id) WHERE " DAY_IN_VIEW
+    "SELECT reason, sum(lost)::bigint FROM loss_day JOIN version USING (version_id, app_id) WHERE " SESSION_DAY_IN_VIEW
     " GROUP BY reason ORDER BY 2 DESC, reason COLLATE \"C\"";
 /* clang-format on */
 
@@ -43,7 +40,7 @@ int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, s
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
-    const char *sql = SQL_FILL(arena, sql_session_rates, {"day_in_view", DAY_IN_VIEW},
+    const char *sql = SQL_FILL(arena, sql_session_rates, {"day_in_view", SESSION_DAY_IN_VIEW},
                                {"channel_wanted", IS_WANTED("channel", "$7", "$8")});
     if (!sql)
         return MIRE_FAULT_MEMORY;

@@ -17,6 +17,9 @@
     " WHERE app_id = $1 AND (cardinality($4::text[]) = 0 OR version = ANY ($4)) AND version <> ALL ($5::text[])))"
 #define EVENT_IN_VIEW "app_id = $1 AND received_at >= $2 AND received_at < $3 AND " IN_VERSIONS
 #define HOUR_IN_VIEW "app_id = $1 AND slot = ANY ($6::smallint[]) AND hour >= $2 AND hour < $3 AND " IN_VERSIONS
+#define SESSION_DAY_IN_VIEW \
+    "app_id = $1 AND slot = ANY ($6::smallint[]) AND day >= ($2 AT TIME ZONE 'UTC')::date" \
+    " AND day <= (($3 - interval '1 microsecond') AT TIME ZONE 'UTC')::date AND " IN_VERSIONS
 #define ISSUE_TEXT \
     "lower(concat_ws(' ', CASE WHEN i.subject = '' THEN 'I-' ELSE 'M-' END || i.issue_id, i.caller1, i.caller2," \
     " i.caller1_image, i.caller2_image, i.reason, i.category, i.subject))"

@@ -5,6 +5,7 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './schema';
 import type {
+  Changes,
   Facets,
   Flame,
   Healthy,
@@ -97,6 +98,13 @@ export const api = {
   overview: (app: string, scope: Scope, signal: AbortSignal): Promise<Overview> =>
     body(client.GET('/api/v1/apps/{app}/overview', { params: { path: { app }, query: sent(scope) }, signal })),
 
+  changes: (app: string, scope: Pick<Scope, 't' | 'v'>, against: string, signal: AbortSignal): Promise<Changes> =>
+    body(
+      client.GET('/api/v1/apps/{app}/changes', {
+        params: { path: { app }, query: { ...sent(scope), ...(against === '' ? {} : { against }) } },
+        signal,
+      }),
+    ),
   rates: (app: string, scope: Pick<Scope, 't' | 'v'>, signal: AbortSignal): Promise<Rates> =>
     body(client.GET('/api/v1/apps/{app}/rates', { params: { path: { app }, query: sent(scope) }, signal })),
 

@@ -205,6 +205,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Issues that happen more or less often per session than in another version, or than in the week before. */
+        get: operations["getChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/rules": {
         parameters: {
             query?: never;
@@ -904,6 +921,53 @@ export interface components {
             reason: string;
             /** @description Records; as told */
             count: number;
+        };
+        Changes: {
+            before: components["schemas"]["ComparedSide"];
+            after: components["schemas"]["ComparedSide"];
+            /** @description Worse ones, then better ones, then those that stay as they were; the largest change first. */
+            issues: components["schemas"]["Change"][];
+            /** @description Issues beyond those listed. */
+            more: number;
+            /** @description Issues with fewer than 30 reports on both sides together: nothing can be said of them. */
+            few: number;
+        };
+        ComparedSide: {
+            /** @description Null: all of them; or there is no version to compare. */
+            version: string | null;
+            sessions: number;
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+        };
+        Change: {
+            issue: components["schemas"]["IssueSummary"];
+            /**
+             * @description same: within chance, or less than a quarter.
+             * @enum {string}
+             */
+            verdict: "same" | "new" | "worse" | "better" | "gone";
+            before: components["schemas"]["ChangeSide"];
+            after: components["schemas"]["ChangeSide"];
+            ratio: components["schemas"]["ChangeRatio"];
+            /** @description The share of false ones among all changes that are told as surely as this one. */
+            q: number;
+        };
+        ChangeSide: {
+            reports: number;
+            /** @description Of which reports came. */
+            devices: number;
+            /** @description Hits per 1,000 sessions; a hit is a day on which a device had the issue. */
+            hits_per_1000: number;
+            events_per_1000: number;
+        };
+        /** @description Hits per session after through before, with the 95 % interval. */
+        ChangeRatio: {
+            /** @description Null: none before. */
+            value: number | null;
+            low: number | null;
+            high: number | null;
         };
         Rates: {
             range: components["schemas"]["RatesRange"];
@@ -2389,6 +2453,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rates"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getChanges: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, crash, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
+                kind?: components["parameters"]["kind"];
+                /** @description The version that v is compared with, or week: the last seven days of t against the seven before, of all versions or those of v. If absent, the newest version below v with 1,000 sessions; v itself is the newest such. */
+                against?: string;
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Changes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,15 +1,19 @@
 /* Series of the server made ready to be drawn. */
 import type { Series } from '../api/types';
+import { byVersion } from './rates';
 
 export interface Bars {
   /** Beginning of each bucket, seconds. */
   at: number[];
-  /** One row per key, biggest first; values per bucket. */
+  /** One row per key, the newest version first; values per bucket. */
   rows: { key: string; values: number[]; sum: number }[];
   total: number[];
 }
 
-/* Buckets between from and to, zero where the server sent none; keys past `most` are added up under `other`. */
+/*
+ * Buckets between from and to, zero where the server sent none. Those with most events are shown, the newest version first;
+ * keys past `most` are added up under `other`.
+ */
 export function bars(
   series: readonly Series[],
   bucket_s: number,
@@ -32,7 +36,8 @@ export function bars(
   });
   rows.sort((a, b) => b.sum - a.sum);
   const shown = rows.slice(0, rows.length > most ? most - 1 : most);
-  const folded = rows.slice(shown.length);
+  shown.sort((a, b) => byVersion(b.key, a.key)); // a version keeps its colour however many events it has
+  const folded = rows.slice(rows.length > most ? most - 1 : most);
   if (folded.length > 0) {
     const values = add(
       folded.map((row) => row.values),

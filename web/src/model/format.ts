@@ -15,9 +15,12 @@ export function exact(value: number, lang: string): string {
   return new Intl.NumberFormat(lang, { maximumFractionDigits: 2 }).format(value);
 }
 
-/* Two significant figures: 0.034, 2.1, 47. */
+/* Two significant figures: 0.034, 2.0, 47. */
 export function precise(value: number, lang: string): string {
-  return new Intl.NumberFormat(lang, { maximumSignificantDigits: 2, maximumFractionDigits: 3 }).format(value);
+  return new Intl.NumberFormat(lang, {
+    minimumSignificantDigits: value === 0 ? 1 : 2,
+    maximumSignificantDigits: Math.abs(value) >= 100 ? 3 : 2,
+  }).format(value);
 }
 
 export function percent(share: number, lang: string): string {

@@ -17,6 +17,7 @@ import { carried, href } from '../../model/view';
 import { NothingLeft, Waiting } from '../empty';
 import { IssueTable } from '../issues/rows';
 import { Ago, Bar, Loaded, now, Panel } from '../parts';
+import { ChangedPanel } from './changed';
 import { RatesPanel } from './rates';
 import { TurnsTable } from './turns';
 
@@ -48,6 +49,8 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, say('other versions'));
   return (
     <>
+      <RatesPanel app={app} />
+      <ChangedPanel app={app} />
       <div class="tiles">
         <Tile href={list('-events')} label={what} value={count(totals.events, lang.value)} note={sampled(totals)} />
         <Tile
@@ -106,7 +109,6 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           whole={pick === 'events'}
         />
       </Panel>
-      <RatesPanel app={app} />
       <Panel title={say('Issues that cost most')} aside={<a href={list('-impact')}>{say('All issues')}</a>}>
         <IssueTable app={app} issues={data.top} />
       </Panel>
@@ -214,7 +216,7 @@ function Versions({ rows, what }: { rows: readonly VersionTotals[]; what: string
           {rows.map((row) => (
             <tr key={row.version}>
               <th scope="row">
-                <button type="button" class="link" onClick={() => patch({ v: [row.version] })}>
+                <button type="button" class="link" onClick={() => patch({ v: [row.version] }, true)}>
                   {row.version}
                 </button>
               </th>
@@ -257,7 +259,7 @@ function Shares({ rows, what }: { rows: readonly Share[]; what: string }): JSX.E
         {rows.map((row) => (
           <tr key={row.key}>
             <th scope="row">
-              <button type="button" class="link" onClick={() => patch({ kind: [row.key] })}>
+              <button type="button" class="link" onClick={() => patch({ kind: [row.key] }, true)}>
                 {kindWord(row.key)}
               </button>
             </th>

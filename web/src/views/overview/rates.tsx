@@ -1,31 +1,145 @@
-/* How often sessions lag, hang and die, by version: estimates, each with the interval that the sample leaves open. */
+/* How often sessions lag, hang and die: a tile a rate, its line by version and day, and all of them as a table. */
 
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Rate, Rates, RatesTotal } from '../../api/types';
+import { RateLines } from '../../charts/rate-lines';
 import { lang, say } from '../../lib/i18n';
 import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { count, exact, precise } from '../../model/format';
+import { daily, digits, direction, linesOf, type Pair, pairOf, RATES, type RateName } from '../../model/rates';
 import { Panel } from '../parts';
 
-const COLUMNS = ['lag_percent', 'hang_s_per_hour', 'foom_percent', 'watchdog_percent', 'crash_percent'] as const;
+/* Session records below which a rate is shown greyed. */
+const FEW_RECORDS = 50;
+
+interface Word {
+  title: string;
+  unit: string;
+}
+
+function wordsOf(name: RateName): Word {
+  const words: Record<RateName, Word> = {
+    lag_percent: { title: say('Sessions with a hang'), unit: ' %' },
+    foom_percent: { title: say('Out of memory'), unit: ' %' },
+    watchdog_percent: { title: say('Killed while hung'), unit: ' %' },
+    crash_percent: { title: say('Crashes'), unit: ' %' },
+    hang_s_per_hour: { title: say('Hang time per hour'), unit: ' s' },
+  };
+  return words[name];
+}
 
 /* Nothing, where no session was ever told: then there is nothing to divide by. */
 export function RatesPanel({ app }: { app: string }): JSX.Element | null {
   const { t, v } = query.value;
-  const { data } = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
+  const [name, setName] = useState<RateName>('lag_percent');
+  const { data, isLoading } = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
+  if (isLoading) return <div class="rates-room" aria-hidden="true" />;
   if (!data || (data.total.records === 0 && data.losses.length === 0)) return null;
+  const { title, unit } = wordsOf(name);
   return (
-    <Panel title={say('Rates per session')}>
-      {data.total.records > 0 && <RatesTable data={data} />}
-      <p class="dim small">
-        {say('From {n|session record|session records}; below each rate where the true one lies, 95 times of 100.', {
-          n: exact(data.total.records, lang.value),
-        })}
-      </p>
-      <Losses losses={data.losses} />
-    </Panel>
+    <>
+      {data.total.records > 0 ? <Tiles data={data} name={name} pick={setName} /> : null}
+      <Panel title={say('{rate} by day and version', { rate: title })}>
+        {data.total.records > 0 ? (
+          <RateLines
+            lines={linesOf(data, name)}
+            what={title}
+            lang={lang.value}
+            unit={(value) => `${precise(value, lang.value)}${unit}`}
+          />
+        ) : null}
+        <details class="small">
+          <summary>{say('All rates of all versions')}</summary>
+          <RatesTable data={data} />
+        </details>
+        <p class="dim small">
+          {say('From {n|session record|session records}. Ranges are 95 % intervals.', {
+            n: exact(data.total.records, lang.value),
+          })}
+        </p>
+        <Losses losses={data.losses} />
+      </Panel>
+    </>
+  );
+}
+
+function Tiles(props: { data: Rates; name: RateName; pick: (name: RateName) => void }): JSX.Element {
+  const { data, name, pick } = props;
+  const pair = pairOf(data);
+  return (
+    <div class="tiles" role="group" aria-label={say('Rates')}>
+      {RATES.map((one) => (
+        <RateTile key={one} of={one} data={data} pair={pair} pressed={one === name} pick={() => pick(one)} />
+      ))}
+    </div>
+  );
+}
+
+function RateTile(props: { of: RateName; data: Rates; pair: Pair; pressed: boolean; pick: () => void }): JSX.Element {
+  const { of, data, pair, pressed, pick } = props;
+  const { title, unit } = wordsOf(of);
+  const rate = pair.now[of];
+  const few = pair.now.records < FEW_RECORDS;
+  return (
+    <button type="button" class={few ? 'tile few' : 'tile'} aria-pressed={pressed} onClick={pick}>
+      <span class="label">{title}</span>
+      {rate ? (
+        <span class="value">
+          {fixed(rate.value, rate, lang.value)}
+          {unit} <small>± {fixed((rate.high - rate.low) / 2, rate, lang.value)}</small>
+        </span>
+      ) : (
+        <span class="value dim">{say('not known')}</span>
+      )}
+      <RateSpark values={daily(data, of)} />
+      <span class="note">
+        {pair.version !== null && pair.before ? (
+          <Against now={rate} before={pair.before[of]} pair={pair} unit={unit} />
+        ) : (
+          say('all versions')
+        )}
+      </span>
+    </button>
+  );
+}
+
+/* The newest version against the one before, in words; a colour only where the intervals part. */
+function Against(props: { now: Rate; before: Rate; pair: Pair; unit: string }): JSX.Element {
+  const { now, before, pair, unit } = props;
+  const way = direction(now, before);
+  if (!now || !before) return <>{say('of {version}', { version: pair.version ?? '' })}</>;
+  const by = `${now.value >= before.value ? '+' : '−'}${fixed(Math.abs(now.value - before.value), now, lang.value)}${unit === ' %' ? ` ${say('pt')}` : unit}`;
+  const words = say('{version}: {by} against {before}', {
+    version: pair.version ?? '',
+    by,
+    before: pair.before?.version ?? '',
+  });
+  return (
+    <span class={way}>
+      {way === 'better' ? '▼ ' : way === 'worse' ? '▲ ' : ''}
+      {words}
+    </span>
+  );
+}
+
+function fixed(value: number, rate: { low: number; high: number }, language: string): string {
+  const n = digits(rate);
+  return new Intl.NumberFormat(language, { minimumFractionDigits: n, maximumFractionDigits: n }).format(value);
+}
+
+function RateSpark({ values }: { values: readonly number[] }): JSX.Element {
+  const top = Math.max(...values, 0) || 1;
+  const step = values.length > 1 ? 96 / (values.length - 1) : 96;
+  const path = values
+    .map((value, i) => `${i ? 'L' : 'M'}${(i * step).toFixed(1)} ${(21 - (value / top) * 19).toFixed(1)}`)
+    .join('');
+  return (
+    <svg class="rate-spark" viewBox="0 0 96 22" preserveAspectRatio="none" aria-hidden="true">
+      <path d={path} vector-effect="non-scaling-stroke" />
+    </svg>
   );
 }
 
@@ -64,15 +178,9 @@ function RatesTable({ data }: { data: Rates }): JSX.Element {
             <th scope="col" class="num">
               {say('Sessions')}
             </th>
-            {[
-              say('Lag'),
-              say('Hang seconds an hour'),
-              say('Out of memory'),
-              say('Killed while stuck'),
-              say('Crashes'),
-            ].map((title) => (
-              <th scope="col" class="num" key={title}>
-                {title}
+            {RATES.map((name) => (
+              <th scope="col" class="num" key={name}>
+                {wordsOf(name).title}
               </th>
             ))}
           </tr>
@@ -95,15 +203,15 @@ function Row({ name, sums, pick }: { name: string; sums: RatesTotal; pick?: stri
         {pick === undefined ? (
           name
         ) : (
-          <button type="button" class="link" onClick={() => patch({ v: [pick] })}>
+          <button type="button" class="link" onClick={() => patch({ v: [pick] }, true)}>
             {name}
           </button>
         )}
       </th>
       <td class="num">{count(sums.sessions, lang.value)}</td>
-      {COLUMNS.map((column) => (
+      {RATES.map((column) => (
         <td class="num" key={column}>
-          <Cell rate={sums[column]} unit={column === 'hang_s_per_hour' ? ' s' : '%'} />
+          <Cell rate={sums[column]} unit={wordsOf(column).unit} />
         </td>
       ))}
     </tr>
@@ -112,7 +220,7 @@ function Row({ name, sums, pick }: { name: string; sums: RatesTotal; pick?: stri
 
 function Cell({ rate, unit }: { rate: Rate; unit: string }): JSX.Element {
   if (!rate) return <span class="dim">{say('not known')}</span>;
-  const [value, low, high] = [rate.value, rate.low, rate.high].map((number) => precise(number, lang.value));
+  const [value, low, high] = [rate.value, rate.low, rate.high].map((number) => fixed(number, rate, lang.value));
   return (
     <>
       {`${value}${unit}`}

@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+"""What changed: reports of two versions to a real mired, and which of their issues it tells as new, worse, better, gone.
+
+The statistics are tested on generated months by unit/server/change.
+"""
+
+import hashlib
+import json
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+
+from answers import answer_of  # noqa: E402
+from mired import Mired, report_id, scratch, until  # noqa: E402
+
+SESSIONS = 20000
+
+
+def report(version, function, install):
+    """A hang of a script, in a function that no other issue has."""
+    return {
+        "mire": 1, "id": report_id(), "kind": "event", "app": {"name": "a", "version": version},
+        "device": {"install": hashlib.md5(install.encode()).hexdigest(), "os": "linux", "arch": "x86_64"},
+        "process": {"pid": 1, "name": "a"}, "images": [{"name": "python", "load": 0, "script": "python"}],
+        "script": {"texts": [function, "/srv/app.py", "main"], "function": [0, 2], "file": [1, 1], "line": [7, 90]},
+        "frames": {"image": [0, 0], "offset": [0, 1], "found": [5, 5]}, "nodes": {"up": [1, 1], "frame": [1, 0]},
+        "event": {"begin_ns": 0, "duration_ms": 3000, "threshold_ms": 2000, "open": False,
+                  "samples": {"at_ms": [2000], "weight_ms": [1000], "node": [2]}},
+    }
+
+
+class ChangesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = scratch("changes")
+        cls.mired = Mired(pathlib.Path(cls.scratch.name))
+        cls.addClassCleanup(cls.scratch.cleanup)
+        cls.addClassCleanup(cls.mired.stop)
+        key = cls.mired.key("shop", "ingest")
+        plan = {  # function: devices in 1.9, devices in 1.10, reports of each
+            "steady": (60, 60, 1), "grown": (40, 160, 1), "shrunk": (160, 40, 1), "appeared": (0, 50, 1), "vanished": (50, 0, 1),
+            "rare": (3, 9, 1), "one_device": (1, 1, 1), "loud_device": (0, 1, 60),
+        }
+        sent = 0
+        for function, (before, after, times) in plan.items():
+            for version, devices in (("1.9", before), ("1.10", after)):
+                for n in range(devices * times):
+                    body = report(version, function, f"{function} {n // times}")
+                    status, _, answer = cls.mired.ask("POST", "/api/v1/reports", key, body)
+                    assert status == 202, answer
+                    sent += 1
+        until("all are counted", lambda: cls.mired.get("/apps/shop/overview")["totals"]["reports"] == sent)
+        cls.sessions(0, SESSIONS)
+
+    @classmethod
+    def sessions(cls, days_ago, count):
+        """Session records of both versions, as counted."""
+        cls.mired.sql(f"""INSERT INTO session_day SELECT 0, current_date - {days_ago}, app_id, version_id, 'public', 15, {count}, {count}, {count},
+            1, 0, {count}, {count}, 1, 0, 0, 0, 0, 0, 0 FROM version WHERE version IN ('1.9', '1.10')""")
+
+    def changes(self, query=""):
+        return answer_of(self.mired.ask("GET", "/api/v1/apps/shop/changes" + query)[2], "getChanges")
+
+    def verdicts(self, answer):
+        return {row["issue"]["caller1"]: row["verdict"] for row in answer["issues"]}
+
+    def test_the_newest_version_is_held_against_the_one_before(self):
+        answer = self.changes()
+        self.assertEqual((answer["before"]["version"], answer["after"]["version"]), ("1.9", "1.10"), "by the natural order")
+        self.assertEqual(answer["after"]["sessions"], SESSIONS)
+        want = {"steady": "same", "grown": "worse", "shrunk": "better", "appeared": "new", "vanished": "gone", "loud_device": "same"}
+        self.assertEqual(self.verdicts(answer), want)
+        self.assertEqual(answer["few"], 2)
+        grown = next(row for row in answer["issues"] if row["issue"]["caller1"] == "grown")
+        self.assertAlmostEqual(grown["ratio"]["value"], 4, places=2)
+        self.assertTrue(2.5 < grown["ratio"]["low"] < 4 < grown["ratio"]["high"] < 6, grown)
+        self.assertEqual((grown["before"]["hits_per_1000"], grown["after"]["hits_per_1000"]), (2, 8))
+        self.assertEqual([row["verdict"] for row in answer["issues"]], ["worse", "new", "better", "gone", "same", "same"],
+                         "the largest change first")
+        loud = next(row for row in answer["issues"] if row["issue"]["caller1"] == "loud_device")
+        self.assertEqual((loud["after"]["reports"], loud["after"]["devices"]), (60, 1))
+
+    def test_any_two_versions_are_compared(self):
+        back = self.verdicts(self.changes("?v=1.9&against=1.10"))
+        self.assertEqual((back["grown"], back["shrunk"], back["appeared"], back["vanished"]), ("better", "worse", "gone", "new"))
+        none = self.changes("?v=0.1")
+        self.assertEqual((none["issues"], none["before"]["version"]), ([], None))
+        self.assertEqual(self.changes("?kind=launch")["issues"], [])
+        self.assertEqual(self.mired.ask("GET", "/api/v1/apps/shop/changes?v=1.9,1.10")[0], 400)
+        self.assertEqual(self.mired.ask("GET", "/api/v1/apps/shop/changes?against=1.9&x=1")[0], 400)
+
+    def test_what_is_merged_is_compared_as_one(self):
+        key = self.mired.key("shop", "admin")
+        ids = {row["issue"]["caller1"]: row["issue"]["id"] for row in self.changes()["issues"]}
+        body = {"issues": [ids["vanished"]], "author": "kim", "reason": "one place"}
+        status, _, answer = self.mired.ask("POST", f"/api/v1/apps/shop/issues/{ids['appeared']}/merge", key, body, Content_Type="application/json")
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(self.verdicts(self.changes())["appeared"], "same", "as often as before, only elsewhere")
+        status, _, answer = self.mired.ask("POST", f"/api/v1/apps/shop/issues/{ids['appeared']}/unmerge", key, body, Content_Type="application/json")
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(self.verdicts(self.changes())["appeared"], "new")
+
+    def test_this_week_is_held_against_the_last(self):
+        before = self.changes("?against=week")
+        self.assertEqual((before["before"]["sessions"], before["issues"][0]["verdict"] if before["issues"] else None), (0, None))
+        self.sessions(9, SESSIONS)
+        self.assertEqual(set(self.verdicts(self.changes("?against=week")).values()), {"new", "same"})
+        self.mired.sql("DELETE FROM session_day WHERE day < current_date - 1")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+/* A line a version over days with the band of its interval, drawn by uPlot; loaded when a page first needs it. */
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { Lines } from '../model/rates';
+import type { Timeline } from './timeline';
+
+export interface LinesOptions {
+  when: (at: Date) => string;
+  unit: (value: number) => string;
+  /* The day under the pointer; null: none. */
+  onHover: (i: number | null) => void;
+}
+
+export function drawLines(box: HTMLElement, lines: Lines, height: number, options: LinesOptions): Timeline {
+  const token = (name: string) => getComputedStyle(box).getPropertyValue(name).trim();
+  const axis = {
+    stroke: () => token('--c-muted'),
+    grid: { stroke: () => token('--c-line'), width: 1 },
+    ticks: { show: false },
+  };
+  const series: uPlot.Series[] = [{}];
+  const bands: uPlot.Band[] = [];
+  const data: (number | null)[][] = [lines.at];
+  lines.rows.forEach((row, i) => {
+    const ink = () => token(`--s-${i + 1}`);
+    bands.push({ series: [data.length, data.length + 1], fill: () => `${ink()}33` });
+    series.push(
+      { stroke: 'transparent', width: 0, points: { show: false } },
+      { stroke: 'transparent', width: 0, points: { show: false } },
+    );
+    series.push({
+      label: row.version,
+      stroke: ink,
+      width: 2,
+      points: { show: row.value.filter((v) => v !== null).length < 2, fill: ink },
+    });
+    data.push(row.high, row.low, row.value);
+  });
+  const plot = new uPlot(
+    {
+      width: Math.max(box.clientWidth, 200),
+      height,
+      padding: [8, 28, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false } },
+      tzDate: (s: number) => uPlot.tzDate(new Date(s * 1000), 'UTC'), // the days are those of UTC
+      scales: {
+        x: { range: (_, low, high) => (low === high ? [low - 43_200, high + 43_200] : [low, high]) },
+        y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          size: 26,
+          space: 64,
+          incrs: [86_400, 2 * 86_400, 7 * 86_400, 14 * 86_400, 28 * 86_400],
+          values: (_, splits) => splits.map((s) => options.when(new Date(s * 1000))),
+        },
+        { ...axis, size: 52, space: 36, values: (_, splits) => splits.map(options.unit) },
+      ],
+      series,
+      bands,
+      hooks: {
+        setCursor: [
+          (u) => options.onHover(u.cursor.left !== undefined && u.cursor.left >= 0 ? (u.cursor.idx ?? null) : null),
+        ],
+      },
+    },
+    data as uPlot.AlignedData,
+    box,
+  );
+  const watch = new ResizeObserver(() => {
+    if (box.clientWidth > 0 && box.clientWidth !== plot.width) plot.setSize({ width: box.clientWidth, height });
+  });
+  watch.observe(box);
+  return {
+    redraw: () => plot.redraw(false, true),
+    destroy: () => {
+      watch.disconnect();
+      plot.destroy();
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/* Rates by version over days: the drawing, what is under the pointer, and the same numbers as a table. */
+
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { say } from '../lib/i18n';
+import { theme } from '../lib/theme';
+import { day } from '../model/format';
+import type { Lines } from '../model/rates';
+import type { Timeline } from './timeline';
+
+interface RateLinesProps {
+  lines: Lines;
+  unit: (value: number) => string;
+  what: string;
+  lang: string;
+}
+
+const HEIGHT = 180;
+
+export function RateLines({ lines, unit, what, lang }: RateLinesProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const chart = useRef<Timeline | null>(null);
+  const [under, setUnder] = useState<number | null>(null);
+  const shape = JSON.stringify([lines, what]);
+  useEffect(() => {
+    let gone = false;
+    setUnder(null);
+    void import('./lines').then(({ drawLines }) => {
+      if (gone || !box.current) return;
+      chart.current = drawLines(box.current, lines, HEIGHT, {
+        when: (at) => day(at, 'utc', lang),
+        unit,
+        onHover: setUnder,
+      });
+    });
+    return () => {
+      gone = true;
+      chart.current?.destroy();
+      chart.current = null;
+    };
+  }, [shape]);
+  const colours = theme.value;
+  useEffect(() => chart.current?.redraw(), [colours]);
+
+  const at = under ?? lines.at.length - 1;
+  const when = lines.at[at] === undefined ? '' : day(new Date(lines.at[at] * 1000), 'utc', lang);
+  return (
+    <div class="trend">
+      <div
+        class="plot"
+        ref={box}
+        role="img"
+        aria-label={say('{what} by day and version; the table has the numbers', { what })}
+        data-height={HEIGHT}
+      />
+      <div class="legend">
+        <span class="dim">{when}</span>
+        {lines.rows.map((row, i) => (
+          <span key={row.version} class={`key s${i + 1}`}>
+            {row.version} <b>{cell(row.value[at], unit)}</b>
+          </span>
+        ))}
+      </div>
+      <details>
+        <summary>{say('View as table')}</summary>
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{say('Day')}</th>
+                {lines.rows.map((row) => (
+                  <th key={row.version} scope="col" class="num">
+                    {row.version}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {lines.at.map((s, i) => (
+                <tr key={s}>
+                  <th scope="row">{day(new Date(s * 1000), 'utc', lang)}</th>
+                  {lines.rows.map((row) => (
+                    <td key={row.version} class="num">
+                      {cell(row.value[i], unit)}
+                      {row.low[i] == null ? null : (
+                        <span class="dim small">{` ${unit(row.low[i]!)} – ${unit(row.high[i]!)}`}</span>
+                      )}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </div>
+  );
+}
+
+function cell(value: number | null | undefined, unit: (value: number) => string): string {
+  return value == null ? '–' : unit(value);
+}

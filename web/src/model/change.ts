@@ -1,0 +1,12 @@
+/* How much something changed, as a badge says it. */
+import type { Change } from '../api/types';
+import { say } from '../lib/i18n';
+
+/* new, ×6.1, −97 %, gone: what the verdict and the ratio say. */
+export function times(one: Pick<Change, 'verdict' | 'ratio'>, lang: string): string {
+  const ratio = one.ratio.value;
+  if (ratio === null) return one.verdict === 'new' ? say('new') : '';
+  if (ratio >= 1)
+    return `×${new Intl.NumberFormat(lang, { minimumFractionDigits: ratio < 10 ? 1 : 0, maximumFractionDigits: ratio < 10 ? 1 : 0 }).format(ratio)}`;
+  return `−${new Intl.NumberFormat(lang, { style: 'percent', maximumFractionDigits: 0 }).format(1 - ratio)}`;
+}

@@ -1,0 +1,126 @@
+/* Which issues happen more or less often per session than before, in words; what nothing is said of is not there. */
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api } from '../../api/client';
+import type { Change, Changes } from '../../api/types';
+import { lang, say } from '../../lib/i18n';
+import { query } from '../../lib/location';
+import { useQuery } from '../../lib/query';
+import { kindWord } from '../../lib/words';
+import { times } from '../../model/change';
+import { precise } from '../../model/format';
+import { base, shorten } from '../../model/name';
+import { carried, href } from '../../model/view';
+import { Panel, Skeleton } from '../parts';
+
+const SHOWN = 8;
+
+export function ChangedPanel({ app }: { app: string }): JSX.Element {
+  const [against, setAgainst] = useState<'' | 'week'>('');
+  const { t, v } = query.value;
+  const one = v.length <= 1 ? v : [];
+  const { data, isError } = useQuery(['changes', app, t, one, against], (signal) =>
+    api.changes(app, { t, v: one }, against, signal),
+  );
+  return (
+    <Panel
+      title={say('What changed')}
+      class="changed"
+      aside={
+        <div class="segments" role="group" aria-label={say('Compared with')}>
+          <button type="button" aria-pressed={against === ''} onClick={() => setAgainst('')}>
+            {say('Version before')}
+          </button>
+          <button type="button" aria-pressed={against === 'week'} onClick={() => setAgainst('week')}>
+            {say('Week before')}
+          </button>
+        </div>
+      }
+    >
+      {data ? (
+        <Body app={app} data={data} week={against === 'week'} />
+      ) : isError ? (
+        <p class="dim">{say('The comparison could not be loaded.')}</p>
+      ) : (
+        <Skeleton rows={4} label={say('What changed')} />
+      )}
+    </Panel>
+  );
+}
+
+function Body({ app, data, week }: { app: string; data: Changes; week: boolean }): JSX.Element {
+  const [all, setAll] = useState(false);
+  const told = data.issues.filter((one) => one.verdict !== 'same');
+  const shown = all ? told : told.slice(0, SHOWN);
+  const { before, after } = data;
+  if (after.sessions <= 0 || before.sessions <= 0)
+    return (
+      <p class="dim">
+        {week
+          ? say('There are no sessions of two weeks yet.')
+          : say('There is no version before it with 1,000 sessions in this range.')}
+      </p>
+    );
+  return (
+    <>
+      {told.length === 0 ? <p>{say('No issue became more or less frequent.')}</p> : null}
+      <ul class="changes">
+        {shown.map((one) => (
+          <Row key={one.issue.id} app={app} one={one} after={after.version} />
+        ))}
+      </ul>
+      <p class="dim small">
+        {week
+          ? say('The last seven days against the seven before, per session.')
+          : say('{after} against {before}, per session.', {
+              after: after.version ?? '',
+              before: before.version ?? '',
+            })}{' '}
+        {say('{n} stay as they were; {few} have too few reports to tell.', {
+          n: data.issues.length - told.length + data.more,
+          few: data.few,
+        })}{' '}
+        {told.length > SHOWN ? (
+          <button type="button" class="link" onClick={() => setAll(!all)}>
+            {all ? say('Show fewer') : say('Show all {n}', { n: told.length })}
+          </button>
+        ) : null}
+      </p>
+    </>
+  );
+}
+
+function Row({ app, one, after }: { app: string; one: Change; after: string | null }): JSX.Element {
+  const worse = one.verdict === 'new' || one.verdict === 'worse';
+  const { issue } = one;
+  const name = issue.subject === '' ? issue.caller1 : `${issue.subject}, ${shorten(issue.caller1, 60)}`;
+  return (
+    <li class={worse ? 'worse' : 'better'}>
+      <span class="mark" aria-hidden="true">
+        {worse ? '▲' : '▼'}
+      </span>
+      <span class="what">
+        <a href={href({ name: 'issue', app, id: issue.id }, carried(query.value))}>
+          <span class="id">{issue.id}</span> <span class="fn">{name}</span>
+        </a>{' '}
+        {issue.caller1_image && !issue.caller1_image.endsWith('/') ? (
+          <span class="image">{base(issue.caller1_image)}</span>
+        ) : null}
+        <span class={`tag kind-${issue.category}`}>{kindWord(issue.category)}</span>
+      </span>
+      <span class="how">{sentence(one, after)}</span>
+      <b class="times">{times(one, lang.value)}</b>
+    </li>
+  );
+}
+
+function sentence(one: Change, after: string | null): string {
+  const [was, is] = [one.before.hits_per_1000, one.after.hits_per_1000].map((n) => precise(n, lang.value));
+  if (one.verdict === 'new')
+    return after === null
+      ? say('new: {is} in 1,000 sessions', { is: is! })
+      : say('new in {version}: {is} in 1,000 sessions', { version: after, is: is! });
+  if (one.verdict === 'gone') return say('gone: {was} in 1,000 sessions before', { was: was! });
+  return say('{was} → {is} in 1,000 sessions', { was: was!, is: is! });
+}
