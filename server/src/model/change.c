@@ -76,7 +76,7 @@ static double hits_each(const struct change_side *side, double both)
 }
 
 /* What the sample of the sessions leaves open, through what that of the hits does. */
-static double sessions_open(const struct change *c, double before_each, double after_each)
+static double sessions_open(const struct rate_change *c, double before_each, double after_each)
 {
     double sessions = relative_variance(c->before.sessions, c->before.sessions_sq) +
                       relative_variance(c->after.sessions, c->after.sessions_sq);
@@ -85,7 +85,7 @@ static double sessions_open(const struct change *c, double before_each, double a
     return sessions / hits;
 }
 
-void change_compare(struct change *c)
+void change_compare(struct rate_change *c)
 {
     double before_rate = c->before.sessions > 0 ? c->before.hits / c->before.sessions : 0;
 
@@ -117,17 +117,17 @@ void change_compare(struct change *c)
 
 static int by_p(const void *a, const void *b)
 {
-    const struct change *const *x = a, *const *y = b;
+    const struct rate_change *const *x = a, *const *y = b;
     return ((*x)->p > (*y)->p) - ((*x)->p < (*y)->p);
 }
 
-static bool is_few(const struct change *c)
+static bool is_few(const struct rate_change *c)
 {
     return c->before.reports + c->after.reports < MIRE_CHANGE_LEAST || !(c->before.sessions > 0) ||
            !(c->after.sessions > 0);
 }
 
-static enum change_verdict verdict_of(const struct change *c)
+static enum change_verdict verdict_of(const struct rate_change *c)
 {
     if (is_few(c))
         return CHANGE_FEW;
@@ -138,9 +138,9 @@ static enum change_verdict verdict_of(const struct change *c)
     return c->after.hits > 0 ? CHANGE_BETTER : CHANGE_GONE;
 }
 
-int change_judge(struct arena *arena, struct change *changes, size_t count)
+int change_judge(struct arena *arena, struct rate_change *changes, size_t count)
 {
-    struct change **sorted = arena_array(arena, count + 1, sizeof *sorted);
+    struct rate_change **sorted = arena_array(arena, count + 1, sizeof *sorted);
     size_t tested = 0;
     double q = 1;
 

@@ -38,7 +38,7 @@ enum change_verdict {
     CHANGE_GONE, /* better, and it does not happen any more */
 };
 
-struct change {
+struct rate_change {
     struct change_side before, after;
     enum change_verdict verdict; /* after change_judge */
     double ratio, low, high;     /* rate after through rate before, with its 95 % interval; INFINITY: none before */
@@ -47,10 +47,10 @@ struct change {
 };
 
 /* Fill ratio, low, high and p from the two sides. A side without sessions: p is 1, the interval 0 to INFINITY. */
-void change_compare(struct change *change);
+void change_compare(struct rate_change *change);
 
 /* Compare all, then judge them together. 0 or MIRE_FAULT_MEMORY. */
-int change_judge(struct arena *arena, struct change *changes, size_t count);
+int change_judge(struct arena *arena, struct rate_change *changes, size_t count);
 
 /* Its name: few, same, new, worse, better, gone. */
 const char *change_verdict_name(enum change_verdict verdict);

@@ -76,7 +76,7 @@ struct plan {
 };
 
 /* Issues of very different size, the largest in 2 of 100 sessions, held against four weeks of the version before. */
-static void month(struct change changes[ISSUES], const struct plan *plan)
+static void month(struct rate_change changes[ISSUES], const struct plan *plan)
 {
     for (int i = 0; i < ISSUES; i++) {
         double rate = i == 3 && plan->planted > 0 ? plan->planted : 0.02 / (1 + i);
@@ -86,7 +86,7 @@ static void month(struct change changes[ISSUES], const struct plan *plan)
     }
 }
 
-static int told(const struct change changes[ISSUES])
+static int told(const struct rate_change changes[ISSUES])
 {
     int count = 0;
     for (int i = 0; i < ISSUES; i++)
@@ -108,7 +108,7 @@ static void the_beta_distribution_is_right(void **state)
 static void a_ratio_has_its_interval(void **state)
 {
     (void)state;
-    struct change change = {
+    struct rate_change change = {
         .before = {.reports = 100, .devices = 100, .hits = 100, .hits_sq = 100, .sessions = 10000, .sessions_sq = 0},
         .after = {.reports = 300, .devices = 300, .hits = 300, .hits_sq = 300, .sessions = 10000, .sessions_sq = 0}};
 
@@ -129,7 +129,7 @@ static void one_device_is_no_regression(void **state)
 {
     (void)state;
     struct arena arena;
-    struct change change = {
+    struct rate_change change = {
         .before = {.sessions = 50000, .sessions_sq = 50000},
         .after = {
             .reports = 300, .devices = 1, .hits = 300, .hits_sq = 90000, .sessions = 50000, .sessions_sq = 50000}};
@@ -155,7 +155,7 @@ static int months_told(const struct plan *plan, bool found)
 
     arena_init(&arena, 1 << 20);
     for (int i = 0; i < MONTHS; i++) {
-        struct change changes[ISSUES];
+        struct rate_change changes[ISSUES];
         seed = (uint64_t)i * 7919 + 1;
         month(changes, plan);
         assert_int_equal(change_judge(&arena, changes, ISSUES), 0);

@@ -31,7 +31,7 @@ struct side {
 };
 
 struct compared {
-    struct change change;
+    struct rate_change change;
     int64_t issue;
     double before_events, after_events;
 };
@@ -110,7 +110,8 @@ static struct change_side change_side_of(const struct side *side, const struct i
 }
 
 /* Both lists are in order of the issues' numbers. */
-static size_t pair(struct compared *out, struct change *changes, const struct side *before, const struct side *after)
+static size_t pair(struct compared *out, struct rate_change *changes, const struct side *before,
+                   const struct side *after)
 {
     size_t count = 0, b = 0, a = 0;
 
@@ -134,7 +135,7 @@ static size_t pair(struct compared *out, struct change *changes, const struct si
 }
 
 /* By how many hits a session it changed, at least. */
-static double least(const struct change *c)
+static double least(const struct rate_change *c)
 {
     double before = c->before.hits / c->before.sessions, after = c->after.hits / c->after.sessions;
 
@@ -146,7 +147,7 @@ static double least(const struct change *c)
 /* Worse ones, then better ones, then the others; the largest change first. */
 static int in_order(const void *a, const void *b)
 {
-    const struct change *x = &((const struct compared *)a)->change, *y = &((const struct compared *)b)->change;
+    const struct rate_change *x = &((const struct compared *)a)->change, *y = &((const struct compared *)b)->change;
     int rank_x = x->verdict >= CHANGE_BETTER ? 1 : x->verdict >= CHANGE_NEW ? 0 : 2;
     int rank_y = y->verdict >= CHANGE_BETTER ? 1 : y->verdict >= CHANGE_NEW ? 0 : 2;
 
@@ -246,7 +247,7 @@ static int answer_changes(struct call *call)
         return rc;
     size_t room = before.count + after.count + 1;
     struct compared *list = arena_array(call->arena, room, sizeof *list);
-    struct change *changes = arena_array(call->arena, room, sizeof *changes);
+    struct rate_change *changes = arena_array(call->arena, room, sizeof *changes);
     if (!list || !changes)
         return MIRE_FAULT_MEMORY;
     size_t count = pair(list, changes, &before, &after);
