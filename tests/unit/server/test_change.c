@@ -80,9 +80,9 @@ static void month(struct rate_change changes[ISSUES], const struct plan *plan)
 {
     for (int i = 0; i < ISSUES; i++) {
         double rate = i == 3 && plan->planted > 0 ? plan->planted : 0.02 / (1 + i);
-        changes[i] =
-            (struct change){.before = side_of(rate, 1400000, 28, plan->p),
-                            .after = side_of(i == 3 ? rate * plan->times : rate, plan->sessions, plan->days, plan->p)};
+        changes[i] = (struct rate_change){
+            .before = side_of(rate, 1400000, 28, plan->p),
+            .after = side_of(i == 3 ? rate * plan->times : rate, plan->sessions, plan->days, plan->p)};
     }
 }
 

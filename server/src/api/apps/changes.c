@@ -124,7 +124,8 @@ static size_t pair(struct compared *out, struct rate_change *changes, const stru
             else
                 then = NULL;
         }
-        changes[count] = (struct change){.before = change_side_of(before, then), .after = change_side_of(after, now)};
+        changes[count] =
+            (struct rate_change){.before = change_side_of(before, then), .after = change_side_of(after, now)};
         out[count++] = (struct compared){.issue = now ? now->issue : then->issue,
                                          .before_events = then ? then->events : 0,
                                          .after_events = now ? now->events : 0};
