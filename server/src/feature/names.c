@@ -5,6 +5,7 @@
 #include "feature/names_match.h"
 
 #include "base/fault.h"
+#include "base/path.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -323,11 +324,18 @@ static bool rewrite(struct writing *w, struct name *out, const char *function, c
     return true;
 }
 
+/* An inlined lambda has no linker's name, and its own tells no place: the file tells it apart from others. */
+static int name_lambda(struct name *out, struct arena *arena, const char *file)
+{
+    out->key = out->shown = arena_printf(arena, "operator() in %s", path_base(file));
+    return out->key ? 0 : MIRE_FAULT_MEMORY;
+}
+
 int name_find(struct name *out, struct arena *arena, const char *function, const char *file)
 {
     struct writing w;
     if (!rewrite(&w, out, function, file))
-        return 0;
+        return file[0] && !strcmp(function, "operator()") ? name_lambda(out, arena, file) : 0;
     if (w.key_len)
         out->key = arena_copy(arena, w.key, w.key_len);
     if (w.shown_len)

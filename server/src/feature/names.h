@@ -5,6 +5,7 @@
  *     shop::Cache<Order>::load(Order const&)  shop::Cache<>::load
  *     parse.part.0                            parse            (shown so, too)
  *     -[NSKVONotifying_Cart add:]             -[Cart add:]
+ *     operator()  of cart.cc                  operator() in cart.cc   (an inlined lambda, shown so, too)
  *
  * The next build, or the next process, counts differently: such a part in a key would make one cause two issues. All
  * rules are in one table (names_table.c). Each row has a pattern, its replacement, the reason for people, and an

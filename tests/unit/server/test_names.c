@@ -156,6 +156,9 @@ static void readers_see_the_name_of_the_source(void **state)
     assert_string_equal(find("shop::Cache<int>::load(int)", "").shown, "shop::Cache<int>::load(int)");
     assert_string_equal(find("parse.isra.0.cold", "").shown, "parse");
     assert_string_equal(find("__GI_read", "").shown, "read");
+    assert_string_equal(find("operator()", "/src/cart.cc").shown, "operator() in cart.cc"); /* an inlined lambda */
+    assert_string_equal(find("operator()", "/src/cart.cc").key, "operator() in cart.cc");
+    assert_string_equal(find("operator()", "").key, "operator()");
     assert_string_equal(find("shop::add::{closure#1}.llvm.12", "").shown, "shop::add::{closure#1}");
     assert_true(find("a.Main.access$100", "").made && !find("a.Main$1.run", "").made);
 }
