@@ -298,6 +298,7 @@ int cli_import(int argc, char **argv)
     import.terminal &= !import.dry_run;
     for (int i = 1; i < argc; i++)
         read_path(&import, argv[i], 0);
+    fflush(stdout);
     say(stderr, "%s%zu files: %zu reports %s, %zu refused%s\n", import.terminal ? "\r\033[K" : "", import.files,
         import.reports, import.dry_run ? "would come out" : "sent", import.refused,
         import.broken ? "; start it again: what is stored stays as it is" : "");

@@ -382,6 +382,22 @@ static bool scan_byte(struct scan *scan, bool *without, char c)
     return false;
 }
 
+/* Bytes at the front that change nothing: of a string up to its next quote or backslash, else up to a bracket or quote. */
+static size_t scan_skip(const struct scan *scan, const char *bytes, size_t len)
+{
+    static const bool matters[256] = {['"'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true};
+    size_t at = 0;
+    if (scan->string && !scan->escaped) {
+        const char *quote = memchr(bytes, '"', len);
+        size_t until = quote ? (size_t)(quote - bytes) : len;
+        const char *backslash = memchr(bytes, '\\', until);
+        return backslash ? (size_t)(backslash - bytes) : until;
+    }
+    while (scan->depth && !scan->string && at < len && !matters[(unsigned char)bytes[at]])
+        at++;
+    return at;
+}
+
 /* The value at the front of the buffer, whole. A value that the input ends in is given as far as it goes. */
 static enum decode_outcome take_value(struct input_value *out, struct input *input, struct decode_fault *fault)
 {
@@ -390,6 +406,9 @@ static enum decode_outcome take_value(struct input_value *out, struct input *inp
     for (;;) {
         for (; input->begin + at < input->end; at++) {
             bool without = false;
+            at += scan_skip(&scan, input->bytes + input->begin + at, input->end - input->begin - at);
+            if (input->begin + at == input->end)
+                break;
             if (scan_byte(&scan, &without, input->bytes[input->begin + at])) {
                 at += !without;
                 goto over;
