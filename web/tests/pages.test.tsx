@@ -160,6 +160,22 @@ it('an issue opens at the hottest stack, with Caller1, Caller2 and the repeat of
 const LOCK: Answers = { ...ALL, '/issues/I-1': lockIssue, '/issues/I-1/reports/latest': lockReport };
 const POWER: Answers = { ...ALL, '/issues/I-1/reports/latest': powerReport, '/issues/I-1/flame': threadsFlame };
 
+it('an issue begins with a sentence and its rate by version, and is handed over as text', async () => {
+  const versions = rates.versions.map((row, i) => ({ ...row, version: ['7.0.14', '7.2.4'][i] ?? row.version }));
+  open('/redis-server/issues/I-1?tab=stack', { ...ALL, '/rates': { ...rates, versions } });
+  expect((await screen.findByText(/^The thread computes\./)).textContent).toContain('Median 4.0 s, 95 % under 7.5 s.');
+  const list = await screen.findByLabelText('Events in 1,000 sessions, by version');
+  expect(list.textContent).toBe('in 1,000 sessions7.0.140.18');
+  const markdown = '# I-1: `keysCommand`\n\n- Page /redis-server/issues/I-1?t=14d\n';
+  const written: string[] = [];
+  vi.stubGlobal('fetch', async () => new Response(markdown));
+  vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText: async (text: string) => written.push(text) } });
+  fireEvent.click(screen.getByRole('button', { name: 'Hand over' }));
+  await waitFor(() => expect(written.length).toBe(1));
+  expect(written[0]).toContain('# I-1: `keysCommand`\n\nThe thread computes.');
+  expect(written[0]).toContain(`- Page ${location.origin}/redis-server/issues/I-1?t=14d`);
+});
+
 it('a lock names who held it, and shows that thread before the others', async () => {
   open('/redis-server/issues/I-1', LOCK);
   await screen.findByText(/held by thread journal/);

@@ -1,5 +1,5 @@
 /* Rates by version and day, made ready to be shown: which version speaks, what it is held against, lines by day. */
-import type { Rate, Rates, RatesTotal, RatesVersion } from '../api/types';
+import type { Issue, Rate, Rates, RatesTotal, RatesVersion } from '../api/types';
 
 export const RATES = ['lag_percent', 'foom_percent', 'watchdog_percent', 'crash_percent', 'hang_s_per_hour'] as const;
 export type RateName = (typeof RATES)[number];
@@ -87,4 +87,20 @@ export function digits(rate: { low: number; high: number }): number {
     4,
     Math.max(0, 1 - Math.floor(Math.log10(half)) - (half / 10 ** Math.floor(Math.log10(half)) >= 3 ? 1 : 0)),
   );
+}
+
+export interface VersionRate {
+  version: string;
+  /** Events in 1,000 sessions. */
+  value: number;
+}
+
+/* How often an issue happens in 1,000 sessions of each version that has enough of them, oldest first. */
+export function perThousand(issue: Pick<Issue, 'series'>, rates: Rates): VersionRate[] {
+  const events = new Map(
+    issue.series.map((one) => [one.key, one.points.reduce((sum, point) => sum + point.events, 0)]),
+  );
+  const rows = rates.versions.filter((row) => row.sessions >= LEAST_SESSIONS);
+  rows.sort((a, b) => byVersion(a.version, b.version));
+  return rows.map((row) => ({ version: row.version, value: (1000 * (events.get(row.version) ?? 0)) / row.sessions }));
 }

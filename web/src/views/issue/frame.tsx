@@ -19,6 +19,7 @@ import { lastList, listQuery } from '../issues/issues';
 import { Loaded } from '../parts';
 import { RawTab } from './raw';
 import { ReportsTab } from './reports';
+import { Verdict } from './verdict';
 
 interface OfIssue {
   app: string;
@@ -73,6 +74,7 @@ export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Elem
         <span class={`tag state-${issue.state}`}>{word(issue.state)}</span>
         {children}
       </p>
+      <Verdict app={app} id={issue.id} data={data} />
     </>
   );
 }

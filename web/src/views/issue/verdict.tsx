@@ -1,0 +1,123 @@
+/* The first things said of an issue: a sentence of what happens and to whom, its rate by version, and the hand-over. */
+
+import type { JSX } from 'preact';
+import { api } from '../../api/client';
+import type { Issue } from '../../api/types';
+import { lang, say } from '../../lib/i18n';
+import { query } from '../../lib/location';
+import { useQuery } from '../../lib/query';
+import { isOfProcess } from '../../model/event';
+import { duration, percent, precise } from '../../model/format';
+import { perThousand, type VersionRate } from '../../model/rates';
+import { isMemory } from '../../model/view';
+import { announce, Bar, copy } from '../parts';
+
+const SHOWN_VERSIONS = 5;
+const LEAST_REPORTS = 30; // of an issue, before a share of it is worth a sentence
+const LEAST_LIFT = 1.5;
+
+export function Verdict({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element {
+  const { t, v } = query.value;
+  const rates = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
+  const rows = rates.data ? perThousand(data, rates.data).slice(-SHOWN_VERSIONS) : [];
+  const words = sentences(id, data);
+  return (
+    <div class="verdict">
+      {words.length > 0 ? <p class="said">{words.join(' ')}</p> : null}
+      <div class="row">
+        {rows.length > 0 ? <PerVersion rows={rows} /> : null}
+        <span class="grow" />
+        <button type="button" onClick={() => void handOver(id, words, rows)}>
+          {say('Hand over')}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function PerVersion({ rows }: { rows: readonly VersionRate[] }): JSX.Element {
+  const most = Math.max(...rows.map((row) => row.value)) || 1;
+  return (
+    <dl class="per-version" aria-label={say('Events in 1,000 sessions, by version')}>
+      <dt class="dim">{say('in 1,000 sessions')}</dt>
+      {rows.map((row, i) => (
+        <dd key={row.version}>
+          <span>{row.version}</span>
+          <Bar share={row.value / most} />
+          <b>{precise(row.value, lang.value)}</b>
+          {i > 0 && i === rows.length - 1 ? <span class="dim small">{against(row, rows[i - 1]!)}</span> : null}
+        </dd>
+      ))}
+    </dl>
+  );
+}
+
+/* The newest version against the one before it: ×6.2, −95 %; nothing where there was none. */
+function against(now: VersionRate, before: VersionRate): string {
+  if (before.value <= 0) return '';
+  const ratio = now.value / before.value;
+  return ratio >= 1 ? `×${precise(ratio, lang.value)}` : `−${percent(1 - ratio, lang.value)}`;
+}
+
+function sentences(id: string, data: Issue): string[] {
+  const { issue } = data;
+  const out: string[] = [];
+  if (!isMemory(id)) {
+    const why = reasonSentence(issue.reason, data);
+    if (why !== '') out.push(why);
+    if (!isOfProcess(issue.category) && data.p50_ms > 0)
+      out.push(say('Median {half}, 95 % under {most}.', { half: duration(data.p50_ms), most: duration(data.p95_ms) }));
+  }
+  const where = skew(data);
+  if (where !== '') out.push(where);
+  return out;
+}
+
+function reasonSentence(reason: string, data: Issue): string {
+  const holder = data.distributions.find((one) => one.name === 'holder')?.values[0]?.key;
+  if (holder === 'itself') return say('The thread waits for a lock that it holds itself: a deadlock.');
+  if (holder) return say('The thread waits for a lock that {holder} holds.', { holder });
+  const words: Record<string, string> = {
+    lock: say('The thread waits for a lock.'),
+    io: say('The thread waits for a file or a device.'),
+    cpu: say('The thread computes.'),
+    sleep: say('The thread sleeps.'),
+    wait: say('The thread waits for another thread.'),
+    page_in: say('The thread waits for pages that are read from a file.'),
+    ipc: say('The thread waits for another process.'),
+  };
+  return words[reason] ?? '';
+}
+
+/* Where it happens more often than other events do: at most two facets. */
+function skew(data: Issue): string {
+  const found: string[] = [];
+  for (const one of data.distributions) {
+    if (one.name !== 'version' && one.name !== 'os_version' && one.name !== 'model') continue;
+    const sum = one.values.reduce((all, value) => all + value.reports, 0);
+    const top = one.values.find((value) => value.key !== '' && (value.lift ?? 0) >= LEAST_LIFT && value.share >= 0.15);
+    if (sum >= LEAST_REPORTS && top)
+      found.push(
+        say('{share} on {where} (×{lift})', {
+          share: percent(top.share, lang.value),
+          where: one.name === 'os_version' ? say('system {version}', { version: top.key }) : top.key,
+          lift: top.lift!.toFixed(1),
+        }),
+      );
+  }
+  return found.length > 0 ? `${found.slice(0, 2).join('; ')}.` : '';
+}
+
+/* The issue as text for whoever mends it: what the page says, and the server's Markdown with an address that leads back. */
+async function handOver(id: string, words: readonly string[], rows: readonly VersionRate[]): Promise<void> {
+  const answer = await fetch(`/i/${id}.md${location.search}`).catch(() => null);
+  if (!answer?.ok) {
+    announce(say('The text could not be loaded'));
+    return;
+  }
+  const text = (await answer.text()).replace(/^- Page \//m, `- Page ${location.origin}/`);
+  const [title, ...rest] = text.split('\n');
+  const rates = rows.map((row) => `${row.version} ${precise(row.value, 'en')}`).join(', ');
+  const said = [...words, ...(rates === '' ? [] : [say('In 1,000 sessions: {rates}.', { rates })])].join(' ');
+  await copy([title, '', said, ...rest].join('\n'), say('Copied, ready to be pasted into a ticket'));
+}
