@@ -48,6 +48,7 @@ def of_the_corpus(folder):
     shown(CORPUS / "pprof/cpu", r"^kind +cpu, cpu", r"main\.main  main\.go:7")
     shown(CORPUS / "otlp/stacks", r"^app +shop", r"^kind +cpu, cpu")
     shown(CORPUS / "heap_text/scaled", r"^kind +memory, ", r"libx\.so\+0x1010")
+    shown(CORPUS / "aei/dumpsys", r"^kind +session record: \d+ runs ended", r"^run ended +.* \(\w+\), .*sure, at 20\d\d-")
     bad = folder / "bad"
     bad.write_text("----- pid 1 at 2024-01-01 00:00:00 -----\nCmd line: a\n")
     code, _, err = mire("show", bad)

@@ -47,6 +47,12 @@ static void show(const struct import *import, const char *format, const char *te
         return;
     }
     const struct report *report = &shown.report;
+    if (report->kind == MIRE_REPORT_SESSION) {
+        say(stdout, "%s: %s, %s %s, session record, %zu runs ended\n", import->path, format, report->app.name,
+            report->app.version, report->session.end_count);
+        cli_document_fini(&shown);
+        return;
+    }
     if (report->kind == MIRE_REPORT_EVENT && report->event.duration_ms)
         snprintf(what, sizeof what, ", %u ms", report->event.duration_ms);
     say(stdout, "%s: %s, %s %s, %s%s, Caller1 %s, Caller2 %s\n", import->path, format, report->app.name,

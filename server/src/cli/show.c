@@ -27,6 +27,10 @@ static void print_head(const struct cli_document *shown)
     say(stdout, "report     %s\n", report->id);
     say(stdout, "app        %s %s%s%s\n", report->app.name, report->app.version, report->app.build[0] ? " build " : "",
         report->app.build);
+    if (report->kind == MIRE_REPORT_SESSION) {
+        show_session(report);
+        return;
+    }
     if (shown->doc.memory.known)
         say(stdout, "kind       %s, %s%s%s\n", category_name(feature->category), reason_name(feature->reason),
             feature->subject[0] ? " of " : "", feature->subject);
@@ -201,6 +205,8 @@ static void print(struct cli_document *shown)
     const struct memory_view view = MEMORY_VIEW_INIT;
 
     print_head(shown);
+    if (shown->report.kind == MIRE_REPORT_SESSION)
+        return;
     if (shown->doc.memory.known) {
         putchar('\n');
         memory_print(stdout, shown, &view);

@@ -15,4 +15,7 @@ void show_threads(const struct resolved *doc);
 /* Turns of watched loops since the last report, and the cost of capturing. */
 void show_cost(const struct resolved *doc);
 
+/* A session record: how long it lasted, and how its runs ended. */
+void show_session(const struct report *report);
+
 #endif
