@@ -20,6 +20,7 @@
 #include "inbox/inbox.h"
 #include "postgres/migrate.h"
 #include "pipeline/work.h"
+#include "rekey/rekey.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,6 +181,7 @@ static void measure(long count)
     fill(pg, 2 * late);
     pgtest_run(pg, "UPDATE report SET received_at = received_at - random() * interval '14 days'");
     must(work_start(&work, &settings), "work");
+    must(rekey_start(work), "rekey");
     double taken = await(pg, "SELECT count(*) FROM (SELECT FROM inbox LIMIT 1) i") / (double)(2 * late);
     prepare(&options, count / late - 2);
     for (int i = 0; i < 3; i++)

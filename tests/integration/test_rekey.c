@@ -11,6 +11,7 @@
 #include "support/late.h"
 #include "support/pgtest.h"
 #include "pipeline/work.h"
+#include "rekey/rekey.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,6 +70,7 @@ struct world {
 static void start(struct world *world)
 {
     assert_int_equal(work_start(&world->work, &world->options), 0);
+    assert_int_equal(rekey_start(world->work), 0);
 }
 
 static void stop(struct world *world)
@@ -387,7 +389,7 @@ static void killed_anywhere_every_report_moves_once(void **state)
                 if (pg_open(&pg, &options))
                     _exit(1);
                 world->options.pg = pg;
-                if (work_start(&work, &world->options))
+                if (work_start(&work, &world->options) || rekey_start(work))
                     _exit(1);
                 for (;;)
                     pause();

@@ -12,12 +12,14 @@
 #include "daemon/health.h"
 #include "daemon/limits.h"
 #include "daemon/upkeep.h"
+#include "fetch/seek.h"
 #include "http/http.h"
 #include "inbox/inbox.h"
 #include "ingest/ingest.h"
 #include "postgres/embedded.h"
 #include "pg/pg.h"
 #include "pipeline/work.h"
+#include "rekey/rekey.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -52,6 +54,7 @@ struct daemon {
     struct inbox_wakeup *wakeup;
     struct work_options work_options; /* borrowed by work */
     struct work *work;                /* made by the upkeep thread; ours once that was joined */
+    struct seek *seek;                /* the same */
     struct access *access;
     struct ingest *ingest;
     struct http_server *http; /* the upkeep thread may outlive what it points to */
@@ -152,13 +155,29 @@ static size_t split(const char *parts[SYMBOL_DIRS], char text[MIRE_SETTING_MAX],
     return count;
 }
 
+static int start_seek(struct daemon *daemon)
+{
+    const struct config *config = daemon->config;
+    daemon->debuginfod_count =
+        split(daemon->debuginfod, daemon->debuginfod_text, config_text(config, MIRE_SET_DEBUGINFOD), " ");
+    struct seek_options options = {.pg = daemon->pg,
+                                   .log = &daemon->log,
+                                   .cache_dir = daemon->cache_dir,
+                                   .symbol_dirs = daemon->symbol_dirs,
+                                   .symbol_dir_count = daemon->symbol_dir_count,
+                                   .debuginfod = daemon->debuginfod,
+                                   .debuginfod_count = daemon->debuginfod_count,
+                                   .debuginfod_max_bytes = (uint64_t)config_number(config, MIRE_SET_DEBUGINFOD_MAX_MB)
+                                                           << 20,
+                                   .debuginfod_within_s = (int)config_number(config, MIRE_SET_DEBUGINFOD_S)};
+    return seek_start(&daemon->seek, &options);
+}
+
 static int start_work(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
     daemon->symbol_dir_count =
         split(daemon->symbol_dirs, daemon->symbol_dirs_text, config_text(config, MIRE_SET_SYMBOL_DIRS), ":");
-    daemon->debuginfod_count =
-        split(daemon->debuginfod, daemon->debuginfod_text, config_text(config, MIRE_SET_DEBUGINFOD), " ");
     daemon->work_options =
         (struct work_options){.pg = daemon->pg,
                               .wakeup = daemon->wakeup,
@@ -171,14 +190,12 @@ static int start_work(struct daemon *daemon)
                               .suspects_path = config_text(daemon->config, MIRE_SET_MEMORY_RULES),
                               .symbol_dirs = daemon->symbol_dirs,
                               .symbol_dir_count = daemon->symbol_dir_count,
-                              .debuginfod = daemon->debuginfod,
-                              .debuginfod_count = daemon->debuginfod_count,
-                              .debuginfod_max_bytes = (uint64_t)config_number(config, MIRE_SET_DEBUGINFOD_MAX_MB) << 20,
-                              .debuginfod_within_s = (int)config_number(config, MIRE_SET_DEBUGINFOD_S),
                               .local_images = config_flag(daemon->config, MIRE_SET_LOCAL_IMAGES)};
     int rc = work_start(&daemon->work, &daemon->work_options);
     atomic_store(&daemon->health.work, daemon->work);
-    return rc;
+    if (!rc)
+        rc = rekey_start(daemon->work);
+    return rc ? rc : start_seek(daemon);
 }
 
 static int start_ingest(struct daemon *daemon)
@@ -345,8 +362,10 @@ static int stop(struct daemon *daemon)
         unlink(port_file); /* only now does nobody write it any more */
     if (quiet)
         ingest_stop(daemon->ingest);
-    if (!stuck)
+    if (!stuck) {
+        seek_stop(daemon->seek);
         work_stop(daemon->work);
+    }
     if (quiet && !stuck) {
         inbox_wakeup_free(daemon->wakeup);
         nearby_free(daemon->nearby);

@@ -1,7 +1,6 @@
 /* seek.c - one image after the other; no transaction is open while the network is asked. */
 #include "fetch/seek.h"
 #include "fetch/debuginfod.h"
-#include "pipeline/worker.h"
 
 #include "base/clock.h"
 #include "base/fault.h"
@@ -13,21 +12,32 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAUSE_MS    2000
+#define STEP_MS     50    /* of a pause; a stop is seen within it */
 #define AGAIN_S     3600  /* after it was nowhere; doubles */
 #define AGAIN_MAX_S 86400 /* also after it was found: should reports miss it still */
 #define FAILED_S    300   /* after a server did not answer; doubles */
 #define DIRS_MS     10000 /* between looks for files that were put into a directory since */
 #define DIRS_MAX    2000  /* images of one look */
 
+struct seek {
+    struct seek_options options;
+    pthread_t thread;
+    _Atomic bool stopping; /* written by seek_stop, read by the thread; relaxed */
+};
+
 struct seeking {
-    struct worker *worker;
+    const struct seek *seek;
     struct symbol_wanted wanted;
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
     char answer[256]; /* for people */
@@ -53,7 +63,7 @@ static bool is_wanted(struct object_facts *facts, const struct seeking *seeking,
 static bool find_in_dirs(size_t *at_out, int64_t *since_us_out, const struct seeking *seeking)
 {
     struct stat st;
-    const struct work_options *options = &seeking->worker->work->options;
+    const struct seek_options *options = &seeking->seek->options;
     struct object_facts facts;
     char path[PATH_MAX];
 
@@ -74,7 +84,7 @@ static bool find_in_dirs(size_t *at_out, int64_t *since_us_out, const struct see
 /* Those who symbolicate look in directories themselves. */
 static void seek_in_dirs(struct seeking *seeking)
 {
-    const struct work_options *options = &seeking->worker->work->options;
+    const struct seek_options *options = &seeking->seek->options;
     size_t at;
     int64_t since_us;
     seeking->found = find_in_dirs(&at, &since_us, seeking);
@@ -84,14 +94,14 @@ static void seek_in_dirs(struct seeking *seeking)
 
 /* Images that were in no directory, or in one as a damaged file, and by now lie there: they are due at once. 0 or a
  * fault. */
-static int look_into_dirs(struct worker *worker)
+static int look_into_dirs(const struct seek *seek)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    struct seeking seeking = {.worker = worker};
+    struct seeking seeking = {.seek = seek};
     size_t at;
     int64_t since_us;
-    int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_EACH);
+    int rc = pg_begin(&tx, seek->options.pg, MIRE_PG_EACH);
     if (!rc)
         rc = pg_symbols_sought(&rows, tx, DIRS_MAX, AGAIN_MAX_S);
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
@@ -116,7 +126,7 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
     struct file_bytes file;
     if (!file_bytes_map_fd(&file, fd))
         return MIRE_FAULT_SYSTEM;
-    int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
+    int rc = pg_begin(&tx, seeking->seek->options.pg, MIRE_PG_WRITE);
     struct symbol_file kept = {.build_id = id,
                                .debug = facts->has_dwarf,
                                .arch = facts->arch,
@@ -144,16 +154,16 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
 
 static int ask_server(struct seeking *seeking, const char *server)
 {
-    const struct work *work = seeking->worker->work;
+    const struct seek *seek = seeking->seek;
     struct debuginfod_options options = {.server = server,
-                                         .most_bytes = work->options.debuginfod_max_bytes,
-                                         .within_s = work->options.debuginfod_within_s,
-                                         .stopping = &work->stopping};
+                                         .most_bytes = seek->options.debuginfod_max_bytes,
+                                         .within_s = seek->options.debuginfod_within_s,
+                                         .stopping = &seek->stopping};
     struct object_facts facts;
     char why[160];
 
     MIRE_SCOPED(close_fd)
-    int fd = work->options.cache_dir ? open(work->options.cache_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
+    int fd = seek->options.cache_dir ? open(seek->options.cache_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
                                      : memfd_create("mire-debuginfod", MFD_CLOEXEC);
     if (fd < 0)
         return MIRE_FAULT_SYSTEM;
@@ -166,7 +176,7 @@ static int ask_server(struct seeking *seeking, const char *server)
     if (answer == DEBUGINFOD_FAILED) {
         seeking->failed = true;
         snprintf(seeking->answer + len, sizeof seeking->answer - len, "%s%.100s %s", len ? "; " : "", server, why);
-        log_event(work->options.log, MIRE_LOG_WARN, "seek.failed", LOG_TEXT("server", server),
+        log_event(seek->options.log, MIRE_LOG_WARN, "seek.failed", LOG_TEXT("server", server),
                   LOG_TEXT("build_id", seeking->hex), LOG_TEXT("reason", why));
     }
     if (answer != DEBUGINFOD_FOUND)
@@ -199,7 +209,7 @@ static void say_nowhere(char *out, size_t room, size_t dirs, size_t servers)
 static int tell(struct seeking *seeking)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    const struct work_options *options = &seeking->worker->work->options;
+    const struct seek_options *options = &seeking->seek->options;
     struct pg_bytes id = {seeking->wanted.id, seeking->wanted.id_len};
     if (!seeking->answer[0])
         say_nowhere(seeking->answer, sizeof seeking->answer, options->symbol_dir_count, options->debuginfod_count);
@@ -212,7 +222,7 @@ static int tell(struct seeking *seeking)
 static int claim(struct seeking *seeking)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
+    int rc = pg_begin(&tx, seeking->seek->options.pg, MIRE_PG_WRITE);
     int found = rc ? rc : pg_symbol_wanted(&seeking->wanted, tx);
     if (found <= 0)
         return found;
@@ -223,16 +233,16 @@ static int claim(struct seeking *seeking)
 static int arrived_in_dir(const struct seeking *seeking)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
+    int rc = pg_begin(&tx, seeking->seek->options.pg, MIRE_PG_WRITE);
     if (!rc)
         rc = pg_symbol_arrived(tx, (struct pg_bytes){seeking->wanted.id, seeking->wanted.id_len});
     return rc ? rc : pg_commit(&tx);
 }
 
-int seek_step(struct worker *worker)
+/* The next image that is due. 1: there was one; 0: none is due; below zero a fault. */
+static int step(const struct seek *seek)
 {
-    const struct work_options *options = &worker->work->options;
-    struct seeking seeking = {.worker = worker};
+    struct seeking seeking = {.seek = seek};
 
     int rc = claim(&seeking);
     if (rc <= 0)
@@ -240,28 +250,60 @@ int seek_step(struct worker *worker)
     hex_format(seeking.hex, seeking.wanted.id, seeking.wanted.id_len);
     seek_in_dirs(&seeking);
     rc = seeking.found ? arrived_in_dir(&seeking) : 0;
-    for (size_t i = 0; !rc && i < options->debuginfod_count && !seeking.found; i++)
-        rc = ask_server(&seeking, options->debuginfod[i]);
+    for (size_t i = 0; !rc && i < seek->options.debuginfod_count && !seeking.found; i++)
+        rc = ask_server(&seeking, seek->options.debuginfod[i]);
     if (!rc)
         rc = tell(&seeking);
     return rc ? rc : 1;
 }
 
-void *seek_main(void *argument)
+static bool is_stopping(const struct seek *seek)
 {
-    struct worker *worker = argument;
-    struct work *work = worker->work;
+    return atomic_load_explicit(&seek->stopping, memory_order_relaxed);
+}
+
+static void *seek_main(void *argument)
+{
+    const struct seek *seek = argument;
     uint64_t looked_ms = clock_mono_ns() / 1000000;
 
-    while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
+    while (!is_stopping(seek)) {
         uint64_t now_ms = clock_mono_ns() / 1000000;
-        bool looks = work->options.symbol_dir_count && now_ms - looked_ms >= DIRS_MS;
-        int rc = looks ? look_into_dirs(worker) : 0;
+        bool looks = seek->options.symbol_dir_count && now_ms - looked_ms >= DIRS_MS;
+        int rc = looks ? look_into_dirs(seek) : 0;
         looked_ms = looks ? now_ms : looked_ms;
-        rc = rc ? rc : seek_step(worker);
-        if (rc <= 0)
-            worker_pause(work, PAUSE_MS);
+        rc = rc ? rc : step(seek);
+        for (int waited = 0; rc <= 0 && waited < PAUSE_MS && !is_stopping(seek); waited += STEP_MS)
+            nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000}, NULL);
     }
 
     return NULL;
+}
+
+int seek_start(struct seek **out, const struct seek_options *options)
+{
+    struct seek *seek = NULL;
+
+    *out = NULL;
+    if (!options->symbol_dir_count && !options->debuginfod_count)
+        return 0;
+    seek = calloc(1, sizeof *seek);
+    if (!seek)
+        return MIRE_FAULT_MEMORY;
+    seek->options = *options;
+    if (pthread_create(&seek->thread, NULL, seek_main, seek)) {
+        free(seek);
+        return MIRE_FAULT_SYSTEM;
+    }
+    *out = seek;
+    return 0;
+}
+
+void seek_stop(struct seek *seek)
+{
+    if (!seek)
+        return;
+    atomic_store_explicit(&seek->stopping, true, memory_order_relaxed);
+    pthread_join(seek->thread, NULL);
+    free(seek);
 }

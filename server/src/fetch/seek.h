@@ -1,21 +1,39 @@
 /*
- * seek.h - looks for the debug files that reports miss, away from the reports. Inside fetch/ only.
+ * seek.h - looks for the debug files that reports lack, on a thread of its own.
  *
  *     image, due --> symbol_dirs: .build-id/xx/yyyy.debug there? --> debuginfod servers, in order
- *                      '--> it came: its reports are derived anew      '--> stored like an upload, the same
- *     nothing: not looked for again for an hour, then two, ... a day at most
+ *                      '--> found: its reports are derived again      '--> stored like an upload; its reports too
+ *     found nowhere: looked for again after one hour, then two, ... a day at most
  *
- * Any number of processes take part; an image is one's until it has an answer, or ten minutes have passed.
+ * Any number of processes take part. An image belongs to one of them until it has an answer, or for ten minutes.
  */
 #ifndef MIRE_FETCH_SEEK_H
 #define MIRE_FETCH_SEEK_H
 
-struct worker;
+#include <stddef.h>
+#include <stdint.h>
 
-/* The next image that is due. 1: there was one, 0: none is, below zero a fault. */
-int seek_step(struct worker *worker);
+struct log;
+struct pg;
+struct seek;
 
-/* The thread: steps until the workers stop. */
-void *seek_main(void *worker);
+struct seek_options {
+    struct pg *pg; /* one connection must come free for the thread */
+    const struct log *log;
+    const char *cache_dir;          /* a file lies here while it is fetched; NULL: in memory */
+    const char *const *symbol_dirs; /* roots with .build-id/ below */
+    size_t symbol_dir_count;
+    const char *const *debuginfod; /* servers that are asked for files that lie in no directory, in order */
+    size_t debuginfod_count;
+    uint64_t debuginfod_max_bytes; /* of one file of a server */
+    int debuginfod_within_s;       /* for the whole answer of a server */
+};
+
+/* Start the thread. The options are copied, and the pointers in them borrowed until seek_stop. Without a directory and a server there
+ * is nothing to do, and *out is NULL. 0 or a fault. */
+int seek_start(struct seek **out, const struct seek_options *options);
+
+/* End the thread, and a question to a server with it. NULL is fine. */
+void seek_stop(struct seek *seek);
 
 #endif

@@ -9,8 +9,6 @@
  *     nothing, ever again   the next process counts the attempt (journal.h)
  */
 #include "pipeline/work.h"
-#include "rekey/rekey.h"
-#include "fetch/seek.h"
 #include "pipeline/worker.h"
 
 #include "base/clock.h"
@@ -211,7 +209,7 @@ static void log_refused(void *context, const char *path, const char *why)
               LOG_TEXT("reason", why));
 }
 
-static int start_worker(struct work *work, void *(*run)(void *worker))
+int worker_start(struct work *work, void *(*run)(void *worker))
 {
     struct worker *worker = &work->workers[work->started];
     const struct work_options *options = &work->options;
@@ -272,7 +270,7 @@ static void init_turn(struct work *work)
 int work_start(struct work **out, const struct work_options *options)
 {
     size_t threads = options->threads > 0 ? (size_t)options->threads : 1;
-    struct work *work = calloc(1, sizeof *work + (threads + 2) * sizeof work->workers[0]);
+    struct work *work = calloc(1, sizeof *work + (threads + 1) * sizeof work->workers[0]);
     if (!work)
         return MIRE_FAULT_MEMORY;
     work->options = *options;
@@ -291,11 +289,7 @@ int work_start(struct work **out, const struct work_options *options)
     if (!rc)
         rc = recover(work);
     for (size_t i = 0; i < threads && !rc; i++)
-        rc = start_worker(work, worker_main);
-    if (!rc)
-        rc = start_worker(work, rekey_main);
-    if (!rc && (options->symbol_dir_count || options->debuginfod_count))
-        rc = start_worker(work, seek_main);
+        rc = worker_start(work, worker_main);
     if (rc) {
         work_stop(work);
         return rc;

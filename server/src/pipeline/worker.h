@@ -1,5 +1,5 @@
 /*
- * worker.h - a thread of work.h and what is its own. Inside pipeline/ only.
+ * worker.h - a worker thread of work.h and its own data. For pipeline/ and rekey/.
  */
 #ifndef MIRE_PIPELINE_WORKER_H
 #define MIRE_PIPELINE_WORKER_H
@@ -8,10 +8,10 @@
 #include "pipeline/journal.h"
 #include "pipeline/modules.h"
 #include "pipeline/stages.h"
-#include "fetch/unpack.h"
 #include "pipeline/work.h"
 
 #include "base/metric.h"
+#include "fetch/unpack.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,9 +25,7 @@ struct worker {
     struct journal_slot *slot;
     struct app_rules app_rules;
     struct modules modules;
-    int32_t turn;       /* app whose report was worked on last */
-    int16_t rekey_from; /* slot to claim from next */
-    int rekey_most;     /* reports in a batch */
+    int32_t turn; /* app whose report was worked on last */
 };
 
 struct work {
@@ -45,9 +43,12 @@ struct work {
     _Atomic uint64_t moved, stayed, left; /* reports derived anew, by what came of it */
     struct histogram seconds;             /* a report took */
     int started;
-    struct worker workers[]; /* options.threads of them take reports in, one derives stored ones anew, one looks for
-                                debug files */
+    struct worker workers[]; /* room for options.threads of them, and for the one of rekey/ */
 };
+
+/* Start the next worker, which runs `run` with its struct worker until work->stopping. work_stop joins it.
+ * 0 or a fault. Called by one thread, before work_stop. */
+int worker_start(struct work *work, void *(*run)(void *worker));
 
 /* An item with what a worker has for one; the transaction's connection included. */
 struct item worker_item(struct worker *worker, struct pg_tx *tx);

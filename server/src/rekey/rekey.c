@@ -18,6 +18,12 @@
 #define PAUSE_MS    500
 #define SLOTS       64
 
+struct rekeyer {
+    struct worker *worker;
+    int16_t from; /* slot to claim from next */
+    int most;     /* reports in a batch */
+};
+
 /* What a report of that job is derived with: the draft of a preview, else the rules that hold for its app. */
 static int job_rules(const struct rules **out, struct worker *worker, struct pg_tx *tx,
                      const struct rekey_stored *stored)
@@ -140,13 +146,13 @@ static bool is_of_the_moment(int rc)
     return rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED || rc == MIRE_FAULT_TIMEOUT;
 }
 
-/* A batch failed: the next one has one report; that of such a one counts an attempt. */
-static int blame(struct worker *worker, const struct move_batch *batch, struct pg_tx **tx, int rc)
+/* A batch failed: the next one has one report. When a batch of one report fails, the report counts an attempt. */
+static int blame(struct rekeyer *rekeyer, const struct move_batch *batch, struct pg_tx **tx, int rc)
 {
     if (is_of_the_moment(rc))
         return rc;
-    if (worker->rekey_most > 1) {
-        worker->rekey_most = 1;
+    if (rekeyer->most > 1) {
+        rekeyer->most = 1;
         return rc;
     }
     int undone = pg_undo(*tx);
@@ -156,19 +162,20 @@ static int blame(struct worker *worker, const struct move_batch *batch, struct p
 }
 
 /* The next batch. 1: there was one, 0: nothing is queued, below zero a fault. */
-static int batch_step(struct worker *worker)
+static int batch_step(struct rekeyer *rekeyer)
 {
+    struct worker *worker = rekeyer->worker;
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct move_batch batch = {0};
     arena_reset(&worker->arena);
     int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = pg_rekey_claim(&rows, tx, worker->rekey_from, worker->rekey_most);
+        rc = pg_rekey_claim(&rows, tx, rekeyer->from, rekeyer->most);
     if (rc)
         return rc;
-    int16_t from = worker->rekey_from;
-    worker->rekey_from = 0;
+    int16_t from = rekeyer->from;
+    rekeyer->from = 0;
     if (!pg_row_count(rows))
         return from > 0; /* once round before it is said that there is none */
     unpack_in(&worker->unpack, tx);
@@ -177,19 +184,19 @@ static int batch_step(struct worker *worker)
         rc = pg_save(tx);
     if (rc)
         return rc;
-    worker->rekey_from = (int16_t)((batch.moves[batch.count - 1].stored.key.slot) % SLOTS);
+    rekeyer->from = (int16_t)((batch.moves[batch.count - 1].stored.key.slot) % SLOTS);
     rc = derive_all(worker, &batch, tx);
     if (!rc)
         rc = move_all(&batch, tx);
     if (rc) {
-        rc = blame(worker, &batch, &tx, rc);
+        rc = blame(rekeyer, &batch, &tx, rc);
         return rc ? rc : 1;
     }
     rc = pg_commit(&tx);
     if (rc)
         return rc;
     count(worker->work, &batch);
-    worker->rekey_most = BATCH;
+    rekeyer->most = BATCH;
     return 1;
 }
 
@@ -217,27 +224,32 @@ static int end_step(struct worker *worker)
     return rc ? rc : 1;
 }
 
-int rekey_step(struct worker *worker)
+/* A batch, or a step of a job. 1: something was done; 0: nothing is due; below zero a fault, and nothing changed. */
+static int step(struct rekeyer *rekeyer)
 {
-    int queued = queue_step(worker);
+    int queued = queue_step(rekeyer->worker);
     if (queued < 0)
         return queued;
-    int rc = batch_step(worker);
+    int rc = batch_step(rekeyer);
     if (!rc)
-        rc = end_step(worker);
+        rc = end_step(rekeyer->worker);
     return rc < 0 ? rc : rc || queued;
 }
 
-void *rekey_main(void *argument)
+static void *rekey_main(void *argument)
 {
-    struct worker *worker = argument;
-    struct work *work = worker->work;
+    struct rekeyer rekeyer = {.worker = argument, .most = BATCH};
+    struct work *work = rekeyer.worker->work;
 
-    worker->rekey_most = BATCH;
     while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
-        int rc = rekey_step(worker);
+        int rc = step(&rekeyer);
         if (rc <= 0)
             worker_pause(work, rc ? PAUSE_MS : IDLE_MS);
     }
     return NULL;
+}
+
+int rekey_start(struct work *work)
+{
+    return worker_start(work, rekey_main);
 }

@@ -1,12 +1,12 @@
 /*
- * rekey.h - stored reports are derived anew, and moved to the issue that they belong to now. Inside rekey/ only.
+ * rekey.h - derives stored reports again and moves each to the issue to which it belongs now.
  *
  *     claim some --> each: decode, symbolicate, feature --> issues found or opened --> rows, counters, sketches
  *                                                                                               --> COMMIT
  *
- * One batch, one transaction: a report is either where it was, counted there, or where it belongs, counted there, and a
- * process that is killed leaves only whole ones. What the device and the inbox gave stays: id, day, slot, version,
- * receipt. Any number of processes take part; two of them never have one report.
+ * One batch, one transaction: a report is either in its old place and counted there, or in its new place and counted
+ * there. A process that is killed leaves only whole batches. The data of the device and of the inbox stay: id, day, slot,
+ * version, receipt. Any number of processes take part; two of them never have the same report.
  *
  *     old issue keyed by addresses, new feature without an issue   the issue gets the new key: number, state, all stays
  *     new feature without an issue                                 one is opened, with the old one's state
@@ -15,13 +15,9 @@
 #ifndef MIRE_REKEY_REKEY_H
 #define MIRE_REKEY_REKEY_H
 
-struct worker;
+struct work;
 
-/* A batch, or a step of a job. 1: something was done, 0: nothing is due, below zero a fault; then nothing has changed.
- */
-int rekey_step(struct worker *worker);
-
-/* The thread: steps until the workers stop. */
-void *rekey_main(void *worker);
+/* Derive stored reports again, on one more worker of `work`, until work_stop. Called once, after work_start. 0 or a fault. */
+int rekey_start(struct work *work);
 
 #endif
