@@ -150,7 +150,9 @@ static bool take_package(struct gathering *g, const char *dir, int dir_len, cons
     char path[PATH_MAX];
     const char *dot = strrchr(name, '.');
     for (int i = 0; i < 2; i++) {
-        int name_len = i == 0 ? (int)strlen(name) : dot > name ? (int)(dot - name) : 0;
+        int name_len = (int)strlen(name);
+        if (i)
+            name_len = dot > name ? (int)(dot - name) : 0;
         if (name_len && snprintf(path, sizeof path, "%.*s%.*s.dwp", dir_len, dir, name_len, name) < (int)sizeof path &&
             take(g, path, NULL, CONTENTS_ID))
             return true;
@@ -187,7 +189,9 @@ int splits_gather(int *fd_out, const struct symbols_options *options, int wants,
             take_beside(&g);
     }
     *fd_out = g.fd;
-    return rc ? rc : g.failed ? -1 : 0;
+    if (rc)
+        return rc;
+    return g.failed ? -1 : 0;
 }
 
 int missing_files_came(const struct symbols_options *options, const struct module *module)

@@ -53,7 +53,9 @@ bool mire__context_is_name(const char *name)
 /* Bytes of the UTF-8 character that begins so; 1 for a byte that begins none. */
 static size_t length_by_first(unsigned char first)
 {
-    return first >= 0xf8 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+    if (first < 0xc0 || first >= 0xf8)
+        return 1;
+    return 2u + (first >= 0xe0) + (first >= 0xf0);
 }
 
 void mire__context_as_clean(char *out, size_t cap_bytes, const char *text)

@@ -148,7 +148,9 @@ static enum outcome step_by_row(struct unwinding *walk, const struct cfi_row *ro
         return BROKEN;
     next.pc = row->signal_frame ? ra : mire__arch_bare(ra);
     walk->regs = next;
-    walk->found = row->signal_frame ? UNWOUND_SIGNAL : leaf ? UNWOUND_LINK : UNWOUND_CFI;
+    walk->found = leaf ? UNWOUND_LINK : UNWOUND_CFI;
+    if (row->signal_frame)
+        walk->found = UNWOUND_SIGNAL;
     walk->exact = row->signal_frame;
     walk->loose = false;
     return next.pc == 0 ? ENDED : WENT_ON;

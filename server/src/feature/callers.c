@@ -216,7 +216,9 @@ int32_t way_tree(const struct way *way, size_t caller1)
         last = one;
     }
     uint32_t folded = (uint32_t)(all ^ all >> 32);
-    return !way->count ? 0 : folded ? (int32_t)folded : 1;
+    if (!way->count)
+        return 0;
+    return folded ? (int32_t)folded : 1;
 }
 
 static const char *key_name(const struct caller *caller)

@@ -124,7 +124,7 @@ static bool is_in_parentheses(const char *name, const char *at)
 {
     int depth = 0;
     for (; name < at; name++)
-        depth += *name == '(' ? 1 : *name == ')' ? -1 : 0;
+        depth += (*name == '(') - (*name == ')');
     return depth > 0;
 }
 

@@ -36,7 +36,9 @@ static size_t span_word(const char *at)
  * way. */
 size_t name_span_brackets(const char *at, char close)
 {
-    const char open = close == '>' ? '<' : close == ']' ? '[' : close == '}' ? '{' : '(';
+    static const char closing[] = ">]})", opening[] = "<[{(";
+    const char *found = close ? strchr(closing, close) : NULL;
+    const char open = found ? opening[found - closing] : '(';
     int depth = 0, round = 0;
     for (size_t i = 0; at[i] && depth < DEPTH_MAX && round < DEPTH_MAX; i++) {
         bool arrow = i && close == '>' && at[i] == close && at[i - 1] == '-';

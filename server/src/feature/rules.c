@@ -70,7 +70,9 @@ static enum rules_outcome read_pattern(struct pattern *out, struct rules_fault *
 {
     const char *why = NULL;
     int rc = pattern_make(out, &why, text);
-    return rc < 0 ? MIRE_RULES_NO_MEMORY : rc ? pack_wrong(fault, line, why) : MIRE_RULES_OK;
+    if (rc < 0)
+        return MIRE_RULES_NO_MEMORY;
+    return rc ? pack_wrong(fault, line, why) : MIRE_RULES_OK;
 }
 
 /* Number of a module pattern, the same for those written alike. */

@@ -161,7 +161,9 @@ static void weigh(struct tree_path *out, struct tree_walker *walk, const struct 
     for (size_t i = 0; i < doc->sample_count; i++)
         sum += doc->samples[i].weight_ms;
     for (size_t i = 0; i < doc->sample_count; i++) {
-        uint64_t weight = !is_asked(doc, i, how) ? 0 : sum ? doc->samples[i].weight_ms : 1;
+        if (!is_asked(doc, i, how))
+            continue;
+        uint64_t weight = sum ? doc->samples[i].weight_ms : 1;
         out->all += weight;
         if (!how->left_out || !how->left_out[i])
             walk->below[doc->samples[i].node] += weight;

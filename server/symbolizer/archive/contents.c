@@ -78,7 +78,9 @@ const char *contents_add(struct contents *contents, const uint8_t *bytes, uint64
         const char *why = add_item(contents, bytes + slice_at, at + slice_at, slice_len, name);
         wrong = wrong ? wrong : why;
     }
-    return contents->count > before ? NULL : wrong ? wrong : "has a list of slices that lies outside the file";
+    if (contents->count > before)
+        return NULL;
+    return wrong ? wrong : "has a list of slices that lies outside the file";
 }
 
 struct unpacked {

@@ -172,8 +172,9 @@ static bool next_field(struct field *out, struct byte_span *message)
             numbers[i] |= (uint64_t)(byte & 0x7f) << shift;
         }
     }
+    static const uint8_t bytes_of_kind[8] = {[1] = 8, [5] = 4};
     unsigned kind = numbers[0] & 7;
-    size_t fixed = kind == 1 ? 8 : kind == 5 ? 4 : 0;
+    size_t fixed = bytes_of_kind[kind];
     uint64_t len = kind == 2 ? numbers[1] : fixed;
     if ((kind != 0 && kind != 2 && !fixed) || len > message->len - at)
         return false;

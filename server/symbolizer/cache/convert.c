@@ -351,7 +351,10 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
         return wrong;
     }
     if (dwarf && !wrong) {
-        threads = threads < 1 ? 1 : threads > MIRE_CONVERT_THREADS ? MIRE_CONVERT_THREADS : threads;
+        if (threads < 1)
+            threads = 1;
+        if (threads > MIRE_CONVERT_THREADS)
+            threads = MIRE_CONVERT_THREADS;
         merge.count = threads;
         if (!read_all(rows, dwarf, &naming, threads))
             wrong = "needs more memory than there is";

@@ -126,5 +126,7 @@ size_t cpp_demangle(char *out, size_t room, const char *name, size_t len, uint64
         return 0;
     (void)rust_clean(printing.plain);
     int whole = snprintf(out, room, "%s%.*s", printing.plain, (int)suffix, name + len - suffix);
-    return whole < 0 ? 0 : (size_t)whole < room ? (size_t)whole : room - 1;
+    if (whole < 0)
+        return 0;
+    return (size_t)whole < room ? (size_t)whole : room - 1;
 }

@@ -71,7 +71,10 @@ static void list(struct walk *w)
         char c = walk_peek(w);
         if (c == 'X' || c == 'Y' || c == 'Z') {
             w->at++;
-            walk_put(w, c == 'X' ? "..." : c == 'Y' ? (first ? "..." : ", ...") : "");
+            if (c == 'Y' && !first)
+                walk_put(w, ", ");
+            if (c != 'Z')
+                walk_put(w, "...");
             return;
         }
         if (!first)

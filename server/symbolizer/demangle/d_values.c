@@ -13,17 +13,20 @@ static void integer(struct walk *w, char type)
         walk_put(w, text);
     } else {
         walk_number(w, value);
-        walk_put(w, type == 'h' || type == 't' || type == 'k' ? "u" : type == 'l' ? "L" : type == 'm' ? "uL" : "");
+        if (type && strchr("htkm", type))
+            walk_put(w, "u");
+        if (type == 'l' || type == 'm')
+            walk_put(w, "L");
     }
 }
 
 /* Hex digits with a point after the first, a P, the exponent; or a word. */
 static void real(struct walk *w)
 {
-    static const char *const words[] = {"NAN", "NINF", "INF"};
+    static const char *const words[] = {"NAN", "NINF", "INF"}, *const shown[] = {"NaN", "-Inf", "Inf"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if ((size_t)(w->end - w->at) >= strlen(words[i]) && !memcmp(w->at, words[i], strlen(words[i]))) {
-            walk_put(w, i == 0 ? "NaN" : i == 1 ? "-Inf" : "Inf");
+            walk_put(w, shown[i]);
             w->at += strlen(words[i]);
             return;
         }

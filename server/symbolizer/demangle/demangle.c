@@ -111,5 +111,7 @@ size_t symbol_demangle_within(char *out, size_t room, const char *name, uint64_t
     if (written)
         return written;
     int whole = snprintf(out, room, "%s", name);
-    return whole < 0 ? 0 : (size_t)whole < room ? (size_t)whole : room - 1;
+    if (whole < 0)
+        return 0;
+    return (size_t)whole < room ? (size_t)whole : room - 1;
 }

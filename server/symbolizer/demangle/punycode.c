@@ -32,7 +32,9 @@ static bool take_number(uint32_t *i, const char **at, const char *end, uint32_t 
         if (digit < 0 || (uint32_t)digit > (UINT32_MAX - *i) / weight)
             return false;
         *i += (uint32_t)digit * weight;
-        uint32_t t = k <= bias ? T_MIN : k >= bias + T_MAX ? T_MAX : k - bias;
+        uint32_t t = k <= bias ? T_MIN : k - bias;
+        if (t > T_MAX)
+            t = T_MAX;
         if ((uint32_t)digit < t)
             return true;
         if (weight > UINT32_MAX / (BASE - t))
@@ -47,7 +49,7 @@ char *punycode_put(char *to, uint32_t point)
         *to++ = (char)point;
         return to;
     }
-    unsigned more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    unsigned more = 1 + (point >= 0x800) + (point >= 0x10000);
     static const uint8_t heads[4] = {0, 0xc0, 0xe0, 0xf0};
     *to++ = (char)(heads[more] | point >> (6 * more));
     while (more--)

@@ -166,8 +166,11 @@ static uint32_t source_line(const struct lookup *l, const struct retrace_member 
         return one;
     if (single)
         return row->source_from;
-    if (!l->ambiguous && (!row->has_lines || !l->line))
-        return row->has_source ? row->source_from : row->has_lines && row->from ? row->from : l->line;
+    if (!l->ambiguous && (!row->has_lines || !l->line)) {
+        if (row->has_source)
+            return row->source_from;
+        return row->has_lines && row->from ? row->from : l->line;
+    }
     if (!covers(row, l->line) || !row->has_source)
         return l->line;
     return row->source_from + (l->line - row->from);

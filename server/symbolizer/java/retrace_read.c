@@ -143,7 +143,11 @@ bool retrace_value(const char **at, const char **end, const char *remark, const 
     if (!value)
         return false;
     bool quoted = is_quote(*value);
-    const char *last = quoted ? strchr(value + 1, *value) : *value == '{' ? strchr(value, '}') : NULL;
+    const char *last = NULL;
+    if (quoted)
+        last = strchr(value + 1, *value);
+    else if (*value == '{')
+        last = strchr(value, '}');
     *at = value + quoted;
     *end = last ? last + !quoted : NULL;
     return last != NULL;

@@ -20,6 +20,21 @@ struct cie {
     uint8_t encoding; /* encoding of the addresses in its functions: DW_EH_PE_... */
 };
 
+/* Width of a number in one of the encodings DW_EH_PE_...; LEB128 has none, and is not asked about. */
+static unsigned width_of(uint8_t encoding, unsigned address_size)
+{
+    switch (encoding & 7) {
+    case 2:
+        return 2;
+    case 3:
+        return 4;
+    case 4:
+        return 8;
+    default:
+        return address_size;
+    }
+}
+
 /* Read the address encoding, R in the augmentation. */
 static struct cie read_cie(const struct section *section, uint64_t at, unsigned address_size)
 {
@@ -52,7 +67,7 @@ static struct cie read_cie(const struct section *section, uint64_t at, unsigned 
         if (*text == 'L')
             p++;
         else if (*text == 'P')
-            p += 1 + ((*p & 7) == 3 ? 4 : (*p & 7) == 2 ? 2 : (*p & 7) == 4 ? 8 : address_size);
+            p += 1 + width_of(*p, address_size);
     }
     return cie;
 }
@@ -60,7 +75,7 @@ static struct cie read_cie(const struct section *section, uint64_t at, unsigned 
 /* Read a number in one of the widths of DW_EH_PE_...; false: a width that functions do not use. */
 static bool read_number(uint64_t *out, const uint8_t **at, uint8_t encoding, unsigned address_size)
 {
-    unsigned width = (encoding & 7) == 0 ? address_size : (encoding & 7) == 2 ? 2 : (encoding & 7) == 3 ? 4 : 8;
+    unsigned width = width_of(encoding, address_size);
     if ((encoding & 7) == 1 || (encoding & 7) > 4)
         return false;
     *out = load_wide(*at, width);

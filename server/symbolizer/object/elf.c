@@ -218,9 +218,13 @@ static const char *take_dwarf(const struct elf *elf, const struct section_row *r
  * older library version (name@VERSION) ranks as local. */
 static uint8_t rank_of(unsigned bind, bool sized, const char *name)
 {
-    unsigned rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
+    bool is_old = strchr(name, '@') && !strstr(name, "@@");
+    unsigned rank = 0;
     size_t underscores = strspn(name, "_");
-    rank = strchr(name, '@') && !strstr(name, "@@") ? 0 : rank;
+    if (!is_old && bind == STB_GLOBAL)
+        rank = 2;
+    else if (!is_old && bind == STB_WEAK)
+        rank = 1;
     return (uint8_t)((sized ? 64u : 0) + rank * 8 + (underscores < 7 ? 7 - (unsigned)underscores : 0));
 }
 

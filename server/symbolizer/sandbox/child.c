@@ -130,7 +130,9 @@ static enum child_answer convert_here(char *why, int fd, const struct child_file
     }
     close_splits(&splits);
     snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong ? wrong : "");
-    return wrong ? CHILD_WRONG : facts.wanted ? CHILD_WANTS : CHILD_DONE;
+    if (wrong)
+        return CHILD_WRONG;
+    return facts.wanted ? CHILD_WANTS : CHILD_DONE;
 }
 
 static enum child_answer unpack_here(char *why, int out, int in)
@@ -186,7 +188,8 @@ int symbols_child(int argc, char **argv)
 /* The descriptor for position i of the child's files. */
 static int given_fd(int i, int fd, const struct child_files *files, int null)
 {
-    int given = i == 0 ? fd : i == 1 ? files->alt : i == 2 ? files->splits : files->fds[i - PLACES];
+    const int first[PLACES] = {fd, files->alt, files->splits};
+    int given = i < PLACES ? first[i] : files->fds[i - PLACES];
     return given >= 0 ? given : null;
 }
 

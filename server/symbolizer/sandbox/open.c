@@ -82,5 +82,7 @@ enum contents_answer contents_check(char *why, enum symbol_depth *depth_out, con
         return CONTENTS_FAILED;
     enum child_answer answer = child_check(why, contents->fd, item->at, item->len, converter);
     *depth_out = take_depth(why);
-    return answer == CHILD_DONE ? CONTENTS_GOOD : answer == CHILD_WRONG ? CONTENTS_WRONG : CONTENTS_FAILED;
+    if (answer == CHILD_DONE)
+        return CONTENTS_GOOD;
+    return answer == CHILD_WRONG ? CONTENTS_WRONG : CONTENTS_FAILED;
 }

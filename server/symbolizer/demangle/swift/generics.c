@@ -119,13 +119,15 @@ static struct swift_node *layout(struct swift *s, struct swift_node *subject)
 
 static struct swift_node *inverse(struct swift *s, int number, struct swift_node *subject)
 {
-    char *text = number == 0   ? arena_strdup(&s->arena, "~Swift.Copyable")
-                 : number == 1 ? arena_strdup(&s->arena, "~Swift.Escapable")
-                 : number > 1  ? arena_printf(&s->arena, "~Swift.<bit %d>", number)
-                               : NULL;
+    static const char *const whole[] = {"~Swift.Copyable", "~Swift.Escapable"}, *const brief[] = {"~Copyable", "~Escapable"};
+    char *text = NULL;
+    if (number > 1)
+        text = arena_printf(&s->arena, "~Swift.<bit %d>", number);
+    else if (number >= 0)
+        text = arena_strdup(&s->arena, whole[number]);
     struct swift_node *node = text ? swift_word(s, SWIFT_LAYOUT, text) : NULL;
     if (node)
-        node->brief = number == 0 ? "~Copyable" : number == 1 ? "~Escapable" : NULL;
+        node->brief = number < 2 ? brief[number] : NULL;
     return swift_add(s, node, subject);
 }
 

@@ -114,7 +114,8 @@ struct swift_node *swift_identifier(struct swift *s)
 struct swift_node *swift_operator_of(struct swift *s, const struct swift_node *name, char fixity)
 {
     static const char letters[] = "& @/= >    <*!|+?%-~   ^ .";
-    const char *behind = fixity == 'i' ? " infix" : fixity == 'p' ? " prefix" : fixity == 'P' ? " postfix" : NULL;
+    static const char *const words[] = {['i'] = " infix", ['p'] = " prefix", ['P'] = " postfix"};
+    const char *behind = fixity > 0 && (size_t)fixity < sizeof words / sizeof *words ? words[(size_t)fixity] : NULL;
     char *text = behind ? arena_alloc(&s->arena, name->len + strlen(behind) + 1) : NULL;
     struct swift_node *node = swift_node(s, SWIFT_OPERATOR);
     if (!text || !node)

@@ -373,8 +373,12 @@ static struct swift_node *entity_of(struct old *o)
     if (swift_take(s, 'Z'))
         return swift_of(s, SWIFT_STATIC, entity_of(o));
     char letter = swift_next(s);
-    if (letter == 'C' || letter == 'V' || letter == 'O')
-        return nominal(o, letter == 'C' ? SWIFT_CLASS : letter == 'V' ? SWIFT_STRUCTURE : SWIFT_ENUM);
+    if (letter == 'C')
+        return nominal(o, SWIFT_CLASS);
+    if (letter == 'V')
+        return nominal(o, SWIFT_STRUCTURE);
+    if (letter == 'O')
+        return nominal(o, SWIFT_ENUM);
     if (letter == 'I')
         return initial(o);
     if (letter != 'F' && letter != 'v')
