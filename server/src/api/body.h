@@ -1,4 +1,4 @@
-/* body.h - reads the JSON object that a change sends. */
+/* body.h - reads the JSON object in the body of a change. */
 #ifndef MIRE_API_BODY_H
 #define MIRE_API_BODY_H
 

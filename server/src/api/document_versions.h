@@ -1,6 +1,6 @@
 /*
- * document_versions.h - what the answers about an app's rollout and its rules share: a version of a text and how it came about,
- * and the jobs that a change of it sets going.
+ * document_versions.h - common parts of the answers about an app's rollout and its rules: a version of a text with its
+ * author and reason, and the jobs that its change started.
  */
 #ifndef MIRE_API_DOCUMENT_VERSIONS_H
 #define MIRE_API_DOCUMENT_VERSIONS_H

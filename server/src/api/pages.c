@@ -6,7 +6,7 @@
  *     anything else  index.html, asked for each time: the page reads the rest of the path itself
  *
  * A file name has only letters, digits, '-', '_' and '.', and no segment begins with '.', so no request leaves web_dir.
- * Beside NAME may lie NAME.br and NAME.gz, which go to clients that take them.
+ * Beside NAME may lie NAME.br and NAME.gz, for clients that accept them.
  */
 #include "api/call.h"
 #include "api/handlers.h"
@@ -57,7 +57,7 @@ static const char *type_of(const char *name)
     return "application/octet-stream";
 }
 
-/* Does the client take this coding? "br;q=0" says no. */
+/* Does the client accept this coding? "br;q=0" refuses it. */
 static bool takes(const char *accepted, const char *coding)
 {
     size_t len = strlen(coding);
@@ -78,7 +78,7 @@ static bool takes(const char *accepted, const char *coding)
     return false;
 }
 
-/* Appends the file's bytes. 0, 1 if there is no such file, or a fault. */
+/* Append the bytes of a file. 0, 1 if there is no such file, or a fault. */
 static int read_file(struct text *out, const char *path)
 {
     int fd MIRE_SCOPED(close_fd) = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -96,7 +96,7 @@ static int read_file(struct text *out, const char *path)
     return text_failed(out) ? MIRE_FAULT_MEMORY : 0;
 }
 
-/* Reply with web_dir/name, compressed if there is such a file. 0, 1 if there is none, or a fault. */
+/* Reply with web_dir/name, compressed if possible. 0, 1 if there is no such file, or a fault. */
 static int send_file(const struct api *api, struct request *request, struct reply *reply, const char *name,
                      const char *keep)
 {

@@ -91,7 +91,7 @@ static int instant_parse(int64_t *out, const char **text)
     return 0;
 }
 
-/* 0: there is no such unit. */
+/* 0: an unknown unit. */
 static int64_t seconds_of_unit(char unit)
 {
     switch (unit) {

@@ -1,8 +1,8 @@
 /*
- * params.h - what stands in a query string, read strictly.
+ * params.h - strict readers of the values in a query string.
  *
- * Every reader returns 0 and fills its output, or -1 and leaves it alone; the caller names the parameter and what is
- * allowed in its answer. Pure; text handed out lies in the arena. Thread: any.
+ * Every reader returns 0 and sets its output, or -1 and leaves the output unchanged; then the caller names the
+ * parameter and its allowed values in the answer. Pure; texts lie in the arena. Thread: any.
  */
 #ifndef MIRE_API_PARAMS_H
 #define MIRE_API_PARAMS_H
@@ -30,21 +30,21 @@ int span_parse(struct span *out, const char *text, int64_t now_s);
  */
 int filter_parse(struct filter *out, struct arena *arena, const char *text, const char *const *allowed);
 
-/* A decimal integer in [low, high], nothing around it. */
+/* A decimal integer in [low, high], and no other character. */
 int integer_parse(int64_t *out, const char *text, int64_t low, int64_t high);
 
 /* 16 lower-case hex digits. */
 int hash_parse(uint64_t *out, const char *text);
 
-/* "I-1042" -> 1042; "M-77" -> 77: the letter tells people what it is about, and the number alone is the issue. */
+/* "I-1042" -> 1042; "M-77" -> 77: the letter is for people; the number alone identifies the issue. */
 int issue_parse(int64_t *out, const char *text);
 
 /* A UUID in its usual form, any version, lower case. */
 bool text_is_uuid(const char *text);
 
 /*
- * Where a page ended: the query it belongs to, its range, and the last row's rank and key. As text it is opaque and
- * fits a URL. The range goes along so that a relative one does not move between two pages.
+ * The end of a page: its query, its range, and the last row's rank and key. As text it is opaque and fits a URL. The
+ * cursor has the range so that a relative one does not move between two pages.
  */
 struct page_cursor {
     uint64_t query;

@@ -1,4 +1,4 @@
-/* flame.c - merging. Frames are columns in order of creation, so a parent always stands before its children. */
+/* flame.c - merges call trees. Frames are columns in order of creation, so a parent comes before its children. */
 #include "api/flame/flame.h"
 
 #include <stdbool.h>
@@ -97,7 +97,7 @@ static uint64_t frame_hash(const void *owner, size_t i)
     return key_hash(f->parent, f->name, f->image);
 }
 
-/* The child of `parent` with that function, made when it is not there. Returns its index, -1 out of memory. */
+/* The child of `parent` with that function; a missing one is added. Returns its index, -1 without memory. */
 static int64_t frame_child(struct flame *flame, uint32_t parent, uint32_t name, uint32_t image, enum role role)
 {
     if (table_grow(&flame->slots, &flame->size, flame->count, frame_hash, flame) != 0)
@@ -172,7 +172,8 @@ int flame_add_nodes(struct flame *flame, uint32_t *map, const unsigned char *use
     return 0;
 }
 
-/* "worker" of "worker-12": threads of one pool are one. Returns the frame, -1 out of memory. */
+/* The frame of a thread by its name without a number: "worker" for "worker-12", so that the threads of a pool are one.
+ * Returns the frame, -1 without memory. */
 static int64_t thread_frame(struct flame *flame, const struct resolved *doc, uint32_t thread)
 {
     char text[64];
@@ -192,7 +193,7 @@ static int64_t thread_frame(struct flame *flame, const struct resolved *doc, uin
     return number < 0 ? -1 : frame_child(flame, 0, (uint32_t)number, 0, MIRE_ROLE_THREAD);
 }
 
-/* The frame that samples without a stack are counted at: one of its own, where there are any. 0, -1 out of memory. */
+/* The frame of samples without a stack, if there are any. 0, -1 without memory. */
 static int add_nothing(uint32_t *frame_out, struct flame *flame, const struct resolved *doc, uint32_t thread,
                        uint32_t top)
 {
@@ -209,7 +210,7 @@ static int add_nothing(uint32_t *frame_out, struct flame *flame, const struct re
     return frame < 0 ? -1 : 0;
 }
 
-/* The samples of one thread, below `top`. */
+/* Add the samples of one thread below `top`. */
 static int add_thread(struct flame *flame, uint32_t *map, unsigned char *used, const struct resolved *doc,
                       uint32_t thread, uint32_t top, double weight)
 {
@@ -228,7 +229,7 @@ static int add_thread(struct flame *flame, uint32_t *map, unsigned char *used, c
     return rc;
 }
 
-/* Threads that samples are of, in the order in which they appear. */
+/* The threads of the samples, in the order of their first sample. */
 static size_t threads_of(uint32_t *out, const struct resolved *doc)
 {
     size_t count = 0;

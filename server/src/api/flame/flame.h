@@ -1,14 +1,15 @@
 /*
- * flame.h - the call tree of many reports: every sample of every report, merged by function, weighted by time; or every
- * stack that allocated memory, weighted by what is alive of it.
+ * flame.h - the call tree of many reports: all samples merged by function and weighted by time, or all stacks that
+ * allocated memory, weighted by its live part.
  *
- *     flame_new -> flame_add, once a report -> flame_view -> columns, breadth first
+ * flame_new -> flame_add, once a report -> flame_view -> columns, breadth first
  *
  *     all 900 ── main 900 ──┬─ draw 500          a view keeps at most `max` rows: the frames with most time stay, a
  *                           ├─ read 300          parent's other children are one row "other" with their time
  *                           └─ other 100
  *
- * Where samples are several threads', each thread is a frame below the root, by its name without the number at its end.
+ * In reports with samples of several threads, each thread is a frame below the root, by its name without the number at
+ * the end.
  *
  * Pure: no clock, socket or database. Thread: one at a time per tree.
  */
@@ -48,7 +49,7 @@ int flame_add(struct flame *flame, const struct resolved *doc, double weight);
 enum flame_of { FLAME_OF_BYTES, FLAME_OF_OBJECTS };
 
 /*
- * Merge the stacks that allocated what a process held.
+ * Merge the stacks of the live memory in one report.
  *
  *   category  only those of the category with this name; NULL: of all
  *
@@ -84,12 +85,12 @@ enum { FLAME_NO_SUCH_ROOT = 1 };
  *   max   rows at most, >= 2
  *   root  path hash of the frame to begin with, or NULL for the whole tree
  *
- * Returns 0, FLAME_NO_SUCH_ROOT, or -1 out of memory.
+ * Returns 0, FLAME_NO_SUCH_ROOT, or -1 without memory.
  */
 int flame_view_init(struct flame_view *out, struct flame *flame, size_t max, const uint64_t *root);
 void flame_view_fini(struct flame_view *view);
 
-/* Path hash of a frame below one whose path hash is `parent` (0 for the root, which is called "all"). */
+/* Path hash of a frame whose parent has the path hash `parent` (0 for the root, "all"). */
 uint64_t flame_path_hash(uint64_t parent, const char *name, const char *image);
 
 #endif

@@ -1,4 +1,4 @@
-/* flame_memory.c - merging the stacks that allocated what processes held. */
+/* flame_memory.c - merges the stacks that allocated the memory of processes. */
 #include "api/flame/flame.h"
 
 #include <stdlib.h>

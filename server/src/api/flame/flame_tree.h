@@ -14,7 +14,7 @@ struct flame_frame {
     uint32_t name;
     uint32_t image;
     uint8_t role;
-    double self; /* of the stacks that end here: ms, bytes or objects */
+    double self; /* of stacks that end here: ms, bytes or objects */
 };
 
 struct flame_names {

@@ -1,9 +1,8 @@
 /*
  * flame_view.c - laying a merged tree out: time of each frame, which frames stay, breadth first, widest first.
  *
- * Which frames stay: frames are taken by falling time, a parent before its children. Each frame taken is a row, and
- * each taken frame that still has children left out needs a row "other". The longest such run that fits into `max`
- * stays.
+ * Selection of frames: frames are taken by falling time, a parent before its children. Each taken frame is a row, and
+ * each taken frame with children left out needs a row "other". The longest such run that fits into `max` is the result.
  */
 #include "api/flame/flame.h"
 
@@ -23,7 +22,7 @@ struct layout {
     size_t kept_count;
 };
 
-static _Thread_local const struct layout *sorting; /* qsort hands its comparison nothing else */
+static _Thread_local const struct layout *sorting; /* qsort passes nothing more to its comparison */
 
 static int by_time(const void *a, const void *b)
 {
@@ -32,7 +31,7 @@ static int by_time(const void *a, const void *b)
 
     if (p != q)
         return p < q ? 1 : -1;
-    return x < y ? -1 : x > y; /* the parent first: it was made first */
+    return x < y ? -1 : x > y; /* the parent first: it was created first */
 }
 
 static int by_parent_and_time(const void *a, const void *b)
@@ -168,7 +167,7 @@ static void put_row(struct flame_view *v, const struct layout *l, struct scratch
     s->queue[row] = frame;
 }
 
-/* The row that stands for the children left out. Its number in the name tables is one past the tree's own. */
+/* The row for the children that are left out. Its number in the name tables is one past the tree's own. */
 static void put_other(struct flame_view *v, const struct layout *l, struct scratch *s, size_t parent)
 {
     size_t row = v->count++;

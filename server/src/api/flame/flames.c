@@ -1,4 +1,4 @@
-/* flames.c - the call tree of all samples of an issue's reports, or of all that allocated what is alive in them. */
+/* flames.c - the call tree of all samples in an issue's reports, or of all stacks of their live memory. */
 #include "api/call.h"
 #include "api/flame/flame.h"
 #include "api/handlers.h"
@@ -14,7 +14,7 @@
 
 #define REPORTS_MAX   2000        /* merged into one graph, newest first: under half a second */
 #define UNIT_MS       2           /* after those of enum flame_of */
-#define DOCUMENT_ROOM (64u << 20) /* bytes one document may take when decoded */
+#define DOCUMENT_ROOM (64u << 20) /* bytes of one decoded document */
 
 static const char *const units[] = {"bytes", "objects", "ms"};
 
@@ -22,7 +22,7 @@ struct merging {
     struct flame *flame;
     struct arena arena;
     unsigned unit;        /* of units */
-    const char *category; /* only this one's stacks; NULL: all */
+    const char *category; /* stacks of this category only; NULL: all */
     double weight;        /* of the reports merged */
     int64_t reports, unreadable;
 };
@@ -131,12 +131,12 @@ static int merge(struct merging *m, struct call *call, const struct uuid *one)
     if (!m->flame)
         return MIRE_FAULT_MEMORY;
     int rc = read_stacks(call->tx, &call->view, call->issue, one, REPORTS_MAX, merge_one, m);
-    if (m->unit != UNIT_MS && m->weight > 0) /* what one process held on average: sums mean nothing */
+    if (m->unit != UNIT_MS && m->weight > 0) /* average of one process, because sums mean nothing */
         flame_scale(m->flame, 1 / m->weight);
     return rc == FLAME_FULL ? 0 : rc;
 }
 
-/* Of memory bytes, unless objects are asked for; of all else time. */
+/* The unit of memory issues is bytes, or objects on request; of other issues time. */
 static int choose_unit(struct merging *m, struct call *call, const struct issue_summary *summary)
 {
     const char *of = request_query(call->request, "of");

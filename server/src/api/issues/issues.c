@@ -67,7 +67,7 @@ static size_t shown(const struct group *g)
     return g->issue_count < MIRE_GROUP_ISSUES_MAX ? g->issue_count : MIRE_GROUP_ISSUES_MAX;
 }
 
-/* A group's line is the sum of its issues' lines, unless not all of them are shown. */
+/* The trend of a group is the sum of its issues' trends, unless some of them are not shown. */
 static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const struct group *g,
                        const struct issue_summary *summaries)
 {
@@ -143,7 +143,7 @@ static int put_next(struct call *call, const struct group *last)
     return 0;
 }
 
-/* The page and the devices of all that match: those first when they decide what is on the page. */
+/* The page, and the devices of all matching groups: the devices first if they are the sort key. */
 static int read_page(struct group_page *page, struct kept *kept, struct group_order *order, struct call *call)
 {
     bool by_devices = order->sort == READ_SORT_DEVICES;

@@ -12,16 +12,16 @@
 #include <string.h>
 
 #define FOUND_MAX  (2 * MIRE_NEARBY_MAX) /* some are gone, or are long past */
-#define GONE_SHARE 10                    /* an index of which one in so many rows was found gone is made anew */
+#define GONE_SHARE 10                    /* an index with one lost row in so many is built again */
 
 struct label { /* of a member of the index */
     int64_t tree_id, issue;
     int32_t tree;
 };
 
-struct app_index {        /* one app's */
+struct app_index {        /* one for each app */
     int32_t app;          /* 0: none */
-    int64_t since, asked; /* asked: by `clock`, when it was used last */
+    int64_t since, asked; /* asked: number of its last use by `clock` */
     struct similar *similar;
     struct label *labels;
     size_t count, room, gone; /* count: of members, so of labels */
@@ -32,7 +32,7 @@ struct app_index {        /* one app's */
 struct nearby {
     struct app_index indexes[MIRE_NEARBY_APPS_MAX];
     int64_t clock;
-    pthread_mutex_t lock; /* over which index is whose; taken before an index's own */
+    pthread_mutex_t lock; /* guards the assignment of indexes to apps; taken before an index's own lock */
 };
 
 struct nearby *nearby_new(void)
@@ -68,7 +68,7 @@ void nearby_free(struct nearby *nearby)
     free(nearby);
 }
 
-/* The app's index, locked; another one is emptied for it if need be. */
+/* The app's index, locked; the least recently used one is emptied for it if necessary. */
 static struct app_index *take(struct nearby *nearby, int32_t app)
 {
     pthread_mutex_lock(&nearby->lock);
@@ -91,7 +91,7 @@ static struct app_index *take(struct nearby *nearby, int32_t app)
     return index;
 }
 
-/* A stack as the index wants it: hashes of the frames that tell, and where each stands in the text. */
+/* A stack in the form of the index: hashes of its characteristic frames, and their positions in the text. */
 struct hashed {
     uint64_t frames[MIRE_FRAMES_MAX];
     uint32_t positions[MIRE_FRAMES_MAX];
@@ -128,11 +128,11 @@ static int add(struct app_index *index, struct arena *arena, const struct pg_tre
     }
     index->labels[index->count] = (struct label){tree->tree_id, tree->issue_id, tree->tree};
     rc = similar_add(index->similar, tree->issue_id, tree->first_seen_us / 1000000, &hashed.stack, 1);
-    index->count = similar_count(index->similar); /* one without frames is not kept */
+    index->count = similar_count(index->similar); /* a stack without frames is not added */
     return rc;
 }
 
-/* Rows come in order of their numbers; one that committed late may have a low one, and some come twice. */
+/* Rows come by rising number; a row that was committed late may have a low number, and some rows come twice. */
 static bool has(const struct app_index *index, int64_t tree_id)
 {
     for (size_t i = 0; i < index->count && tree_id <= index->last_id; i++)
@@ -168,7 +168,7 @@ static int catch_up(struct app_index *index, struct pg_tx *tx, int32_t app)
     return rc;
 }
 
-/* What a question needs besides the index. */
+/* The state of a query besides the index. */
 struct nearby_search {
     const struct nearby_question *of;
     struct app_index *index;
@@ -214,7 +214,7 @@ static int64_t issue_of(void *context, uint32_t member)
     return shown_as(a, label->issue, label->tree);
 }
 
-/* The member's stack as it is now. 0; 1: it is gone, or is another issue's now; or a fault. */
+/* The member's stack as it is now. 0; 1: it was dropped, or belongs to another issue; or a fault. */
 static int read_theirs(struct nearby_stack *out, const struct nearby_search *a, const struct label *label)
 {
     struct pg_tree *tree;
@@ -231,7 +231,7 @@ static int read_theirs(struct nearby_stack *out, const struct nearby_search *a, 
     return parse(out, a->of->arena, tree->frames);
 }
 
-/* The frames that the two have in common, by their positions in the stacks as they are shown. */
+/* The common frames of both stacks, by their positions in the shown stacks. */
 static void explain(struct nearby_hit *hit, struct similar *similar)
 {
     struct hashed ours, theirs;
@@ -244,7 +244,7 @@ static void explain(struct nearby_hit *hit, struct similar *similar)
     }
 }
 
-/* Seconds between the times that two issues were seen; 0: they were at the same time. */
+/* Seconds between the times in which two issues were seen; 0: the times overlap. */
 static int64_t gap(const struct issue_summary *a, const struct issue_summary *b)
 {
     int64_t begun = a->first_us > b->first_us ? a->first_us : b->first_us;
@@ -260,7 +260,7 @@ static const struct issue_summary *summary_of(const struct nearby_search *a, int
     return NULL;
 }
 
-/* The issues found, in the order in which they are shown. */
+/* Sort the found issues for display. */
 static int rank(struct nearby_search *a)
 {
     int64_t issues[FOUND_MAX], gaps[FOUND_MAX];

@@ -1,4 +1,5 @@
-/* provenance.c - provenance of an issue: the issues shown as it, its trees (level 3), and who merged and split it. */
+/* provenance.c - provenance of an issue: the issues shown as it, its trees (level 3), and its merges and splits with
+ * their authors. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/parts.h"

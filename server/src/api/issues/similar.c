@@ -1,4 +1,4 @@
-/* similar.c - issues that look like one, with the frames that say so: suggestions, nothing is merged here. */
+/* similar.c - similar issues with their common frames: suggestions only, without a merge. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/issues/nearby.h"

@@ -1,4 +1,5 @@
-/* memory.c - what one process held: categories, the stacks that allocated it, and why what is suspect. */
+/* memory.c - the memory of one process: categories, the stacks that allocated it, and the suspects with their
+ * reasons. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/parts.h"
@@ -102,7 +103,7 @@ static void put_categories(struct json_writer *w, const struct memory *memory)
     json_write_close(w, ']');
 }
 
-/* The stacks are one trie: sent whole they would be many times as long. */
+/* The stacks are one trie; a list of whole stacks would be many times as long. */
 static void put_nodes(struct json_writer *w, const struct resolved *doc)
 {
     report_rules(w, doc);

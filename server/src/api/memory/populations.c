@@ -1,4 +1,4 @@
-/* populations.c - what the processes of an issue held, and what healthy ones hold: medians over many. */
+/* populations.c - the memory of an issue's processes and of healthy ones: medians. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/parts.h"
@@ -18,7 +18,7 @@ static void put_spread(struct json_writer *w, const char *key, const struct sket
     json_write_close(w, '}');
 }
 
-/* Footprint and all, or null where nobody told. */
+/* The footprint and the sum of all categories, or null if unknown. */
 static void put_whole(struct json_writer *w, const struct population *p)
 {
     json_write_u64(w, "reports", p->reports);
@@ -66,7 +66,7 @@ static void put_category(struct json_writer *w, const struct population *p, cons
     json_write_close(w, '}');
 }
 
-/* Those most often suspect first, then those that hold most. */
+/* The categories most often suspect first, then the largest. */
 static int put_categories(struct call *call, const struct population *p, const struct population *healthy)
 {
     struct ranked_category *ranked = arena_array(call->arena, p->count, sizeof *ranked);

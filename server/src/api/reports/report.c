@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Counts of one document: in how many samples a location stands (once a sample), and the samples' distinct stacks. */
+/* Counts of one document: the number of samples with each location (once a sample), and the distinct stacks of the
+ * samples. */
 struct tally {
     uint32_t *repeat;   /* per location */
     uint32_t *stack_of; /* per node: number of the stack that begins there + 1 */
@@ -244,7 +245,7 @@ struct decoding {
     struct arena *arena;
 };
 
-/* A report whose stacks cannot be read still has its row: empty stacks, and a fact that says why. */
+/* A report with unreadable stacks still has its row: empty stacks, and a fact with the reason. */
 static const struct resolved unreadable = {
     MIRE_RESOLVED_NOTHING,
     .node_count = 1,

@@ -9,33 +9,33 @@
 #include "rows/reports.h"
 
 /*
- * The report that the path names, by id or as latest, first or worst. If its stacks cannot be read the document is
- * empty but for a fact that says so. 0, CALL_REPLIED or a fault.
+ * The report in the path, by id or as latest, first or worst. With unreadable stacks the document is empty except for a
+ * fact with the reason. 0, CALL_REPLIED or a fault.
  */
 int report_find(struct report_position *position, struct resolved *doc, struct call *call);
 
-/* Its row, its position among the reports of its issue with the ids beside it, category and reason. */
+/* Its row, its position among the reports of its issue with the ids of its neighbours, category and reason. */
 void report_position(struct json_writer *w, const struct report_position *position);
 
 /* The list of facts. */
 void report_facts_list(struct json_writer *w, const struct resolved *doc);
 
-/* Why this key: how it came to who is to blame, and the rules that frames name. */
+/* The explanation of the key: the reasons for the function to blame, and the rules that frames name. */
 void report_rules(struct json_writer *w, const struct resolved *doc);
 
-/* A Frame that stands in `repeat` samples. */
+/* A Frame that is in `repeat` samples. */
 void report_frame(struct json_writer *w, const char *key, const struct resolved_location *location, uint32_t repeat);
 
 /* A number, or null. */
 void report_fact(struct json_writer *w, const char *key, struct fact fact);
 
-/* What happened: trigger, where the app was, how it was learnt, the lock waited for, loads, the watched thread. */
+/* The event: trigger, state of the app, gate, lock, loads, the watched thread. */
 void report_event(struct json_writer *w, const struct resolved *doc);
 
-/* Who is to blame, as the server and as the device see it. */
+/* The function to blame, by the server and by the device. */
 void report_verdicts(struct json_writer *w, const struct resolved *doc);
 
-/* Everything else the device told, what capturing cost, and turns by length. */
+/* All other facts of the device, the cost of capturing, and turns by length. */
 void report_rest(struct json_writer *w, const struct resolved *doc);
 
 #endif

@@ -19,7 +19,7 @@ static void put_index(struct json_writer *w, const char *key, int32_t index)
         json_write_i64(w, key, index);
 }
 
-/* The lock, and who held it as far as the threads tell. */
+/* The lock, and its holder if the threads show it. */
 static void put_lock(struct json_writer *w, const struct resolved *doc)
 {
     const struct resolved_holder *holder = &doc->holder;
@@ -36,7 +36,7 @@ static void put_lock(struct json_writer *w, const struct resolved *doc)
     json_write_close(w, '}');
 }
 
-/* The facts of one cause, or null where there is none. */
+/* The facts of one cause, or null without one. */
 static void put_cause(struct json_writer *w, const char *key, bool known, const void *facts,
                       const struct bind_table *table)
 {

@@ -1,8 +1,8 @@
 /*
  * get_rollout.c - GET /api/v1/rollout: the document for the installation that asks.
  *
- * The ETag is the document's own, so all installations of one class share it, and a new version that changes nothing
- * for a class is told to it once, in some hundred bytes.
+ * The ETag is the document's hash, so all installations of one class share it. A new version that changes nothing for a
+ * class is sent to it once, in some hundred bytes.
  */
 #include "api/call.h"
 #include "api/handlers.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* What the query tells. Names that are not known here may come from a newer SDK. */
+/* A fact in the query. An unknown name may come from a newer SDK. */
 static const char *told(const struct request *request, const char *name)
 {
     const char *value = request_query(request, name);

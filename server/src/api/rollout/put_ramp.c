@@ -1,6 +1,6 @@
 /*
  * put_ramp.c - PUT /api/v1/apps/{app}/rollout/ramps/{plugin} begins a ramp, POST there pauses, resumes or stops it.
- * What a ramp then does by itself is daemon/ramps.h's.
+ * daemon/ramps.h moves a ramp from step to step.
  */
 #include "api/api.h"
 #include "api/change.h"

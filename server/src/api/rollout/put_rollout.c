@@ -1,7 +1,7 @@
 /*
  * put_rollout.c - changes of a rollout: PUT /api/v1/apps/{app}/rollout, and POST .../rollout/back.
  *
- * Going back makes a version with the rules of an older one, so that nothing is ever lost.
+ * Going back adds a version with the rules of an older one, so nothing is ever lost.
  */
 #include "api/api.h"
 #include "api/change.h"

@@ -1,4 +1,4 @@
-/* rollout.c - GET /api/v1/apps/{app}/rollout: the rules that hold, and every change that led there. */
+/* rollout.c - GET /api/v1/apps/{app}/rollout: the rules in force, and the history of changes. */
 #include "api/call.h"
 #include "api/document_versions.h"
 #include "api/handlers.h"

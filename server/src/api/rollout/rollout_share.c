@@ -15,7 +15,7 @@ enum mire__plugin rollout_share_plugin(const char *name)
     return plugin;
 }
 
-/* The rollout that holds, and the plugin in its rule; NULL if there is none. 0 or a fault. */
+/* The rollout in force, and the plugin in its rule; NULL if there is none. 0 or a fault. */
 static int find(struct rollout *rollout, struct rule_plugin **plugin_out, int64_t *version_out, struct pg_tx *tx,
                 struct arena *arena, const struct rollout_share *share)
 {

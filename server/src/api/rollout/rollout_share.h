@@ -1,5 +1,6 @@
 /*
- * rollout_share.h - a rollout share: one plugin's share in one rule of a rollout, read and changed: a change is one more version.
+ * rollout_share.h - reads and changes a rollout share: the share of one plugin in one rule of a rollout. A change adds
+ * a version.
  */
 #ifndef MIRE_API_ROLLOUT_ROLLOUT_SHARE_H
 #define MIRE_API_ROLLOUT_ROLLOUT_SHARE_H
@@ -8,7 +9,7 @@
 #include "rows/document.h"
 #include "wire/plugin.h"
 
-#define MIRE_ROLLOUT_SHARE_NONE UINT32_MAX /* there is no such rule, or it is silent about the plugin */
+#define MIRE_ROLLOUT_SHARE_NONE UINT32_MAX /* there is no such rule, or it does not have the plugin */
 
 struct rollout_share {
     int32_t app;
@@ -16,10 +17,10 @@ struct rollout_share {
     const char *rule;
 };
 
-/* The plugin of that name; MIRE_PLUGINS if there is none. */
+/* The plugin with that name; MIRE_PLUGINS if there is none. */
 enum mire__plugin rollout_share_plugin(const char *name);
 
-/* The share that holds, millionths or MIRE_ROLLOUT_SHARE_NONE, and the version it is in. 0 or a fault. */
+/* The share in force, millionths or MIRE_ROLLOUT_SHARE_NONE, and its version. 0 or a fault. */
 int rollout_share_read(uint32_t *ppm_out, int64_t *version_out, struct pg_tx *tx, struct arena *arena,
                        const struct rollout_share *share);
 

@@ -1,6 +1,7 @@
 /*
  * put_rules.c - changes of an app's rules: PUT .../rules, POST .../rules/back, and POST .../rules/preview, which stores
- * nothing. Each has the app's reports derived anew in the background, in truth or to see what would move.
+ * nothing. Each starts a job that derives the app's reports again in the background, for a preview only to count the
+ * moves.
  */
 #include "api/api.h"
 #include "api/change.h"
@@ -27,7 +28,7 @@ static const struct bind_field preview_fields[] = {
     {"rules", MIRE_BIND_TEXT, offsetof(struct change, row.rules), .required = true, .max = MIRE_RULES_TEXT_MAX},
 };
 
-/* Would the server take them? 0, 1 (the reply says which line is wrong), or a fault. */
+/* Are the rules valid? 0, 1 (the reply has the malformed line), or a fault. */
 static int check(struct change *change)
 {
     const struct rules_source source = {"app", change->row.rules, strlen(change->row.rules), 1};

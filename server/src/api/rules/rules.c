@@ -1,6 +1,6 @@
 /*
- * rules.c - rules of an app's own: GET .../rules, what holds and every change that led there, with the packs they come
- * before; GET .../rules/jobs/{job}, how far a preview or a change is and what moves.
+ * rules.c - the rules of an app: GET .../rules, the rules in force with the history of changes and the built-in packs;
+ * GET .../rules/jobs/{job}, the progress of a preview or a change and its moves.
  */
 #include "api/call.h"
 #include "api/document_versions.h"
@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define JOBS_MAX  20  /* of an answer */
-#define OWN_MAX   50  /* modules that are proposed */
-#define FLOWS_MAX 200 /* of a job: those with most reports */
+#define OWN_MAX   50  /* proposed modules */
+#define FLOWS_MAX 200 /* of a job: the largest */
 
 static int put_packs(struct json_writer *w)
 {
@@ -72,7 +72,7 @@ static int put_jobs(struct call *call)
     return rc;
 }
 
-/* One module, unless the app's rules call it its own already. */
+/* One module, unless the app's rules already call it the app's own. */
 static int put_module(struct call *call, const struct rules *rules, const struct pg_rows *rows, size_t row)
 {
     struct rules_module module;

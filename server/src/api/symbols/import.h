@@ -1,8 +1,8 @@
 /*
- * import.h - imports debug files: looks at files that came and stores them for symbolication. Inside api/ only.
+ * import.h - imports debug files: checks files that arrived and stores them for symbolication. Inside api/ only.
  *
- * Nothing in a file is trusted: an archive is unpacked, and a debug file read whole, by the child; here a debug file is
- * only looked at. That takes seconds, so it is done on the thread for what is slow, and before a transaction is begun.
+ * No byte of a file is trusted. The child unpacks an archive and reads a debug file whole; this process only looks at
+ * its header. That takes seconds, so it runs on the slow handler's thread, before a transaction begins.
  */
 #ifndef MIRE_API_SYMBOLS_IMPORT_H
 #define MIRE_API_SYMBOLS_IMPORT_H
@@ -13,20 +13,21 @@
 #define MIRE_IMPORT_NAME_MAX 255 /* bytes of a file's name */
 
 /*
- * Import all that an open file holds.
+ * Import the whole content of an open file.
  *
  *   name    it was sent under
  *   upload  that the file was put together from: its pieces are taken as they are, and it is forgotten; NULL: none
  *
- * Where the request has a version (and a build), the one mapping of Java names in it is that of the key's app.
+ * If the request has a version (and a build), the one mapping of Java names in the file belongs to that version of the
+ * key's app.
  *
- * Fills the reply: what was kept and what of it is damaged, 201, or what is wrong with the file. MIRE_HTTP_DONE,
- * *imported_out telling which, or a fault; MIRE_FAULT_RACED: the upload is not what it was.
+ * Fills the reply: 201 with the stored files and their damaged parts, or the defect of the file. MIRE_HTTP_DONE with
+ * *imported_out, or a fault; MIRE_FAULT_RACED: the upload has changed meanwhile.
  */
 int import_file(bool *imported_out, const struct api *api, const struct request *request, struct reply *reply, int fd,
                 const char *name, const struct symbol_upload *upload);
 
-/* Add what is told of a kept file to the reply's text. `defect`: what is damaged, in ASCII. */
+/* Append a stored file to the reply's text. `defect`: its damaged parts, in ASCII. */
 void import_put(struct text *out, const struct symbol_file *file);
 
 #endif
