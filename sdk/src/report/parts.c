@@ -207,7 +207,7 @@ static uint64_t last_footprint(const struct memory_said *said)
 }
 
 /*
- * The footprint at the end. Whoever waited for the process knows the largest resident set: where that is beyond all
+ * The footprint at the end. A process that waited for this one has its largest resident set: where that is beyond all
  * that was seen, and the process grew when it was seen last, or it is far beyond, it died at that size. Else what the
  * tables know, which nothing that was seen last may be more than, and which is no more than that set.
  */

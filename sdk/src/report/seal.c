@@ -1,8 +1,8 @@
 /*
  * seal.c - reports into the store: of the live blackbox, and of dead ones.
  *
- * A process may be killed between sealing a report and clearing its hang. Then the hang is sealed once more by whoever
- * recovers the box, under the same id: in the store it replaces the first, at the server it is a repeat.
+ * A process may be killed between sealing a report and clearing its hang. Then the process that recovers the box seals the
+ * hang again, under the same id: in the store the report replaces the first, at the server it is a repeat.
  */
 #include "report/recovery.h"
 

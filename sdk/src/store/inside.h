@@ -21,7 +21,7 @@ struct store_dir {
 struct store {
     _Atomic(const char *) dir; /* absolute; one of `places`, any thread changes it */
     const char *home;          /* where it was opened, the last of them */
-    struct store_dir *places;  /* all that it has been at; whoever holds `moving` adds */
+    struct store_dir *places;  /* all its directories so far; the holder of `moving` adds */
     atomic_flag moving;
     mire__store_lost_fn *lost; /* may be NULL */
     void *lost_context;
@@ -32,7 +32,7 @@ struct store {
     atomic_bool rooted;                         /* the directories are known to be on disk; any thread sets it */
     _Atomic uint64_t written_bytes;             /* of sealed reports, since open; any thread adds */
     _Atomic uint64_t sent_count, dropped_count; /* since open; any thread adds */
-    /* Losses not yet in the file. Any thread adds; whoever writes the file takes them. Relaxed: only sums matter. */
+    /* Losses not yet in the file. Any thread adds; the writer of the file takes them. Relaxed: only sums matter. */
     _Atomic uint64_t own_unsaved[MIRE_DROP_REASONS];
     _Atomic uint64_t *unsaved;       /* these, or words that outlive the process */
     _Atomic int why;                 /* errno of the last report that could not be written */
@@ -110,7 +110,7 @@ bool mire__store_remove(const struct store *store, const char *path);
 /* ---- the loss ledger (drops.c) ---- */
 
 /*
- * The counts, and what is just being done to reports. That is written before it is done, so that whoever comes after a
+ * The counts, and what is just being done to reports. The intent is written first, so that the process after a
  * kill knows how far it went.
  */
 #define MIRE_LEDGER_BATCH 32u

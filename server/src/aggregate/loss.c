@@ -1,5 +1,5 @@
 /*
- * loss.c - what a device says it lost, as a row; pure arithmetic.
+ * loss.c - the losses that a device reports, as a row; pure arithmetic.
  */
 #include "aggregate/aggregate.h"
 
@@ -7,7 +7,7 @@
 
 #define DAY_US 86400000000ll
 
-/* In order, so that rows are always locked in the same one. What else a device may say is "other". */
+/* Sorted, so that all transactions lock the rows in the same order. A reason outside the list is "other". */
 static const char *const reasons[MIRE_LOSS_REASONS] = {"age",      "big",        "broken", "consent", "daily",
                                                        "filtered", "format",     "full",   "other",   "refused",
                                                        "short",    "suppressed", "write"};

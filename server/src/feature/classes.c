@@ -1,4 +1,4 @@
-/* classes.c - a rule, else the module. */
+/* classes.c - the class of a location: by a rule, otherwise by its module. */
 #include "feature/classes.h"
 
 #include "feature/start.h"
@@ -22,11 +22,11 @@ struct judging {
     struct resolved *doc;
     const struct report *report;
     const struct rules *rules;
-    bool scripted;               /* frames of a script are told */
+    bool scripted;               /* the report has frames of a script */
     struct image_class *modules; /* by name of the image: a hash table */
     size_t room;
     uint8_t *position; /* per location: BETWEEN... */
-    uint32_t *rule_of; /* per rule that was found, by hash: index into `found` + 1 */
+    uint32_t *rule_of; /* per rule in use, by hash: index into `found` + 1 */
     size_t rule_room;
     struct resolved_rule *found;
     size_t found_count;
@@ -65,7 +65,7 @@ static int find_module(struct image_class **out, struct judging *j, const char *
     return rc;
 }
 
-/* Where in their stacks the locations stand. */
+/* Find the positions of the locations in their stacks. */
 static void find_positions(struct judging *j)
 {
     const struct resolved *doc = j->doc;
@@ -110,10 +110,11 @@ static uint32_t note_rule(struct judging *j, const struct rule_found *found)
 }
 
 /*
- * A rule, else the module: an own one and what no rule calls system is app; an address outside all modules is nobody's,
- * a name outside all (an interpreter's, Java's) may be to blame. A folder alone makes no module the system's: where
- * nothing else is known of it, it is unknown. A copy of Qt that came with the app is Qt; Debian's libdbus is the code of
- * dbus-daemon, its source package's program. A team's own rule holds in any case.
+ * A rule decides, otherwise the module: the app's own modules and modules that no rule calls system are app; an address
+ * outside all modules has no owner; a name outside all modules (of an interpreter or of Java) may be to blame. A
+ * directory alone does not make a module the system's: without other facts its owner is unknown. A copy of Qt in the
+ * app's package is Qt; Debian's libdbus is the code of dbus-daemon, the program of its source package. A rule of the
+ * app's team always decides.
  */
 static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, const struct image_class *module,
                              const struct resolved_location *location)
@@ -140,7 +141,7 @@ static uint32_t note_name_rule(struct judging *j, uint8_t number)
     return add_rule(j, slot, (struct resolved_rule){MIRE_NAMES_PACK, MIRE_NAMES_VERSION, number + 1u, text});
 }
 
-/* Its names, and the rules behind them; *made_out: the one that says that the compiler made the function, or 0. */
+/* Its names, and their rules; *made_out: the rule by which the compiler made the function, or 0. */
 static int find_names(struct name *out, uint32_t *made_out, struct judging *j, const struct resolved_location *location)
 {
     *made_out = 0;

@@ -1,4 +1,4 @@
-/* language.c - the ending of the file, else what only one language's names look like. */
+/* language.c - by the ending of the file, otherwise by a form of name that only one language has. */
 #include "feature/language.h"
 
 #include <stdbool.h>

@@ -1,9 +1,10 @@
-/* pattern.c - globs, and which kind a pattern is: most are plain names or beginnings of one. */
+/* pattern.c - globs, and the kind of a pattern: most are plain names or the begin of one. */
 #include "feature/pattern.h"
 
 #include <string.h>
 
-/* Where the text behind a star may go on: at the character that follows it in the pattern. NULL: nowhere. */
+/* The next place after a star at which the text may continue: a character equal to the next one of the pattern. NULL:
+ * none. */
 static const char *behind_star(char next, const char *text)
 {
     return next == '*' || next == '?' || !next ? text : strchr(text, next);
@@ -34,7 +35,7 @@ bool glob_match(const char *pattern, const char *text)
     return !*pattern;
 }
 
-/* "^<(&|fn)" -> '<': most names are told from it by that. */
+/* "^<(&|fn)" -> '<': the first character excludes most names. */
 static char first_of(const char *text)
 {
     int depth = 0;
@@ -43,7 +44,7 @@ static char first_of(const char *text)
     for (const char *at = text; *at; at++) {
         if (*at == '\\' && at[1])
             at++;
-        else if (*at == '[' && strchr(at + 2, ']')) /* a ] that comes first is one of its characters */
+        else if (*at == '[' && strchr(at + 2, ']')) /* a ] in first place is one of its characters */
             at = strchr(at + 2 + (at[1] == '^'), ']') ? strchr(at + 2 + (at[1] == '^'), ']') : at;
         else if (*at == '|' && !depth)
             return '\0';

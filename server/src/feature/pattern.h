@@ -1,11 +1,11 @@
 /*
- * pattern.h - what names are compared with: a glob, or a regular expression behind a ~. Inside feature/ only.
+ * pattern.h - patterns for names: a glob, or a regular expression after a ~. Inside feature/ only.
  *
  *     libc.so*                 * any characters, ? one
  *     ~^on_.*_(clicked|key)$   . [a-z] [^a-z] ( ) | * + ? ^ $, and \ before a character that means itself
  *
- * A regular expression may fit anywhere in the name; a glob fits the whole of it. Both take time in proportion to name
- * times pattern, whatever the pattern: an expression is walked with all its states at once, never by trying again.
+ * A regular expression may match anywhere in the name; a glob matches the whole name. Both take time in proportion to
+ * name times pattern: an expression is run with all its states at once, without backtracking.
  *
  * A pattern is read once and then only looked at: any number of threads may match it.
  */
@@ -46,8 +46,8 @@ enum pattern_kind { MIRE_PATTERN_ANY, MIRE_PATTERN_EXACT, MIRE_PATTERN_PREFIX, M
 struct pattern {
     const char *text; /* borrowed; as written */
     struct regex *regex;
-    size_t literal; /* bytes at its beginning that stand for themselves; 0 of an expression */
-    char first;     /* of an expression: what every name that fits begins with; NUL: anything */
+    size_t literal; /* literal bytes at its beginning; 0 for an expression */
+    char first;     /* for an expression: the first byte of every name that it matches; NUL: any */
     bool path;      /* it has a slash */
     enum pattern_kind kind;
     uint64_t pairs; /* of a glob's literal parts; none of an expression */

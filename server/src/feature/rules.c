@@ -1,5 +1,5 @@
 /*
- * rules.c - reads packs: one row a rule, module patterns that are alike once.
+ * rules.c - reads packs: one row a rule, equal module patterns once.
  */
 #include "feature/rules.h"
 
@@ -75,7 +75,7 @@ static enum rules_outcome read_pattern(struct pattern *out, struct rules_fault *
     return rc ? pack_wrong(fault, line, why) : MIRE_RULES_OK;
 }
 
-/* Number of a module pattern, the same for those written alike. */
+/* Number of a module pattern; equal patterns have one number. */
 static enum rules_outcome find_module(uint32_t *out, struct rules *rules, struct rules_fault *fault, unsigned line,
                                       const char *text)
 {
@@ -120,7 +120,7 @@ static bool is_condition(const char *word)
     return !strncmp(word, "file=", 5) || !strncmp(word, "lang=", 5) || !strncmp(word, "at=", 3);
 }
 
-/* The conditions before the module; *module_out is the first word that is none, *written_out what was read. */
+/* The conditions before the module; *module_out is the first word that is none, *written_out the conditions' set. */
 static enum rules_outcome read_conditions(struct rule *rule, char **module_out, struct text *written,
                                           struct rules_fault *fault, char **line)
 {
@@ -219,7 +219,7 @@ static enum rules_outcome read_line(void *context, struct rules_fault *fault, ch
     return MIRE_RULES_OK;
 }
 
-/* Put a pack behind those there are. */
+/* Append a pack. */
 static enum rules_outcome add_pack(struct rules *rules, struct rules_fault *fault, const struct rules_source *source,
                                    bool builtin)
 {
@@ -246,7 +246,7 @@ static enum rules_outcome add_pack(struct rules *rules, struct rules_fault *faul
     return outcome;
 }
 
-/* What is asked, in order; `builtin` of them, the last ones, are the program's own. */
+/* Make rules of packs, in order; the last `builtin` packs are the built-in ones. */
 static enum rules_outcome make(struct rules **out, struct rules_fault *fault, const struct rules_source *sources,
                                size_t count, size_t builtin)
 {

@@ -1,5 +1,5 @@
 /*
- * rules.h - rule packs: what kind of work a function does, by the names of its module and itself, and more.
+ * rules.h - rule packs: the class of a function, by its name, its module's name, and conditions.
  *
  *     version 1
  *     # class    conditions         module        function
@@ -10,10 +10,10 @@
  *     system     lang=java          *             java.*
  *     idle                          *             g_main_context_poll
  *
- * One rule a line. A function has the class of the first rule that fits. Patterns are as pattern.h has them. A module
- * pattern with a slash is compared with the path, any other with the base name, and so is one of a file. Blanks
- * separate; a function pattern may hold blanks. It is compared with the name without the type that a template function
- * returns. Conditions, none or several: file=PATTERN; lang=NAME, a name of language.h (java: or kotlin); at=entry (in
+ * One rule a line. A function has the class of the first matching rule. Patterns: pattern.h. A module pattern with a
+ * slash is compared with the path, any other with the base name; the same holds for a file's pattern. Blanks separate
+ * words; a function pattern may contain blanks. It is compared with the name without the return type of a template
+ * function. Conditions, none or several: file=PATTERN; lang=NAME, a name of language.h (java: or kotlin); at=entry (in
  * all its stacks it is the outermost function) or at=leaf (the innermost).
  *
  *     class                             what it says
@@ -28,8 +28,8 @@
  *     interpreter MODULE                the same: where frames of its scripts are told, these may be to blame,
  *                                       and of its own functions none
  *
- * Packs stand in a row: an app's own rules, an operator's file, then those built into the program, one a platform.
- * Rules never change once made: any number of threads may ask them.
+ * Packs have an order: an app's own rules, an operator's file, then the built-in ones, one a platform. Rules never
+ * change after their creation: any number of threads may use them.
  */
 #ifndef MIRE_FEATURE_RULES_H
 #define MIRE_FEATURE_RULES_H
@@ -75,7 +75,7 @@ static inline bool rule_class_is_app(enum rule_class rule)
     return rule == MIRE_CLASS_APP || rule == MIRE_CLASS_SCENE;
 }
 
-/* Is it said of a whole module? */
+/* Is it a class of whole modules? */
 static inline bool rule_class_is_of_module(enum rule_class rule)
 {
     return rule == MIRE_CLASS_OWN || rule == MIRE_CLASS_INTERPRETER;
@@ -86,7 +86,7 @@ struct rules;
 struct rules_fault {
     unsigned line;    /* from 1; 0: the text as a whole */
     const char *pack; /* name of the pack it is in; static or the caller's */
-    char text[240];   /* what is wrong, and what to write instead */
+    char text[240];   /* the defect, and its remedy */
 };
 
 enum rules_outcome { MIRE_RULES_OK = 0, MIRE_RULES_WRONG = 1, MIRE_RULES_NO_MEMORY = -1 };
@@ -95,7 +95,7 @@ struct rules_source {
     const char *name; /* for people; static */
     const char *text;
     size_t len;
-    int version; /* 0: the text begins with "version NUMBER"; else this is it, and the text names none */
+    int version; /* 0: the text begins with "version NUMBER"; otherwise the version, and the text has none */
 };
 
 /* Read one pack alone. `text` is copied. On MIRE_RULES_WRONG the fault tells line and reason. */
@@ -105,7 +105,7 @@ enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, co
 enum rules_outcome rules_make(struct rules **out, struct rules_fault *fault, const struct rules_source *sources,
                               size_t count);
 
-/* The same before the packs of `base`, which stays as it is and need not live on. */
+/* The same before the packs of `base`, which stays unchanged and may be freed before. */
 enum rules_outcome rules_before(struct rules **out, struct rules_fault *fault, const struct rules_source *source,
                                 const struct rules *base);
 
@@ -113,8 +113,8 @@ enum rules_outcome rules_before(struct rules **out, struct rules_fault *fault, c
 enum rules_outcome rules_builtin(struct rules **out, struct rules_fault *fault);
 
 /*
- * The built-in packs, with the rules of a file asked before their own; a NULL or empty path: the built-in ones alone. A
- * file that cannot be read is MIRE_RULES_WRONG at line 0.
+ * The built-in packs, after the rules of a file; a NULL or empty path: the built-in ones alone. An unreadable file is
+ * MIRE_RULES_WRONG at line 0.
  */
 enum rules_outcome rules_load(struct rules **out, struct rules_fault *fault, const char *path);
 
@@ -123,13 +123,13 @@ void rules_free(struct rules *rules);
 /* Sum of the versions of all packs, at least 1: it rises whenever answers change. */
 int rules_version(const struct rules *rules);
 
-/* The packs, in the order in which they are asked. */
+/* The packs in their order. */
 struct rules_pack {
-    const char *name; /* "app", "extra", or a built-in one's: the name of its file in server/rules */
+    const char *name; /* "app", "extra", or the name of a built-in one's file in server/rules */
     int version;
     bool builtin;
     size_t rule_count;
-    const char *text; /* as it was read */
+    const char *text; /* unchanged */
 };
 size_t rules_pack_count(const struct rules *rules);
 struct rules_pack rules_pack(const struct rules *rules, size_t at);
@@ -145,16 +145,16 @@ struct rule_found {
     bool by_path; /* a built-in rule that names a folder of modules, and neither module nor function */
 };
 
-/* A module, looked at once: which module patterns fit it, and which rules of any function in it are left to ask. */
+/* A module, matched once: the module patterns that match it, and the rules of any function that remain to try. */
 struct rules_module {
-    uint64_t *fits; /* bits, one a distinct module pattern */
+    uint64_t *fits; /* bits, one for each distinct module pattern */
     struct rules_any {
         uint64_t pairs; /* of its function (pattern.h) */
         uint32_t number;
     } * any; /* rising */
     size_t any_count;
-    bool own;                      /* a rule says that it is the app's */
-    struct rule_found interpreter; /* the rule that says it runs scripts; of the class NONE if none does */
+    bool own;                      /* a rule calls it the app's */
+    struct rule_found interpreter; /* the rule that calls it an interpreter; class NONE without one */
 };
 
 /*
@@ -164,18 +164,18 @@ struct rules_module {
  */
 int rules_module(struct rules_module *out, struct arena *arena, const struct rules *rules, const char *path);
 
-/* What is asked about. Texts are "" where unknown. */
+/* The subject of a query. Texts are "" if unknown. */
 struct rules_subject {
     const struct rules_module *module;
     const char *function;
     const char *file;
     enum language language;
-    bool entry, leaf; /* it is the outermost, the innermost function of all its stacks */
+    bool entry, leaf; /* in all its stacks it is the outermost, the innermost function */
 };
 
 /*
- * Find the rule that says what a function is, and the first that marks the stacks it stands in; of the class NONE where
- * none fits. NULL: not asked.
+ * Find the rule for the class of a function, and the first rule that marks its stacks; class NONE without one. NULL:
+ * not wanted.
  */
 void rules_find(struct rule_found *out, struct rule_found *mark_out, const struct rules *rules,
                 const struct rules_subject *subject);
@@ -186,7 +186,7 @@ enum rule_class rules_classify(const struct rules *rules, const char *path, cons
 /* Name of a class as in a pack, static; "" for MIRE_CLASS_NONE. */
 const char *rule_class_name(enum rule_class rule);
 
-/* What a class looks like in a stack. */
+/* The role of a class in a stack. */
 enum role rule_role(enum rule_class rule);
 
 #endif

@@ -105,7 +105,7 @@ static struct rule_found found_at(const struct rules *rules, uint32_t number)
                                           !strcmp(rule->function.text, "*")};
 }
 
-/* The first rule that says it decides. */
+/* The first rule that names the class of the module decides. */
 static void say_of_module(struct rules_module *out, const struct rules *rules, uint32_t number)
 {
     if (rules->rows[number].class == MIRE_CLASS_OWN)

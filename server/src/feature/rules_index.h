@@ -19,7 +19,7 @@ struct rule {
     enum language language; /* UNKNOWN: any */
     bool entry, leaf;       /* asked for */
     uint16_t pack;
-    uint32_t module; /* of the distinct ones */
+    uint32_t module; /* number of its distinct one */
     uint32_t line;
     struct pattern function;
     struct pattern file; /* text NULL: any */
@@ -29,10 +29,10 @@ struct rule {
 struct rule_pack {
     const char *name;
     char *text;     /* cut up: the rules point into it */
-    char *original; /* as it was read */
+    char *original; /* unchanged */
     size_t len;
     bool builtin;
-    int given; /* its version, if the text does not tell */
+    int given; /* its version, if the text has none */
     int version;
     size_t rule_count;
 };

@@ -15,7 +15,7 @@ static bool is_program(const struct resolved_location *location, const struct re
     return location->image[0] && slash && !strcmp(location->image, slash + 1);
 }
 
-/* A libc without names counts by where it stands: called by the outermost frame, which is the program's. */
+/* A libc without names is recognised by its position: called by the outermost frame, which is the program's. */
 static bool is_start(const struct resolved *doc, const struct resolved_location *locations, const struct report *report,
                      uint32_t node)
 {

@@ -1,5 +1,5 @@
 /*
- * tree.c - works on the trie, not on its stacks: every node is visited once, however many samples share it.
+ * tree.c - works on the trie, not on its stacks: every node is visited once, whatever the number of its samples.
  */
 #include "feature/tree.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define JOINED_MAX 256  /* stacks without an outer end that are joined: as many as the device keeps */
-#define DEPTH_MAX  1024 /* frames of a stack in which the outermost one is looked for: a hostile report stays cheap */
+#define DEPTH_MAX  1024 /* frames of a stack that are searched for the outermost one: a hostile report stays cheap */
 
 int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc, const struct name *names)
 {
@@ -38,14 +38,14 @@ int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *d
 struct tree_walker {
     const struct resolved *doc;
     const uint32_t *functions;
-    uint64_t *below;   /* per node: time of it and all under it */
+    uint64_t *below;   /* per node: its time and the time below it */
     uint32_t *parent;  /* per node; of stacks without an outer end where they were joined */
     uint32_t *child;   /* per node: first child, 0 none */
     uint32_t *sibling; /* per node: next child of its parent */
     uint64_t *weight;  /* per function, valid if stamped with this level */
     uint32_t *stamp;   /* per function */
     uint32_t *level;   /* nodes of the path's functions on this level */
-    uint32_t *deeper;  /* the same of the next one */
+    uint32_t *deeper;  /* the same on the next level */
     struct tree_step *steps;
 };
 
@@ -109,7 +109,7 @@ static uint32_t outermost(const struct tree_walker *walk, uint32_t node)
     return 0;
 }
 
-/* The node of a whole stack that is the function and has most time; of equals the outermost. 0: there is none. */
+/* The node of a whole stack with that function and the most time; of equals the outermost. 0: there is none. */
 static uint32_t find_shared(const struct tree_walker *walk, uint32_t function, const uint64_t *whole)
 {
     uint32_t best = 0;
@@ -120,8 +120,8 @@ static uint32_t find_shared(const struct tree_walker *walk, uint32_t function, c
 }
 
 /*
- * A stack whose outer end is missing begins in the middle of the others: its outermost function stands where the whole
- * ones have it.
+ * A stack without its outer end begins in the middle of the others: its outermost function is put where whole stacks
+ * have it.
  */
 static void join_partial(struct tree_walker *walk, uint64_t *whole)
 {
@@ -142,7 +142,7 @@ static void join_partial(struct tree_walker *walk, uint64_t *whole)
     }
 }
 
-/* Time that stacks joined elsewhere bring to the nodes outside them. */
+/* Add the time of the stacks that were joined to the nodes outside them. */
 static void add_joined(struct tree_walker *walk)
 {
     for (size_t n = 1; n < walk->doc->node_count; n++) {
@@ -182,7 +182,7 @@ static void weigh(struct tree_path *out, struct tree_walker *walk, const struct 
     out->total = walk->below[0];
 }
 
-/* All children of the level's nodes, which are the function `caller`, go to `deeper`; returns how many, and the
+/* Collect in `deeper` all children of the level's nodes, whose function is `caller`. Returns their number, and the
  * heaviest function among them. */
 static size_t children(struct tree_walker *walk, size_t count, uint32_t caller, uint32_t stamp, uint32_t *best_out)
 {
@@ -192,7 +192,7 @@ static size_t children(struct tree_walker *walk, size_t count, uint32_t caller, 
         for (uint32_t n = walk->child[walk->level[i]]; n; n = walk->sibling[n]) {
             uint32_t f = function_of(walk, n);
             if (f == caller)
-                continue; /* is on the level itself */
+                continue; /* on the level itself */
             if (walk->stamp[f] != stamp) {
                 walk->stamp[f] = stamp;
                 walk->weight[f] = 0;
@@ -211,7 +211,7 @@ static size_t children(struct tree_walker *walk, size_t count, uint32_t caller, 
     return most ? found : 0;
 }
 
-/* Keep the nodes of one function; returns how many, and the heaviest one's place. */
+/* Keep the nodes of one function; returns their number, and the index of the heaviest. */
 static size_t keep(struct tree_walker *walk, size_t count, uint32_t function, uint32_t *location_out)
 {
     size_t kept = 0;
@@ -229,7 +229,7 @@ static size_t keep(struct tree_walker *walk, size_t count, uint32_t function, ui
     return kept;
 }
 
-/* A function that calls itself is one step: nodes below the level's that are the same function join it. */
+/* A function that calls itself is one step: nodes of the same function below the level join it. */
 static size_t join_recursion(struct tree_walker *walk, size_t count, uint32_t function)
 {
     for (size_t i = 0; i < count; i++)

@@ -9,15 +9,15 @@
 
 enum debuginfod_answer {
     DEBUGINFOD_FOUND,
-    DEBUGINFOD_NONE,   /* it has none: 404 */
-    DEBUGINFOD_FAILED, /* it did not answer, or not so that it could be used: `why` says what happened */
+    DEBUGINFOD_NONE,   /* 404 */
+    DEBUGINFOD_FAILED, /* no answer, or an unusable one: `why` has the reason */
 };
 
 struct debuginfod_options {
     const char *server;           /* https://debuginfod.debian.net */
-    uint64_t most_bytes;          /* a larger file is none that can be used */
+    uint64_t most_bytes;          /* larger files are not taken */
     long within_s;                /* the whole answer */
-    const _Atomic bool *stopping; /* once it is true, the question fails */
+    const _Atomic bool *stopping; /* once it is true, the request fails */
 };
 
 /*

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define R8_MARK   "r8-map-id-"
-#define LEAST_LEN 4 /* digits of an id that is one */
+#define LEAST_LEN 4 /* digits of the shortest id */
 
 /* "r8-map-id-5b46fdc" -> 5b46fdc0, as the mapping itself is known (object/mapping.c). */
 static bool read_r8_id(struct report_image *image, const char *file)

@@ -24,11 +24,11 @@
 
 #define PAUSE_MS    2000
 #define STEP_MS     50    /* of a pause; a stop is seen within it */
-#define AGAIN_S     3600  /* after it was nowhere; doubles */
-#define AGAIN_MAX_S 86400 /* also after it was found: should reports miss it still */
+#define AGAIN_S     3600  /* after a search without result; doubles */
+#define AGAIN_MAX_S 86400 /* also after a find, for reports that still lack the file */
 #define FAILED_S    300   /* after a server did not answer; doubles */
-#define DIRS_MS     10000 /* between looks for files that were put into a directory since */
-#define DIRS_MAX    2000  /* images of one look */
+#define DIRS_MS     10000 /* between two looks for new files in the directories */
+#define DIRS_MAX    2000  /* images in one look */
 
 struct seek {
     struct seek_options options;
@@ -44,7 +44,7 @@ struct seeking {
     bool found, failed;
 };
 
-/* Is it the debug file of that build id? */
+/* Is the file the debug file of the wanted build id? */
 static bool is_wanted(struct object_facts *facts, const struct seeking *seeking, int fd)
 {
     struct file_bytes bytes;
@@ -81,7 +81,7 @@ static bool find_in_dirs(size_t *at_out, int64_t *since_us_out, const struct see
     return false;
 }
 
-/* Those who symbolicate look in directories themselves. */
+/* Files in a directory are not stored: the symbolizer looks in the directories itself. */
 static void seek_in_dirs(struct seeking *seeking)
 {
     const struct seek_options *options = &seeking->seek->options;
@@ -92,7 +92,7 @@ static void seek_in_dirs(struct seeking *seeking)
         snprintf(seeking->answer, sizeof seeking->answer, "found in %.200s", options->symbol_dirs[at]);
 }
 
-/* Images that were in no directory, or in one as a damaged file, and by now lie there: they are due at once. 0 or a
+/* Make images due at once that lay in no directory, or in one as a damaged file, and lie in a directory now. 0 or a
  * fault. */
 static int look_into_dirs(const struct seek *seek)
 {
@@ -117,7 +117,7 @@ static int look_into_dirs(const struct seek *seek)
     return rc;
 }
 
-/* Store what a server sent, and that it came. */
+/* Store the file of a server, and queue its reports. */
 static int store(const struct seeking *seeking, int fd, const struct object_facts *facts, const char *server)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
@@ -138,7 +138,7 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
     hash_blake2b(hash, sizeof hash, file.bytes, file.len);
     if (!rc)
         rc = pg_symbol_begin(tx, &kept);
-    if (rc > 0) { /* somebody sent a better one meanwhile */
+    if (rc > 0) { /* another process stored a better file meanwhile */
         file_bytes_unmap(&file);
         return 0;
     }
@@ -186,7 +186,7 @@ static int ask_server(struct seeking *seeking, const char *server)
     return store(seeking, fd, &facts, server);
 }
 
-/* When it is looked for again, seconds from now. */
+/* Seconds until the next search for the image. */
 static int64_t again_s(const struct seeking *seeking)
 {
     int64_t seconds = seeking->failed ? FAILED_S : AGAIN_S;

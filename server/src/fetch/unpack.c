@@ -1,6 +1,6 @@
 /*
- * unpack.c - uploaded debug files until they are converted: <build id>.<when it came>.debug or .symtab. One that is
- * uploaded anew is another file.
+ * unpack.c - uploaded debug files until their conversion: <build id>.<arrival>.debug or .symtab. A second upload of a
+ * build id is another file.
  */
 #include "fetch/unpack.h"
 

@@ -11,10 +11,10 @@
 #include "hprof/heap.h"
 
 struct dominators {
-    uint32_t count;      /* reached nodes, the root among them: their numbers are 1..count in the order of a search */
-    uint32_t *number;    /* per node of the heap; 0: it is not reached */
+    uint32_t count;      /* reached nodes with the root, numbered 1..count in the order of the search */
+    uint32_t *number;    /* per node of the heap; 0: not reached */
     uint32_t *node;      /* per number: the heap's node */
-    uint32_t *dominator; /* per number above 1: that of its immediate dominator, which is smaller */
+    uint32_t *dominator; /* per number above 1: the smaller number of its immediate dominator */
 };
 
 /* The arrays are the spill's; the heap's edges are dropped. False: errno says why. */

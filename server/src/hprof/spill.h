@@ -34,7 +34,7 @@ struct spill {
     size_t count;
 };
 
-/* False: no file can be made there; errno says why. */
+/* False: the file cannot be created; errno has the reason. */
 bool spill_open(struct spill *spill, const char *dir, size_t budget_bytes);
 void spill_close(struct spill *spill);
 

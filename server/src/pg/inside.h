@@ -1,5 +1,5 @@
 /*
- * inside.h - what the files of pg/ share and nobody else sees.
+ * inside.h - common parts of the files of pg/. Inside pg/ only.
  */
 #ifndef MIRE_PG_INSIDE_H
 #define MIRE_PG_INSIDE_H
@@ -11,9 +11,9 @@
 #include <pthread.h>
 
 #define MIRE_PG_PARAMS_MAX     64
-#define MIRE_PG_STATEMENTS_MAX 128 /* prepared on one connection; what comes later is parsed each time */
+#define MIRE_PG_STATEMENTS_MAX 128 /* prepared statements of one connection; further ones are parsed each time */
 
-/* Parameters as libpq wants them. */
+/* Parameters in libpq's form. */
 struct pg_wire {
     int count;
     Oid types[MIRE_PG_PARAMS_MAX];
@@ -27,7 +27,7 @@ struct pg_wire {
 int pg_wire_init(struct pg_wire *wire, const struct pg_param *params, size_t count);
 void pg_wire_fini(struct pg_wire *wire);
 
-/* A statement this connection has prepared. */
+/* A prepared statement of a connection. */
 struct pg_statement {
     char *sql;
     uint64_t hash; /* of text and types */
@@ -39,9 +39,9 @@ struct pg_tx {
     PGconn *conn;
     struct pg_tx *next; /* in the pool's list of idle ones */
     enum pg_mode mode;
-    bool open;   /* BEGIN was done and nothing has ended it */
+    bool open;   /* between BEGIN and its end */
     bool broken; /* not to be used again */
-    int batched; /* statements sent in the batch that is open */
+    int batched; /* statements sent in the open batch */
     char complaint[256];
     struct pg_statement statements[MIRE_PG_STATEMENTS_MAX];
     int statement_count;
@@ -56,40 +56,40 @@ struct pg_rows {
 /* The next result; NULL: there is none, or the connection is broken. */
 PGresult *pg_wait_result(struct pg_tx *tx);
 
-/* Run one command text and give its result; NULL: nothing came. */
+/* Run one command text and return its result; NULL: the connection gave none. */
 PGresult *pg_exec(struct pg_tx *tx, const char *sql);
 PGresult *pg_prepare(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire);
 
 /* Run a prepared statement, or with name "" the text. */
 PGresult *pg_run(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire);
 
-/* Send it, as PQsendQuery does; 0: it could not be. */
+/* Send a statement, as PQsendQuery does; 0: it could not be sent. */
 int pg_send(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire);
 
 /* --- watch.c */
 
-/* Ask the database by itself every so often whether it answers. 0 or a fault. */
+/* Start to ask the database regularly whether it answers. 0 or a fault. */
 int pg_watch_start(struct pg *pg);
 void pg_watch_stop(struct pg *pg);
 
-/* The fault a SQLSTATE stands for; NULL or "": the connection was lost. */
+/* The fault for a SQLSTATE; NULL or "": the connection was lost. */
 int pg_fault_of(const char *sqlstate);
 
-/* Note and log what went wrong; returns the fault. `result` may be NULL. */
+/* Store and log an error; returns the fault. `result` may be NULL. */
 int pg_complain(struct pg_tx *tx, const PGresult *result, const char *sql);
 
-/* Run one command of our own (BEGIN, COMMIT ...). 0 or a fault. */
+/* Run one command (BEGIN, COMMIT ...). 0 or a fault. */
 int pg_command(struct pg_tx *tx, const char *sql);
 
 /*
- * Name of the prepared statement for text and types, preparing it if `may_prepare`. 0 and "" if it is not prepared;
- * else a fault.
+ * Name of the prepared statement for a text and types; prepares it if `may_prepare`. 0, with "" if it is not prepared;
+ * otherwise a fault.
  */
 int pg_prepared(char name_out[16], struct pg_tx *tx, const char *sql, const struct pg_wire *wire, bool may_prepare);
 
 const struct log *pg_log(const struct pg *pg);
 
-/* What watch.c keeps of a pool. */
+/* State of watch.c for a pool. */
 struct pg_pool_watch {
     pthread_t thread;
     bool is_started;

@@ -52,15 +52,15 @@ void pg_release(struct pg *pg);
 /* All transactions must have ended. NULL is fine. */
 void pg_close(struct pg *pg);
 
-/* Is the database there? Asks it. 0 or MIRE_FAULT_AWAY. */
+/* Ask the database for an answer. 0 or MIRE_FAULT_AWAY. */
 int pg_ping(struct pg *pg);
 
-/* What the pool's own watch found, a second ago at most. */
+/* The result of the pool's own watch, at most a second old. */
 enum pg_health {
-    MIRE_PG_UNKNOWN, /* it has not looked yet, or options.watched is not set */
+    MIRE_PG_UNKNOWN, /* not asked yet, or options.watched is not set */
     MIRE_PG_WELL,
     MIRE_PG_AWAY,   /* no connection can be made, or the tables are not ready */
-    MIRE_PG_FROZEN, /* it takes connections, and does not answer: no transaction begins, and those that wait end */
+    MIRE_PG_FROZEN, /* it accepts connections, and does not answer: no transaction begins, and waiting ones end */
 };
 enum pg_health pg_health(const struct pg *pg);
 bool pg_is_frozen(const struct pg *pg);
@@ -69,15 +69,15 @@ bool pg_is_frozen(const struct pg *pg);
 int pg_begin(struct pg_tx **out, struct pg *pg, enum pg_mode mode);
 
 /*
- * Commit and give the connection back; *tx is NULL after it, whatever came of it. 0 or a fault. After MIRE_FAULT_AWAY
- * the database may have committed: repeat only what may be repeated.
+ * Commit and return the connection to the pool; *tx is NULL afterwards in any case. 0 or a fault. After MIRE_FAULT_AWAY
+ * the database may have committed: repeat only a transaction that may be repeated.
  */
 int pg_commit(struct pg_tx **tx);
 
-/* Roll back what was not committed and give the connection back. NULL inside is fine. */
+/* Roll back uncommitted work and return the connection to the pool. *tx may be NULL. */
 void pg_end(struct pg_tx **tx);
 
-/* Mark a place inside a transaction, and undo what was done since the newest one (which then is gone). 0 or a fault. */
+/* Set a savepoint in a transaction; and undo all work since the newest savepoint, and remove it. 0 or a fault. */
 int pg_save(struct pg_tx *tx);
 int pg_undo(struct pg_tx *tx);
 
@@ -145,8 +145,8 @@ static inline struct pg_param pg_text_param(const char *text)
 }
 
 /*
- * Run one statement. rows_out may be NULL if the rows do not matter; else free it with pg_rows_free.
- * 0 or a fault; after a fault inside a transaction only pg_undo and pg_end are left.
+ * Run one statement. rows_out may be NULL if the rows are not needed; otherwise free them with pg_rows_free. 0 or a
+ * fault; after a fault inside a transaction only pg_undo and pg_end are allowed.
  */
 int pg_query_list(struct pg_rows **rows_out, struct pg_tx *tx, const char *sql, const struct pg_param *params,
                   size_t count);
@@ -158,7 +158,8 @@ int pg_query_list(struct pg_rows **rows_out, struct pg_tx *tx, const char *sql, 
 
 /*
  * Several statements in one round trip. In mode MIRE_PG_EACH the batch is one transaction: all or none. Results must be
- * small (a few rows each). pg_batch_end gives every statement's count of rows touched to counts_out (may be NULL).
+ * small (a few rows each). pg_batch_end stores the number of rows that each statement touched in counts_out (may be
+ * NULL).
  */
 int pg_batch_begin(struct pg_tx *tx);
 int pg_batch_add(struct pg_tx *tx, const char *sql, const struct pg_param *params, size_t count);
@@ -167,7 +168,7 @@ int pg_batch_end(struct pg_tx *tx, int64_t *counts_out, size_t count);
 /* Several statements without parameters in one text, as migrations are. 0 or a fault. */
 int pg_script(struct pg_tx *tx, const char *sql);
 
-/* What the database said about this transaction's last fault; "" if nothing. Owned by tx. */
+/* The database's message about the last fault of this transaction; "" if there is none. Owned by tx. */
 const char *pg_complaint(const struct pg_tx *tx);
 
 void pg_rows_free(struct pg_rows **rows);

@@ -1,8 +1,8 @@
 /*
  * wait.c - waiting for an answer of the database, as long as the database is alive.
  *
- * libpq waits for ever. A server that is frozen, or a network that swallows packets, would so hold every thread. These
- * functions send without blocking and wait in steps, and give up when the pool's watch found the database dead.
+ * libpq waits without a limit. A frozen server, or a network that drops packets, would hold every thread in this way.
+ * These functions send without blocking, wait in steps, and give up when the pool's watch has found the database dead.
  */
 #include "pg/inside.h"
 
@@ -25,7 +25,7 @@ static bool wait_step(struct pg_tx *tx, bool writes)
     return false;
 }
 
-/* Send what is buffered. Reads meanwhile: the server may wait for us to take its answers. */
+/* Send the buffered bytes. Answers are read meanwhile, because the server may wait for that. */
 static bool flush(struct pg_tx *tx)
 {
     int left;
@@ -45,7 +45,7 @@ PGresult *pg_wait_result(struct pg_tx *tx)
     return PQgetResult(tx->conn);
 }
 
-/* The result of a command that was sent: the last one of several statements, or the first that failed. */
+/* The result of a sent command: the last of several statements, or the first that failed. */
 static PGresult *collect(struct pg_tx *tx, int sent)
 {
     PGresult *kept = NULL;

@@ -71,7 +71,7 @@ static void add_sized(struct text *out, const void *bytes, size_t len)
     text_append(out, bytes, bytes ? len : 0);
 }
 
-/* PostgreSQL refuses a text that is not UTF-8, and with it all of a report. No text is worth that. */
+/* PostgreSQL refuses text that is not UTF-8, and the whole report with it. So invalid bytes are replaced. */
 static void add_text(struct text *out, const char *text)
 {
     struct text mended = {0};

@@ -13,7 +13,7 @@ void app_rules_fini(struct app_rules *cache)
         rules_free(cache->made[i].rules);
 }
 
-/* The slot of a set: its own, or else the one that was not asked for the longest. */
+/* The row of a set: its own one, otherwise the least recently used. */
 static struct app_rules_made *slot_of(struct app_rules *cache, int32_t app, int64_t version)
 {
     struct app_rules_made *oldest = &cache->made[0];

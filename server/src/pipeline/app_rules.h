@@ -1,9 +1,8 @@
 /*
- * app_rules.h - the rules that an app's reports are worked on with: its own, before those of the server. Inside work/
- * only.
+ * app_rules.h - the rules for the reports of an app: its own rules, then the server's. Inside pipeline/ only.
  *
- * Made rules are kept until others need the room; which version holds is asked of the database for every report. One
- * thread; what is handed out lives until the next call.
+ * Compiled sets are kept until others need their row. The version in force is read from the database for every report.
+ * One thread; a set is valid until the next call.
  */
 #ifndef MIRE_PIPELINE_APP_RULES_H
 #define MIRE_PIPELINE_APP_RULES_H
@@ -20,8 +19,8 @@ struct app_rules {
     const struct log *log;
     struct app_rules_made {
         int32_t app;
-        int64_t version; /* below zero: a draft, of the preview of that number */
-        uint64_t used;   /* when it was last asked for, counting up */
+        int64_t version; /* below zero: the draft of the preview with that number */
+        uint64_t used;   /* number of its last use, counting up */
         struct rules *rules;
     } made[MIRE_APP_RULES];
     uint64_t now;
@@ -29,10 +28,10 @@ struct app_rules {
 
 void app_rules_fini(struct app_rules *cache);
 
-/* The rules that hold for an app. Such as cannot be read are logged, and the server's stand alone. 0 or a fault. */
+/* The rules in force for an app. Unreadable rules are logged, and the server's rules hold alone. 0 or a fault. */
 int app_rules_of(const struct rules **out, struct app_rules *cache, struct pg_tx *tx, struct arena *arena, int32_t app);
 
-/* The same if a draft held in their place. */
+/* The same with a draft in place of the app's rules. */
 int app_rules_draft(const struct rules **out, struct app_rules *cache, const char *draft, int32_t app, int64_t job);
 
 #endif

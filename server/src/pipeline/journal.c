@@ -1,5 +1,5 @@
 /*
- * journal.c - the slots in their mapping, and what is made of those that a dead process left.
+ * journal.c - the slots in their mapping, and the recovery after a process that died.
  */
 #include "pipeline/journal.h"
 
@@ -78,7 +78,7 @@ static void suspect(const struct journal *journal, const struct journal_slot *sl
     log_event(log, MIRE_LOG_WARN, told ? "work.suspect" : "work.suspect_lost", LOG_TEXT("file", name.text));
 }
 
-/* It was being derived anew, or is done. */
+/* The report was being derived again, or is done. */
 static int count_rekey(struct pg_tx **tx, const struct journal_slot *slot)
 {
     struct report_key key = {.slot = slot->slot, .day = slot->day};
@@ -133,7 +133,7 @@ struct journal_slot *journal_slot(struct journal *journal, size_t worker)
     return journal->slots && worker < MIRE_JOURNAL_SLOTS ? &journal->slots[worker] : NULL;
 }
 
-/* The debug file did no harm this time. */
+/* The debug file did no harm this time: it is no suspect any more. */
 static void leave_module(struct journal *journal, struct journal_slot *slot)
 {
     if (slot->build_id_len && slot->suspected)
@@ -150,7 +150,7 @@ void journal_take(struct journal *journal, struct journal_slot *slot, const stru
     slot->day = claim->day;
     memcpy(slot->report_id, claim->report_id.bytes, sizeof slot->report_id);
     journal_stage(journal, slot, "claim");
-    /* Who reads this comes after the process: only the compiler could still change the order. */
+    /* The reader comes after the death of the process, so only the compiler could still change the order. */
     atomic_signal_fence(memory_order_seq_cst);
     *(volatile uint32_t *)&slot->busy = 1;
 }

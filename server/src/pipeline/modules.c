@@ -1,4 +1,4 @@
-/* modules.c - a report's modules, without those whose row is known to be there. */
+/* modules.c - the modules of a report whose rows may be missing. */
 #include "pipeline/modules.h"
 
 #include "rows/module.h"
@@ -29,7 +29,7 @@ static void remember(struct modules *modules, int32_t app, const struct module_s
     *slot = hash;
 }
 
-/* Is it on a stack, and did nothing tell whose it is? */
+/* Is the image on a stack, and does no rule or fact name its owner? */
 static bool is_unowned(const struct resolved *doc, const char *image)
 {
     for (size_t i = 0; i < doc->location_count; i++)
@@ -72,7 +72,7 @@ int modules_store(struct modules *modules, const struct item *item)
         count += *slot != hash;
     }
     qsort(seen, count, sizeof *seen, by_module);
-    for (size_t i = 0; i < count; i++) { /* two versions of a library are one */
+    for (size_t i = 0; i < count; i++) { /* two versions of a library count as one */
         bool same = kept && !strcmp(seen[kept - 1].module, seen[i].module);
         if (same)
             seen[kept - 1].unowned |= seen[i].unowned;

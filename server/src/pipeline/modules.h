@@ -1,8 +1,8 @@
 /*
- * modules.h - which libraries an app's reports have. Inside pipeline/ only.
+ * modules.h - the libraries in an app's reports. Inside pipeline/ only.
  *
- * A library that one app alone has may be its own, wherever it lies; the page Rules proposes it (server/src/rows/module.h).
- * A worker remembers the rows that are stored, so that a report of known modules asks the database nothing.
+ * A library that only one app has may be the app's own, whatever its directory; the page Rules proposes it
+ * (server/src/rows/module.h). A worker remembers the stored rows, so a report with known modules needs no statement.
  */
 #ifndef MIRE_PIPELINE_MODULES_H
 #define MIRE_PIPELINE_MODULES_H
@@ -14,7 +14,7 @@ struct item;
 #define MIRE_MODULES_KNOWN 4096 /* a power of two */
 
 struct modules {
-    uint64_t known[MIRE_MODULES_KNOWN]; /* hashes of app, module and whether it was unowned; by their lowest bits */
+    uint64_t known[MIRE_MODULES_KNOWN]; /* hashes of app, module and `unowned`, by their lowest bits */
 };
 
 /* Store the modules of a report, after its feature was found. 0 or a fault. */

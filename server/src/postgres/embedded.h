@@ -6,7 +6,7 @@
  *     socket directory     unix socket only, nothing listens on the network
  *
  * A keeper thread starts the postmaster, waits for it and starts it again when it dies. The postmaster gets SIGINT
- * (fast shutdown) when this process dies by whatever means; one that is still going when we start is waited for.
+ * (fast shutdown) when this process dies in any way. A postmaster that still runs at the start is waited for.
  */
 #ifndef MIRE_POSTGRES_EMBEDDED_H
 #define MIRE_POSTGRES_EMBEDDED_H

@@ -4,7 +4,8 @@
 
 #include "rekey/move.h"
 
-/* Take the reports out of the hours and sums of their old issues, add them to those of the new. 0 or a fault. */
+/* Subtract the reports of a batch from the hours and sums of their old issues and add them to those of the new ones. 0
+ * or a fault. */
 int counters_shift(const struct move_batch *batch, struct pg_tx *tx);
 
 #endif

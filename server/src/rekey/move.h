@@ -1,5 +1,5 @@
 /*
- * move.h - reports that were derived anew, from where they were counted to where they belong. Inside rekey/ only.
+ * move.h - moves reports that were derived again from their old issue to their new one. Inside rekey/ only.
  */
 #ifndef MIRE_REKEY_MOVE_H
 #define MIRE_REKEY_MOVE_H
@@ -9,14 +9,14 @@
 
 struct move {
     struct rekey_stored stored;
-    bool left; /* it could not be derived, and stays as it is */
+    bool left; /* it could not be derived again, and stays unchanged */
     struct item item;
-    struct issue_row issue;       /* of what it says now */
-    struct aggregate_rows before; /* what it added when it was counted */
-    struct aggregate_rows after;  /* what it adds now */
+    struct issue_row issue;       /* by the new derivation */
+    struct aggregate_rows before; /* its share of the counters so far */
+    struct aggregate_rows after;  /* its share from now on */
     struct missing_debug_row *missing;
-    const struct memory *had; /* of memory: what was counted of it; NULL: nothing can be taken away */
-    int64_t to_issue;         /* 0: there is none yet, which happens in a preview only */
+    const struct memory *had; /* memory: the document that was counted; NULL: nothing can be subtracted */
+    int64_t to_issue;         /* 0: none yet, in a preview only */
 };
 
 struct move_batch {
@@ -25,13 +25,13 @@ struct move_batch {
     size_t count;
 };
 
-/* What a derived report was and is, as rows. 0 or a fault. */
+/* Compute the old and the new rows of a derived report. 0 or a fault. */
 int move_prepare(struct move *move);
 
-/* Store a batch, and count what became of each. 0 or a fault. */
+/* Store a batch, and count the outcome of each report. 0 or a fault. */
 int move_all(struct move_batch *batch, struct pg_tx *tx);
 
-/* Has its report been derived again; and is it one that is stored, not a preview? */
+/* Was the report derived again? And: is it to be stored, not only previewed? */
 static inline bool move_is_derived(const struct move *move)
 {
     return !move->stored.gone && !move->left;

@@ -1,12 +1,12 @@
 /*
- * rekey.h - derives stored reports again and moves each to the issue to which it belongs now.
+ * rekey.h - derives stored reports again and moves each to its present issue.
  *
  *     claim some --> each: decode, symbolicate, feature --> issues found or opened --> rows, counters, sketches
  *                                                                                               --> COMMIT
  *
  * One batch, one transaction: a report is either in its old place and counted there, or in its new place and counted
- * there. A process that is killed leaves only whole batches. The data of the device and of the inbox stay: id, day, slot,
- * version, receipt. Any number of processes take part; two of them never have the same report.
+ * there. A process that is killed leaves only whole batches. The data of the device and of the inbox stay: id, day,
+ * slot, version, receipt. Any number of processes take part; two of them never have the same report.
  *
  *     old issue keyed by addresses, new feature without an issue   the issue gets the new key: number, state, all stays
  *     new feature without an issue                                 one is opened, with the old one's state

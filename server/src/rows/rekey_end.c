@@ -1,5 +1,5 @@
 /*
- * rekey_end.c - how a job ends: what becomes of the issues it emptied.
+ * rekey_end.c - the end of a job: the issues that it emptied.
  */
 #include "rows/alias.h"
 #include "rows/memory.h"
@@ -21,8 +21,8 @@ static int find_ended(int64_t *job_out, bool *preview_out, struct pg_tx *tx)
 }
 
 /*
- * The state most reports of an issue had: its own, which those that did not come with this job had, or that of an issue
- * which was emptied into it.
+ * Set the state of most of an issue's reports: its own state for reports that were there before the job, the state of
+ * an emptied issue for reports that came from there.
  */
 static int settle_state(struct pg_tx *tx, int64_t job, int64_t issue)
 {
@@ -38,7 +38,7 @@ static int settle_state(struct pg_tx *tx, int64_t job, int64_t issue)
                     PG_INT8(job), PG_INT8(issue));
 }
 
-/* Counters of reports that are not stored any more go along. */
+/* Counters of dropped reports move too. */
 static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
 {
     int rc =
@@ -60,7 +60,7 @@ static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
     return rc ? rc : pg_issue_memory_move(tx, arena, app_id, from, to);
 }
 
-/* An issue without reports leads to another. 1 it does now, 0: it has reports again, below zero a fault. */
+/* Let an issue without reports lead to another one. 1: done, 0: it has reports again, below zero a fault. */
 static int leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -81,7 +81,7 @@ static int leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t 
     return rc ? rc : 1;
 }
 
-/* The state of every issue that others were emptied into. */
+/* Set the states of all issues that emptied issues lead to. */
 static int settle_states(struct pg_tx *tx, int64_t job)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -104,7 +104,8 @@ static int forget_trees(struct pg_tx *tx, int64_t job)
                     PG_INT8(job));
 }
 
-/* The next issue that the job emptied, to where most of its reports went. 1, 0 there is none, below zero a fault. */
+/* Let the next issue that the job emptied lead to the issue that got most of its reports. 1, 0 there is none, below
+ * zero a fault. */
 static int leave_next(struct pg_tx *tx, struct arena *arena, int64_t job)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
