@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/structure/layers.sh - every #include of sdk/ and server/ is one that layers.txt allows.
+# tests/structure/layers.sh - every #include of sdk/ and server/ is one that layers.txt allows, and layers.txt allows no circle.
 #
 # Also: a folder with a door is included by that header alone; a path shows its folder ("ring/ring.h", never "ring.h" or "../ring/ring.h"), and a file begins with a header of its own folder.
 set -eu
@@ -40,7 +40,11 @@ find sdk server -name '*.[ch]' ! -path '*/include/*' | sort | xargs awk '
     if ($1 == "door") { door[$3] = $5; next }
     if ($1 == "only") { for (i = 4; i <= NF; i++) only[$2, $3 " " $i] = 1; guarded[$2] = 1; next }
     may[$1 " " $2] = 1
-    for (i = 4; i <= NF; i++) allowed[$1 " " $2, $i] = 1
+    for (i = 4; i <= NF; i++) {
+      allowed[$1 " " $2, $i] = 1
+      if ($i == "*") above[$1 " " $2] = 1
+      else uses[$1 " " $2] = uses[$1 " " $2] " " $i
+    }
     next
   }
 
@@ -63,5 +67,21 @@ find sdk server -name '*.[ch]' ! -path '*/include/*' | sort | xargs awk '
       fault("includes \"" path "\" before its own header \"" own "\"")
   }
 
-  END { exit faults > 0 }
+  # Folders whose folders are all laid are laid, until none is left; the rest includes itself in a circle.
+  function look_for_circles(   here, word, n, part, i, moved, rest) {
+    for (here in may) if (!(here in above)) left[here] = 1
+    do {
+      moved = 0
+      for (here in left) {
+        split(here, part, " ")
+        n = split(uses[here], word, " ")
+        for (i = 1; i <= n && !(word[i] != part[2] && (part[1] " " word[i]) in left); i++);
+        if (i > n) { delete left[here]; moved = 1 }
+      }
+    } while (moved)
+    for (here in left) rest = rest " " here ","
+    if (rest != "") { print "tests/structure/layers.txt: these folders include each other in a circle:" substr(rest, 1, length(rest) - 1); faults++ }
+  }
+
+  END { look_for_circles(); exit faults > 0 }
 ' tests/structure/layers.txt
