@@ -95,7 +95,7 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* Each value: the option's, else the environment's, else NULL. Index: enum option_code. */
+/* Each value: from the option, otherwise from the environment, otherwise NULL. Index: enum option_code. */
 static void values_from_environment(const char *values[])
 {
     static const char *const names[] = {
@@ -187,7 +187,7 @@ static int set_options(struct run *run, const char *values[])
     mire_options_set_daily_bytes(options, 0); /* the person at the terminal decides about the costs */
     if ((refused = mire__options_delivery_from_environment(options)))
         return refuse(refused, getenv(refused));
-    mire_options_set_channel(options, "internal"); /* a person who runs a program by hand wants all events */
+    mire_options_set_channel(options, "internal"); /* a user who runs a program by hand wants all events */
     if (values[O_CHANNEL] && mire_options_set_channel(options, values[O_CHANNEL]) != MIRE_OK)
         return refuse("--channel", values[O_CHANNEL]);
     if (values[O_STORE] && mire_options_set_store(options, values[O_STORE]) != MIRE_OK)

@@ -23,7 +23,7 @@ struct run {
 /* Fill in a zeroed run. Returns -1 to continue, or the exit status after a message. */
 int run_read(struct run *run, int argc, char **argv);
 
-/* "mire-run: what about: why" on stderr; about and why may be empty. */
+/* Print "mire-run: what about: why" on stderr; about and why may be empty. */
 void run_complain(const char *what, const char *about, const char *why);
 
 #endif

@@ -43,7 +43,7 @@ void child_release(void)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The child may not use the heap, so it overwrites the number that stands there. */
+/* The child must not use the heap, so it overwrites the number in place. */
 static void tell_number(char *number)
 {
     unsigned pid = (unsigned)getpid();
@@ -83,8 +83,8 @@ int child_replace(const char *path, char *const *argv, char *const *environment)
 }
 
 /*
- * The terminal stopped the whole job: the shell waits for this process to stop as well. Not if it goes on already; and
- * a program stopped by kill is its stopper's business, who will continue it alone.
+ * The terminal stopped the whole job, and the shell waits for this process to stop too. Not if the child runs again
+ * already. A program that was stopped by kill is continued by the same user, alone.
  */
 static void stop_with(int signal)
 {

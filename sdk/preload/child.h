@@ -9,16 +9,16 @@
 #include <sys/types.h>
 
 /*
- * Block the signals that are forwarded, and enable SIGCHLD whatever the parent has set. Call it before any thread
- * starts, so that no other thread takes them. The program gets the mask and the dispositions that this process was
- * given.
+ * Block the signals to forward, and enable SIGCHLD, also if the parent has disabled it. Called before any thread
+ * starts, so that no other thread takes these signals. The program gets the mask and the dispositions that this process
+ * was given.
  */
 void child_prepare(void);
 
 /* Restore the mask and the disposition that this process was given. */
 void child_release(void);
 
-/* The variable with the pid of the program itself, in ten digits, by which it is told from its children. */
+/* The variable with the pid of the program itself, in ten digits; its children have other pids. */
 #define CHILD_NUMBER "MIRE_FIRST"
 
 /*

@@ -1,6 +1,6 @@
 /*
- * interpose.c - the waiting calls and those that end the program, found here first because the library is preloaded.
- * Signal-safe as the calls are.
+ * interpose.c - the waiting calls and the calls that end the program, which the loader finds here first, because the
+ * library is preloaded. Signal-safe as the calls are.
  */
 #include "gate/hooks.h"
 

@@ -1,10 +1,10 @@
 /*
- * interpose_confine.c - the calls by which a program confines itself with seccomp, found here first because the library
- * is preloaded: before the filter is in place our threads make way, or fall silent on the program's (core/core.h).
+ * interpose_confine.c - the calls by which a program confines itself with seccomp, which the loader finds here first,
+ * because the library is preloaded. Before the filter is in place, the library's threads end, or make no more system
+ * calls on the program's threads (core/core.h).
  *
- * Everything else passes through by a jump, without a frame of its own. Declared here alone: the C library's
- * declarations have `...`, behind which a call cannot be a jump. A call with fewer arguments leaves the others as they
- * lie.
+ * All other calls pass through by a jump, without a frame. Declared here alone: the C library's declarations have
+ * `...`, with which a call cannot be a jump. A call with fewer arguments leaves the other registers unchanged.
  */
 #include "core/core.h"
 #include "gate/gate.h"
@@ -102,7 +102,7 @@ static __attribute__((noinline)) number_t look_at(syscall_fn *real, number_t num
     return call.asked ? confine(real, &call, args) : real(number, a, b, c, d, e, f);
 }
 
-/* What else has to be looked at: before the constructor below has run, the function itself. */
+/* All other checks: before the constructor below has run, the function itself. */
 number_t mire__syscall_slow(number_t number, number_t a, number_t b, number_t c, number_t d, number_t e, number_t f);
 number_t mire__syscall_slow(number_t number, number_t a, number_t b, number_t c, number_t d, number_t e, number_t f)
 {
@@ -114,7 +114,8 @@ number_t mire__syscall_slow(number_t number, number_t a, number_t b, number_t c,
 }
 
 #ifdef __x86_64__
-/* The seventh argument lies in the caller's frame, where a caller with fewer has something else: it is not touched. */
+/* The seventh argument lies in the caller's frame; a caller with fewer arguments has other data there. It is not
+ * touched. */
 _Static_assert(SYS_seccomp == 317 && SYS_prctl == 157, "numbers below");
 __asm__(".text\n"
         ".globl syscall\n"

@@ -1,7 +1,7 @@
 /*
- * interpose_user.c - the calls that change what the process may do, found here first because the library is preloaded:
- * the user, the rights, the root directory, the namespaces. What is noted keeps a place (core/core.h), and our threads
- * change with the process (platform/own.h), or make way.
+ * interpose_user.c - the calls that change the rights of the process, which the loader finds here first, because the
+ * library is preloaded: the user, the capabilities, the root directory, the namespaces. The recorded data keep a place
+ * (core/core.h), and the library's threads change with the process (platform/own.h), or end.
  */
 #include "allochook/allochook.h"
 #include "core/core.h"
@@ -27,7 +27,7 @@
 
 /* A call under way. */
 struct change {
-    bool paused; /* our threads have ended for it */
+    bool paused; /* the library's threads have ended for it */
     bool ours;   /* to mire__gate_as_ours_end: the caller sleeps while our threads end, begin or change with it */
 };
 
@@ -133,8 +133,8 @@ static bool count_one(void *count, uint32_t tid)
 }
 
 /*
- * A thread that has returned still counts for a moment. Is the program perhaps refused for that? Then try again, a
- * bounded time: it may have threads of its own.
+ * A thread that has returned still counts for a moment, and the kernel may refuse the call for that reason. Then try
+ * again, for a bounded time: the program may have threads of its own.
  */
 static bool go_on(uint64_t *end_ns)
 {

@@ -6,9 +6,9 @@
  *        └── courier thread ──▶ store ◀───┘
  *                 └── POST ──▶ server
  *
- * The program's input, output and arguments are its own; nothing is written to them unless something is wrong or
- * --verbose is given. When the program ends, however it ends, its blackbox is recovered and what waits is sent. If it
- * leaves processes behind, a copy of mire-run goes on in the background for them.
+ * The program's input, output and arguments are its own; mire-run writes to them only about errors, or with --verbose.
+ * When the program ends, in any way, mire-run recovers its blackbox and sends the waiting reports. If the program
+ * leaves processes behind, a copy of mire-run continues in the background for them.
  */
 #include "core/store_location.h"
 #include "platform/filter.h"
@@ -32,7 +32,7 @@
 #define PRELOAD     "libmire-preload.so"
 
 #define STATIC_TLS_INIT 512ul       /* glibc's own default */
-#define STATIC_TLS_OURS (3 * 256ul) /* a copy for the program, one for its child, one for that one's */
+#define STATIC_TLS_OURS (3 * 256ul) /* a copy for the program, one for its child, one for the child's child */
 
 /* libmire-preload.so: beside this program, or where an installation puts it. */
 static bool find_preload(struct run *run)
@@ -55,9 +55,8 @@ static bool find_preload(struct run *run)
 }
 
 /*
- * The second C library of ours (platform/own.h) has its thread-local storage in the loader's spare room, which is the
- * program's libraries' as well: there is to be as much left for those as without it. Each C library takes some 200
- * bytes.
+ * The second C library (platform/own.h) has its thread-local storage in the loader's spare room, which the program's
+ * libraries use too. They must have as much room as without it. Each C library takes some 200 bytes.
  */
 static bool widen_static_tls(void)
 {
@@ -80,7 +79,8 @@ static bool tell_filters(void)
     return setenv("MIRE_FILTERS", count, 1) == 0;
 }
 
-/* AddressSanitizer refuses to run behind a preloaded library. In a child that has it nothing of ours starts. */
+/* AddressSanitizer refuses to run after a preloaded library. In a child with AddressSanitizer nothing of Mire
+ * starts. */
 static bool let_sanitizers_run(void)
 {
     static const char let[] = "verify_asan_link_order=0";
@@ -141,7 +141,7 @@ static void tell(const struct run *run, const struct courier *courier)
                 total->last.status);
 }
 
-/* Everything that takes reports to the server. */
+/* All parts of the delivery to the server. */
 struct delivery {
     struct courier courier;
     struct other_users others;
@@ -210,7 +210,7 @@ static void finish_delivery(struct delivery *delivery, uint64_t patience_ms)
     courier_finish(&delivery->courier, patience_ms);
 }
 
-/* There may be no more processes than this one: then it is the program's. */
+/* The system allows no second process: the only one is then the program's. */
 static int run_in_place(const struct run *run)
 {
     int failed;

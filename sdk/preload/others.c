@@ -28,7 +28,7 @@ void others_init(struct other_users *others, const mire_options *options, struct
         snprintf(others->name, sizeof(others->name), "%.100s-%.8s", options->app_name, install);
 }
 
-/* The user whom a name in /var/tmp belongs to; 0: to none, or not to whom it says. */
+/* The user of a directory in /var/tmp by its name; 0: none, or the name does not match the owner. */
 static uint32_t user_of(const char *name)
 {
     char path[sizeof(PLACE) + 256], *end;
@@ -50,7 +50,7 @@ static bool is_known(const struct other_users *others, uint32_t uid)
     return false;
 }
 
-/* Opened as the user, so that nothing is made or followed that the user could not make or follow. */
+/* Opened as the user, so that nothing is created or followed that the user could not create or follow. */
 static struct store *open_as(uint32_t uid, const char *name)
 {
     const struct store_caps caps = MIRE_STORE_CAPS_INIT;

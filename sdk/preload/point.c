@@ -125,7 +125,7 @@ static enum point judge_one(const struct points *points, uint32_t pid)
 
 static enum point judge_deep(const struct points *points, uint32_t pid, unsigned depth);
 
-/* Those that one thread of it started. */
+/* The processes that one thread of it started. */
 static enum point judge_started(const struct points *points, uint32_t pid, const char *tid, unsigned depth)
 {
     char path[sizeof("/proc//task//children") + 32 + 256], list[LIST_BYTES];

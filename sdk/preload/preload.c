@@ -1,11 +1,10 @@
 /*
- * preload.c - libmire-preload.so: the SDK for a program that knows nothing of it.
+ * preload.c - libmire-preload.so: the SDK for an unchanged program.
  *
- * `mire-run` starts a program with LD_PRELOAD naming this library and MIRE_* telling what to do. The program's children
- * inherit both, so a whole tree of processes is watched, each for itself: a forked child from its first waiting call
- * on, an executed one too, unless it is the one that mire-run started, which is watched from the beginning, its launch
- * included. Nothing is added to or taken from the environment here. Without MIRE_APP nothing starts, nor in a program
- * with a sanitizer.
+ * `mire-run` starts a program with this library in LD_PRELOAD and its settings in MIRE_*. The program's children
+ * inherit both, so each process of the tree is watched by itself: a forked child from its first waiting call on, and an
+ * executed one too. The process that mire-run started is watched from the beginning, with its launch. The environment
+ * is not changed here. Without MIRE_APP, or in a program with a sanitizer, nothing starts.
  *
  * The loader itself ignores the library in set-user-id programs, and static ones never ask it.
  */
@@ -28,7 +27,7 @@ static void start_at_first_wait(void *context)
     mire__core_start_from_environment(false);
 }
 
-/* Is this process the one that mire-run started, by whatever program? Its helpers have other numbers. */
+/* Is this the process that mire-run started, with any program? Its helpers have other numbers. */
 static bool is_first(void)
 {
     const char *number = getenv(CHILD_NUMBER);
@@ -37,8 +36,8 @@ static bool is_first(void)
 }
 
 /*
- * Has somebody confined this process before it began, with a filter that mire-run does not have? Nobody knows what that
- * lets through, but what the loader calls: a file can be read.
+ * Was this process confined before its begin, by a filter that mire-run does not have? The rules of the filter are
+ * unknown, except that the loader's calls work: a file can be read.
  */
 static bool is_confined(void)
 {

@@ -96,7 +96,7 @@ struct elf_kind {
     bool is_elf;
     unsigned char class;
     uint16_t machine;
-    char loader[64]; /* the file's name alone: a distribution may have it elsewhere */
+    char loader[64]; /* the file's name alone: distributions have it in different directories */
 };
 
 static void look_for_loader(struct elf_kind *out, int fd, const ElfW(Phdr) * segment)
@@ -131,7 +131,7 @@ static bool is_sanitizer(const char *library)
     return false;
 }
 
-/* Among the libraries that it asks for. */
+/* Search the libraries that it needs. */
 static void look_for_sanitizer(struct program_facts *out, int fd, const ElfW(Ehdr) * header, const ElfW(Phdr) * segment)
 {
     ElfW(Dyn) entries[DYNAMIC_MAX];
@@ -178,7 +178,7 @@ static void look_at_segments(struct program_facts *out, struct elf_kind *kind, i
     out->is_static = !has_loader;
 }
 
-/* Is it of another kind than mire-run, to which the preload library belongs? */
+/* Is it of another kind than mire-run, and so than the preload library? */
 static bool is_foreign(const struct elf_kind *kind)
 {
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

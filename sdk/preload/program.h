@@ -10,7 +10,7 @@
 /* The values are exit statuses of mire-run, like those of shells. */
 enum program_found { PROGRAM_FOUND = 0, PROGRAM_NOT_EXECUTABLE = 126, PROGRAM_NOT_FOUND = 127 };
 
-/* Find `name` as execvp does: by itself if it has a slash, else in $PATH. */
+/* Find `name` as execvp does: a name with a slash directly, others in $PATH. */
 enum program_found program_find(char *path, size_t cap_bytes, const char *name);
 
 struct program_facts {

@@ -125,7 +125,7 @@ static void drop_unknown(struct remain *remain)
             drop(remain, i);
 }
 
-/* Until one ends, or for so long; negative: for ever. */
+/* Wait until one ends, or for that time; negative: without limit. */
 static void wait_for_one(struct remain *remain, int wait_ms)
 {
     struct pollfd fds[MIRE_REMAIN_MAX];

@@ -76,7 +76,7 @@ bool mire__heap_bind_new(void *handle)
     void *allocate = atomic_load(&mire__heap_hooks[MIRE_HEAP_HOOK_malloc].real);
     void *create = dlsym(handle, mire__new_hooks[0].name);
 
-    /* Where there is none of it there are none of the others. */
+    /* Without the first of them there are none of the others. */
     for (size_t i = 0; i < mire__new_hooks_count; i++)
         atomic_store(&mire__new_hooks[i].real, create ? dlsym(handle, mire__new_hooks[i].name) : NULL);
     return allocate && create && brings_both(allocate, create);
@@ -86,7 +86,7 @@ void *mire__heap_real_unbound(enum mire__heap_hook hook)
 {
     bool *is_binding = &mire__locals_as_own()->is_binding;
 
-    if (*is_binding) /* dlsym allocates: told that there is no memory, it copes */
+    if (*is_binding) /* dlsym allocates: with no memory as the answer it copes */
         return NULL;
     *is_binding = true;
     mire__heap_bind(RTLD_NEXT);

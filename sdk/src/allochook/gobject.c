@@ -18,7 +18,7 @@ typedef uintptr_t gtype;
 #define LIBRARY        NAME ".0"
 #define SLICES_UNTIL   76u   /* GLib 2.76 has none */
 #define ALWAYS_MALLOC  1     /* G_SLICE_CONFIG_ALWAYS_MALLOC */
-#define ALIGNMENT      16u   /* of a block, and of what lies in front of an instance */
+#define ALIGNMENT      16u   /* of a block, and of the private data before an instance */
 #define PRIVATE_MAX    8192u /* bytes in front of an instance at most; more, and it has no class */
 #define PRIVATE_DRAWN  1024u /* the same in sampled mode, where most searches are in vain */
 #define TYPES_MAX      2048u /* remembered */
@@ -32,7 +32,7 @@ typedef uintptr_t gtype;
 enum { HOOKS(NUMBER) COUNT };
 /* clang-format on */
 
-/* What is known of a type. An entry's type never changes. */
+/* The known facts of a type. An entry's type never changes. */
 struct type_entry {
     _Atomic gtype type;
     _Atomic uint64_t value; /* run << 48 | class << 16 | bytes in front of an instance; another run's: nothing */

@@ -89,7 +89,7 @@ static int lock_current(int (*real)(int), int flags, char *scratch)
     if (flags & MCL_FUTURE && real(flags & ~MCL_CURRENT) != 0)
         return -1;
     if (!(flags & MCL_FUTURE) && mire__mine_is_future_locked())
-        syscall(SYS_munlockall); /* what is locked is locked again below */
+        syscall(SYS_munlockall); /* the program's own locks are taken again below */
     locking.locks = true;
     mire__mappings_visit(on_mapping, &locking, scratch, SCRATCH_BYTES);
     return 0;

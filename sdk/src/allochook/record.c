@@ -1,4 +1,4 @@
-/* record.c - what a call of the program did, written to the tables: the slow path (fast.h). Signal-safe. */
+/* record.c - writes a call of the program to the tables: the slow path (fast.h). Signal-safe. */
 #include "allochook/record.h"
 
 #include "allochook/fast.h"
@@ -172,7 +172,7 @@ void *mire__fast_as_set_slow(struct collect_thread *self, void *block, size_t si
     return block;
 }
 
-/* Record the block: in its shadow entry if that is free, else by the slow path. */
+/* Record the block: in its shadow entry if that is free, otherwise by the slow path. */
 static inline void *set(struct collect_thread *self, void *block, size_t size, uint32_t node)
 {
     const uint32_t phase = mire__shadow_phase((uintptr_t)block, mire__fast_is_one_phase(self));

@@ -12,7 +12,7 @@ static struct collect_gate closed;
 struct collect_gate *mire__collect_gate = &closed;
 struct step_cache *mire__collect_steps;
 
-/* ---- what the tables learn of the code ---- */
+/* ---- modules of the program, for the tables ---- */
 
 static void on_module(void *context, const struct module *module, const struct module_facts *facts)
 {
@@ -32,7 +32,7 @@ static void on_module_gone(void *context, uint64_t start, uint64_t end)
     mire__images_as_gone(context, start, end);
 }
 
-/* What threads have remembered is void: none of them takes the fast path before it has seen so. */
+/* All remembered steps are void: no thread takes the fast path before it has seen this. */
 static void on_forgotten(void *context)
 {
     struct heap *heap = context;

@@ -30,9 +30,9 @@ static uint32_t place_of(struct stack_bucket *bucket, uint32_t offset)
 }
 
 /*
- * Learn the first word in which an entry of the same innermost frame differs from the stack as it is now. Both stacks
- * depend on it, for all words further in are equal; so the values of the discriminators further in lead to it.
- * Returns whether the two are told apart now and were not before.
+ * Find the first word in which an entry with the same innermost frame differs from the present stack. All words further
+ * in are equal, so both stacks depend on this word, and the values of the inner discriminators lead to it. Returns
+ * whether the word separates the two, and was unknown before.
  */
 MIRE_UNCHECKED static bool learn(struct stack_bucket *bucket, const struct stack_entry *entry)
 {
@@ -80,9 +80,9 @@ static struct stack_bucket *make_bucket(struct stack_cache *cache, const struct 
 }
 
 /*
- * Where the stack that begins at `frame` goes: into the entry that has its words already, for only its base does not
- * stand; into a free one; into the set's next victim. What tells it apart from an entry of the same innermost frame is
- * learnt first.
+ * Choose the entry for a stack that begins at `frame`: the entry with the same words, of which only the base has
+ * changed; otherwise a free one; otherwise the set's next victim. The word that separates it from an entry with the
+ * same innermost frame is learnt first.
  */
 MIRE_UNCHECKED static struct stack_entry *choose(struct stack_cache *cache, const struct self_frame *frame)
 {

@@ -36,7 +36,7 @@ static struct start *take_start(void)
     return NULL;
 }
 
-/* The C library answers faster than the kernel. What it allocates for the answer is not the program's. */
+/* The C library answers faster than the kernel. Its allocations for the answer are not the program's. */
 MIRE_SLOW static bool find_own_stack(struct span *out)
 {
     struct collect_thread *before = mire__collect_own_begin();
@@ -49,7 +49,7 @@ MIRE_SLOW static bool find_own_stack(struct span *out)
         pthread_attr_destroy(&attributes);
     }
     mire__collect_own_end(before);
-    /* musl keeps what belongs to the thread above its stack, in the same mapping. */
+    /* musl keeps the thread's own data above its stack, in the same mapping. */
     *out = (struct span){(uintptr_t)start, ((uintptr_t)start + size + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1)};
     return size > 0;
 }

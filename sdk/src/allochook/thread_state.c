@@ -23,8 +23,8 @@ struct heap_slot mire__collect_closed = {.inside = 1};
 static struct collect_thread unwatched;
 
 /*
- * The first states have room for many stacks. Those behind them have not, and take address space as they are needed,
- * some at a time: a program may lock into memory whatever it has addresses for.
+ * The first states have room for many stacks. Later states have not, and take address space on demand, a few at a time:
+ * a program may lock all its mapped addresses into memory.
  */
 #define LARGE       16u
 #define SMALL_BYTES (offsetof(struct collect_thread, many))

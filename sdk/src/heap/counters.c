@@ -57,7 +57,7 @@ static void raise(_Atomic int64_t *peak, int64_t value)
     }
 }
 
-/* One sum: raise its peak by what this thread reached since it told last, then tell where it stands. */
+/* Raise the peak of a sum by this thread's high since its last update, then update the sum. */
 static void tell(_Atomic int64_t *sum, _Atomic int64_t *peak, _Atomic int64_t *high, _Atomic int64_t *told,
                  int64_t live)
 {

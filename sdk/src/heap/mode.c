@@ -8,7 +8,7 @@
 #define FIRST_INTERVAL_BYTES (64u << 10)
 #define LAST_INTERVAL_BYTES  (UINT64_C(1) << 30)
 
-/* Who holds mode_lock. */
+/* The caller holds mode_lock. */
 static void store_mode(struct heap *heap, enum heap_mode mode)
 {
     const uint32_t entries = mode == MIRE_HEAP_EXACT ? MIRE_FLAG_SHADOW : 0;

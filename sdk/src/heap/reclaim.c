@@ -1,7 +1,8 @@
 /*
  * reclaim.c - see reclaim.h.
  *
- * A shadow page is given back in steps, between which no thread holds on to what it read before:
+ * A shadow page is given back in steps. Between two of them every thread has left its slot, so no thread still uses
+ * what it read before:
  *
  *     1  its reference in the page directory is marked CLOSING: new blocks go to the block table, clearing goes on
  *     2  wait until every thread that was inside has left
@@ -29,7 +30,7 @@
 #define NAP_NS     50000
 #define NAP_MAX_NS (5 * MIRE_NS_PER_MS)
 
-/* The result of a look at a page: it was sparse; else the rounds in which it is not looked at again. */
+/* The result of a look at a page: it was sparse; otherwise the number of rounds without another look. */
 #define LOOK_SPARSE 255u
 #define LOOK_DENSE  3u
 
@@ -179,7 +180,7 @@ static uint32_t trim(struct heap *heap, bool at_once)
 
 /* ---- segments of the block table ---- */
 
-/* Entries in a segment; counting ends beyond what can be joined. */
+/* Entries in a segment; counting stops above the number that can be joined. */
 static uint32_t entry_count(const struct heap_segment *segment)
 {
     uint32_t count = 0;
@@ -236,7 +237,7 @@ static bool join(struct heap *heap, uint32_t lower, uint32_t upper)
     return true;
 }
 
-/* The two halves of what was one segment, if neither was split again: the upper one's number, else 0. */
+/* The number of the upper half of a split segment, if neither half was split again; otherwise 0. */
 static uint32_t buddy_of(const struct heap *heap, uint32_t number)
 {
     uint32_t covers = 0, depth, prefix, other;

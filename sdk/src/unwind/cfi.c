@@ -47,7 +47,7 @@ static uint64_t read_pointer(struct cursor *cursor, uint8_t encoding)
     return value;
 }
 
-/* A common information entry: what many functions share. */
+/* A common information entry: the shared part of many functions. */
 struct cie {
     uint64_t code_factor;
     int64_t data_factor;
@@ -319,7 +319,7 @@ static uint64_t find_fde(struct peek_cache *cache, uint64_t header, uint64_t pc)
     uint8_t pointer_encoding = (uint8_t)mire__cursor_fixed(&cursor, 1);
     uint8_t count_encoding = (uint8_t)mire__cursor_fixed(&cursor, 1);
 
-    if (mire__cursor_fixed(&cursor, 1) != 0x3b) /* pairs of 4 bytes, relative to the header: what every linker writes */
+    if (mire__cursor_fixed(&cursor, 1) != 0x3b) /* pairs of 4 bytes, relative to the header, as linkers write them */
         return 0;
     read_pointer(&cursor, pointer_encoding);
     count = read_pointer(&cursor, count_encoding);

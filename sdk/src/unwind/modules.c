@@ -104,7 +104,7 @@ static bool is_called(const char *path, const char *part)
     return strstr(slash ? slash : path, part) != NULL;
 }
 
-/* Android's machine and what it compiled ahead, and that of desktops and servers. */
+/* Android's machine with its compiled code, and the one of desktops and servers. */
 static bool is_vm(const char *path)
 {
     return is_called(path, "libart.so") || is_called(path, "libjvm.so") || is_called(path, ".oat") ||
@@ -136,8 +136,9 @@ static void finish_module(struct modules *modules)
 }
 
 /*
- * How far does the mapping belong to this image, executable segments only or all? The file's bytes must be where a
- * segment has them; memory without a file is what lies behind them, or was put in their place. 0: not at all.
+ * Up to which address does the mapping belong to this image, by executable segments only or by all? The file's bytes
+ * must be at the place of a segment; memory without a file lies after them, or replaces them. 0: it does not belong to
+ * it.
  */
 static uint64_t belongs_until(const struct headers *headers, const struct module_start *image,
                               const struct mapping *mapping, uint64_t file, bool executable)

@@ -171,13 +171,13 @@ struct progress {
     uint64_t floor;       /* the sp of the first frame: nothing is read below */
     int32_t known;        /* the remembered frame that was reached; -1: none */
     uint32_t limit;       /* remembered frames that stand, from the outer end; all of them before the first look */
-    uint32_t fresh_count; /* new frames inside of it */
+    uint32_t fresh_count; /* new frames inside that frame */
     bool looked;          /* `limit` is known */
     bool keeps;           /* can be remembered */
-    bool ends;            /* at a frame that stands, or where there is no way on */
+    bool ends;            /* at an unchanged frame, or at the end of the stack */
 };
 
-/* Does a remembered frame stand, with all outside of it? The words are compared once in a walk. */
+/* Are a remembered frame and all frames outside it unchanged? A walk compares each word once. */
 MIRE_INLINE bool is_standing(const struct self_walk *walk, uint32_t at, uint32_t *limit, bool *looked)
 {
     if (!*looked)
@@ -362,7 +362,7 @@ struct self_found mire__self_as_walk(struct self_walk *walk, struct step_cache *
 
 /* ---- remembering ---- */
 
-/* Forget the words that determine frame `known` and the frames inside of it. */
+/* Forget the words that determine frame `known` and the frames inside it. */
 static void drop_words(struct self_walk *walk, int32_t known)
 {
     while (walk->words_count > 0 && (int32_t)walk->words[walk->words_count - 1].frame >= known)

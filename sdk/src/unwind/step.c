@@ -184,8 +184,8 @@ bool mire__step_is_return(uint64_t *target, struct modules *modules, uint64_t ad
 }
 
 /*
- * In code without call frame information, frame pointers are trusted only where the bytes before `pc` contain a
- * function's prologue that sets one up. Anywhere else the walk ends, for a guess would lead it astray.
+ * In code without call frame information, a frame pointer is used only if the bytes before `pc` contain a prologue that
+ * sets it up. Otherwise the walk ends, because a guess would lead it astray.
  */
 static bool keeps_frames(struct modules *modules, const struct module *module, uint64_t pc)
 {

@@ -162,7 +162,7 @@ static uint32_t number_of(struct step_cache *cache, const struct step *step)
     }
 }
 
-/* In a free entry of the set, else in place of the entry that the pc's low bits choose. */
+/* In a free entry of the set, otherwise in place of the entry that the pc's low bits choose. */
 static void keep(struct step_cache *cache, uint64_t pc, uint32_t low)
 {
     uint32_t slot = mire__step_cache_slot(pc), way = 0;
