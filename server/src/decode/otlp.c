@@ -1,193 +1,14 @@
 /*
- * otlp.c - see otlp.h. A message has profiles of one type of value each. The first decides what the report is of; those of
- * the same resource that are of the same nature (memory, or the same time) are part of it, others are counted.
+ * otlp.c - see otlp.h. Each profile of a message has one type of value. The first profile decides the subject of the report.
+ * Profiles of the same resource and of the same nature (memory, or the same time) are added; the others are counted.
  */
 #include "decode/otlp.h"
+#include "decode/otlp_inside.h"
 
 #include "base/path.h"
-#include "decode/anr.h"
-#include "decode/pprof.h"
-#include "decode/tables.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define ROWS_MAX (1u << 22)
-
-enum { DICT_MAPPING = 1, DICT_LOCATION, DICT_FUNCTION, DICT_LINK, DICT_STRING, DICT_ATTRIBUTE, DICT_STACK };
-
-struct otlp_attribute { /* of the dictionary, or of the resource */
-    const char *key, *text;
-};
-
-struct otlp_profile { /* the numbers of one Profile */
-    bool old;         /* 1.7 */
-    uint64_t type[2], period_type[2];
-    uint64_t time_ns, duration_ns, period;
-    struct build_list locations; /* 1.7: location_indices */
-    struct profile_values values;
-};
-
-struct otlp {
-    struct build build;
-    struct profile_sums profile;
-    struct tables tables;
-    struct proto message;
-    struct build_list attributes, stacks; /* stacks: struct proto */
-    struct profile_values values;         /* of the first profile */
-    struct otlp_profile first;
-    bool begun;
-    size_t resources, left_out;
-};
-
-/* ---- attributes ---- */
-
-static const char *bytes_of(struct otlp *o, const struct proto_field *field)
-{
-    return field->wire == PROTO_BYTES ? build_text(&o->build, (const char *)field->bytes, field->len) : "";
-}
-
-/* Texts and whole numbers; other values are "". */
-static const char *read_value(struct otlp *o, struct proto message)
-{
-    struct proto_field field;
-    const char *text = "";
-    char number[24];
-    while (proto_next(&field, &message)) {
-        if (field.number == 1)
-            text = bytes_of(o, &field);
-        if (field.number == 3) {
-            int len = snprintf(number, sizeof number, "%lld", (long long)field.value);
-            text = build_text(&o->build, number, (size_t)len);
-        }
-    }
-    tables_ended(&o->tables, &message);
-    return text;
-}
-
-/* KeyValue, and KeyValueAndUnit, whose key is a text of the table. */
-static struct otlp_attribute read_attribute(struct otlp *o, struct proto message)
-{
-    struct otlp_attribute attribute = {"", ""};
-    struct proto_field field;
-    while (proto_next(&field, &message)) {
-        if (field.number == 1)
-            attribute.key = field.wire == PROTO_BYTES ? bytes_of(o, &field) : tables_text(&o->tables, field.value);
-        else if (field.number == 2)
-            attribute.text = read_value(o, proto_within(&message, &field));
-    }
-    tables_ended(&o->tables, &message);
-    return attribute;
-}
-
-static void tell_resource(struct otlp *o, const struct otlp_attribute *attribute)
-{
-    struct report *report = o->build.report;
-    struct line_span text = {attribute->text, strlen(attribute->text)};
-    const struct {
-        const char *key, **member;
-    } members[] = {
-        {"service.name", &report->app.name},
-        {"service.version", &report->app.version},
-        {"process.executable.name", &report->process.name},
-        {"process.executable.path", &report->process.path},
-        {"os.type", &report->device.os},
-        {"os.version", &report->device.os_version},
-        {"device.model.identifier", &report->device.model},
-    };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (!strcmp(members[i].key, attribute->key))
-            *members[i].member = attribute->text;
-    if (!strcmp(attribute->key, "host.arch"))
-        report->device.arch = !strcmp(attribute->text, "amd64") ? "x86_64"
-                              : anr_arch(attribute->text)[0]    ? anr_arch(attribute->text)
-                                                                : attribute->text;
-    uint64_t pid;
-    if (!strcmp(attribute->key, "process.pid") && span_number(&pid, &text, 10) && pid <= UINT32_MAX)
-        report->process.pid = pid;
-}
-
-static bool read_resource(struct otlp *o, struct proto message)
-{
-    struct proto_field field;
-    while (proto_next(&field, &message)) {
-        if (field.number != 1)
-            continue;
-        struct otlp_attribute attribute = read_attribute(o, proto_within(&message, &field));
-        tell_resource(o, &attribute);
-    }
-    return tables_ended(&o->tables, &message) && !o->tables.wrong;
-}
-
-/* ---- the dictionary ---- */
-
-static bool add_stack(struct otlp *o, struct proto message)
-{
-    struct proto *row = build_push(&o->build, &o->stacks, sizeof *row, ROWS_MAX);
-    if (row)
-        *row = message;
-    return row || tables_refuse(&o->tables, proto_place(&message), "too many stacks");
-}
-
-static bool add_attribute(struct otlp *o, struct proto message)
-{
-    struct otlp_attribute *row = build_push(&o->build, &o->attributes, sizeof *row, ROWS_MAX);
-    if (!row)
-        return tables_refuse(&o->tables, proto_place(&message), "too many attributes");
-    *row = read_attribute(o, message);
-    return !o->tables.wrong;
-}
-
-/* The texts first: attributes name them. */
-static bool read_strings(struct otlp *o, struct proto message)
-{
-    struct proto_field field;
-    while (proto_next(&field, &message))
-        if (field.number == DICT_STRING && !tables_add_string(&o->tables, &field))
-            return false;
-    return tables_ended(&o->tables, &message);
-}
-
-/* Build ids are attributes of mappings. */
-static bool add_mapping(struct otlp *o, struct proto message)
-{
-    struct proto again = message;
-    struct proto_field field;
-    uint64_t index;
-    if (!tables_add_mapping(&o->tables, message))
-        return false;
-    while (proto_next(&field, &again))
-        for (size_t at = 0; field.number == 5 && proto_number(&index, &again, &field, &at);) {
-            const struct otlp_attribute *attributes = o->attributes.rows;
-            if (index < o->attributes.count && !strcmp(attributes[index].key, "process.executable.build_id.gnu"))
-                tables_set_build_id(&o->tables, o->tables.mappings.count - 1, attributes[index].text);
-        }
-    return tables_ended(&o->tables, &again);
-}
-
-static bool read_dictionary(struct otlp *o, struct proto message)
-{
-    struct proto again = message;
-    struct proto_field field;
-    bool good = read_strings(o, message);
-    while (good && proto_next(&field, &message))
-        if (field.number == DICT_ATTRIBUTE)
-            good = add_attribute(o, proto_within(&message, &field));
-    while (good && proto_next(&field, &again)) {
-        struct proto inner = proto_within(&again, &field);
-        if (field.number == DICT_MAPPING)
-            good = add_mapping(o, inner);
-        else if (field.number == DICT_LOCATION)
-            good = tables_add_location(&o->tables, inner);
-        else if (field.number == DICT_FUNCTION)
-            good = tables_add_function(&o->tables, inner);
-        else if (field.number == DICT_STACK)
-            good = add_stack(o, inner);
-    }
-    return good;
-}
-
-/* ---- profiles ---- */
 
 static bool read_type(struct otlp *o, struct proto type, uint64_t out[2])
 {
@@ -215,7 +36,7 @@ static bool add_indices(struct otlp *o, struct otlp_profile *profile, struct pro
 {
     uint64_t index;
     for (size_t at = 0; proto_number(&index, message, field, &at);) {
-        uint64_t *row = build_push(&o->build, &profile->locations, sizeof *row, ROWS_MAX);
+        uint64_t *row = build_push(&o->build, &profile->locations, sizeof *row, MIRE_OTLP_ROWS_MAX);
         if (!row)
             return tables_refuse(&o->tables, proto_place(message), "too many locations");
         *row = index;
@@ -379,7 +200,7 @@ static bool read_profiles(struct otlp *o, struct proto message)
     while (good && proto_next(&field, &message)) {
         struct proto scope = proto_within(&message, &field);
         if (field.number == 1 && o->resources == 1)
-            good = read_resource(o, scope);
+            good = otlp_read_resource(o, scope);
         while (good && field.number == 2 && proto_next(&inner, &scope))
             if (inner.number == 2)
                 good = read_profile(o, proto_within(&scope, &inner));
@@ -395,7 +216,7 @@ static bool read_all(struct otlp *o)
     bool good = true;
     while (good && proto_next(&field, &message))
         if (field.number == 2)
-            good = read_dictionary(o, proto_within(&message, &field));
+            good = otlp_read_dictionary(o, proto_within(&message, &field));
     if (!good || !tables_ended(&o->tables, &message))
         return false;
     while (good && proto_next(&field, &again)) {
