@@ -39,7 +39,7 @@ struct work_options {
     const char *converter;       /* as in symbols_options; NULL: debug files are converted in this process */
     const char *const *symbol_dirs; /* roots with .build-id/ below */
     size_t symbol_dir_count;
-    const struct stage *stages;    /* work_stages, or a test's own; NULL: work_stages */
+    const struct stage *stages; /* work_stages, or a test's own; NULL: work_stages */
     size_t stage_count;
     bool local_images; /* also read the images' own paths on this machine, if the build ids are the same */
 };

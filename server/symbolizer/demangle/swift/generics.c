@@ -119,7 +119,8 @@ static struct swift_node *layout(struct swift *s, struct swift_node *subject)
 
 static struct swift_node *inverse(struct swift *s, int number, struct swift_node *subject)
 {
-    static const char *const whole[] = {"~Swift.Copyable", "~Swift.Escapable"}, *const brief[] = {"~Copyable", "~Escapable"};
+    static const char *const whole[] = {"~Swift.Copyable", "~Swift.Escapable"}, *const brief[] = {"~Copyable",
+                                                                                                  "~Escapable"};
     char *text = NULL;
     if (number > 1)
         text = arena_printf(&s->arena, "~Swift.<bit %d>", number);
