@@ -156,7 +156,7 @@ static uint32_t frame_by_call(const struct check *check, const struct sample *sa
 
     if (!module)
         return sample->depth;
-    row = mire__cfi_find(&modules->rows, &modules->cache, module->eh_frame_hdr, call.from - 1);
+    row = mire__row_find(modules, module, call.from - 1, false);
     for (uint32_t frame = 0; row && frame < sample->depth; frame++) {
         if (mire__sample_function(sample, frame) == row->function)
             return frame;

@@ -341,11 +341,11 @@ static uint64_t find_fde(struct peek_cache *cache, uint64_t header, uint64_t pc)
     return header + (uint64_t)(int64_t)entry[1];
 }
 
-bool mire__cfi_read(struct cfi_row *out, struct cfi_scratch *scratch, struct peek_cache *cache, uint64_t header,
-                    uint64_t pc)
+bool mire__cfi_read_at(struct cfi_row *out, struct cfi_scratch *scratch, struct peek_cache *cache, uint64_t fde,
+                       uint64_t pc)
 {
     struct machine machine = {.row = out, .scratch = scratch, .target = pc};
-    uint64_t fde = header ? find_fde(cache, header, pc) : 0, size, field, range;
+    uint64_t size, field, range;
     struct cursor cursor = {cache, fde, fde + 4, false};
     struct cie cie;
 
@@ -376,6 +376,12 @@ bool mire__cfi_read(struct cfi_row *out, struct cfi_scratch *scratch, struct pee
     scratch->initial = *out;
     machine.location = out->function;
     return run(&machine, cursor);
+}
+
+bool mire__cfi_read(struct cfi_row *out, struct cfi_scratch *scratch, struct peek_cache *cache, uint64_t header,
+                    uint64_t pc)
+{
+    return mire__cfi_read_at(out, scratch, cache, header ? find_fde(cache, header, pc) : 0, pc);
 }
 
 const struct cfi_row *mire__cfi_find(struct cfi_cache *rows, struct peek_cache *cache, uint64_t header, uint64_t pc)

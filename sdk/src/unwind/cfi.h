@@ -29,7 +29,7 @@ struct cfi_rule {
 
 /* The rules for one pc. */
 struct cfi_row {
-    uint64_t function;   /* where the described code begins */
+    uint64_t function;   /* where the described code begins; 0: unknown */
     struct cfi_rule cfa; /* CFI_REGISTER: cfa_register + value; CFI_IS_EXPRESSION */
     uint32_t cfa_register;
     uint32_t ra_column;
@@ -55,6 +55,10 @@ struct cfi_scratch {
  */
 bool mire__cfi_read(struct cfi_row *out, struct cfi_scratch *scratch, struct peek_cache *cache, uint64_t header,
                     uint64_t pc);
+
+/* The same from one description, at address `fde`; 0: none. Returns false if it does not cover the pc. */
+bool mire__cfi_read_at(struct cfi_row *out, struct cfi_scratch *scratch, struct peek_cache *cache, uint64_t fde,
+                       uint64_t pc);
 
 /* Recently found rows: most samples of a hang have the same pcs. Zeroed memory. */
 #define MIRE_CFI_ROWS 512

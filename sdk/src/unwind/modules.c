@@ -294,20 +294,3 @@ void mire__modules_read(struct modules *modules, mire__module_fn *visit, void *c
     memset(modules->cache.address, 0, sizeof(modules->cache.address));
     memset(modules->rows.pc, 0, sizeof(modules->rows.pc));
 }
-
-const struct module *mire__modules_find(const struct modules *modules, uint64_t pc)
-{
-    uint32_t low = 0, high = modules->count;
-
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-
-        if (modules->list[middle].end <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == modules->count || pc < modules->list[low].text_start || pc >= modules->list[low].text_end)
-        return NULL;
-    return &modules->list[low];
-}

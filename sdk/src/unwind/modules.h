@@ -26,9 +26,12 @@ struct module {
     uint64_t text_start, text_end; /* what can be executed */
     uint64_t load;                 /* load bias */
     uint64_t eh_frame_hdr;         /* address, 0 if it has none */
-    bool is_image;                 /* else code without a module */
-    bool is_python;                /* its file is called after Python: an interpreter may be in it */
-    bool is_vm;                    /* of a Java virtual machine, by its file's name */
+    uint64_t unwind_info;          /* of a Mach-O image: address of __unwind_info, 0 if it has none (compact.h) */
+    uint64_t eh_frame;             /* of a Mach-O image: address of __eh_frame */
+    uint32_t unwind_info_bytes, eh_frame_bytes;
+    bool is_image;  /* else code without a module */
+    bool is_python; /* its file is called after Python: an interpreter may be in it */
+    bool is_vm;     /* of a Java virtual machine, by its file's name */
 };
 
 /* More about a module, for those who keep a list of modules. */

@@ -2,6 +2,7 @@
 #include "unwind/snapshot.h"
 
 #include "platform/platform.h"
+#include "unwind/row.h"
 #include "unwind/step.h"
 
 #include <string.h>
@@ -263,7 +264,7 @@ static const struct cfi_row *look_up(uint64_t *place, struct unwinding *walk, co
     *place = walk->regs.pc - (walk->exact ? 0 : 1);
     *module = mire__modules_find(modules, *place);
     if (*module)
-        row = mire__cfi_find(&modules->rows, &modules->cache, (*module)->eh_frame_hdr, *place);
+        row = mire__row_find(modules, *module, *place, walk->exact);
     if (row ? row->signal_frame : mire__step_is_sigreturn(modules, walk->regs.pc)) {
         *place = walk->regs.pc;
         *module = mire__modules_find(modules, *place);
@@ -315,8 +316,10 @@ bool mire__unwind_copy(const struct stack_copy *copy, struct modules *modules, m
         const struct module *module;
         uint64_t place;
         const struct cfi_row *row = look_up(&place, walk, &module);
-        struct unwound frame = {
-            .pc = place, .into = row ? bytes_into(row->function, place) : 0, .by = walk->found, .sp = sp_of(walk)};
+        struct unwound frame = {.pc = place,
+                                .into = row && row->function ? bytes_into(row->function, place) : 0,
+                                .by = walk->found,
+                                .sp = sp_of(walk)};
         enum outcome outcome;
 
         if (!module && !walk->exact) /* no code there: the walk has gone astray */

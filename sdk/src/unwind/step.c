@@ -2,6 +2,7 @@
 #include "unwind/step.h"
 
 #include "platform/arch.h"
+#include "unwind/row.h"
 
 #include <string.h>
 
@@ -216,7 +217,7 @@ uint64_t mire__step_make(struct step *out, struct modules *modules, uint64_t pc,
     bool described;
 
     *out = (struct step){.kind = STEP_NONE};
-    described = module && mire__cfi_read(row, scratch, &modules->cache, module->eh_frame_hdr, pc);
+    described = module && mire__row_read(row, scratch, modules, module, pc, exact);
     if (described && row->signal_frame) {
         out->kind = STEP_SIGNAL;
         return 0;

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""The unwinder on Mach-O images: its tables beside llvm-objdump's, and its stacks at each instruction of a run.
+
+    apple_unwind.py [FILE...]    tables of further Mach-O files: libraries, or wheels and other archives of zip that hold them
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+sys.dont_write_bytecode = True
+SOURCE = pathlib.Path(os.environ["MIRE_SOURCE_DIR"])
+BINARY = pathlib.Path(os.environ["MIRE_BINARY_DIR"])
+STEP = next(BINARY.rglob("apple_step"))
+FILES, sys.argv[1:] = sys.argv[1:], []
+
+# How the subject is compiled: frames by frame pointer, without one, and as a debugger likes it.
+WAYS = {
+    "frames": ["-O2", "-fno-omit-frame-pointer"],
+    "frameless": ["-O2", "-fomit-frame-pointer", "-momit-leaf-frame-pointer"],
+    "small": ["-Os", "-fomit-frame-pointer"],
+    "plain": ["-O0"],
+}
+TARGETS = {"x86_64": "x86_64-apple-macos11", "arm64": "arm64-apple-ios14"}
+PLATFORMS = {"x86_64": ["macos", "11.0", "15.0"], "arm64": ["ios", "14.0", "18.0"]}
+ROUNDS = 24
+
+
+def tool(name):
+    return shutil.which(name + "-14") or shutil.which(name) or name
+
+
+# lld 14 ends the table after the first of the last neighbours with one encoding: this function has its own.
+LAST = "unsigned long last(unsigned long n) { volatile unsigned long room[21]; room[n % 21] = n; return room[3]; }"
+
+
+def compile_to(item, arch, flags, source, text=None):
+    subprocess.run([tool("clang"), "-target", TARGETS[arch], *flags, "-ffreestanding", "-fno-stack-protector",
+                    "-fno-builtin", "-funwind-tables", "-fno-asynchronous-unwind-tables", "-c", "-x", "c", source, "-o", item],
+                   input=text, text=True, check=True)
+    return item
+
+
+def build(folder, arch, way):
+    out = folder / f"{arch}-{way}.dylib"
+    items = [compile_to(folder / f"{arch}-{way}.o", arch, WAYS[way], SOURCE / "tests" / "apple" / "subject.c"),
+             compile_to(folder / f"{arch}-last.o", arch, ["-O2", "-fomit-frame-pointer", "-mno-red-zone"], "-", LAST)]
+    subprocess.run([tool("ld64.lld"), "-dylib", "-arch", arch, "-platform_version", *PLATFORMS[arch], "-undefined",
+                    "dynamic_lookup", "-o", out, *items], check=True)
+    return out
+
+
+def ours(path):
+    text = subprocess.run([STEP, "table", path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return {tuple(int(part, 16) for part in line.split()) for line in text.splitlines()}
+
+
+def theirs(path, arch=None):
+    command = [tool("llvm-objdump"), "--macho", "--unwind-info", *(["--arch", arch] if arch else []), path]
+    text = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    found = re.findall(r"function offset=0x([0-9a-f]+), encoding(?:\[\d+\])?=0x([0-9a-f]+)", text)
+    return {(int(offset, 16), int(encoding, 16)) for offset, encoding in found}
+
+
+def macho_files(folder):
+    """Those that were named, with the members of archives."""
+    for name in FILES:
+        if not zipfile.is_zipfile(name):
+            yield pathlib.Path(name)
+            continue
+        with zipfile.ZipFile(name) as archive:
+            for member in archive.namelist():
+                if member.endswith((".so", ".dylib")):
+                    yield pathlib.Path(archive.extract(member, folder / pathlib.Path(name).stem))
+
+
+class Unwind(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.kept.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.kept.cleanup()
+
+    def test_tables_are_those_of_llvm(self):
+        total = 0
+        for arch in TARGETS:
+            for way in WAYS:
+                with self.subTest(arch=arch, way=way):
+                    path = build(self.folder, arch, way)
+                    wanted = theirs(path)
+                    total += len(wanted)
+                    self.assertEqual(ours(path), wanted)
+        self.assertGreater(total, 40)  # neighbours of one encoding are one entry
+
+    def test_tables_of_given_files(self):
+        total = 0
+        for path in macho_files(self.folder):
+            with self.subTest(path=path.name):
+                wanted = theirs(path)
+                self.assertEqual(ours(path), wanted)
+                total += len(wanted)
+        if FILES:
+            print(total, "functions")
+
+    def test_every_instruction_has_its_stack(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                path = build(self.folder, "x86_64", way)
+                done = subprocess.run([STEP, "run", path, str(ROUNDS)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      text=True, check=False)
+                if done.returncode == 77:
+                    self.skipTest("no x86-64")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                steps, depth, wrong = map(int, done.stdout.split())
+                self.assertGreater(steps, 5000)
+                self.assertGreater(depth, 4)
+                self.assertEqual(wrong, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
