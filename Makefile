@@ -50,6 +50,11 @@ aarch64:
 	@$(call build,$@)
 	@$(call ctest,$@)
 
+.PHONY: apple
+apple:
+	@deploy/need.sh test
+	@deploy/apple.py build/apple/out
+
 fuzz:
 	@deploy/need.sh build fuzz
 	@$(call build,fuzz,--target fuzz)
@@ -135,6 +140,7 @@ help:
 	@echo 'make aarch64      the SDK for 64-bit ARM under qemu: unit tests, the heap monitor, kills'
 	@echo 'make aar          the library for Android as a Maven repository in build/aar'
 	@echo 'make android-matrix  the Java layer on the Looper of five versions of Android'
+	@echo 'make apple        the SDK for macOS and iOS, compiled and linked without a Mac (docs/apple.md)'
 	@echo 'make fuzz SECS=60 every parser, that long each'
 	@echo 'make bench        every measurement; make bench-NAME one of them (tests/bench)'
 	@echo 'make symbols-proof  answers at 500,000 addresses of large debug files beside those of llvm-symbolizer'

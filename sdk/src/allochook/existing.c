@@ -2,6 +2,7 @@
  *
  * Nobody knows which calls made them: their stack is the empty one. The SDK's own are left out.
  */
+#include "allochook/hooks.h"
 #include "allochook/thread_state.h"
 #include "heap/heap.h"
 #include "platform/platform.h"
@@ -85,4 +86,13 @@ void mire__existing_record(struct heap *heap, struct heap_slot *slot, char *scra
         (struct span){(uintptr_t)heap->filter, (uintptr_t)heap->filter + MIRE_HEAP_FILTER};
     mire__mappings_visit(find, &finding, scratch, scratch_bytes);
     mire__slot_as_leave(slot);
+}
+
+/* The linker tells where the hidden code is; nowhere, where no hook is linked. */
+extern const char __start_mire_hidden[] __attribute__((visibility("hidden"), weak));
+extern const char __stop_mire_hidden[] __attribute__((visibility("hidden"), weak));
+
+bool mire__hooks_hold(uint64_t pc)
+{
+    return pc >= (uintptr_t)__start_mire_hidden && pc < (uintptr_t)__stop_mire_hidden;
 }

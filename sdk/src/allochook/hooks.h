@@ -41,7 +41,14 @@ extern const size_t mire__new_hooks_count;
  */
 bool mire__heap_bind_new(void *handle);
 
+#ifdef __ELF__
 #define MIRE_HIDDEN __attribute__((section("mire_hidden")))
+#else
+#define MIRE_HIDDEN __attribute__((section("__TEXT,mire_hidden,regular,pure_instructions")))
+#endif
+
+/* Is it the address of hidden code? */
+bool mire__hooks_hold(uint64_t pc);
 
 /* Look up the real calls. handle: RTLD_DEFAULT where hooks are patched in, RTLD_NEXT in the preload library */
 void mire__heap_bind(void *handle);

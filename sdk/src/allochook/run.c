@@ -40,15 +40,11 @@ static void on_forgotten(void *context)
     atomic_fetch_add_explicit(&heap->flags, MIRE_FLAG_STEPS, memory_order_release);
 }
 
-/* The code that MIRE_HIDDEN (hooks.h) gathers; nothing where no hook is linked. */
-extern const char __start_mire_hidden[] __attribute__((visibility("hidden"), weak));
-extern const char __stop_mire_hidden[] __attribute__((visibility("hidden"), weak));
-
 /* Frames of the hooks, and of operator new where it calls malloc. */
 static bool is_hidden(void *context, uint64_t pc, uint64_t function)
 {
     (void)context;
-    if (pc >= (uintptr_t)__start_mire_hidden && pc < (uintptr_t)__stop_mire_hidden)
+    if (mire__hooks_hold(pc))
         return true;
     for (size_t i = 0; i < MIRE_NEW_COUNT && function; i++) {
         if ((uintptr_t)atomic_load_explicit(&mire__new_hooks[i].real, memory_order_relaxed) == function)

@@ -11,7 +11,6 @@
 #include "platform/platform.h"
 
 #include <errno.h>
-#include <sys/auxv.h>
 
 #define LOOKS        8 /* states checked for each new thread: more than one, so that free states do not pile up */
 #define MAIN_STACK   (64ull << 20) /* the kernel keeps twice as much free below the first thread's stack */
@@ -196,7 +195,7 @@ static bool look_at_mapping(void *context, const struct mapping *mapping)
 /* The first thread's stack ends with the program's name, which the kernel put there. False: another stack. */
 static bool find_first(struct stack_look *look)
 {
-    const uint64_t name = getauxval(AT_EXECFN), end = (name + 4096) & ~UINT64_C(4095);
+    const uint64_t name = mire__first_stack_mark(), end = (name + 4096) & ~UINT64_C(4095);
 
     if (name == 0 || look->sp >= name || look->sp < end - MAIN_STACK)
         return false;

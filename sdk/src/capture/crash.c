@@ -1,7 +1,7 @@
 /* crash.c - the handler's half of crash.h. Signal-safe. */
 #include "capture/crash.h"
 
-#include "platform/filter.h"
+#include "platform/quiet.h"
 #include "platform/platform.h"
 
 #include <signal.h>

@@ -10,9 +10,9 @@
 #include "capture/process.h"
 #include "gate/gate.h"
 #include "platform/apart.h"
-#include "platform/filter.h"
 #include "platform/mine.h"
 #include "platform/own.h"
+#include "platform/quiet.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -252,7 +252,7 @@ static void *check_thread(void *argument)
     struct watch *watch = argument;
 
     mire__apart_begin();
-    pthread_setname_np(pthread_self(), "mire-check"); /* on the thread itself: from outside it needs a file */
+    mire__thread_call_self("mire-check");
     mire__mine_thread_begin(CHECK_STACK_BYTES);
     begin(watch);
     while (!stopping() && !watch->check.gone)

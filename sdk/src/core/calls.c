@@ -12,6 +12,7 @@
 #include "core/monitor_heap.h"
 #include "core/process_session.h"
 #include "core/state.h"
+#include "core/variant.h"
 #include "gate/gate.h"
 #include "mire/ping.h"
 #include "platform/platform.h"
@@ -27,7 +28,9 @@ enum mire_err mire_watch_thread(const char *name)
         return MIRE_E_ARG;
     if (!monitors)
         return MIRE_E_STATE;
-    return !mire__monitor_runs(monitors, MIRE_PLUGIN_HANG) || mire__gate_enter(0, name) >= 0 ? MIRE_OK : MIRE_E_FULL;
+    if (!mire__monitor_runs(monitors, MIRE_PLUGIN_HANG))
+        return MIRE_OK;
+    return mire__gate_enter(0, name) >= 0 ? mire__variant_watch_thread() : MIRE_E_FULL;
 }
 
 enum mire_err mire_unwatch_thread(void)
@@ -35,6 +38,7 @@ enum mire_err mire_unwatch_thread(void)
     if (!mire__core_monitors())
         return MIRE_E_STATE;
     mire_ping_stop();
+    mire__variant_unwatch_thread();
     mire__gate_exit();
     return MIRE_OK;
 }

@@ -16,8 +16,8 @@
 #include "core/process_session.h"
 #include "gate/gate.h"
 #include "platform/apart.h"
-#include "platform/filter.h"
 #include "platform/platform.h"
+#include "platform/quiet.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -3,8 +3,9 @@
  * Private to core/.
  *
  *                libmire (variant_library.c)      libmire-preload (variant_preload.c)
+ *                and for Apple (variant_apple.c)
  *     hooks      patched into the modules         found first by the loader
- *     sending    by the worker, with libcurl      by mire-run, outside the process
+ *     sending    by the worker, variant_send.c    by mire-run, outside the process
  *     rollout    requested by the worker          requested by mire-run; the worker checks for a new document
  */
 #ifndef MIRE_CORE_VARIANT_H
@@ -30,6 +31,12 @@ void mire__variant_unhook(void);
  * library's start; there the parent knows the signal.
  */
 bool mire__variant_marks_quit(const mire_options *options);
+
+/*
+ * The calling thread is watched from now on, and no longer. Where loops tell of their turns its run loop is observed.
+ */
+enum mire_err mire__variant_watch_thread(void);
+void mire__variant_unwatch_thread(void);
 
 /* Hook and unhook the allocating calls. exits: the process exits, or unloads the library. */
 enum mire_err mire__variant_hook_heap(void);

@@ -157,3 +157,12 @@ bool mire__variant_keeps_tables(void)
 {
     return true;
 }
+
+enum mire_err mire__variant_watch_thread(void)
+{
+    return MIRE_OK;
+}
+
+void mire__variant_unwatch_thread(void)
+{
+}

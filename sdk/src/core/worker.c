@@ -5,10 +5,10 @@
 
 #include "allochook/allochook.h"
 #include "platform/apart.h"
-#include "platform/filter.h"
 #include "platform/mine.h"
 #include "platform/own.h"
 #include "platform/platform.h"
+#include "platform/quiet.h"
 #include "report/report.h"
 #include "report/session.h"
 #include "store/sending.h"
@@ -132,7 +132,7 @@ static void work(struct worker *worker)
     mire__own_claim_arena();
     mire__mine_thread_begin(worker->stack_bytes);
     atomic_store(&worker->tid, mire__tid());
-    pthread_setname_np(pthread_self(), "mire-worker");
+    mire__thread_call_self("mire-worker");
     setpriority(PRIO_PROCESS, mire__tid(), NICENESS);
     if (worker->end_mark)
         mire__thread_mark_end(worker->end_mark);

@@ -12,12 +12,12 @@
 #include "exit/evidence.h"
 #include "exit/run.h"
 #include "platform/platform.h"
+#include "platform/signal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define CRASHES        7
@@ -55,13 +55,9 @@ static int index_of(int signal)
 
 static void make_file(void)
 {
-    long fd;
-
     if (atomic_load(&marker.repairs) >= REPAIRS_MARKED)
         return;
-    fd = syscall(SYS_openat, AT_FDCWD, marker.path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0)
-        syscall(SYS_close, fd);
+    mire__file_as_create(marker.path);
     atomic_store(&marker.file, 1);
 }
 
@@ -85,7 +81,7 @@ static void unmark(struct evidence *evidence)
 {
     atomic_fetch_add(&marker.repairs, 1);
     if (atomic_exchange(&marker.file, 0) != 0)
-        syscall(SYS_unlinkat, AT_FDCWD, marker.path, 0);
+        mire__file_as_remove(marker.path);
     atomic_store(&evidence->crash.depth, 0);
     atomic_store(&evidence->crash.signal, 0);
     if (marker.hooks.repaired)
@@ -121,8 +117,7 @@ static bool has_handler(const struct sigaction *action)
 
 static void call(const struct sigaction *action, int signal, siginfo_t *info, void *context)
 {
-    /* The kernel does the same for a handler, and restores the mask when this handler returns. */
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &action->sa_mask, NULL, (size_t)8);
+    mire__signal_as_block(&action->sa_mask); /* the kernel restores the mask when this handler returns */
     if (action->sa_flags & SA_SIGINFO)
         action->sa_sigaction(signal, info, context);
     else
@@ -198,15 +193,6 @@ static void install(int at)
         marker.installed |= 1u << at;
 }
 
-/* After a stack overflow the handler needs an alternate stack. */
-static void give_stack(void)
-{
-    stack_t now, ours = {.ss_sp = stack, .ss_size = sizeof(stack)};
-
-    if (syscall(SYS_sigaltstack, NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
-        syscall(SYS_sigaltstack, &ours, NULL);
-}
-
 void mire__marker_start(const char *crash_path, unsigned which, const struct marker_hooks *hooks)
 {
     /* For process 1 the kernel has no default actions: a signal that is sent again would not end it. */
@@ -219,7 +205,7 @@ void mire__marker_start(const char *crash_path, unsigned which, const struct mar
     atomic_store(&marker.repairs, 0);
     atomic_store(&marker.file, 0);
     if (which & MIRE_SIGNALS_CRASH)
-        give_stack();
+        mire__signal_as_give_stack(stack, sizeof(stack)); /* for a stack overflow */
     for (int at = 0; at < CRASHES + QUITS; at++)
         if (at < CRASHES ? which & MIRE_SIGNALS_CRASH : quits)
             install(at);

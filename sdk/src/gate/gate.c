@@ -7,9 +7,9 @@
  */
 #include "gate/state.h"
 
-#include "platform/filter.h"
 #include "platform/locals.h"
 #include "platform/platform.h"
+#include "platform/quiet.h"
 
 #define SENDING_NS (10 * MIRE_NS_PER_MS) /* far longer than sending a signal takes */
 
@@ -195,6 +195,33 @@ void mire__gate_as_mark_leave(void)
     become_idle(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 2);
     if (gate->mark_depth > 0)
         become_busy(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 2);
+}
+
+void mire__gate_as_turn_begin(void)
+{
+    struct gate *gate = watched();
+    uint64_t turn;
+
+    if (!gate)
+        return;
+    turn = atomic_load_explicit(&gate->turn, memory_order_relaxed);
+    if ((turn & 1) && atomic_load_explicit(&gate->kind, memory_order_relaxed) == 0)
+        return;
+    if (turn & 1)
+        become_idle(gate, turn++, 2);
+    become_busy(gate, turn, 2);
+}
+
+void mire__gate_as_turn_end(void)
+{
+    struct gate *gate = watched();
+
+    if (!gate)
+        return;
+    gate->usual = NULL;
+    atomic_store_explicit(&gate->wait_from, 0, memory_order_relaxed);
+    atomic_store_explicit(&gate->wait_frame, 0, memory_order_relaxed);
+    become_idle(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 2);
 }
 
 bool mire__gate_as_ours_begin(void)

@@ -25,18 +25,7 @@ void mire__gate_open(const struct gate_options *options)
     register_fork_handler();
     mire__hooks_find_terminals();
     mire__ticks_choose();
-    mire__gates.wake = options->wake;
-    atomic_store(&mire__gates.executing, 0);
-    atomic_store(&mire__gates.sending, 0);
-    mire__gates.pid = mire__pid();
-    mire__gates.on_child = options->on_child;
-    mire__gates.context = options->context;
-    for (uint32_t i = 0; i < options->names_count; i++)
-        mire__text_copy(mire__gates.names[i], sizeof(mire__gates.names[i]), options->names[i]);
-    atomic_store(&mire__gates.left, options->left_ns);
-    atomic_store(&mire__gates.left_how, options->left_how);
-    atomic_store(&mire__gates.open, 1);
-    atomic_store(&mire__gates.names_count, options->names_count);
+    mire__gate_publish(options, MIRE_WAITS_ALL);
 }
 
 void mire__gate_await(void (*start)(void *context), void *context)

@@ -75,6 +75,7 @@ struct gates {
     _Atomic uint32_t *wake; /* this and the next two: written by open, before `open` */
     void (*on_child)(void *context);
     void *context;
+    int waits;                            /* of each thread at first; written by open, before `open` */
     uint32_t pid;                         /* the owner of `left`: a vforked child has the same memory */
     _Atomic(_Atomic uint64_t *) left;     /* receives the time when the program ends itself; NULL: none */
     _Atomic(_Atomic uint32_t *) left_how; /* receives enum mire__left; NULL: none */
@@ -106,6 +107,13 @@ enum mire__wait mire__gate_as_counts(struct gate *gate, enum mire__wait_length l
  * row 0. Signal handler: yes.
  */
 void mire__gate_as_try_ends(struct gate *gate);
+
+/*
+ * Open the gate, once the hooks are ready for it.
+ *   waits  of each thread at first: MIRE_WAITS_ALL, or MIRE_WAITS_MARKED where the system has no hooks and its loops
+ *          tell of their turns
+ */
+void mire__gate_publish(const struct gate_options *options, int waits);
 
 /* In a forked child: its only thread may start again. */
 void mire__gate_as_forked(void);

@@ -1,14 +1,11 @@
 /* threads.c - the watched threads: enter, exit, fork, and the end of the watch. Signal-safe. */
 #include "gate/state.h"
 
-#include "platform/filter.h"
 #include "platform/locals.h"
 #include "platform/platform.h"
+#include "platform/quiet.h"
 
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define LOOK_AGAIN_NS MIRE_NS_PER_S /* a thread may be renamed */
 
@@ -42,7 +39,7 @@ struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name)
     if (!gate)
         return NULL;
     turn = (atomic_load(&gate->turn) + 2) | 1;
-    atomic_store(&gate->waits, MIRE_WAITS_ALL);
+    atomic_store(&gate->waits, mire__gates.waits);
     gate->mark_depth = gate->untried = gate->patience = gate->replaced = 0;
     gate->usual = NULL;
     gate->tried_ns = 0;
@@ -74,15 +71,15 @@ struct gate *mire__gate_as_look_for_name(void)
 {
     struct locals *own = mire__locals_as_own();
     uint64_t now_ns = mire__now_coarse_ns();
-    char name[MIRE_GATE_NAME_BYTES];
+    char name[MIRE_THREAD_NAME_BYTES];
 
     if (now_ns < own->look_again_ns || mire__quiet_is())
         return NULL;
     own->look_again_ns = now_ns + LOOK_AGAIN_NS;
-    if (syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) != 0)
+    if (!mire__thread_own_name(name))
         return NULL;
     for (uint32_t i = 0; i < atomic_load(&mire__gates.names_count); i++) {
-        if (strncmp(name, mire__gates.names[i], sizeof(name)) == 0)
+        if (strncmp(name, mire__gates.names[i], MIRE_GATE_NAME_BYTES) == 0)
             return mire__gate_as_take(0, NULL);
     }
     return NULL;
@@ -106,6 +103,23 @@ void mire__gate_as_forked(void)
         return;
     atomic_store(&mire__gates.lanes[0].state, MIRE_GATE_CHILD);
     mire__gate_as_set_own(&mire__gates.lanes[0]);
+}
+
+void mire__gate_publish(const struct gate_options *options, int waits)
+{
+    mire__gates.waits = waits;
+    mire__gates.wake = options->wake;
+    atomic_store(&mire__gates.executing, 0);
+    atomic_store(&mire__gates.sending, 0);
+    mire__gates.pid = mire__pid();
+    mire__gates.on_child = options->on_child;
+    mire__gates.context = options->context;
+    for (uint32_t i = 0; i < options->names_count; i++)
+        mire__text_copy(mire__gates.names[i], sizeof(mire__gates.names[i]), options->names[i]);
+    atomic_store(&mire__gates.left, options->left_ns);
+    atomic_store(&mire__gates.left_how, options->left_how);
+    atomic_store(&mire__gates.open, 1);
+    atomic_store(&mire__gates.names_count, options->names_count);
 }
 
 int mire__gate_enter(uint64_t begun_ns, const char *name)

@@ -1,6 +1,7 @@
 /*
  * arch.h - the processor: its registers by their DWARF numbers, and its relocations. Signal-safe. One file per
- * processor implements it: arch_x86_64.c, arch_aarch64.c.
+ * processor implements it: arch_x86_64.c, arch_aarch64.c, with code_x86_64.c and code_aarch64.c for the parts that are
+ * the same on every system; arch_apple.c has Apple's.
  */
 #ifndef MIRE_PLATFORM_ARCH_H
 #define MIRE_PLATFORM_ARCH_H
@@ -32,6 +33,9 @@ struct regs {
 
 /* The registers a signal handler's third argument holds. */
 void mire__arch_as_regs(struct regs *out, const void *ucontext);
+
+/* Apple's systems: those that thread_get_state gave, of this processor's 64-bit state. */
+void mire__arch_as_regs_of_state(struct regs *out, const void *state);
 
 /*
  * Has the signal cut a wait short? There are calls that return EINTR after a handler ran, whatever SA_RESTART says
@@ -68,7 +72,11 @@ extern void (*const mire__arch_sigreturn)(void);
 static inline uint64_t mire__arch_bare(uint64_t address)
 {
 #ifdef __aarch64__
-    return address & 0x0000ffffffffffffull;
+    /* xpaclri: the processor knows which bits are the signature's. Without signatures it does nothing. */
+    register uint64_t bare __asm__("x30") = address;
+
+    __asm__("hint #7" : "+r"(bare));
+    return bare & 0x0000ffffffffffffull;
 #else
     return address;
 #endif

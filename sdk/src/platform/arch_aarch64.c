@@ -77,7 +77,6 @@ bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES])
     return memcmp(code, way_back, sizeof(way_back)) == 0; /* mov x8, #139; svc #0 */
 }
 
-/* User addresses have 48 bits (52 where a program asks for them); the signature sits above. */
 /* User code may read the virtual counter; for a processor with a wrong counter the kernel emulates the instruction. */
 bool mire__arch_has_counter(bool steady)
 {
@@ -93,39 +92,12 @@ uint64_t mire__arch_as_counter(void)
     return now;
 }
 
-bool mire__arch_sets_frame(const uint8_t *code, size_t size)
-{
-    for (size_t at = 0; at + sizeof(uint32_t) <= size; at += sizeof(uint32_t)) {
-        uint32_t word;
-
-        memcpy(&word, code + at, sizeof(word));
-        if ((word & 0xff8003ff) == 0x910003fd) /* add x29, sp, #n; mov x29, sp is the case n = 0 */
-            return true;
-    }
-    return false;
-}
-
 uint64_t mire__arch_as_thread_pointer(void)
 {
     uint64_t self;
 
     __asm__("mrs %0, tpidr_el0" : "=r"(self));
     return self;
-}
-
-bool mire__arch_call_before(uint64_t *target_out, uint64_t return_address, const uint8_t code[MIRE_CALL_BYTES])
-{
-    uint32_t word;
-
-    *target_out = 0;
-    memcpy(&word, code + MIRE_CALL_BYTES - 4, sizeof(word));
-    if (word >> 26 == 0x25) { /* BL: 26 bits, in words */
-        int64_t distance = (int64_t)((uint64_t)(word & 0x3ffffff) << 38) >> 36;
-
-        *target_out = return_address - 4 + (uint64_t)distance;
-        return true;
-    }
-    return (word & 0xfffffc1f) == 0xd63f0000; /* BLR */
 }
 
 /* The child is a copy of the caller except for x0. The child stores below all that the caller still needs. */

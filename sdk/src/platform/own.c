@@ -38,6 +38,11 @@ bool mire__own_has_joined(pthread_t thread)
     return pthread_tryjoin_np && pthread_tryjoin_np(thread, NULL) == 0;
 }
 
+void mire__thread_call_self(const char *name)
+{
+    pthread_setname_np(pthread_self(), name); /* on the thread itself: from outside it needs a file */
+}
+
 /* The program's, or ours. (Asked for one that is not there dlsym makes a text that says so.) */
 extern void __asan_init(void) __attribute__((weak));
 extern void __tsan_init(void) __attribute__((weak));

@@ -70,6 +70,9 @@ bool mire__thread_attributes(pthread_attr_t *out, size_t stack_bytes);
 /* Join a thread if it has ended, without a system call. Always false where the C library cannot. */
 bool mire__own_has_joined(pthread_t thread);
 
+/* Give the calling thread a name in the system: 15 bytes at most. */
+void mire__thread_call_self(const char *name);
+
 /*
  * Give back the pages of the second copy's files that loading it and making threads has touched: few of them are needed
  * later, and they come again. Thread: any of ours.

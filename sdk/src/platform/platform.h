@@ -154,6 +154,9 @@ uint64_t mire__residence_bytes(const struct residence *residence, uint64_t addre
  */
 uint64_t mire__residence_held(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool shared);
 
+/* An address in the last page of the first thread's stack; 0: unknown. */
+uint64_t mire__first_stack_mark(void);
+
 /* Yield the processor. */
 void mire__yield(void);
 
@@ -206,6 +209,9 @@ bool mire__threads_visit(bool (*visit)(void *context, uint32_t tid), void *conte
 /* A thread's name; "" if there is no such thread. */
 #define MIRE_THREAD_NAME_BYTES 18
 void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid);
+
+/* The calling thread's name, for the gate: no system call but one. False: the system does not tell. */
+bool mire__thread_own_name(char out[MIRE_THREAD_NAME_BYTES]);
 
 /*
  * The known registers of a blocked thread: stack pointer, program counter, and the arguments of the system call, which

@@ -5,6 +5,7 @@
 #include "platform/platform.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -57,4 +58,36 @@ bool mire__signal_queue(uint32_t tid, int signal, void *value)
     failed = syscall(SYS_rt_tgsigqueueinfo, info.si_pid, tid, signal, &info);
     errno = saved;
     return failed == 0;
+}
+
+void mire__signal_as_block(const sigset_t *set)
+{
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, set, NULL, (size_t)8);
+}
+
+void mire__signal_as_give_stack(void *stack, size_t size_bytes)
+{
+    stack_t now, ours = {.ss_sp = stack, .ss_size = size_bytes};
+
+    if (syscall(SYS_sigaltstack, NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
+        syscall(SYS_sigaltstack, &ours, NULL);
+}
+
+bool mire__file_as_create(const char *path)
+{
+    int saved = errno;
+    long fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    errno = saved;
+    return fd >= 0;
+}
+
+void mire__file_as_remove(const char *path)
+{
+    int saved = errno;
+
+    syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    errno = saved;
 }

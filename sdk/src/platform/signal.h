@@ -32,6 +32,16 @@ struct signal_action {
  */
 bool mire__signal_swap(struct signal_action *before, int signal, const struct signal_action *action);
 
+/* Block further signals on the calling thread, as the kernel does for a handler. */
+void mire__signal_as_block(const sigset_t *set);
+
+/* Give the calling thread a stack for its handlers, if it has none. `stack` is borrowed for ever. */
+void mire__signal_as_give_stack(void *stack, size_t size_bytes);
+
+/* Make an empty file, and remove one, by calls that no hook sees. Returns whether it is there. Signal handler: yes. */
+bool mire__file_as_create(const char *path);
+void mire__file_as_remove(const char *path);
+
 /*
  * Send a signal to one thread of this process, with si_code SI_QUEUE and a value; libc's own handler of
  * MIRE_SIGNAL_LIBC ignores such a signal. Returns false: no such thread, the system refuses, or RLIMIT_SIGPENDING is

@@ -8,7 +8,9 @@
 #include <linux/capability.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,6 +58,17 @@ void mire__futex_wake(_Atomic uint32_t *word)
         return;
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
     errno = saved;
+}
+
+/* The program's name, which the kernel put there. */
+uint64_t mire__first_stack_mark(void)
+{
+    return getauxval(AT_EXECFN);
+}
+
+bool mire__thread_own_name(char out[MIRE_THREAD_NAME_BYTES])
+{
+    return syscall(SYS_prctl, PR_GET_NAME, out, 0, 0, 0) == 0;
 }
 
 bool mire__thread_signal(uint32_t tid, int signal)

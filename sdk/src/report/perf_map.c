@@ -2,6 +2,7 @@
 #include "report/perf_map.h"
 
 #include "base/alloc.h"
+#include "platform/file.h"
 #include "platform/own.h"
 #include "report/jitdump.h"
 
@@ -135,7 +136,7 @@ static int keep_if_of_run(uint64_t *size_out, int fd, uint64_t start_wall_ms)
     uint64_t written_ms;
 
     if (fd >= 0 && fstat(fd, &status) == 0) {
-        written_ms = (uint64_t)status.st_mtim.tv_sec * 1000 + (uint64_t)status.st_mtim.tv_nsec / 1000000;
+        written_ms = mire__file_changed_ns(&status) / MIRE_NS_PER_MS;
         *size_out = (uint64_t)status.st_size;
         if (S_ISREG(status.st_mode) && (status.st_uid == geteuid() || geteuid() == 0) &&
             written_ms + CLOCK_MS >= start_wall_ms)

@@ -1,8 +1,8 @@
 /* copy.c - the chain of frames of a thread that does not run. Signal-safe. */
 #include "script/script.h"
 
-#include "platform/filter.h"
 #include "platform/platform.h"
+#include "platform/quiet.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * lives as long as the mapping. exec and exit drop the mapping, and fork does not copy it. Invariant: the lock is free
  * exactly when no process can write into the box. A file gets its final name after it is locked.
  */
+#include "platform/file.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "store/disk.h"
@@ -27,7 +28,7 @@ static void *map_box(int fd, size_t size)
 
     if (!memory)
         return NULL;
-    if (madvise(memory, size, MADV_DONTFORK) != 0) {
+    if (!mire__pages_keep_from_child(memory, size)) {
         mire__pages_unmap(memory, size);
         return NULL;
     }
@@ -52,7 +53,7 @@ enum mire_err mire__store_box_open(struct store_box *box, struct store *store, c
     if (fd < 0)
         return MIRE_E_STORE;
     /* A hole filled later by a store into the mapping would be SIGBUS on a full disk. */
-    if (ftruncate(fd, (off_t)size) != 0 || posix_fallocate(fd, 0, (off_t)reserved) != 0 ||
+    if (ftruncate(fd, (off_t)size) != 0 || !mire__file_reserve(fd, 0, reserved) ||
         flock(fd, LOCK_EX | LOCK_NB) != 0) /* held already, where the file system has locks */
         goto fail_file;
     err = MIRE_E_SYSTEM;
@@ -78,7 +79,7 @@ enum mire_err mire__store_box_reserve(const struct store_box *box, size_t at, si
 {
     /* The mapping's lock belongs to another open file description. */
     int fd = open(box->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    bool reserved = fd >= 0 && posix_fallocate(fd, (off_t)at, (off_t)size) == 0;
+    bool reserved = fd >= 0 && mire__file_reserve(fd, at, size);
 
     if (fd >= 0)
         close(fd);
@@ -118,8 +119,7 @@ static enum box_fate look_into(int fd, mire__store_box_fn *take, void *context)
     memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (memory == MAP_FAILED)
         return BOX_STAYS;
-    if (take(context, memory, size,
-             (uint64_t)info.st_mtim.tv_sec * 1000 + (uint64_t)info.st_mtim.tv_nsec / MIRE_NS_PER_MS))
+    if (take(context, memory, size, mire__file_changed_ns(&info) / MIRE_NS_PER_MS))
         fate = BOX_GOES;
     munmap(memory, size);
     return fate;

@@ -6,6 +6,7 @@
  */
 #include "store/disk.h"
 
+#include "platform/file.h"
 #include "platform/platform.h"
 #include "store/store.h"
 
@@ -64,7 +65,7 @@ static bool write_all(int fd, const struct disk_part *part)
 bool mire__disk_sync_file(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    bool synced = fd >= 0 && fdatasync(fd) == 0;
+    bool synced = fd >= 0 && mire__file_sync(fd);
 
     if (fd >= 0)
         close(fd);
@@ -145,7 +146,7 @@ static bool fill(char aside[MIRE_STORE_PATH_MAX], const char *path, const struct
     }
     for (size_t i = 0; whole && i < count; i++)
         whole = write_all(fd, &parts[i]);
-    whole = whole && (!sync || fdatasync(fd) == 0);
+    whole = whole && (!sync || mire__file_sync(fd));
     /* On network file systems close may report a failed write. */
     if (fd >= 0 && close(fd) != 0)
         whole = false;

@@ -3,6 +3,7 @@
  */
 #include "store/disk.h"
 #include "base/alloc.h"
+#include "platform/file.h"
 #include "platform/own.h"
 #include "store/inside.h"
 #include "store/runs.h"
@@ -51,7 +52,7 @@ static size_t list(struct kept_file *files, DIR *dir)
             fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
             continue;
         snprintf(file->name, sizeof(file->name), "%s", entry->d_name);
-        file->when = info.st_mtim;
+        file->when = mire__file_changed(&info);
         file->bytes = (uint64_t)info.st_blocks * BLOCK;
         count++;
     }

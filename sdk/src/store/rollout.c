@@ -1,6 +1,7 @@
 /*
  * rollout.c - the last valid rollout document: one file, "<etag>\n<document>".
  */
+#include "platform/file.h"
 #include "platform/platform.h"
 #include "base/alloc.h"
 #include "store/inside.h"
@@ -50,6 +51,5 @@ uint64_t mire__store_rollout_mark(struct store *store)
 
     if (!mire__store_path(path, store, "rollout", "") || stat(path, &info) != 0)
         return 0;
-    return ((uint64_t)info.st_mtim.tv_sec * MIRE_NS_PER_S + (uint64_t)info.st_mtim.tv_nsec) ^ (uint64_t)info.st_ino
-                                                                                                  << 1;
+    return mire__file_changed_ns(&info) ^ (uint64_t)info.st_ino << 1;
 }

@@ -4,6 +4,7 @@
 #include "store/runs.h"
 
 #include "base/alloc.h"
+#include "platform/file.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "store/inside.h"
@@ -152,7 +153,7 @@ static bool is_dead(int dir, const char *name, uint64_t *seen_ms_out)
     bool dead = fd >= 0 && fstat(fd, &info) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
 
     if (dead)
-        *seen_ms_out = (uint64_t)info.st_mtim.tv_sec * 1000 + (uint64_t)info.st_mtim.tv_nsec / 1000000;
+        *seen_ms_out = mire__file_changed_ns(&info) / MIRE_NS_PER_MS;
     if (fd >= 0)
         close(fd);
     return dead;

@@ -7,6 +7,7 @@
  */
 #include "store/tables.h"
 
+#include "platform/file.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "store/inside.h"
@@ -20,16 +21,14 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MEMORY      "/dev/shm"
-#define TMPFS_MAGIC 0x01021994
-#define ROOM_BYTES  (256u << 10)
-#define COPY_BYTES  65536
-#define SWEEP_S     (24 * 3600) /* enough for the next start to find them; they use memory */
-#define SWEEP_MOST  16
+#define MEMORY     "/dev/shm"
+#define ROOM_BYTES (256u << 10)
+#define COPY_BYTES 65536
+#define SWEEP_S    (24 * 3600) /* enough for the next start to find them; they use memory */
+#define SWEEP_MOST 16
 
 static bool link_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *run)
 {
@@ -40,10 +39,10 @@ static bool link_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, 
 /* The directory for files in memory. False: there is no such file system, or the directory is not ours. */
 static bool memory_directory(char out[MIRE_STORE_PATH_MAX])
 {
-    struct statfs system;
     struct stat info;
+    uint64_t left_bytes;
 
-    if (statfs(MEMORY, &system) != 0 || system.f_type != TMPFS_MAGIC)
+    if (!mire__file_in_memory(&left_bytes, MEMORY))
         return false;
     snprintf(out, MIRE_STORE_PATH_MAX, MEMORY "/mire-%lu", (unsigned long)geteuid());
     return (mkdir(out, 0700) == 0 || errno == EEXIST) && lstat(out, &info) == 0 && S_ISDIR(info.st_mode) &&
@@ -63,10 +62,9 @@ static bool memory_path(char out[MIRE_STORE_PATH_MAX], const char *run)
 /* Is there room for empty tables? Other processes may have filled the file system. */
 static bool memory_has_room(void)
 {
-    struct statfs system;
+    uint64_t left_bytes;
 
-    return statfs(MEMORY, &system) == 0 &&
-           (system.f_blocks == 0 || (uint64_t)system.f_bavail * (uint64_t)system.f_bsize >= ROOM_BYTES);
+    return mire__file_in_memory(&left_bytes, MEMORY) && left_bytes >= ROOM_BYTES;
 }
 
 /* No process has the file mapped, and the last write was SWEEP_S ago: its store is gone, or has not started again. */
@@ -108,7 +106,7 @@ static enum mire_err make(struct store_box *file, const char *path, size_t size)
     if (ftruncate(fd, (off_t)size) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
         memory = mire__pages_map_file(size, fd);
     close(fd);
-    if (!memory || madvise(memory, size, MADV_DONTFORK) != 0) {
+    if (!memory || !mire__pages_keep_from_child(memory, size)) {
         if (memory)
             mire__pages_unmap(memory, size);
         unlink(path);
@@ -179,7 +177,7 @@ static bool copy_file(int to, int from, off_t size, bool sync)
             at += got;
         }
     }
-    return (at >= 0 || errno == ENXIO) && ftruncate(to, size) == 0 && (!sync || fdatasync(to) == 0);
+    return (at >= 0 || errno == ENXIO) && ftruncate(to, size) == 0 && (!sync || mire__file_sync(to));
 }
 
 enum mire_err mire__store_tables_settle(struct store *store, const char *run)

@@ -1,5 +1,4 @@
-/*
- * compact_arm64.c - encodings of 64-bit ARM; see compact.h. Signal-safe.
+/* compact_arm64.c - encodings of 64-bit ARM; see compact.h. Signal-safe.
  *
  *     mode 2   no frame: the return address is in the link register; sp is lowered by a fixed size
  *     mode 4   stp x29, x30; add x29, sp      CFA = x29 + 16

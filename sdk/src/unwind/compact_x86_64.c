@@ -1,5 +1,4 @@
-/*
- * compact_x86_64.c - encodings of x86-64; see compact.h. Signal-safe.
+/* compact_x86_64.c - encodings of x86-64; see compact.h. Signal-safe.
  *
  *     mode 1   push rbp; mov rbp, rsp          CFA = rbp + 16; up to five registers below rbp
  *     mode 2   sub rsp, size                   CFA = rsp + size; up to six registers right below the return address

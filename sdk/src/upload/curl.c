@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "upload/inherit.h"
+#include "upload/unpack.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -161,7 +162,7 @@ static enum mire_err add_header(struct curl_slist **headers, const char *line)
 static enum mire_err set_headers(struct client *client, const char *key)
 {
     /* An empty "Expect:" saves the round trip of "100-continue", which takes longer than sending a report. */
-    static const char *const of_post[] = {"Content-Type: application/json", "Content-Encoding: zstd", "Expect:"};
+    static const char *const of_post[] = {"Content-Type: application/json", mire__unpack_header, "Expect:"};
     char line[512];
     enum mire_err err;
 

@@ -1,5 +1,5 @@
 /*
- * curl.h - the real transport. Private to upload/; the only file of the SDK that knows libcurl is curl.c.
+ * curl.h - the real transport: libcurl (curl.c), or on Apple's systems NSURLSession (url_session_apple.c). Private to upload/.
  */
 #ifndef MIRE_UPLOAD_CURL_H
 #define MIRE_UPLOAD_CURL_H

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "upload/unpack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static void set_headers(const char *headers[HEADERS_MAX], const struct host *hos
     headers[count++] = "User-Agent: libmire/" MIRE_VERSION;
     if (has_body) {
         headers[count++] = "Content-Type: application/json";
-        headers[count++] = "Content-Encoding: zstd";
+        headers[count++] = mire__unpack_header;
     } else if (known[0]) {
         headers[count++] = known;
     }
