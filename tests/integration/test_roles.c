@@ -85,8 +85,13 @@ static void while_the_database_is_away_the_answer_is_503(void **state)
     assert_int_equal(httptest_report(&http, key, body, miredtest_report(body, sizeof body, &id)), 503);
     assert_non_null(strstr(http.headers, "Retry-After: "));
     int status = 200;
-    for (int look = 0; status != 503 && look < 500; look++, usleep(20000)) /* the database is asked twice a second */
+    for (int look = 0; status != 503 && look < 500; look++, usleep(20000)) { /* the database is asked twice a second */
+        if (status < 0) { /* an answer came too late for the test: its connection is of no more use */
+            httptest_close(&http);
+            assert_int_equal(httptest_open(&http, http_role.port), 0);
+        }
         status = httptest_send(&http, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", NULL, 0);
+    }
     assert_int_equal(status, 503);
     assert_int_equal(httptest_send(&http, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n", NULL, 0), 200);
     assert_non_null(strstr(http.body, "mire_database_up 0"));
