@@ -28,8 +28,8 @@ static int check(const struct config *config)
 {
     config_print(config, stdout);
     int bad = config_check(config, stdout);
-    if (!config_is_loopback(config))
-        printf("listen is not a loopback address: whoever reaches it can read all reports, there is no sign-in\n");
+    if (!config_is_loopback(config) && config_mode(config) == MIRE_MODE_OPEN)
+        printf("listen is not a loopback address and sign_in is no: everyone who reaches it can read all reports\n");
     printf(bad ? "%d problem(s)\n" : "no problems\n", bad);
     return bad ? 1 : 0;
 }

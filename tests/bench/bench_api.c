@@ -211,7 +211,8 @@ static double time_answer(struct api *api, const char *target, size_t *len)
     const struct http_table table = {api_routes, api_route_count, api};
     struct arena arena;
     struct reply reply = {0};
-    struct request request = {.method = MIRE_HTTP_GET, .arena = &arena, .reply = &reply};
+    struct request request = {
+        .method = MIRE_HTTP_GET, .arena = &arena, .reply = &reply, .grant = {.who = "", .via = "local"}};
     void *context = NULL;
     char allow[64];
     double begun_ms = cpu_ms();

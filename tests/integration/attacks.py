@@ -360,7 +360,7 @@ class Malformed(Case):
 
 
 class Origins(Case):
-    settings = ("--public-url=https://mire.example.com", f"--web-dir={os.environ['MIRE_SOURCE_DIR']}/web")
+    settings = ("--public-url=https://mire.example.com", "--sign-in=no", f"--web-dir={os.environ['MIRE_SOURCE_DIR']}/web")
 
     def ask(self, method, path, *lines, host="localhost", body=b""):
         with self.server.connect() as sock:

@@ -5,6 +5,7 @@ password, with a key, and with neither. Names, ports, passwords and TLS alone ar
 """
 
 import base64
+import json
 import os
 import pathlib
 import re
@@ -88,7 +89,8 @@ class Behind:
             raise unittest.SkipTest(f"{cls.program} is not installed")
         cls.scratch = mired.scratch(cls.program)
         cls.folder, port = pathlib.Path(cls.scratch.name), free_port()
-        cls.server = mired.Mired(cls.folder, "--trusted-proxies=127.0.0.1", f"--web-dir={page(cls.folder)}")
+        cls.server = mired.Mired(cls.folder, "--trusted-proxies=127.0.0.1", "--proxy-user-header=X-Mire-User",
+                                 "--default-role=triager", f"--web-dir={page(cls.folder)}")
         words = cls.configure(cls.folder, cls.server.port, port)
         with (cls.folder / "proxy.log").open("w") as log:
             cls.front = subprocess.Popen(words, stdout=log, stderr=log, env=os.environ | {
@@ -136,7 +138,17 @@ class Behind:
                               env=os.environ | {"MIRE_KEY": self.keys["ingest"], "XDG_STATE_HOME": str(self.folder / "state"),
                                                 "XDG_CACHE_HOME": str(self.folder / "state")})
         self.assertEqual(done.returncode, 0, done)
-        mired.until("the hang is an issue", lambda: self.server.issues("shop"))
+        mired.until("the hang is an issue", lambda: b'"issues":[{' in status(
+            self.url + "/api/v1/apps/shop/issues", Authorization=PEOPLE)[1])
+
+    def test_the_proxy_names_the_person_and_nobody_else_can(self):
+        code, body = status(self.url + "/api/v1/sign-in", Authorization=PEOPLE, X_Mire_User="root")
+        self.assertEqual(code, 200)
+        who = json.loads(body)["who"]
+        self.assertEqual((who["name"], who["via"], who["roles"]), ("anna", "proxy", [{"app": "*", "role": "triager"}]))
+        for scope in ("read", "ingest"):
+            code, body = status(self.url + "/api/v1/sign-in", Authorization=self.bearer(scope), X_Mire_User="anna")
+            self.assertEqual(json.loads(body)["who"]["via"], "key")
 
     def test_changes_by_key_come_through(self):
         self.server.mire("rollout", "kill", "shop", "--reason", "test", MIRE_SERVER=self.url, MIRE_KEY=self.keys["rollout"])

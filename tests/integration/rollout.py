@@ -169,8 +169,9 @@ class RolloutTest(unittest.TestCase):
                       self.put(1, {"rules": [{"name": "x", "plugins": {"hang": {"probability": 2}}}]})[2].decode())
         self.assertEqual(self.mired.ask("PUT", self.path, self.author, b'{"base":1,')[0], 400)
         other = self.mired.key("other-app", "rollout")
-        for key in ("", "nonsense", self.ingest, other):
+        for key in ("nonsense", self.ingest, other):
             self.assertEqual(self.put(1, good, key=key)[0], 401)
+        self.assertEqual(self.put(1, good, key="")[0], 403, "without a key the header is missing that a foreign page cannot send")
         back = {"base": 1, "author": "k", "reason": "r", "to": 7}
         self.assertEqual(self.mired.ask("POST", self.path + "/back", self.author, back)[0], 404)
         self.assertEqual(self.mired.ask("GET", self.path + "?version=7")[0], 404)

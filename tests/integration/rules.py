@@ -163,7 +163,8 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(status, 422, answer)
         self.assertIn("Line 2: no such class: lok", json.loads(answer)["detail"])
         body["rules"] = "lock * a\n"
-        for key in (None, self.ingest, self.mired.key(self.app, "rollout")):
+        self.assertEqual(self.mired.ask("PUT", self.path + "/rules", None, body)[0], 403, "a foreign page could send that")
+        for key in (self.ingest, self.mired.key(self.app, "rollout")):
             self.assertEqual(self.mired.ask("PUT", self.path + "/rules", key, body)[0], 401)
             self.assertEqual(self.mired.ask("POST", self.path + "/rules/preview", key, {"rules": ""})[0], 401)
         self.assertEqual(self.mired.ask("PUT", self.path + "/rules", self.author, body | {"reason": ""})[0], 422)

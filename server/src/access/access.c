@@ -1,49 +1,18 @@
 /*
  * access.c - see access.h.
  */
-#include "access/access.h"
+#include "access/inside.h"
 
 #include "access/dsn.h"
-#include "access/keys.h"
 #include "access/origin.h"
 #include "base/clock.h"
 #include "base/fault.h"
-#include "base/hash.h"
 #include "base/metric.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MS UINT64_C(1000000)
-
-struct access {
-    struct access_options options;
-    pthread_mutex_t load_mutex; /* one thread loads; taken before `mutex` */
-    pthread_mutex_t mutex;
-    struct access_keys *keys; /* guarded by mutex; replaced as a whole */
-    uint64_t loaded_ns;       /* guarded by mutex; 0: never */
-    struct buckets buckets;   /* guarded by mutex */
-    _Atomic uint64_t refused, limited;
-};
-
-static const char *const names[MIRE_MAY_COUNT] = {
-    [MIRE_MAY_INGEST] = "ingest", [MIRE_MAY_SYMBOLS] = "symbols", [MIRE_MAY_ROLLOUT] = "rollout",
-    [MIRE_MAY_RULES] = "rules",   [MIRE_MAY_READ] = "read",       [MIRE_MAY_ADMIN] = "admin"};
-
-const char *access_scope_name(enum access_scope scope)
-{
-    return names[scope] ? names[scope] : "";
-}
-
-enum access_scope access_scope_parse(const char *name)
-{
-    for (int s = 1; s < MIRE_MAY_COUNT; s++)
-        if (!strcmp(names[s], name))
-            return (enum access_scope)s;
-    return (enum access_scope)0;
-}
 
 int access_new(struct access **out, const struct access_options *options)
 {
@@ -70,23 +39,40 @@ void access_free(struct access *access)
 /* Tell the store which keys were used, then forget them. */
 static void tell_used(const struct access *access, const struct access_keys *keys)
 {
-    size_t count = 0;
     int64_t *ids = access->options.used && keys ? calloc(keys->count + 1, sizeof *ids) : NULL;
-    for (size_t i = 0; ids && i < keys->count; i++)
-        if (atomic_load_explicit(&keys->used[i], memory_order_relaxed))
-            ids[count++] = keys->rows[i].key_id;
-    if (count)
-        (void)access->options.used(access->options.context, ids, count);
+    for (int of_people = 0; ids && of_people < 2; of_people++) {
+        size_t count = 0;
+        for (size_t i = 0; i < keys->count; i++)
+            if ((keys->rows[i].account_id != 0) == of_people &&
+                atomic_load_explicit(&keys->used[i], memory_order_relaxed))
+                ids[count++] = keys->rows[i].key_id;
+        if (count)
+            (void)access->options.used(access->options.context, of_people, ids, count);
+    }
     free(ids);
 }
 
-/* Read all keys, unless somebody else did so since `seen_ns`. Blocks. 0 or a fault. */
-static int load(struct access *access, uint64_t seen_ns)
+bool access_is_fresh(const struct access *access)
+{
+    uint64_t ttl_ns = (uint64_t)access->options.ttl_ms * MS;
+    return access->loaded_ns && access->changes == access->loaded_changes &&
+           clock_mono_ns() - access->loaded_ns <= ttl_ns;
+}
+
+void access_forget(struct access *access)
+{
+    pthread_mutex_lock(&access->mutex);
+    access->changes++;
+    pthread_mutex_unlock(&access->mutex);
+}
+
+int access_load(struct access *access, uint64_t seen_ns)
 {
     int rc = 0;
     pthread_mutex_lock(&access->load_mutex);
     pthread_mutex_lock(&access->mutex);
-    bool is_done = access->loaded_ns != seen_ns;
+    bool is_done = access->loaded_ns != seen_ns && access->changes == access->loaded_changes;
+    uint64_t changes = access->changes;
     pthread_mutex_unlock(&access->mutex);
     struct access_keys *keys = is_done ? NULL : calloc(1, sizeof *keys);
     uint64_t now_ns = clock_mono_ns();
@@ -99,6 +85,7 @@ static int load(struct access *access, uint64_t seen_ns)
         struct access_keys *old = access->keys;
         access->keys = keys;
         access->loaded_ns = now_ns;
+        access->loaded_changes = changes;
         pthread_mutex_unlock(&access->mutex);
         tell_used(access, old);
         keys = old;
@@ -115,26 +102,7 @@ static int load(struct access *access, uint64_t seen_ns)
 #define NEW_KEYS 1 /* name of the bucket */
 static const struct access_rate new_keys = {10, 50};
 
-enum key_state { FOUND, STALE, UNKNOWN };
-
-/* By the keys that were read last. *seen_ns_out: when. */
-static enum key_state look_up(struct access_key *out, uint64_t *seen_ns_out, struct access *access,
-                              const uint8_t hash[MIRE_KEY_HASH])
-{
-    uint64_t now_ns = clock_mono_ns(), ttl_ns = (uint64_t)access->options.ttl_ms * MS;
-    pthread_mutex_lock(&access->mutex);
-    const struct access_key *key = access->keys ? access_keys_find(access->keys, hash) : NULL;
-    uint64_t age_ns = access->loaded_ns ? now_ns - access->loaded_ns : UINT64_MAX;
-    if (key) {
-        *out = *key;
-        atomic_store_explicit(&access->keys->used[key - access->keys->rows], true, memory_order_relaxed);
-    }
-    *seen_ns_out = access->loaded_ns;
-    pthread_mutex_unlock(&access->mutex);
-    return !key ? UNKNOWN : age_ns > ttl_ns ? STALE : FOUND;
-}
-
-static bool may_read_keys(struct access *access)
+bool access_may_seek(struct access *access)
 {
     pthread_mutex_lock(&access->mutex);
     bool may = !buckets_take(&access->buckets, NEW_KEYS, &new_keys, clock_mono_ns());
@@ -142,52 +110,38 @@ static bool may_read_keys(struct access *access)
     return may;
 }
 
-enum verdict { GOOD = MIRE_HTTP_ADMITTED + 1, BAD, LATER }; /* beside MIRE_HTTP_BLOCKS and faults */
-
-/* The key of the request: *out and GOOD, BAD, LATER if it cannot be told now, MIRE_HTTP_BLOCKS, or a fault. */
-static int find_key(struct access_key *out, struct access *access, const struct request *request)
+bool access_is_secure(const struct access *access, const struct request *request)
 {
-    char room[MIRE_KEY_TEXT];
-    const char *sent = dsn_is_of(request) ? dsn_key(room, request) : request_bearer(request);
-    uint8_t hash[MIRE_KEY_HASH];
-    uint64_t seen_ns;
-    size_t len = sent ? strlen(sent) : 0;
-    if (!sent || !key_is_wellformed(sent, len))
-        return BAD;
-    key_hash(hash, sent, len);
-    enum key_state found = look_up(out, &seen_ns, access, hash);
-    if (found != FOUND && !request->may_block)
-        return found == STALE || !seen_ns || may_read_keys(access) ? MIRE_HTTP_BLOCKS : LATER;
-    if (found != FOUND) {
-        int rc = load(access, seen_ns);
-        if (rc)
-            return rc;
-        found = look_up(out, &seen_ns, access, hash);
-    }
-    bool is_over = out->expires_us && out->expires_us <= access->options.now_us();
-    return found == UNKNOWN || is_over ? BAD : GOOD;
+    const char *scheme = request_header(request, "X-Forwarded-Proto");
+    if (scheme && access_is_proxy(access, &request->peer))
+        return !strcmp(scheme, "https");
+    return origin_is_named(access->options.public_urls, "https", request->host);
 }
+
+bool access_may_sign_in(const struct access *access, const struct request *request)
+{
+    return access_is_secure(access, request) || origin_is_loopback(request->host) ||
+           origin_is_named(access->options.public_urls, "http", request->host);
+}
+
+enum access_mode access_mode_of(const struct access *access)
+{
+    return access->options.mode;
+}
+
+/* --- may they ---------------------------------------------------------------------------------------------------- */
 
 static bool scope_opens(enum access_scope has, int who)
 {
     bool reads = has == MIRE_MAY_SYMBOLS || has == MIRE_MAY_ROLLOUT || has == MIRE_MAY_RULES;
-    return (int)has == who || (has == MIRE_MAY_ADMIN && who != MIRE_MAY_INGEST) || (reads && who == MIRE_MAY_READ);
+    bool admins = has == MIRE_MAY_ADMIN && who != MIRE_MAY_INGEST && who <= MIRE_MAY_TRIAGE;
+    return who == MIRE_MAY_KNOCK || (int)has == who || admins || (reads && who == MIRE_MAY_READ);
 }
 
-/* Routes about one app name it first, those of Sentry's SDKs by its number. */
-static bool is_of_other_app(const struct request *request, const struct access_key *key)
+static int refuse_key(struct access *access, const struct request *request, struct reply *reply)
 {
-    if (dsn_is_of(request))
-        return !dsn_names_app(request, key->app_id);
-    static const char of_app[] = "/api/v1/apps/{app}";
-    return !strncmp(request->route->pattern, of_app, sizeof of_app - 1) &&
-           strcmp(key->slug, request_param(request, 0)) != 0;
-}
-
-static int refuse(struct access *access, const struct request *request, struct reply *reply)
-{
-    int who = request->route->who == MIRE_MAY_TRIAGE ? MIRE_MAY_ADMIN : request->route->who;
-    const char *scope = access_scope_name((enum access_scope)who);
+    int who = request->route->who;
+    const char *scope = access_scope_name(who < MIRE_MAY_COUNT ? (enum access_scope)who : MIRE_MAY_ADMIN);
     atomic_fetch_add_explicit(&access->refused, 1, memory_order_relaxed);
     reply_header(reply, "WWW-Authenticate", "Bearer realm=\"mire\"");
     if (dsn_is_of(request))
@@ -198,62 +152,66 @@ static int refuse(struct access *access, const struct request *request, struct r
                        scope, scope);
 }
 
-/* --- how often --------------------------------------------------------------------------------------------------- */
-
-/* The client's address: of X-Forwarded-For, the last one that no trusted proxy wrote of itself. */
-static void client_of(struct http_peer *out, const struct access *access, const struct request *request)
+/* A browser that follows a link is led to the page where people sign in, and back. */
+static int lead_to_sign_in(const struct request *request, struct reply *reply)
 {
-    const char *sent = request_header(request, "X-Forwarded-For");
-    char list[512];
-    *out = request->peer;
-    if (!sent || !http_peer_is_among(out, access->options.proxies, access->options.proxy_count))
-        return;
-    size_t len = strlen(sent), from = len < sizeof list ? 0 : len - sizeof list + 1;
-    memcpy(list, sent + from, len - from + 1);
-    for (char *comma = list + strlen(list); comma != list;) {
-        comma = strrchr(list, ',');
-        char *part = comma ? comma + 1 : list;
-        struct http_peer peer;
-        if (!http_peer_parse(&peer, part + strspn(part, " \t")))
-            return;
-        *out = peer;
-        if (!comma || !http_peer_is_among(&peer, access->options.proxies, access->options.proxy_count))
-            return;
-        *comma = '\0';
-    }
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/";
+    bool is_plain = strspn(request->path, plain) == strlen(request->path);
+    const char *to = arena_printf(request->arena, "/-/sign-in?next=%s", is_plain ? request->path : "/");
+    if (!to || !reply_header(reply, "Location", to))
+        return MIRE_FAULT_MEMORY;
+    reply->status = 302;
+    reply->body = "";
+    reply_header(reply, "Cache-Control", "no-store");
+    return MIRE_HTTP_DONE;
 }
 
-static uint64_t name_of(const char *kind, const void *bytes, size_t len)
+static int refuse_nobody(struct access *access, const struct request *request, struct reply *reply)
 {
-    return fnv_bytes(fnv_text(MIRE_HASH_START, kind), bytes, len) | 1;
+    const char *mode = request_header(request, "Sec-Fetch-Mode");
+    if (access_role_of((enum access_scope)request->route->who) == MIRE_ACCESS_COUNT ||
+        request->route->who == MIRE_MAY_SYMBOLS)
+        return refuse_key(access, request, reply);
+    atomic_fetch_add_explicit(&access->refused, 1, memory_order_relaxed);
+    if (mode && !strcmp(mode, "navigate") && request->method == MIRE_HTTP_GET &&
+        strncmp(request->path, "/api/", 5) != 0)
+        return lead_to_sign_in(request, reply);
+    reply_header(reply, "WWW-Authenticate", "Bearer realm=\"mire\"");
+    return reply_error(reply, request, 401, "sign_in",
+                       "Sign in, or send a key: Authorization: Bearer mk_... (mire login, or mire key create APP "
+                       "--scope read)");
 }
 
-/* Seconds until the request may be sent again; 0: it may go on. *what_out: the limit that it reached. */
-static unsigned take_tokens(const char **what_out, struct access *access, const struct request *request,
-                            const struct access_key *key)
+/* Judge a person. MIRE_HTTP_ADMITTED, or the reply is made. */
+static int judge_person(struct access *access, const struct request *request, struct reply *reply,
+                        const struct asker *asker)
 {
-    const struct access_options *options = &access->options;
-    struct http_peer client;
-    client_of(&client, access, request);
-    const struct {
-        const char *what;
-        const struct access_rate *rate;
-        uint64_t name;
-    } limits[] = {{"address", http_peer_is_loopback(&client) ? NULL : &options->address,
-                   name_of("address", client.address, http_peer_is_v4(&client) ? 16 : 8)},
-                  {"key", &options->key, name_of("key", &key->key_id, sizeof key->key_id)},
-                  {"app", &options->app, name_of("app", &key->app_id, sizeof key->app_id)}};
-    unsigned wait = 0;
-    uint64_t now_ns = clock_mono_ns();
-    pthread_mutex_lock(&access->mutex);
-    for (size_t i = 0; !wait && i < sizeof limits / sizeof *limits; i++) {
-        if (!limits[i].rate || limits[i].rate->per_s <= 0)
-            continue;
-        wait = buckets_take(&access->buckets, limits[i].name, limits[i].rate, now_ns);
-        *what_out = limits[i].what;
-    }
-    pthread_mutex_unlock(&access->mutex);
-    return wait;
+    enum access_scope who = (enum access_scope)request->route->who;
+    enum access_role least = access_role_of(who);
+    const char *app = access_app_of(request);
+    bool has_account = request->grant.account_id && strcmp(request->grant.via, "token") != 0;
+    if (least == MIRE_ACCESS_COUNT || (who == MIRE_MAY_SYMBOLS && !*app))
+        return refuse_key(access, request, reply);
+    if (who == MIRE_MAY_SELF && !has_account)
+        return reply_error(reply, request, 403, "role", "Sign in with an account to ask this; a token may not.");
+    if (asker->role >= least)
+        return MIRE_HTTP_ADMITTED;
+    atomic_fetch_add_explicit(&access->refused, 1, memory_order_relaxed);
+    if (asker->role == MIRE_ACCESS_NOBODY) /* the app is as good as none */
+        return reply_error(reply, request, 404, NULL, "There is no app \"%.63s\".", app);
+    return reply_error(reply, request, 403, "role", "This needs the role %s%s%.63s; you are %s. Ask an admin for it.",
+                       access_role_name(least), *app ? " in " : "", app, access_role_name(asker->role));
+}
+
+static int judge_key(struct access *access, const struct request *request, struct reply *reply,
+                     const struct asker *asker)
+{
+    const char *app = access_app_of(request);
+    bool is_other_app =
+        dsn_is_of(request) ? !dsn_names_app(request, asker->key.app_id) : *app && strcmp(asker->key.slug, app) != 0;
+    if (!scope_opens(asker->key.scope, request->route->who) || is_other_app)
+        return refuse_key(access, request, reply);
+    return MIRE_HTTP_ADMITTED;
 }
 
 static int refuse_often(struct access *access, const struct request *request, struct reply *reply, const char *what,
@@ -270,26 +228,30 @@ static int refuse_often(struct access *access, const struct request *request, st
 int access_check(void *context, struct request *request, struct reply *reply)
 {
     struct access *access = context;
-    struct access_key key = {0};
+    struct asker asker;
     const char *what = "";
     int who = request->route->who;
-    bool is_open = !who || ((who == MIRE_MAY_READ || who == MIRE_MAY_TRIAGE) && !request_bearer(request));
-    if (origin_refuse(access->options.hosts, is_open, request, reply))
+    bool wants_key = who == MIRE_MAY_INGEST || (who == MIRE_MAY_SYMBOLS && !*access_app_of(request));
+    if (origin_refuse(access->options.hosts, !wants_key && !request_bearer(request), request, reply))
         return MIRE_HTTP_DONE;
-    if (is_open)
+    if (!who)
         return MIRE_HTTP_ADMITTED;
-    int rc = find_key(&key, access, request);
+    int rc = access_identify(&asker, access, request);
     if (rc < 0 || rc == MIRE_HTTP_BLOCKS)
         return rc;
-    if (rc == LATER) {
+    if (rc == ASKER_LATER) {
         atomic_fetch_add_explicit(&access->limited, 1, memory_order_relaxed);
         return reply_retry(reply, request, 1, "busy", "Too many unknown keys are asked for now. Try again soon.");
     }
-    if (rc == BAD || !scope_opens(key.scope, who) || is_of_other_app(request, &key))
-        return refuse(access, request, reply);
-    request->grant = (struct http_grant){.app_id = key.app_id, .key_id = key.key_id};
-    bool sends = request->method == MIRE_HTTP_POST || request->method == MIRE_HTTP_PUT;
-    unsigned wait_s = sends ? take_tokens(&what, access, request, &key) : 0;
+    if (rc == ASKER_REFUSED)
+        return refuse_key(access, request, reply);
+    if (rc == ASKER_UNKNOWN)
+        rc = who == MIRE_MAY_KNOCK ? MIRE_HTTP_ADMITTED : refuse_nobody(access, request, reply);
+    else
+        rc = asker.is_person ? judge_person(access, request, reply, &asker) : judge_key(access, request, reply, &asker);
+    if (rc != MIRE_HTTP_ADMITTED)
+        return rc;
+    unsigned wait_s = request->method == MIRE_HTTP_GET ? 0 : access_take_tokens(&what, access, request, &asker.key);
     return wait_s ? refuse_often(access, request, reply, what, wait_s) : MIRE_HTTP_ADMITTED;
 }
 

@@ -14,22 +14,21 @@
 #include "base/id.h"
 #include "http/http.h"
 
-/*
- * Scope of a key, and who of a route. 0: anyone.
- *
- * There is no sign-in yet: a request without a key may read and triage. One that bears a key is judged by it, so that a
- * proxy may let requests with a key pass that it would else ask for a password.
- */
+/* Scope of a key, and who of a route. 0: anyone, and nobody asks who it is. */
 enum access_scope {
     MIRE_MAY_INGEST = 1, /* send reports, ask for the rollout */
     MIRE_MAY_SYMBOLS,    /* send debug files; read */
     MIRE_MAY_ROLLOUT,    /* change the rollout; read */
     MIRE_MAY_RULES,      /* preview and change the rules for blame; read */
     MIRE_MAY_READ,       /* read what the dashboard shows */
-    MIRE_MAY_ADMIN,      /* all but ingest */
+    MIRE_MAY_ADMIN,      /* all but ingest; of a route: the settings of an app */
     MIRE_MAY_COUNT,
-    /* who of a route, and no scope: merge, split and the like. Those who see the dashboard may, and keys of admin. */
-    MIRE_MAY_TRIAGE = MIRE_MAY_COUNT,
+    /* These are who of a route, and no scope. */
+    MIRE_MAY_TRIAGE = MIRE_MAY_COUNT, /* merge, split and the like */
+    MIRE_MAY_KNOCK,                   /* anyone; grant says who it is */
+    MIRE_MAY_SELF,                    /* a person, by a sign-in or a proxy: own profile and tokens */
+    MIRE_MAY_SERVER,                  /* admins of the server: accounts */
+    MIRE_MAY_END,
 };
 
 /* "ingest", "symbols" ...; static. */
@@ -44,39 +43,91 @@ enum access_scope access_scope_parse(const char *name);
  */
 #define MIRE_SENTRY_PATH "/api/{project}/"
 
-#define MIRE_ACCESS_SLUG 64
+/* What a person may in an app; each may what those before it may. */
+enum access_role {
+    MIRE_ACCESS_NOBODY,
+    MIRE_ACCESS_VIEWER,
+    MIRE_ACCESS_TRIAGER,
+    MIRE_ACCESS_ADMIN,
+    MIRE_ACCESS_SERVER, /* admin of every app, and of the accounts */
+    MIRE_ACCESS_COUNT,
+};
 
+/* "viewer", "triager", "admin", "server"; static. */
+const char *access_role_name(enum access_role role);
+
+/* MIRE_ACCESS_NOBODY if it is none of viewer, triager and admin. */
+enum access_role access_role_parse(const char *name);
+
+/* The least role that a route asks of a person; MIRE_ACCESS_COUNT: persons may not, keys alone. */
+enum access_role access_role_of(enum access_scope who);
+
+#define MIRE_ACCESS_SLUG 64
+#define MIRE_ACCESS_NAME 128
+
+/* A key of an app, or a credential of a person. */
 struct access_key {
     uint8_t hash[MIRE_KEY_HASH];
-    int64_t key_id;
-    int32_t app_id;
-    enum access_scope scope;
+    int64_t key_id;              /* of a credential if account_id is set */
+    int32_t app_id;              /* 0 of a person's */
+    int64_t account_id;          /* 0 of an app's */
+    bool is_sign_in;             /* comes as a cookie; all others as a bearer */
+    enum access_scope scope;     /* of an app's */
+    enum access_role most;       /* of a person's: the role counts up to this one */
     int64_t expires_us;          /* wall clock; 0: never */
     char slug[MIRE_ACCESS_SLUG]; /* of the app */
 };
 
+struct access_account {
+    int64_t account_id;
+    bool is_server_admin;
+    char name[MIRE_ACCESS_NAME];
+};
+
+struct access_member {
+    int64_t account_id;
+    enum access_role role;
+    char slug[MIRE_ACCESS_SLUG]; /* "": every app */
+};
+
 struct access_keys;
 
-/* Add a key to those that are being loaded. False: no memory. */
+/* Add to those that are being loaded. False: no memory. */
 bool access_keys_add(struct access_keys *keys, const struct access_key *key);
+bool access_keys_add_account(struct access_keys *keys, const struct access_account *account);
+bool access_keys_add_member(struct access_keys *keys, const struct access_member *member);
 
 /* Requests a second, and how many may come at once after a pause. 0: no limit. */
 struct access_rate {
     double per_s, burst;
 };
 
+/* Whom a request without any credential comes from. */
+enum access_mode {
+    MIRE_MODE_SIGN_IN, /* from nobody */
+    MIRE_MODE_SINGLE,  /* from the user of this machine, who is admin of all apps, while there is no account: only from
+                          loopback and past no proxy */
+    MIRE_MODE_OPEN,    /* the same from anywhere: something in front of mired keeps the door */
+};
+
 struct access_options {
     void *context;
-    /* Add all good keys. 0 or a fault. Blocks. */
+    /* Add all good keys, accounts and members. 0 or a fault. Blocks. */
     int (*load)(void *context, struct access_keys *keys);
-    /* Keys that were used since the last call; may be NULL. Blocks. 0 or a fault, which loses nothing but the date. */
-    int (*used)(void *context, const int64_t *key_ids, size_t count);
+    /* Keys, or credentials of people, that were used since the last call; may be NULL. Blocks. 0 or a fault, which
+       loses nothing but the date. */
+    int (*used)(void *context, bool are_of_people, const int64_t *key_ids, size_t count);
+    /* Make an account for a person whom the proxy named. Blocks. 0 or a fault. */
+    int (*arrive)(void *context, const char *name);
     int64_t (*now_us)(void);
     int ttl_ms;                           /* keys are read anew after so long */
     const char *hosts;                    /* besides addresses and localhost, separated by spaces */
-    struct access_rate key, app, address; /* of requests that send something: POST and PUT */
+    const char *public_urls;              /* the same with their schemes */
+    struct access_rate key, app, address; /* of requests that send something: POST, PUT and DELETE */
     const struct http_peer *proxies;      /* whose X-Forwarded-For is believed */
     size_t proxy_count;
+    const char *proxy_user_header; /* in which they name the person; "" or NULL: they do not */
+    enum access_mode mode;
 };
 
 struct access;
@@ -86,10 +137,27 @@ int access_new(struct access **out, const struct access_options *options);
 void access_free(struct access *access);
 
 /*
- * http_options.check: may this request go on? MIRE_HTTP_ADMITTED with request->grant filled, MIRE_HTTP_DONE with 401,
- * 403, 421 or 429, MIRE_HTTP_BLOCKS, or a fault. `access` is a struct access *.
+ * http_options.check: may this request go on? MIRE_HTTP_ADMITTED with request->grant filled, MIRE_HTTP_DONE with 302,
+ * 401, 403, 404, 421 or 429, MIRE_HTTP_BLOCKS, or a fault. `access` is a struct access *.
  */
 int access_check(void *access, struct request *request, struct reply *reply);
+
+/* Keys, accounts or roles were changed: read them anew before the next request is judged by them. */
+void access_forget(struct access *access);
+
+/*
+ * Before a password is tried: 0, or the seconds until it may be. Limits count by name and address, by name, by
+ * address, and all together.
+ */
+unsigned access_wait_to_sign_in(struct access *access, const char *name, const struct http_peer *client);
+
+/* Does the request come over TLS, as its host is reached by (public_url)? */
+bool access_is_secure(const struct access *access, const struct request *request);
+
+/* May a cookie be given to it: over TLS, on loopback, or where public_url names the host with http. */
+bool access_may_sign_in(const struct access *access, const struct request *request);
+
+enum access_mode access_mode_of(const struct access *access);
 
 void access_metrics(struct access *access, struct text *out);
 

@@ -1,5 +1,5 @@
 /*
- * keys.h - all good keys at one time, sorted by hash; and token buckets in fixed memory.
+ * keys.h - all good keys and accounts at one time, sorted; and token buckets in fixed memory.
  */
 #ifndef MIRE_ACCESS_KEYS_H
 #define MIRE_ACCESS_KEYS_H
@@ -12,6 +12,14 @@ struct access_keys {
     struct access_key *rows;
     _Atomic bool *used; /* one a row, of those that are sorted */
     size_t count, room;
+    struct people {
+        struct access_account *rows;
+        size_t count, room;
+    } accounts; /* by number */
+    struct members {
+        struct access_member *rows;
+        size_t count, room;
+    } members; /* by account, then app */
 };
 
 /* Sort them; nothing is added afterwards. False: no memory. */
@@ -20,6 +28,13 @@ void access_keys_free(struct access_keys *keys);
 
 /* NULL: there is none. */
 const struct access_key *access_keys_find(const struct access_keys *keys, const uint8_t hash[MIRE_KEY_HASH]);
+
+/* NULL: there is none. The second takes names as people write them, in any case. */
+const struct access_account *access_account_find(const struct access_keys *keys, int64_t account_id);
+const struct access_account *access_account_named(const struct access_keys *keys, const char *name);
+
+/* Role of an account in an app; of slug "": on the server, where everyone who has an account is a viewer. */
+enum access_role access_role_in(const struct access_keys *keys, const struct access_account *account, const char *slug);
 
 #define MIRE_BUCKETS      16384
 #define MIRE_BUCKETS_NEAR 8 /* places one may be in */

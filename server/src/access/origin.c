@@ -49,6 +49,37 @@ bool origin_knows_host(const char *hosts, const char *host)
     return false;
 }
 
+bool origin_is_named(const char *urls, const char *scheme, const char *host)
+{
+    char name[HOST_MAX], one[HOST_MAX];
+    size_t scheme_len = strlen(scheme);
+    if (!urls || !cut_port(name, host))
+        return false;
+    for (const char *at = urls + strspn(urls, " "); *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        if (strncasecmp(at, scheme, scheme_len) != 0 || strncmp(at + scheme_len, "://", 3) != 0)
+            continue;
+        const char *begin = at + scheme_len + 3;
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(begin, "/ "), begin);
+        char named[HOST_MAX];
+        if (cut_port(named, one) && !strcasecmp(named, name))
+            return true;
+    }
+    return false;
+}
+
+bool origin_is_loopback(const char *host)
+{
+    char name[HOST_MAX], inner[HOST_MAX];
+    struct http_peer peer;
+    if (!cut_port(name, host))
+        return false;
+    if (!strcasecmp(name, "localhost"))
+        return true;
+    size_t len = strlen(name);
+    snprintf(inner, sizeof inner, "%.*s", (int)(name[0] == '[' ? len - 2 : len), name + (name[0] == '['));
+    return http_peer_parse(&peer, inner) && http_peer_is_loopback(&peer);
+}
+
 static bool refuse(const struct request *request, struct reply *reply, int status, const char *code, const char *text)
 {
     (void)reply_error(reply, request, status, code, "%s", text);

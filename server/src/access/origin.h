@@ -15,6 +15,12 @@
 /* Is the name (with or without a port) an address, localhost, or one of `hosts`? */
 bool origin_knows_host(const char *hosts, const char *host);
 
+/* Does one of `urls`, separated by spaces, have this scheme ("https") and host (with or without a port)? */
+bool origin_is_named(const char *urls, const char *scheme, const char *host);
+
+/* Is the host localhost, or an address of the loopback interface? */
+bool origin_is_loopback(const char *host);
+
 /*
  * True: the reply says why the request is refused: 403 or 421.
  *   may_be_nobody  the request bears no key and needs none: a change then needs the header

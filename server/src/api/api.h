@@ -4,8 +4,8 @@
  *
  *     request -> routes.c -> call_run: parameters, one snapshot, answer, ETag -> reply
  *
- * Handlers block on the database, so none is inline. Only PUT /api/v1/symbols, what changes a rollout, and
- * what merges and splits issues write to it.
+ * Handlers block on the database, so none is inline. Every change that a
+ * person or a key makes is written to the audit log in its own transaction.
  * Threads: the context is only read; nearby has locks of its own.
  */
 #ifndef MIRE_API_API_H
@@ -13,6 +13,7 @@
 
 #include "http/http.h"
 
+struct access;
 struct nearby;
 struct pg;
 
@@ -23,6 +24,7 @@ struct api {
     struct nearby *nearby;   /* borrowed */
     const char *scratch_dir; /* files that come are put together and unpacked there, without a name; NULL: in memory */
     const char *converter;   /* as in symbols_options: the program that unpacks; NULL: this process does */
+    struct access *access;   /* borrowed */
 };
 
 /* Indexes of similar issues (api/issues/nearby.h), empty. NULL: no memory. */

@@ -2,10 +2,13 @@
 #include "api/call.h"
 
 #include "base/hash.h"
+#include "access/access.h"
+#include "api/body.h"
 #include "api/params.h"
 #include "base/id.h"
 #include "model/category.h"
 #include "rows/apps.h"
+#include "rows/audit.h"
 #include "rows/issue.h"
 #include "rows/rows.h"
 
@@ -56,6 +59,54 @@ int call_missing(struct call *call, const char *format, ...)
     va_end(args);
     reply_error(call->reply, call->request, 404, NULL, "%s", text);
     return CALL_REPLIED;
+}
+
+int call_problem(struct call *call, int status, const char *code, const char *format, ...)
+{
+    char text[300];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    reply_error(call->reply, call->request, status, code, "%s", text);
+    return CALL_REPLIED;
+}
+
+int call_body(void *out, struct call *call, const struct bind_field *fields, size_t count, const char *about)
+{
+    int rc = body_read(out, call->request, call->reply, fields, count, about);
+
+    return rc == 1 ? CALL_REPLIED : rc;
+}
+
+struct apps_seen call_seen(const struct request *request)
+{
+    const struct http_grant *grant = &request->grant;
+    bool is_local = grant->via && !strcmp(grant->via, "local");
+
+    return (struct apps_seen){
+        .all = is_local || grant->role == MIRE_ACCESS_SERVER, .app = grant->app_id, .account = grant->account_id};
+}
+
+int audit_request(struct pg_tx *tx, const struct request *request, const struct audit_row *row)
+{
+    struct audit_row whole = *row;
+    char address[MIRE_HTTP_PEER_TEXT];
+
+    http_peer_format(address, &request->grant.client);
+    whole.who = request->grant.who ? request->grant.who : "";
+    whole.via = request->grant.via ? request->grant.via : "nobody";
+    whole.address = address;
+    return audit_add(tx, &whole);
+}
+
+int call_audit(struct call *call, const struct audit_row *row)
+{
+    struct audit_row whole = *row;
+
+    whole.app = call->view.app;
+    return audit_request(call->tx, call->request, &whole);
 }
 
 int call_integer(int64_t *out, struct call *call, const char *name, int64_t low, int64_t high, int64_t otherwise)

@@ -9,9 +9,11 @@
 #define MIRE_API_CALL_H
 
 #include "api/api.h"
+#include "json/bind.h"
 #include "json/write.h"
 #include "model/view.h"
 #include "pg/pg.h"
+#include "rows/apps.h"
 
 struct call {
     const struct api *api;
@@ -51,6 +53,24 @@ int call_refuse(struct call *call, const char *name, const char *allowed);
 
 /* Answer 404. Returns CALL_REPLIED. */
 __attribute__((format(printf, 2, 3))) int call_missing(struct call *call, const char *format, ...);
+
+/* Answer with another problem. Returns CALL_REPLIED. */
+__attribute__((format(printf, 4, 5))) int call_problem(struct call *call, int status, const char *code,
+                                                       const char *format, ...);
+
+/* Read the body (api/body.h). 0, CALL_REPLIED, or a fault. */
+int call_body(void *out, struct call *call, const struct bind_field *fields, size_t count, const char *about);
+
+struct audit_row;
+
+/* Which apps may be seen by who asks. */
+struct apps_seen call_seen(const struct request *request);
+
+/* Write a row of the audit log for what the call changes; who, where from and the app are filled in. 0 or a fault. */
+int call_audit(struct call *call, const struct audit_row *row);
+
+/* The same outside a call. */
+int audit_request(struct pg_tx *tx, const struct request *request, const struct audit_row *row);
 
 /* An integer parameter, or `otherwise`. 0 or CALL_REPLIED. */
 int call_integer(int64_t *out, struct call *call, const char *name, int64_t low, int64_t high, int64_t otherwise);

@@ -1,7 +1,10 @@
 /* change.c - see change.h. */
 #include "api/change.h"
 
-#include "rows/key.h"
+#include "api/call.h"
+#include "rows/apps.h"
+#include "rows/audit.h"
+#include "rows/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,26 +24,17 @@ static const char *code_of(char *out, size_t room, const struct change *change, 
     return out;
 }
 
-/* Begin a transaction for who may write. 0, 1 (the reply is made), or a fault. */
+/* Begin a transaction for the app of the path. 0, 1 (the reply is made), or a fault. */
 static int begin(struct change *change, struct pg *pg)
 {
-    const char *key = request_bearer(change->request);
-    uint8_t hash[MIRE_KEY_HASH];
-    int rc = MIRE_DOCUMENT_NONE;
+    const char *slug = request_param(change->request, 0);
+    int rc = pg_begin(&change->tx, pg, MIRE_PG_WRITE);
 
-    if (key && key_is_wellformed(key, strlen(key))) {
-        key_hash(hash, key, strlen(key));
-        rc = pg_begin(&change->tx, pg, MIRE_PG_WRITE);
-        if (!rc)
-            rc = pg_document_author(&change->app, change->tx, change->what, request_param(change->request, 0), hash);
-    }
-    if (rc != MIRE_DOCUMENT_NONE)
+    if (!rc)
+        rc = read_app(&change->app, change->tx, slug);
+    if (rc != READ_NONE)
         return rc;
-    reply_header(change->reply, "WWW-Authenticate", "Bearer realm=\"mire\"");
-    const char *scope = pg_document_scope(change->what);
-    reply_error(change->reply, change->request, 401, "key",
-                "Send a key of scope %s of this app: Authorization: Bearer mk_... (mire key create APP --scope %s)",
-                scope, scope);
+    reply_error(change->reply, change->request, 404, NULL, "There is no app \"%.63s\".", slug);
     return 1;
 }
 
@@ -50,7 +44,9 @@ static int read_body(struct change *change, const struct bind_field *fields, siz
     char code[40];
     int rc = body_read(change, change->request, change->reply, fields, count, pg_document_scope(change->what));
 
-    if (!rc && (!*change->row.author || !*change->row.reason))
+    if (!rc && change->request->grant.account_id)
+        change->row.author = change->request->grant.who; /* who is known need not say it, and cannot say another */
+    if (!rc && (!change->row.author || !*change->row.author || !*change->row.reason))
         return change_refuse(change, 422, code_of(code, sizeof code, change, "wrong"),
                              "A change needs an author and a reason.");
     return rc;
@@ -83,9 +79,42 @@ int change_go_back(struct change *change)
     return rc ? rc : change_store(change);
 }
 
+/* Who changed what holds, from what to what. A preview changes nothing. */
+static int audit(struct change *change)
+{
+    struct arena *arena = change->request->arena;
+    const char *scope = pg_document_scope(change->what), *plugin = change->ramp.plugin;
+    struct pg_document_version before = {.rules = ""}, after = {.rules = ""};
+    int rc = 0;
+
+    if (change->same && !plugin)
+        return 0;
+    if (!change->same && change->base)
+        rc = pg_document_find(&before, change->tx, arena, change->what, change->app, (int64_t)change->base);
+    if (!rc && !change->same)
+        rc = pg_document_find(&after, change->tx, arena, change->what, change->app, (int64_t)change->base + 1);
+    if (rc)
+        return rc == MIRE_DOCUMENT_NONE ? MIRE_FAULT_BROKEN : rc;
+    const char *version = arena_printf(arena, "version %" PRIu64, change->base + (change->same ? 0 : 1));
+    const char *action = arena_printf(arena, plugin ? "%s.ramp" : "%s.changed", scope);
+    const char *subject = !plugin ? version : arena_printf(arena, "%s %s, %s", plugin, change->ramp.state, version);
+    if (!subject || !action)
+        return MIRE_FAULT_MEMORY;
+    return audit_request(change->tx, change->request,
+                         &(struct audit_row){.app = change->app,
+                                             .action = action,
+                                             .subject = subject,
+                                             .before = before.rules,
+                                             .after = after.rules,
+                                             .reason = change->row.reason});
+}
+
 static int finish(struct change *change)
 {
-    int rc = pg_commit(&change->tx);
+    int rc = audit(change);
+
+    if (!rc)
+        rc = pg_commit(&change->tx);
 
     if (rc)
         return rc;

@@ -1,7 +1,7 @@
 /*
- * change.h - one change of a rollout, or of an app's rules, while it is made: who may, what is asked, and the answer.
+ * change.h - one change of a rollout, or of an app's rules, while it is made: what is asked, by whom, and the answer.
  *
- *     change_run: key -> transaction -> body -> fill, which makes the version after `base` -> commit -> 201
+ *     change_run: transaction -> app -> body -> fill, which makes the version after `base` -> audit -> commit -> 201
  *
  * Every change names the version it was made from: of two people who change one thing at a time, the second is told.
  */
@@ -35,7 +35,7 @@ struct change {
 /* clang-format off */
 #define MIRE_CHANGE_FIELDS \
     {"base", MIRE_BIND_U64, offsetof(struct change, base), .required = true, .max = INT64_MAX}, \
-    {"author", MIRE_BIND_TEXT, offsetof(struct change, row.author), .required = true, .max = MIRE_CHANGE_WHO_MAX}, \
+    {"author", MIRE_BIND_TEXT, offsetof(struct change, row.author), .max = MIRE_CHANGE_WHO_MAX}, \
     {"reason", MIRE_BIND_TEXT, offsetof(struct change, row.reason), .required = true, .max = MIRE_CHANGE_WHY_MAX}
 /* clang-format on */
 

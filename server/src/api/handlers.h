@@ -56,6 +56,31 @@ int get_symbols(void *api, struct request *request, struct reply *reply);
 int get_rekey(void *api, struct request *request, struct reply *reply);
 int post_rekey(void *api, struct request *request, struct reply *reply);
 
+/* people/ */
+int get_sign_in(void *api, struct request *request, struct reply *reply);
+int post_sign_in(void *api, struct request *request, struct reply *reply);
+int delete_sign_in(void *api, struct request *request, struct reply *reply);
+int post_welcome(void *api, struct request *request, struct reply *reply);
+int put_password(void *api, struct request *request, struct reply *reply);
+int get_sign_ins(void *api, struct request *request, struct reply *reply);
+int delete_sign_ins(void *api, struct request *request, struct reply *reply);
+int delete_one_sign_in(void *api, struct request *request, struct reply *reply);
+int get_tokens(void *api, struct request *request, struct reply *reply);
+int post_token(void *api, struct request *request, struct reply *reply);
+int delete_token(void *api, struct request *request, struct reply *reply);
+int get_accounts(void *api, struct request *request, struct reply *reply);
+int post_account(void *api, struct request *request, struct reply *reply);
+int put_account(void *api, struct request *request, struct reply *reply);
+int post_account_link(void *api, struct request *request, struct reply *reply);
+int get_audit(void *api, struct request *request, struct reply *reply);
+int get_app_audit(void *api, struct request *request, struct reply *reply);
+int get_members(void *api, struct request *request, struct reply *reply);
+int put_member(void *api, struct request *request, struct reply *reply);
+int get_keys(void *api, struct request *request, struct reply *reply);
+int post_key(void *api, struct request *request, struct reply *reply);
+int post_key_rotate(void *api, struct request *request, struct reply *reply);
+int delete_key(void *api, struct request *request, struct reply *reply);
+
 /* links.c, pages.c, routes.c */
 int get_issue_link(void *api, struct request *request, struct reply *reply);
 int get_report_link(void *api, struct request *request, struct reply *reply);

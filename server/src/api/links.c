@@ -189,6 +189,16 @@ static char *path_of(struct arena *arena, const struct home *home)
                         part_issue_name(home->issue, home->memory).text);
 }
 
+/* An app that who asks may not see is as good as none. 0, READ_NONE, or a fault. */
+static int see(struct call *call, const struct home *home)
+{
+    struct apps_seen seen = call_seen(call->request);
+    bool may;
+    int rc = read_app_seen(&may, call->tx, &seen, home->app);
+
+    return rc ? rc : may ? 0 : READ_NONE;
+}
+
 static int answer_issue_link(struct call *call)
 {
     char *name = arena_strdup(call->arena, request_param(call->request, 0));
@@ -203,6 +213,8 @@ static int answer_issue_link(struct call *call)
     if (issue_parse(&call->issue, name) != 0)
         return call_missing(call, "\"%.40s\" is no issue; they look like I-1042 or M-77.", name);
     int rc = read_issue_home(&home, call->tx, call->arena, call->issue);
+    if (rc == 0)
+        rc = see(call, &home);
     if (rc == READ_NONE)
         return call_missing(call, "There is no issue %.40s.", name);
     if (rc != 0)
@@ -225,6 +237,8 @@ static int answer_report_link(struct call *call)
     if (!text_is_uuid(name) || !uuid_parse(&id, name, MIRE_UUID_TEXT - 1))
         return call_missing(call, "\"%.40s\" is no report id.", name);
     int rc = read_report_home(&home, call->tx, call->arena, &id);
+    if (rc == 0)
+        rc = see(call, &home);
     if (rc == READ_NONE)
         return call_missing(call, "There is no report %s; it may not have been worked on yet.", name);
     if (rc != 0)

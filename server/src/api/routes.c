@@ -13,6 +13,7 @@
 #define RULES_MAX    (4u << 20)  /* a megabyte of text, escaped */
 #define ROLLOUT_MAX  (2u << 20)  /* the rules, and a whitelist of ten thousand */
 #define REGROUP_MAX  (64u << 10) /* fifty issues or trees, and why */
+#define PERSON_MAX   (8u << 10)  /* names, passwords, labels */
 
 #define API   "/api/v1"
 #define APP   API "/apps/{app}"
@@ -24,6 +25,7 @@
 #define GET(may, path, handles)       ROW(GET, path, handles, MIRE_MAY_##may, 0)
 #define PUT(may, path, handles, cap)  ROW(PUT, path, handles, MIRE_MAY_##may, cap)
 #define POST(may, path, handles, cap) ROW(POST, path, handles, MIRE_MAY_##may, cap)
+#define DELETE(may, path, handles)    ROW(DELETE, path, handles, MIRE_MAY_##may, 0)
 #define OPEN(path, handles)           ROW(GET, path, handles, 0, 0) /* files of the dashboard, which tell nothing */
 
 const struct http_route api_routes[] = {
@@ -68,6 +70,32 @@ const struct http_route api_routes[] = {
     GET(READ, APP "/symbols", get_symbols),
     GET(READ, APP "/rekey", get_rekey),
     POST(SYMBOLS, APP "/rekey", post_rekey, QUESTION_MAX),
+
+    GET(KNOCK, API "/sign-in", get_sign_in),
+    POST(KNOCK, API "/sign-in", post_sign_in, PERSON_MAX),
+    DELETE(KNOCK, API "/sign-in", delete_sign_in),
+    POST(KNOCK, API "/welcome", post_welcome, PERSON_MAX),
+    PUT(SELF, API "/password", put_password, PERSON_MAX),
+    GET(SELF, API "/sign-ins", get_sign_ins),
+    DELETE(SELF, API "/sign-ins", delete_sign_ins),
+    DELETE(SELF, API "/sign-ins/{sign_in}", delete_one_sign_in),
+    GET(SELF, API "/tokens", get_tokens),
+    POST(SELF, API "/tokens", post_token, PERSON_MAX),
+    DELETE(SELF, API "/tokens/{token}", delete_token),
+
+    GET(SERVER, API "/accounts", get_accounts),
+    POST(SERVER, API "/accounts", post_account, PERSON_MAX),
+    PUT(SERVER, API "/accounts/{name}", put_account, PERSON_MAX),
+    POST(SERVER, API "/accounts/{name}/link", post_account_link, PERSON_MAX),
+    GET(SERVER, API "/audit", get_audit),
+
+    GET(ADMIN, APP "/audit", get_app_audit),
+    GET(ADMIN, APP "/members", get_members),
+    PUT(ADMIN, APP "/members/{name}", put_member, PERSON_MAX),
+    GET(ADMIN, APP "/keys", get_keys),
+    POST(ADMIN, APP "/keys", post_key, PERSON_MAX),
+    POST(ADMIN, APP "/keys/{key}/rotate", post_key_rotate, PERSON_MAX),
+    DELETE(ADMIN, APP "/keys/{key}", delete_key),
 
     GET(READ, "/i/{issue}", get_issue_link),
     GET(READ, "/r/{report}", get_report_link),

@@ -34,11 +34,14 @@ int cli_import(int argc, char **argv);
 int cli_key(int argc, char **argv);
 int cli_rekey(int argc, char **argv);
 int cli_rollout(int argc, char **argv);
+int cli_login(int argc, char **argv);
+int cli_logout(int argc, char **argv);
 int cli_memory(int argc, char **argv);
 int cli_rules(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_symbols(int argc, char **argv);
+int cli_user(int argc, char **argv);
 int cli_symbols_look(int argc, char **argv); /* of cli_symbols; argv[1] is look */
 
 #endif

@@ -17,6 +17,9 @@ const struct cli_command cli_commands[] = {
     {"rollout", "see and change which installations watch what", cli_rollout},
     {"rules", "see, preview and change what may be blamed", cli_rules},
     {"rekey", "derive stored reports anew, or see what that would move", cli_rekey},
+    {"login", "sign in at a server: the commands above send the token", cli_login},
+    {"logout", "forget the token", cli_logout},
+    {"user", "make accounts of people, and links by which they set a password", cli_user},
     {"key", "make, list or revoke the keys apps report with", cli_key},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;

@@ -2,6 +2,7 @@
 #include "cli/fetch.h"
 #include "cli/say.h"
 
+#include "base/scope.h"
 #include "json/json.h"
 
 #include <curl/curl.h>
@@ -70,7 +71,7 @@ static void say_problem(const char *url, long status, const struct text *body)
 #define REFUSED 2 /* 401, without an explanation */
 
 /* Send a request, and print an error. `curl` has its other settings already. */
-static int perform(struct text *out, CURL *curl, const char *url, bool may_refuse)
+static int exchange(struct text *out, CURL *curl, const char *url, bool may_refuse)
 {
     char why[CURL_ERROR_SIZE] = "";
     long status = 0;
@@ -84,7 +85,6 @@ static int perform(struct text *out, CURL *curl, const char *url, bool may_refus
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "mire/" MIRE_VERSION);
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-    curl_easy_cleanup(curl);
     if (code == CURLE_OK && status == 401 && may_refuse)
         return REFUSED;
     if (code != CURLE_OK)
@@ -99,6 +99,14 @@ static int perform(struct text *out, CURL *curl, const char *url, bool may_refus
     return code == CURLE_OK && status / 100 == 2 ? 0 : -1;
 }
 
+static int perform(struct text *out, CURL *curl, const char *url, bool may_refuse)
+{
+    int rc = exchange(out, curl, url, may_refuse);
+
+    curl_easy_cleanup(curl);
+    return rc;
+}
+
 static CURL *begin(void)
 {
     CURL *curl = curl_easy_init();
@@ -106,6 +114,18 @@ static CURL *begin(void)
     if (!curl)
         fputs("mire: no memory for a connection\n", stderr);
     return curl;
+}
+
+/* The token kept for the server of a URL. */
+static const char *token_of(const char *url)
+{
+    const char *path = strstr(url, "/api/v1/");
+    char server[1024];
+
+    if (!path || (size_t)(path - url) >= sizeof server)
+        return NULL;
+    snprintf(server, sizeof server, "%.*s", (int)(path - url), url);
+    return fetch_token(server);
 }
 
 /* The list of headers with the one that has the key. */
@@ -117,9 +137,33 @@ static struct curl_slist *add_key(struct curl_slist *headers, const char *key)
     return curl_slist_append(headers, authorization);
 }
 
-int fetch_get(struct text *out, const char *url, const char *key)
+int fetch_steps(const char *server, const struct fetch_step *steps, size_t count)
+{
+    CURL *curl = begin();
+    int rc = curl ? 0 : -1;
+
+    if (curl)
+        curl_easy_setopt(curl, CURLOPT_COOKIEFILE, ""); /* none is read; those that come are kept */
+    for (size_t i = 0; !rc && i < count; i++) {
+        MIRE_SCOPED(text_fini) struct text url = {0};
+        struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
+        headers = curl_slist_append(headers, "X-Mire-Change: 1");
+        text_printf(&url, "%s%s", server, steps[i].path);
+        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, steps[i].method);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, steps[i].body ? steps[i].body->bytes : "");
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(steps[i].body ? steps[i].body->len : 0));
+        rc = text_failed(&url) ? -1 : exchange(steps[i].out, curl, url.bytes, false);
+        curl_slist_free_all(headers);
+    }
+    curl_easy_cleanup(curl);
+    return rc;
+}
+
+int fetch_get(struct text *out, const char *url, const char *asked_key)
 {
     size_t len = out->len;
+    const char *key = asked_key && *asked_key ? asked_key : token_of(url);
     bool has_key = key && *key;
     CURL *curl = begin();
     int rc = curl ? perform(out, curl, url, has_key) : -1;
@@ -137,7 +181,8 @@ int fetch_get(struct text *out, const char *url, const char *key)
     return rc;
 }
 
-int fetch_send(struct text *out, const char *method, const char *url, const char *key, const struct text *body)
+static int send_once(struct text *out, const char *method, const char *url, const char *key, const struct text *body,
+                     bool may_refuse)
 {
     CURL *curl = begin();
 
@@ -149,7 +194,19 @@ int fetch_send(struct text *out, const char *method, const char *url, const char
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
-    int rc = perform(out, curl, url, false);
+    int rc = perform(out, curl, url, may_refuse);
     curl_slist_free_all(headers);
     return rc;
+}
+
+int fetch_send(struct text *out, const char *method, const char *url, const char *key, const struct text *body)
+{
+    const char *token = key ? NULL : token_of(url);
+    size_t len = out->len;
+    int rc = send_once(out, method, url, key, body, token != NULL);
+
+    if (rc != REFUSED)
+        return rc;
+    out->len = len;
+    return send_once(out, method, url, token, body, false);
 }

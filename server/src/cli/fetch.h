@@ -4,6 +4,9 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* http://127.0.0.1:7117, or MIRE_SERVER. Borrowed from the environment or static. */
 const char *fetch_server(void);
 
@@ -11,7 +14,8 @@ const char *fetch_server(void);
  * GET a URL whose answer is JSON.
  *
  *   out  the body is appended
- *   key  sent if the server, or a proxy in front of it, does not answer without one; NULL: none
+ *   key  sent if the server, or a proxy in front of it, does not answer without one; NULL: the token that `mire login`
+ *        keeps for it
  *
  * Returns 0; or, after printing the reason on stderr, in the server's words if possible: FETCH_MISSING for 404,
  * otherwise -1.
@@ -21,10 +25,26 @@ int fetch_get(struct text *out, const char *url, const char *key);
 
 /*
  * The same for a change: send `body`, JSON.
- *   key     NULL: none
+ *   key     NULL: none, or where the server refuses that, the token that `mire login` keeps for it
  *   method  "PUT" or "POST"
  */
 int fetch_send(struct text *out, const char *method, const char *url, const char *key, const struct text *body);
+
+/* Steps of one visit: a cookie that the server gives is sent from then on. */
+struct fetch_step {
+    const char *method, *path;
+    const struct text *body; /* NULL: none */
+    struct text *out;        /* the answer is appended */
+};
+
+/* Returns 0, or -1 after saying which step was refused. */
+int fetch_steps(const char *server, const struct fetch_step *steps, size_t count);
+
+/* The personal token that `mire login` keeps for a server; NULL: none. Good until the next call. */
+const char *fetch_token(const char *server);
+
+/* Keep another one, or none (NULL). False: the file cannot be written. */
+bool fetch_keep_token(const char *server, const char *token);
 
 /* Append `value`, escaped for a query string. */
 void fetch_escape(struct text *out, const char *value);

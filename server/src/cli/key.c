@@ -4,29 +4,24 @@
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/database.h"
 #include "cli/fetch.h"
 #include "cli/say.h"
 
 #include "access/access.h"
 #include "base/clock.h"
-#include "daemon/config.h"
-#include "postgres/embedded.h"
+#include "rows/apps.h"
+#include "rows/audit.h"
 #include "rows/key.h"
-#include "postgres/migrate.h"
+#include "rows/rows.h"
 
 #include <inttypes.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define SETTINGS_MAX     16
-#define BEGINNING_MOST_S 2  /* from the start of mired's process to its lock on the data directory */
-#define OVERLAP_DAYS     7  /* a rotated key goes on being good */
-#define STARTING_MOST_S  60 /* from there to a database with all its tables */
-
-extern char **environ;
+#define OVERLAP_DAYS 7 /* a rotated key goes on being good */
 
 static const char usage[] =
     "Usage: mire key create APP [--scope SCOPE] [--label TEXT] [--days N] [--dsn]\n"
@@ -40,19 +35,13 @@ static const char usage[] =
     "  --dsn     print the key as a DSN, which Sentry's SDKs are configured with: docs/import.md\n"
     "  --server  the address of mired in the DSN: $MIRE_SERVER, or http://127.0.0.1:7117\n"
     "list shows the keys of an app. rotate makes a key in the place of another one, which expires after --days\n"
-    "days (7). revoke makes a key useless within seconds.\n\n"
-    "The database is found as mired finds it:\n"
-    "  --config FILE        mired's configuration\n"
-    "  --data-dir DIR       where mired keeps its private PostgreSQL (mired must be running)\n"
-    "  --database-url URL   a PostgreSQL of your own; also $DATABASE_URL\n";
+    "days (7). revoke makes a key useless within seconds.\n\n" CLI_DATABASE_HELP;
 
 struct key_command {
     const char *app, *scope, *label, *number, *server;
     bool dsn;
-    int64_t days;                     /* -1: not told */
-    char *settings[SETTINGS_MAX + 1]; /* what goes to config_load */
-    size_t setting_count;
-    struct pg *pg;
+    int64_t days; /* -1: not told */
+    struct cli_database database;
 };
 
 static int wrong(const char *what)
@@ -73,7 +62,7 @@ static int print_dsn(struct key_command *keys, const char *key)
     int32_t app;
 
     key_hash(hash, key, strlen(key));
-    int rc = pg_key_find(&app, keys->pg, hash, keys->scope);
+    int rc = pg_key_find(&app, keys->database.pg, hash, keys->scope);
     if (rc != 0)
         return failed("the app of the key was not found", rc);
     const char *host = strstr(keys->server, "://") + 3;
@@ -84,16 +73,43 @@ static int print_dsn(struct key_command *keys, const char *key)
     return CLI_DONE;
 }
 
+/* Write down what was done. 0 or a fault. */
+static int audit(struct pg_tx *tx, int32_t app, const char *action, int64_t key, const char *after)
+{
+    char subject[32];
+
+    snprintf(subject, sizeof subject, "key %" PRId64, key);
+    return cli_audit(tx, &(struct audit_row){.app = app, .action = action, .subject = subject, .after = after});
+}
+
+static int create(char key_out[MIRE_KEY_TEXT], const struct key_command *keys)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    char after[300];
+    int days = keys->days < 0 ? 0 : (int)keys->days;
+    int64_t number;
+    int32_t app;
+    int rc = pg_begin(&tx, keys->database.pg, MIRE_PG_WRITE);
+
+    snprintf(after, sizeof after, "%s, %d days: %.200s", keys->scope, days, keys->label);
+    if (!rc)
+        rc = app_ensure(&app, tx, keys->app);
+    if (!rc)
+        rc = key_add(&number, key_out, tx, app, keys->scope, keys->label, days);
+    if (!rc)
+        rc = audit(tx, app, "key.made", number, after);
+    return rc ? rc : pg_commit(&tx);
+}
+
 static int run_create(struct key_command *keys)
 {
     char key[MIRE_KEY_TEXT];
-    int days = keys->days < 0 ? 0 : (int)keys->days;
 
     if (keys->dsn && strcmp(keys->scope, "ingest") != 0)
         return wrong("a DSN is a key of scope ingest");
     if (keys->dsn && !strstr(keys->server, "://"))
         return wrong("--server is an address like https://mire.example.com");
-    int rc = pg_key_create_for(key, keys->pg, keys->app, keys->scope, keys->label, days);
+    int rc = create(key, keys);
     if (rc != 0)
         return failed("the key could not be made", rc);
     if (keys->dsn)
@@ -130,7 +146,7 @@ static int run_list(struct key_command *keys)
 {
     say(stdout, "%-6s %-9s %-8s %-8s %-10s  %-10s  %-10s %s\n", "KEY", "BEGINS", "SCOPE", "STATE", "MADE", "USED",
         "ENDS", "LABEL");
-    int rc = pg_key_list(keys->pg, keys->app, print_key, NULL);
+    int rc = pg_key_list(keys->database.pg, keys->app, print_key, NULL);
     return rc == 0 ? CLI_DONE : failed("the keys could not be listed", rc);
 }
 
@@ -152,6 +168,28 @@ static int no_key(const struct key_command *keys, int64_t number)
     return CLI_FAILED;
 }
 
+/* Rotate (overlap_s from 0 on) or revoke a key. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN, or a fault. */
+static int change(char key_out[MIRE_KEY_TEXT], const struct key_command *keys, int64_t number, int64_t overlap_s)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    char after[64] = "";
+    int64_t fresh;
+    int32_t app;
+    int rc = pg_begin(&tx, keys->database.pg, MIRE_PG_WRITE);
+
+    if (!rc)
+        rc = read_app(&app, tx, keys->app);
+    if (rc == READ_NONE)
+        return MIRE_KEY_UNKNOWN;
+    if (!rc)
+        rc = overlap_s < 0 ? key_end(tx, app, number) : key_replace(&fresh, key_out, tx, app, number, overlap_s);
+    if (!rc && overlap_s >= 0)
+        snprintf(after, sizeof after, "key %" PRId64, fresh);
+    if (!rc)
+        rc = audit(tx, app, overlap_s < 0 ? "key.revoked" : "key.rotated", number, after);
+    return rc ? rc : pg_commit(&tx);
+}
+
 static int run_rotate(struct key_command *keys)
 {
     char key[MIRE_KEY_TEXT];
@@ -159,7 +197,7 @@ static int run_rotate(struct key_command *keys)
 
     if (!read_number(&number, keys))
         return CLI_USAGE;
-    int rc = pg_key_rotate(key, keys->pg, keys->app, number, days * 86400);
+    int rc = change(key, keys, number, days * 86400);
     if (rc == MIRE_KEY_UNKNOWN)
         return no_key(keys, number);
     if (rc != 0)
@@ -174,7 +212,7 @@ static int run_revoke(struct key_command *keys)
 
     if (!read_number(&number, keys))
         return CLI_USAGE;
-    int rc = pg_key_revoke(keys->pg, keys->app, number);
+    int rc = change(NULL, keys, number, -1);
     if (rc == MIRE_KEY_UNKNOWN)
         return no_key(keys, number);
     return rc == 0 ? CLI_DONE : failed("the key could not be revoked", rc);
@@ -187,58 +225,6 @@ static const struct {
              {{"list", "APP"}, run_list},
              {{"rotate", "APP KEY-NUMBER"}, run_rotate},
              {{"revoke", "APP KEY-NUMBER"}, run_revoke}};
-
-/* Open the database of a configuration; what it complains of goes to `log`. CLI_DONE or CLI_FAILED. */
-static int try_database(struct key_command *keys, const struct config *config, const struct log *log)
-{
-    static char conninfo[MIRE_SETTING_MAX + 256];
-
-    if (config_conninfo(conninfo, sizeof conninfo, config) != 0)
-        return CLI_FAILED;
-    const struct pg_options options = {
-        .conninfo = conninfo, .connections = 1, .wait_ms = 5000, .read_limit_ms = 5000, .log = log};
-    return pg_open(&keys->pg, &options) == 0 ? CLI_DONE : CLI_FAILED;
-}
-
-/*
- * `mired serve & mire key create ...`: give mired a moment to begin, and time to make its private cluster and the
- * tables. Without a word to say, whatever comes of it: the real try will tell.
- */
-static void await_mired(struct key_command *keys, const struct config *config)
-{
-    static const struct log silent = {.fd = 2, .least = MIRE_LOG_OFF};
-    const char *data_dir = config_text(config, MIRE_SET_DATA_DIR);
-    bool up = false;
-
-    for (int tick = 0; !up && tick < (embedded_is_kept(data_dir) ? STARTING_MOST_S : BEGINNING_MOST_S) * 10; tick++) {
-        if (tick)
-            usleep(100000);
-        up = try_database(keys, config, &silent) == CLI_DONE &&
-             pg_is_migrated(keys->pg, pg_migrations, pg_migration_count);
-        pg_close(keys->pg);
-        keys->pg = NULL;
-    }
-}
-
-static int open_database(struct key_command *keys)
-{
-    static struct config config;
-    static const struct log quiet = {.fd = 2, .least = MIRE_LOG_WARN};
-    struct problem problem = MIRE_PROBLEM_INIT;
-
-    if (config_load(&config, &problem, keys->settings, environ) != 0) {
-        say(stderr, "mire key: %s\n", problem.text);
-        return CLI_USAGE;
-    }
-    if (!*config_text(&config, MIRE_SET_DATABASE_URL))
-        await_mired(keys, &config);
-    if (try_database(keys, &config, &quiet) != CLI_DONE) {
-        say(stderr, "mire key: no database: mired is not running with data directory %s, and no database URL is set\n",
-            config_text(&config, MIRE_SET_DATA_DIR));
-        return CLI_FAILED;
-    }
-    return CLI_DONE;
-}
 
 static int check_app(const char *app)
 {
@@ -269,37 +255,18 @@ static const char *take_days(void *context, char *value)
     return *value && !*end && keys->days >= 0 && keys->days <= 36500 ? NULL : "the days are a number from 0 to 36500";
 }
 
-/* An option of mired's. */
-struct mired_option {
-    struct key_command *keys;
-    char *flag;
-};
-
-static const char *take_setting(void *context, char *value)
-{
-    const struct mired_option *setting = context;
-    struct key_command *keys = setting->keys;
-
-    if (keys->setting_count + 2 > SETTINGS_MAX)
-        return "too many settings";
-    keys->settings[keys->setting_count++] = setting->flag;
-    keys->settings[keys->setting_count++] = value;
-    return NULL;
-}
-
 int cli_key(int argc, char **argv)
 {
-    static char flags[3][16] = {"--config", "--data-dir", "--database-url"};
-    struct key_command keys = {.scope = "ingest", .label = "", .server = fetch_server(), .days = -1};
-    struct mired_option config = {&keys, flags[0]}, data_dir = {&keys, flags[1]}, database_url = {&keys, flags[2]};
+    struct key_command keys = {
+        .scope = "ingest", .label = "", .server = fetch_server(), .days = -1, .database = {.command = "mire key"}};
     const struct cli_option options[] = {{"scope", .take = take_scope, .context = &keys},
                                          {"label", .text = &keys.label},
                                          {"days", .take = take_days, .context = &keys},
                                          {"dsn", .flag = &keys.dsn},
                                          {"server", .text = &keys.server},
-                                         {"config", .take = take_setting, .context = &config},
-                                         {"data-dir", .take = take_setting, .context = &data_dir},
-                                         {"database-url", .take = take_setting, .context = &database_url}};
+                                         {"config", .take = cli_take_config, .context = &keys.database},
+                                         {"data-dir", .take = cli_take_data_dir, .context = &keys.database},
+                                         {"database-url", .take = cli_take_database_url, .context = &keys.database}};
     int status;
 
     if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
@@ -311,9 +278,9 @@ int cli_key(int argc, char **argv)
     keys.number = argv[3];
     if (check_app(keys.app) != 0)
         return wrong("APP is lower-case letters, digits and '-', 63 at most, and begins with no '-'");
-    status = open_database(&keys);
+    status = cli_open_database(&keys.database);
     if (status == CLI_DONE)
         status = verbs[v].run(&keys);
-    pg_close(keys.pg);
+    pg_close(keys.database.pg);
     return status;
 }

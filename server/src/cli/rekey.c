@@ -135,8 +135,8 @@ static int watch(struct rekey_call *call, int64_t number)
 static int begin(struct rekey_call *call, int64_t *job_out, bool preview)
 {
     MIRE_SCOPED(text_fini) struct text body = {0};
-    if (!call->key) {
-        cli_wrong("mire rekey", "that needs --key or MIRE_KEY");
+    if (!call->key && !fetch_token(call->server)) {
+        cli_wrong("mire rekey", "that needs --key or MIRE_KEY, or `mire login`");
         return CLI_USAGE;
     }
     text_printf(&body, "{\"preview\":%s,\"detail\":", preview ? "true" : "false");

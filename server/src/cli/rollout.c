@@ -91,8 +91,8 @@ int rollout_change(struct rollout_options *asking, const char *method, const cha
 {
     MIRE_SCOPED(text_fini) struct text url = {0}, body = {0}, answer = {0};
 
-    if (!asking->key)
-        return rollout_wrong("a change needs --key or MIRE_KEY");
+    if (!asking->key && !fetch_token(asking->server))
+        return rollout_wrong("a change needs --key or MIRE_KEY, or `mire login`");
     if (!asking->reason || !*asking->reason)
         return rollout_wrong("a change needs a --reason");
     put_url(&url, asking, rest);

@@ -73,8 +73,8 @@ static int ask(struct rules_call *call, const char *rest)
 static int send(struct rules_call *call, const char *method, const char *rest, const struct text *more)
 {
     MIRE_SCOPED(text_fini) struct text url = {0}, body = {0};
-    if (!call->key)
-        return wrong("that needs --key or MIRE_KEY");
+    if (!call->key && !fetch_token(call->server))
+        return wrong("that needs --key or MIRE_KEY, or `mire login`");
     if (strcmp(rest, "/preview") != 0) {
         if (!call->reason || !*call->reason)
             return wrong("a change needs a --reason");

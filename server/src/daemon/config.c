@@ -27,7 +27,8 @@ enum setting_kind {
     KIND_RULES,
     KIND_MEMORY_RULES,
     KIND_SERVERS,
-    KIND_ADDRESSES
+    KIND_ADDRESSES,
+    KIND_WORD /* one of those in help, between the commas before a colon */
 };
 
 static const struct {
@@ -59,6 +60,13 @@ static const struct {
     [MIRE_SET_APP_REQUESTS_S] = {"app_requests_s", "0", KIND_NUMBER, 0, 1000000, "the same, for one app"},
     [MIRE_SET_TRUSTED_PROXIES] = {"trusted_proxies", "", KIND_ADDRESSES, 0, 0,
                                   "addresses of proxies in front of mired, separated by spaces"},
+    [MIRE_SET_SIGN_IN] = {"sign_in", "auto", KIND_WORD, 0, 0,
+                          "auto, yes, no: whether reading needs an account or a key; auto: not on loopback while there "
+                          "is no account"},
+    [MIRE_SET_PROXY_USER_HEADER] = {"proxy_user_header", "", KIND_TEXT, 0, 0,
+                                    "header in which trusted_proxies name the person who asks; empty: they do not"},
+    [MIRE_SET_DEFAULT_ROLE] = {"default_role", "viewer", KIND_WORD, 0, 0,
+                               "none, viewer, triager, admin: role in every app of people who come by a proxy"},
     [MIRE_SET_HEADERS_S] = {"headers_s", "10", KIND_NUMBER, 1, 3600,
                             "the headers of a request must have come after so many seconds"},
     [MIRE_SET_REQUEST_S] = {"request_s", "120", KIND_NUMBER, 1, 86400,
@@ -353,6 +361,16 @@ bool config_is_loopback(const struct config *config)
     return config_listen(address, &port, config) && (!strncmp(address, "127.", 4) || !strcmp(address, "::1"));
 }
 
+enum access_mode config_mode(const struct config *config)
+{
+    const char *value = config_text(config, MIRE_SET_SIGN_IN);
+    bool is_private = config_is_loopback(config) && !*config_text(config, MIRE_SET_PUBLIC_URL) &&
+                      !*config_text(config, MIRE_SET_TRUSTED_PROXIES);
+    if (!strcmp(value, "no"))
+        return MIRE_MODE_OPEN;
+    return !strcmp(value, "auto") && is_private ? MIRE_MODE_SINGLE : MIRE_MODE_SIGN_IN;
+}
+
 /* Each begins like the address of a web server. */
 static bool servers_are_good(const char *value)
 {
@@ -360,6 +378,21 @@ static bool servers_are_good(const char *value)
         if (strncmp(at, "http://", 7) != 0 && strncmp(at, "https://", 8) != 0)
             return false;
     return true;
+}
+
+/* Is the value one of the words that the help begins with? */
+static bool word_is_good(const char *help, const char *value)
+{
+    size_t len = strlen(value);
+    for (const char *at = help; len && *at; at += strspn(at, ", ")) {
+        size_t part = strcspn(at, ",:");
+        if (part == len && !strncmp(at, value, len))
+            return true;
+        at += part;
+        if (*at == ':')
+            return false;
+    }
+    return false;
 }
 
 static bool value_is_good(const struct config *config, int s)
@@ -378,6 +411,8 @@ static bool value_is_good(const struct config *config, int s)
         return servers_are_good(value);
     case KIND_ADDRESSES:
         return addresses_are_good(value);
+    case KIND_WORD:
+        return word_is_good(table[s].help, value);
     case KIND_LISTEN:
         return config_listen(address, &port, config);
     case KIND_LEVEL:

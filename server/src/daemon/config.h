@@ -8,6 +8,7 @@
 #ifndef MIRE_DAEMON_CONFIG_H
 #define MIRE_DAEMON_CONFIG_H
 
+#include "access/access.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "http/http.h"
@@ -34,6 +35,9 @@ enum setting {
     MIRE_SET_ADDRESS_REQUESTS_S,
     MIRE_SET_APP_REQUESTS_S,
     MIRE_SET_TRUSTED_PROXIES,
+    MIRE_SET_SIGN_IN,
+    MIRE_SET_PROXY_USER_HEADER,
+    MIRE_SET_DEFAULT_ROLE,
     MIRE_SET_IDLE_S,
     MIRE_SET_HEADERS_S,
     MIRE_SET_REQUEST_S,
@@ -98,6 +102,9 @@ size_t config_proxies(struct http_peer *out, size_t most, const struct config *c
 
 /* Do all addresses that `listen` names belong to this machine alone? */
 bool config_is_loopback(const struct config *config);
+
+/* Whom a request without a credential comes from: sign_in, where `auto` is MIRE_MODE_SINGLE on a private loopback. */
+enum access_mode config_mode(const struct config *config);
 
 /*
  * The database a client of this configuration talks to: database_url, or the private cluster in data_dir.

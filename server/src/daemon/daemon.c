@@ -55,6 +55,7 @@ struct daemon {
     struct work_options work_options; /* borrowed by work */
     struct work *work;                /* made by the upkeep thread; ours once that was joined */
     struct seek *seek;                /* the same */
+    struct door_people people;
     struct access *access;
     struct ingest *ingest;
     struct http_server *http; /* the upkeep thread may outlive what it points to */
@@ -216,9 +217,14 @@ static int start_access(struct daemon *daemon)
     double each = (double)config_number(config, MIRE_SET_ADDRESS_REQUESTS_S);
     double app = (double)config_number(config, MIRE_SET_APP_REQUESTS_S);
     config_hosts(daemon->hosts, config);
-    struct access_options options = {.context = daemon->pg,
+    daemon->people = (struct door_people){daemon->pg, config_text(config, MIRE_SET_DEFAULT_ROLE)};
+    struct access_options options = {.context = &daemon->people,
                                      .load = door_load_keys,
                                      .used = door_keys_used,
+                                     .arrive = door_arrive,
+                                     .mode = config_mode(config),
+                                     .public_urls = config_text(config, MIRE_SET_PUBLIC_URL),
+                                     .proxy_user_header = config_text(config, MIRE_SET_PROXY_USER_HEADER),
                                      .now_us = clock_wall_us,
                                      .ttl_ms = KEYS_TTL_MS,
                                      .hosts = daemon->hosts,
@@ -236,9 +242,9 @@ static int start_http(struct daemon *daemon)
     uint16_t port;
     if (!config_listen(address, &port, config))
         return MIRE_FAULT_SYSTEM;
-    if (!config_is_loopback(config))
+    if (!config_is_loopback(config) && config_mode(config) == MIRE_MODE_OPEN)
         log_event(&daemon->log, MIRE_LOG_WARN, "mired.open_to_all",
-                  LOG_TEXT("what", "Whoever reaches this address can read all reports: there is no sign-in."));
+                  LOG_TEXT("what", "Everyone who reaches this address can read all reports: sign_in is no."));
     daemon->health.pg = daemon->pg;
     daemon->health.ingest = daemon->ingest;
     daemon->health.access = daemon->access;
@@ -247,7 +253,8 @@ static int start_http(struct daemon *daemon)
         return MIRE_FAULT_MEMORY;
     daemon->api = (struct api){daemon->pg,        config_text(config, MIRE_SET_WEB_DIR),
                                clock_wall_us,     daemon->nearby,
-                               daemon->cache_dir, "/proc/self/exe"};
+                               daemon->cache_dir, "/proc/self/exe",
+                               daemon->access};
     daemon->tables[0] = (struct http_table){ingest_routes, ingest_route_count, daemon->ingest};
     daemon->tables[1] = (struct http_table){health_routes, health_route_count, &daemon->health};
     daemon->tables[2] = (struct http_table){api_routes, api_route_count, &daemon->api};
@@ -294,6 +301,35 @@ static int write_port_file(const struct daemon *daemon)
     return fclose(file) || rename(aside, path) ? MIRE_FAULT_SYSTEM : 0;
 }
 
+/* Where a browser of this machine, or of elsewhere if it may, finds the dashboard. */
+static void find_base(char out[MIRE_SETTING_MAX], const struct daemon *daemon)
+{
+    const char *named = config_text(daemon->config, MIRE_SET_PUBLIC_URL);
+    char address[64];
+    uint16_t port;
+    named += strspn(named, " ");
+    size_t len = strcspn(named, " ");
+    while (len && named[len - 1] == '/')
+        len--;
+    if (len)
+        snprintf(out, MIRE_SETTING_MAX, "%.*s", (int)len, named);
+    else if (config_listen(address, &port, daemon->config) && strchr(address, ':') && strcmp(address, "::") != 0)
+        snprintf(out, MIRE_SETTING_MAX, "http://[%s]:%u", address, daemon->port);
+    else
+        snprintf(out, MIRE_SETTING_MAX, "http://%s:%u",
+                 !strcmp(address, "0.0.0.0") || !strcmp(address, "::") ? "localhost" : address, daemon->port);
+}
+
+static int invite_first_admin(struct daemon *daemon)
+{
+    char base[MIRE_SETTING_MAX];
+    const char *header = config_text(daemon->config, MIRE_SET_PROXY_USER_HEADER);
+    if (!daemon->http || config_mode(daemon->config) != MIRE_MODE_SIGN_IN || *header)
+        return 0;
+    find_base(base, daemon);
+    return door_invite_first_admin(daemon->pg, &daemon->log, base);
+}
+
 /* In the upkeep thread: the tables are ready. */
 static int on_ready(void *context)
 {
@@ -301,6 +337,8 @@ static int on_ready(void *context)
     int rc = 0;
     if (daemon->role & MIRE_ROLE_WORK)
         rc = start_work(daemon);
+    if (!rc)
+        rc = invite_first_admin(daemon);
     if (!rc && daemon->http)
         rc = write_port_file(daemon);
     if (!rc && daemon->role != MIRE_ROLE_MIGRATE)

@@ -4,10 +4,15 @@
 #include "daemon/door.h"
 
 #include "base/fault.h"
+#include "base/log.h"
 #include "decode/decode.h"
 #include "decode/write.h"
+#include "rows/account.h"
+#include "rows/audit.h"
+#include "rows/credential.h"
 #include "rows/key.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,14 +153,115 @@ static int take_key(void *context, const struct pg_key_good *good)
     return access_keys_add(context, &key) ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int door_load_keys(void *context, struct access_keys *keys)
+static int take_account(void *context, const struct account_row *row)
 {
-    return pg_key_each(context, take_key, keys);
+    struct access_account account = {.account_id = row->account, .is_server_admin = row->is_server_admin};
+    snprintf(account.name, sizeof account.name, "%s", row->name);
+    return access_keys_add_account(context, &account) ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int door_keys_used(void *context, const int64_t *keys, size_t count)
+static int take_member(void *context, const struct member_row *row)
 {
-    return pg_key_used(context, keys, count);
+    struct access_member member = {.account_id = row->account, .role = access_role_parse(row->role)};
+    snprintf(member.slug, sizeof member.slug, "%s", row->slug);
+    return access_keys_add_member(context, &member) ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* The most that a token may, whatever its person may. */
+static enum access_role most_of(const char *scope)
+{
+    if (!strcmp(scope, "read"))
+        return MIRE_ACCESS_VIEWER;
+    return !strcmp(scope, "triage") ? MIRE_ACCESS_TRIAGER : MIRE_ACCESS_SERVER;
+}
+
+static int take_credential(void *context, const struct credential_good *good)
+{
+    struct access_key key = {.key_id = good->credential,
+                             .account_id = good->account,
+                             .expires_us = good->expires_us,
+                             .is_sign_in = !strcmp(good->kind, "sign-in"),
+                             .most = most_of(good->scope)};
+    if (good->hash.len != MIRE_KEY_HASH || !good->account)
+        return 0;
+    memcpy(key.hash, good->hash.bytes, MIRE_KEY_HASH);
+    return access_keys_add(context, &key) ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int door_load_keys(void *context, struct access_keys *keys)
+{
+    const struct door_people *people = context;
+    const struct people_take take = {
+        .context = keys, .account = take_account, .member = take_member, .credential = take_credential};
+    int rc = pg_key_each(people->pg, take_key, keys);
+    return rc ? rc : people_each(people->pg, &take);
+}
+
+int door_keys_used(void *context, bool are_of_people, const int64_t *keys, size_t count)
+{
+    const struct door_people *people = context;
+    return are_of_people ? credential_used(people->pg, keys, count) : pg_key_used(people->pg, keys, count);
+}
+
+/* A name as accounts have it. False: it cannot be one. */
+static bool fold_name(char out[MIRE_ACCESS_NAME], const char *name)
+{
+    size_t len = strlen(name);
+    if (len >= MIRE_ACCESS_NAME)
+        return false;
+    for (size_t i = 0; i <= len; i++)
+        out[i] = (char)tolower((unsigned char)name[i]);
+    return account_is_name(out);
+}
+
+int door_arrive(void *context, const char *sent)
+{
+    const struct door_people *people = context;
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(arena_fini) struct arena arena;
+    char name[MIRE_ACCESS_NAME];
+    const char *before;
+    int64_t account;
+    arena_init(&arena, 1 << 16);
+    if (!fold_name(name, sent))
+        return 0;
+    int rc = pg_begin(&tx, people->pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = account_add(&account, tx, name, "proxy", "", false);
+    if (rc == ACCOUNT_THERE)
+        return 0;
+    if (!rc && strcmp(people->default_role, "none") != 0)
+        rc = member_set(&before, tx, &arena, account, MIRE_EVERY_APP, people->default_role);
+    if (!rc)
+        rc = audit_add(tx, &(struct audit_row){.who = name,
+                                               .via = "proxy",
+                                               .action = "account.added",
+                                               .subject = name,
+                                               .after = people->default_role});
+    return rc ? rc : pg_commit(&tx);
+}
+
+#define FIRST_LINK_S (24 * 3600)
+
+int door_invite_first_admin(struct pg *pg, const struct log *log, const char *base)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    char secret[MIRE_KEY_TEXT], link[MIRE_KEY_TEXT + 300];
+    int64_t count;
+    int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = account_count(&count, tx);
+    if (rc || count)
+        return rc;
+    rc = credential_add(secret, tx, &(struct credential_new){.kind = "link", .lasts_s = FIRST_LINK_S});
+    if (!rc)
+        rc = pg_commit(&tx);
+    if (rc)
+        return rc;
+    snprintf(link, sizeof link, "%.250s/-/welcome#%s", base, secret);
+    log_event(log, MIRE_LOG_WARN, "mired.first_admin", LOG_TEXT("link", link),
+              LOG_TEXT("what", "There is no account yet. This link makes the first admin's, once, within a day."));
+    return 0;
 }
 
 static int store_batch(void *context, const struct inbox_row *rows, size_t count, int64_t *stored_out)

@@ -57,8 +57,14 @@ bool http_peer_parse(struct http_peer *out, const char *text);
 
 /* In whose name a request is made, as http_options.check found. */
 struct http_grant {
-    int32_t app_id; /* 0: nobody's that is known */
-    int64_t key_id;
+    int32_t app_id;          /* of an app's key; 0: the request bears none */
+    int64_t key_id;          /* the same */
+    int64_t account_id;      /* of a person; 0: nobody who has an account */
+    int64_t credential_id;   /* by which the person is known: a sign-in or a token; 0: neither */
+    int role;                /* in the app of the path, or on the server: enum access_role */
+    const char *who;         /* name of the account or key, in the request's arena; "" for nobody */
+    const char *via;         /* "sign-in", "token", "proxy", "key", "local" or "nobody"; static */
+    struct http_peer client; /* behind trusted proxies */
 };
 
 /* What a handler returns besides a fault (below zero; answered as 503 for away, raced and timeout, else 500). */

@@ -12,7 +12,23 @@ const int16_t read_slots[MIRE_SLOT_COUNT] = {
 };
 /* clang-format on */
 
-int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t since_us)
+/* clang-format off */
+#define SEEN(all, own, account) \
+    "(" all " OR a.app_id = " own " OR EXISTS (SELECT FROM member m WHERE m.account_id = " account \
+    " AND m.app_id IN (0, a.app_id)))"
+/* clang-format on */
+
+int read_app_seen(bool *out, struct pg_tx *tx, const struct apps_seen *seen, int32_t app)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, "SELECT FROM app a WHERE a.app_id = $1 AND " SEEN("$2", "$3", "$4"), PG_INT4(app),
+                      PG_BOOL(seen->all), PG_INT4(seen->app), PG_INT8(seen->account));
+    *out = !rc && pg_row_count(rows);
+    return rc;
+}
+
+int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct apps_seen *seen,
+              int64_t since_us)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -20,8 +36,8 @@ int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct aren
                       "SELECT a.slug, a.name,"
                       " (SELECT count(*) FROM event e WHERE e.app_id = a.app_id AND e.received_at >= $1),"
                       " (SELECT max(received_at) FROM event e WHERE e.app_id = a.app_id)"
-                      " FROM app a ORDER BY a.slug LIMIT 1000",
-                      PG_TIME(since_us));
+                      " FROM app a WHERE " SEEN("$2", "$3", "$4") " ORDER BY a.slug LIMIT 1000",
+                      PG_TIME(since_us), PG_BOOL(seen->all), PG_INT4(seen->app), PG_INT8(seen->account));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

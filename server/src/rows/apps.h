@@ -18,8 +18,19 @@ struct app_row {
     int64_t last_us; /* 0: never */
 };
 
-/* All apps by slug, with the reports received since since_us. At most 1000. */
-int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t since_us);
+/* Who asks, and so sees which apps. */
+struct apps_seen {
+    bool all;        /* every one */
+    int32_t app;     /* of a key: its own */
+    int64_t account; /* of a person: those with a role of the person */
+};
+
+/* Is that one among them? 0 or a fault. */
+int read_app_seen(bool *out, struct pg_tx *tx, const struct apps_seen *seen, int32_t app);
+
+/* Apps by slug, with the reports received since since_us. At most 1000. */
+int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct apps_seen *seen,
+              int64_t since_us);
 
 /* Number of an app. 0, READ_NONE or a fault. */
 int read_app(int32_t *app_out, struct pg_tx *tx, const char *slug);

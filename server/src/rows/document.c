@@ -89,22 +89,6 @@ int pg_document_history(struct pg_document_version **out, size_t *count, struct 
     return *out ? rc : MIRE_FAULT_MEMORY;
 }
 
-int pg_document_author(int32_t *app_out, struct pg_tx *tx, enum pg_document what, const char *slug,
-                       const uint8_t hash[MIRE_KEY_HASH])
-{
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT app_id FROM access_key JOIN app USING (app_id)"
-                      " WHERE slug = $1 AND hash = $2 AND scope = $3 AND revoked_at IS NULL",
-                      PG_TEXT(slug), PG_BYTES(hash, MIRE_KEY_HASH), PG_TEXT(kinds[what].scope));
-    if (rc)
-        return rc;
-    if (!pg_row_count(rows))
-        return MIRE_DOCUMENT_NONE;
-    *app_out = (int32_t)pg_int(rows, 0, 0);
-    return MIRE_DOCUMENT_DONE;
-}
-
 int pg_document_add(struct pg_tx *tx, enum pg_document what, int32_t app, int64_t base,
                     const struct pg_document_version *row)
 {

@@ -40,10 +40,6 @@ int pg_document_number(int64_t *out, struct pg_tx *tx, enum pg_document what, in
 int pg_document_history(struct pg_document_version **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                         enum pg_document what, int32_t app);
 
-/* Number of the app of that slug, if a key of the scope named so opens it. MIRE_DOCUMENT_DONE, _NONE, or a fault. */
-int pg_document_author(int32_t *app_out, struct pg_tx *tx, enum pg_document what, const char *slug,
-                       const uint8_t hash[MIRE_KEY_HASH]);
-
 /* The scope of the keys that may change it: "rollout" or "rules"; static. */
 const char *pg_document_scope(enum pg_document what);
 

@@ -24,8 +24,8 @@ int pg_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HAS
     return MIRE_KEY_FOUND;
 }
 
-/* Number of the app, given out under a lock of the table: apps are few and made by hand. */
-static int app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug)
+/* The number is given out under a lock of the table: apps are few and made by hand. */
+int app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(NULL, tx, "LOCK TABLE app IN SHARE ROW EXCLUSIVE MODE");
@@ -41,32 +41,35 @@ static int app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug)
     return rc;
 }
 
-/* Make the key and a row of it. */
-static int insert_key(char key_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, const char *scope, const char *label,
-                      int days)
+int key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, const char *scope,
+            const char *label, int days)
 {
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     char prefix[MIRE_KEY_PREFIX_LEN + 1];
     uint8_t hash[MIRE_KEY_HASH];
-    key_make(key_out);
-    key_hash(hash, key_out, strlen(key_out));
-    snprintf(prefix, sizeof prefix, "%s", key_out);
-    return pg_query(NULL, tx,
-                    "INSERT INTO access_key (app_id, scope, prefix, hash, label, expires_at)"
-                    " VALUES ($1, $2, $3, $4, $5, now() + nullif($6, 0) * interval '1 day')",
-                    PG_INT4(app), PG_TEXT(scope), PG_TEXT(prefix), PG_BYTES(hash, sizeof hash), PG_TEXT(label),
-                    PG_INT4(days));
+    key_make(secret_out);
+    key_hash(hash, secret_out, strlen(secret_out));
+    snprintf(prefix, sizeof prefix, "%s", secret_out);
+    int rc = pg_query(&rows, tx,
+                      "INSERT INTO access_key (app_id, scope, prefix, hash, label, expires_at)"
+                      " VALUES ($1, $2, $3, $4, $5, now() + nullif($6, 0) * interval '1 day') RETURNING key_id",
+                      PG_INT4(app), PG_TEXT(scope), PG_TEXT(prefix), PG_BYTES(hash, sizeof hash), PG_TEXT(label),
+                      PG_INT4(days));
+    *key_out = rc ? 0 : pg_int(rows, 0, 0);
+    return rc;
 }
 
 int pg_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope,
                       const char *label, int days)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int64_t number;
     int32_t app;
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
         rc = app_ensure(&app, tx, slug);
     if (!rc)
-        rc = insert_key(key_out, tx, app, scope, label, days);
+        rc = key_add(&number, key_out, tx, app, scope, label, days);
     return rc ? rc : pg_commit(&tx);
 }
 
@@ -75,22 +78,41 @@ int pg_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, 
     return pg_key_create_for(key_out, pg, slug, scope, label, 0);
 }
 
+int key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, int64_t key,
+                int64_t overlap_s)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "UPDATE access_key SET expires_at = least(expires_at, now() + $3 * interval '1 second')"
+                      " WHERE app_id = $1 AND key_id = $2 AND revoked_at IS NULL"
+                      " AND (expires_at IS NULL OR expires_at > now()) RETURNING scope, label",
+                      PG_INT4(app), PG_INT8(key), PG_INT8(overlap_s));
+    if (!rc && !pg_row_count(rows))
+        return MIRE_KEY_UNKNOWN;
+    return rc ? rc : key_add(key_out, secret_out, tx, app, pg_text(rows, 0, 0), pg_text(rows, 0, 1), 0);
+}
+
+/* App of a slug. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN, or a fault. */
+static int app_of(int32_t *out, struct pg_tx *tx, const char *slug)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT app_id FROM app WHERE slug = $1", PG_TEXT(slug));
+    if (rc)
+        return rc;
+    *out = pg_row_count(rows) ? (int32_t)pg_int(rows, 0, 0) : 0;
+    return pg_row_count(rows) ? MIRE_KEY_FOUND : MIRE_KEY_UNKNOWN;
+}
+
 int pg_key_rotate(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, int64_t key, int64_t overlap_s)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int64_t number;
+    int32_t app;
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = pg_query(&rows, tx,
-                      "UPDATE access_key k SET expires_at = least(expires_at, now() + $3 * interval '1 second')"
-                      " FROM app a WHERE a.app_id = k.app_id AND a.slug = $1 AND k.key_id = $2"
-                      " AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"
-                      " RETURNING k.app_id, k.scope, k.label",
-                      PG_TEXT(slug), PG_INT8(key), PG_INT8(overlap_s));
-    if (!rc && !pg_row_count(rows))
-        return MIRE_KEY_UNKNOWN;
+        rc = app_of(&app, tx, slug);
     if (!rc)
-        rc = insert_key(key_out, tx, (int32_t)pg_int(rows, 0, 0), pg_text(rows, 0, 1), pg_text(rows, 0, 2), 0);
+        rc = key_replace(&number, key_out, tx, app, key, overlap_s);
     return rc ? rc : pg_commit(&tx);
 }
 
@@ -124,18 +146,13 @@ int pg_key_used(struct pg *pg, const int64_t *keys, size_t count)
                          PG_INT8S(keys, count));
 }
 
-int pg_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct pg_key_row *row),
-                void *context)
+int key_list(struct pg_tx *tx, int32_t app, int (*take)(void *context, const struct pg_key_row *row), void *context)
 {
-    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_begin(&tx, pg, MIRE_PG_READ);
-    if (!rc)
-        rc = pg_query(
-            &rows, tx,
-            "SELECT key_id, prefix, scope, label, k.created_at, revoked_at, expires_at, used_at FROM access_key k"
-            " JOIN app USING (app_id) WHERE slug = $1 ORDER BY key_id",
-            PG_TEXT(slug));
+    int rc = pg_query(&rows, tx,
+                      "SELECT key_id, prefix, scope, label, created_at, revoked_at, expires_at, used_at"
+                      " FROM access_key WHERE app_id = $1 ORDER BY key_id",
+                      PG_INT4(app));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         rc = take(context, &(struct pg_key_row){.key = pg_int(rows, i, 0),
                                                 .prefix = pg_text(rows, i, 1),
@@ -148,17 +165,37 @@ int pg_key_list(struct pg *pg, const char *slug, int (*take)(void *context, cons
     return rc;
 }
 
+int pg_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct pg_key_row *row),
+                void *context)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int32_t app;
+    int rc = pg_begin(&tx, pg, MIRE_PG_READ);
+    if (!rc)
+        rc = app_of(&app, tx, slug);
+    return rc == MIRE_KEY_UNKNOWN ? 0 : rc ? rc : key_list(tx, app, take, context);
+}
+
+int key_end(struct pg_tx *tx, int32_t app, int64_t key)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "UPDATE access_key SET revoked_at = now() WHERE app_id = $1 AND key_id = $2"
+                      " AND revoked_at IS NULL",
+                      PG_INT4(app), PG_INT8(key));
+    if (rc)
+        return rc;
+    return pg_touched(rows) ? MIRE_KEY_FOUND : MIRE_KEY_UNKNOWN;
+}
+
 int pg_key_revoke(struct pg *pg, const char *slug, int64_t key)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int32_t app;
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = pg_query(&rows, tx,
-                      "UPDATE access_key k SET revoked_at = now() FROM app a WHERE a.app_id = k.app_id AND a.slug = $1"
-                      " AND k.key_id = $2 AND k.revoked_at IS NULL",
-                      PG_TEXT(slug), PG_INT8(key));
-    if (!rc && pg_touched(rows) == 0)
-        return MIRE_KEY_UNKNOWN;
+        rc = app_of(&app, tx, slug);
+    if (!rc)
+        rc = key_end(tx, app, key);
     return rc ? rc : pg_commit(&tx);
 }

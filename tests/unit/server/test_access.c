@@ -1,7 +1,8 @@
 /*
- * test_access.c - who may: keys, scopes, apps, hosts, origins and rates, with keys in memory.
+ * test_access.c - who may: keys, people and their roles, hosts, origins and rates, with keys in memory.
  */
 #include "access/access.h"
+#include "access/cookie.h"
 #include "access/origin.h"
 #include "base/fault.h"
 
@@ -15,6 +16,8 @@
 #define GOOD    "mk_goodgoodgoodgoodgoodgoodgoodgoodgoodgood"
 #define ADMIN   "mk_adminadminadminadminadminadminadminadmin"
 #define EXPIRED "mk_expiredexpiredexpiredexpiredexpiredexpir"
+#define COOKIE  "mk_cookiecookiecookiecookiecookiecookiecook"
+#define TOKEN   "mk_tokentokentokentokentokentokentokentoken"
 #define BAD     "mk_badbadbadbadbadbadbadbadbadbadbadbadbadb"
 
 struct fixture {
@@ -22,9 +25,10 @@ struct fixture {
     struct arena arena;
     struct request request;
     struct reply reply;
-    struct http_pair headers[4];
+    struct http_pair headers[8];
     struct http_route route;
     int loads, fault, used;
+    bool has_people;
 };
 
 static bool add(struct access_keys *keys, const char *text, int64_t id, enum access_scope scope, int64_t expires_us)
@@ -34,10 +38,26 @@ static bool add(struct access_keys *keys, const char *text, int64_t id, enum acc
     return access_keys_add(keys, &key);
 }
 
+/* Anna triages shop, views all; Lee is admin of the server. */
+static bool add_people(struct access_keys *keys)
+{
+    struct access_key cookie = {.key_id = 11, .account_id = 21, .is_sign_in = true, .most = MIRE_ACCESS_SERVER};
+    struct access_key token = {.key_id = 12, .account_id = 22, .most = MIRE_ACCESS_TRIAGER};
+    key_hash(cookie.hash, COOKIE, strlen(COOKIE));
+    key_hash(token.hash, TOKEN, strlen(TOKEN));
+    return access_keys_add_account(keys, &(struct access_account){22, true, "lee"}) &&
+           access_keys_add_account(keys, &(struct access_account){21, false, "anna"}) &&
+           access_keys_add_member(keys, &(struct access_member){21, MIRE_ACCESS_TRIAGER, "shop"}) &&
+           access_keys_add_member(keys, &(struct access_member){21, MIRE_ACCESS_VIEWER, ""}) &&
+           access_keys_add(keys, &cookie) && access_keys_add(keys, &token);
+}
+
 static int load(void *context, struct access_keys *keys)
 {
     struct fixture *f = context;
     f->loads++;
+    if (f->has_people && !add_people(keys))
+        return MIRE_FAULT_MEMORY;
     return !f->fault && add(keys, GOOD, 1, MIRE_MAY_INGEST, 0) && add(keys, ADMIN, 2, MIRE_MAY_ADMIN, 0) &&
                    add(keys, EXPIRED, 3, MIRE_MAY_INGEST, 999)
                ? 0
@@ -49,19 +69,42 @@ static int64_t now(void)
     return 1000;
 }
 
-static int setup(void **state)
+static const struct http_peer proxies[] = {{{[10] = 0xff, 0xff, 192, 0, 2, 9}}};
+
+static int make(void **state, enum access_mode mode, bool has_people)
 {
     static struct fixture fixture;
-    fixture = (struct fixture){.fault = 0};
+    fixture = (struct fixture){.has_people = has_people};
     struct access_options options = {.context = &fixture,
                                      .load = load,
                                      .now_us = now,
                                      .ttl_ms = 600000,
                                      .hosts = "mire.example.com",
-                                     .address = {0.001, 3}};
+                                     .public_urls = "https://mire.example.com http://lan.example",
+                                     .address = {0.001, 3},
+                                     .proxies = proxies,
+                                     .proxy_count = 1,
+                                     .proxy_user_header = "X-Mire-User",
+                                     .mode = mode};
     arena_init(&fixture.arena, 1 << 20);
     *state = &fixture;
+    assert_true(http_peer_parse(&fixture.request.peer, "127.0.0.1"));
     return access_new(&fixture.access, &options);
+}
+
+static int setup(void **state)
+{
+    return make(state, MIRE_MODE_SIGN_IN, false);
+}
+
+static int setup_people(void **state)
+{
+    return make(state, MIRE_MODE_SINGLE, true);
+}
+
+static int setup_single(void **state)
+{
+    return make(state, MIRE_MODE_SINGLE, false);
 }
 
 static int teardown(void **state)
@@ -73,18 +116,18 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The status, or 0 if the request may go on. */
-static int ask(struct fixture *f, enum http_method method, int who, const char *key)
+/* The status, or 0 if the request may go on, with a header besides; of the app "" the path names none. */
+static int ask_with(struct fixture *f, enum http_method method, int who, const char *app, struct http_pair header)
 {
-    static char bearer[100];
-    snprintf(bearer, sizeof bearer, "Bearer %s", key ? key : "");
-    f->headers[0] = (struct http_pair){key ? "Authorization" : "X-None", bearer};
+    f->headers[0] = header;
     f->headers[1] = (struct http_pair){MIRE_CHANGE_HEADER, "1"};
-    f->route = (struct http_route){.pattern = "/api/v1/reports", .who = who};
+    f->route = (struct http_route){.pattern = *app ? "/api/v1/apps/{app}/x" : "/api/v1/reports", .who = who};
     f->reply.header_count = 0;
     f->request.method = method;
     f->request.route = &f->route;
-    f->request.host = "localhost:7117";
+    f->request.path = "/api/v1/x";
+    f->request.params[0] = *app ? app : NULL;
+    f->request.host = f->request.host ? f->request.host : "localhost:7117";
     f->request.headers = f->headers;
     f->request.header_count = 2;
     f->request.arena = &f->arena;
@@ -98,12 +141,21 @@ static int ask(struct fixture *f, enum http_method method, int who, const char *
     return rc == MIRE_HTTP_ADMITTED ? 0 : rc == MIRE_HTTP_DONE ? f->reply.status : -1;
 }
 
+static int ask(struct fixture *f, enum http_method method, int who, const char *key)
+{
+    static char bearer[100];
+    snprintf(bearer, sizeof bearer, "Bearer %s", key ? key : "");
+    return ask_with(f, method, who, "", (struct http_pair){key ? "Authorization" : "X-None", bearer});
+}
+
 static void a_key_opens_its_scope(void **state)
 {
     struct fixture *f = *state;
     assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_INGEST, GOOD), 0);
     assert_int_equal(f->request.grant.app_id, 7);
     assert_int_equal(f->request.grant.key_id, 1);
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_SERVER, ADMIN), 401);
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_SELF, ADMIN), 401);
     for (int who = MIRE_MAY_SYMBOLS; who <= MIRE_MAY_TRIAGE; who++) {
         assert_int_equal(ask(f, MIRE_HTTP_GET, who, GOOD), 401);
         assert_int_equal(ask(f, MIRE_HTTP_GET, who, ADMIN), 0);
@@ -113,15 +165,122 @@ static void a_key_opens_its_scope(void **state)
     assert_int_equal(f->loads, 1);
 }
 
-static void without_a_key_one_may_read_and_triage(void **state)
+static void without_a_key_nobody_may_anything(void **state)
 {
     struct fixture *f = *state;
-    for (int who = MIRE_MAY_INGEST; who < MIRE_MAY_COUNT; who++)
-        assert_int_equal(ask(f, MIRE_HTTP_GET, who, NULL), who == MIRE_MAY_READ ? 0 : 401);
-    assert_int_equal(ask(f, MIRE_HTTP_POST, MIRE_MAY_TRIAGE, NULL), 0);
+    for (int who = MIRE_MAY_INGEST; who < MIRE_MAY_END; who++)
+        assert_int_equal(ask(f, MIRE_HTTP_GET, who, NULL), who == MIRE_MAY_KNOCK ? 0 : 401);
     assert_int_equal(ask(f, MIRE_HTTP_GET, 0, BAD), 0); /* asks nothing */
     assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, BAD), 401);
     assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, "nonsense"), 401);
+}
+
+static const struct http_pair nothing = {"X-None", ""};
+static const struct http_pair cookie = {"Cookie", "theme=dark; mire_sign_in=" COOKIE "; other=1"};
+static const struct http_pair token = {"Authorization", "Bearer " TOKEN};
+
+static void the_user_of_the_machine_needs_no_account_while_there_is_none(void **state)
+{
+    struct fixture *f = *state;
+    for (int who = MIRE_MAY_READ; who <= MIRE_MAY_TRIAGE; who++)
+        assert_int_equal(ask_with(f, MIRE_HTTP_GET, who, "shop", nothing), 0);
+    assert_string_equal(f->request.grant.via, "local");
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_INGEST, NULL), 401);
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_SERVER, NULL), 403);
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_SELF, NULL), 403);
+    static const char *const traces[] = {"X-Forwarded-For", "Forwarded", "Via", "X-Real-IP", "X-Forwarded-Host"};
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) /* somebody else, behind a proxy */
+        assert_int_equal(ask_with(f, MIRE_HTTP_GET, MIRE_MAY_READ, "shop", (struct http_pair){traces[i], "x"}), 401);
+    assert_true(http_peer_parse(&f->request.peer, "192.0.2.1"));
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, NULL), 401);
+    f->has_people = true;
+    access_forget(f->access);
+    assert_true(http_peer_parse(&f->request.peer, "127.0.0.1"));
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, NULL), 401);
+}
+
+static void a_role_opens_what_those_below_it_open_too(void **state)
+{
+    struct fixture *f = *state;
+    for (int who = MIRE_MAY_INGEST; who < MIRE_MAY_END; who++) {
+        bool may = who == MIRE_MAY_READ || who == MIRE_MAY_TRIAGE || who == MIRE_MAY_KNOCK || who == MIRE_MAY_SELF;
+        int refused = who == MIRE_MAY_INGEST ? 401 : 403;
+        assert_int_equal(ask_with(f, MIRE_HTTP_GET, who, "shop", cookie), may ? 0 : refused);
+        assert_int_equal(ask_with(f, MIRE_HTTP_GET, who, "other", cookie), who == MIRE_MAY_TRIAGE ? 403
+                                                                           : may                  ? 0
+                                                                                                  : refused);
+    }
+    assert_string_equal(f->request.grant.who, "anna");
+    assert_int_equal(f->request.grant.account_id, 21);
+    assert_int_equal(f->request.grant.credential_id, 11);
+}
+
+static void a_token_may_no_more_than_its_scope(void **state)
+{
+    struct fixture *f = *state;
+    for (int who = MIRE_MAY_SYMBOLS; who < MIRE_MAY_END; who++) {
+        bool may = who == MIRE_MAY_READ || who == MIRE_MAY_TRIAGE || who == MIRE_MAY_KNOCK;
+        assert_int_equal(ask_with(f, MIRE_HTTP_GET, who, "shop", token), may ? 0 : 403);
+    }
+    /* neither is good in the place of the other */
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, COOKIE), 401);
+    assert_int_equal(
+        ask_with(f, MIRE_HTTP_GET, MIRE_MAY_READ, "shop", (struct http_pair){"Cookie", "mire_sign_in=" TOKEN}), 401);
+}
+
+static void a_change_by_cookie_needs_the_header(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(ask_with(f, MIRE_HTTP_POST, MIRE_MAY_TRIAGE, "shop", cookie), 0);
+    f->request.header_count = 1;
+    assert_int_equal(access_check(f->access, &f->request, &f->reply), MIRE_HTTP_DONE);
+    assert_int_equal(f->reply.status, 403);
+}
+
+static void over_tls_the_cookie_is_bound_to_the_host(void **state)
+{
+    struct fixture *f = *state;
+    const struct http_pair bound = {"Cookie", "__Host-mire_sign_in=" COOKIE};
+    char set[MIRE_COOKIE_TEXT];
+    assert_int_equal(ask_with(f, MIRE_HTTP_GET, MIRE_MAY_READ, "shop", bound), 401);
+    f->request.host = "mire.example.com";
+    assert_int_equal(ask_with(f, MIRE_HTTP_GET, MIRE_MAY_READ, "shop", bound), 0);
+    assert_int_equal(ask_with(f, MIRE_HTTP_GET, MIRE_MAY_READ, "shop", cookie), 401);
+    assert_true(access_may_sign_in(f->access, &f->request));
+    f->request.host = "lan.example";
+    assert_true(access_may_sign_in(f->access, &f->request));
+    f->request.host = "192.0.2.7:7117"; /* plain HTTP, and nobody said that it is meant */
+    assert_false(access_may_sign_in(f->access, &f->request));
+    cookie_write(set, COOKIE, true);
+    assert_string_equal(set, "__Host-mire_sign_in=" COOKIE "; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000; Secure");
+    cookie_write(set, "", false);
+    assert_string_equal(set, "mire_sign_in=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
+}
+
+static void a_trusted_proxy_alone_names_people(void **state)
+{
+    struct fixture *f = *state;
+    const struct http_pair named = {"X-Mire-User", "Anna"};
+    assert_int_equal(ask_with(f, MIRE_HTTP_GET, MIRE_MAY_READ, "shop", named), 401);
+    f->request.peer = proxies[0];
+    assert_int_equal(ask_with(f, MIRE_HTTP_GET, MIRE_MAY_TRIAGE, "shop", named), 0);
+    assert_string_equal(f->request.grant.via, "proxy");
+    assert_int_equal(ask_with(f, MIRE_HTTP_GET, MIRE_MAY_ADMIN, "shop", named), 403);
+}
+
+static void passwords_are_tried_slowly(void **state)
+{
+    struct fixture *f = *state;
+    struct http_peer one, other;
+    int tried = 0;
+    assert_true(http_peer_parse(&one, "192.0.2.1"));
+    assert_true(http_peer_parse(&other, "198.51.100.1"));
+    while (tried < 1000 && !access_wait_to_sign_in(f->access, "Anna", &one))
+        tried++;
+    assert_in_range(tried, 8, 12);
+    assert_true(access_wait_to_sign_in(f->access, "anna", &one) > 0);
+    assert_int_equal(access_wait_to_sign_in(f->access, "anna", &other), 0); /* she herself is not locked out */
+    assert_int_equal(access_wait_to_sign_in(f->access, "lee", &one), 0);
 }
 
 static void a_key_opens_its_own_app_alone(void **state)
@@ -189,7 +348,7 @@ static void a_crowd_of_unknown_keys_costs_few_queries(void **state)
 static void a_network_thread_does_not_wait_for_keys(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, NULL), 0);
+    assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, NULL), 401);
     assert_int_equal(ask(f, MIRE_HTTP_GET, 0, NULL), 0);
     f->fault = MIRE_FAULT_AWAY;
     assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_INGEST, GOOD), -1);
@@ -270,11 +429,21 @@ static void a_foreign_page_may_not_ask(void **state)
 
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
+#define WITH_PEOPLE(test) cmocka_unit_test_setup_teardown(test, setup_people, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(a_key_opens_its_scope),
-        WITH_FIXTURE(without_a_key_one_may_read_and_triage),
+        WITH_FIXTURE(without_a_key_nobody_may_anything),
+        cmocka_unit_test_setup_teardown(the_user_of_the_machine_needs_no_account_while_there_is_none, setup_single,
+                                        teardown),
+        WITH_PEOPLE(a_role_opens_what_those_below_it_open_too),
+        WITH_PEOPLE(a_token_may_no_more_than_its_scope),
+        WITH_PEOPLE(a_change_by_cookie_needs_the_header),
+        WITH_PEOPLE(over_tls_the_cookie_is_bound_to_the_host),
+        WITH_PEOPLE(a_trusted_proxy_alone_names_people),
+        WITH_PEOPLE(passwords_are_tried_slowly),
         WITH_FIXTURE(a_key_opens_its_own_app_alone),
         WITH_FIXTURE(a_dsn_opens_its_own_project_alone),
         WITH_FIXTURE(a_crowd_of_unknown_keys_costs_few_queries),

@@ -154,6 +154,304 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who asks, and with which roles; null where nobody is signed in. */
+        get: operations["getSignIn"];
+        put?: never;
+        /** Sign in by name and password. The answer's cookie is the sign-in, for 30 days, and ends after 7 days without use. */
+        post: operations["signIn"];
+        /** End the sign-in of the request. */
+        delete: operations["signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/welcome": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a password by a one-time link, and sign in; without a password, see whose link it is.
+         * @description A link for the first admin makes an account of the given name. All other sign-ins of the account end.
+         */
+        post: operations["useLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change the password of who asks. All other sign-ins end, and this one gets a new cookie. */
+        put: operations["changePassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sign-ins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Browsers in which who asks is signed in. */
+        get: operations["listSignIns"];
+        put?: never;
+        post?: never;
+        /** End all sign-ins of who asks, this one too. */
+        delete: operations["signOutEverywhere"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sign-ins/{sign_in}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one sign-in of who asks. */
+        delete: operations["endSignIn"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Personal tokens of who asks that are good. */
+        get: operations["listTokens"];
+        put?: never;
+        /** Make a personal token. It may what its person may, up to its scope. */
+        post: operations["makeToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Refuse a personal token of who asks from now on. */
+        delete: operations["revokeToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All accounts, with their roles. For admins of the server. */
+        get: operations["listAccounts"];
+        put?: never;
+        /** Make an account, and a one-time link by which its person sets a password. For admins of the server. */
+        post: operations["addAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/accounts/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change what an account may on the server. The last admin cannot be disabled. For admins of the server. */
+        put: operations["changeAccount"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/accounts/{name}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make another one-time link for an account; earlier ones end. For admins of the server. */
+        post: operations["makeLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every change, sign-in and deletion, newest first. For admins of the server. */
+        get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same of one app. For its admins. */
+        get: operations["getAppAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** People with a role in the app, or in every app. For its admins. */
+        get: operations["listMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/members/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Give an account a role in the app, or take it away. For its admins. */
+        put: operations["setMember"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Keys of the app, revoked ones too, oldest first. For its admins. */
+        get: operations["listKeys"];
+        put?: never;
+        /** Make a key of the app. For its admins. */
+        post: operations["makeKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/keys/{key}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a key in the place of another one, which expires after `days`. For admins of the app. */
+        post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/keys/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Refuse a key from now on. For admins of the app. */
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps": {
         parameters: {
             query?: never;
@@ -620,6 +918,126 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Done: Record<string, never>;
+        AccountName: {
+            /** @description Empty for the link that makes the first admin. */
+            name: string;
+        };
+        Secret: {
+            secret: string;
+        };
+        Link: {
+            link: string;
+        };
+        Role: {
+            /** @description * for every app. */
+            app: string;
+            /** @enum {string} */
+            role: "viewer" | "triager" | "admin";
+        };
+        SignIn: {
+            /**
+             * @description single: this is the user of the machine, and there is no account; open: sign_in is no.
+             * @enum {string}
+             */
+            mode: "sign-in" | "single" | "open";
+            /** @description False over plain HTTP, where no cookie would be safe. */
+            may_sign_in: boolean;
+            who: null | {
+                name: string;
+                /** @enum {string} */
+                via: "sign-in" | "token" | "proxy" | "key" | "local";
+                has_account: boolean;
+                is_server_admin: boolean;
+                roles: components["schemas"]["Role"][];
+            };
+        };
+        SignIns: {
+            sign_ins: {
+                id: number;
+                browser: string;
+                address: string;
+                /** Format: date-time */
+                made_at: string;
+                /** Format: date-time */
+                used_at: string | null;
+                is_this: boolean;
+            }[];
+        };
+        Tokens: {
+            tokens: {
+                id: number;
+                prefix: string;
+                /** @enum {string} */
+                scope: "read" | "triage" | "admin";
+                label: string;
+                /** Format: date-time */
+                made_at: string;
+                /** Format: date-time */
+                expires_at: string | null;
+                /** Format: date-time */
+                used_at: string | null;
+            }[];
+        };
+        Accounts: {
+            accounts: {
+                name: string;
+                /** @enum {string} */
+                source: "local" | "proxy" | "oidc";
+                is_server_admin: boolean;
+                is_disabled: boolean;
+                has_password: boolean;
+                /** Format: date-time */
+                made_at: string;
+                /** Format: date-time */
+                seen_at: string | null;
+                roles: components["schemas"]["Role"][];
+            }[];
+        };
+        Audit: {
+            rows: {
+                id: number;
+                /** Format: date-time */
+                at: string;
+                who: string;
+                /** @description How the actor was known: sign-in, link, token, key, proxy, local, command, server or nobody. */
+                via: string;
+                address: string;
+                /** @description Empty for none. */
+                app: string;
+                action: string;
+                subject: string;
+                before: string;
+                after: string;
+                reason: string;
+            }[];
+            has_more: boolean;
+        };
+        Members: {
+            members: {
+                name: string;
+                /** @enum {string} */
+                role: "viewer" | "triager" | "admin";
+                in_every_app: boolean;
+            }[];
+        };
+        Keys: {
+            keys: {
+                id: number;
+                prefix: string;
+                /** @enum {string} */
+                scope: "ingest" | "symbols" | "rollout" | "rules" | "read" | "admin";
+                label: string;
+                /** Format: date-time */
+                made_at: string;
+                /** Format: date-time */
+                used_at: string | null;
+                /** Format: date-time */
+                expires_at: string | null;
+                /** Format: date-time */
+                revoked_at: string | null;
+            }[];
+        };
         Problem: {
             /** @description about:blank, or urn:mire:problem:<code>. */
             type: string;
@@ -1094,7 +1512,7 @@ export interface components {
         };
         RampBegin: {
             base: number;
-            author: string;
+            author?: string;
             reason: string;
             /** @description That speaks of the plugin. */
             rule: string;
@@ -1112,7 +1530,7 @@ export interface components {
         };
         RampAction: {
             base: number;
-            author: string;
+            author?: string;
             reason: string;
             /** @enum {string} */
             action: "pause" | "resume" | "back";
@@ -1120,13 +1538,13 @@ export interface components {
         RolloutChange: {
             /** @description The version it was made from; if another one holds, 409. */
             base: number;
-            author: string;
+            author?: string;
             reason: string;
             rules: components["schemas"]["RolloutRules"];
         };
         RolloutUndo: {
             base: number;
-            author: string;
+            author?: string;
             reason: string;
             /** @description Whose rules shall hold again. */
             to: number;
@@ -1239,7 +1657,7 @@ export interface components {
         RulesChange: {
             /** @description The version it was made from; 0: there is none. */
             base: number;
-            author: string;
+            author?: string;
             reason: string;
             rules: string;
         };
@@ -1432,7 +1850,7 @@ export interface components {
             }[];
         };
         Merge: {
-            author: string;
+            author?: string;
             reason: string;
             /**
              * @description Change nothing, say what would be.
@@ -1443,7 +1861,7 @@ export interface components {
             issues: string[];
         };
         Split: {
-            author: string;
+            author?: string;
             reason: string;
             /** @default false */
             preview: boolean;
@@ -1453,7 +1871,7 @@ export interface components {
             caller2?: string;
         };
         Unmerge: {
-            author: string;
+            author?: string;
             reason: string;
             /** @default false */
             preview: boolean;
@@ -2027,6 +2445,14 @@ export interface components {
         };
     };
     parameters: {
+        /** @description How the action begins: key, sign-in.failed */
+        audit_action: string;
+        audit_who: string;
+        /** @description Rows of a lower number only. */
+        audit_before: number;
+        /** @description Default 100; of CSV 10000. */
+        audit_limit: number;
+        audit_format: "json" | "csv";
         app: string;
         plugin: "hang" | "memory" | "exit" | "session";
         issue: string;
@@ -2374,6 +2800,615 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignIn"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Signed in. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountName"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed out. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    useLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What stands behind # in the link. */
+                    link: string;
+                    name?: string;
+                    password?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Whose link it is. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountName"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    old: string;
+                    new: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listSignIns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sign-ins. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignIns"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signOutEverywhere: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed out. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    endSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sign_in: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tokens. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tokens"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    label: string;
+                    /** @enum {string} */
+                    scope: "read" | "triage" | "admin";
+                    days: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The token, told once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAccounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accounts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accounts"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    addAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    is_server_admin?: boolean;
+                    /**
+                     * @description In every app.
+                     * @enum {string}
+                     */
+                    role?: "" | "viewer" | "triager" | "admin";
+                };
+            };
+        };
+        responses: {
+            /** @description The link's path, told once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Link"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    changeAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    is_server_admin: boolean;
+                    /** @description All its sign-ins and tokens end. */
+                    is_disabled: boolean;
+                    /**
+                     * @description In every app; empty: none.
+                     * @enum {string}
+                     */
+                    role: "" | "viewer" | "triager" | "admin";
+                };
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link's path, told once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Link"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAudit: {
+        parameters: {
+            query?: {
+                /** @description How the action begins: key, sign-in.failed */
+                action?: components["parameters"]["audit_action"];
+                who?: components["parameters"]["audit_who"];
+                /** @description Rows of a lower number only. */
+                before?: components["parameters"]["audit_before"];
+                /** @description Default 100; of CSV 10000. */
+                limit?: components["parameters"]["audit_limit"];
+                format?: components["parameters"]["audit_format"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Audit"];
+                    "text/csv": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAppAudit: {
+        parameters: {
+            query?: {
+                /** @description How the action begins: key, sign-in.failed */
+                action?: components["parameters"]["audit_action"];
+                who?: components["parameters"]["audit_who"];
+                /** @description Rows of a lower number only. */
+                before?: components["parameters"]["audit_before"];
+                /** @description Default 100; of CSV 10000. */
+                limit?: components["parameters"]["audit_limit"];
+                format?: components["parameters"]["audit_format"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Audit"];
+                    "text/csv": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Members. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Members"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    setMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    role: "" | "viewer" | "triager" | "admin";
+                };
+            };
+        };
+        responses: {
+            /** @description Set. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Keys"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    scope: "ingest" | "symbols" | "rollout" | "rules" | "read" | "admin";
+                    label?: string;
+                    /** @description The key expires after so many; 0: never. */
+                    days?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The key, told once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                key: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @default 7 */
+                    days?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The key, told once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                key: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
             default: components["responses"]["Problem"];
         };
     };

@@ -15,7 +15,8 @@ static int answer_apps(struct call *call)
     struct json_writer *w = &call->json;
     struct app_row *apps;
     size_t count;
-    int rc = read_apps(&apps, &count, call->tx, call->arena, call->api->now_us() - 86400000000);
+    struct apps_seen seen = call_seen(call->request);
+    int rc = read_apps(&apps, &count, call->tx, call->arena, &seen, call->api->now_us() - 86400000000);
 
     json_write_open(w, NULL, '{');
     json_write_open(w, "apps", '[');

@@ -2,8 +2,8 @@
  * regroup.c - POST /issues/{issue}/merge, split and unmerge. What is asked for is done in a transaction and looked at
  * in it; a preview then takes it back, so it says exactly what would be.
  *
- * Whoever may read the dashboard may do this: nothing is lost by it and everything is undone. A page of another origin
- * may not (access/origin.h).
+ * Triagers may do this: nothing is lost by it and everything is undone. A page of another origin may not
+ * (access/origin.h).
  */
 #include "api/body.h"
 #include "api/call.h"
@@ -12,6 +12,7 @@
 #include "api/parts.h"
 #include "base/fault.h"
 #include "rows/alias.h"
+#include "rows/audit.h"
 #include "rows/devices.h"
 #include "rows/issue.h"
 #include "rows/issues.h"
@@ -78,7 +79,7 @@ static enum bind_outcome take_trees(struct bind *bind, void *out, uint32_t at)
 
 /* clang-format off */
 #define WHO_AND_WHY \
-    {"author", MIRE_BIND_TEXT, offsetof(struct regroup, author), .required = true, .max = MIRE_CHANGE_WHO_MAX}, \
+    {"author", MIRE_BIND_TEXT, offsetof(struct regroup, author), .max = MIRE_CHANGE_WHO_MAX}, \
     {"reason", MIRE_BIND_TEXT, offsetof(struct regroup, reason), .required = true, .max = MIRE_CHANGE_WHY_MAX}, \
     {"preview", MIRE_BIND_BOOL, offsetof(struct regroup, preview), .required = false}
 /* clang-format on */
@@ -107,6 +108,8 @@ static int read_asked(struct regroup *asked, struct call *call, const struct bin
         return refuse(call, 415, "issue.type", "Send JSON, with Content-Type: application/json.");
     *asked = (struct regroup){.author = ""};
     int rc = body_read(asked, call->request, call->reply, fields, count, "issue");
+    if (rc == 0 && call->request->grant.account_id)
+        asked->author = call->request->grant.who; /* who is known need not say it, and cannot say another */
     if (rc == 0 && (!*asked->author || !*asked->reason))
         return refuse(call, 422, "issue.wrong", "Say who you are (author) and why (reason).");
     return rc == 1 ? CALL_REPLIED : rc;
@@ -171,6 +174,31 @@ static void put_summaries(struct json_writer *w, const char *key, const struct i
     json_write_close(w, ']');
 }
 
+/* "I-4, I-7": where the reports are shown. */
+static const char *names_of(struct call *call, const struct issue_summary *all, size_t count)
+{
+    const char *names = "";
+
+    for (size_t i = 0; names && i < count; i++)
+        names = arena_printf(call->arena, "%s%s%s", names, i ? ", " : "",
+                             part_issue_name(all[i].issue, all[i].subject[0]).text);
+    return names;
+}
+
+static int audit(struct call *call, const struct regroup *asked, const char *before, const char *after)
+{
+    const char *path = call->request->path;
+    const char *action = arena_printf(call->arena, "issue.%s", strrchr(path, '/') + 1);
+
+    if (!before || !after || !action)
+        return MIRE_FAULT_MEMORY;
+    return call_audit(call, &(struct audit_row){.action = action,
+                                                .subject = request_param(call->request, 1),
+                                                .before = before,
+                                                .after = after,
+                                                .reason = asked->reason});
+}
+
 typedef int (*regroup_act)(struct call *call, struct regroup *asked, struct alias_act *act, struct affected *all);
 
 /* Find out, do, find out again, and keep it or not. */
@@ -188,6 +216,8 @@ static int regroup(struct call *call, struct regroup *asked, struct affected *al
         rc = run(call, asked, &act, all);
     if (rc == 0)
         rc = read_state(&after, &after_count, call, all);
+    if (rc == 0 && !asked->preview)
+        rc = audit(call, asked, names_of(call, before, before_count), names_of(call, after, after_count));
     if (rc == 0 && !asked->preview)
         rc = pg_commit(&call->tx);
     if (rc != 0)

@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "rows/apps.h"
+#include "rows/audit.h"
 #include "rows/rows.h"
 #include "rows/rekey.h"
 
@@ -92,6 +93,12 @@ int post_rekey(void *context, struct request *request, struct reply *reply)
         return reply_error(reply, request, 404, NULL, "There is no app \"%.63s\".", request_param(request, 0));
     if (!rc)
         rc = pg_rekey_ask(&job, tx, &ask);
+    if (!rc && !ask.preview)
+        rc = audit_request(tx, request,
+                           &(struct audit_row){.app = ask.app_id,
+                                               .action = "reports.rekey",
+                                               .subject = arena_printf(request->arena, "job %lld", (long long)job),
+                                               .reason = ask.detail});
     if (!rc)
         rc = pg_commit(&tx);
     if (rc)

@@ -1,0 +1,97 @@
+/*
+ * limits.c - from which address a request comes, and how often.
+ */
+#include "access/inside.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- addresses --------------------------------------------------------------------------------------------------- */
+
+bool access_is_proxy(const struct access *access, const struct http_peer *peer)
+{
+    return http_peer_is_among(peer, access->options.proxies, access->options.proxy_count);
+}
+
+void access_client_of(struct http_peer *out, const struct access *access, const struct request *request)
+{
+    const char *sent = request_header(request, "X-Forwarded-For");
+    char list[512];
+    *out = request->peer;
+    if (!sent || !http_peer_is_among(out, access->options.proxies, access->options.proxy_count))
+        return;
+    size_t len = strlen(sent), from = len < sizeof list ? 0 : len - sizeof list + 1;
+    memcpy(list, sent + from, len - from + 1);
+    for (char *comma = list + strlen(list); comma != list;) {
+        comma = strrchr(list, ',');
+        char *part = comma ? comma + 1 : list;
+        struct http_peer peer;
+        if (!http_peer_parse(&peer, part + strspn(part, " \t")))
+            return;
+        *out = peer;
+        if (!comma || !http_peer_is_among(&peer, access->options.proxies, access->options.proxy_count))
+            return;
+        *comma = '\0';
+    }
+}
+
+static uint64_t name_of(const char *kind, const void *bytes, size_t len)
+{
+    return fnv_bytes(fnv_text(MIRE_HASH_START, kind), bytes, len) | 1;
+}
+
+unsigned access_take_tokens(const char **what_out, struct access *access, const struct request *request,
+                            const struct access_key *key)
+{
+    const struct access_options *options = &access->options;
+    const struct http_peer client = request->grant.client;
+    const struct {
+        const char *what;
+        const struct access_rate *rate;
+        uint64_t name;
+    } limits[] = {{"address", http_peer_is_loopback(&client) ? NULL : &options->address,
+                   name_of("address", client.address, http_peer_is_v4(&client) ? 16 : 8)},
+                  {"key", key->key_id ? &options->key : NULL, name_of("key", key->hash, sizeof key->hash)},
+                  {"app", key->app_id ? &options->app : NULL, name_of("app", &key->app_id, sizeof key->app_id)}};
+    unsigned wait = 0;
+    uint64_t now_ns = clock_mono_ns();
+    pthread_mutex_lock(&access->mutex);
+    for (size_t i = 0; !wait && i < sizeof limits / sizeof *limits; i++) {
+        if (!limits[i].rate || limits[i].rate->per_s <= 0)
+            continue;
+        wait = buckets_take(&access->buckets, limits[i].name, limits[i].rate, now_ns);
+        *what_out = limits[i].what;
+    }
+    pthread_mutex_unlock(&access->mutex);
+    return wait;
+}
+
+/* --- passwords --------------------------------------------------------------------------------------------------- */
+
+/* Tries: of a name from one address, of a name, from an address, of all. */
+static const struct access_rate tries[] = {{1 / 30.0, 8}, {1 / 5.0, 60}, {1 / 6.0, 30}, {5, 40}};
+
+unsigned access_wait_to_sign_in(struct access *access, const char *name, const struct http_peer *client)
+{
+    char folded[MIRE_ACCESS_NAME];
+    size_t len = 0;
+    unsigned wait = 0;
+    for (; name[len] && len < sizeof folded; len++)
+        folded[len] = (char)tolower((unsigned char)name[len]);
+    size_t network = http_peer_is_v4(client) ? 16 : 8;
+    uint64_t by_name = name_of("sign-in name", folded, len),
+             by_address = name_of("sign-in address", client->address, network);
+    uint64_t both = name_of("sign-in both", (const uint64_t[]){by_name, by_address}, 2 * sizeof by_name);
+    const uint64_t names[] = {both, by_name, by_address, name_of("sign-in", "", 0)};
+    pthread_mutex_lock(&access->mutex);
+    for (size_t i = 0; !wait && i < sizeof names / sizeof *names; i++)
+        wait = buckets_take(&access->buckets, names[i], &tries[i], clock_mono_ns());
+    pthread_mutex_unlock(&access->mutex);
+    if (wait)
+        atomic_fetch_add_explicit(&access->limited, 1, memory_order_relaxed);
+    return wait;
+}

@@ -1,0 +1,105 @@
+/* people.c - see people.h. */
+#include "api/people/people.h"
+
+#include "access/access.h"
+#include "access/cookie.h"
+#include "access/password.h"
+#include "api/params.h"
+#include "rows/credential.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define LINK_S (3 * 24 * 3600)
+
+const char *people_fold(struct call *call, const char *name)
+{
+    char *folded = arena_strdup(call->arena, name);
+
+    for (char *c = folded; c && *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return folded && account_is_name(folded) ? folded : NULL;
+}
+
+static int give_cookie(struct call *call, const char *secret)
+{
+    char cookie[MIRE_COOKIE_TEXT];
+
+    cookie_write(cookie, secret, access_is_secure(call->api->access, call->request));
+    const char *kept = arena_strdup(call->arena, cookie);
+    return kept && reply_header(call->reply, "Set-Cookie", kept) ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int people_sign_in(struct call *call, int64_t account)
+{
+    const char *agent = request_header(call->request, "User-Agent");
+    char secret[MIRE_KEY_TEXT], address[MIRE_HTTP_PEER_TEXT], label[201];
+    size_t len = 0;
+
+    while (agent && agent[len] && len < sizeof label - 1) {
+        label[len] = agent[len] >= ' ' && agent[len] < 0x7f ? agent[len] : '?';
+        len++;
+    }
+    label[len] = '\0';
+    http_peer_format(address, &call->request->grant.client);
+    int rc = credential_add(secret, call->tx,
+                            &(struct credential_new){.account = account,
+                                                     .kind = "sign-in",
+                                                     .label = label,
+                                                     .address = address,
+                                                     .lasts_s = MIRE_SIGN_IN_DAYS * 86400});
+    return rc ? rc : give_cookie(call, secret);
+}
+
+int people_drop_cookie(struct call *call)
+{
+    return give_cookie(call, "");
+}
+
+int people_of_path(struct account_row *out, struct call *call, size_t param)
+{
+    const char *name = people_fold(call, request_param(call->request, param));
+    int rc = name ? account_find(out, call->tx, call->arena, name) : ACCOUNT_NONE;
+
+    if (rc == ACCOUNT_NONE)
+        return call_missing(call, "There is no account \"%.100s\".", request_param(call->request, param));
+    return rc;
+}
+
+int people_check_password(struct call *call, const char *password)
+{
+    size_t len = strlen(password);
+
+    if (len >= MIRE_PASSWORD_MIN && len <= MIRE_PASSWORD_MAX)
+        return 0;
+    return call_problem(call, 422, "password.length", "A password has from %d to %d bytes.", MIRE_PASSWORD_MIN,
+                        MIRE_PASSWORD_MAX);
+}
+
+int people_make_link(const char **path_out, struct call *call, int64_t account)
+{
+    char secret[MIRE_KEY_TEXT];
+    int rc = credential_end_links(call->tx, account);
+
+    if (!rc)
+        rc = credential_add(secret, call->tx,
+                            &(struct credential_new){.account = account, .kind = "link", .lasts_s = LINK_S});
+    if (!rc && !(*path_out = arena_printf(call->arena, "/-/welcome#%s", secret)))
+        rc = MIRE_FAULT_MEMORY;
+    return rc;
+}
+
+int people_number(int64_t *out, struct call *call, size_t param, const char *what)
+{
+    if (integer_parse(out, request_param(call->request, param), 1, INT64_MAX) == 0)
+        return 0;
+    return call_missing(call, "\"%.40s\" is no number of a %s.", request_param(call->request, param), what);
+}
+
+int people_commit(struct call *call)
+{
+    int rc = pg_commit(&call->tx);
+
+    access_forget(call->api->access);
+    return rc;
+}

@@ -1,0 +1,285 @@
+/*
+ * sign_in.c - GET, POST and DELETE /api/v1/sign-in, and POST /api/v1/welcome, which sets a password by a one-time link.
+ *
+ * Every failure has one answer and costs one hash of a password, whether there is such an account or not.
+ */
+#include "access/access.h"
+#include "access/password.h"
+#include "api/handlers.h"
+#include "api/people/people.h"
+#include "rows/audit.h"
+#include "rows/credential.h"
+
+#include <string.h>
+
+static const char *const no_names[] = {NULL};
+
+/* --- who am I ---------------------------------------------------------------------------------------------------- */
+
+static void put_role(struct json_writer *w, const char *app, const char *role)
+{
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "app", app);
+    json_write_text(w, "role", role);
+    json_write_close(w, '}');
+}
+
+static int put_roles(struct call *call)
+{
+    const struct http_grant *grant = &call->request->grant;
+    struct json_writer *w = &call->json;
+    struct member_row *members = NULL;
+    size_t count = 0;
+    int rc = grant->account_id ? member_list(&members, &count, call->tx, call->arena, grant->account_id, -1) : 0;
+
+    json_write_open(w, "roles", '[');
+    if (!grant->account_id && grant->role)
+        put_role(w, "*", access_role_name((enum access_role)grant->role));
+    for (size_t i = 0; !rc && i < count; i++)
+        put_role(w, *members[i].slug ? members[i].slug : "*", members[i].role);
+    json_write_close(w, ']');
+    return rc;
+}
+
+static int answer_sign_in(struct call *call)
+{
+    static const char *const modes[] = {
+        [MIRE_MODE_SIGN_IN] = "sign-in", [MIRE_MODE_SINGLE] = "single", [MIRE_MODE_OPEN] = "open"};
+    const struct http_grant *grant = &call->request->grant;
+    bool is_local = !strcmp(grant->via, "local");
+    enum access_mode mode = access_mode_of(call->api->access);
+    struct json_writer *w = &call->json;
+    int rc = 0;
+
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "mode", mode == MIRE_MODE_SINGLE && !is_local ? modes[MIRE_MODE_SIGN_IN] : modes[mode]);
+    json_write_bool(w, "may_sign_in", access_may_sign_in(call->api->access, call->request));
+    if (*grant->who) {
+        json_write_open(w, "who", '{');
+        json_write_text(w, "name", grant->who);
+        json_write_text(w, "via", grant->via);
+        json_write_bool(w, "has_account", grant->account_id != 0);
+        json_write_bool(w, "is_server_admin", grant->role == MIRE_ACCESS_SERVER);
+        rc = put_roles(call);
+        json_write_close(w, '}');
+    } else {
+        json_write_null(w, "who");
+    }
+    json_write_close(w, '}');
+    return rc;
+}
+
+int get_sign_in(void *api, struct request *request, struct reply *reply)
+{
+    static const struct call_kind kind = {.names = no_names, .answer = answer_sign_in};
+    return call_run(api, request, reply, &kind);
+}
+
+/* --- in and out -------------------------------------------------------------------------------------------------- */
+
+struct asked {
+    const char *name, *password, *link;
+};
+
+static const struct bind_field sign_in_fields[] = {
+    {"name", MIRE_BIND_TEXT, offsetof(struct asked, name), .required = true, .max = 127},
+    {"password", MIRE_BIND_TEXT, offsetof(struct asked, password), .required = true, .max = MIRE_PASSWORD_MAX},
+};
+
+static int refuse_plain(struct call *call)
+{
+    return call_problem(call, 403, "insecure",
+                        "A password is not sent over plain HTTP. Reach this server by https, or name its http address "
+                        "in public_url.");
+}
+
+/* 0, CALL_REPLIED, or a fault. */
+static int wait_turn(struct call *call, const char *name)
+{
+    unsigned wait_s = access_wait_to_sign_in(call->api->access, name, &call->request->grant.client);
+
+    if (!wait_s)
+        return 0;
+    reply_header(call->reply, "Retry-After", arena_printf(call->arena, "%u", wait_s));
+    return call_problem(call, 429, "too_often", "Too many passwords were tried. Try again in %u s.", wait_s);
+}
+
+static int refuse_password(struct call *call, const char *name)
+{
+    int rc = call_audit(call, &(struct audit_row){.action = "sign-in.failed", .subject = name ? name : "unknown name"});
+
+    if (!rc)
+        rc = pg_commit(&call->tx);
+    return rc ? rc : call_problem(call, 401, "sign_in.wrong", "Name or password is wrong.");
+}
+
+/* A sign-in of before ends: no secret outlives the moment at which more is allowed. */
+static int end_own(struct call *call)
+{
+    const struct http_grant *grant = &call->request->grant;
+
+    if (strcmp(grant->via, "sign-in") != 0)
+        return 0;
+    int rc = credential_revoke(call->tx, grant->account_id, "sign-in", grant->credential_id);
+    return rc == CREDENTIAL_NONE ? 0 : rc;
+}
+
+static int welcome(struct call *call, int64_t account, const char *name)
+{
+    int rc = end_own(call);
+
+    call->request->grant.who = name; /* whose password, or link, it was */
+    call->request->grant.via = "sign-in";
+    if (!rc)
+        rc = people_sign_in(call, account);
+    if (!rc)
+        rc = call_audit(call, &(struct audit_row){.action = "sign-in.made", .subject = name});
+    if (!rc)
+        rc = people_commit(call);
+    json_write_open(&call->json, NULL, '{');
+    json_write_text(&call->json, "name", name);
+    json_write_close(&call->json, '}');
+    return rc;
+}
+
+static int answer_post_sign_in(struct call *call)
+{
+    struct asked asked = {.name = ""};
+    struct account_row account = {.account = 0};
+    int rc = call_body(&asked, call, sign_in_fields, sizeof sign_in_fields / sizeof *sign_in_fields, "sign_in");
+
+    if (!rc && !access_may_sign_in(call->api->access, call->request))
+        return refuse_plain(call);
+    if (!rc)
+        rc = wait_turn(call, asked.name);
+    if (rc)
+        return rc;
+    const char *name = people_fold(call, asked.name);
+    rc = name ? account_find(&account, call->tx, call->arena, name) : ACCOUNT_NONE;
+    if (rc < 0)
+        return rc;
+    bool is_good = !rc && account.password && !account.disabled_us;
+    if (!password_fits(is_good ? account.password : NULL, asked.password))
+        return refuse_password(call, rc ? NULL : account.name);
+    return welcome(call, account.account, account.name);
+}
+
+int post_sign_in(void *api, struct request *request, struct reply *reply)
+{
+    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_post_sign_in};
+    return call_run(api, request, reply, &kind);
+}
+
+static int answer_delete_sign_in(struct call *call)
+{
+    const struct http_grant *grant = &call->request->grant;
+    int rc = end_own(call);
+
+    if (!rc && !strcmp(grant->via, "sign-in"))
+        rc = call_audit(call, &(struct audit_row){.action = "sign-in.ended", .subject = grant->who});
+    if (!rc)
+        rc = people_drop_cookie(call);
+    if (!rc)
+        rc = people_commit(call);
+    json_write_open(&call->json, NULL, '{');
+    json_write_close(&call->json, '}');
+    return rc;
+}
+
+int delete_sign_in(void *api, struct request *request, struct reply *reply)
+{
+    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_delete_sign_in};
+    return call_run(api, request, reply, &kind);
+}
+
+/* --- by a one-time link ------------------------------------------------------------------------------------------ */
+
+static const struct bind_field welcome_fields[] = {
+    {"link", MIRE_BIND_TEXT, offsetof(struct asked, link), .required = true, .max = MIRE_KEY_TEXT},
+    {"name", MIRE_BIND_TEXT, offsetof(struct asked, name), .max = 127},
+    {"password", MIRE_BIND_TEXT, offsetof(struct asked, password), .max = MIRE_PASSWORD_MAX},
+};
+
+static int refuse_link(struct call *call)
+{
+    return call_problem(call, 404, "welcome.link",
+                        "This link was used, or is too old. Ask an admin for another one, or run `mire user link NAME` "
+                        "on the server.");
+}
+
+/* Whose link it is. */
+static int look_at_link(struct call *call, const struct asked *asked)
+{
+    const char *name;
+    int64_t account;
+    int rc = credential_read_link(&account, &name, call->tx, call->arena, asked->link);
+
+    if (rc == CREDENTIAL_NONE)
+        return refuse_link(call);
+    json_write_open(&call->json, NULL, '{');
+    json_write_text(&call->json, "name", rc ? "" : name);
+    json_write_close(&call->json, '}');
+    return rc;
+}
+
+/* The account that the link makes or leads to. 0, CALL_REPLIED, or a fault. */
+static int use_link(int64_t *account, const char **name, struct call *call, const struct asked *asked)
+{
+    int rc = credential_use_link(account, name, call->tx, call->arena, asked->link);
+
+    if (rc == CREDENTIAL_NONE)
+        return refuse_link(call);
+    if (!rc)
+        rc = end_own(call);
+    call->request->grant.via = "link";
+    call->request->grant.who = *name;
+    if (rc || *account)
+        return rc;
+    *name = people_fold(call, asked->name ? asked->name : "");
+    if (!*name)
+        return call_problem(call, 422, "account.name",
+                            "A name is an address of e-mail or a word of letters, digits and . _ @ + -.");
+    call->request->grant.who = *name;
+    rc = account_add(account, call->tx, *name, "local", "", true);
+    if (rc == ACCOUNT_THERE)
+        return refuse_link(call);
+    return rc ? rc
+              : call_audit(call,
+                           &(struct audit_row){.action = "account.added", .subject = *name, .after = "server admin"});
+}
+
+static int answer_welcome(struct call *call)
+{
+    struct asked asked = {.name = NULL};
+    char stored[MIRE_PASSWORD_TEXT];
+    const char *name;
+    int64_t account, ended;
+    int rc = call_body(&asked, call, welcome_fields, sizeof welcome_fields / sizeof *welcome_fields, "welcome");
+
+    if (!rc && !access_may_sign_in(call->api->access, call->request))
+        return refuse_plain(call);
+    if (!rc && !asked.password)
+        return look_at_link(call, &asked);
+    if (!rc)
+        rc = people_check_password(call, asked.password);
+    if (!rc)
+        rc = wait_turn(call, "welcome");
+    if (!rc)
+        rc = use_link(&account, &name, call, &asked);
+    if (!rc)
+        rc = password_hash(stored, asked.password);
+    if (!rc)
+        rc = account_set_password(call->tx, account, stored);
+    if (!rc)
+        rc = credential_revoke_all(&ended, call->tx, account, "sign-in", 0);
+    if (!rc)
+        rc =
+            call_audit(call, &(struct audit_row){.action = "password.set", .subject = name, .reason = "one-time link"});
+    return rc ? rc : welcome(call, account, name);
+}
+
+int post_welcome(void *api, struct request *request, struct reply *reply)
+{
+    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_welcome};
+    return call_run(api, request, reply, &kind);
+}

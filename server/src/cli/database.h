@@ -1,0 +1,40 @@
+/*
+ * database.h - commands that talk to mired's database directly, so that they work before anyone can sign in.
+ */
+#ifndef MIRE_CLI_DATABASE_H
+#define MIRE_CLI_DATABASE_H
+
+#include "daemon/config.h"
+#include "pg/pg.h"
+
+#define CLI_SETTINGS_MAX 16
+
+struct cli_database {
+    const char *command;                  /* in whose name is spoken: "mire key" */
+    char *settings[CLI_SETTINGS_MAX + 1]; /* what goes to config_load */
+    size_t setting_count;
+    struct config config; /* filled by cli_open_database */
+    struct pg *pg;        /* the same; the caller closes it */
+};
+
+/* Of the usage. */
+#define CLI_DATABASE_HELP                                                                       \
+    "The database is found as mired finds it:\n"                                                \
+    "  --config FILE        mired's configuration\n"                                            \
+    "  --data-dir DIR       where mired keeps its private PostgreSQL (mired must be running)\n" \
+    "  --database-url URL   a PostgreSQL of your own; also $DATABASE_URL\n"
+
+/* cli_option.take of the three; the context is a struct cli_database *. */
+const char *cli_take_config(void *database, char *value);
+const char *cli_take_data_dir(void *database, char *value);
+const char *cli_take_database_url(void *database, char *value);
+
+/* CLI_DONE, or what the command exits with: why was said. Waits for a mired that is starting. */
+int cli_open_database(struct cli_database *database);
+
+struct audit_row;
+
+/* Write a row of the audit log in the name of the user of this machine. 0 or a fault. */
+int cli_audit(struct pg_tx *tx, const struct audit_row *row);
+
+#endif

@@ -1,0 +1,190 @@
+/*
+ * login.c - `mire login` gets a personal token by name and password, or takes one that was made on the profile page, and
+ * keeps it for this server; `mire logout` ends it. Commands that ask a server find it (fetch_token).
+ */
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/fetch.h"
+#include "cli/say.h"
+
+#include "base/id.h"
+#include "base/scope.h"
+#include "json/json.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "Usage: mire login [--server URL] [--scope SCOPE] [--days N] [--name NAME]\n"
+    "       mire login --token [--server URL]\n\n"
+    "login asks for your name and password, gets a personal token, and keeps it in ~/.config/mire/tokens for this "
+    "user\n"
+    "alone. Commands that ask this server send it where they have no other key. With --token it reads a token that "
+    "you\n"
+    "made on your profile page from standard input instead, as those do who sign in by another site.\n"
+    "  --server   default $MIRE_SERVER, else http://127.0.0.1:7117\n"
+    "  --scope    read, triage (the default) or admin: the most that the token may do\n"
+    "  --days     how long it is good; default 90\n";
+
+static const char logout_usage[] =
+    "Usage: mire logout [--server URL]\n\n"
+    "Forgets the token that mire login keeps for the server: default $MIRE_SERVER, else http://127.0.0.1:7117.\n"
+    "Revoke it on your profile page, too, if somebody else may have it.\n";
+
+struct login {
+    const char *server, *scope, *name;
+    int64_t days;
+    bool takes_token;
+};
+
+static int failed(const char *text)
+{
+    say(stderr, "mire login: %s\n", text);
+    return CLI_FAILED;
+}
+
+/* A line of standard input, without echo where it is a secret on a terminal. False: there is none. */
+static bool read_line(char *out, size_t room, const char *prompt, bool is_secret)
+{
+    struct termios before, quiet;
+    bool is_terminal = isatty(0) && tcgetattr(0, &before) == 0;
+
+    if (is_terminal)
+        say(stderr, "%s", prompt);
+    if (is_terminal && is_secret) {
+        quiet = before;
+        quiet.c_lflag &= ~(tcflag_t)ECHO;
+        tcsetattr(0, TCSAFLUSH, &quiet);
+    }
+    bool got = fgets(out, (int)room, stdin) != NULL;
+    if (is_terminal && is_secret) {
+        tcsetattr(0, TCSAFLUSH, &before);
+        say(stderr, "\n");
+    }
+    if (got)
+        out[strcspn(out, "\r\n")] = '\0';
+    return got;
+}
+
+/* The text of a member of the answer. */
+static bool read_member(char *out, size_t room, const struct text *answer, const char *name)
+{
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    struct json_fault fault;
+    struct json json;
+
+    json_init(&json);
+    bool got = json_read(&json, &fault, answer->bytes ? answer->bytes : "", answer->len, &limits) == MIRE_JSON_OK &&
+               json_kind(&json, 0) == MIRE_JSON_OBJECT;
+    uint32_t at = got ? json_member(&json, 0, name) : 0;
+    got = at && json_kind(&json, at) == MIRE_JSON_STRING && json_size(&json, at) < room;
+    if (got)
+        out[json_text(out, &json, at)] = '\0';
+    json_fini(&json);
+    return got;
+}
+
+/* A sign-in, by whose cookie the token is made, and which ends again. */
+static int make_token(char out[MIRE_KEY_TEXT], const struct login *login, const char *name, const char *password)
+{
+    MIRE_SCOPED(text_fini) struct text who = {0}, asked = {0}, answer = {0}, nothing = {0};
+    char host[200] = "", label[256];
+
+    gethostname(host, sizeof host - 1);
+    snprintf(label, sizeof label, "mire login on %s", host);
+    text_add(&who, "{\"name\":");
+    text_add_json(&who, name, strlen(name));
+    text_add(&who, ",\"password\":");
+    text_add_json(&who, password, strlen(password));
+    text_add(&who, "}");
+    text_printf(&asked, "{\"days\":%lld,\"scope\":\"%s\",\"label\":", (long long)login->days, login->scope);
+    text_add_json(&asked, label, strlen(label));
+    text_add(&asked, "}");
+    if (text_failed(&who) || text_failed(&asked))
+        return failed("no memory");
+    const struct fetch_step steps[] = {{"POST", "/api/v1/sign-in", &who, &nothing},
+                                       {"POST", "/api/v1/tokens", &asked, &answer},
+                                       {"DELETE", "/api/v1/sign-in", NULL, &nothing}};
+    if (fetch_steps(login->server, steps, CLI_COUNT(steps)))
+        return CLI_FAILED;
+    return read_member(out, MIRE_KEY_TEXT, &answer, "secret") ? CLI_DONE : failed("the server answered no token");
+}
+
+static int get_token(char out[MIRE_KEY_TEXT], const struct login *login)
+{
+    char name[128], password[1025];
+
+    if (!login->name && !read_line(name, sizeof name, "Name: ", false))
+        return failed("no name");
+    if (!read_line(password, sizeof password, "Password: ", true))
+        return failed("no password");
+    int status = make_token(out, login, login->name ? login->name : name, password);
+    explicit_bzero(password, sizeof password);
+    return status;
+}
+
+static const char *take_scope(void *context, char *value)
+{
+    struct login *login = context;
+
+    login->scope = value;
+    bool known = !strcmp(value, "read") || !strcmp(value, "triage") || !strcmp(value, "admin");
+    return known ? NULL : "the scope is read, triage or admin";
+}
+
+static const char *take_days(void *context, char *value)
+{
+    struct login *login = context;
+    char *end;
+
+    login->days = strtol(value, &end, 10);
+    return *value && !*end && login->days >= 1 && login->days <= 3650 ? NULL : "the days are a number from 1 to 3650";
+}
+
+int cli_login(int argc, char **argv)
+{
+    struct login login = {.server = fetch_server(), .scope = "triage", .days = 90};
+    const struct cli_option options[] = {{"server", .text = &login.server},
+                                         {"scope", .take = take_scope, .context = &login},
+                                         {"days", .take = take_days, .context = &login},
+                                         {"name", .text = &login.name},
+                                         {"token", .flag = &login.takes_token}};
+    char token[128] = "";
+    int status;
+
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    if (argc > 1)
+        return cli_wrong("mire login", "there is a word too many");
+    if (!login.takes_token)
+        status = get_token(token, &login);
+    else if (!read_line(token, sizeof token, "Token: ", true) || !key_is_wellformed(token, strlen(token)))
+        status = failed("that is no token: it is mk_ and 40 letters and digits");
+    else
+        status = CLI_DONE;
+    if (status == CLI_DONE && !fetch_keep_token(login.server, token))
+        status = failed("the token cannot be kept: is ~/.config writable?");
+    explicit_bzero(token, sizeof token);
+    if (status == CLI_DONE)
+        say(stdout, "signed in at %s\n", login.server);
+    return status;
+}
+
+int cli_logout(int argc, char **argv)
+{
+    const char *server = fetch_server();
+    const struct cli_option options[] = {{"server", .text = &server}};
+    int status;
+
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), logout_usage))
+        return status;
+    if (!fetch_keep_token(server, NULL))
+        return failed("the token cannot be forgotten: is ~/.config writable?");
+    say(stdout, "signed out at %s\n", server);
+    return CLI_DONE;
+}

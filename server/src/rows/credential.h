@@ -1,0 +1,52 @@
+/*
+ * credential.h - secrets of people: sign-ins of browsers, personal tokens, one-time links. Each is told once, where it
+ * is made; its hash is stored.
+ */
+#ifndef MIRE_ROWS_CREDENTIAL_H
+#define MIRE_ROWS_CREDENTIAL_H
+
+#include "base/arena.h"
+#include "pg/pg.h"
+
+enum credential_outcome { CREDENTIAL_DONE = 0, CREDENTIAL_NONE = 1 };
+
+struct credential_new {
+    int64_t account; /* 0: of a link, for the first admin */
+    const char *kind, *scope, *label, *address;
+    int64_t lasts_s; /* 0: for ever */
+};
+
+/* 0 or a fault. */
+int credential_add(char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, const struct credential_new *made);
+
+struct credential_row {
+    int64_t credential;
+    const char *scope, *prefix, *label, *address;
+    int64_t created_us, expires_us, used_us; /* 0: never */
+};
+
+/* Good ones of an account, newest first. 0 or a fault. */
+int credential_list(struct credential_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t account,
+                    const char *kind);
+
+/* Refuse one from now on. CREDENTIAL_DONE, CREDENTIAL_NONE (no such good one of the account), or a fault. */
+int credential_revoke(struct pg_tx *tx, int64_t account, const char *kind, int64_t credential);
+
+/* The same of all of a kind but one (0: of all); *count_out: how many. 0 or a fault. */
+int credential_revoke_all(int64_t *count_out, struct pg_tx *tx, int64_t account, const char *kind, int64_t but);
+
+/* Use a link up. CREDENTIAL_DONE with its account (0: the first admin's), CREDENTIAL_NONE, or a fault. */
+int credential_use_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
+                        const char *secret);
+
+/* Whose a link is, without using it up: the same. */
+int credential_read_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
+                         const char *secret);
+
+/* Links that were not used are refused from now on: of an account, or the first admin's (0). 0 or a fault. */
+int credential_end_links(struct pg_tx *tx, int64_t account);
+
+/* These were used by now, and so their people were here. 0 or a fault. */
+int credential_used(struct pg *pg, const int64_t *credentials, size_t count);
+
+#endif
