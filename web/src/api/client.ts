@@ -5,6 +5,7 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './schema';
 import type {
+  Audit,
   Changes,
   Facets,
   Flame,
@@ -69,6 +70,9 @@ async function body<T>(call: Promise<Answer<T>>): Promise<T> {
   );
 }
 
+export type Role = 'viewer' | 'triager' | 'admin';
+export type Scopes = 'ingest' | 'symbols' | 'rollout' | 'rules' | 'read' | 'admin';
+
 /* The filters of a request. Empty lists and absent values are not sent. */
 export interface Scope {
   t?: string;
@@ -92,7 +96,50 @@ function sent<T extends object>(query: T): T {
   return Object.fromEntries(kept) as T;
 }
 
+/* Who is signed in needs no key. */
+function bearer(key: string): Record<string, string> {
+  return key === '' ? {} : { Authorization: `Bearer ${key}` };
+}
+
 export const api = {
+  signedIn: (signal: AbortSignal) => body(client.GET('/api/v1/sign-in', { signal })),
+  signIn: (name: string, password: string) => body(client.POST('/api/v1/sign-in', { body: { name, password } })),
+  signOut: () => body(client.DELETE('/api/v1/sign-in')),
+  signOutEverywhere: () => body(client.DELETE('/api/v1/sign-ins')),
+  useLink: (link: string, given: { name?: string; password?: string } = {}) =>
+    body(client.POST('/api/v1/welcome', { body: { link, ...given } })),
+  changePassword: (change: { old: string; new: string }) => body(client.PUT('/api/v1/password', { body: change })),
+  signIns: (signal: AbortSignal) => body(client.GET('/api/v1/sign-ins', { signal })),
+  endSignIn: (sign_in: number) => body(client.DELETE('/api/v1/sign-ins/{sign_in}', { params: { path: { sign_in } } })),
+  tokens: (signal: AbortSignal) => body(client.GET('/api/v1/tokens', { signal })),
+  makeToken: (token: { label: string; scope: 'read' | 'triage' | 'admin'; days: number }) =>
+    body(client.POST('/api/v1/tokens', { body: token })),
+  revokeToken: (token: number) => body(client.DELETE('/api/v1/tokens/{token}', { params: { path: { token } } })),
+  accounts: (signal: AbortSignal) => body(client.GET('/api/v1/accounts', { signal })),
+  addAccount: (account: { name: string; is_server_admin: boolean; role: '' | Role }) =>
+    body(client.POST('/api/v1/accounts', { body: account })),
+  changeAccount: (name: string, account: { is_server_admin: boolean; is_disabled: boolean; role: '' | Role }) =>
+    body(client.PUT('/api/v1/accounts/{name}', { params: { path: { name } }, body: account })),
+  makeLink: (name: string) => body(client.POST('/api/v1/accounts/{name}/link', { params: { path: { name } } })),
+  members: (app: string, signal: AbortSignal) =>
+    body(client.GET('/api/v1/apps/{app}/members', { params: { path: { app } }, signal })),
+  setMember: (app: string, name: string, role: '' | Role) =>
+    body(client.PUT('/api/v1/apps/{app}/members/{name}', { params: { path: { app, name } }, body: { role } })),
+  keys: (app: string, signal: AbortSignal) =>
+    body(client.GET('/api/v1/apps/{app}/keys', { params: { path: { app } }, signal })),
+  makeKey: (app: string, key: { scope: Scopes; label: string; days: number }) =>
+    body(client.POST('/api/v1/apps/{app}/keys', { params: { path: { app } }, body: key })),
+  rotateKey: (app: string, key: number) =>
+    body(client.POST('/api/v1/apps/{app}/keys/{key}/rotate', { params: { path: { app, key } }, body: {} })),
+  revokeKey: (app: string, key: number) =>
+    body(client.DELETE('/api/v1/apps/{app}/keys/{key}', { params: { path: { app, key } } })),
+  audit: (app: string | null, query: { action?: string; who?: string; before?: number }, signal: AbortSignal) =>
+    (app === null
+      ? body(client.GET('/api/v1/audit', { params: { query: sent(query) }, signal }))
+      : body(
+          client.GET('/api/v1/apps/{app}/audit', { params: { path: { app }, query: sent(query) }, signal }),
+        )) as Promise<Audit>,
+
   apps: (signal: AbortSignal) => body(client.GET('/api/v1/apps', { signal })),
 
   overview: (app: string, scope: Scope, signal: AbortSignal): Promise<Overview> =>
@@ -224,7 +271,7 @@ export const api = {
       client.POST('/api/v1/apps/{app}/rules/preview', {
         params: { path: { app } },
         body: { rules },
-        headers: { Authorization: `Bearer ${key}` },
+        headers: bearer(key),
       }),
     ),
   changeRules: (
@@ -236,7 +283,7 @@ export const api = {
       client.PUT('/api/v1/apps/{app}/rules', {
         params: { path: { app } },
         body: change,
-        headers: { Authorization: `Bearer ${key}` },
+        headers: bearer(key),
       }),
     ),
 };

@@ -10,7 +10,19 @@ export type Page =
   | { name: 'rules'; app: string }
   | { name: 'symbols'; app: string }
   | { name: 'issue'; app: string; id: string }
+  | { name: 'settings'; app: string; part: SettingsPart }
+  | { name: 'sign-in' }
+  | { name: 'welcome' }
+  | { name: 'profile' }
+  | { name: 'server' }
+  | { name: 'audit' }
   | { name: 'lost' };
+
+export type SettingsPart = 'keys' | 'members' | 'audit';
+export const SETTINGS_PARTS: readonly SettingsPart[] = ['keys', 'members', 'audit'];
+
+/* Pages of no app stand below a name that no app can have. */
+const OF_NO_APP = ['sign-in', 'welcome', 'profile', 'server', 'audit'] as const;
 
 export type Tab = 'stack' | 'held' | 'all' | 'flame' | 'tree' | 'top' | 'reports' | 'group' | 'raw';
 /** Tabs of an issue; and of a memory issue, whose id begins with M. */
@@ -117,10 +129,18 @@ export function parsePage(path: string): Page {
   const parts = path.split('/').filter((part) => part !== '');
   const [app, section, id, ...more] = parts;
   if (app === undefined) return { name: 'apps' };
+  if (app === '-') {
+    const name = OF_NO_APP.find((one) => one === section);
+    return name && id === undefined ? { name } : { name: 'lost' };
+  }
   if (!APP.test(app)) return { name: 'lost' };
   if (section === undefined) return { name: 'overview', app };
   if (section === 'rules' && id === undefined) return { name: 'rules', app };
   if (section === 'symbols') return id === undefined ? { name: 'symbols', app } : { name: 'lost' };
+  if (section === 'settings') {
+    const part = SETTINGS_PARTS.find((one) => one === (id ?? 'keys'));
+    return part && more.length === 0 ? { name: 'settings', app, part } : { name: 'lost' };
+  }
   if (section !== 'issues' && section !== 'memory') return { name: 'lost' };
   if (id === undefined) return { name: section, app };
   if (ISSUE.test(id) && isMemory(id) === (section === 'memory') && more.length === 0) return { name: 'issue', app, id };
@@ -147,6 +167,14 @@ export function formatPage(page: Page): string {
       return `/${page.app}/${page.name}`;
     case 'issue':
       return `/${page.app}/${isMemory(page.id) ? 'memory' : 'issues'}/${page.id}`;
+    case 'settings':
+      return page.part === 'keys' ? `/${page.app}/settings` : `/${page.app}/settings/${page.part}`;
+    case 'sign-in':
+    case 'welcome':
+    case 'profile':
+    case 'server':
+    case 'audit':
+      return `/-/${page.name}`;
     default:
       return '/';
   }

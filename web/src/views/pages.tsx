@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { say } from '../lib/i18n';
 import { page } from '../lib/location';
+import { useSignIn } from '../lib/who';
 import { isMemory } from '../model/view';
 import { IssuesPage } from './issues/issues';
 import { Late } from './late';
@@ -16,10 +17,25 @@ const loadRules = () => import('./rules/rules').then((module) => module.RulesPag
 const loadSymbols = () => import('./symbols/symbols').then((module) => module.SymbolsPage);
 const loadMemory = () => import('./memory/memory').then((module) => module.MemoryPage);
 
+const loadSignIn = () => import('./people/sign-in').then((module) => module.SignInPage);
+const loadWelcome = () => import('./people/sign-in').then((module) => module.WelcomePage);
+const loadProfile = () => import('./people/profile').then((module) => module.ProfilePage);
+const loadSettings = () => import('./people/settings').then((module) => module.SettingsPage);
+const loadServer = () => import('./people/server').then((module) => module.ServerPage);
+const loadAudit = () => import('./people/audit').then((module) => module.AuditPage);
+
 export function Pages(): JSX.Element {
   const here = page.value;
+  const known = useSignIn();
   /* The next page is mostly an issue, so its code is loaded ahead. */
   useEffect(() => void loadIssue().catch(() => {}), []);
+  /* Who is nobody signs in where they are, and then sees what they came for. */
+  if (known && known.who === null && here.name !== 'welcome')
+    return (
+      <Shell app={null}>
+        <Late key="sign-in" load={loadSignIn} props={{}} label={say('Sign in')} />
+      </Shell>
+    );
   switch (here.name) {
     case 'apps':
       return (
@@ -66,6 +82,42 @@ export function Pages(): JSX.Element {
             props={{ app: here.app, id: here.id }}
             label={here.id}
           />
+        </Shell>
+      );
+    case 'settings':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <Late key="settings" load={loadSettings} props={{ app: here.app, part: here.part }} label={say('Settings')} />
+        </Shell>
+      );
+    case 'sign-in':
+      return (
+        <Shell app={null}>
+          <Late key="sign-in" load={loadSignIn} props={{}} label={say('Sign in')} />
+        </Shell>
+      );
+    case 'welcome':
+      return (
+        <Shell app={null}>
+          <Late key="welcome" load={loadWelcome} props={{}} label={say('Welcome')} />
+        </Shell>
+      );
+    case 'profile':
+      return (
+        <Shell app={null}>
+          <Late key="profile" load={loadProfile} props={{}} label={say('Profile')} />
+        </Shell>
+      );
+    case 'server':
+      return (
+        <Shell app={null}>
+          <Late key="server" load={loadServer} props={{}} label={say('Server')} />
+        </Shell>
+      );
+    case 'audit':
+      return (
+        <Shell app={null}>
+          <Late key="audit" load={loadAudit} props={{}} label={say('Audit')} />
         </Shell>
       );
     case 'lost':

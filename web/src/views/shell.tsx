@@ -9,9 +9,11 @@ import { enabled, KEYS, setEnabled, useKeys } from '../lib/keys';
 import { go, page, query } from '../lib/location';
 import { type Result, useQuery } from '../lib/query';
 import { choice, nextTheme } from '../lib/theme';
+import { useSignIn } from '../lib/who';
 import { exact } from '../model/format';
 import type { Page } from '../model/view';
 import { carried, href, isMemory } from '../model/view';
+import { may } from '../model/who';
 import { FilterBar } from './filter';
 import { announcement, Moment } from './parts';
 
@@ -21,6 +23,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
   const sheet = useRef<HTMLDialogElement>(null);
   const here = page.value;
   const carry = carried(query.value);
+  const known = useSignIn();
   useKeys({
     help: () => (sheet.current?.open ? sheet.current.close() : sheet.current?.showModal()),
     overview: () => app && go(href({ name: 'overview', app }, carry)),
@@ -56,9 +59,20 @@ export function Shell({ app, children }: { app: string | null; children: Compone
             {link({ name: 'memory', app }, say('Memory'), section === 'memory')}
             {link({ name: 'rules', app }, say('Rules'), section === 'rules')}
             {link({ name: 'symbols', app }, say('Symbols'), section === 'symbols')}
+            {known && may(known.who, app, 'admin')
+              ? link({ name: 'settings', app, part: 'keys' }, say('Settings'), section === 'settings')
+              : null}
           </>
         ) : null}
         <span class="grow" />
+        {known?.who ? (
+          <>
+            {known.who.is_server_admin ? link({ name: 'server' }, say('Server'), here.name === 'server') : null}
+            <a href="/-/profile" aria-current={here.name === 'profile' ? 'page' : undefined} title={known.who.name}>
+              {known.who.has_account ? known.who.name : say('No password')}
+            </a>
+          </>
+        ) : null}
         <button type="button" class="quiet" onClick={nextTheme} aria-label={`${say('Theme')}: ${themes[choice.value]}`}>
           <span aria-hidden="true">◐</span> <span>{themes[choice.value]}</span>
         </button>
@@ -75,7 +89,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
         </button>
       </nav>
       <div class="page">
-        {app ? <FilterBar app={app} /> : null}
+        {app && here.name !== 'settings' ? <FilterBar app={app} /> : null}
         <main id="main" tabIndex={-1}>
           {children}
         </main>

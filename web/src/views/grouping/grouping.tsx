@@ -8,10 +8,12 @@ import { lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { recall, remember } from '../../lib/memory';
 import { client, useQuery } from '../../lib/query';
+import { useSignIn } from '../../lib/who';
 import { exact, percent } from '../../model/format';
 import { type Row, rows } from '../../model/grouping';
 import { base } from '../../model/name';
 import { carried, href } from '../../model/view';
+import { may } from '../../model/who';
 import { Ago, announce, Loaded, Panel } from '../parts';
 import { WouldBe } from './regroup';
 
@@ -27,6 +29,8 @@ interface Doing {
   /** Show the changes of an action, and do it after confirmation. */
   ask: (deed: Deed) => void;
   busy: boolean;
+  /** Whether the person may: what is not allowed is left out. */
+  allowed: boolean;
 }
 
 export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Element {
@@ -34,7 +38,10 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
   const scope = { t, v };
   const similar = useQuery(['similar', app, id, t, v], (signal) => api.similar(app, id, scope, signal));
   const made = useQuery(['provenance', app, id, t, v], (signal) => api.provenance(app, id, scope, signal));
-  const [author, setAuthor] = useState(recall('author') ?? '');
+  const who = useSignIn()?.who;
+  const [typed, setTyped] = useState(recall('author') ?? '');
+  const author = who?.has_account ? who.name : typed;
+  const allowed = may(who, app, 'triager');
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [asked, setAsked] = useState<{ deed: Deed; seen: Regrouped } | null>(null);
@@ -67,22 +74,24 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
       void client.invalidateQueries();
     });
   };
-  const doing: Doing = { ask, busy };
+  const doing: Doing = { ask, busy, allowed };
   return (
     <>
-      <div class="who-why" role="group" aria-label={say('Who and why')}>
-        <label>
-          {say('Your name')}{' '}
-          <input
-            value={author}
-            maxLength={128}
-            autocomplete="name"
-            onInput={(event) => {
-              setAuthor(event.currentTarget.value);
-              remember('author', event.currentTarget.value);
-            }}
-          />
-        </label>
+      <div class="who-why" role="group" aria-label={say('Who and why')} hidden={!allowed}>
+        {who?.has_account ? null : (
+          <label>
+            {say('Your name')}{' '}
+            <input
+              value={typed}
+              maxLength={128}
+              autocomplete="name"
+              onInput={(event) => {
+                setTyped(event.currentTarget.value);
+                remember('author', event.currentTarget.value);
+              }}
+            />
+          </label>
+        )}
         <label>
           {say('Why (if you like)')}{' '}
           <input value={reason} maxLength={2000} onInput={(event) => setReason(event.currentTarget.value)} />
@@ -151,7 +160,7 @@ function Card({ app, id, one, doing }: { app: string; id: string; one: Suggestio
         <span class="tag">{say('{share} alike', { share })}</span>
         {one.suggested ? <span class="tag">{say('merge suggested')}</span> : null}
         <span class="grow" />
-        <button type="button" disabled={doing.busy} onClick={() => doing.ask(merge)}>
+        <button type="button" hidden={!doing.allowed} disabled={doing.busy} onClick={() => doing.ask(merge)}>
           {merge.title}
         </button>
       </p>
@@ -221,7 +230,12 @@ function Parts({ app, id, data, doing }: { app: string; id: string; data: Proven
                 <span class="fn">{one.caller2}</span>{' '}
                 <span class="dim">{say('{n|report|reports}', { n: exact(one.reports, lang.value) })}</span>{' '}
                 {one.id === data.id ? null : (
-                  <button type="button" disabled={doing.busy} onClick={() => doing.ask(out(one.id))}>
+                  <button
+                    type="button"
+                    hidden={!doing.allowed}
+                    disabled={doing.busy}
+                    onClick={() => doing.ask(out(one.id))}
+                  >
                     {out(one.id).title}
                   </button>
                 )}
@@ -245,7 +259,7 @@ function Parts({ app, id, data, doing }: { app: string; id: string; data: Proven
           <p class="dim">{say('{n|report|reports} by other ways', { n: exact(data.other_reports, lang.value) })}</p>
         ) : null}
         {there.length > 0 ? (
-          <button type="button" disabled={doing.busy} onClick={() => doing.ask(split)}>
+          <button type="button" hidden={!doing.allowed} disabled={doing.busy} onClick={() => doing.ask(split)}>
             {split.title}
           </button>
         ) : null}
@@ -293,7 +307,7 @@ function ActLine({ act, undo, doing }: { act: Act; undo: Deed; doing: Doing }): 
           {say('undone by {who}', { who: act.undone_by })}, <Ago at={act.undone_at} />: {act.undone_why}
         </span>
       ) : (
-        <button type="button" disabled={doing.busy} onClick={() => doing.ask(undo)}>
+        <button type="button" hidden={!doing.allowed} disabled={doing.busy} onClick={() => doing.ask(undo)}>
           {undo.title}
         </button>
       )}

@@ -7,9 +7,11 @@ import { api, ProblemError } from '../../api/client';
 import type { Rules, RulesJob } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { client, useQuery } from '../../lib/query';
+import { useSignIn } from '../../lib/who';
 import { kindWord, reasonWord } from '../../lib/words';
 import { exact } from '../../model/format';
 import { ownRule } from '../../model/stack';
+import { may } from '../../model/who';
 import { Copyable } from '../copyable';
 import { announce, Loaded, Moment, Panel } from '../parts';
 
@@ -42,7 +44,11 @@ export function RulesPage({ app }: { app: string }): JSX.Element {
 function Editor({ app, rules }: { app: string; rules: Rules }): JSX.Element {
   const [draft, setDraft] = useState(rules.rules);
   const [key, setKey] = useState('');
-  const [author, setAuthor] = useState('');
+  const who = useSignIn()?.who;
+  const [typed, setTyped] = useState('');
+  const author = who?.has_account ? who.name : typed;
+  const allowed = may(who, app, 'admin');
+  const lacks = !who?.has_account && key === '';
   const [reason, setReason] = useState('');
   const [job, setJob] = useState<number | null>(null);
   const [fault, setFault] = useState('');
@@ -97,22 +103,19 @@ function Editor({ app, rules }: { app: string; rules: Rules }): JSX.Element {
           <textarea
             rows={12}
             spellcheck={false}
+            readOnly={!allowed}
             value={draft}
             placeholder="container my-app cart_*"
             onInput={(event) => setDraft((event.currentTarget as HTMLTextAreaElement).value)}
           />
         </label>
-        <div class="fields">
-          {field(say('Key of the scope rules'), key, setKey, 'password')}
-          {field(say('Author'), author, setAuthor)}
+        <div class="fields" hidden={!allowed}>
+          {who?.has_account ? null : field(say('Key of the scope rules'), key, setKey, 'password')}
+          {who?.has_account ? null : field(say('Author'), typed, setTyped)}
           {field(say('Reason'), reason, setReason)}
         </div>
-        <div class="fields">
-          <button
-            type="button"
-            aria-disabled={busy || key === ''}
-            onClick={() => !busy && key !== '' && void preview()}
-          >
+        <div class="fields" hidden={!allowed}>
+          <button type="button" aria-disabled={busy || lacks} onClick={() => !busy && !lacks && void preview()}>
             {say('Preview on stored reports')}
           </button>
           <button type="submit" class="primary">
