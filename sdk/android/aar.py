@@ -2,8 +2,8 @@
 """sdk/android/aar.py [OUT] - dev.mire:mire-android as a Maven repository in OUT (build/aar): AAR, POM, sources and javadoc.
 
 No Gradle, and no network beyond the package registries. With $ANDROID_NDK the NDK there builds libmire; without it Debian's
-clang does, against our own headers of Android's C library (cmake/android.cmake). The same sources give the same bytes.
-Status 77: something cannot be had, and what.
+clang does, against our own headers of Android's C library (cmake/android.cmake). $ABIS names the processors: "arm64-v8a x86_64".
+The same sources in the same folder give the same bytes. Status 77: something cannot be had, and what.
 """
 import hashlib
 import io
@@ -22,7 +22,7 @@ BUILD = SOURCE / "build"
 NDK = os.environ.get("ANDROID_NDK")
 VERSION = re.search(r"project\(mire VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
 NAME = f"mire-android-{VERSION}"
-ABIS = ("arm64-v8a", "x86_64")
+ABIS = os.environ.get("ABIS", "arm64-v8a x86_64").split()
 API = 23
 CLASS_PATH = "14-robolectric-10818077"  # the framework that the classes are compiled against: API level 34
 JOBS = os.environ.get("JOBS", str(os.cpu_count()))
@@ -79,9 +79,10 @@ def zipped(files):
 
 
 def with_folders(files):
+    """A row for each folder, but not below META-INF, as in archives of others."""
     whole = {}
     for path, content in files.items():
-        parts = path.split("/")
+        parts = path.split("/") if not path.startswith("META-INF/") else []
         for i in range(1, len(parts)):
             whole.setdefault("/".join(parts[:i]) + "/", b"")
         whole[path] = content
