@@ -25,20 +25,27 @@ export function Field({
   optional,
   note,
 }: FieldProps): JSX.Element {
+  const id = useId();
   return (
-    <label class="field">
-      {label}
+    <div class="field">
+      <label for={id}>{label}</label>
       <input
+        id={id}
         type={type as 'text'}
         value={value}
         autocomplete={autocomplete as 'off'}
         required={!optional}
         autocapitalize="off"
         spellcheck={false}
+        aria-describedby={note ? `${id}-note` : undefined}
         onInput={(event) => set(event.currentTarget.value)}
       />
-      {note ? <span class="dim small">{note}</span> : null}
-    </label>
+      {note ? (
+        <span class="dim small" id={`${id}-note`}>
+          {note}
+        </span>
+      ) : null}
+    </div>
   );
 }
 

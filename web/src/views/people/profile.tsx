@@ -5,17 +5,16 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Token } from '../../api/types';
 import { say } from '../../lib/i18n';
-import { go } from '../../lib/location';
 import { client, useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
-import { changed, useSignIn } from '../../lib/who';
+import { useSignIn } from '../../lib/who';
 import { Ago, announce, Loaded, Panel } from '../parts';
 import { Choice, Field, Form, Secret, Sure, useAttempt } from './forms';
 
+/* The page is loaded anew: nothing of what the person saw stays in memory. */
 async function leave(end: () => Promise<unknown>): Promise<void> {
   await end();
-  await changed();
-  go('/-/sign-in');
+  location.assign('/-/sign-in');
 }
 
 export function ProfilePage(): JSX.Element {
