@@ -25,7 +25,7 @@ static enum wire_outcome scan_in_pieces(size_t *seen, const char *bytes, size_t 
 
 static void check(const struct wire_head *head)
 {
-    size_t hosts = 0, lengths = 0;
+    size_t hosts = 0, lengths = 0, codings = 0;
 
     if (strpbrk(head->target, " \r\n") || strpbrk(head->method, " \r\n"))
         abort();
@@ -35,8 +35,11 @@ static void check(const struct wire_head *head)
             abort();
         hosts += !strcasecmp(header->name, "Host");
         lengths += !strcasecmp(header->name, "Content-Length");
+        codings += !strcasecmp(header->name, "Transfer-Encoding");
+        if (!strcasecmp(header->name, "Transfer-Encoding") && strcasecmp(header->value, "chunked") != 0)
+            abort();
     }
-    if (hosts > 1 || lengths > 1 || (lengths && head->is_chunked) || (!hosts && !head->is_last))
+    if (hosts > 1 || lengths + codings > 1 || head->is_chunked != (codings == 1) || (!hosts && !head->is_last))
         abort();
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define FIRST_ROOM   8192 /* most requests come whole in it */
+#define CHUNKS_ROOM  1024 /* at least, behind a head, for the lines of a chunked body */
 #define IDLE_ROOM_NS UINT64_C(1000000000)
 #define STEPS        32 /* reads, writes and requests before the others have their turn */
 
@@ -57,7 +58,7 @@ void connection_end(struct http_connection *connection, enum http_cut why)
 static bool grow_in(struct http_connection *connection)
 {
     size_t room = connection->in_room ? connection->in_room * 2 : FIRST_ROOM;
-    char *moved = room <= MIRE_HTTP_HEAD_MAX ? realloc(connection->in, room) : NULL;
+    char *moved = room <= MIRE_HTTP_HEAD_MAX * 2 ? realloc(connection->in, room) : NULL;
     if (!moved)
         return false;
     connection->in = moved;
@@ -85,30 +86,14 @@ static void begin_send(struct http_connection *connection)
         connection_end(connection, MIRE_CUTS);
 }
 
-/* Of the body, in the connection's buffer. */
-static size_t body_here(const struct http_connection *connection)
-{
-    size_t here = connection->in_len - connection->seen, all = connection->exchange->announced;
-    return here < all ? here : all;
-}
-
-static void begin_body(struct http_connection *connection)
-{
-    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    const struct text interim = {.bytes = (char *)(uintptr_t)go_on, .len = sizeof go_on - 1};
-    struct exchange *exchange = connection->exchange;
-    enter(connection, MIRE_AT_BODY);
-    exchange->request.body_len = body_here(connection);
-    if (exchange->head.is_expected && exchange->announced && !exchange->request.body_len)
-        (void)connection_write(connection, &interim, 0, NULL, 0); /* nothing was sent before: it fits */
-}
-
 static void take_step(struct http_connection *connection, enum exchange_step step)
 {
     if (step == MIRE_STEP_SEND)
         begin_send(connection);
-    else if (step == MIRE_STEP_BODY)
-        begin_body(connection);
+    if (step == MIRE_STEP_BODY) {
+        enter(connection, MIRE_AT_BODY);
+        connection_begin_body(connection);
+    }
 }
 
 static void refuse_head(struct http_connection *connection, int status, const char *why)
@@ -125,7 +110,9 @@ static void begin_exchange(struct http_connection *connection)
 {
     enum exchange_step step;
     connection->state = MIRE_AT_ADMIT;
-    connection->exchange = exchange_begin(&step, connection);
+    /* Nothing points into the buffer yet. */
+    bool has_room = connection->in_room - connection->seen >= CHUNKS_ROOM || grow_in(connection);
+    connection->exchange = has_room ? exchange_begin(&step, connection) : NULL;
     if (!connection->exchange)
         connection_end(connection, MIRE_CUTS);
     else
@@ -136,7 +123,8 @@ static void begin_exchange(struct http_connection *connection)
 static bool read_head(struct http_connection *connection)
 {
     enum wire_outcome found = wire_scan(&connection->seen, connection->in, connection->in_len);
-    if (found == MIRE_WIRE_WHOLE) {
+    bool is_long = connection->seen > MIRE_HTTP_HEAD_MAX;
+    if (found == MIRE_WIRE_WHOLE && !is_long) {
         begin_exchange(connection);
         return true;
     }
@@ -144,9 +132,9 @@ static bool read_head(struct http_connection *connection)
         refuse_head(connection, 400, "The request has bytes or line ends that HTTP does not allow.");
         return true;
     }
-    if (!connection->may_read)
+    if (!connection->may_read && !is_long)
         return false;
-    if (connection->in_len == connection->in_room && !grow_in(connection)) {
+    if (is_long || (connection->in_len == connection->in_room && !grow_in(connection))) {
         bool in_line = !memchr(connection->in, '\n', connection->in_len);
         refuse_head(connection, in_line ? 414 : 431,
                     in_line ? "The address is too long." : "The headers are too long.");
@@ -164,55 +152,24 @@ static bool read_head(struct http_connection *connection)
     return got != 0 || connection->may_read;
 }
 
-/* Where the next bytes of the body go. A body that fits the connection's buffer takes no memory of its own. */
-static char *body_room(size_t *room_out, struct http_connection *connection)
-{
-    struct exchange *exchange = connection->exchange;
-    struct request *request = &exchange->request;
-    if (!exchange->body && connection->in_len < connection->in_room) {
-        *room_out = connection->in_room - connection->in_len;
-        return connection->in + connection->in_len;
-    }
-    bool is_first = !exchange->body;
-    if (request->body_len == exchange->body_room || is_first) {
-        if (!exchange_make_room(exchange))
-            return NULL;
-        if (is_first)
-            memcpy(exchange->body, connection->in + connection->seen, request->body_len);
-        connection->in_len = connection->seen;
-    }
-    *room_out = exchange->body_room - request->body_len;
-    return (char *)exchange->body + request->body_len;
-}
-
 static bool read_body(struct http_connection *connection)
 {
-    struct exchange *exchange = connection->exchange;
-    struct request *request = &exchange->request;
-    size_t room;
-    if (request->body_len == exchange->announced) {
-        request->body = exchange->body ? exchange->body : (const uint8_t *)connection->in + connection->seen;
-        connection->state = MIRE_AT_ANSWER;
-        take_step(connection, exchange_run(exchange));
+    switch (connection_read_body(connection)) {
+    case MIRE_BODY_MORE:
         return true;
-    }
-    if (!connection->may_read)
-        return false;
-    char *to = body_room(&room, connection);
-    if (!to) {
+    case MIRE_BODY_WHOLE:
+        connection->state = MIRE_AT_ANSWER;
+        take_step(connection, exchange_run(connection->exchange));
+        return true;
+    case MIRE_BODY_REFUSED:
         begin_send(connection);
         return true;
-    }
-    ssize_t got = connection_read(connection, to, room);
-    if (got < 0) {
+    case MIRE_BODY_LOST:
         connection_end(connection, MIRE_CUTS);
-    } else if (exchange->body) {
-        request->body_len += (size_t)got;
-    } else {
-        connection->in_len += (size_t)got;
-        request->body_len = body_here(connection);
+        return false;
+    default:
+        return false;
     }
-    return got != 0 || connection->may_read;
 }
 
 /* --- out --------------------------------------------------------------------------------------------------------- */
@@ -335,7 +292,8 @@ void connection_check_time(struct http_connection *connection)
             drop_in(connection);
         break;
     case MIRE_AT_BODY:
-        if (is_silent || is_too_slow(connection, exchange->request.body_len, exchange->announced))
+        len = exchange->head.is_chunked ? exchange->request.body_len : exchange->announced;
+        if (is_silent || is_too_slow(connection, exchange->request.body_len, len))
             connection_end(connection, MIRE_CUT_SLOW_BODY);
         break;
     case MIRE_AT_SEND:

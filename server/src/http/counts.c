@@ -10,8 +10,8 @@
 
 #define CUTS_LOGGED 2 /* a second, of each reason */
 
-static const int statuses[MIRE_HTTP_STATUSES] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409,
-                                                 411, 413, 414, 415, 421, 422, 429, 431, 500, 503, 507};
+static const int statuses[MIRE_HTTP_STATUSES] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 411,
+                                                 413, 414, 415, 421, 422, 429, 431, 500, 501, 503, 507};
 
 static size_t status_place(int status)
 {

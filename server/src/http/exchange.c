@@ -12,8 +12,9 @@
 #include <stdlib.h>
 
 #define FIRST_BODY_ROOM (64u << 10)
-#define ANSWERS_LOGGED  20  /* a second, of those that were refused */
-#define LOGGED_PATH     200 /* bytes of it */
+#define FIRST_CHUNKED   (8u << 10) /* such a body does not lie in the connection's buffer first */
+#define ANSWERS_LOGGED  20         /* a second, of those that were refused */
+#define LOGGED_PATH     200        /* bytes of it */
 
 static struct exchange *exchange_new(struct http_connection *connection)
 {
@@ -111,10 +112,13 @@ static bool count_room(struct exchange *exchange, size_t more)
 
 bool exchange_make_room(struct exchange *exchange)
 {
-    size_t had = exchange->body_room;
-    size_t room = had ? had * 2 : FIRST_BODY_ROOM;
-    if (room > exchange->announced)
-        room = exchange->announced;
+    bool is_chunked = exchange->head.is_chunked;
+    size_t had = exchange->body_room, most = is_chunked ? exchange->request.route->body_cap : exchange->announced;
+    size_t room = is_chunked ? FIRST_CHUNKED : FIRST_BODY_ROOM;
+    if (had)
+        room = had * 2;
+    if (room > most)
+        room = most;
     if (count_room(exchange, room - had)) {
         exchange->body_room = room;
         uint8_t *moved = realloc(exchange->body, room);
@@ -127,6 +131,19 @@ bool exchange_make_room(struct exchange *exchange)
     reply_retry(&exchange->reply, &exchange->request, 2, "busy", "Too much is being received now. Try again soon.");
     leave_body(exchange);
     return false;
+}
+
+void exchange_refuse_body(struct exchange *exchange, int status, const char *code, const char *text)
+{
+    reply_error(&exchange->reply, &exchange->request, status, code, "%s", text);
+    leave_body(exchange);
+}
+
+void exchange_refuse_size(struct exchange *exchange)
+{
+    reply_error(&exchange->reply, &exchange->request, 413, "too_large", "At most %zu bytes are taken here.",
+                exchange->request.route->body_cap);
+    leave_body(exchange);
 }
 
 /* The reply is filled and the body was not read. */

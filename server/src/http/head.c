@@ -60,12 +60,12 @@ static bool encoding_is_taken(const struct request *request)
     return false;
 }
 
-/* A body is announced without its length. */
+/* Nothing says where the body ends. */
 static bool lacks_length(const struct exchange *exchange)
 {
     enum http_method method = exchange->request.method;
     bool wants_body = method == MIRE_HTTP_POST || method == MIRE_HTTP_PUT;
-    return exchange->head.is_chunked || (wants_body && !exchange->head.has_length);
+    return wants_body && !exchange->head.has_length && !exchange->head.is_chunked;
 }
 
 bool exchange_refuse(struct exchange *exchange)
@@ -80,11 +80,12 @@ bool exchange_refuse(struct exchange *exchange)
     if (status)
         return !refuse_route(exchange, status, allowed);
     if (lacks_length(exchange))
-        return !reply_error(&exchange->reply, request, 411, "length", "Send Content-Length.");
-    if (exchange->announced > request->route->body_cap)
-        return !reply_error(&exchange->reply, request, 413, "too_large", "At most %zu bytes are taken here.",
-                            request->route->body_cap);
-    if (exchange->announced && !encoding_is_taken(request))
+        return !reply_error(&exchange->reply, request, 411, "length", "Send Content-Length, or the body in chunks.");
+    if (exchange->announced > request->route->body_cap) {
+        exchange_refuse_size(exchange);
+        return true;
+    }
+    if ((exchange->announced || exchange->head.is_chunked) && !encoding_is_taken(request))
         return !reply_error(&exchange->reply, request, 415, "encoding", "This Content-Encoding is not taken here.");
     return false;
 }

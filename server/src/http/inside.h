@@ -12,6 +12,7 @@
 #define MIRE_HTTP_INSIDE_H
 
 #include "base/log.h"
+#include "http/chunks.h"
 #include "http/http.h"
 #include "http/wire.h"
 
@@ -38,7 +39,7 @@ enum http_cut {
     MIRE_CUT_SLOW_HEAD,   /* headers_s */
     MIRE_CUT_SLOW_BODY,   /* below the floor, or request_s */
     MIRE_CUT_SLOW_ANSWER, /* the client does not take its answer */
-    MIRE_CUT_MALFORMED,   /* 400, 417 or 431 by the head */
+    MIRE_CUT_MALFORMED,   /* 400, 417, 431 or 501 by the head, or 400 by a chunk */
     MIRE_CUTS,
 };
 
@@ -62,9 +63,10 @@ struct exchange {
     bool is_head;
     bool leaves_body; /* answered without reading the body */
     bool is_last;     /* the connection ends with it */
-    size_t announced; /* bytes of body, by the headers */
+    size_t announced; /* bytes of body, by the headers; 0 if they come in chunks */
+    struct chunks chunks;
     int admitted;     /* what the route's admit came to */
-    uint8_t *body;    /* NULL: the body lies whole in the connection's buffer */
+    uint8_t *body;    /* NULL: the body lies whole in the connection's buffer, or is empty */
     size_t body_room; /* bytes counted in the server's bodies_bytes */
     struct wire_head head;
     struct http_pair headers[MIRE_EXCHANGE_HEADERS_MAX];
@@ -201,6 +203,22 @@ void connection_end(struct http_connection *connection, enum http_cut why);
 /* Count and log that the server cut a connection off. Any thread. */
 void http_cut(struct http_server *server, enum http_cut why, const struct http_peer *peer);
 
+/* --- body.c */
+
+enum body_outcome {
+    MIRE_BODY_MORE,    /* call again */
+    MIRE_BODY_WAIT,    /* call again when the socket can be read */
+    MIRE_BODY_WHOLE,   /* request->body has it */
+    MIRE_BODY_REFUSED, /* the reply is filled */
+    MIRE_BODY_LOST,    /* the client is gone */
+};
+
+/* The headers are admitted: take what of the body came with them, or ask for it if the client waits for that. */
+void connection_begin_body(struct http_connection *connection);
+
+/* Read once. */
+enum body_outcome connection_read_body(struct http_connection *connection);
+
 /* --- bytes.c: bytes of a connection, plain or of TLS */
 
 /* Bytes read or written; 0: not now (may_read or may_write is false then); -1: the connection is at its end. */
@@ -228,8 +246,12 @@ void exchange_admit(struct exchange *exchange);
 /* The route's admit has come to an outcome on another thread. */
 enum exchange_step exchange_end_admit(struct exchange *exchange);
 
-/* Take memory for more of the body than `len` bytes, counted first. False: there is none, and the reply says so. */
+/* Take memory for more of the body, counted first. False: there is none, and the reply says so. */
 bool exchange_make_room(struct exchange *exchange);
+
+/* Answer so without reading the rest of the body. */
+void exchange_refuse_body(struct exchange *exchange, int status, const char *code, const char *text);
+void exchange_refuse_size(struct exchange *exchange);
 
 /* The body is there: run the handler. */
 enum exchange_step exchange_run(struct exchange *exchange);

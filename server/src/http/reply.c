@@ -54,6 +54,7 @@ const char *http_status_text(int status)
                  {429, "Too Many Requests"},
                  {431, "Request Header Fields Too Large"},
                  {500, "Internal Server Error"},
+                 {501, "Not Implemented"},
                  {503, "Service Unavailable"},
                  {507, "Insufficient Storage"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

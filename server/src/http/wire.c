@@ -8,13 +8,19 @@
 
 #define DIGITS_MAX 18 /* of Content-Length: fits 64 bits */
 
+bool wire_is_text(char c)
+{
+    unsigned char byte = (unsigned char)c;
+    return byte == '\t' || (byte >= ' ' && byte != 0x7f);
+}
+
 enum wire_outcome wire_scan(size_t *seen, const char *bytes, size_t len)
 {
     for (size_t at = *seen; at < len; at++) {
         unsigned char c = (unsigned char)bytes[at];
         bool after_cr = at > 0 && bytes[at - 1] == '\r';
         *seen = at + 1;
-        if (after_cr != (c == '\n') || c == 0x7f || (c < ' ' && c != '\t' && c != '\r' && c != '\n'))
+        if (after_cr != (c == '\n') || (c != '\r' && c != '\n' && !wire_is_text((char)c)))
             return MIRE_WIRE_BAD;
         if (c == '\n' && at == 1)
             return MIRE_WIRE_BAD; /* it begins with an empty line */
@@ -24,8 +30,7 @@ enum wire_outcome wire_scan(size_t *seen, const char *bytes, size_t len)
     return MIRE_WIRE_MORE;
 }
 
-/* RFC 9110 5.6.2 */
-static bool is_token(const char *text, size_t len)
+bool wire_is_token(const char *text, size_t len)
 {
     static const char marks[] = "!#$%&'*+-.^_`|~";
     for (size_t i = 0; i < len; i++) {
@@ -80,7 +85,7 @@ static int refuse(const char **why, int status, const char *text)
 static int parse_request_line(struct wire_head *out, const char **why, char *line)
 {
     char *target = line ? strchr(line, ' ') : NULL, *version = target ? strchr(target + 1, ' ') : NULL;
-    if (!version || !is_token(line, (size_t)(target - line)))
+    if (!version || !wire_is_token(line, (size_t)(target - line)))
         return refuse(why, 400, "The request line cannot be read.");
     *target++ = '\0';
     *version++ = '\0';
@@ -116,6 +121,10 @@ static int take_framing(struct wire_head *out, const char **why, const struct ht
     if (!strcasecmp(header->name, "Content-Length"))
         return take_length(out, why, header->value);
     if (!strcasecmp(header->name, "Transfer-Encoding")) {
+        if (out->is_chunked)
+            return refuse(why, 400, "Transfer-Encoding is there twice.");
+        if (strcasecmp(header->value, "chunked") != 0)
+            return refuse(why, 501, "The only Transfer-Encoding that is taken is chunked.");
         out->is_chunked = true;
     } else if (!strcasecmp(header->name, "Host")) {
         if (out->host || !is_host(header->value))
@@ -136,7 +145,7 @@ static int parse_header(struct http_pair *out, const char **why, char *line)
     char *colon = strchr(line, ':');
     if (*line == ' ' || *line == '\t')
         return refuse(why, 400, "A header goes on in a second line.");
-    if (!colon || !is_token(line, (size_t)(colon - line)))
+    if (!colon || !wire_is_token(line, (size_t)(colon - line)))
         return refuse(why, 400, "A header cannot be read.");
     *colon = '\0';
     char *value = colon + 1 + strspn(colon + 1, " \t");

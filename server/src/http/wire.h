@@ -3,8 +3,8 @@
  *
  * Two readers that understand one request differently are how requests are smuggled past a proxy. So a head that RFC
  * 9112 does not allow is refused: a line that does not end in CR LF, NUL and other control characters, a folded line,
- * a space before a colon, more than one Content-Length, Content-Length beside Transfer-Encoding, no Host or several,
- * and versions other than HTTP/1.0 and HTTP/1.1.
+ * a space before a colon, more than one Content-Length, Content-Length beside Transfer-Encoding, a Transfer-Encoding
+ * other than one `chunked`, no Host or several, and versions other than HTTP/1.0 and HTTP/1.1.
  */
 #ifndef MIRE_HTTP_WIRE_H
 #define MIRE_HTTP_WIRE_H
@@ -31,7 +31,7 @@ struct wire_head {
     size_t header_count;
     uint64_t length;  /* of the body, by Content-Length */
     bool has_length;  /* Content-Length was sent */
-    bool is_chunked;  /* Transfer-Encoding was sent */
+    bool is_chunked;  /* Transfer-Encoding is chunked */
     bool is_last;     /* the client closes the connection after the answer, or speaks HTTP/1.0 */
     bool is_expected; /* the client waits for "100 Continue" before it sends the body */
 };
@@ -42,9 +42,16 @@ struct wire_head {
  *   headers, room  where the headers go, and how many fit
  *   why            on a refusal: the reason, static
  *
- * 0, or the status to answer before closing the connection: 400, 417, or 431 for too many headers.
+ * 0, or the status to answer before closing the connection: 400, 417, 431 for too many headers, or 501 for a
+ * Transfer-Encoding other than chunked.
  */
 int wire_parse(struct wire_head *out, const char **why, struct http_pair *headers, size_t room, char *bytes,
                size_t len);
+
+/* Are these bytes a token of RFC 9110, 5.6.2, such as a header's name? */
+bool wire_is_token(const char *text, size_t len);
+
+/* May this byte stand in a header's value? */
+bool wire_is_text(char c);
 
 #endif

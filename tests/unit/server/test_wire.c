@@ -98,6 +98,9 @@ static void malformed_heads_are_400(void **state)
         LINE HOST "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
         LINE HOST "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n",
         "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+        LINE HOST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+        LINE HOST "Transfer-Encoding: chunked\r\ntransfer-encoding: gzip\r\n\r\n",
+        LINE HOST "Transfer-Encoding : chunked\r\n\r\n",
         LINE HOST " folded: a\r\n\r\n",
         LINE HOST "X: a\r\n\tb\r\n\r\n",
         LINE HOST "X : a\r\n\r\n",
@@ -122,6 +125,16 @@ static void malformed_heads_are_400(void **state)
         int status = take(bad[i], strlen(bad[i]));
         if (status != 400)
             fail_msg("%d for %s", status, bad[i]);
+    }
+    static const char *const codings[] = {
+        "gzip", "gzip, chunked", "chunked, chunked", "chunked, gzip", "identity",     "chunked;q=1",
+        "",     "chunked,",      "xchunked",         "\"chunked\"",   "chunked\tgzip"};
+    for (size_t i = 0; i < sizeof codings / sizeof *codings; i++) {
+        char text[128];
+        snprintf(text, sizeof text, LINE HOST "Transfer-Encoding: %s\r\n\r\n", codings[i]);
+        int status = take(text, strlen(text));
+        if (status != 501)
+            fail_msg("%d for %s", status, text);
     }
     assert_int_equal(TAKE(LINE HOST "Expect: 200-ok\r\n\r\n"), 417);
 }
