@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A real Sentry SDK with a DSN of Mire: its events become issues, with context; and the endpoints' answers."""
+"""Real Sentry SDKs with a DSN of Mire: their events become issues, with context; and the endpoints' answers."""
 
 import gzip
 import json
@@ -30,6 +30,14 @@ def run_python(dsn, algorithm):
     done = subprocess.run(["/usr/bin/python3", SOURCE / "tests/sentry/app.py", dsn, algorithm], env=env,
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == 1 and "KeyError" in done.stderr, done
+
+
+def run_node(dsn, size):
+    node = SOURCE / "build/node/bin/node"
+    (SDK / "node/app.mjs").write_text((SOURCE / "tests/sentry/app.mjs").read_text())
+    done = subprocess.run([node if node.exists() else "node", SDK / "node/app.mjs", dsn, size], capture_output=True,
+                          text=True, timeout=300)
+    assert done.returncode == 0, done
 
 
 def counts(mired):
@@ -104,9 +112,13 @@ def main():
                 sys.exit(77)
             for algorithm in ("gzip", "br"):
                 run_python(dsn, algorithm)
-            until("its events are an issue", lambda: counts(mired).get("total_of_the_cart") == 2)
+            for size in ("small", "large"):
+                run_node(dsn, size)
+            until("events of both SDKs are issues",
+                  lambda: counts(mired).get("total_of_the_cart") == 2 and counts(mired).get("drawTheFeed") == 2)
             crumbs = check_context(mired, "total_of_the_cart")
             assert any("checkout by" in value for _, value in crumbs), crumbs
+            check_context(mired, "drawTheFeed")
         finally:
             mired.stop()
 
