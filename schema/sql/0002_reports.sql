@@ -3,14 +3,15 @@
 -- A report as received, byte for byte. A report sent twice is stored once: its day is that of its id, not that of its receipt.
 -- Nothing changes a row; a partition is dropped when its days are older than the retention.
 CREATE TABLE report (
-    slot        smallint    NOT NULL,
-    day         date        NOT NULL,
-    report_id   uuid        NOT NULL,
-    app_id      integer     NOT NULL,
-    received_at timestamptz NOT NULL DEFAULT now(),
-    format      text        NOT NULL,
-    encoding    text        NOT NULL,
-    body        bytea       NOT NULL,
+    slot            smallint    NOT NULL,
+    day             date        NOT NULL,
+    report_id       uuid        NOT NULL,
+    app_id          integer     NOT NULL,
+    received_at     timestamptz NOT NULL DEFAULT now(),
+    format          text        NOT NULL,
+    encoding        text        NOT NULL,
+    body            bytea       NOT NULL,
+    clock_behind_ms bigint,
     CONSTRAINT report_is_stored_once PRIMARY KEY (slot, day, report_id),
     CONSTRAINT report_slot_is_below_64 CHECK (slot BETWEEN 0 AND 63),
     CONSTRAINT report_has_a_known_encoding CHECK (encoding IN ('identity', 'zstd', 'gzip')) ) PARTITION BY RANGE (day
@@ -26,6 +27,7 @@ COMMENT ON COLUMN report.received_at IS 'When it was first received.';
 COMMENT ON COLUMN report.format IS 'Format of the body: mire.';
 COMMENT ON COLUMN report.encoding IS 'Compression of the body: identity, zstd, gzip.';
 COMMENT ON COLUMN report.body IS 'The bytes as sent.';
+COMMENT ON COLUMN report.clock_behind_ms IS 'How far the device''s clock was behind the server''s when the report was sent, milliseconds, the time of the transfer included; negative: ahead; null: the device did not tell.';
 COMMENT ON TABLE report_other IS 'Reports whose identifier carries a day that has no partition.';
 COMMENT ON INDEX report_is_stored_once IS 'Serves: idempotent storing, and reading one report.';
 

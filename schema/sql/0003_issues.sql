@@ -44,7 +44,7 @@ COMMENT ON COLUMN issue.subject IS 'Of foom and memory: the category of memory t
 COMMENT ON COLUMN issue.unnamed IS 'A caller has no name, so the key is of its build id and offset. Once its debug file is there, no report has that key any more: the issue is given the new one.';
 COMMENT ON COLUMN issue.rules_version IS 'Version of the rule pack that computed the key.';
 COMMENT ON COLUMN issue.state IS 'open, resolved or ignored.';
-COMMENT ON COLUMN issue.first_seen IS 'When its first report was received.';
+COMMENT ON COLUMN issue.first_seen IS 'When its first event happened.';
 COMMENT ON COLUMN issue.first_version_id IS 'Version of its first report.';
 COMMENT ON COLUMN issue.gone_to IS 'Issue that all its reports moved to; null while it has its own. Followed until it is null.';
 COMMENT ON COLUMN issue.split_from IS 'Of an issue that was opened for trees split off: the issue they were shown as; null of all others.';
@@ -73,7 +73,7 @@ COMMENT ON COLUMN issue_tree.issue_id IS 'Issue of the reports'' key.';
 COMMENT ON COLUMN issue_tree.tree IS 'As event.tree.';
 COMMENT ON COLUMN issue_tree.tree_id IS 'Number of the row, given out in order.';
 COMMENT ON COLUMN issue_tree.added IS 'Transaction that wrote it: readers take what came since the oldest one that was still running when they last looked.';
-COMMENT ON COLUMN issue_tree.first_seen IS 'When its first report was received.';
+COMMENT ON COLUMN issue_tree.first_seen IS 'When its first event happened.';
 COMMENT ON COLUMN issue_tree.frames IS 'The stack, innermost first, a frame a line: role, function, module, with tabs between (server/src/model/frames.h).';
 COMMENT ON COLUMN issue_tree.caller1 IS 'Line of Caller1 in it, from 0; -1 if it is not in it.';
 COMMENT ON INDEX issue_tree_is_kept_once IS 'Serves: whether a report''s tree is kept, and the trees of an issue.';

@@ -11,7 +11,7 @@ CREATE TABLE event (
     issue_id         bigint      NOT NULL,
     tree             integer     NOT NULL DEFAULT 0,
     received_at      timestamptz NOT NULL,
-    begun_at         timestamptz NOT NULL,
+    occurred_at      timestamptz NOT NULL,
     duration_ms      bigint      NOT NULL,
     waited_ms        bigint      NOT NULL,
     category         text        NOT NULL,
@@ -42,8 +42,8 @@ CREATE TABLE event (
     CONSTRAINT event_weight_is_one_over_p CHECK (weight >= 1) ) PARTITION BY RANGE (day
 );
 CREATE TABLE event_other PARTITION OF event DEFAULT;
-CREATE INDEX event_by_time ON event (app_id, received_at);
-CREATE INDEX event_by_issue ON event (app_id, issue_id, received_at) INCLUDE (install, version_id);
+CREATE INDEX event_by_time ON event (app_id, occurred_at);
+CREATE INDEX event_by_issue ON event (app_id, issue_id, occurred_at) INCLUDE (install, version_id);
 COMMENT ON TABLE event IS 'One row a report: its facts, and the issue it belongs to. Baselines are in memory_baseline, sessions in session. Derived; one partition a day.';
 COMMENT ON COLUMN event.slot IS 'Slot of the report.';
 COMMENT ON COLUMN event.day IS 'Day of the report.';
@@ -53,7 +53,7 @@ COMMENT ON COLUMN event.version_id IS 'Version of the app.';
 COMMENT ON COLUMN event.issue_id IS 'Issue the report belongs to.';
 COMMENT ON COLUMN event.tree IS 'Level 3: hash of the calls from the thread''s entry to Caller1; 0 where there is none, and of trees beyond those issue_tree keeps.';
 COMMENT ON COLUMN event.received_at IS 'When the report was received.';
-COMMENT ON COLUMN event.begun_at IS 'When the event began, by the device''s clock; received_at if the device did not tell or its clock was over a day ahead.';
+COMMENT ON COLUMN event.occurred_at IS 'When the event began, by the server''s clock: the report''s own time, corrected by report.clock_behind_ms; received_at if the report has no time, or one that is in the future or before all that is kept. Counters are of this hour.';
 COMMENT ON COLUMN event.duration_ms IS 'How long the thread was busy, or, of an event of the whole process, was watched, milliseconds.';
 COMMENT ON COLUMN event.waited_ms IS 'Time somebody waited in it, milliseconds, as in issue_hour.longest_ms.';
 COMMENT ON COLUMN event.category IS 'Kind of trouble, as in issue.category.';
@@ -82,8 +82,8 @@ COMMENT ON COLUMN event.unresolved_count IS 'Distinct frames no function name wa
 COMMENT ON COLUMN event.rules_version IS 'Version of the rule pack that computed the key.';
 COMMENT ON TABLE event_other IS 'Events whose report carries a day that has no partition.';
 COMMENT ON INDEX event_is_stored_once IS 'Serves: idempotent storing, and reading one event.';
-COMMENT ON INDEX event_by_time IS 'Serves: the newest report of an app, and facets over a time range.';
-COMMENT ON INDEX event_by_issue IS 'Serves: the reports of an issue, newest first, and the devices of issues without reading the rows.';
+COMMENT ON INDEX event_by_time IS 'Serves: the newest event of an app, and facets over a time range.';
+COMMENT ON INDEX event_by_issue IS 'Serves: the events of an issue, newest first, and the devices of issues without reading the rows.';
 
 -- The symbolicated stacks of an event, read only when one report is shown, hence apart from its facts.
 CREATE TABLE event_stack (
@@ -118,7 +118,7 @@ CREATE TABLE version_hour (
 );
 COMMENT ON TABLE version_hour IS 'Events of one version and kind in one hour.';
 COMMENT ON COLUMN version_hour.slot IS 'Slot the counted reports are on.';
-COMMENT ON COLUMN version_hour.hour IS 'Hour in which the reports were received (UTC, its beginning).';
+COMMENT ON COLUMN version_hour.hour IS 'Hour in which the events happened (UTC, its beginning).';
 COMMENT ON COLUMN version_hour.app_id IS 'App.';
 COMMENT ON COLUMN version_hour.version_id IS 'Version.';
 COMMENT ON COLUMN version_hour.category IS 'Kind of trouble.';
@@ -147,7 +147,7 @@ CREATE TABLE issue_hour (
 CREATE INDEX issue_hour_by_issue ON issue_hour (app_id, issue_id, hour);
 COMMENT ON TABLE issue_hour IS 'Events of one issue, version and tree in one hour.';
 COMMENT ON COLUMN issue_hour.slot IS 'Slot the counted reports are on.';
-COMMENT ON COLUMN issue_hour.hour IS 'Hour in which the reports were received (UTC, its beginning).';
+COMMENT ON COLUMN issue_hour.hour IS 'Hour in which the events happened (UTC, its beginning).';
 COMMENT ON COLUMN issue_hour.app_id IS 'App.';
 COMMENT ON COLUMN issue_hour.issue_id IS 'Issue.';
 COMMENT ON COLUMN issue_hour.version_id IS 'Version.';
@@ -156,7 +156,7 @@ COMMENT ON COLUMN issue_hour.reports IS 'Reports received.';
 COMMENT ON COLUMN issue_hour.events IS 'Events they stand for, as in version_hour.';
 COMMENT ON COLUMN issue_hour.waited_ms IS 'Time somebody waited in them, as in version_hour.';
 COMMENT ON COLUMN issue_hour.longest_ms IS 'Longest single wait, milliseconds.';
-COMMENT ON COLUMN issue_hour.last_at IS 'When the newest of them was received.';
+COMMENT ON COLUMN issue_hour.last_at IS 'When the newest of them happened.';
 COMMENT ON COLUMN issue_hour.most_bytes IS 'Of foom and memory: the most that the category to blame held in one report, bytes; else 0.';
 COMMENT ON INDEX issue_hour_counts_once IS 'Serves: adding a report, and the issue list of a time range.';
 COMMENT ON INDEX issue_hour_by_issue IS 'Serves: the trend and versions of one issue.';
@@ -173,12 +173,34 @@ CREATE TABLE turn_hour (
 );
 COMMENT ON TABLE turn_hour IS 'Turns of watched loops by their length, as reports told them in one hour: also those too short to be reported. Devices that never report are not in it.';
 COMMENT ON COLUMN turn_hour.slot IS 'Slot the counted reports are on.';
-COMMENT ON COLUMN turn_hour.hour IS 'Hour in which the reports were received (UTC, its beginning).';
+COMMENT ON COLUMN turn_hour.hour IS 'Hour in which the events happened (UTC, its beginning).';
 COMMENT ON COLUMN turn_hour.app_id IS 'App.';
 COMMENT ON COLUMN turn_hour.version_id IS 'Version.';
 COMMENT ON COLUMN turn_hour.from_ms IS 'Turns of at least so many milliseconds, and shorter than the next row''s.';
 COMMENT ON COLUMN turn_hour.turns IS 'Turns they stand for: sum of weight x count.';
 COMMENT ON INDEX turn_hour_counts_once IS 'Serves: adding a report, and the lengths of turns of a time range.';
+
+-- How late records come: events and sessions by the day in which they happened and the time until they were received. Pages
+-- tell from it how much of a recent day has usually arrived by now.
+CREATE TABLE arrival_day (
+    slot   smallint         NOT NULL,
+    day    date             NOT NULL,
+    app_id integer          NOT NULL,
+    kind   text             NOT NULL,
+    delay  smallint         NOT NULL,
+    events double precision NOT NULL,
+    CONSTRAINT arrival_day_counts_once PRIMARY KEY (slot, day, app_id, kind, delay),
+    CONSTRAINT arrival_day_has_a_known_kind CHECK (kind IN ('event', 'session')),
+    CONSTRAINT arrival_day_has_a_known_delay CHECK (delay BETWEEN 0 AND 12)
+);
+COMMENT ON TABLE arrival_day IS 'How late the events and sessions of a day came. Those whose own time is not known are not in it.';
+COMMENT ON COLUMN arrival_day.slot IS 'Slot the counted reports are on.';
+COMMENT ON COLUMN arrival_day.day IS 'UTC day in which they happened.';
+COMMENT ON COLUMN arrival_day.app_id IS 'App.';
+COMMENT ON COLUMN arrival_day.kind IS 'event or session.';
+COMMENT ON COLUMN arrival_day.delay IS 'Time from the event, or from the begin of the session, to the receipt: 0 below an hour, n from 2^(n-1) hours to below 2^n, 12 all that is longer.';
+COMMENT ON COLUMN arrival_day.events IS 'Events, as in version_hour, or sessions, as in session_day.';
+COMMENT ON INDEX arrival_day_counts_once IS 'Serves: adding a report, and how complete recent days are.';
 
 -- Records that devices could not send, by their own count.
 CREATE TABLE loss_day (

@@ -62,7 +62,7 @@ CREATE TABLE issue_memory (
 CREATE INDEX issue_memory_by_issue ON issue_memory (app_id, issue_id, day);
 COMMENT ON TABLE issue_memory IS 'What the processes of one issue, version and tree held, reports of one day summed up: a slot has its own reports'' sum.';
 COMMENT ON COLUMN issue_memory.slot IS 'Slot the summed reports are on.';
-COMMENT ON COLUMN issue_memory.day IS 'UTC day on which the reports were received.';
+COMMENT ON COLUMN issue_memory.day IS 'UTC day in which the events happened.';
 COMMENT ON COLUMN issue_memory.app_id IS 'App.';
 COMMENT ON COLUMN issue_memory.issue_id IS 'Issue.';
 COMMENT ON COLUMN issue_memory.version_id IS 'Version.';

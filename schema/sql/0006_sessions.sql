@@ -8,6 +8,7 @@ CREATE TABLE session (
     app_id        integer     NOT NULL,
     version_id    bigint      NOT NULL,
     received_at   timestamptz NOT NULL,
+    occurred_at   timestamptz NOT NULL,
     install       bytea       NOT NULL,
     channel       text        NOT NULL,
     plugins       smallint    NOT NULL,
@@ -31,6 +32,7 @@ COMMENT ON COLUMN session.report_id IS 'The record.';
 COMMENT ON COLUMN session.app_id IS 'App of the record.';
 COMMENT ON COLUMN session.version_id IS 'Version of the app.';
 COMMENT ON COLUMN session.received_at IS 'When the record was received.';
+COMMENT ON COLUMN session.occurred_at IS 'When the session, or its part, began, by the server''s clock: as event.occurred_at.';
 COMMENT ON COLUMN session.install IS 'Anonymous installation, 16 bytes.';
 COMMENT ON COLUMN session.channel IS 'Release channel: public, gray, internal, or what else the app calls it.';
 COMMENT ON COLUMN session.plugins IS 'Plugins that ran from begin to end, bits: 1 hang, 2 memory, 4 exit, 8 session.';
@@ -73,7 +75,7 @@ CREATE TABLE session_day (
 );
 COMMENT ON TABLE session_day IS 'Sessions of one version, channel and set of plugins in one day.';
 COMMENT ON COLUMN session_day.slot IS 'Slot the counted records are on.';
-COMMENT ON COLUMN session_day.day IS 'UTC day in which the records were received.';
+COMMENT ON COLUMN session_day.day IS 'UTC day in which the sessions, or their parts, began.';
 COMMENT ON COLUMN session_day.app_id IS 'App.';
 COMMENT ON COLUMN session_day.version_id IS 'Version.';
 COMMENT ON COLUMN session_day.channel IS 'Release channel.';
@@ -109,7 +111,7 @@ CREATE TABLE session_end_day (
 );
 COMMENT ON TABLE session_end_day IS 'How sessions ended, as records told in one day, by version, channel and set of plugins.';
 COMMENT ON COLUMN session_end_day.slot IS 'Slot the counted records are on.';
-COMMENT ON COLUMN session_end_day.day IS 'UTC day in which the records were received.';
+COMMENT ON COLUMN session_end_day.day IS 'UTC day in which the sessions, or their parts, began.';
 COMMENT ON COLUMN session_end_day.app_id IS 'App.';
 COMMENT ON COLUMN session_end_day.version_id IS 'Version of the session that told it; of a run that was killed its own.';
 COMMENT ON COLUMN session_end_day.channel IS 'Release channel.';

@@ -46,7 +46,7 @@ static const char fill_sql[] =
     "'redis-server',"
     " 'caller2_' || g, 'redis-server', (ARRAY['hang', 'launch', 'background', 'killed'])[1 + g %% 4],"
     " (ARRAY['cpu', 'io', 'lock'])[1 + g %% 3], 1, now() - interval '15 days', 1 FROM generate_series(1, 2000) g;"
-    "INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, received_at, begun_at, duration_ms, "
+    "INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, received_at, occurred_at, duration_ms, "
     "waited_ms,"
     " category, reason, open, launch, weight, install, os, os_version, arch, model, process_name, sample_count,"
     " frame_count, unresolved_count, rules_version) SELECT (g %% 64)::smallint, (t AT TIME ZONE 'UTC')::date, "

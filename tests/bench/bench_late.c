@@ -80,7 +80,12 @@ static void put_report(struct inbox_row *row, char *body, long i, long count)
                        "\"samples\":{\"at_ms\":[1000],\"weight_ms\":[1000],\"node\":[2]}}}",
                        id, i % 30000, late ? "late" : "lib", late ? 0 : other, late ? late_build() : build,
                        (unsigned long long)at, (unsigned long long)under, 1500 + i % 5000);
-    *row = (struct inbox_row){uuid, 1, "mire", "identity", body, (size_t)len};
+    *row = (struct inbox_row){.report_id = uuid,
+                              .app_id = 1,
+                              .format = "mire",
+                              .encoding = "identity",
+                              .body = body,
+                              .body_len = (size_t)len};
 }
 
 static void fill(struct pg *pg, long count)

@@ -12,11 +12,10 @@ static struct known_row *row_of(struct known_row *rows, const uint8_t *key)
     return &rows[at];
 }
 
-static int find(void *context, int64_t *out, int32_t app, const uint8_t key[MIRE_FEATURE_KEY_LEN])
+static int find(void *context, int64_t *out, const struct issue_row *issue)
 {
     struct known *known = context;
-    (void)app;
-    *out = row_of(known->keys, key)->issue;
+    *out = row_of(known->keys, issue->feature_key)->issue;
     return *out != 0;
 }
 

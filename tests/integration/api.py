@@ -232,8 +232,8 @@ def aliased(seed):
     merges, splits = {2: 1, 3: 1, 7: 6}, {(2, 5): 90, (4, -7): 91, (11, 5): 92}
     for (issue, tree), into in splits.items():
         head = by_id[merges.get(issue, issue)]
-        first = min((h for h in events if h["issue_id"] == issue and h["tree"] == tree), key=lambda h: h["received_at"])
-        issues.append(head | {"issue_id": into, "split_from": head["issue_id"], "first_seen": first["received_at"],
+        first = min((h for h in events if h["issue_id"] == issue and h["tree"] == tree), key=lambda h: h["occurred_at"])
+        issues.append(head | {"issue_id": into, "split_from": head["issue_id"], "first_seen": first["occurred_at"],
                               "first_version_id": first["version_id"]})
     return world, merges, splits
 
@@ -411,9 +411,9 @@ def dropped(probe, w):
     """Counters outlive reports: the answer says since when devices are known."""
     whole = probe.get("listIssues", "/api/v1/apps/redis/issues")
     cut = w.now - dt.timedelta(days=7)
-    kept = [h for h in w.select("redis", w.span(14)) if h["received_at"] >= cut]
-    subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM event WHERE received_at < '{cut.isoformat()}'"], check=True)
-    oldest, devices = twin.stamp(min(h["received_at"] for h in kept)), len({h["install"] for h in kept})
+    kept = [h for h in w.select("redis", w.span(14)) if h["occurred_at"] >= cut]
+    subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM event WHERE occurred_at < '{cut.isoformat()}'"], check=True)
+    oldest, devices = twin.stamp(min(h["occurred_at"] for h in kept)), len({h["install"] for h in kept})
     for operation, target in (("listIssues", "issues"), ("getOverview", "overview")):
         got = probe.get(operation, "/api/v1/apps/redis/" + target)
         assert got["totals"] == whole["totals"] | {"devices": devices}, got["totals"]
@@ -422,7 +422,29 @@ def dropped(probe, w):
     own = [h for h in kept if h["issue_id"] == 1]
     got = probe.get("getIssue", "/api/v1/apps/redis/issues/I-1")
     assert got["issue"]["totals"]["devices"] == len({h["install"] for h in own})
-    assert got["range"]["kept_from"] == twin.stamp(min(h["received_at"] for h in own))
+    assert got["range"]["kept_from"] == twin.stamp(min(h["occurred_at"] for h in own))
+
+
+def late(probe, w):
+    """How complete recent days are: the server's sums against a count of single arrivals."""
+    rng = random.Random(5)
+    app, today = next(a["app_id"] for a in w.apps if a["slug"] == "kiosk"), twin.begin(w.now)
+    for kind, operation, target in (("event", "getOverview", "overview"), ("session", "getRates", "rates")):
+        assert probe.get(operation, f"/api/v1/apps/kiosk/{target}")["completeness"] == []
+        known, sums = [], {}
+        for _ in range(3000):
+            happened = w.now - dt.timedelta(hours=rng.uniform(0, 70 * 24))
+            delay = rng.choice([0, rng.uniform(0, 3), rng.expovariate(1 / 40)])
+            if happened + dt.timedelta(hours=delay) > w.now:
+                continue
+            known.append((twin.begin(happened), delay, 2))
+            key = rng.randrange(64), known[-1][0].date().isoformat(), app, kind, min(int(delay).bit_length(), 12)
+            sums[key] = sums.get(key, 0) + 2
+        script = rows.copy("arrival_day", "slot,day,app_id,kind,delay,events", [(*k, v) for k, v in sums.items()])
+        subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", probe.conninfo], input=script, text=True, check=True)
+        got = probe.get(operation, f"/api/v1/apps/kiosk/{target}")["completeness"]
+        same(got, twin.completeness(known, w.span(14), w.now))
+        assert len(got) > 3 and got[-1]["day"] == twin.stamp(today) and got[-1]["share"] < got[0]["share"], got
 
 
 def links(probe, w):
@@ -495,7 +517,7 @@ def main():
             status, _, body = probe.ask("/redis")
             assert status == 503 and b"--web-dir web/dist" in body
 
-        run(scenario.world(), seed, web, [doors, links, regroup, lost, dropped, unbuilt, lambda p, _: files(p, web)])
+        run(scenario.world(), seed, web, [doors, links, late, regroup, lost, dropped, unbuilt, lambda p, _: files(p, web)])
         world, merges, splits = aliased(seed)
         run(world, seed, web, [shown(merges, splits)], SOME)
     print(f"{checks} values agree")

@@ -310,8 +310,8 @@ static void an_issue_keeps_only_so_many_trees(void **state)
     assert_int_equal(pg_tree_keep(tx, &row), 0);
     row.tree = 1;
     assert_int_equal(pg_tree_keep(tx, &row), 1);
-    assert_int_equal(pg_tree_find(tx, 1, 3, 1), 1);
-    assert_int_equal(pg_tree_find(tx, 1, 3, MIRE_TREES_MAX + 1), 0);
+    assert_int_equal(pg_tree_find(tx, &(struct tree_row){.app_id = 1, .issue_id = 3, .tree = 1}), 1);
+    assert_int_equal(pg_tree_find(tx, &(struct tree_row){.app_id = 1, .issue_id = 3, .tree = MIRE_TREES_MAX + 1}), 0);
     pg_end(&tx);
     pg_close(pg);
 }

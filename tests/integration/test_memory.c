@@ -51,7 +51,8 @@ static struct uuid put(struct pg *pg, const char *trigger, const char *version, 
     uuid_format(text, &id);
     int len =
         snprintf(body, sizeof body, form, text, version, class_name, trigger, bytes + 7 * MIB, bytes, bytes, bytes);
-    struct inbox_row row = {id, 1, "mire", "identity", body, (size_t)len};
+    struct inbox_row row = {
+        .report_id = id, .app_id = 1, .format = "mire", .encoding = "identity", .body = body, .body_len = (size_t)len};
     assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
     return id;
 }
@@ -106,7 +107,7 @@ static void a_memory_report_becomes_rows(void **state)
         pgtest_number(pg, "SELECT count(*) FROM event JOIN issue USING (app_id, issue_id, category, reason)"
                           " WHERE category = 'foom' AND reason = 'bytes' AND subject = 'Malloc 4.00 KiB' AND open"
                           " AND foreground AND weight = 4 AND duration_ms = 0 AND footprint_bytes = 407 << 20"
-                          " AND subject_bytes = 400 << 20 AND begun_at = to_timestamp(1763685118.456)"
+                          " AND subject_bytes = 400 << 20 AND occurred_at = to_timestamp(1763685118.456)"
                           " AND caller1 = 'mapview+0x1843' AND caller2 = 'mapview+0x1000'"),
         1);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue WHERE category = 'memory'"), 1);

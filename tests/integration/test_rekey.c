@@ -46,7 +46,12 @@ static void put_report(struct pg *pg, unsigned at, uint32_t duration_ms)
                  "\"samples\":{\"at_ms\":[1000],\"weight_ms\":[1000],\"node\":[2]}}}",
                  id, late_build(), (unsigned long long)late_offset(planted_culprit, at),
                  (unsigned long long)late_offset(planted_scene, 6), duration_ms);
-    struct inbox_row row = {uuid, 1, "mire", "identity", body, (size_t)len};
+    struct inbox_row row = {.report_id = uuid,
+                            .app_id = 1,
+                            .format = "mire",
+                            .encoding = "identity",
+                            .body = body,
+                            .body_len = (size_t)len};
     assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
 }
 

@@ -101,7 +101,12 @@ static void send_report(struct pg *pg, const struct object_facts *facts)
                  "\"event\":{\"begin_ns\":1,\"duration_ms\":3000,\"threshold_ms\":2000,\"open\":false,"
                  "\"samples\":{\"at_ms\":[0],\"weight_ms\":[50],\"node\":[1],\"state\":\"R\"}}}",
                  id, build, (long long)((const char *)(void *)culprit_function - __executable_start));
-    struct inbox_row row = {uuid, 1, "mire", "identity", body, (size_t)len};
+    struct inbox_row row = {.report_id = uuid,
+                            .app_id = 1,
+                            .format = "mire",
+                            .encoding = "identity",
+                            .body = body,
+                            .body_len = (size_t)len};
     assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
 }
 

@@ -51,7 +51,8 @@ static struct uuid put(struct pg *pg, bool spoil)
     memcpy(at, text, 36);
     if (spoil)
         body[0] = '}';
-    struct inbox_row row = {id, 1, "mire", "identity", body, len};
+    struct inbox_row row = {
+        .report_id = id, .app_id = 1, .format = "mire", .encoding = "identity", .body = body, .body_len = len};
     assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
     free(body);
     return id;
@@ -98,7 +99,7 @@ static void a_report_becomes_rows(void **state)
                           " AND process_name = 'mapview' AND os_version = '6.1.0-47' AND foreground AND NOT launch"
                           " AND thread_count = 4 AND suppressed = 4 AND suppressed_ms = 11020"
                           " AND holder = 'worker in mapview+0x1000'"
-                          " AND begun_at = to_timestamp(1763685118.456)"),
+                          " AND occurred_at = to_timestamp(1763685118.456)"),
         1);
     assert_int_equal(
         pgtest_number(pg, "SELECT count(*) FROM issue WHERE caller1 = 'mapview+0x1843' AND caller1_image = 'mapview'"
@@ -308,7 +309,8 @@ static void put_poison(struct pg *pg)
     uuid_format(text, &id);
     memcpy(strstr(body, "019aa1b2-c3d4-7e5f-8a6b-0123456789ab"), text, 36);
     memcpy(strstr(body, "8.0.38"), "poison", 6);
-    struct inbox_row row = {id, 1, "mire", "identity", body, len};
+    struct inbox_row row = {
+        .report_id = id, .app_id = 1, .format = "mire", .encoding = "identity", .body = body, .body_len = len};
     assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
     free(body);
 }

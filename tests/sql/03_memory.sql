@@ -5,7 +5,7 @@ SELECT pg_temp.plan(7);
 INSERT INTO issue (app_id, feature_key, caller1, caller2, category, reason, rules_version, first_seen, first_version_id)
 VALUES (1, '\x00112233445566778899aabbccddeeff', 'f', 'g', 'hang', 'cpu', 1, now(), 1);
 SELECT pg_temp.ok('an issue of hangs has no category of memory', (SELECT subject = '' FROM issue));
-INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, received_at, begun_at, duration_ms, waited_ms,
+INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, received_at, occurred_at, duration_ms, waited_ms,
     category, reason, open, launch, weight, install,
     os, os_version, arch, model, process_name, sample_count, frame_count, unresolved_count, rules_version)
 VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, 1, now(), now(), 3000, 3000, 'hang', 'cpu', false, false, 1, '\x00',

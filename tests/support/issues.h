@@ -17,12 +17,12 @@ struct issues {
     int fault; /* result of every call, if not 0 */
 };
 
-static inline int issues_find(void *context, int64_t *issue_id_out, int32_t app_id,
-                              const uint8_t key[MIRE_FEATURE_KEY_LEN])
+static inline int issues_find(void *context, int64_t *issue_id_out, const struct issue_row *issue)
 {
     struct issues *issues = context;
     for (int i = 0; i < issues->count && !issues->fault; i++) {
-        if (issues->rows[i].app_id == app_id && !memcmp(issues->rows[i].feature_key, key, MIRE_FEATURE_KEY_LEN)) {
+        if (issues->rows[i].app_id == issue->app_id &&
+            !memcmp(issues->rows[i].feature_key, issue->feature_key, MIRE_FEATURE_KEY_LEN)) {
             *issue_id_out = i + 1;
             return 1;
         }

@@ -5,7 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "platform/platform.h"
 #include "upload/inherit.h"
+#include "upload/rules.h"
 #include "upload/unpack.h"
 
 #include <curl/curl.h>
@@ -88,33 +90,57 @@ static CURLcode perform(struct client *client, const atomic_bool *cancel)
     return code;
 }
 
-/* Returns the request's own headers; NULL: none, or no memory. */
-static struct curl_slist *set_request(struct client *client, const struct upload_request *request)
+/* The headers of this request alone: the device's clock, and the ETag of a known document. NULL: no memory. */
+static struct curl_slist *own_headers(const struct upload_request *request)
 {
     char line[32 + MIRE_STORE_ETAG_BYTES];
+    struct curl_slist *own, *more;
+
+    mire__upload_clock(line, sizeof(line), mire__wall_now_ms());
+    own = curl_slist_append(NULL, line);
+    if (!own || request->body || !request->etag[0])
+        return own;
+    snprintf(line, sizeof(line), "If-None-Match: %s", request->etag);
+    more = curl_slist_append(own, line);
+    return more ? more : own;
+}
+
+static struct curl_slist *last_of(struct curl_slist *list)
+{
+    while (list->next)
+        list = list->next;
+    return list;
+}
+
+/* Returns the last of the request's own headers, *own_out the first; NULL: no memory, the request goes without them. */
+static struct curl_slist *set_request(struct curl_slist **own_out, struct client *client,
+                                      const struct upload_request *request)
+{
+    struct curl_slist *all = request->body ? client->post_headers : client->get_headers, *last = NULL;
     CURL *easy = client->easy;
 
     if (request->body) {
         curl_easy_setopt(easy, CURLOPT_POST, 1L);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size);
-        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, client->post_headers);
-        return NULL;
+    } else {
+        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     }
-    snprintf(line, sizeof(line), "If-None-Match: %s", request->etag);
-    struct curl_slist *own = request->etag[0] ? curl_slist_append(NULL, line) : NULL;
-    if (own)
-        own->next = client->get_headers;
-    curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, own ? own : client->get_headers);
-    return own;
+    *own_out = own_headers(request);
+    if (*own_out) {
+        last = last_of(*own_out);
+        last->next = all;
+        all = *own_out;
+    }
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, all);
+    return last;
 }
 
-static void unset_request(struct curl_slist *own)
+static void unset_request(struct curl_slist *own, struct curl_slist *last)
 {
     if (!own)
         return;
-    own->next = NULL; /* the tail belongs to the client */
+    last->next = NULL; /* the tail belongs to the client */
     curl_slist_free_all(own);
 }
 
@@ -128,7 +154,7 @@ static void send_with_curl(void *context, struct upload_answer *answer, const st
     long status = 0;
 
     client->error[0] = '\0';
-    struct curl_slist *own = set_request(client, request);
+    struct curl_slist *own, *last = set_request(&own, client, request);
     curl_easy_setopt(client->easy, CURLOPT_HEADERDATA, answer);
     curl_easy_setopt(client->easy, CURLOPT_WRITEDATA, answer);
     if (target) {
@@ -144,7 +170,7 @@ static void send_with_curl(void *context, struct upload_answer *answer, const st
         mire__text_copy(answer->problem, sizeof(answer->problem),
                         client->error[0] ? client->error : curl_easy_strerror(code));
     answer->status = (int)status;
-    unset_request(own);
+    unset_request(own, last);
 }
 
 /* Prepend a header; the others become its tail. */

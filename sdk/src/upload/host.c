@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "platform/platform.h"
+#include "upload/rules.h"
 #include "upload/unpack.h"
 
 #include <stdio.h>
@@ -41,12 +43,14 @@ static char *join(const char *one, const char *other)
     return text;
 }
 
-static void set_headers(const char *headers[HEADERS_MAX], const struct host *host, const char *known, bool has_body)
+static void set_headers(const char *headers[HEADERS_MAX], const struct host *host, const char *clock, const char *known,
+                        bool has_body)
 {
     size_t count = 0;
 
     headers[count++] = host->authorization;
     headers[count++] = "User-Agent: libmire/" MIRE_VERSION;
+    headers[count++] = clock;
     if (has_body) {
         headers[count++] = "Content-Type: application/json";
         headers[count++] = mire__unpack_header;
@@ -75,14 +79,15 @@ static void send_with_host(void *context, struct upload_answer *answer, const st
                            const atomic_bool *cancel)
 {
     struct host *host = context;
-    char known[32 + MIRE_STORE_ETAG_BYTES];
+    char known[32 + MIRE_STORE_ETAG_BYTES], clock[MIRE_CLOCK_LINE_BYTES];
     const char *headers[HEADERS_MAX];
     char *url = join(host->url, request->path);
     mire_response response = {.body = answer->text, .body_cap = answer->text ? answer->cap : 0};
 
     snprintf(known, sizeof(known), request->etag && request->etag[0] ? "If-None-Match: %s" : "%s",
              request->etag ? request->etag : "");
-    set_headers(headers, host, known, request->body != NULL);
+    mire__upload_clock(clock, sizeof(clock), mire__wall_now_ms());
+    set_headers(headers, host, clock, known, request->body != NULL);
     const struct host_request sent = {.request = {.method = request->body ? "POST" : "GET",
                                                   .url = url,
                                                   .headers = headers,

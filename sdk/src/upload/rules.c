@@ -4,8 +4,10 @@
 #include "upload/rules.h"
 
 #include "upload/upload.h"
+#include "wire/clock.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -162,4 +164,9 @@ uint64_t mire__upload_backoff_ms(uint32_t failures, uint32_t first_ms, uint32_t 
 bool mire__upload_on_metered(uint64_t bytes, uint32_t value)
 {
     return bytes <= MIRE_METERED_BYTES || value >= MIRE_VALUE_DEATH;
+}
+
+void mire__upload_clock(char *line, size_t cap, uint64_t wall_ms)
+{
+    snprintf(line, cap, MIRE_CLOCK_HEADER ": %" PRIu64, wall_ms);
 }

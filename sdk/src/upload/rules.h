@@ -56,6 +56,11 @@ uint64_t mire__upload_left_ms(uint64_t until_ms, uint64_t said_ms, uint64_t now_
  */
 uint64_t mire__upload_backoff_ms(uint32_t failures, uint32_t first_ms, uint32_t limit_ms, uint32_t random);
 
+#define MIRE_CLOCK_LINE_BYTES 32
+
+/* Write the header that tells the device's clock (wire/clock.h). `cap` is at least MIRE_CLOCK_LINE_BYTES. */
+void mire__upload_clock(char *line, size_t cap, uint64_t wall_ms);
+
 /* May a report of this size and enum store_value be sent over a metered network? */
 bool mire__upload_on_metered(uint64_t bytes, uint32_t value);
 

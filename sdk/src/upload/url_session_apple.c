@@ -9,7 +9,10 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "platform/platform.h"
+#include "upload/rules.h"
 #include "upload/unpack.h"
+#include "wire/clock.h"
 
 #include <dispatch/dispatch.h>
 #include <objc/message.h>
@@ -105,6 +108,7 @@ static void set_body(id request, const struct upload_request *sent)
 /* NULL: no memory, or no such URL. */
 static id make_request(const struct session_client *client, const struct upload_request *sent)
 {
+    char clock[MIRE_CLOCK_LINE_BYTES];
     size_t length = strlen(client->url) + strlen(sent->path) + 1;
     char *target = mire__malloc(length);
     id url, request;
@@ -120,6 +124,8 @@ static id make_request(const struct session_client *client, const struct upload_
     ((void (*)(id, SEL, double))objc_msgSend)(request, sel_registerName("setTimeoutInterval:"), TRANSFER_S);
     set_header(request, "Authorization", client->authorization);
     set_header(request, "User-Agent", "libmire/" MIRE_VERSION);
+    mire__upload_clock(clock, sizeof(clock), mire__wall_now_ms());
+    set_header(request, MIRE_CLOCK_HEADER, strchr(clock, ' ') + 1);
     if (sent->body)
         set_body(request, sent);
     else if (sent->etag && sent->etag[0])

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define HOUR_US 3600000000ll
-#define DAY_US  (24 * HOUR_US)
 
 size_t aggregate_text_length(const char *text)
 {
@@ -17,16 +16,6 @@ size_t aggregate_text_length(const char *text)
     while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
         len--;
     return len;
-}
-
-/* By the device's clock, unless it does not tell or is over a day ahead of ours. */
-static int64_t begun_us(const struct report *report, int64_t received_us)
-{
-    bool memory = report->kind == MIRE_REPORT_MEMORY;
-    const struct fact *wall_ms = memory ? &report->memory.taken_wall_ms : &report->event.begin_wall_ms;
-    if (!wall_ms->known || wall_ms->value > (uint64_t)(received_us + DAY_US) / 1000)
-        return received_us;
-    return (int64_t)wall_ms->value * 1000;
 }
 
 static int32_t count(size_t n)
@@ -83,7 +72,7 @@ static void add_memory(struct aggregate_rows *out, const struct report *report, 
 void aggregate_rows(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts)
 {
     double weight = bounded_weight(report);
-    int64_t received = facts->received_us;
+    int64_t at_us = facts->occurred.at_us;
     const struct report_event *event = &report->event;
     int64_t waited_ms = at_most(category_waited_ms(facts->category, report), INT32_MAX);
     int64_t suppressed = at_most(event->suppressed.count, MIRE_AGGREGATE_SUPPRESSED_MAX);
@@ -98,8 +87,8 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .version_id = facts->version_id,
                 .issue_id = facts->issue_id,
                 .tree = facts->tree,
-                .received_us = received,
-                .begun_us = begun_us(report, received),
+                .received_us = facts->received_us,
+                .occurred_us = at_us,
                 .duration_ms = event->duration_ms,
                 .waited_ms = waited_ms,
                 .category = category_name(facts->category),
@@ -128,7 +117,7 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
         .hour =
             {
                 .slot = facts->key.slot,
-                .hour_us = received - ((received % HOUR_US) + HOUR_US) % HOUR_US,
+                .hour_us = at_us - ((at_us % HOUR_US) + HOUR_US) % HOUR_US,
                 .app_id = facts->app_id,
                 .version_id = facts->version_id,
                 .issue_id = facts->issue_id,
@@ -137,7 +126,8 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .events = weight * (double)(1 + suppressed),
                 .waited_ms = weight * (double)all_ms,
                 .longest_ms = waited_ms,
-                .last_us = received,
+                .last_us = at_us,
+                .delay = aggregate_delay(&facts->occurred, facts->received_us),
             },
     };
     count_turns(out->hour.turns, report, weight);

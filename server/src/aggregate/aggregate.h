@@ -14,11 +14,35 @@
 #define MIRE_AGGREGATE_SUPPRESSED_MAX    100000 /* events one report may stand for besides: one a second, for a day */
 #define MIRE_AGGREGATE_SUPPRESSED_MS_MAX 604800000 /* a week */
 
+/* What is known of the clock of the device that sent a report. */
+struct aggregate_clock {
+    bool told;         /* the device told its clock when it sent the report */
+    int64_t behind_ms; /* how far that was behind the server's; negative: ahead of it */
+    int keep_days;     /* days for which reports are kept; 0: for ever */
+};
+
+struct aggregate_instant {
+    int64_t at_us;
+    bool is_known; /* false: the report's own time is missing or not believed, and at_us is the receipt */
+};
+
+/*
+ * When a report's event happened, or its session began, by the server's clock: the report's own time, corrected by the
+ * error of the device's clock. A time after the receipt by some minutes is the receipt; one that is later, or before
+ * all that is kept, is not believed.
+ */
+struct aggregate_instant aggregate_occurred(const struct report *report, int64_t received_us,
+                                            const struct aggregate_clock *clock);
+
+/* The bucket of arrival_day that a report's delay is in: 0 below an hour, n below 2^n hours; -1: it is not known. */
+int aggregate_delay(const struct aggregate_instant *occurred, int64_t received_us);
+
 /* What is known of a report besides its content. */
 struct aggregate_facts {
     struct report_key key;
     int32_t app_id;
     int64_t received_us;
+    struct aggregate_instant occurred;
     int64_t version_id;
     int64_t issue_id;
     int32_t tree;

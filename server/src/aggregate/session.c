@@ -3,11 +3,10 @@
  */
 #include "aggregate/aggregate.h"
 
+#include "base/clock.h"
 #include "wire/plugin.h"
 
 #include <string.h>
-
-#define DAY_US 86400000000ll
 
 static double at_most(double value, double limit)
 {
@@ -28,7 +27,9 @@ void aggregate_session(struct session_row *out, const struct report *report, con
         .app_id = facts->app_id,
         .version_id = facts->version_id,
         .received_us = facts->received_us,
-        .received_day = (int32_t)(facts->received_us / DAY_US),
+        .occurred_us = facts->occurred.at_us,
+        .occurred_day = clock_day(facts->occurred.at_us),
+        .delay = aggregate_delay(&facts->occurred, facts->received_us),
         .channel = report->app.channel,
         .plugins = (int16_t)session->plugins,
         .part = session->part.value < INT32_MAX ? (int64_t)session->part.value : INT32_MAX,

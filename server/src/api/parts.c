@@ -173,7 +173,7 @@ void part_report_row(struct json_writer *w, const char *key, const struct report
     json_write_open(w, key, '{');
     json_write_text(w, "id", id);
     part_time(w, "received_at", r->received_us);
-    part_time(w, "begun_at", r->begun_us);
+    part_time(w, "occurred_at", r->occurred_us);
     json_write_i64(w, "duration_ms", r->duration_ms);
     json_write_bool(w, "open", r->open);
     json_write_text(w, "version", r->version);

@@ -19,7 +19,7 @@ void part_range(struct json_writer *w, const struct span *span, int64_t newest_u
 /*
  * Range, and since when devices and single reports in it are known, if counters reach further back.
  *   first_hour_us  hour of the oldest counter
- *   oldest_us      receipt of the oldest report that is kept
+ *   oldest_us      when the oldest event happened whose report is kept
  * Both 0 if there is none.
  */
 void part_range_kept(struct json_writer *w, const struct span *span, int64_t newest_us, int64_t first_hour_us,

@@ -20,12 +20,12 @@ int cluster_open(int64_t *issue_id_out, const struct cluster_index *index, const
 
 int cluster_assign(int64_t *issue_id_out, const struct cluster_index *index, const struct issue_row *issue)
 {
-    int found = index->find(index->context, issue_id_out, issue->app_id, issue->feature_key);
+    int found = index->find(index->context, issue_id_out, issue);
     if (found)
         return found < 0 ? found : MIRE_CLUSTER_KNOWN;
     int rc = index->alone(index->context, issue->app_id);
     if (!rc) /* somebody may have opened it meanwhile */
-        found = index->find(index->context, issue_id_out, issue->app_id, issue->feature_key);
+        found = index->find(index->context, issue_id_out, issue);
     if (rc)
         return rc;
     if (found)

@@ -29,8 +29,9 @@ struct cluster_scenes {
 
 struct cluster_index {
     void *context;
-    /* The issue of a feature: 1 found, 0 there is none, below zero a fault. */
-    int (*find)(void *context, int64_t *issue_id_out, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN]);
+    /* The issue of the row's feature, which has an event of the row's first_seen_us from now on: 1 found, 0 there is
+     * none, below zero a fault. */
+    int (*find)(void *context, int64_t *issue_id_out, const struct issue_row *issue);
     /* Open an issue, or find the one somebody else opened meanwhile. 0 or a fault. */
     int (*open)(void *context, int64_t *issue_id_out, const struct issue_row *issue);
     /* Nobody else opens issues of the app from now on until this transaction ends. 0 or a fault. */

@@ -184,6 +184,7 @@ static int start_work(struct daemon *daemon)
                               .wakeup = daemon->wakeup,
                               .log = &daemon->log,
                               .threads = (int)config_number(daemon->config, MIRE_SET_WORKERS),
+                              .keep_days = (int)config_number(config, MIRE_SET_RETENTION_DAYS),
                               .cache_dir = daemon->cache_dir,
                               .converter = "/proc/self/exe",
                               .cache_max_bytes = (uint64_t)config_number(daemon->config, MIRE_SET_CACHE_MAX_MB) << 20,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char store_sql[] =
-    "WITH stored AS (INSERT INTO report (slot, day, report_id, app_id, format, encoding, body)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING slot, day, report_id, app_id)"
+    "WITH stored AS (INSERT INTO report (slot, day, report_id, app_id, format, encoding, body, clock_behind_ms)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING slot, day, report_id, app_id)"
     " INSERT INTO inbox (slot, day, report_id, app_id) SELECT slot, day, report_id, app_id FROM stored"
     " ON CONFLICT DO NOTHING";
 
@@ -23,6 +23,7 @@ static int add_row(struct pg_tx *tx, const struct inbox_row *row)
         PG_TEXT(row->format),
         PG_TEXT(row->encoding),
         PG_BYTES(row->body, row->body_len),
+        row->clock_told ? PG_INT8(row->clock_behind_ms) : PG_NULL(),
     };
     return pg_batch_add(tx, store_sql, params, sizeof params / sizeof *params);
 }
@@ -59,6 +60,8 @@ static bool read_claim(struct inbox_claim *out, const struct pg_rows *rows, size
         .body = (const uint8_t *)arena_copy(arena, body.bytes, body.len),
         .body_len = body.len,
         .attempts = (int)pg_int(rows, row, 8),
+        .clock_told = !pg_is_null(rows, row, 9),
+        .clock_behind_ms = pg_int(rows, row, 9),
     };
     return out->format && out->encoding && out->body;
 }
@@ -82,14 +85,14 @@ static int claim_of(struct inbox_claim *out, size_t cap, size_t *got_out, struct
                     int32_t app_id)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc =
-        pg_query(&rows, tx,
-                 "SELECT i.slot, i.day, i.report_id, r.app_id, r.received_at, r.format, r.encoding, r.body,"
-                 " i.attempts FROM (SELECT slot, day, report_id, attempts FROM inbox q WHERE app_id = $2"
-                 " AND not_before <= now() AND EXISTS (SELECT FROM report r WHERE r.slot = q.slot AND r.day = q.day"
-                 " AND r.report_id = q.report_id) ORDER BY not_before LIMIT $1 FOR UPDATE SKIP LOCKED) i"
-                 " JOIN report r USING (slot, day, report_id)",
-                 PG_INT8((int64_t)cap), PG_INT4(app_id));
+    int rc = pg_query(
+        &rows, tx,
+        "SELECT i.slot, i.day, i.report_id, r.app_id, r.received_at, r.format, r.encoding, r.body,"
+        " i.attempts, r.clock_behind_ms FROM (SELECT slot, day, report_id, attempts FROM inbox q WHERE app_id = $2"
+        " AND not_before <= now() AND EXISTS (SELECT FROM report r WHERE r.slot = q.slot AND r.day = q.day"
+        " AND r.report_id = q.report_id) ORDER BY not_before LIMIT $1 FOR UPDATE SKIP LOCKED) i"
+        " JOIN report r USING (slot, day, report_id)",
+        PG_INT8((int64_t)cap), PG_INT4(app_id));
 
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         if (!read_claim(&out[i], rows, i, arena))

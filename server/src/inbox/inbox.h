@@ -26,6 +26,8 @@ struct inbox_row {
     const char *encoding; /* "identity", "zstd", "gzip" */
     const void *body;     /* borrowed */
     size_t body_len;
+    bool clock_told;         /* the device told its clock when it sent the report */
+    int64_t clock_behind_ms; /* how far that was behind the server's; negative: ahead of it */
 };
 
 /*
@@ -48,6 +50,8 @@ struct inbox_claim {
     const char *encoding;
     const uint8_t *body;
     size_t body_len;
+    bool clock_told; /* as in struct inbox_row */
+    int64_t clock_behind_ms;
     int attempts; /* that failed before */
 };
 

@@ -3,8 +3,11 @@
  */
 #include "ingest/inside.h"
 
+#include "base/clock.h"
 #include "base/fault.h"
+#include "wire/clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -49,6 +52,16 @@ static void answer_one(const struct delivery *delivery, struct reply *reply)
     (void)reply_json(reply, 202);
 }
 
+/* How far the device's clock is behind ours, if it tells a number. */
+static void read_clock(struct inbox_row *row, const struct request *request)
+{
+    const char *sent = request_header(request, MIRE_CLOCK_HEADER);
+    size_t digits = sent ? strspn(sent, "0123456789") : 0;
+
+    row->clock_told = digits && digits <= MIRE_CLOCK_DIGITS && !sent[digits];
+    row->clock_behind_ms = row->clock_told ? clock_wall_us() / 1000 - strtoll(sent, NULL, 10) : 0;
+}
+
 static int enqueue(struct ingest *ingest, struct request *request, struct reply *reply,
                    const struct ingest_verdict *seen, const char *encoding)
 {
@@ -62,6 +75,7 @@ static int enqueue(struct ingest *ingest, struct request *request, struct reply 
                                                .encoding = encoding,
                                                .body = request->body,
                                                .body_len = request->body_len};
+    read_clock(&delivery->rows[0].row, request);
     if (queue_push(&ingest->queue, delivery, &ingest->options))
         return MIRE_HTTP_LATER;
     atomic_fetch_add_explicit(&ingest->refused_full, 1, memory_order_relaxed);

@@ -53,7 +53,7 @@ struct event_row {
     int64_t issue_id;
     int32_t tree; /* level 3; 0: none, or one more than are kept */
     int64_t received_us;
-    int64_t begun_us;
+    int64_t occurred_us; /* when the event happened, by the server's clock */
     int64_t duration_ms;
     int64_t waited_ms; /* what it adds to the longest wait */
     const char *category;
@@ -114,6 +114,8 @@ struct baseline_row {
 #define MIRE_TURN_LEAST \
     250 /* ms; the first bucket begins here, each is as long as all before it, the last has no end */
 
+#define MIRE_DELAY_BUCKETS 13 /* of arrival_day: below 1, 2, 4 ... 2048 hours, and longer */
+
 /* What one report adds to version_hour, issue_hour and turn_hour. */
 struct hour_row {
     int16_t slot;
@@ -128,6 +130,7 @@ struct hour_row {
     int64_t longest_ms;
     int64_t most_bytes; /* of memory: what the category to blame holds */
     int64_t last_us;
+    int delay;                       /* bucket of the time from the event to its report's receipt; -1: not known */
     double turns[MIRE_TURN_BUCKETS]; /* of watched loops, by length */
 };
 
@@ -150,7 +153,9 @@ struct session_row {
     int32_t app_id;
     int64_t version_id;
     int64_t received_us;
-    int32_t received_day;
+    int64_t occurred_us; /* when the session began, by the server's clock */
+    int32_t occurred_day;
+    int delay; /* as in struct hour_row */
     uint8_t install[16];
     const char *channel;
     int16_t plugins;

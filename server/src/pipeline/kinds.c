@@ -133,6 +133,9 @@ static int store_session(struct item *item, const struct aggregate_facts *facts)
     if (!rc && is_new)
         rc = count_ends(item, &row);
     if (!rc && is_new)
+        rc = pg_arrival_add(item->tx, &(struct pg_arrival){row.key.slot, row.occurred_day, row.app_id, "session",
+                                                           row.delay, row.weight});
+    if (!rc && is_new)
         rc = store_losses(item, facts);
     return rc;
 }

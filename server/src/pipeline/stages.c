@@ -17,6 +17,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A stored report that is derived again stays in the hour in which it was counted. */
+static void find_occurred(struct item *item)
+{
+    const struct inbox_claim *claim = &item->claim;
+    struct aggregate_clock clock = {claim->clock_told, claim->clock_behind_ms, item->keep_days};
+
+    if (!item->occurred.at_us)
+        item->occurred = aggregate_occurred(&item->report, claim->received_us, &clock);
+}
+
 static int run_decode(struct item *item)
 {
     struct decode_fault fault;
@@ -24,6 +34,7 @@ static int run_decode(struct item *item)
     switch (decode_report(&item->report, item->arena, &fault, claim->format, claim->encoding, claim->body,
                           claim->body_len)) {
     case MIRE_DECODE_OK:
+        find_occurred(item);
         return MIRE_STAGE_DONE;
     case MIRE_DECODE_NO_MEMORY:
         return MIRE_FAULT_MEMORY;
@@ -68,9 +79,9 @@ static int run_feature(struct item *item)
     return kind->feature ? kind->feature(item) : MIRE_STAGE_DONE;
 }
 
-static int find_issue(void *context, int64_t *issue_id_out, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN])
+static int find_issue(void *context, int64_t *issue_id_out, const struct issue_row *issue)
 {
-    return pg_issue_find(issue_id_out, context, app_id, key);
+    return pg_issue_find(issue_id_out, context, issue);
 }
 
 static int open_issue(void *context, int64_t *issue_id_out, const struct issue_row *issue)
@@ -105,9 +116,9 @@ int stages_keep_tree(struct item *item)
     struct tree_row row = {.app_id = item->claim.app_id,
                            .issue_id = item->issue_id,
                            .tree = feature->tree,
-                           .first_seen_us = item->claim.received_us,
+                           .first_seen_us = item->occurred.at_us,
                            .caller1 = feature->stack_caller1};
-    int rc = feature->tree ? pg_tree_find(item->tx, row.app_id, row.issue_id, row.tree) : 0;
+    int rc = feature->tree ? pg_tree_find(item->tx, &row) : 0;
     if (feature->tree && !rc) {
         row.frames = frames_format(item->arena, &item->resolved, feature->stack);
         rc = row.frames ? pg_tree_keep(item->tx, &row) : MIRE_FAULT_MEMORY;
@@ -131,7 +142,7 @@ void stages_issue(struct issue_row *out, const struct item *item)
         .subject = feature->subject,
         .unnamed = feature->caller1.build || feature->caller2.build,
         .rules_version = feature->rules_version,
-        .first_seen_us = item->claim.received_us,
+        .first_seen_us = item->occurred.at_us,
         .first_version_id = item->version_id,
     };
     memcpy(out->feature_key, feature->key, sizeof out->feature_key);
@@ -169,6 +180,7 @@ void stages_facts(struct aggregate_facts *out, const struct item *item)
         .key = {.slot = item->claim.slot, .day = item->claim.day},
         .app_id = item->claim.app_id,
         .received_us = item->claim.received_us,
+        .occurred = item->occurred,
         .version_id = item->version_id,
         .issue_id = item->issue_id,
         .tree = item->tree,

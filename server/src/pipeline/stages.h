@@ -22,14 +22,16 @@ struct item {
     const struct suspect_rules *suspects;
     struct modules *modules; /* the worker's own */
     uint64_t now_ms;
+    int keep_days; /* days for which reports are kept; 0: for ever */
     struct inbox_claim claim;
-    struct report report;             /* after decode */
-    struct resolved resolved;         /* after symbolicate; roles, hot: after feature */
-    struct symbolicate_counts counts; /* after symbolicate */
-    struct feature feature;           /* after feature */
-    int64_t version_id, issue_id;     /* after cluster */
-    int32_t tree;                     /* the same: level 3, 0 if it is not kept */
-    char reason[320];                 /* why a stage gave up */
+    struct report report;              /* after decode */
+    struct aggregate_instant occurred; /* after decode; of a stored report as it was counted */
+    struct resolved resolved;          /* after symbolicate; roles, hot: after feature */
+    struct symbolicate_counts counts;  /* after symbolicate */
+    struct feature feature;            /* after feature */
+    int64_t version_id, issue_id;      /* after cluster */
+    int32_t tree;                      /* the same: level 3, 0 if it is not kept */
+    char reason[320];                  /* why a stage gave up */
 };
 
 enum stage_outcome {

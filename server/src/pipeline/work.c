@@ -111,7 +111,8 @@ struct item worker_item(struct worker *worker, struct pg_tx *tx)
                          .rules = work->rules,
                          .suspects = work->suspects,
                          .modules = &worker->modules,
-                         .now_ms = clock_mono_ns() / 1000000};
+                         .now_ms = clock_mono_ns() / 1000000,
+                         .keep_days = work->options.keep_days};
 }
 
 void worker_pause(const struct work *work, int ms)

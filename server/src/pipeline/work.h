@@ -31,6 +31,7 @@ struct work_options {
     const struct log *log;
     struct inbox_wakeup *wakeup; /* woken when reports arrive; NULL: look once a second */
     int threads;                 /* 1.. */
+    int keep_days;               /* days for which reports are kept; 0: for ever */
     const char *rules_path;      /* rules asked before the built-in ones; NULL or "": none */
     const char *suspects_path;   /* the same, of what a process may hold */
     const char *cache_dir;       /* where uploaded debug files are unpacked and converted ones kept; may be emptied at

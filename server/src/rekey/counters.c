@@ -72,7 +72,7 @@ static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *t
     return rc;
 }
 
-/* Sums of memory by issue; days of receipt rise with hours. */
+/* Sums of memory by issue; days rise with hours. */
 static int shift_memory(const struct move_batch *batch, const struct shift *shifts, size_t count, struct pg_tx *tx)
 {
     int rc = 0;

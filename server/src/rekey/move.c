@@ -53,7 +53,7 @@ static int by_feature(const void *a, const void *b)
     int order = memcmp(x->issue.feature_key, y->issue.feature_key, sizeof x->issue.feature_key);
     if (order)
         return order;
-    return (x->stored.received_us > y->stored.received_us) - (x->stored.received_us < y->stored.received_us);
+    return (x->stored.occurred_us > y->stored.occurred_us) - (x->stored.occurred_us < y->stored.occurred_us);
 }
 
 /* libfoo.so+0x1234 */
@@ -132,7 +132,7 @@ static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone)
     int32_t app_id = move->stored.app_id;
     struct rekey_issue issue = {0};
     int found = pg_rekey_find(&issue, tx, app_id, move->issue.feature_key);
-    bool changes = !found || issue.gone || issue.first_seen_us > move->stored.received_us;
+    bool changes = !found || issue.gone || issue.first_seen_us > move->stored.occurred_us;
 
     move->to_issue = issue.issue_id;
     if (found < 0 || move->stored.preview || (found && issue.issue_id == move->stored.issue_id) || !changes)
@@ -143,7 +143,7 @@ static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone)
     found = pg_rekey_find(&issue, tx, app_id, move->issue.feature_key);
     move->to_issue = issue.issue_id;
     if (found > 0)
-        return pg_issue_take(tx, issue.issue_id, move->stored.received_us, move->stored.version_id);
+        return pg_issue_take(tx, issue.issue_id, move->stored.occurred_us, move->stored.version_id);
     return found < 0 ? found : make_issue(move, tx);
 }
 

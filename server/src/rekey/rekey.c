@@ -53,6 +53,7 @@ static int derive(struct worker *worker, struct move *move, struct pg_tx *tx)
     if (rc)
         return rc;
     item->version_id = stored->version_id;
+    item->occurred = (struct aggregate_instant){.at_us = stored->occurred_us};
     item->claim = (struct inbox_claim){.slot = stored->key.slot,
                                        .day = stored->key.day,
                                        .app_id = stored->app_id,

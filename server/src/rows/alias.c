@@ -78,7 +78,7 @@ static int open_for(int64_t *opened_out, struct pg_tx *tx, int32_t app, int64_t 
         "  SELECT $1, $3, caller1, caller1_image, caller1_location, caller2, caller2_image, category, reason, subject,"
         "   rules_version, state, t.first_seen, coalesce((SELECT version_id FROM event e JOIN"
         "    unnest($4::bigint[], $5::integer[]) u (issue_id, tree) USING (issue_id, tree) WHERE e.app_id = $1"
-        "    ORDER BY received_at LIMIT 1), first_version_id), $2"
+        "    ORDER BY occurred_at LIMIT 1), first_version_id), $2"
         "  FROM issue, t WHERE issue_id = $2 AND app_id = $1 AND t.trees = $6"
         "  ON CONFLICT (app_id, feature_key) DO UPDATE SET state = EXCLUDED.state RETURNING issue_id)"
         " SELECT issue_id FROM o",

@@ -34,8 +34,8 @@ int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct aren
 
     int rc = pg_query(&rows, tx,
                       "SELECT a.slug, a.name,"
-                      " (SELECT count(*) FROM event e WHERE e.app_id = a.app_id AND e.received_at >= $1),"
-                      " (SELECT max(received_at) FROM event e WHERE e.app_id = a.app_id)"
+                      " (SELECT count(*) FROM event e WHERE e.app_id = a.app_id AND e.occurred_at >= $1),"
+                      " (SELECT max(occurred_at) FROM event e WHERE e.app_id = a.app_id)"
                       " FROM app a WHERE " SEEN("$2", "$3", "$4") " ORDER BY a.slug LIMIT 1000",
                       PG_TIME(since_us), PG_BOOL(seen->all), PG_INT4(seen->app), PG_INT8(seen->account));
     if (rc != 0)

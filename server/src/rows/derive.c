@@ -2,11 +2,13 @@
  * derive.c - the statements behind derive.h, text beside binding.
  *
  * Workers lock rows in one order: version, issue, issue_tree (tree.c), event, event_stack, image, split_wanted,
- * version_hour, issue_hour, turn_hour, issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each
+ * version_hour, issue_hour, turn_hour, arrival_day, issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each
  * transaction touches one row of each, and those of turn_hour by length, so two of them never wait for each other in a
  * circle.
  */
 #include "rows/derive.h"
+
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -52,17 +54,28 @@ int pg_version(int64_t *version_id_out, struct pg_tx *tx, int32_t app_id, struct
     return found ? 0 : MIRE_FAULT_BROKEN;
 }
 
-int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN])
+int pg_issue_take(struct pg_tx *tx, int64_t issue_id, int64_t occurred_us, int64_t version_id)
+{
+    return pg_query(NULL, tx,
+                    "UPDATE issue SET gone_to = NULL, first_seen = least(first_seen, $2),"
+                    " first_version_id = CASE WHEN first_seen > $2 THEN $3 ELSE first_version_id END"
+                    " WHERE issue_id = $1",
+                    PG_INT8(issue_id), PG_TIME(occurred_us), PG_INT8(version_id));
+}
+
+int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc =
-        pg_query(&rows, tx, "SELECT issue_id, gone_to IS NOT NULL FROM issue WHERE app_id = $1 AND feature_key = $2",
-                 PG_INT4(app_id), PG_BYTES(key, MIRE_FEATURE_KEY_LEN));
+    int rc = pg_query(&rows, tx,
+                      "SELECT issue_id, gone_to IS NOT NULL OR first_seen > $3 FROM issue"
+                      " WHERE app_id = $1 AND feature_key = $2",
+                      PG_INT4(issue->app_id), PG_BYTES(issue->feature_key, MIRE_FEATURE_KEY_LEN),
+                      PG_TIME(issue->first_seen_us));
     if (rc || !pg_row_count(rows))
         return rc;
     *issue_id_out = pg_int(rows, 0, 0);
-    if (pg_bool(rows, 0, 1)) /* it has a report again */
-        rc = pg_query(NULL, tx, "UPDATE issue SET gone_to = NULL WHERE issue_id = $1", PG_INT8(*issue_id_out));
+    if (pg_bool(rows, 0, 1))
+        rc = pg_issue_take(tx, *issue_id_out, issue->first_seen_us, issue->first_version_id);
     return rc ? rc : 1;
 }
 
@@ -82,7 +95,7 @@ int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_ro
                       issue->joins ? PG_BYTES(issue->blame_key, MIRE_FEATURE_KEY_LEN) : PG_NULL());
     if (rc)
         return rc;
-    int found = pg_issue_find(issue_id_out, tx, issue->app_id, issue->feature_key);
+    int found = pg_issue_find(issue_id_out, tx, issue);
     if (found < 0)
         return found;
     return found ? 0 : MIRE_FAULT_BROKEN;
@@ -133,7 +146,7 @@ int pg_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *even
     struct uuid id = id_of(&event->key);
     int rc = pg_query(
         &rows, tx,
-        "INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, received_at, begun_at, duration_ms,"
+        "INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, received_at, occurred_at, duration_ms,"
         " category, reason, open, weight, install, os, os_version, arch, model, process_name, sample_count, "
         "frame_count,"
         " unresolved_count, rules_version, foreground, launch, thread_count, suppressed, suppressed_ms, holder,"
@@ -143,7 +156,7 @@ int pg_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *even
         " nullif($33, ''), CASE WHEN $33 <> '' THEN $34::integer END, $35, $36) ON CONFLICT (slot, day, report_id) DO "
         "NOTHING",
         PG_INT2(event->key.slot), PG_DAY(event->key.day), PG_UUID(&id), PG_INT4(event->app_id),
-        PG_INT8(event->version_id), PG_INT8(event->issue_id), PG_TIME(event->received_us), PG_TIME(event->begun_us),
+        PG_INT8(event->version_id), PG_INT8(event->issue_id), PG_TIME(event->received_us), PG_TIME(event->occurred_us),
         PG_INT8(event->duration_ms), PG_TEXT(event->category), PG_TEXT(event->reason), PG_BOOL(event->open),
         PG_REAL(event->weight), PG_BYTES(event->install, sizeof event->install), PG_TEXT(event->os),
         PG_TEXT(event->os_version), PG_TEXT(event->arch), PG_TEXT(event->model), PG_TEXT(event->process_name),
@@ -283,6 +296,18 @@ static int turns_add(struct pg_tx *tx, const struct hour_row *hour)
         PG_INT8S(from_ms, used), PG_REALS(turns, used));
 }
 
+int pg_arrival_add(struct pg_tx *tx, const struct pg_arrival *arrival)
+{
+    if (arrival->delay < 0)
+        return 0;
+    return pg_query(
+        NULL, tx,
+        "INSERT INTO arrival_day AS t (slot, day, app_id, kind, delay, events) VALUES ($1, $2, $3, $4, $5, $6)"
+        " ON CONFLICT (slot, day, app_id, kind, delay) DO UPDATE SET events = t.events + EXCLUDED.events",
+        PG_INT2(arrival->slot), PG_DAY(arrival->day), PG_INT4(arrival->app_id), PG_TEXT(arrival->kind),
+        PG_INT2((int16_t)arrival->delay), PG_REAL(arrival->events));
+}
+
 int pg_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
 {
     return pg_query(
@@ -321,7 +346,11 @@ int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour)
     int rc = pg_version_hour_add(tx, hour, 1);
     if (!rc)
         rc = pg_issue_hour_add(tx, hour, 1);
-    return rc ? rc : turns_add(tx, hour);
+    if (!rc)
+        rc = turns_add(tx, hour);
+    const struct pg_arrival arrival = {hour->slot,  clock_day(hour->hour_us), hour->app_id, "event", hour->delay,
+                                       hour->events};
+    return rc ? rc : pg_arrival_add(tx, &arrival);
 }
 
 int pg_loss_add(struct pg_tx *tx, const struct loss_row *loss)

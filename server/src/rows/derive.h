@@ -12,8 +12,12 @@
 int pg_version(int64_t *version_id_out, struct pg_tx *tx, int32_t app_id, struct pg_bytes version,
                struct pg_bytes build, int64_t seen_us);
 
-/* The issue of a feature: 1 found, 0 there is none, below zero a fault. */
-int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN]);
+/* The issue of the row's feature: 1 found, 0 there is none, below zero a fault. It has an event of the row's
+ * first_seen_us from now on. */
+int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue);
+
+/* It gets an event of that time: it leads nowhere else, and was not first seen later. */
+int pg_issue_take(struct pg_tx *tx, int64_t issue_id, int64_t occurred_us, int64_t version_id);
 
 /* Open an issue, or find the one another transaction opened meanwhile. */
 int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue);
@@ -46,12 +50,24 @@ int pg_missing_debug_store(struct pg_tx *tx, const struct report_key *key, int32
 /* Store its resolved stacks, in place of earlier ones. */
 int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document);
 
-/* Add one report to version_hour, issue_hour and turn_hour. The rows are locked until commit, always in this order. */
+/* Add one report to version_hour, issue_hour, turn_hour and arrival_day. The rows are locked until commit, always in
+ * this order. */
 int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour);
 
 /* Parts of that: so many reports, less than none to take them away. */
 int pg_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports);
 int pg_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports);
+
+/* A record that came so late: its kind is "event" or "session", its delay a bucket; nothing if that is not known. */
+struct pg_arrival {
+    int16_t slot;
+    int32_t day; /* in which it happened */
+    int32_t app_id;
+    const char *kind;
+    int delay;
+    double events;
+};
+int pg_arrival_add(struct pg_tx *tx, const struct pg_arrival *arrival);
 
 /* Add what a report lost to loss_day; nothing if it tells of no loss. After every other row of the report. */
 int pg_loss_add(struct pg_tx *tx, const struct loss_row *loss);

@@ -17,7 +17,7 @@ static const int64_t edges_ms[] = {
 #define FACTS(which) \
     "SELECT count(*), count(*) FILTER (WHERE open), percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms)," \
     " percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms), sum(frame_count)::bigint, sum(unresolved_count)::bigint," \
-    " min(received_at), max(received_at), count(*) FILTER (WHERE launch), count(*) FILTER (WHERE foreground)," \
+    " min(occurred_at), max(occurred_at), count(*) FILTER (WHERE launch), count(*) FILTER (WHERE foreground)," \
     " count(*) FILTER (WHERE NOT foreground), count(*) FILTER (WHERE thread_count > 64), coalesce(sum(suppressed), 0)::bigint" \
     " FROM event WHERE " EVENT_IN_VIEW which("6")
 #define DURATIONS(which) \

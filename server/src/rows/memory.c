@@ -1,6 +1,7 @@
 /* memory.c - the statements behind memory.h, text beside binding. */
 #include "rows/memory.h"
 
+#include "base/clock.h"
 #include "rows/view_sql.h"
 
 #include <math.h>
@@ -101,10 +102,10 @@ static int write_sum(struct pg_tx *tx, const struct event_row *event, int32_t da
                     ISSUE_KEY(event, day), PG_BYTES(bytes, len));
 }
 
-/* UTC day of receipt. */
+/* The UTC day in which the event happened. */
 static int32_t sum_day(const struct event_row *event)
 {
-    return (int32_t)(event->received_us / 86400000000ll);
+    return clock_day(event->occurred_us);
 }
 
 int pg_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct event_row *event,

@@ -120,14 +120,14 @@ static int queue_job(struct pg_tx *tx)
         return rc;
     int64_t job = pg_int(rows, 0, 0);
     rc = pg_query(&last, tx,
-                  "WITH more AS (SELECT e.slot, e.day, e.report_id, e.received_at FROM event e, rekey_job j"
-                  "  WHERE j.job_id = $1 AND e.app_id = $2 AND e.received_at <= coalesce(j.next_at, 'infinity')"
-                  "  AND (e.received_at, e.report_id) < (coalesce(j.next_at, 'infinity'), coalesce(j.next_id,"
-                  "   'ffffffff-ffff-ffff-ffff-ffffffffffff')) ORDER BY e.received_at DESC, e.report_id DESC LIMIT $3),"
+                  "WITH more AS (SELECT e.slot, e.day, e.report_id, e.occurred_at FROM event e, rekey_job j"
+                  "  WHERE j.job_id = $1 AND e.app_id = $2 AND e.occurred_at <= coalesce(j.next_at, 'infinity')"
+                  "  AND (e.occurred_at, e.report_id) < (coalesce(j.next_at, 'infinity'), coalesce(j.next_id,"
+                  "   'ffffffff-ffff-ffff-ffff-ffffffffffff')) ORDER BY e.occurred_at DESC, e.report_id DESC LIMIT $3),"
                   " queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
                   "  SELECT slot, $1, day, report_id FROM more ON CONFLICT DO NOTHING RETURNING 1)"
-                  " SELECT received_at, report_id, (SELECT count(*) FROM queued) FROM more"
-                  " ORDER BY received_at, report_id LIMIT 1",
+                  " SELECT occurred_at, report_id, (SELECT count(*) FROM queued) FROM more"
+                  " ORDER BY occurred_at, report_id LIMIT 1",
                   PG_INT8(job), PG_INT4((int32_t)pg_int(rows, 0, 1)), PG_INT8(QUEUED_AT_ONCE));
     if (rc)
         return rc;
@@ -160,7 +160,7 @@ int pg_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slo
         "  USING (slot, day, report_id) ORDER BY e.slot, e.day, e.report_id FOR UPDATE OF e)"
         " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, e.app_id, e.received_at, e.issue_id,"
         " e.version_id, e.category, e.subject_bytes, r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1,"
-        " i.caller1_image, i.caller2, i.caller2_image, e.tree"
+        " i.caller1_image, i.caller2, i.caller2_image, e.tree, e.occurred_at"
         " FROM due d JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
         " LEFT JOIN issue i ON i.issue_id = e.issue_id"
         " LEFT JOIN report r USING (slot, day, report_id) LEFT JOIN event_stack s USING (slot, day, report_id)"
@@ -180,6 +180,7 @@ void pg_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, 
         .gone = pg_is_null(rows, row, 7) || pg_is_null(rows, row, 13),
         .app_id = (int32_t)pg_int(rows, row, 7),
         .received_us = pg_time(rows, row, 8),
+        .occurred_us = pg_time(rows, row, 23),
         .issue_id = pg_int(rows, row, 9),
         .version_id = pg_int(rows, row, 10),
         .category = pg_text(rows, row, 11),
@@ -259,15 +260,6 @@ int pg_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, con
     return 1;
 }
 
-int pg_issue_take(struct pg_tx *tx, int64_t issue_id, int64_t received_us, int64_t version_id)
-{
-    return pg_query(NULL, tx,
-                    "UPDATE issue SET gone_to = NULL, first_seen = least(first_seen, $2),"
-                    " first_version_id = CASE WHEN first_seen > $2 THEN $3 ELSE first_version_id END"
-                    " WHERE issue_id = $1",
-                    PG_INT8(issue_id), PG_TIME(received_us), PG_INT8(version_id));
-}
-
 int pg_event_move(struct pg_tx *tx, const struct event_row *event)
 {
     struct uuid id = id_of(&event->key);
@@ -302,7 +294,7 @@ int pg_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
         return rc;
     return pg_query(NULL, tx,
                     "UPDATE version_hour v SET longest_ms = coalesce((SELECT max(e.waited_ms)"
-                    "  FROM event e WHERE e.app_id = $3 AND e.received_at >= $2 AND e.received_at < $2 + interval '1 h'"
+                    "  FROM event e WHERE e.app_id = $3 AND e.occurred_at >= $2 AND e.occurred_at < $2 + interval '1 h'"
                     "  AND e.slot = $1 AND e.version_id = $4 AND e.category = $5), v.longest_ms)"
                     " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND category = $5",
                     HOUR_KEY(hour), PG_TEXT(hour->category));
@@ -320,9 +312,9 @@ int pg_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
         NULL, tx,
         "UPDATE issue_hour i SET longest_ms = coalesce(m.longest_ms, i.longest_ms),"
         " last_at = coalesce(m.last_at, i.last_at), most_bytes = coalesce(m.most_bytes, i.most_bytes)"
-        " FROM (SELECT max(e.waited_ms) AS longest_ms, max(e.received_at) AS"
+        " FROM (SELECT max(e.waited_ms) AS longest_ms, max(e.occurred_at) AS"
         "  last_at, max(coalesce(e.subject_bytes, 0)) AS most_bytes FROM event e WHERE e.app_id = $3"
-        "  AND e.issue_id = $5 AND e.received_at >= $2 AND e.received_at < $2 + interval '1 h'"
+        "  AND e.issue_id = $5 AND e.occurred_at >= $2 AND e.occurred_at < $2 + interval '1 h'"
         "  AND e.slot = $1 AND e.version_id = $4 AND e.tree = $6) m"
         " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND issue_id = $5 AND tree = $6",
         HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));

@@ -37,7 +37,7 @@ struct rekey_stored {
     struct report_key key;
     bool gone; /* the report, or what was derived of it, is not there any more */
     int32_t app_id;
-    int64_t received_us, issue_id, version_id;
+    int64_t received_us, occurred_us, issue_id, version_id;
     int32_t tree;
     const char *category; /* in which it was counted */
     int64_t subject_bytes;
@@ -76,9 +76,6 @@ struct rekey_issue {
 
 /* 1 found, 0 there is none, below zero a fault. */
 int pg_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN]);
-
-/* It gets a report received then: it leads nowhere else, and was not first seen later. */
-int pg_issue_take(struct pg_tx *tx, int64_t issue_id, int64_t received_us, int64_t version_id);
 
 /*
  * Give an issue that is keyed by addresses the key of `issue`, with its names; number, state and first_seen stay. 1

@@ -1,12 +1,12 @@
-/* reports.c - single reports of an issue, newest first: (received_at, report_id) is the order everywhere. */
+/* reports.c - single reports of an issue, newest first: (occurred_at, report_id) is the order everywhere. */
 #include "rows/reports.h"
 #include "rows/rows.h"
 #include "rows/view_sql.h"
 
 #include <string.h>
 
-#define ROW_COLUMNS                                                                                        \
-    "report_id, received_at, begun_at, duration_ms, open, version, os_version, arch, model, process_name," \
+#define ROW_COLUMNS                                                                                           \
+    "report_id, received_at, occurred_at, duration_ms, open, version, os_version, arch, model, process_name," \
     " category, reason, install, coalesce(footprint_bytes, -1), coalesce(subject_bytes, -1)"
 #define STACKS_BATCH 200
 
@@ -17,7 +17,7 @@ static int row_fill(struct report_row *r, struct arena *arena, const struct pg_r
 
     r->id = pg_uuid(rows, row, 0);
     r->received_us = pg_time(rows, row, 1);
-    r->begun_us = pg_time(rows, row, 2);
+    r->occurred_us = pg_time(rows, row, 2);
     r->duration_ms = pg_int(rows, row, 3);
     r->open = pg_bool(rows, row, 4);
     r->footprint_bytes = pg_int(rows, row, 13);
@@ -32,7 +32,7 @@ static int row_fill(struct report_row *r, struct arena *arena, const struct pg_r
 /* clang-format off */
 #define REPORTS(which) \
     "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") \
-    " AND ($8::uuid IS NULL OR (received_at, report_id) < ($7, $8)) ORDER BY received_at DESC, report_id DESC LIMIT $9"
+    " AND ($8::uuid IS NULL OR (occurred_at, report_id) < ($7, $8)) ORDER BY occurred_at DESC, report_id DESC LIMIT $9"
 /* clang-format on */
 
 int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
@@ -57,17 +57,17 @@ int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struc
     "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") where \
     " ORDER BY " order " LIMIT 1"
 #define PICKS(which) { \
-    [READ_LATEST] = PICK(which, "", "received_at DESC, report_id DESC"), \
-    [READ_FIRST] = PICK(which, "", "received_at, report_id"), \
-    [READ_WORST] = PICK(which, "", "duration_ms DESC, footprint_bytes DESC NULLS LAST, received_at DESC, report_id DESC"), \
+    [READ_LATEST] = PICK(which, "", "occurred_at DESC, report_id DESC"), \
+    [READ_FIRST] = PICK(which, "", "occurred_at, report_id"), \
+    [READ_WORST] = PICK(which, "", "duration_ms DESC, footprint_bytes DESC NULLS LAST, occurred_at DESC, report_id DESC"), \
     [READ_BY_ID] = PICK(which, " AND slot = $7 AND report_id = $8", "report_id"), \
 }
 static const char *const pick_sql[2][4] = {PICKS(ISSUE_ALONE), PICKS(ISSUE_MANY)};
 #define NEIGHBOUR(which, sign, direction) \
-    "(SELECT report_id FROM event WHERE " EVENT_IN_VIEW which("6") " AND (received_at, report_id) " sign " ($7, $8)" \
-    " ORDER BY received_at " direction ", report_id " direction " LIMIT 1)"
+    "(SELECT report_id FROM event WHERE " EVENT_IN_VIEW which("6") " AND (occurred_at, report_id) " sign " ($7, $8)" \
+    " ORDER BY occurred_at " direction ", report_id " direction " LIMIT 1)"
 #define PLACE(which) \
-    "SELECT count(*), count(*) FILTER (WHERE (received_at, report_id) > ($7, $8))," \
+    "SELECT count(*), count(*) FILTER (WHERE (occurred_at, report_id) > ($7, $8))," \
     NEIGHBOUR(which, ">", "ASC") ", " NEIGHBOUR(which, "<", "DESC") " FROM event WHERE " EVENT_IN_VIEW which("6")
 /* clang-format on */
 
@@ -88,7 +88,7 @@ int read_report(struct report_position *out, struct pg_tx *tx, struct arena *are
     rc = row_fill(&out->row, arena, rows, 0);
     if (rc == 0)
         rc = pg_query(&location, tx, OF_ISSUE(view, PLACE), VIEW_PARAMS(view), PG_INT8(issue),
-                      PG_TIME(out->row.received_us), PG_UUID(&out->row.id));
+                      PG_TIME(out->row.occurred_us), PG_UUID(&out->row.id));
     if (rc != 0)
         return rc;
     out->total = pg_int(location, 0, 0);
@@ -102,11 +102,11 @@ int read_report(struct report_position *out, struct pg_tx *tx, struct arena *are
 
 /* clang-format off */
 #define STACKS(which) \
-    "SELECT h.weight, s.document, h.received_at, h.report_id FROM (SELECT slot, day, report_id, weight, received_at" \
+    "SELECT h.weight, s.document, h.occurred_at, h.report_id FROM (SELECT slot, day, report_id, weight, occurred_at" \
     "  FROM event WHERE " EVENT_IN_VIEW which("6") \
-    "  AND (received_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)" \
-    "  ORDER BY received_at DESC, report_id DESC LIMIT $10) h" \
-    " LEFT JOIN event_stack s USING (slot, day, report_id) ORDER BY received_at DESC, report_id DESC"
+    "  AND (occurred_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)" \
+    "  ORDER BY occurred_at DESC, report_id DESC LIMIT $10) h" \
+    " LEFT JOIN event_stack s USING (slot, day, report_id) ORDER BY occurred_at DESC, report_id DESC"
 /* clang-format on */
 
 int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,

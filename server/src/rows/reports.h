@@ -14,7 +14,7 @@ struct pg_tx;
 
 struct report_row {
     struct uuid id;
-    int64_t received_us, begun_us, duration_ms;
+    int64_t received_us, occurred_us, duration_ms;
     int64_t footprint_bytes, subject_bytes; /* -1: not told, or no memory report */
     bool open;
     const char *version, *os_version, *arch, *model, *process, *category, *reason;

@@ -8,12 +8,13 @@ int pg_session_store(bool *new_out, struct pg_tx *tx, const struct session_row *
     __builtin_memcpy(id.bytes, session->key.report_id, sizeof id.bytes);
     int rc = pg_query(
         &rows, tx,
-        "INSERT INTO session (slot, day, report_id, app_id, version_id, received_at, install, channel, plugins, part,"
-        " over, duration_ms, foreground_ms, hangs, hang_ms, sdk_cpu_us, weight, loop)"
-        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, nullif($13, -1), $14, $15, $16, $17, $18)"
+        "INSERT INTO session (slot, day, report_id, app_id, version_id, received_at, occurred_at, install, channel, "
+        "plugins,"
+        " part, over, duration_ms, foreground_ms, hangs, hang_ms, sdk_cpu_us, weight, loop)"
+        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, nullif($14, -1), $15, $16, $17, $18, $19)"
         " ON CONFLICT (slot, day, report_id) DO NOTHING",
         PG_INT2(session->key.slot), PG_DAY(session->key.day), PG_UUID(&id), PG_INT4(session->app_id),
-        PG_INT8(session->version_id), PG_TIME(session->received_us),
+        PG_INT8(session->version_id), PG_TIME(session->received_us), PG_TIME(session->occurred_us),
         PG_BYTES(session->install, sizeof session->install), PG_TEXT(session->channel), PG_INT2(session->plugins),
         PG_INT4((int32_t)session->part), PG_BOOL(session->over), PG_INT8(session->duration_ms),
         PG_INT8(session->foreground_ms), PG_INT8(session->hangs), PG_INT8(session->hang_ms),
@@ -40,7 +41,7 @@ int pg_session_add(struct pg_tx *tx, const struct session_row *session)
         " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
         " hang_hang_sq = t.hang_hang_sq + EXCLUDED.hang_hang_sq, hang_time_sq = t.hang_time_sq + EXCLUDED.hang_time_sq,"
         " time_time_sq = t.time_time_sq + EXCLUDED.time_time_sq",
-        PG_INT2(session->key.slot), PG_DAY(session->received_day), PG_INT4(session->app_id),
+        PG_INT2(session->key.slot), PG_DAY(session->occurred_day), PG_INT4(session->app_id),
         PG_INT8(session->version_id), PG_TEXT(session->channel), PG_INT2(session->plugins), PG_REAL(w), PG_REAL(w * w),
         PG_REAL(w * t), PG_REAL(w * (double)session->sdk_cpu_us), PG_REAL(v), PG_REAL(v * v), PG_REAL(v * t),
         PG_REAL(session->hangs > 0 ? v : 0), PG_REAL(v * (double)session->hangs), PG_REAL(v * h),
@@ -59,7 +60,7 @@ int pg_session_end_add(struct pg_tx *tx, const struct session_row *session, cons
         " FROM unnest($7::text[], $8::float8[]) e (verdict, n) ORDER BY e.verdict"
         " ON CONFLICT (slot, day, app_id, version_id, channel, plugins, verdict)"
         " DO UPDATE SET ends = t.ends + EXCLUDED.ends, ends_sq = t.ends_sq + EXCLUDED.ends_sq",
-        PG_INT2(session->key.slot), PG_DAY(session->received_day), PG_INT4(session->app_id),
+        PG_INT2(session->key.slot), PG_DAY(session->occurred_day), PG_INT4(session->app_id),
         PG_INT8(session->version_id), PG_TEXT(session->channel), PG_INT2(session->plugins), PG_TEXTS(verdicts, count),
         PG_REALS(counts, count), PG_REAL(session->weight));
 }

@@ -3,12 +3,20 @@
 
 #define COLUMNS "tree_id, issue_id, tree, caller1, first_seen, frames"
 
-int pg_tree_find(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int32_t tree)
+int pg_tree_find(struct pg_tx *tx, const struct tree_row *row)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx, "SELECT 1 FROM issue_tree WHERE app_id = $1 AND issue_id = $2 AND tree = $3",
-                      PG_INT4(app_id), PG_INT8(issue_id), PG_INT4(tree));
-    return rc ? rc : pg_row_count(rows) > 0;
+    int rc =
+        pg_query(&rows, tx, "SELECT first_seen > $4 FROM issue_tree WHERE app_id = $1 AND issue_id = $2 AND tree = $3",
+                 PG_INT4(row->app_id), PG_INT8(row->issue_id), PG_INT4(row->tree), PG_TIME(row->first_seen_us));
+    if (rc || !pg_row_count(rows))
+        return rc;
+    if (pg_bool(rows, 0, 0))
+        rc = pg_query(NULL, tx,
+                      "UPDATE issue_tree SET first_seen = least(first_seen, $4) WHERE app_id = $1 AND issue_id = $2"
+                      " AND tree = $3",
+                      PG_INT4(row->app_id), PG_INT8(row->issue_id), PG_INT4(row->tree), PG_TIME(row->first_seen_us));
+    return rc ? rc : 1;
 }
 
 int pg_tree_keep(struct pg_tx *tx, const struct tree_row *row)
@@ -20,7 +28,7 @@ int pg_tree_keep(struct pg_tx *tx, const struct tree_row *row)
                       " ON CONFLICT (app_id, issue_id, tree) DO NOTHING",
                       PG_INT4(row->app_id), PG_INT8(row->issue_id), PG_INT4(row->tree), PG_TIME(row->first_seen_us),
                       PG_TEXT(row->frames), PG_INT4(row->caller1), PG_INT8(MIRE_TREES_MAX));
-    return rc ? rc : pg_tree_find(tx, row->app_id, row->issue_id, row->tree);
+    return rc ? rc : pg_tree_find(tx, row);
 }
 
 static int fill(struct pg_tree **out, size_t *count, struct arena *arena, const struct pg_rows *rows)

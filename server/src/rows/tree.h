@@ -11,8 +11,8 @@
 
 #define MIRE_TREES_MAX 32 /* kept of an issue; reports of further ones are counted under 0 */
 
-/* Is it kept? 1, 0, or a fault. */
-int pg_tree_find(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int32_t tree);
+/* Is the row's tree kept? 1, 0, or a fault. It has an event of the row's first_seen_us from now on. */
+int pg_tree_find(struct pg_tx *tx, const struct tree_row *row);
 
 /* Keep it if there is room. 1: it is kept, 0: the issue has enough, below zero a fault. */
 int pg_tree_keep(struct pg_tx *tx, const struct tree_row *row);

@@ -15,7 +15,7 @@
 #define IN_VERSIONS \
     "(cardinality($4::text[]) + cardinality($5::text[]) = 0 OR version_id IN (SELECT version_id FROM version" \
     " WHERE app_id = $1 AND (cardinality($4::text[]) = 0 OR version = ANY ($4)) AND version <> ALL ($5::text[])))"
-#define EVENT_IN_VIEW "app_id = $1 AND received_at >= $2 AND received_at < $3 AND " IN_VERSIONS
+#define EVENT_IN_VIEW "app_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND " IN_VERSIONS
 #define HOUR_IN_VIEW "app_id = $1 AND slot = ANY ($6::smallint[]) AND hour >= $2 AND hour < $3 AND " IN_VERSIONS
 #define SESSION_DAY_IN_VIEW \
     "app_id = $1 AND slot = ANY ($6::smallint[]) AND day >= ($2 AT TIME ZONE 'UTC')::date" \

@@ -117,21 +117,31 @@ def copy(table, columns, rows):
 def counted(events, key, with_last):
     sums = {}
     for h in events:
-        hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
-        s = sums.setdefault((slot(h["report_id"]), hour, h["app_id"], *key(h)), [0, 0, 0, 0, h["received_at"], 0])
+        hour = h["occurred_at"].replace(minute=0, second=0, microsecond=0)
+        s = sums.setdefault((slot(h["report_id"]), hour, h["app_id"], *key(h)), [0, 0, 0, 0, h["occurred_at"], 0])
         s[0] += 1
         s[1] += h["weight"] * (1 + h["suppressed"])
         s[2] += h["weight"] * waited(h)[1]
         s[3] = max(s[3], waited(h)[0])
-        s[4] = max(s[4], h["received_at"])
+        s[4] = max(s[4], h["occurred_at"])
         s[5] = max(s[5], h["subject_bytes"] or 0)
     return [(*k, *(s if with_last else s[:4])) for k, s in sums.items()]
+
+
+def arrivals(events):
+    """By day, and by the delay in hours: below 1, 2, 4 ..."""
+    sums = {}
+    for h in events:
+        hours = int((h["received_at"] - h["occurred_at"]) / dt.timedelta(hours=1))
+        key = slot(h["report_id"]), h["occurred_at"].astimezone(UTC).date().isoformat(), h["app_id"], "event", min(hours.bit_length(), 12)
+        sums[key] = sums.get(key, 0) + h["weight"] * (1 + h["suppressed"])
+    return [(*k, s) for k, s in sums.items()]
 
 
 def turns(events):
     sums = {}
     for h in events:
-        hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
+        hour = h["occurred_at"].replace(minute=0, second=0, microsecond=0)
         for t in h["doc"]["event"]["turns"]:
             key = slot(h["report_id"]), hour, h["app_id"], h["version_id"], t["from_ms"]
             sums[key] = sums.get(key, 0) + h["weight"] * t["turns"]
@@ -153,7 +163,7 @@ def summed(told, key):
 
 
 def populations(events, baselines):
-    utc = lambda t: t["received_at"].astimezone(UTC).date().isoformat()
+    utc = lambda t: t["occurred_at"].astimezone(UTC).date().isoformat()
     held = [h for h in events if "memory" in h["doc"]]
     of = lambda b: (b["app_id"], b["version_id"], b["device_class"])
     return "".join([
@@ -166,9 +176,12 @@ def populations(events, baselines):
 
 
 def trees(events, issues):
-    """One stack for each tree: the hot one of its first report."""
-    found = {}
+    """One stack for each tree: the hot one of the report that came first."""
+    found, first = {}, {}
     for h in events:
+        key = h["app_id"], h["issue_id"], h["tree"]
+        first[key] = min(first.get(key, h["occurred_at"]), h["occurred_at"])
+    for h in sorted(events, key=lambda h: (h["received_at"], h["report_id"])):
         if h["tree"] and "hot" in h["doc"]:
             frames = [h["doc"]["frames"][f] for f in h["doc"]["hot"]["stack"]]
             clean = lambda text: text.replace("\t", " ").replace("\n", " ")
@@ -176,7 +189,7 @@ def trees(events, issues):
             names = [f["function"] for f in frames]
             caller1 = issues[h["issue_id"]]["caller1"]
             found.setdefault((h["app_id"], h["issue_id"], h["tree"]),
-                             (h["received_at"], text, names.index(caller1) if caller1 in names else -1))
+                             (first[h["app_id"], h["issue_id"], h["tree"]], text, names.index(caller1) if caller1 in names else -1))
     return [(*k, *v) for k, v in found.items()]
 
 
@@ -194,10 +207,10 @@ def script(world):
              [(i["issue_id"], i["app_id"], i["issue_id"].to_bytes(16, "big"), i["caller1"], i["caller1_image"],
                i["caller1_location"], i["caller2"], i["caller2_image"], i["category"], i["reason"], 1, i["state"],
                i["first_seen"], i["first_version_id"], i["subject"], i.get("split_from")) for i in issues]),
-        copy("event", "slot,day,report_id,app_id,version_id,issue_id,received_at,begun_at,duration_ms,category,reason,open,"
+        copy("event", "slot,day,report_id,app_id,version_id,issue_id,received_at,occurred_at,duration_ms,category,reason,open,"
              "weight,install,os,os_version,arch,model,process_name,sample_count,frame_count,unresolved_count,rules_version,"
              "foreground,launch,thread_count,suppressed,suppressed_ms,holder,footprint_bytes,subject_bytes,exit,exit_ppm,tree,waited_ms",
-             [(*k, h["app_id"], h["version_id"], h["issue_id"], h["received_at"], h["begun_at"], h["duration_ms"],
+             [(*k, h["app_id"], h["version_id"], h["issue_id"], h["received_at"], h["occurred_at"], h["duration_ms"],
                h["category"], h["reason"], h["open"], h["weight"], bytes.fromhex(h["install"]), h["os"], h["os_version"],
                h["arch"], h["model"], h["process"], h["sample_count"], h["frame_count"], h["unresolved_count"], 1, h["foreground"], h["launch"],
                h["thread_count"], h["suppressed"], h["suppressed_ms"], h["holder"], h["footprint_bytes"], h["subject_bytes"], *ended(h), h["tree"], waited(h)[0])
@@ -209,6 +222,7 @@ def script(world):
         copy("issue_hour", "slot,hour,app_id,issue_id,version_id,tree,reports,events,waited_ms,longest_ms,last_at,most_bytes",
              counted(events, lambda h: (h["issue_id"], h["version_id"], h["tree"]), True)),
         copy("issue_tree", "app_id,issue_id,tree,first_seen,frames,caller1", trees(events, by_id)),
+        copy("arrival_day", "slot,day,app_id,kind,delay,events", arrivals(events)),
         copy("turn_hour", "slot,hour,app_id,version_id,from_ms,turns", turns(events)),
     ]) + populations(events, baselines) + "SELECT setval(pg_get_serial_sequence('issue', 'issue_id'), 1000) \\g /dev/null\nCOMMIT;\n"
 

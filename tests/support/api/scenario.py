@@ -267,7 +267,7 @@ def memory_world(rng, app, versions, installs, now):
                    "hot": {"stack": [], "run": 0, "thread": 0, "repeat": []}, "memory": held}
             events.append({
                 "report_id": rid, "app_id": app["app_id"], "issue_id": number, "version_id": version["version_id"],
-                "received_at": received, "begun_at": received, "duration_ms": 0, "category": kind, "reason": reason,
+                "received_at": received, "occurred_at": received, "duration_ms": 0, "category": kind, "reason": reason,
                 "open": kind == "foom", "weight": 1.0, "install": rng.choice(installs), "os": "linux", "os_version": machine[0],
                 "arch": machine[1], "model": machine[2], "process": MAPVIEW, "doc": doc,
                 "footprint_bytes": held["footprint_bytes"],
@@ -276,7 +276,7 @@ def memory_world(rng, app, versions, installs, now):
 
 
 def world(seed=SEED, now=NOW):
-    """Returns (apps, versions, issues, events, baselines); events in the order they were received."""
+    """Returns (apps, versions, issues, events, baselines); events in the order in which they happened, some of them received long after."""
     rng = random.Random(seed)
     installs = [rng.randbytes(16).hex() for _ in range(24)]
     apps = [{"app_id": i + 1, "slug": s, "name": n} for i, (s, n) in enumerate(APPS)]
@@ -306,7 +306,7 @@ def world(seed=SEED, now=NOW):
                 events.append({
                     "report_id": str(rid), "app_id": app["app_id"], "issue_id": number,
                     "version_id": rng.choices(own, range(1, len(own) + 1))[0]["version_id"],
-                    "received_at": received, "begun_at": received - dt.timedelta(milliseconds=duration + 700),
+                    "received_at": received, "occurred_at": received - dt.timedelta(milliseconds=duration + 700),
                     "duration_ms": duration, "category": category, "reason": reason, "open": category == "killed",
                     "weight": 1.0, "install": install, "os": "linux", "os_version": machine[0], "arch": machine[1],
                     "model": machine[2], "process": app["slug"] if app["slug"] != "redis" else REDIS,
@@ -324,7 +324,14 @@ def world(seed=SEED, now=NOW):
         h["tree"] = 0
     for n, h in enumerate(h for h in events if h["issue_id"] <= 3):
         h["tree"] = [5, -7, 0][n % 3] if h["issue_id"] == 1 else 100 + h["issue_id"]
-    events.sort(key=lambda h: (h["received_at"], h["report_id"]))
+    of_tree, oldest = lambda h: (h["issue_id"], h["tree"]), {}
+    for h in events:
+        oldest[of_tree(h)] = min(oldest.get(of_tree(h), h["occurred_at"]), h["occurred_at"])
+    for n, h in enumerate(events):
+        earlier, first = h["occurred_at"] - dt.timedelta(hours=3 + 11 * (n % 5)), oldest[of_tree(h)]
+        if n % 9 == 4 and h["occurred_at"] > first:  # it was offline; another one stays the first of its stack
+            h["occurred_at"] = max(earlier, first + (h["occurred_at"] - first) / 2)
+    events.sort(key=lambda h: (h["occurred_at"], h["report_id"]))
     for h in events:
         e = h["doc"]["event"]
         h["foreground"], h["launch"], h["thread_count"] = e["foreground"], h["category"] == "launch", 5
@@ -338,5 +345,5 @@ def world(seed=SEED, now=NOW):
         v["first_seen"] = min(seen) if seen else now
     for i in issues:
         first = next(h for h in events if h["issue_id"] == i["issue_id"])
-        i["first_seen"], i["first_version_id"] = first["received_at"], first["version_id"]
+        i["first_seen"], i["first_version_id"] = first["occurred_at"], first["version_id"]
     return apps, versions, issues, events, baselines

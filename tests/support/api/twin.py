@@ -3,6 +3,7 @@
 import datetime as dt
 import copy
 import hashlib
+import math
 import re
 
 import memory
@@ -27,6 +28,38 @@ def stamp(t):
 def number(x):
     x = round(x, 3)
     return int(x) if x == int(x) else x
+
+
+HOUR = dt.timedelta(hours=1)
+
+
+def begin(t):
+    return t.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def completeness(known, span, now):
+    """Of (day, delay in hours, events), one by one: the chain ladder over delays of 1, 2, 4 ... 2048 hours."""
+    known = [k for k in known if k[0] > begin(now) - dt.timedelta(days=60)]
+    within, told = [1.0] * 12, False
+    for n in range(11, 0, -1):
+        old = [(delay, much) for day, delay, much in known if now - day - dt.timedelta(days=1) >= 2**n * HOUR]
+        whole = sum(much for delay, much in old if delay < 2**n)
+        told |= n == 7 and whole >= 50
+        within[n - 1] = within[n] * (sum(much for delay, much in old if delay < 2 ** (n - 1)) / whole if whole else 1)
+
+    def share(age):
+        if age <= 1:
+            return within[0] * age
+        n = int(math.log2(age))
+        return 1.0 if n >= 11 else within[n] + (math.log2(age) - n) * (within[n + 1] - within[n])
+
+    rows, day = [], max(begin(span[0]), begin(now) - dt.timedelta(days=14))
+    while told and day <= now and day < span[1]:
+        ages = [age for age in ((now - day) / HOUR - n - 0.5 for n in range(24)) if age > 0]
+        if ages and (mean := sum(map(share, ages)) / len(ages)) < 0.995:
+            rows.append({"day": stamp(day), "share": number(mean)})
+        day += dt.timedelta(days=1)
+    return rows
 
 
 class World:
@@ -58,20 +91,20 @@ class World:
 
     def select(self, slug, span, v=None, kind=None, state=None):
         app = next(a["app_id"] for a in self.apps if a["slug"] == slug)
-        return [h for h in self.events if h["app_id"] == app and span[0] <= h["received_at"] < span[1]
+        return [h for h in self.events if h["app_id"] == app and span[0] <= h["occurred_at"] < span[1]
                 and allowed(self.version(h), v) and allowed(self.issues[h["issue_id"]]["category"], kind)
                 and allowed(self.issues[h["issue_id"]]["state"], state)]
 
     # Parts ---------------------------------------------------------------------------------------------------------
 
     def range(self, events, span):
-        newest = max((h["received_at"] for h in events), default=span[0])
+        newest = max((h["occurred_at"] for h in events), default=span[0])
         return {"from": stamp(span[0]), "to": stamp(span[1]), "as_of": stamp(newest)}
 
     def trend(self, events, span):
         parts = [0] * 24
         for h in events:
-            hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
+            hour = h["occurred_at"].replace(minute=0, second=0, microsecond=0)
             parts[int((hour - span[0]) / (span[1] - span[0]) * 24)] += stands_for(h)
         return [number(p) for p in parts]
 
@@ -89,7 +122,7 @@ class World:
             points = {}
             for h in events:
                 if self.version(h) == v:
-                    at = int(h["received_at"].timestamp()) // bucket_s * bucket_s
+                    at = int(h["occurred_at"].timestamp()) // bucket_s * bucket_s
                     p = points.setdefault(at, [0, 0])
                     p[0] += stands_for(h)
                     p[1] += h["weight"] * waited(h)[1]
@@ -109,7 +142,7 @@ class World:
                 "category": i["category"], "reason": i["reason"], "subject": i["subject"], "state": i["state"],
                 "most_bytes": max((h["subject_bytes"] or 0 for h in own), default=0), "totals": totals(own),
                 "trend": self.trend(own, span), "first_seen_at": stamp(i["first_seen"]),
-                "last_seen_at": stamp(max((h["received_at"] for h in own), default=i["first_seen"])),
+                "last_seen_at": stamp(max((h["occurred_at"] for h in own), default=i["first_seen"])),
                 "first_version": seen[0], "last_version": seen[-1], "members": i.get("members", 1),
                 "split_from": self.name(i["split_from"]) if i.get("split_from") else None}
 
@@ -118,10 +151,10 @@ class World:
     def apps_list(self):
         rows = []
         for a in sorted(self.apps, key=lambda a: a["slug"]):
-            own = [h["received_at"] for h in self.events if h["app_id"] == a["app_id"]]
+            own = [h["occurred_at"] for h in self.events if h["app_id"] == a["app_id"]]
             rows.append({"slug": a["slug"], "name": a["name"],
                          "reports_24h": sum(t >= self.now - dt.timedelta(hours=24) for t in own),
-                         "last_received_at": stamp(max(own)) if own else None})
+                         "last_seen_at": stamp(max(own)) if own else None})
         return {"apps": rows}
 
     def overview(self, slug, span, v=None, kind=None):
@@ -142,7 +175,12 @@ class World:
         return {"range": self.range(events, span), "bucket_s": bucket_s, "totals": totals(events),
                 "categories": self.shares(events, lambda h: h["category"]), "versions": versions,
                 "apart": self.shares(self.select(slug, span, v, list(APART)), lambda h: h["category"]),
-                "series": self.series(events, bucket_s), "turns": self.turns(self.select(slug, span, v)), "top": top[:10], "memory_top": held[:10], "waiting": 0, "dead_letters": 0}
+                "series": self.series(events, bucket_s), "completeness": self.completeness(slug, span), "turns": self.turns(self.select(slug, span, v)), "top": top[:10], "memory_top": held[:10], "waiting": 0, "dead_letters": 0}
+
+    def completeness(self, slug, span):
+        app = next(a["app_id"] for a in self.apps if a["slug"] == slug)
+        return completeness([(begin(h["occurred_at"]), (h["received_at"] - h["occurred_at"]) / HOUR, stands_for(h))
+                             for h in self.events if h["app_id"] == app], span, self.now)
 
     def turns(self, events):
         sums = {}
@@ -180,7 +218,7 @@ class World:
             features = [self.summary(i, own, span) for i in {h["issue_id"] for h in own}]
             rows.append({"key": hashlib.md5("\x1f".join(title).encode()).hexdigest()[:12], "title": title[0],
                          "image": title[1], "most_bytes": max(h["subject_bytes"] or 0 for h in own), "totals": totals(own), "trend": self.trend(own, span),
-                         "last_seen_at": stamp(max(h["received_at"] for h in own)),
+                         "last_seen_at": stamp(max(h["occurred_at"] for h in own)),
                          "issues": ordered(features, lambda f: int(f["id"][2:]))})
         rows = ordered(rows, lambda g: g["key"])
         return {"range": self.range(events, span), "total": len(rows), "issues_total": len({h["issue_id"] for h in events}),
@@ -210,11 +248,11 @@ class World:
                 "background": sum(h["foreground"] is False for h in own),
                 "many_threads": sum(h["thread_count"] > 64 for h in own), "suppressed": sum(h["suppressed"] for h in own),
                 "durations": bins(lengths), "distributions": distributions, "series": self.series(own, bucket_s),
-                "bucket_s": bucket_s,
+                "bucket_s": bucket_s, "completeness": self.completeness(slug, span),
                 "unresolved_share": round(sum(h["unresolved_count"] for h in own) / frames, 3) if frames else 0}
 
     def row(self, h):
-        return {"id": h["report_id"], "received_at": stamp(h["received_at"]), "begun_at": stamp(h["begun_at"]),
+        return {"id": h["report_id"], "received_at": stamp(h["received_at"]), "occurred_at": stamp(h["occurred_at"]),
                 "duration_ms": h["duration_ms"], "open": h["open"], "version": self.version(h),
                 "os_version": h["os_version"], "arch": h["arch"], "model": h["model"], "process": h["process"],
                 "install": h["install"], "footprint_bytes": h["footprint_bytes"], "subject_bytes": h["subject_bytes"]}

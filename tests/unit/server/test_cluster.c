@@ -97,6 +97,7 @@ static struct aggregate_rows rows_of(const struct report *report, int64_t receiv
     struct aggregate_facts facts = {.key = {.slot = 5, .day = 20000},
                                     .app_id = 1,
                                     .received_us = received_us,
+                                    .occurred = {received_us, true},
                                     .version_id = 2,
                                     .issue_id = 3,
                                     .category = MIRE_CATEGORY_HANG,
@@ -165,22 +166,6 @@ static void turns_go_to_the_bucket_they_begin_in(void **state)
         assert_true(rows.hour.turns[i] == want[i]);
 }
 
-static void a_clock_that_is_ahead_is_not_believed(void **state)
-{
-    (void)state;
-    struct report report = {.event = {.begin_wall_ms = {1000, true}}};
-    int64_t now = 1000 * HOUR_US;
-    assert_int_equal(rows_of(&report, now).event.begun_us, 1000000);
-    report.event.begin_wall_ms.value = (uint64_t)(now + 23 * HOUR_US) / 1000;
-    assert_int_equal(rows_of(&report, now).event.begun_us, now + 23 * HOUR_US);
-    report.event.begin_wall_ms.value = (uint64_t)(now + 25 * HOUR_US) / 1000;
-    assert_int_equal(rows_of(&report, now).event.begun_us, now);
-    report.event.begin_wall_ms.value = UINT64_MAX;
-    assert_int_equal(rows_of(&report, now).event.begun_us, now);
-    report.event.begin_wall_ms.known = false;
-    assert_int_equal(rows_of(&report, now).event.begun_us, now);
-}
-
 static void texts_are_cut_between_characters(void **state)
 {
     (void)state;
@@ -209,7 +194,6 @@ int main(void)
         cmocka_unit_test(what_was_suppressed_counts_with_the_report_that_tells_it),
         cmocka_unit_test(nobody_waits_for_a_window_of_the_process),
         cmocka_unit_test(turns_go_to_the_bucket_they_begin_in),
-        cmocka_unit_test(a_clock_that_is_ahead_is_not_believed),
         cmocka_unit_test(texts_are_cut_between_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /*
  * test_ingest.c - the ingest door on a store in memory: its responses, and the limit of the queue.
  */
+#include "base/clock.h"
 #include "base/fault.h"
 #include "ingest/ingest.h"
 
@@ -22,6 +23,7 @@ struct store {
     int fault_times; /* so often; -1: always */
     int batches;
     int rows;
+    struct inbox_row last;
 };
 
 static int check(void *context, struct ingest_verdict *out, struct problem *problem, const void *body, size_t len,
@@ -61,7 +63,6 @@ static int store_batch(void *context, const struct inbox_row *rows, size_t count
 {
     struct store *store = context;
     int rc = 0;
-    (void)rows;
     pthread_mutex_lock(&store->mutex);
     while (store->shut)
         pthread_cond_wait(&store->changed, &store->mutex);
@@ -71,6 +72,7 @@ static int store_batch(void *context, const struct inbox_row *rows, size_t count
         rc = store->fault;
     } else {
         store->rows += (int)count;
+        store->last = rows[count - 1];
         for (size_t i = 0; i < count; i++)
             stored_out[i] = 1;
     }
@@ -83,7 +85,7 @@ struct sent {
     struct request request; /* first */
     struct reply reply;
     struct arena arena;
-    struct http_pair headers[1];
+    struct http_pair headers[2];
     struct store *store;
     bool answered;
 };
@@ -100,6 +102,7 @@ static void finish(struct request *request)
 struct fixture {
     struct store store;
     struct ingest *ingest;
+    const char *clock; /* that the next request tells; NULL: none */
     struct sent sent[8];
 };
 
@@ -148,8 +151,9 @@ static int post_to(struct fixture *fixture, int n, size_t route, const char *typ
     arena_init(&sent->arena, 1 << 20);
     sent->store = &fixture->store;
     sent->headers[0] = (struct http_pair){"Content-Type", type};
+    sent->headers[1] = (struct http_pair){"mire-clock", fixture->clock};
     sent->request = (struct request){.headers = sent->headers,
-                                     .header_count = 1,
+                                     .header_count = fixture->clock ? 2 : 1,
                                      .grant = {.app_id = 7},
                                      .body = body,
                                      .body_len = len,
@@ -202,6 +206,25 @@ static void nothing_is_answered_before_it_is_stored(void **state)
     shut(&f->store, false);
     await(f, 0);
     assert_int_equal(f->sent[0].reply.status, 202);
+}
+
+static void the_clocks_difference_is_stored_with_the_report(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const nothing[] = {NULL, "", "-5", "12x", " 1", "1.5", "1234567890123456"};
+    char clock[32];
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) {
+        f->clock = nothing[i];
+        assert_int_equal(post(f, 0, "{}", 2), MIRE_HTTP_LATER);
+        await(f, 0);
+        assert_false(f->store.last.clock_told);
+    }
+    snprintf(clock, sizeof clock, "%lld", (long long)(clock_wall_us() / 1000 - 7200000));
+    f->clock = clock;
+    assert_int_equal(post(f, 0, "{}", 2), MIRE_HTTP_LATER);
+    await(f, 0);
+    assert_true(f->store.last.clock_told);
+    assert_in_range(f->store.last.clock_behind_ms, 7200000, 7200000 + 600000); /* on a busy machine */
 }
 
 static void a_bad_body_is_refused(void **state)
@@ -345,6 +368,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(a_stored_report_is_answered_202),
         WITH_FIXTURE(nothing_is_answered_before_it_is_stored),
+        WITH_FIXTURE(the_clocks_difference_is_stored_with_the_report),
         WITH_FIXTURE(a_bad_body_is_refused),
         WITH_FIXTURE(a_full_queue_is_503),
         WITH_FIXTURE(an_unsure_commit_is_done_again),

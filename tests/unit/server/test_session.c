@@ -88,7 +88,8 @@ static void records_read_as_the_vectors_say(void **state)
 
 static void row_of(struct session_row *out, struct scene *scene, const char *text)
 {
-    const struct aggregate_facts facts = {.app_id = 3, .received_us = 86400000000ll * 10 + 5};
+    const struct aggregate_facts facts = {
+        .app_id = 3, .received_us = 86400000000ll * 12, .occurred = {86400000000ll * 10 + 5, true}};
 
     arena_init(&scene->arena, 1 << 20);
     assert_int_equal(decode(scene, text, strlen(text)), MIRE_DECODE_OK);
@@ -111,7 +112,7 @@ static void a_row_stands_for_those_that_were_not_drawn(void **state)
     assert_int_equal(row.hangs, 2);
     assert_int_equal(row.hang_ms, 5000);
     assert_true(row.time_ms == 30000);
-    assert_int_equal(row.received_day, 10);
+    assert_int_equal(row.occurred_day, 10);
     assert_int_equal(row.plugins, 1 << MIRE_PLUGIN_HANG | 1 << MIRE_PLUGIN_SESSION);
     /* Hangs were not watched: the record does not count for them, at any share. */
     row_of(&row, &scene, RECORD("{\"session\":0.5,\"hang\":0.05}", "{\"duration_ms\":90000,\"on\":[\"session\"]}"));

@@ -1199,8 +1199,11 @@ export interface components {
             slug: string;
             name: string;
             reports_24h: number;
-            /** Format: date-time */
-            last_received_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest event happened.
+             */
+            last_seen_at: string | null;
         };
         AppList: {
             apps: components["schemas"]["App"][];
@@ -1212,12 +1215,12 @@ export interface components {
             to: string;
             /**
              * Format: date-time
-             * @description Newest report that is counted here; the beginning of the range if there is none.
+             * @description When the newest event happened that is counted here; the beginning of the range if there is none.
              */
             as_of: string;
             /**
              * Format: date-time
-             * @description Only if counters reach further back than reports, which are dropped after retention_days: devices, durations, distributions and single reports tell of what was received from here on.
+             * @description Only if counters reach further back than reports, which are dropped after retention_days: devices, durations, distributions and single reports tell of what happened from here on.
              */
             kept_from?: string;
         };
@@ -1394,6 +1397,8 @@ export interface components {
             versions: components["schemas"]["RatesVersion"][];
             /** @description What devices lost, by the counts that reports and session records of these days tell; of all channels; most first. */
             losses: components["schemas"]["Loss"][];
+            /** @description As in Overview, of session records. */
+            completeness: components["schemas"]["Completeness"][];
         };
         /** @description schema/wire/rollout.schema.json */
         RolloutDocument: {
@@ -1680,6 +1685,8 @@ export interface components {
             /** @description Newest first: by first_seen_at, then in natural order. At most 100. */
             versions: components["schemas"]["VersionTotals"][];
             series: components["schemas"]["Series"][];
+            /** @description Recent days of the range of which a part has usually not arrived by now, oldest first: their figures will rise. Estimated from how late the events of the last 60 days came; empty where fewer than 50 tell. */
+            completeness: components["schemas"]["Completeness"][];
             /** @description Turns of watched loops of 250 ms and more, as reports told them, shortest first; scaled. Whatever their kind; devices that never report are not in it. */
             turns: components["schemas"]["Turns"][];
             /** @description Issues with most impact, none of memory. */
@@ -1690,6 +1697,15 @@ export interface components {
             waiting: number;
             /** @description Reports that could not be worked on. */
             dead_letters: number;
+        };
+        Completeness: {
+            /**
+             * Format: date-time
+             * @description Begin of a day of UTC.
+             */
+            day: string;
+            /** @description Of what happened in that day until now, the share that has usually arrived by now: below 0.995. */
+            share: number;
         };
         VersionTotals: {
             version: string;
@@ -1957,6 +1973,8 @@ export interface components {
             durations: components["schemas"]["Bin"][];
             distributions: components["schemas"]["Distribution"][];
             series: components["schemas"]["Series"][];
+            /** @description As in Overview, of the whole app. */
+            completeness: components["schemas"]["Completeness"][];
             bucket_s: number;
             /** @description Share of frames without a function name, 0 to 1. */
             unresolved_share: number;
@@ -1966,8 +1984,11 @@ export interface components {
             id: string;
             /** Format: date-time */
             received_at: string;
-            /** Format: date-time */
-            begun_at: string;
+            /**
+             * Format: date-time
+             * @description When the event began, by the server's clock; received_at if the report has no time that can be believed. Everything is counted in this hour.
+             */
+            occurred_at: string;
             duration_ms: number;
             open: boolean;
             version: string;
@@ -2474,6 +2495,8 @@ export interface operations {
             query?: never;
             header?: {
                 "Content-Encoding"?: "identity" | "zstd" | "gzip" | "deflate" | "br";
+                /** @description The device's wall clock when it sends the request, milliseconds since 1970. Times in the report are corrected by how far that is from the server's clock; without the header they are not corrected. */
+                "Mire-Clock"?: string;
             };
             path?: never;
             cookie?: never;

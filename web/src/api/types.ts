@@ -11,6 +11,7 @@ export type Point = Schemas['Point'];
 export type Series = Schemas['Series'];
 export type Share = Schemas['Share'];
 export type Facets = Schemas['Facets'];
+export type Completeness = Schemas['Completeness'];
 export type Overview = Schemas['Overview'];
 export type VersionTotals = Schemas['VersionTotals'];
 export type IssueSummary = Schemas['IssueSummary'];

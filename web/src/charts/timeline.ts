@@ -24,6 +24,7 @@ export interface TimelineOptions {
 export function drawTimeline(box: HTMLElement, bars: Bars, height: number, options: TimelineOptions): Timeline {
   const token = (name: string) => getComputedStyle(box).getPropertyValue(name).trim();
   const layers = stacked(bars.rows);
+  const usual = bars.usual ? [bars.usual] : [];
   const width = bars.at.length > 1 ? bars.at[1]! - bars.at[0]! : 3600;
   const paths = uPlot.paths.bars!({ size: [0.78, 40], align: 1 });
   const axis = { stroke: () => token('--c-muted'), grid: { stroke: () => token('--c-line'), width: 1 } };
@@ -59,6 +60,14 @@ export function drawTimeline(box: HTMLElement, bars: Bars, height: number, optio
       ],
       series: [
         {},
+        ...usual.map(() => ({
+          label: '',
+          paths,
+          points: { show: false },
+          fill: () => token('--c-line'),
+          stroke: () => token('--c-line'),
+          width: 0,
+        })),
         ...layers
           .map((_, i) => ({
             label: bars.rows[i]!.key,
@@ -81,7 +90,7 @@ export function drawTimeline(box: HTMLElement, bars: Bars, height: number, optio
         ],
       },
     },
-    [bars.at, ...layers.reverse()] as uPlot.AlignedData,
+    [bars.at, ...usual, ...layers.reverse()] as uPlot.AlignedData,
     box,
   );
   const watch = new ResizeObserver(() => {

@@ -64,6 +64,7 @@ export function Trend({ bars, unit, whole = false, what, lang, height = 180 }: T
             {row.key} <b>{unit(row.sum)}</b>
           </span>
         ))}
+        {bars.usual ? <span class="key late">{say('usually still to arrive')}</span> : null}
       </div>
       <details>
         <summary>{say('View as table')}</summary>

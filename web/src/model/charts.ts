@@ -1,5 +1,5 @@
 /* Series of the server made ready to be drawn. */
-import type { Series } from '../api/types';
+import type { Completeness, Series } from '../api/types';
 import { byVersion } from './rates';
 
 export interface Bars {
@@ -8,6 +8,22 @@ export interface Bars {
   /** One row per key, the newest version first; values per bucket. */
   rows: { key: string; values: number[]; sum: number }[];
   total: number[];
+  /** Of buckets of which a part has usually not arrived: the total once it has. 0 of all others. */
+  usual?: number[];
+}
+
+const DAY_S = 86_400;
+const LEAST = 0.1; /* a smaller share says too little of the whole */
+
+/* Bars by the day, with what recent days usually come to once everything has arrived. */
+export function completed(made: Bars, bucket_s: number, days: readonly Completeness[]): Bars {
+  if (bucket_s !== DAY_S || days.length === 0) return made;
+  const shares = new Map(days.map((one) => [Date.parse(one.day) / 1000, one.share]));
+  const usual = made.at.map((at, i) => {
+    const share = shares.get(at) ?? 1;
+    return share < 1 && share >= LEAST ? made.total[i]! / share : 0;
+  });
+  return { ...made, usual };
 }
 
 /*

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import example from '../../../schema/api/examples/getReport.json';
 import killed from '../../../schema/api/examples/getReport.killed.json';
 import type { Frame, Report } from '../api/types';
-import { bars, peak, stacked, wholeSteps } from './charts';
+import { bars, completed, peak, stacked, wholeSteps } from './charts';
 import { ago, bytes, count, duration, nanoseconds, offBytes, offCount, percent } from './format';
 import { base, shorten } from './name';
 import { absolute, resolve, shift, widen } from './range';
@@ -113,6 +113,17 @@ it('bars fill empty buckets, fold small keys and stack up', () => {
     [1, 2, 3],
   ]);
   expect([peak(made.total), peak([0, 0])]).toEqual([2, -1]);
+});
+
+it('recent days are drawn with what they usually come to', () => {
+  const made = { at: [0, 86_400, 172_800], rows: [], total: [10, 8, 1] };
+  const days = [
+    { day: '1970-01-02T00:00:00.000Z', share: 0.8 },
+    { day: '1970-01-03T00:00:00.000Z', share: 0.05 },
+  ];
+  expect(completed(made, 86_400, days).usual).toEqual([0, 10, 0]);
+  expect(completed(made, 3600, days)).toBe(made);
+  expect(completed(made, 86_400, [])).toBe(made);
 });
 
 it('an axis of things that are counted has no marks between them', () => {

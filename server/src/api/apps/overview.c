@@ -1,5 +1,6 @@
 /* overview.c - all apps, and one app over a range: totals, versions, lines, what to filter by. */
 #include "api/call.h"
+#include "api/complete.h"
 #include "api/handlers.h"
 #include "api/parts.h"
 #include "model/category.h"
@@ -26,9 +27,9 @@ static int answer_apps(struct call *call)
         json_write_text(w, "name", apps[i].name);
         json_write_i64(w, "reports_24h", apps[i].reports_24h);
         if (apps[i].last_us)
-            part_time(w, "last_received_at", apps[i].last_us);
+            part_time(w, "last_seen_at", apps[i].last_us);
         else
-            json_write_null(w, "last_received_at");
+            json_write_null(w, "last_seen_at");
         json_write_close(w, '}');
     }
 
@@ -142,6 +143,8 @@ static int answer_overview(struct call *call)
     put_versions(w, &sums);
     json_write_i64(w, "bucket_s", bucket_s);
     part_series(w, sums.points, sums.point_count);
+    if (rc == 0)
+        rc = put_completeness(call, "event");
     if (rc == 0)
         rc = put_turns(call);
     if (rc == 0)

@@ -1,5 +1,6 @@
 /* rates.c - GET /api/v1/apps/{app}/rates: how often sessions lag, hang and die, by version and day. */
 #include "api/call.h"
+#include "api/complete.h"
 #include "api/handlers.h"
 #include "api/params.h"
 #include "api/parts.h"
@@ -113,8 +114,9 @@ static int answer_rates(struct call *call)
     json_write_close(w, '}');
     put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0);
     put_losses(w, losses, loss_count);
+    rc = put_completeness(call, "session");
     json_write_close(w, '}');
-    return 0;
+    return rc;
 }
 
 int get_rates(void *api, struct request *request, struct reply *reply)

@@ -1,5 +1,6 @@
 /* issue.c - one issue over a range: its numbers, how long its events were, and who has them. */
 #include "api/call.h"
+#include "api/complete.h"
 #include "api/handlers.h"
 #include "api/parts.h"
 #include "rows/devices.h"
@@ -80,7 +81,7 @@ static int put_lines(struct call *call)
     json_write_i64(&call->json, "bucket_s", bucket_s);
     if (rc == 0)
         part_series(&call->json, points, count);
-    return rc;
+    return rc ? rc : put_completeness(call, "event");
 }
 
 static int answer_issue(struct call *call)

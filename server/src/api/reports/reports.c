@@ -29,7 +29,7 @@ static int read_after(int64_t *after_us, struct uuid *after, struct call *call)
 static int put_next(struct call *call, const struct report_row *last)
 {
     char id[MIRE_UUID_TEXT];
-    const char *rank = arena_printf(call->arena, "%" PRId64, last->received_us);
+    const char *rank = arena_printf(call->arena, "%" PRId64, last->occurred_us);
     struct page_cursor cursor = {.query = call_query_hash(call), .span = call->view.span, .rank = rank, .key = id};
 
     uuid_format(id, &last->id);

@@ -5,7 +5,7 @@
 --   $13        the issues whose reports may be shown as one of these
 -- Trees are told apart only where some were split off: the index has none.
 WITH h AS (
-    SELECT issue_id, {tree} AS tree, string_agg(install, '') AS installs, min(received_at) AS oldest, max(received_at) AS newest
+    SELECT issue_id, {tree} AS tree, string_agg(install, '') AS installs, min(occurred_at) AS oldest, max(occurred_at) AS newest
     FROM event
     WHERE {event_in_view}{of_keys}{of_share}
     GROUP BY 1{by_tree}),

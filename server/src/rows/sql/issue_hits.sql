@@ -1,7 +1,7 @@
 -- The hits of every issue: days on which a device had it. A device's reports of a day are one hit, however many.
 --   $1 to $5   the view (rows/view_sql.h)      $6 $7   kinds wanted, and not
 WITH found AS (
-    SELECT issue_id, {tree} AS tree, install, (received_at AT TIME ZONE 'UTC')::date AS on_day, max(weight) AS weight,
+    SELECT issue_id, {tree} AS tree, install, (occurred_at AT TIME ZONE 'UTC')::date AS on_day, max(weight) AS weight,
            count(*) AS reports, sum(weight * (1 + suppressed)) AS events, sum(weight * (waited_ms + suppressed_ms)) AS waited_ms
     FROM event
     WHERE {event_in_view}

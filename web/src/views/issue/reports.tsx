@@ -86,7 +86,7 @@ function Table({ app, id, rows }: { app: string; id: string; rows: readonly Repo
                     { ...query.value, tab: memory ? 'held' : 'stack', n: row.id, s: null },
                   )}
                 >
-                  <Moment at={row.begun_at} seconds />
+                  <Moment at={row.occurred_at} seconds />
                 </a>
               </th>
               <td class="num">

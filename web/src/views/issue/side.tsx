@@ -5,14 +5,15 @@ import type { Distribution, Issue } from '../../api/types';
 import { Histogram } from '../../charts/spark';
 import { Trend } from '../../charts/trend';
 import { lang, say } from '../../lib/i18n';
-import { bars } from '../../model/charts';
+import { bars, completed } from '../../model/charts';
 import { counted, isOfProcess } from '../../model/event';
 import { count, percent } from '../../model/format';
+import { StillArriving } from '../complete';
 import { Ago, Bar, Panel } from '../parts';
 
 export function Side({ data }: { data: Issue }): JSX.Element {
   const { issue, range } = data;
-  const drawn = bars(
+  const made = bars(
     data.series,
     data.bucket_s,
     new Date(range.from),
@@ -20,6 +21,7 @@ export function Side({ data }: { data: Issue }): JSX.Element {
     'events',
     say('other versions'),
   );
+  const drawn = completed(made, data.bucket_s, data.completeness);
   return (
     <>
       {isOfProcess(issue.category) ? null : (
@@ -36,6 +38,7 @@ export function Side({ data }: { data: Issue }): JSX.Element {
           whole
           height={110}
         />
+        <StillArriving days={data.completeness} />
         <p class="dim small">
           {say('First seen')}: <Ago at={issue.first_seen_at} />, {issue.first_version}
           <br />

@@ -59,7 +59,8 @@ export function Picker({ report, worst = say('Longest') }: { report: Placed; wor
       ) : null}
       <span class="dim">
         {say('{n} of {total}', { n: exact(report.position, lang.value), total: exact(report.total, lang.value) })} ·{' '}
-        <Moment at={report.row.begun_at} seconds /> · {report.row.version} · {report.row.os_version} {report.row.arch}
+        <Moment at={report.row.occurred_at} seconds /> · {report.row.version} · {report.row.os_version}{' '}
+        {report.row.arch}
         {file ? ` · ${say('{process} is the file {file}', { process: report.row.process, file })}` : ''}
       </span>
     </div>

@@ -107,7 +107,7 @@ function useNews(app: string, readAt: number): boolean {
 function None({ app, memory }: { app: string; memory: boolean }): JSX.Element {
   const { v, kind, state, q } = query.value;
   const result = useQuery(['apps'], api.apps);
-  const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
+  const ever = result.data?.apps.find((one) => one.slug === app)?.last_seen_at;
   const filtered = v.length + kind.length + state.length > 0 || q !== '';
   if (memory && !filtered) return <NoMemory />;
   return filtered || ever ? <NothingLeft app={app} what={say('issues')} /> : <Waiting app={app} />;

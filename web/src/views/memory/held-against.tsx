@@ -66,7 +66,7 @@ export function Against({ app, id, memory }: { app: string; id: string; memory: 
             <optgroup label={say('Another report')}>
               {others.map((row) => (
                 <option key={row.id} value={row.id}>
-                  {moment(new Date(row.begun_at), tz, lang.value, true)} · {row.version}
+                  {moment(new Date(row.occurred_at), tz, lang.value, true)} · {row.version}
                 </option>
               ))}
             </optgroup>

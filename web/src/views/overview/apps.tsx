@@ -33,10 +33,10 @@ export function Apps(): JSX.Element {
                     <strong>{app.name || app.slug}</strong>
                     <span class="dim">
                       {say('{n|report|reports} in 24 h', { n: exact(app.reports_24h, lang.value) })}
-                      {app.last_received_at ? (
+                      {app.last_seen_at ? (
                         <>
                           {' · '}
-                          {say('last')} <Ago at={app.last_received_at} />
+                          {say('last')} <Ago at={app.last_seen_at} />
                         </>
                       ) : null}
                     </span>

@@ -10,10 +10,11 @@ import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { kindWord } from '../../lib/words';
-import { bars } from '../../model/charts';
+import { bars, completed } from '../../model/charts';
 import { counted } from '../../model/event';
 import { count, duration, exact, percent } from '../../model/format';
 import { carried, href } from '../../model/view';
+import { StillArriving } from '../complete';
 import { NothingLeft, Waiting } from '../empty';
 import { IssueTable } from '../issues/rows';
 import { Ago, Bar, Loaded, now, Panel } from '../parts';
@@ -46,7 +47,8 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   const killed = data.categories.find((share) => share.key === 'foom')?.events ?? 0;
   const list = (sort: string) => href({ name: 'issues', app }, { ...carried(query.value), sort });
   const what = say(counted(data.categories.map((share) => share.key)));
-  const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, say('other versions'));
+  const made = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, say('other versions'));
+  const drawn = completed(made, data.bucket_s, data.completeness);
   return (
     <>
       <RatesPanel app={app} />
@@ -95,7 +97,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
       >
         {isYoung(data, now.value) ? (
           <p class="row hint">
-            <span class="dim">{say('All of it came within 24 hours.')}</span>
+            <span class="dim">{say('All of it happened within 24 hours.')}</span>
             <button type="button" onClick={() => patch({ t: '24h' }, true)}>
               {say('Show them by the hour')}
             </button>
@@ -108,6 +110,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           unit={pick === 'events' ? (value) => count(value, lang.value) : duration}
           whole={pick === 'events'}
         />
+        <StillArriving days={data.completeness} />
       </Panel>
       <Panel title={say('Issues that cost most')} aside={<a href={list('-impact')}>{say('All issues')}</a>}>
         <IssueTable app={app} issues={data.top} />
@@ -151,15 +154,16 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
 
 const DAY_MS = 86_400_000;
 
-/* Whether everything in a range drawn by days was first seen within one: a chart of a single bar. */
+/* Whether everything in a range drawn by days happened within one: a chart of a single bar, or two. */
 function isYoung(data: Overview, at: Date): boolean {
   const since = at.getTime() - DAY_MS;
-  return data.bucket_s >= 86_400 && data.versions.every((row) => Date.parse(row.first_seen_at) > since);
+  const isOld = data.series.some((one) => one.points.some((point) => Date.parse(point.at) + DAY_MS <= since));
+  return data.bucket_s >= 86_400 && !isOld && data.versions.every((row) => Date.parse(row.first_seen_at) > since);
 }
 
 function FirstReport({ app }: { app: string }): JSX.Element {
   const result = useQuery(['apps'], api.apps);
-  const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
+  const ever = result.data?.apps.find((one) => one.slug === app)?.last_seen_at;
   return ever ? <NothingLeft app={app} what={say('events')} /> : <Waiting app={app} />;
 }
 

@@ -10,6 +10,7 @@ import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { count, exact, precise } from '../../model/format';
 import { daily, digits, direction, linesOf, type Pair, pairOf, RATES, type RateName } from '../../model/rates';
+import { StillArriving } from '../complete';
 import { Panel } from '../parts';
 
 /* Session records below which a rate is shown greyed. */
@@ -60,6 +61,7 @@ export function RatesPanel({ app }: { app: string }): JSX.Element | null {
             n: exact(data.total.records, lang.value),
           })}
         </p>
+        <StillArriving days={data.completeness} />
         <Losses losses={data.losses} />
       </Panel>
     </>
