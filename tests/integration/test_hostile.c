@@ -110,10 +110,11 @@ static void headers_alone_are_judged_before_the_body(void **state)
     for (int i = 0; i < 2; i++) /* asks the database, then the cache */
         assert_refused_at_once(UNKNOWN, "Content-Type: application/json\r\nContent-Length: 4000000\r\n",
                                "HTTP/1.1 401");
-    assert_refused_at_once(key, "Content-Type: application/json\r\nContent-Encoding: br\r\nContent-Length: 9\r\n",
+    assert_refused_at_once(key, "Content-Type: application/json\r\nContent-Encoding: lzma\r\nContent-Length: 9\r\n",
                            "HTTP/1.1 415");
     assert_refused_at_once(key, "Content-Type: application/json\r\nContent-Length: 5000000000\r\n", "HTTP/1.1 413");
-    assert_refused_at_once(key, "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n", "HTTP/1.1 411");
+    assert_refused_at_once(key, "Content-Type: application/json\r\nTransfer-Encoding: gzip, chunked\r\n",
+                           "HTTP/1.1 501");
 }
 
 static void who_asks_before_sending_is_answered_first(void **state)
