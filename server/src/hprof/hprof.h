@@ -8,8 +8,7 @@
  *                 frame's bytes with all below it are what it retains.
  *
  * The file is read several times as a stream, and is never in memory. The data about each object lie in a mapped
- * temporary file. Its pages are given back whenever the process holds more than a budget, so a dump of a gigabyte takes
- * less than 256 MiB.
+ * temporary file. Its pages are given back whenever the process holds more than a budget.
  *
  * References of java.lang.ref.WeakReference and PhantomReference (and Android's finalizers) do not keep an object
  * alive; soft references do. Locals belong to the object of their thread if the dump names it.
