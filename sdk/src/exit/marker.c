@@ -5,7 +5,8 @@
  *     depth 3   end the process
  *
  * `depth` falls when a displaced handler returns: either the handler repaired the cause, or it installed another
- * action, which gets the signal next.
+ * action, which gets the signal next. A virtual machine repairs faults all the time and waits for its threads meanwhile: once
+ * a displaced handler repaired one, it is called first, and the stack is taken if it did not repair.
  */
 #include "exit/marker.h"
 
@@ -24,6 +25,7 @@
 #define QUITS          3
 #define DEPTH_MAX      3u
 #define REPAIRS_MARKED 8 /* a program that repairs more faults uses them by design: make no more files */
+#define REPAIRS_TAKEN  1 /* and after so many its own handler comes before the taking of the stack, which takes time */
 #define STACK_BYTES    (64u << 10)
 
 static const int signals[CRASHES + QUITS] = {SIGSEGV, SIGBUS, SIGILL,  SIGFPE, SIGABRT,
@@ -133,6 +135,12 @@ static bool is_ours(int signal)
     return sigaction(signal, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle;
 }
 
+static void take_stack(uint32_t depth, int signal, const void *context)
+{
+    if (depth == 1 && marker.hooks.crashed)
+        marker.hooks.crashed(signal, context);
+}
+
 static void handle_crash(int at, siginfo_t *info, void *context)
 {
     const struct sigaction *before = &marker.before[at];
@@ -143,8 +151,8 @@ static void handle_crash(int at, siginfo_t *info, void *context)
     if (evidence) {
         make_file();
         mark_crash(evidence, signal, info);
-        if (depth == 1 && marker.hooks.crashed && atomic_load(&marker.repairs) < REPAIRS_MARKED)
-            marker.hooks.crashed(signal, context);
+        if (!has_handler(before) || atomic_load(&marker.repairs) < REPAIRS_TAKEN)
+            take_stack(depth, signal, context);
     }
     if (depth >= DEPTH_MAX || !has_handler(before)) {
         if (before->sa_handler != SIG_IGN || info->si_code > 0 || depth >= DEPTH_MAX)
@@ -156,6 +164,8 @@ static void handle_crash(int at, siginfo_t *info, void *context)
         /* abort() ends the process even if its handler returns. */
         if (evidence && signal != SIGABRT && is_ours(signal))
             unmark(evidence);
+        else if (evidence && atomic_load(&marker.repairs) >= REPAIRS_TAKEN)
+            take_stack(depth, signal, context);
     }
     atomic_fetch_sub(&marker.depth, 1);
 }
