@@ -15,7 +15,7 @@ sources=
 for source in sdk/src/heap/*.c sdk/src/heapread/*.c sdk/src/allochook/*.c sdk/src/unwind/*.c sdk/src/patch/*.c sdk/src/platform/*.c sdk/preload/interpose_heap.c tests/support/heap_begin.c; do
   case $source in
   */"arch_$(uname -m)"*) ;;
-  */arch_* | */locals_key.c) continue ;;
+  */arch_* | */locals_key.c | *_apple.c | *_android.c) continue ;;
   esac
   sources="$sources $source"
 done

@@ -18,8 +18,8 @@ ln -s "/usr/lib/$machine-linux-gnu/libzstd.so.1" "$scratch/"
 for source in sdk/src/*/*.c sdk/wire/*.c sdk/preload/interpose.c sdk/preload/interpose_heap.c sdk/preload/preload.c tests/support/musl.c; do
   case $source in
   */"arch_$machine"*) ;;
-  */arch_* | */platform/locals_key.c) continue ;;
-  */upload/curl.c | */upload/inherit.c) continue ;;
+  */arch_* | */platform/locals_key.c | *_apple.c | *_android.c) continue ;;
+  */upload/curl*.c | */upload/inherit.c) continue ;;
   esac
   echo "$source -o $scratch/$(echo "$source" | tr / _).o"
 done > "$scratch/list"
@@ -37,7 +37,7 @@ objects() { # objects PATTERN-OF-THOSE-LEFT-OUT
 # shellcheck disable=SC2046,SC2086
 musl-gcc $share -o "$scratch/libmire.so" $(objects 'sdk_preload_|variant_preload|interpose_hooks') "$scratch/libzstd.so.1"
 # shellcheck disable=SC2046,SC2086
-musl-gcc $share -o "$scratch/libmire-preload.so" $(objects 'variant_library|report_pack\.c|core_remote|_upload_|src_allochook_(malloc|aligned)\.c') "$scratch/libzstd.so.1"
+musl-gcc $share -o "$scratch/libmire-preload.so" $(objects 'variant_(library|send)|report_pack\.c|core_remote|_upload_|src_allochook_(malloc|aligned)\.c') "$scratch/libzstd.so.1"
 
 program="$common -fomit-frame-pointer -Dpvalloc=valloc -Wl,--eh-frame-hdr tests/oracle/app.c tests/oracle/script.c tests/oracle/sites.c
   tests/oracle/sites_plain.c tests/oracle/spans.c tests/oracle/guests.c"
