@@ -21,6 +21,11 @@ void mire__facts_collect(struct blackbox_facts *out, const mire_options *options
  */
 void mire__facts_of_system(struct blackbox_facts *out);
 
+/* Parts of it that every system has (facts_told.c): of the app, the app's own word on the device, and the begin of the process. */
+void mire__facts_of_app(struct blackbox_facts *out, const mire_options *options, const char *install);
+void mire__facts_take_told(struct blackbox_facts *out, const mire_options *options);
+void mire__facts_of_begin(struct blackbox_facts *out);
+
 /* The facts by which the next start tells this run from those before. */
 void mire__facts_of_run(struct evidence_start *out, const struct blackbox_facts *facts);
 

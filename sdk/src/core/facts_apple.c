@@ -76,13 +76,6 @@ static void collect_device(struct blackbox_facts *out)
     out->memory_bytes = read_number("hw.memsize");
 }
 
-/* The app knows better. */
-static void take_told(char *fact, const char *told)
-{
-    if (told[0])
-        mire__text_copy(fact, MIRE_FACT_BYTES, told);
-}
-
 static void collect_process(struct blackbox_facts *out)
 {
     uint32_t size = sizeof(out->exe_path);
@@ -92,30 +85,18 @@ static void collect_process(struct blackbox_facts *out)
         out->exe_path[0] = '\0';
     name = strrchr(out->exe_path, '/');
     mire__text_copy(out->process_name, sizeof(out->process_name), name ? name + 1 : out->exe_path);
-    out->pid = mire__pid();
     read_text(out->boot_id, sizeof(out->boot_id), "kern.bootsessionuuid");
-    out->start_ticks = mire__process_start_ticks(out->pid);
-    out->start_mono_ns = mire__now_ns();
-    out->start_wall_ms = mire__wall_now_ms();
-    out->start_boot_ns = mire__boot_now_ns();
+    mire__facts_of_begin(out);
 }
 
 void mire__facts_collect(struct blackbox_facts *out, const mire_options *options, const char *install)
 {
     memset(out, 0, sizeof(*out));
-    mire__text_copy(out->app_name, sizeof(out->app_name), options->app_name);
-    mire__text_copy(out->app_version, sizeof(out->app_version), options->app_version);
-    mire__text_copy(out->app_channel, sizeof(out->app_channel), options->channel);
-    mire__text_copy(out->install, sizeof(out->install), install);
-    if (options->app_build[0])
-        mire__text_copy(out->app_build, sizeof(out->app_build), options->app_build);
-    else
+    mire__facts_of_app(out, options, install);
+    if (!out->app_build[0])
         find_build(out->app_build);
     collect_device(out);
-    take_told(out->model, options->model);
-    take_told(out->device_class, options->device_class);
-    take_told(out->os, options->os);
-    take_told(out->os_version, options->os_version);
+    mire__facts_take_told(out, options);
     collect_process(out);
 }
 

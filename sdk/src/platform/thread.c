@@ -130,14 +130,3 @@ void mire__random(void *out, size_t size_bytes)
         bytes[i] = (uint8_t)(mix >> 56);
     }
 }
-
-void mire__uuid7(uint8_t out[16])
-{
-    uint64_t ms = mire__wall_now_ms();
-
-    mire__random(out, 16);
-    for (int i = 0; i < 6; i++)
-        out[i] = (uint8_t)(ms >> (40 - 8 * i));
-    out[6] = 0x70 | (out[6] & 0x0f);
-    out[8] = 0x80 | (out[8] & 0x3f);
-}

@@ -9,6 +9,8 @@
 #include "json/write.h"
 #include "wire/names.h"
 
+#include <stdbool.h>
+
 static inline void put_text(struct json_writer *w, const char *key, const char *text)
 {
     if (text && text[0])
@@ -54,5 +56,30 @@ void report_write_memory(struct json_writer *w, const struct memory *memory);
 
 /* The section "session". */
 void report_write_session(struct json_writer *w, const struct report_session *session);
+
+/*
+ * The rows of script that are written: those of the report, then one for each frame whose name is none of them. A name
+ * that was read of a row, or put into one, has the row's texts: their addresses find it.
+ */
+struct write_names {
+    int64_t *row_of; /* per frame; -1: it has no name */
+    uint32_t *table; /* row + 1, by the addresses of its texts */
+    size_t room, count;
+    const struct report_frame **extra; /* frames whose names are rows of their own */
+    size_t extra_count;
+};
+
+/* False: no memory. `names` is to be freed in either case. */
+bool write_names_find(struct write_names *names, const struct report *report);
+void write_names_free(struct write_names *names);
+
+/* The section "script". */
+void write_scripts(struct json_writer *w, const struct report *report, const struct write_names *names);
+
+/* The section "java". */
+void write_java(struct json_writer *w, const struct report *report);
+
+/* Of the frames: the row of "script" with the name of each, and which names are whole. */
+void write_names_of_frames(struct json_writer *w, const struct report *report, const struct write_names *names);
 
 #endif

@@ -6,6 +6,11 @@ import { say } from '../lib/i18n';
 export function times(one: Pick<Change, 'verdict' | 'ratio'>, lang: string): string {
   const ratio = one.ratio.value;
   if (ratio === null) return one.verdict === 'new' ? say('new') : '';
+  return factor(ratio, lang);
+}
+
+/* ×6.2, ×28, −97 %: a ratio as people say it. */
+export function factor(ratio: number, lang: string): string {
   if (ratio >= 1)
     return `×${new Intl.NumberFormat(lang, { minimumFractionDigits: ratio < 10 ? 1 : 0, maximumFractionDigits: ratio < 10 ? 1 : 0 }).format(ratio)}`;
   return `−${new Intl.NumberFormat(lang, { style: 'percent', maximumFractionDigits: 0 }).format(1 - ratio)}`;

@@ -6,6 +6,7 @@ import type { Issue } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
+import { factor } from '../../model/change';
 import { isOfProcess } from '../../model/event';
 import { duration, percent, precise } from '../../model/format';
 import { perThousand, type VersionRate } from '../../model/rates';
@@ -45,18 +46,13 @@ function PerVersion({ rows }: { rows: readonly VersionRate[] }): JSX.Element {
           <span>{row.version}</span>
           <Bar share={row.value / most} />
           <b>{precise(row.value, lang.value)}</b>
-          {i > 0 && i === rows.length - 1 ? <span class="dim small">{against(row, rows[i - 1]!)}</span> : null}
+          {i > 0 && i === rows.length - 1 && rows[i - 1]!.value > 0 ? (
+            <span class="dim small">{factor(row.value / rows[i - 1]!.value, lang.value)}</span>
+          ) : null}
         </dd>
       ))}
     </dl>
   );
-}
-
-/* The newest version against the one before it: ×6.2, −95 %; nothing where there was none. */
-function against(now: VersionRate, before: VersionRate): string {
-  if (before.value <= 0) return '';
-  const ratio = now.value / before.value;
-  return ratio >= 1 ? `×${precise(ratio, lang.value)}` : `−${percent(1 - ratio, lang.value)}`;
 }
 
 function sentences(id: string, data: Issue): string[] {
