@@ -429,7 +429,8 @@ static void an_envelope_gives_its_events_and_counts_the_rest(void **state)
     assert_true(import_notes(r.reports[0], "2 attachment, 1 session"));
     read_in_pieces(&r);
     import_done(&alone);
-    import_all(&r, NULL, "{\"dsn\":\"x\"}\n{\"type\":\"event\",\"length\":99}\n{}\n", 46, 0, false);
+    static const char cut[] = "{\"dsn\":\"x\"}\n{\"type\":\"event\",\"length\":99}\n{}\n";
+    import_all(&r, NULL, cut, sizeof cut - 1, 0, false);
     assert_int_equal(r.outcome, MIRE_DECODE_MALFORMED);
     import_done(&r);
 }
