@@ -45,7 +45,7 @@ static struct pg_tx *begin(struct pg *pg, int32_t app)
 {
     struct pg_tx *tx = NULL;
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(pg_alias_begin(tx, app), 0);
+    assert_int_equal(rows_alias_begin(tx, app), 0);
     return tx;
 }
 
@@ -53,7 +53,7 @@ static int merge(struct pg *pg, int64_t issue, int64_t into, int64_t *act_out)
 {
     struct alias_act act = {.app = 1, .author = "kim", .reason = "same"};
     struct pg_tx *tx = begin(pg, 1);
-    int rc = pg_alias_merge(tx, &act, issue, into);
+    int rc = rows_alias_merge(tx, &act, issue, into);
     assert_int_equal(rc ? 0 : pg_commit(&tx), 0);
     pg_end(&tx);
     if (act_out)
@@ -65,7 +65,7 @@ static int undo(struct pg *pg, int64_t number)
 {
     struct alias_act act = {.app = 1, .author = "lee", .reason = "not the same", .act = number};
     struct pg_tx *tx = begin(pg, 1);
-    int rc = pg_alias_undo(tx, &act);
+    int rc = rows_alias_undo(tx, &act);
     assert_int_equal(rc ? 0 : pg_commit(&tx), 0);
     pg_end(&tx);
     return rc;
@@ -132,7 +132,7 @@ static int split(struct pg *pg, struct alias_tree tree, int64_t from, int64_t *o
 {
     struct alias_act act = {.app = 1, .author = "kim", .reason = "two bugs"};
     struct pg_tx *tx = begin(pg, 1);
-    int rc = pg_alias_split(opened_out, tx, &act, from, &tree, 1);
+    int rc = rows_alias_split(opened_out, tx, &act, from, &tree, 1);
     assert_int_equal(rc ? 0 : pg_commit(&tx), 0);
     pg_end(&tx);
     *act_out = act.act;
@@ -184,7 +184,7 @@ static void an_alias_holds_for_where_the_reports_moved(void **state)
     assert_int_equal(merge(pg, 2, 1, &act), 0);
     run(pg, "UPDATE issue SET gone_to = 5 WHERE issue_id = 2; UPDATE issue SET gone_to = 6 WHERE issue_id = 5");
     struct pg_tx *tx = begin(pg, 1);
-    assert_int_equal(pg_shown_refresh(tx, 1), 0);
+    assert_int_equal(rows_shown_refresh(tx, 1), 0);
     assert_int_equal(pg_commit(&tx), 0);
     assert_int_equal(shown(pg, 2, 0), 1);
     assert_int_equal(shown(pg, 6, 0), 1);
@@ -201,7 +201,7 @@ static void a_circle_of_moves_is_one_issue(void **state)
     assert_int_equal(merge(pg, 3, 4, NULL), 0);
     run(pg, "UPDATE issue SET gone_to = 2 WHERE issue_id = 4");
     struct pg_tx *tx = begin(pg, 1);
-    assert_int_equal(pg_shown_refresh(tx, 1), 0);
+    assert_int_equal(rows_shown_refresh(tx, 1), 0);
     assert_int_equal(pg_commit(&tx), 0);
     for (int issue = 2; issue <= 3; issue++) /* 4 is empty, and leads to 2 */
         assert_int_equal(shown(pg, issue, 0), 2);
@@ -211,17 +211,17 @@ static void a_circle_of_moves_is_one_issue(void **state)
 static int scenes_of(void *context, struct cluster_scenes *out, int32_t app_id,
                      const uint8_t blame[MIRE_FEATURE_KEY_LEN])
 {
-    return pg_issue_scenes(&out->first, &out->count, context, app_id, blame);
+    return rows_issue_scenes(&out->first, &out->count, context, app_id, blame);
 }
 
 static int open_row(void *context, int64_t *out, const struct issue_row *issue)
 {
-    return pg_issue_open(out, context, issue);
+    return rows_issue_open(out, context, issue);
 }
 
 static int join_row(void *context, int32_t app_id, int64_t issue_id, int64_t into)
 {
-    return pg_issue_join(context, app_id, issue_id, into);
+    return rows_issue_join(context, app_id, issue_id, into);
 }
 
 /* Open an issue of Caller1 `blame` in that scene, as a report would. */
@@ -251,7 +251,7 @@ static int64_t open_scene(struct pg *pg, uint8_t blame, uint8_t scene)
 static void refresh(struct pg *pg)
 {
     struct pg_tx *tx = begin(pg, 1);
-    assert_int_equal(pg_shown_refresh(tx, 1), 0);
+    assert_int_equal(rows_shown_refresh(tx, 1), 0);
     assert_int_equal(pg_commit(&tx), 0);
 }
 
@@ -306,12 +306,12 @@ static void an_issue_keeps_only_so_many_trees(void **state)
     struct pg_tx *tx = begin(pg, 1);
     struct tree_row row = {.app_id = 1, .issue_id = 3, .first_seen_us = 1, .frames = "app\tf\tx\n"};
     for (row.tree = 1; row.tree <= MIRE_TREES_MAX; row.tree++)
-        assert_int_equal(pg_tree_keep(tx, &row), 1);
-    assert_int_equal(pg_tree_keep(tx, &row), 0);
+        assert_int_equal(rows_tree_keep(tx, &row), 1);
+    assert_int_equal(rows_tree_keep(tx, &row), 0);
     row.tree = 1;
-    assert_int_equal(pg_tree_keep(tx, &row), 1);
-    assert_int_equal(pg_tree_find(tx, &(struct tree_row){.app_id = 1, .issue_id = 3, .tree = 1}), 1);
-    assert_int_equal(pg_tree_find(tx, &(struct tree_row){.app_id = 1, .issue_id = 3, .tree = MIRE_TREES_MAX + 1}), 0);
+    assert_int_equal(rows_tree_keep(tx, &row), 1);
+    assert_int_equal(rows_tree_find(tx, &(struct tree_row){.app_id = 1, .issue_id = 3, .tree = 1}), 1);
+    assert_int_equal(rows_tree_find(tx, &(struct tree_row){.app_id = 1, .issue_id = 3, .tree = MIRE_TREES_MAX + 1}), 0);
     pg_end(&tx);
     pg_close(pg);
 }
@@ -322,27 +322,27 @@ static void news_of_trees_miss_none(void **state)
     (void)state;
     struct pg *pg = pgtest_database(3);
     struct pg_tx *late = NULL, *read = NULL;
-    struct pg_tree *trees;
+    struct rows_tree *trees;
     struct arena arena;
     size_t count;
     int64_t since;
     arena_init(&arena, 1 << 20);
     assert_int_equal(pg_begin(&late, pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(pg_tree_keep(late, &(struct tree_row){1, 1, 1, 1, "app\ta\tx\n", 0}), 1);
+    assert_int_equal(rows_tree_keep(late, &(struct tree_row){1, 1, 1, 1, "app\ta\tx\n", 0}), 1);
     run(pg, "INSERT INTO issue_tree (app_id, issue_id, tree, first_seen, frames, caller1) VALUES (1, 2, 9, now(), 'b', "
             "-1)");
     assert_int_equal(pg_begin(&read, pg, MIRE_PG_READ), 0);
-    assert_int_equal(pg_tree_news(&trees, &count, &since, read, &arena, 1, 0, 10), 0);
+    assert_int_equal(rows_tree_news(&trees, &count, &since, read, &arena, 1, 0, 10), 0);
     assert_int_equal(count, 1);
     assert_int_equal(trees[0].issue_id, 2);
     assert_int_equal(trees[0].caller1, -1);
     pg_end(&read);
     assert_int_equal(pg_commit(&late), 0);
     assert_int_equal(pg_begin(&read, pg, MIRE_PG_READ), 0);
-    assert_int_equal(pg_tree_news(&trees, &count, &since, read, &arena, 1, since, 10), 0);
+    assert_int_equal(rows_tree_news(&trees, &count, &since, read, &arena, 1, since, 10), 0);
     assert_int_equal(count, 2);
     assert_string_equal(trees[0].frames, "app\ta\tx\n");
-    assert_int_equal(pg_tree_news(&trees, &count, &since, read, &arena, 1, since, 10), 0);
+    assert_int_equal(rows_tree_news(&trees, &count, &since, read, &arena, 1, since, 10), 0);
     assert_int_equal(count, 0);
     pg_end(&read);
     arena_fini(&arena);

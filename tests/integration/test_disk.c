@@ -243,7 +243,7 @@ static void start_on_a_small_disk(struct httptest *http)
     mount_data(0, "size=512m");
     assert_int_equal(miredtest_start(&mired, NULL), 0);
     struct pg *pg = miredtest_pg(&mired);
-    assert_int_equal(pg_key_create(key, pg, "disk", "ingest", ""), 0);
+    assert_int_equal(rows_key_create(key, pg, "disk", "ingest", ""), 0);
     pg_close(pg);
     send_until(http, 202);
     fill_disk();

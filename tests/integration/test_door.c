@@ -29,7 +29,7 @@ static int start(void **state)
     if (miredtest_start(&mired, NULL))
         return -1;
     pg = miredtest_pg(&mired);
-    return pg_key_create(key, pg, "door", "ingest", "");
+    return rows_key_create(key, pg, "door", "ingest", "");
 }
 
 static int stop(void **state)

@@ -38,7 +38,7 @@ static int start(void **state)
     if (miredtest_start(&mired, flags))
         return -1;
     pg = miredtest_pg(&mired);
-    return pg_key_create(key, pg, "hostile", "ingest", "");
+    return rows_key_create(key, pg, "hostile", "ingest", "");
 }
 
 static int stop(void **state)

@@ -181,7 +181,7 @@ static int start(void **state)
     if (miredtest_start(&mired, NULL))
         return -1;
     struct pg *pg = miredtest_pg(&mired);
-    int rc = pg_key_create(key, pg, "kill", "ingest", "");
+    int rc = rows_key_create(key, pg, "kill", "ingest", "");
     pg_close(pg);
     return rc;
 }

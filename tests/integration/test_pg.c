@@ -195,13 +195,13 @@ static void keys_open_their_app_in_their_scope(void **state)
     char key[MIRE_KEY_TEXT];
     uint8_t hash[MIRE_KEY_HASH];
     int32_t app = 0;
-    assert_int_equal(pg_key_create(key, pg, "keys", "ingest", "test"), 0);
+    assert_int_equal(rows_key_create(key, pg, "keys", "ingest", "test"), 0);
     assert_true(key_is_wellformed(key, strlen(key)));
     key_hash(hash, key, strlen(key));
-    assert_int_equal(pg_key_find(&app, pg, hash, "ingest"), MIRE_KEY_FOUND);
+    assert_int_equal(rows_key_find(&app, pg, hash, "ingest"), MIRE_KEY_FOUND);
     assert_true(app > 0);
-    assert_int_equal(pg_key_find(&app, pg, hash, "symbols"), MIRE_KEY_UNKNOWN);
-    assert_int_equal(pg_key_create(key, pg, "Bad Slug", "ingest", ""), MIRE_FAULT_SQL);
+    assert_int_equal(rows_key_find(&app, pg, hash, "symbols"), MIRE_KEY_UNKNOWN);
+    assert_int_equal(rows_key_create(key, pg, "Bad Slug", "ingest", ""), MIRE_FAULT_SQL);
 }
 
 /* A report row whose id carries `day_offset` days from now. */

@@ -38,24 +38,24 @@ static void scene_open(struct scene *scene, bool backs)
     scene->pg = pgtest_database(2);
     scene->now_us = clock_wall_us();
     arena_init(&arena, 4 << 20);
-    assert_int_equal(pg_key_create(key, scene->pg, "a", "rollout", ""), 0);
-    const struct pg_ramp ramp = {.app = 1,
-                                 .plugin = "hang",
-                                 .rule = "public",
-                                 .author = "kim",
-                                 .state = "running",
-                                 .note = "",
-                                 .steps = {30000, 50000, 200000},
-                                 .step_count = 3,
-                                 .hold_s = 3600,
-                                 .crash_points = 0.5,
-                                 .backs = backs,
-                                 .before_ppm = 20000,
-                                 .step_since_us = scene->now_us,
-                                 .looked_us = scene->now_us};
+    assert_int_equal(rows_key_create(key, scene->pg, "a", "rollout", ""), 0);
+    const struct rows_ramp ramp = {.app = 1,
+                                   .plugin = "hang",
+                                   .rule = "public",
+                                   .author = "kim",
+                                   .state = "running",
+                                   .note = "",
+                                   .steps = {30000, 50000, 200000},
+                                   .step_count = 3,
+                                   .hold_s = 3600,
+                                   .crash_points = 0.5,
+                                   .backs = backs,
+                                   .before_ppm = 20000,
+                                   .step_since_us = scene->now_us,
+                                   .looked_us = scene->now_us};
     assert_int_equal(pg_begin(&tx, scene->pg, MIRE_PG_WRITE), 0);
     assert_int_equal(rollout_share_change(tx, &arena, &location, 0, 30000, "kim", "begin"), MIRE_DOCUMENT_DONE);
-    assert_int_equal(pg_ramp_put(tx, &ramp), 0);
+    assert_int_equal(rows_ramp_put(tx, &ramp), 0);
     assert_int_equal(pg_commit(&tx), 0);
     arena_fini(&arena);
 }

@@ -202,7 +202,7 @@ static void issues_of_one_function_become_one(void **state)
     struct pg_tx *tx = NULL;
     int64_t gone = pgtest_number(world->pg, "SELECT issue_id FROM issue WHERE gone_to IS NOT NULL"), now = gone;
     assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_READ), 0);
-    assert_int_equal(read_issue_now(&now, tx), 0);
+    assert_int_equal(rows_issue_now_read(&now, tx), 0);
     pg_end(&tx);
     assert_int_equal(now, pgtest_number(world->pg, "SELECT issue_id FROM issue WHERE gone_to IS NULL"));
     world_free(world);
@@ -265,13 +265,13 @@ static void a_preview_counts_and_changes_nothing(void **state)
     await_jobs(world);
     struct rekey_ask ask = {.app_id = 1, .cause = "key", .detail = "to see", .preview = true};
     assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(pg_rekey_ask(&number, tx, &ask), 0);
+    assert_int_equal(rows_rekey_ask(&number, tx, &ask), 0);
     assert_int_equal(pg_commit(&tx), 0);
     await_jobs(world);
     assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_READ), 0);
-    assert_int_equal(pg_rekey_job(&rows, tx, number), 0);
+    assert_int_equal(rows_rekey_job(&rows, tx, number), 0);
     assert_int_equal(pg_row_count(rows), 1);
-    pg_rekey_read(&job, rows, 0);
+    rows_rekey_read(&job, rows, 0);
     assert_string_equal(job.state, "done");
     assert_int_equal(job.queued, 2);
     assert_int_equal(job.done, 2);
@@ -279,7 +279,7 @@ static void a_preview_counts_and_changes_nothing(void **state)
     assert_int_equal(job.issues_new, 1);
     assert_int_equal(job.issues_gone, 2);
     pg_rows_free(&rows);
-    assert_int_equal(pg_rekey_flows(&rows, tx, number, 10), 0);
+    assert_int_equal(rows_rekey_flows(&rows, tx, number, 10), 0);
     assert_int_equal(pg_row_count(rows), 2);
     pg_rows_free(&rows);
     pg_end(&tx);
@@ -287,7 +287,7 @@ static void a_preview_counts_and_changes_nothing(void **state)
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM event WHERE unresolved_count = 2"), 2);
     ask.preview = false;
     assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(pg_rekey_ask(&number, tx, &ask), 0);
+    assert_int_equal(rows_rekey_ask(&number, tx, &ask), 0);
     assert_int_equal(pg_commit(&tx), 0);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE " IS_NAMED), 1);
@@ -302,11 +302,11 @@ static int64_t queue(struct pg *pg, char state[16], int64_t number)
     struct pg_rows *rows = NULL;
     struct rekey_job job;
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
-    assert_in_range(pg_rekey_queue(tx), 0, 1);
+    assert_in_range(rows_rekey_queue(tx), 0, 1);
     assert_int_equal(pg_commit(&tx), 0);
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
-    assert_int_equal(pg_rekey_job(&rows, tx, number), 0);
-    pg_rekey_read(&job, rows, 0);
+    assert_int_equal(rows_rekey_job(&rows, tx, number), 0);
+    rows_rekey_read(&job, rows, 0);
     snprintf(state, 16, "%s", job.state);
     pg_rows_free(&rows);
     pg_end(&tx);
@@ -332,7 +332,7 @@ static void a_report_in_hand_when_rules_change_is_not_missed(void **state)
                               " gen_random_uuid()))).* FROM event h"),
                      0);
     assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(pg_rekey_ask(&number, tx, &ask), 0);
+    assert_int_equal(rows_rekey_ask(&number, tx, &ask), 0);
     assert_int_equal(pg_commit(&tx), 0);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(queue(world->pg, is, number), 0);

@@ -28,7 +28,7 @@ static int start(void **state)
     pg = pgtest_database(4);
     snprintf(http_role.dir, sizeof http_role.dir, "/tmp/mire-roles-h-%d", (int)getpid());
     snprintf(work_role.dir, sizeof work_role.dir, "/tmp/mire-roles-w-%d", (int)getpid());
-    return pg_key_create(key, pg, "roles", "ingest", "");
+    return rows_key_create(key, pg, "roles", "ingest", "");
 }
 
 static int stop(void **state)

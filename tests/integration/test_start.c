@@ -111,7 +111,7 @@ static void an_external_database_may_come_later(void **state)
     struct pg *pg = NULL;
     struct pg_options options = {.conninfo = url, .connections = 1, .wait_ms = 5000};
     assert_int_equal(pg_open(&pg, &options), 0);
-    assert_int_equal(pg_key_create(key, pg, "start", "ingest", ""), 0);
+    assert_int_equal(rows_key_create(key, pg, "start", "ingest", ""), 0);
     pg_close(pg);
     assert_int_equal(report(&http), 202);
     httptest_close(&http);

@@ -130,7 +130,7 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     struct object_facts facts;
     unsigned char *file = self(&len);
     assert_null(object_look(&facts, file, len, NULL, 0));
-    assert_int_equal(pg_key_create(symbols_key, pg, "a", "symbols", ""), 0);
+    assert_int_equal(rows_key_create(symbols_key, pg, "a", "symbols", ""), 0);
 
     assert_int_equal(status_of(pg, symbols_key, "MZ", 2), 422);
     assert_int_equal(status_of(pg, symbols_key, file, len / 2), 422);
@@ -193,7 +193,7 @@ static void converted_files_stay_below_the_caches_limit(void **state)
     assert_null(object_look(&facts, file, len, NULL, 0));
     unsigned char *build = memmem(file, len, facts.id, facts.id_len);
     assert_non_null(build);
-    assert_int_equal(pg_key_create(symbols_key, pg, "a", "symbols", ""), 0);
+    assert_int_equal(rows_key_create(symbols_key, pg, "a", "symbols", ""), 0);
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     assert_non_null(mkdtemp(cache));
     options.pg = pg;

@@ -96,11 +96,11 @@ void late_arrive(struct pg *pg)
     hash_blake2b(hash, sizeof hash, me.bytes, me.len);
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = pg_symbol_begin(tx, &file);
+        rc = rows_symbol_begin(tx, &file);
     if (!rc)
-        rc = pg_symbol_put(tx, id, me.facts.has_dwarf, me.bytes, me.len);
+        rc = rows_symbol_put(tx, id, me.facts.has_dwarf, me.bytes, me.len);
     if (!rc)
-        rc = pg_symbol_arrived(tx, id);
+        rc = rows_symbol_arrived(tx, id);
     if (!rc)
         rc = pg_commit(&tx);
     must(!rc, "storing this program's file");

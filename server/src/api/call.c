@@ -239,8 +239,8 @@ static int read_view(struct call *call, const char *const *names)
 
 int call_show(struct call *call)
 {
-    int rc = read_issue_now(&call->issue, call->tx);
-    return rc ? rc : read_shown(&call->issue, &call->view.many, call->tx, call->view.app, call->issue);
+    int rc = rows_issue_now_read(&call->issue, call->tx);
+    return rc ? rc : rows_shown_read(&call->issue, &call->view.many, call->tx, call->view.app, call->issue);
 }
 
 static int find_path(struct call *call, const struct call_kind *kind)
@@ -248,7 +248,7 @@ static int find_path(struct call *call, const struct call_kind *kind)
     if (!kind->has_app)
         return 0;
     call->slug = request_param(call->request, 0);
-    int rc = read_app(&call->view.app, call->tx, call->slug);
+    int rc = rows_app_read(&call->view.app, call->tx, call->slug);
     if (rc == READ_NONE)
         return call_missing(call, "There is no app \"%.63s\".", call->slug);
     if (rc == 0 && kind->has_issue && issue_parse(&call->issue, request_param(call->request, 1)) != 0)

@@ -20,7 +20,7 @@ int change_refuse(struct change *change, int status, const char *code, const cha
 /* Make the code "rollout.moved" or "rules.moved". */
 static const char *code_of(char *out, size_t room, const struct change *change, const char *code)
 {
-    snprintf(out, room, "%s.%s", pg_document_scope(change->what), code);
+    snprintf(out, room, "%s.%s", rows_document_scope(change->what), code);
     return out;
 }
 
@@ -31,7 +31,7 @@ static int begin(struct change *change, struct pg *pg)
     int rc = pg_begin(&change->tx, pg, MIRE_PG_WRITE);
 
     if (!rc)
-        rc = read_app(&change->app, change->tx, slug);
+        rc = rows_app_read(&change->app, change->tx, slug);
     if (rc != READ_NONE)
         return rc;
     reply_error(change->reply, change->request, 404, NULL, "There is no app \"%.63s\".", slug);
@@ -42,7 +42,7 @@ static int begin(struct change *change, struct pg *pg)
 static int read_body(struct change *change, const struct bind_field *fields, size_t count)
 {
     char code[40];
-    int rc = body_read(change, change->request, change->reply, fields, count, pg_document_scope(change->what));
+    int rc = body_read(change, change->request, change->reply, fields, count, rows_document_scope(change->what));
 
     if (!rc && change->request->grant.account_id)
         change->row.author = change->request->grant.who; /* who is known need not say it, and cannot say another */
@@ -61,16 +61,17 @@ int change_moved(struct change *change)
 
 int change_store(struct change *change)
 {
-    int rc = pg_document_add(change->tx, change->what, change->app, (int64_t)change->base, &change->row);
+    int rc = rows_document_add(change->tx, change->what, change->app, (int64_t)change->base, &change->row);
 
     return rc == MIRE_DOCUMENT_MOVED ? change_moved(change) : rc;
 }
 
 int change_go_back(struct change *change)
 {
-    struct pg_document_version old;
+    struct rows_document_version old;
     char code[40];
-    int rc = pg_document_find(&old, change->tx, change->request->arena, change->what, change->app, (int64_t)change->to);
+    int rc =
+        rows_document_find(&old, change->tx, change->request->arena, change->what, change->app, (int64_t)change->to);
 
     if (rc == MIRE_DOCUMENT_NONE)
         return change_refuse(change, 404, code_of(code, sizeof code, change, "version"),
@@ -83,16 +84,16 @@ int change_go_back(struct change *change)
 static int audit(struct change *change)
 {
     struct arena *arena = change->request->arena;
-    const char *scope = pg_document_scope(change->what), *plugin = change->ramp.plugin;
-    struct pg_document_version before = {.rules = ""}, after = {.rules = ""};
+    const char *scope = rows_document_scope(change->what), *plugin = change->ramp.plugin;
+    struct rows_document_version before = {.rules = ""}, after = {.rules = ""};
     int rc = 0;
 
     if (change->same && !plugin)
         return 0;
     if (!change->same && change->base)
-        rc = pg_document_find(&before, change->tx, arena, change->what, change->app, (int64_t)change->base);
+        rc = rows_document_find(&before, change->tx, arena, change->what, change->app, (int64_t)change->base);
     if (!rc && !change->same)
-        rc = pg_document_find(&after, change->tx, arena, change->what, change->app, (int64_t)change->base + 1);
+        rc = rows_document_find(&after, change->tx, arena, change->what, change->app, (int64_t)change->base + 1);
     if (rc)
         return rc == MIRE_DOCUMENT_NONE ? MIRE_FAULT_BROKEN : rc;
     const char *version = arena_printf(arena, "version %" PRIu64, change->base + (change->same ? 0 : 1));

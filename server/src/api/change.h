@@ -15,7 +15,7 @@
 struct rollout;
 
 struct change {
-    enum pg_document what;
+    enum rows_document what;
     struct request *request;
     struct reply *reply;
     struct pg_tx *tx;
@@ -25,9 +25,9 @@ struct change {
     bool same;               /* set by fill: no version is made, `base` goes on holding */
     uint64_t to;             /* of a way back: whose rules */
     struct rollout *rollout; /* of a new version of it */
-    struct pg_document_version row;
+    struct rows_document_version row;
     int64_t job; /* set by fill: what is derived anew because of it; 0: nothing is */
-    struct pg_ramp ramp;
+    struct rows_ramp ramp;
     const char *action; /* on a ramp */
 };
 

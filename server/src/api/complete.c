@@ -17,7 +17,7 @@ int put_completeness(struct call *call, const char *kind)
     int32_t today = clock_day(now_us), day = clock_day(span->from_s * 1000000);
     struct arrivals *days;
     size_t count;
-    int rc = read_arrivals(&days, &count, call->tx, call->arena, call->view.app, kind, now_us);
+    int rc = rows_arrivals_read(&days, &count, call->tx, call->arena, call->view.app, kind, now_us);
 
     if (rc)
         return rc;

@@ -4,7 +4,7 @@
 #include "api/parts.h"
 #include "rows/rekey.h"
 
-static void put_version(struct json_writer *w, const struct pg_document_version *row)
+static void put_version(struct json_writer *w, const struct rows_document_version *row)
 {
     json_write_i64(w, "version", row->version);
     if (row->version)
@@ -15,17 +15,17 @@ static void put_version(struct json_writer *w, const struct pg_document_version 
     json_write_text(w, "reason", row->reason);
 }
 
-int document_versions_read(struct document_versions *out, struct call *call, enum pg_document of, const char *what)
+int document_versions_read(struct document_versions *out, struct call *call, enum rows_document of, const char *what)
 {
     int64_t version;
     int rc = call_integer(&version, call, "version", 1, INT64_MAX, 0);
 
     if (rc == 0)
-        rc = pg_document_find(&out->row, call->tx, call->arena, of, call->view.app, version);
+        rc = rows_document_find(&out->row, call->tx, call->arena, of, call->view.app, version);
     if (rc == MIRE_DOCUMENT_NONE)
         return call_missing(call, "App %s has no version %lld of its %s.", call->slug, (long long)version, what);
     if (rc == 0)
-        rc = pg_document_history(&out->history, &out->count, call->tx, call->arena, of, call->view.app);
+        rc = rows_document_history(&out->history, &out->count, call->tx, call->arena, of, call->view.app);
     return rc;
 }
 
@@ -48,11 +48,11 @@ void document_versions_put_history(struct json_writer *w, const struct document_
 int document_versions_put_flows(struct json_writer *w, struct pg_tx *tx, int64_t job, int most)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_rekey_flows(&rows, tx, job, most);
+    int rc = rows_rekey_flows(&rows, tx, job, most);
     json_write_open(w, "flows", '[');
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         struct rekey_flow flow;
-        pg_rekey_read_flow(&flow, rows, i);
+        rows_rekey_read_flow(&flow, rows, i);
         json_write_open(w, NULL, '{');
         json_write_i64(w, "from_issue", flow.from_issue);
         json_write_text(w, "from_caller1", flow.from_caller1);

@@ -11,7 +11,7 @@
 
 /* A version and all there are, newest first; in the call's arena. */
 struct document_versions {
-    struct pg_document_version row, *history;
+    struct rows_document_version row, *history;
     size_t count;
 };
 
@@ -20,7 +20,7 @@ struct document_versions {
  *   what  "rollout": for who asks for one that is not there
  * Returns 0, CALL_REPLIED or a negative fault.
  */
-int document_versions_read(struct document_versions *out, struct call *call, enum pg_document of, const char *what);
+int document_versions_read(struct document_versions *out, struct call *call, enum rows_document of, const char *what);
 
 /* The members of the version; and "history". */
 void document_versions_put(struct json_writer *w, const struct document_versions *versions);

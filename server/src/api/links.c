@@ -151,7 +151,7 @@ static int put_ticket(struct call *call, const struct issue_summary *f, const st
     add_field(out, "Versions", f->first_version, strcmp(f->first_version, f->last_version) ? f->last_version : NULL);
     text_printf(out, "- Range %s to %s\n- Page /%s/%s/%s?t=%.13sZ..%.13sZ\n", from, to, slug,
                 f->subject[0] ? "memory" : "issues", name.text, from, to);
-    int rc = read_stacks(call->tx, &call->view, call->issue, NULL, 1, add_stack, &ticket);
+    int rc = rows_stacks_read(call->tx, &call->view, call->issue, NULL, 1, add_stack, &ticket);
     if (rc == 0 && text_failed(out))
         rc = MIRE_FAULT_MEMORY;
     return rc;
@@ -163,12 +163,13 @@ static int answer_ticket(struct call *call, const char *slug)
     struct issue_summary *summary;
     struct kept kept;
     size_t count;
-    int rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0)
-        rc = count ? read_issue_facts(&facts, call->tx, &call->view, call->issue) : MIRE_FAULT_RACED;
+        rc = count ? rows_issue_facts_read(&facts, call->tx, &call->view, call->issue) : MIRE_FAULT_RACED;
     if (rc == 0)
-        rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, &call->issue, 1, facts.reports);
+        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CALLER1, &call->issue, 1,
+                               facts.reports);
     if (rc == 0) {
         summary->totals.devices = kept.devices.total;
         rc = put_ticket(call, summary, &facts, slug);
@@ -194,7 +195,7 @@ static int see(struct call *call, const struct home *home)
 {
     struct apps_seen seen = call_seen(call->request);
     bool may;
-    int rc = read_app_seen(&may, call->tx, &seen, home->app);
+    int rc = rows_app_seen_read(&may, call->tx, &seen, home->app);
 
     return rc ? rc : may ? 0 : READ_NONE;
 }
@@ -212,7 +213,7 @@ static int answer_issue_link(struct call *call)
         name[len - 3] = '\0';
     if (issue_parse(&call->issue, name) != 0)
         return call_missing(call, "\"%.40s\" is no issue; they look like I-1042 or M-77.", name);
-    int rc = read_issue_home(&home, call->tx, call->arena, call->issue);
+    int rc = rows_issue_home_read(&home, call->tx, call->arena, call->issue);
     if (rc == 0)
         rc = see(call, &home);
     if (rc == READ_NONE)
@@ -236,7 +237,7 @@ static int answer_report_link(struct call *call)
 
     if (!text_is_uuid(name) || !uuid_parse(&id, name, MIRE_UUID_TEXT - 1))
         return call_missing(call, "\"%.40s\" is no report id.", name);
-    int rc = read_report_home(&home, call->tx, call->arena, &id);
+    int rc = rows_report_home_read(&home, call->tx, call->arena, &id);
     if (rc == 0)
         rc = see(call, &home);
     if (rc == READ_NONE)

@@ -62,7 +62,7 @@ static int print_dsn(struct key_command *keys, const char *key)
     int32_t app;
 
     key_hash(hash, key, strlen(key));
-    int rc = pg_key_find(&app, keys->database.pg, hash, keys->scope);
+    int rc = rows_key_find(&app, keys->database.pg, hash, keys->scope);
     if (rc != 0)
         return failed("the app of the key was not found", rc);
     const char *host = strstr(keys->server, "://") + 3;
@@ -126,7 +126,7 @@ static void format_day(char out[32], int64_t us)
         clock_format(out, us);
 }
 
-static int print_key(void *context, const struct pg_key_row *row)
+static int print_key(void *context, const struct rows_key_row *row)
 {
     char created[32], used[32], ends[32];
 
@@ -146,7 +146,7 @@ static int run_list(struct key_command *keys)
 {
     say(stdout, "%-6s %-9s %-8s %-8s %-10s  %-10s  %-10s %s\n", "KEY", "BEGINS", "SCOPE", "STATE", "MADE", "USED",
         "ENDS", "LABEL");
-    int rc = pg_key_list(keys->database.pg, keys->app, print_key, NULL);
+    int rc = rows_key_list(keys->database.pg, keys->app, print_key, NULL);
     return rc == 0 ? CLI_DONE : failed("the keys could not be listed", rc);
 }
 
@@ -178,7 +178,7 @@ static int change(char key_out[MIRE_KEY_TEXT], const struct key_command *keys, i
     int rc = pg_begin(&tx, keys->database.pg, MIRE_PG_WRITE);
 
     if (!rc)
-        rc = read_app(&app, tx, keys->app);
+        rc = rows_app_read(&app, tx, keys->app);
     if (rc == READ_NONE)
         return MIRE_KEY_UNKNOWN;
     if (!rc)

@@ -70,7 +70,7 @@ static int set_role(struct user_command *user, int64_t account)
 {
     int32_t app = MIRE_EVERY_APP;
     const char *before, *role = strcmp(user->role, "none") != 0 ? user->role : "";
-    int rc = user->app ? read_app(&app, user->tx, user->app) : 0;
+    int rc = user->app ? rows_app_read(&app, user->tx, user->app) : 0;
 
     if (rc == READ_NONE)
         return failed(user, "there is no app of that name");

@@ -140,7 +140,7 @@ static const char *foreign_format(const char *media_type, size_t len)
 
 /* ---- keys and the store ---- */
 
-static int take_key(void *context, const struct pg_key_good *good)
+static int take_key(void *context, const struct rows_key_good *good)
 {
     struct access_key key = {.key_id = good->key,
                              .app_id = good->app,
@@ -193,14 +193,14 @@ int door_load_keys(void *context, struct access_keys *keys)
     const struct door_people *people = context;
     const struct people_take take = {
         .context = keys, .account = take_account, .member = take_member, .credential = take_credential};
-    int rc = pg_key_each(people->pg, take_key, keys);
+    int rc = rows_key_each(people->pg, take_key, keys);
     return rc ? rc : people_each(people->pg, &take);
 }
 
 int door_keys_used(void *context, bool are_of_people, const int64_t *keys, size_t count)
 {
     const struct door_people *people = context;
-    return are_of_people ? credential_used(people->pg, keys, count) : pg_key_used(people->pg, keys, count);
+    return are_of_people ? credential_used(people->pg, keys, count) : rows_key_used(people->pg, keys, count);
 }
 
 /* A name as accounts have it. False: it cannot be one. */

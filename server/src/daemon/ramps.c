@@ -17,34 +17,34 @@
 struct look {
     struct pg_tx *tx;
     struct arena arena;
-    struct pg_ramp row;
+    struct rows_ramp row;
     struct rollout_share share;
     int64_t version; /* of the rollout */
     char note[MIRE_RAMP_NOTE_BYTES];
 };
 
-static struct ramp_arm arm_of(const struct pg_arm *arm)
+static struct ramp_arm arm_of(const struct rows_arm *arm)
 {
     return (struct ramp_arm){arm->records, arm->ends, arm->ends_sq, arm->bad, arm->time_ms, arm->sdk_cpu_us};
 }
 
 static int see(struct ramp_seen *out, struct look *look, int64_t now_us)
 {
-    struct pg_arm sampled, control;
+    struct rows_arm sampled, control;
     int rc = rollout_share_read(&out->ppm, &look->version, look->tx, &look->arena, &look->share);
 
     if (!rc)
-        rc =
-            pg_ramp_arms(&sampled, &control, look->tx, look->row.app, 1 << look->share.plugin, look->row.step_since_us);
+        rc = rows_ramp_arms(&sampled, &control, look->tx, look->row.app, 1 << look->share.plugin,
+                            look->row.step_since_us);
     if (!rc)
-        rc = pg_ramp_load(&out->reports_last_hour, look->tx, look->row.app, now_us);
+        rc = rows_ramp_load(&out->reports_last_hour, look->tx, look->row.app, now_us);
     out->now_s = now_us / 1000000;
     out->sampled = arm_of(&sampled);
     out->control = arm_of(&control);
     return rc;
 }
 
-static struct ramp ramp_of(const struct pg_ramp *row)
+static struct ramp ramp_of(const struct rows_ramp *row)
 {
     struct ramp ramp = {.step_count = row->step_count,
                         .step = (size_t)row->step,
@@ -68,7 +68,7 @@ static int change(struct look *look, uint32_t ppm, const char *reason)
 
 static int act(struct look *look, enum ramp_move move, int64_t now_us)
 {
-    struct pg_ramp *row = &look->row;
+    struct rows_ramp *row = &look->row;
     char reason[2 * MIRE_RAMP_NOTE_BYTES];
 
     row->looked_us = now_us;
@@ -100,7 +100,7 @@ static int act(struct look *look, enum ramp_move move, int64_t now_us)
 static int step_one(struct look *look, struct pg *pg, const struct log *log, int64_t now_us)
 {
     int rc = pg_begin(&look->tx, pg, MIRE_PG_WRITE);
-    int found = rc ? rc : pg_ramp_claim(&look->row, look->tx, &look->arena, now_us - LOOK_US);
+    int found = rc ? rc : rows_ramp_claim(&look->row, look->tx, &look->arena, now_us - LOOK_US);
     struct ramp_seen seen;
 
     if (found <= 0)
@@ -113,7 +113,7 @@ static int step_one(struct look *look, struct pg *pg, const struct log *log, int
     enum ramp_move move = ramp_decide(look->note, &ramp, &seen);
     rc = act(look, move, now_us);
     if (!rc)
-        rc = pg_ramp_put(look->tx, &look->row);
+        rc = rows_ramp_put(look->tx, &look->row);
     if (!rc)
         rc = pg_commit(&look->tx);
     if (!rc && move != MIRE_RAMP_STAYS)

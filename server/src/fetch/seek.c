@@ -103,7 +103,7 @@ static int look_into_dirs(const struct seek *seek)
     int64_t since_us;
     int rc = pg_begin(&tx, seek->options.pg, MIRE_PG_EACH);
     if (!rc)
-        rc = pg_symbols_sought(&rows, tx, DIRS_MAX, AGAIN_MAX_S);
+        rc = rows_symbols_sought(&rows, tx, DIRS_MAX, AGAIN_MAX_S);
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         struct pg_bytes id = pg_bytes(rows, i, 0);
         seeking.wanted.id_len = id.len;
@@ -111,7 +111,7 @@ static int look_into_dirs(const struct seek *seek)
         hex_format(seeking.hex, id.bytes, id.len);
         bool lay_there = !pg_is_null(rows, i, 1);
         if (find_in_dirs(&at, &since_us, &seeking) && (!lay_there || since_us > pg_time(rows, i, 1)))
-            rc = pg_symbol_due(tx, id);
+            rc = rows_symbol_due(tx, id);
     }
 
     return rc;
@@ -137,17 +137,17 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
                                .depth = ""};
     hash_blake2b(hash, sizeof hash, file.bytes, file.len);
     if (!rc)
-        rc = pg_symbol_begin(tx, &kept);
+        rc = rows_symbol_begin(tx, &kept);
     if (rc > 0) { /* another process stored a better file meanwhile */
         file_bytes_unmap(&file);
         return 0;
     }
     if (!rc)
-        rc = pg_symbol_source(tx, id, facts->has_dwarf, server);
+        rc = rows_symbol_source(tx, id, facts->has_dwarf, server);
     if (!rc)
-        rc = pg_symbol_put(tx, id, facts->has_dwarf, file.bytes, file.len);
+        rc = rows_symbol_put(tx, id, facts->has_dwarf, file.bytes, file.len);
     if (!rc)
-        rc = pg_symbol_arrived(tx, id);
+        rc = rows_symbol_arrived(tx, id);
     file_bytes_unmap(&file);
     return rc ? rc : pg_commit(&tx);
 }
@@ -215,7 +215,7 @@ static int tell(struct seeking *seeking)
         say_nowhere(seeking->answer, sizeof seeking->answer, options->symbol_dir_count, options->debuginfod_count);
     int rc = pg_begin(&tx, options->pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = pg_symbol_answer(tx, id, seeking->answer, again_s(seeking));
+        rc = rows_symbol_answer(tx, id, seeking->answer, again_s(seeking));
     return rc ? rc : pg_commit(&tx);
 }
 
@@ -223,7 +223,7 @@ static int claim(struct seeking *seeking)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, seeking->seek->options.pg, MIRE_PG_WRITE);
-    int found = rc ? rc : pg_symbol_wanted(&seeking->wanted, tx);
+    int found = rc ? rc : rows_symbol_wanted(&seeking->wanted, tx);
     if (found <= 0)
         return found;
     rc = pg_commit(&tx);
@@ -235,7 +235,7 @@ static int arrived_in_dir(const struct seeking *seeking)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, seeking->seek->options.pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = pg_symbol_arrived(tx, (struct pg_bytes){seeking->wanted.id, seeking->wanted.id_len});
+        rc = rows_symbol_arrived(tx, (struct pg_bytes){seeking->wanted.id, seeking->wanted.id_len});
     return rc ? rc : pg_commit(&tx);
 }
 

@@ -39,7 +39,7 @@ static int write_pieces(int fd, char *piece, struct pg_tx *tx, struct pg_bytes i
 
     for (int32_t part = 0; left > 0; part++) {
         MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-        int rc = pg_symbol_piece(&rows, tx, id, info->debug, part);
+        int rc = rows_symbol_piece(&rows, tx, id, info->debug, part);
         if (rc)
             return rc;
         if (!pg_row_count(rows))
@@ -86,7 +86,7 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
 
     if (!unpack->cache_dir || id_len > MIRE_BUILD_ID_MAX)
         return 0;
-    int found = pg_symbol_find(&info, unpack->tx, (struct pg_bytes){id, id_len});
+    int found = rows_symbol_find(&info, unpack->tx, (struct pg_bytes){id, id_len});
     if (found <= 0)
         return found;
     own.len = info.id_len;
@@ -110,7 +110,7 @@ int unpack_contents_id(void *context, uint64_t *out, const uint8_t *id, size_t i
     struct symbol_info info;
     if (!unpack->cache_dir)
         return 0;
-    int found = pg_symbol_find(&info, unpack->tx, (struct pg_bytes){id, id_len});
+    int found = rows_symbol_find(&info, unpack->tx, (struct pg_bytes){id, id_len});
     if (found > 0)
         *out = info.contents_id;
     return found;
@@ -125,7 +125,7 @@ void unpack_in(struct unpack *unpack, struct pg_tx *tx)
 int unpack_arrivals(void *context, int64_t *count_out)
 {
     struct unpack *unpack = context;
-    int rc = unpack->arrivals < 0 ? pg_symbol_arrivals(&unpack->arrivals, unpack->tx) : 0;
+    int rc = unpack->arrivals < 0 ? rows_symbol_arrivals(&unpack->arrivals, unpack->tx) : 0;
     *count_out = unpack->arrivals;
     return rc;
 }

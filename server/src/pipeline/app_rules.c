@@ -61,16 +61,16 @@ static int make(const struct rules **out, struct app_rules *cache, const char *t
 
 int app_rules_of(const struct rules **out, struct app_rules *cache, struct pg_tx *tx, struct arena *arena, int32_t app)
 {
-    struct pg_document_version rules_version = {0};
+    struct rows_document_version rules_version = {0};
     int64_t version;
-    int rc = pg_document_number(&version, tx, PG_DOCUMENT_RULES, app);
+    int rc = rows_document_number(&version, tx, ROWS_DOCUMENT_RULES, app);
 
     *out = cache->base;
     if (rc || !version)
         return rc;
     struct app_rules_made *made = slot_of(cache, app, version);
     if (!made->rules || made->app != app || made->version != version)
-        rc = pg_document_find(&rules_version, tx, arena, PG_DOCUMENT_RULES, app, version);
+        rc = rows_document_find(&rules_version, tx, arena, ROWS_DOCUMENT_RULES, app, version);
     return rc ? rc : make(out, cache, rules_version.rules ? rules_version.rules : "", app, version);
 }
 

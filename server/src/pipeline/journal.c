@@ -83,7 +83,7 @@ static int count_rekey(struct pg_tx **tx, const struct journal_slot *slot)
 {
     struct report_key key = {.slot = slot->slot, .day = slot->day};
     memcpy(key.report_id, slot->report_id, sizeof key.report_id);
-    int rc = pg_rekey_count_attempt(*tx, &key);
+    int rc = rows_rekey_count_attempt(*tx, &key);
     return rc ? rc : pg_commit(tx);
 }
 

@@ -30,8 +30,8 @@ static int feature_memory(struct item *item)
 
     int rc = stages_find_version(item);
     if (!rc)
-        rc = pg_healthy_find(&healthy, &packs.healthy.scope, item->tx, item->arena, item->claim.app_id,
-                             item->version_id, device_class(item), MIRE_HEALTHY_LEAST);
+        rc = rows_healthy_find(&healthy, &packs.healthy.scope, item->tx, item->arena, item->claim.app_id,
+                               item->version_id, device_class(item), MIRE_HEALTHY_LEAST);
     if (rc)
         return rc;
     packs.healthy.population = packs.healthy.scope == MIRE_HEALTHY_NONE ? NULL : &healthy;
@@ -42,7 +42,7 @@ static int store_losses(struct item *item, const struct aggregate_facts *facts)
 {
     struct loss_row loss;
     aggregate_losses(&loss, &item->report, facts);
-    return pg_loss_add(item->tx, &loss);
+    return rows_loss_add(item->tx, &loss);
 }
 
 static int store_missing(struct item *item, const struct report_key *key)
@@ -50,8 +50,8 @@ static int store_missing(struct item *item, const struct report_key *key)
     struct missing_debug_row *missing;
     int rc = stages_missing(&missing, item);
     if (!rc)
-        rc = pg_images_store(item->tx, missing, item->counts.missing_count);
-    return rc ? rc : pg_missing_debug_store(item->tx, key, item->claim.app_id, missing, item->counts.missing_count);
+        rc = rows_images_store(item->tx, missing, item->counts.missing_count);
+    return rc ? rc : rows_missing_debug_store(item->tx, key, item->claim.app_id, missing, item->counts.missing_count);
 }
 
 /* An event's own rows: its stacks, its missing debug files, its share of the hour. */
@@ -61,9 +61,9 @@ static int store_parts(struct item *item, const struct aggregate_facts *facts, c
     if (!rc)
         rc = store_missing(item, &facts->key);
     if (!rc)
-        rc = pg_hour_add(item->tx, &rows->hour);
+        rc = rows_hour_add(item->tx, &rows->hour);
     if (!rc && kind_of(item)->has_memory)
-        rc = pg_issue_memory_add(item->tx, item->arena, &rows->event, &item->resolved.memory);
+        rc = rows_issue_memory_add(item->tx, item->arena, &rows->event, &item->resolved.memory);
     if (!rc)
         rc = store_losses(item, facts);
     return rc ? rc : modules_store(item->modules, item);
@@ -74,7 +74,7 @@ static int store_event(struct item *item, const struct aggregate_facts *facts)
     struct aggregate_rows rows;
     bool is_new = false;
     aggregate_rows(&rows, &item->report, facts);
-    int rc = pg_event_store(&is_new, item->tx, &rows.event);
+    int rc = rows_event_store(&is_new, item->tx, &rows.event);
     return rc || !is_new ? rc : store_parts(item, facts, &rows);
 }
 
@@ -85,9 +85,9 @@ static int store_baseline(struct item *item, const struct aggregate_facts *facts
 
     aggregate_baseline(&row, &item->report, facts);
     row.device_class = device_class(item);
-    int rc = pg_baseline_store(&is_new, item->tx, &row);
+    int rc = rows_baseline_store(&is_new, item->tx, &row);
     if (!rc && is_new && item->report.memory.category_count)
-        rc = pg_healthy_add(item->tx, item->arena, &row, &item->report.memory);
+        rc = rows_healthy_add(item->tx, item->arena, &row, &item->report.memory);
     if (!rc && is_new)
         rc = store_losses(item, facts);
     return rc;
@@ -115,7 +115,7 @@ static int count_ends(struct item *item, const struct session_row *row)
         count += at == count;
     }
 
-    return pg_session_end_add(item->tx, row, verdicts, counts, count);
+    return rows_session_end_add(item->tx, row, verdicts, counts, count);
 }
 
 static int store_session(struct item *item, const struct aggregate_facts *facts)
@@ -127,14 +127,14 @@ static int store_session(struct item *item, const struct aggregate_facts *facts)
     row.channel = stages_cut(item, item->report.app.channel);
     if (!row.channel)
         return MIRE_FAULT_MEMORY;
-    int rc = pg_session_store(&is_new, item->tx, &row);
+    int rc = rows_session_store(&is_new, item->tx, &row);
     if (!rc && is_new)
-        rc = pg_session_add(item->tx, &row);
+        rc = rows_session_add(item->tx, &row);
     if (!rc && is_new)
         rc = count_ends(item, &row);
     if (!rc && is_new)
-        rc = pg_arrival_add(item->tx, &(struct pg_arrival){row.key.slot, row.occurred_day, row.app_id, "session",
-                                                           row.delay, row.weight});
+        rc = rows_arrival_add(item->tx, &(struct rows_arrival){row.key.slot, row.occurred_day, row.app_id, "session",
+                                                               row.delay, row.weight});
     if (!rc && is_new)
         rc = store_losses(item, facts);
     return rc;

@@ -79,7 +79,7 @@ int modules_store(struct modules *modules, const struct item *item)
         else
             seen[kept++] = seen[i];
     }
-    int rc = kept ? pg_modules_store(known, item->tx, item->claim.app_id, seen, kept) : 0;
+    int rc = kept ? rows_modules_store(known, item->tx, item->claim.app_id, seen, kept) : 0;
     for (size_t i = 0; !rc && i < kept; i++)
         if (known[i])
             remember(modules, item->claim.app_id, &seen[i]);

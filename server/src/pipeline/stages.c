@@ -70,7 +70,7 @@ int stages_find_version(struct item *item)
     struct pg_bytes version = {app->version, aggregate_text_length(app->version)};
     struct pg_bytes build = {app->build, aggregate_text_length(app->build)};
 
-    return pg_version(&item->version_id, item->tx, item->claim.app_id, version, build, item->claim.received_us);
+    return rows_version(&item->version_id, item->tx, item->claim.app_id, version, build, item->claim.received_us);
 }
 
 static int run_feature(struct item *item)
@@ -81,28 +81,28 @@ static int run_feature(struct item *item)
 
 static int find_issue(void *context, int64_t *issue_id_out, const struct issue_row *issue)
 {
-    return pg_issue_find(issue_id_out, context, issue);
+    return rows_issue_find(issue_id_out, context, issue);
 }
 
 static int open_issue(void *context, int64_t *issue_id_out, const struct issue_row *issue)
 {
-    return pg_issue_open(issue_id_out, context, issue);
+    return rows_issue_open(issue_id_out, context, issue);
 }
 
 static int be_alone(void *context, int32_t app_id)
 {
-    return pg_alias_begin(context, app_id);
+    return rows_alias_begin(context, app_id);
 }
 
 static int find_scenes(void *context, struct cluster_scenes *out, int32_t app_id,
                        const uint8_t blame[MIRE_FEATURE_KEY_LEN])
 {
-    return pg_issue_scenes(&out->first, &out->count, context, app_id, blame);
+    return rows_issue_scenes(&out->first, &out->count, context, app_id, blame);
 }
 
 static int join_issue(void *context, int32_t app_id, int64_t issue_id, int64_t into)
 {
-    return pg_issue_join(context, app_id, issue_id, into);
+    return rows_issue_join(context, app_id, issue_id, into);
 }
 
 struct cluster_index stages_index(struct pg_tx *tx)
@@ -118,10 +118,10 @@ int stages_keep_tree(struct item *item)
                            .tree = feature->tree,
                            .first_seen_us = item->occurred.at_us,
                            .caller1 = feature->stack_caller1};
-    int rc = feature->tree ? pg_tree_find(item->tx, &row) : 0;
+    int rc = feature->tree ? rows_tree_find(item->tx, &row) : 0;
     if (feature->tree && !rc) {
         row.frames = frames_format(item->arena, &item->resolved, feature->stack);
-        rc = row.frames ? pg_tree_keep(item->tx, &row) : MIRE_FAULT_MEMORY;
+        rc = row.frames ? rows_tree_keep(item->tx, &row) : MIRE_FAULT_MEMORY;
     }
     item->tree = rc > 0 ? feature->tree : 0;
     return rc < 0 ? rc : MIRE_STAGE_DONE;
@@ -169,7 +169,7 @@ int stages_store_stacks(const struct item *item, const struct report_key *key)
     size_t len;
     if (resolved_encode(&bytes, &len, &item->resolved))
         return MIRE_FAULT_MEMORY;
-    int rc = pg_stack_store(item->tx, key, (struct pg_bytes){bytes, len});
+    int rc = rows_stack_store(item->tx, key, (struct pg_bytes){bytes, len});
     free(bytes);
     return rc;
 }

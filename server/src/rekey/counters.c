@@ -64,11 +64,12 @@ static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *t
 {
     int rc = 0;
     for (size_t i = 0; !rc && i < count; i++)
-        rc = of_versions ? pg_version_hour_add(tx, &shifts[i].hour, shifts[i].reports)
-                         : pg_issue_hour_add(tx, &shifts[i].hour, shifts[i].reports);
+        rc = of_versions ? rows_version_hour_add(tx, &shifts[i].hour, shifts[i].reports)
+                         : rows_issue_hour_add(tx, &shifts[i].hour, shifts[i].reports);
     for (size_t i = 0; !rc && i < count; i++)
         if (shifts[i].reports < 0)
-            rc = of_versions ? pg_version_hour_settle(tx, &shifts[i].hour) : pg_issue_hour_settle(tx, &shifts[i].hour);
+            rc = of_versions ? rows_version_hour_settle(tx, &shifts[i].hour)
+                             : rows_issue_hour_settle(tx, &shifts[i].hour);
     return rc;
 }
 
@@ -82,8 +83,8 @@ static int shift_memory(const struct move_batch *batch, const struct shift *shif
         if (!kind_of(&move->item)->has_memory || !move->had)
             continue;
         rc = shifts[i].reports < 0
-                 ? pg_issue_memory_take(tx, batch->arena, &move->before.event, move->had)
-                 : pg_issue_memory_add(tx, batch->arena, &move->after.event, &move->item.resolved.memory);
+                 ? rows_issue_memory_take(tx, batch->arena, &move->before.event, move->had)
+                 : rows_issue_memory_add(tx, batch->arena, &move->after.event, &move->item.resolved.memory);
     }
 
     return rc;

@@ -105,7 +105,7 @@ static bool is_outdated(const struct move *move)
 
 static int be_alone(struct pg_tx *tx, int32_t app_id, int32_t *alone)
 {
-    int rc = *alone != app_id ? pg_rekey_alone(tx, app_id) : 0;
+    int rc = *alone != app_id ? rows_rekey_alone(tx, app_id) : 0;
     *alone = app_id;
     return rc;
 }
@@ -115,7 +115,7 @@ static int make_issue(struct move *move, struct pg_tx *tx)
 {
     const struct cluster_index index = stages_index(tx);
 
-    int named = is_outdated(move) ? pg_issue_rename(tx, move->stored.issue_id, &move->issue) : 0;
+    int named = is_outdated(move) ? rows_issue_rename(tx, move->stored.issue_id, &move->issue) : 0;
     if (named < 0)
         return named;
     if (named) {
@@ -123,7 +123,7 @@ static int make_issue(struct move *move, struct pg_tx *tx)
         return cluster_join(&index, &move->issue, move->to_issue);
     }
     int rc = cluster_open(&move->to_issue, &index, &move->issue);
-    return rc ? rc : pg_issue_inherit(tx, move->to_issue, move->stored.issue_id);
+    return rc ? rc : rows_issue_inherit(tx, move->to_issue, move->stored.issue_id);
 }
 
 /* The issue of a report; *alone: the app whose issues nobody else changes meanwhile. */
@@ -131,7 +131,7 @@ static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone)
 {
     int32_t app_id = move->stored.app_id;
     struct rekey_issue issue = {0};
-    int found = pg_rekey_find(&issue, tx, app_id, move->issue.feature_key);
+    int found = rows_rekey_find(&issue, tx, app_id, move->issue.feature_key);
     bool changes = !found || issue.gone || issue.first_seen_us > move->stored.occurred_us;
 
     move->to_issue = issue.issue_id;
@@ -140,10 +140,10 @@ static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone)
     int rc = be_alone(tx, app_id, alone);
     if (rc)
         return rc;
-    found = pg_rekey_find(&issue, tx, app_id, move->issue.feature_key);
+    found = rows_rekey_find(&issue, tx, app_id, move->issue.feature_key);
     move->to_issue = issue.issue_id;
     if (found > 0)
-        return pg_issue_take(tx, issue.issue_id, move->stored.occurred_us, move->stored.version_id);
+        return rows_issue_take(tx, issue.issue_id, move->stored.occurred_us, move->stored.version_id);
     return found < 0 ? found : make_issue(move, tx);
 }
 
@@ -206,7 +206,7 @@ static int store_images(const struct move_batch *batch, struct pg_tx *tx)
             all[count++] = batch->moves[i].missing[k];
     if (count)
         qsort(all, count, sizeof *all, by_build);
-    return pg_images_store(tx, all, count);
+    return rows_images_store(tx, all, count);
 }
 
 static int store_own(const struct move_batch *batch, struct pg_tx *tx)
@@ -217,14 +217,14 @@ static int store_own(const struct move_batch *batch, struct pg_tx *tx)
         const struct move *move = &batch->moves[i];
         if (!move_is_stored(move))
             continue;
-        rc = pg_event_move(tx, &move->after.event);
+        rc = rows_event_move(tx, &move->after.event);
         if (!rc)
             rc = stages_store_stacks(&move->item, &move->stored.key);
         if (!rc)
-            rc = pg_missing_debug_forget(tx, &move->stored.key);
+            rc = rows_missing_debug_forget(tx, &move->stored.key);
         if (!rc)
-            rc = pg_missing_debug_store(tx, &move->stored.key, move->stored.app_id, move->missing,
-                                        move->item.counts.missing_count);
+            rc = rows_missing_debug_store(tx, &move->stored.key, move->stored.app_id, move->missing,
+                                          move->item.counts.missing_count);
     }
 
     return rc;
@@ -251,7 +251,7 @@ static int count_one(const struct move *move, struct pg_tx *tx)
                               .to_issue = move->left ? move->stored.issue_id : move->to_issue,
                               .to = move->left ? &unknown : &move->issue,
                               .failed = move->left};
-    return move->stored.gone ? 0 : pg_rekey_count(tx, &step);
+    return move->stored.gone ? 0 : rows_rekey_count(tx, &step);
 }
 
 static int finish(const struct move_batch *batch, struct pg_tx *tx)
@@ -268,7 +268,7 @@ static int finish(const struct move_batch *batch, struct pg_tx *tx)
     for (size_t i = 0; !rc && i < batch->count; i++) {
         rc = count_one(order[i], tx);
         if (!rc)
-            rc = pg_rekey_finish(tx, &order[i]->stored);
+            rc = rows_rekey_finish(tx, &order[i]->stored);
     }
 
     return rc;

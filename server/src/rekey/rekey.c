@@ -99,7 +99,7 @@ static int read_batch(struct move_batch *out, struct worker *worker, const struc
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < pg_row_count(rows); i++) {
         struct move *move = &out->moves[out->count];
-        pg_rekey_read_stored(&move->stored, rows, i);
+        rows_rekey_read_stored(&move->stored, rows, i);
         bytes += move->stored.body.len;
         if (out->count && (bytes > BATCH_BYTES || same_report(&move->stored, &move[-1].stored)))
             continue;
@@ -158,7 +158,7 @@ static int blame(struct rekeyer *rekeyer, const struct move_batch *batch, struct
     }
     int undone = pg_undo(*tx);
     if (!undone)
-        undone = pg_rekey_fail(*tx, &batch->moves[0].stored);
+        undone = rows_rekey_fail(*tx, &batch->moves[0].stored);
     return undone ? undone : pg_commit(tx);
 }
 
@@ -172,7 +172,7 @@ static int batch_step(struct rekeyer *rekeyer)
     arena_reset(&worker->arena);
     int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = pg_rekey_claim(&rows, tx, rekeyer->from, rekeyer->most);
+        rc = rows_rekey_claim(&rows, tx, rekeyer->from, rekeyer->most);
     if (rc)
         return rc;
     int16_t from = rekeyer->from;
@@ -206,7 +206,7 @@ static int queue_step(struct worker *worker)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
-    int done = rc ? rc : pg_rekey_queue(tx);
+    int done = rc ? rc : rows_rekey_queue(tx);
     if (done <= 0)
         return done;
     rc = pg_commit(&tx);
@@ -218,7 +218,7 @@ static int end_step(struct worker *worker)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     arena_reset(&worker->arena);
     int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
-    int done = rc ? rc : pg_rekey_end(tx, &worker->arena);
+    int done = rc ? rc : rows_rekey_end(tx, &worker->arena);
     if (done <= 0)
         return done;
     rc = pg_commit(&tx);

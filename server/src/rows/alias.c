@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int pg_alias_begin(struct pg_tx *tx, int32_t app)
+int rows_alias_begin(struct pg_tx *tx, int32_t app)
 {
     return pg_query(NULL, tx, "SELECT FROM app WHERE app_id = $1 FOR NO KEY UPDATE", PG_INT4(app));
 }
@@ -28,7 +28,7 @@ static int add(struct pg_tx *tx, struct alias_act *act, const struct alias_tree 
     return rc;
 }
 
-int pg_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64_t into)
+int rows_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64_t into)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(
@@ -40,7 +40,7 @@ int pg_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64
     if (rc || pg_row_count(rows) != 2 || pg_int(rows, 0, 0) != pg_int(rows, 1, 0))
         return rc ? rc : MIRE_ALIAS_NONE;
     rc = add(tx, act, &(struct alias_tree){issue, 0}, into);
-    return rc ? rc : pg_shown_refresh(tx, act->app);
+    return rc ? rc : rows_shown_refresh(tx, act->app);
 }
 
 /* The key of an issue that is opened for trees: the same trees of the same issue give the same again. */
@@ -113,8 +113,8 @@ static int by_tree(const void *a, const void *b)
     return (left->tree > right->tree) - (left->tree < right->tree);
 }
 
-int pg_alias_split(int64_t *opened_out, struct pg_tx *tx, struct alias_act *act, int64_t from,
-                   const struct alias_tree *trees, size_t count)
+int rows_alias_split(int64_t *opened_out, struct pg_tx *tx, struct alias_act *act, int64_t from,
+                     const struct alias_tree *trees, size_t count)
 {
     struct alias_tree sorted[MIRE_ALIAS_MAX];
 
@@ -130,7 +130,7 @@ int pg_alias_split(int64_t *opened_out, struct pg_tx *tx, struct alias_act *act,
     int rc = open_for(opened_out, tx, act->app, from, sorted, count);
     for (size_t i = 0; !rc && i < count; i++)
         rc = add(tx, act, &sorted[i], *opened_out);
-    return rc ? rc : pg_shown_refresh(tx, act->app);
+    return rc ? rc : rows_shown_refresh(tx, act->app);
 }
 
 /* What an update has undone is followed anew. */
@@ -138,10 +138,10 @@ static int undone(struct pg_tx *tx, int32_t app, int rc, const struct pg_rows *r
 {
     if (rc || !pg_touched(rows))
         return rc ? rc : MIRE_ALIAS_NONE;
-    return pg_shown_refresh(tx, app);
+    return rows_shown_refresh(tx, app);
 }
 
-int pg_alias_take_out(struct pg_tx *tx, const struct alias_act *act, const int64_t *issues, size_t count)
+int rows_alias_take_out(struct pg_tx *tx, const struct alias_act *act, const int64_t *issues, size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -151,7 +151,7 @@ int pg_alias_take_out(struct pg_tx *tx, const struct alias_act *act, const int64
     return undone(tx, act->app, rc, rows);
 }
 
-int pg_alias_undo(struct pg_tx *tx, const struct alias_act *act)
+int rows_alias_undo(struct pg_tx *tx, const struct alias_act *act)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -161,7 +161,7 @@ int pg_alias_undo(struct pg_tx *tx, const struct alias_act *act)
     return undone(tx, act->app, rc, rows);
 }
 
-int pg_shown_refresh(struct pg_tx *tx, int32_t app)
+int rows_shown_refresh(struct pg_tx *tx, int32_t app)
 {
     int rc = pg_query(NULL, tx, "DELETE FROM issue_shown WHERE app_id = $1", PG_INT4(app));
     return rc ? rc : pg_query(NULL, tx, sql_issue_shown, PG_INT4(app));

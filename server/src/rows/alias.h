@@ -6,7 +6,7 @@
  *     issue_shown    I-4 -> I-1    followed to the end        what lists and pages join
  *
  * Reports and counters keep the issue of their key. Every function runs inside the caller's transaction, which holds
- * the app's row from pg_alias_begin on: changes of one app come one after the other.
+ * the app's row from rows_alias_begin on: changes of one app come one after the other.
  */
 #ifndef MIRE_ROWS_ALIAS_H
 #define MIRE_ROWS_ALIAS_H
@@ -32,11 +32,11 @@ struct alias_tree {
 };
 
 /* Keep others from changing the aliases of this app until the transaction ends. 0 or a fault. */
-int pg_alias_begin(struct pg_tx *tx, int32_t app);
+int rows_alias_begin(struct pg_tx *tx, int32_t app);
 
 /* Show `issue` as `into` from now on; both must be shown as themselves, and both or
  * neither of memory. 0, MIRE_ALIAS_NONE, or a fault. */
-int pg_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64_t into);
+int rows_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64_t into);
 
 /*
  * Show these trees as a new issue of their own.
@@ -46,16 +46,16 @@ int pg_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64
  *
  * 0, MIRE_ALIAS_NONE if a tree is not kept or was split off already, or a fault.
  */
-int pg_alias_split(int64_t *opened_out, struct pg_tx *tx, struct alias_act *act, int64_t from,
-                   const struct alias_tree *trees, size_t count);
+int rows_alias_split(int64_t *opened_out, struct pg_tx *tx, struct alias_act *act, int64_t from,
+                     const struct alias_tree *trees, size_t count);
 
 /* Undo all rows of an act (act->act). 0, MIRE_ALIAS_NONE if none of them is in force, or a fault. */
-int pg_alias_undo(struct pg_tx *tx, const struct alias_act *act);
+int rows_alias_undo(struct pg_tx *tx, const struct alias_act *act);
 
 /* Undo the merges of these issues. 0, MIRE_ALIAS_NONE if none is merged, or a fault. */
-int pg_alias_take_out(struct pg_tx *tx, const struct alias_act *act, const int64_t *issues, size_t count);
+int rows_alias_take_out(struct pg_tx *tx, const struct alias_act *act, const int64_t *issues, size_t count);
 
 /* Resolve all aliases of the app again. A caller that sets issue.gone_to calls it too. 0 or a fault. */
-int pg_shown_refresh(struct pg_tx *tx, int32_t app);
+int rows_shown_refresh(struct pg_tx *tx, int32_t app);
 
 #endif

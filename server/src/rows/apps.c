@@ -18,7 +18,7 @@ const int16_t read_slots[MIRE_SLOT_COUNT] = {
     " AND m.app_id IN (0, a.app_id)))"
 /* clang-format on */
 
-int read_app_seen(bool *out, struct pg_tx *tx, const struct apps_seen *seen, int32_t app)
+int rows_app_seen_read(bool *out, struct pg_tx *tx, const struct apps_seen *seen, int32_t app)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx, "SELECT FROM app a WHERE a.app_id = $1 AND " SEEN("$2", "$3", "$4"), PG_INT4(app),
@@ -27,8 +27,8 @@ int read_app_seen(bool *out, struct pg_tx *tx, const struct apps_seen *seen, int
     return rc;
 }
 
-int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct apps_seen *seen,
-              int64_t since_us)
+int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                   const struct apps_seen *seen, int64_t since_us)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -56,7 +56,7 @@ int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct aren
     return 0;
 }
 
-int read_app(int32_t *app_out, struct pg_tx *tx, const char *slug)
+int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx, "SELECT app_id FROM app WHERE slug = $1", PG_TEXT(slug));
@@ -79,7 +79,7 @@ static int home_fill(struct home *out, struct arena *arena, const struct pg_rows
     return out->slug ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int read_issue_now(int64_t *issue, struct pg_tx *tx)
+int rows_issue_now_read(int64_t *issue, struct pg_tx *tx)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -93,11 +93,11 @@ int read_issue_now(int64_t *issue, struct pg_tx *tx)
     return rc;
 }
 
-int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue)
+int rows_issue_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
-    int rc = read_issue_now(&issue, tx);
+    int rc = rows_issue_now_read(&issue, tx);
     if (!rc)
         rc = pg_query(&rows, tx,
                       "SELECT slug, i.app_id, i.issue_id, i.subject <> '' FROM issue k LEFT JOIN issue_shown s ON"
@@ -108,7 +108,7 @@ int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int
     return rc ? rc : home_fill(out, arena, rows);
 }
 
-int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report)
+int rows_report_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,
@@ -123,7 +123,7 @@ int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, co
     return rc ? rc : home_fill(out, arena, rows);
 }
 
-int read_backlog(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view)
+int rows_backlog_read(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 

@@ -26,14 +26,14 @@ struct apps_seen {
 };
 
 /* Is that one among them? 0 or a fault. */
-int read_app_seen(bool *out, struct pg_tx *tx, const struct apps_seen *seen, int32_t app);
+int rows_app_seen_read(bool *out, struct pg_tx *tx, const struct apps_seen *seen, int32_t app);
 
 /* Apps by slug, with the reports received since since_us. At most 1000. */
-int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct apps_seen *seen,
-              int64_t since_us);
+int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                   const struct apps_seen *seen, int64_t since_us);
 
 /* Number of an app. 0, READ_NONE or a fault. */
-int read_app(int32_t *app_out, struct pg_tx *tx, const char *slug);
+int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug);
 
 /* Where a permalink leads. */
 struct home {
@@ -46,13 +46,13 @@ struct home {
 /* The issue that holds the reports of one that was emptied, however often they moved; itself if it was not. 0 or a
  * fault.
  */
-int read_issue_now(int64_t *issue, struct pg_tx *tx);
+int rows_issue_now_read(int64_t *issue, struct pg_tx *tx);
 
 /* 0, READ_NONE or a fault. */
-int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue);
-int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report);
+int rows_issue_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue);
+int rows_report_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report);
 
 /* Reports of an app not worked on yet, and given up in the view's range. */
-int read_backlog(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view);
+int rows_backlog_read(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view);
 
 #endif

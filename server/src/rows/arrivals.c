@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 
-int read_arrivals(struct arrivals **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
-                  const char *kind, int64_t now_us)
+int rows_arrivals_read(struct arrivals **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
+                       const char *kind, int64_t now_us)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc =

@@ -10,7 +10,7 @@
 struct pg_tx;
 
 /* The last MIRE_COMPLETENESS_DAYS days of the kind "event" or "session". 0 or a fault. */
-int read_arrivals(struct arrivals **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
-                  const char *kind, int64_t now_us);
+int rows_arrivals_read(struct arrivals **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
+                       const char *kind, int64_t now_us);
 
 #endif

@@ -36,8 +36,8 @@ static int version_find(int64_t *version_id_out, struct pg_tx *tx, int32_t app_i
     return 1;
 }
 
-int pg_version(int64_t *version_id_out, struct pg_tx *tx, int32_t app_id, struct pg_bytes version,
-               struct pg_bytes build, int64_t seen_us)
+int rows_version(int64_t *version_id_out, struct pg_tx *tx, int32_t app_id, struct pg_bytes version,
+                 struct pg_bytes build, int64_t seen_us)
 {
     int found = version_find(version_id_out, tx, app_id, version, build);
     if (found)
@@ -54,7 +54,7 @@ int pg_version(int64_t *version_id_out, struct pg_tx *tx, int32_t app_id, struct
     return found ? 0 : MIRE_FAULT_BROKEN;
 }
 
-int pg_issue_take(struct pg_tx *tx, int64_t issue_id, int64_t occurred_us, int64_t version_id)
+int rows_issue_take(struct pg_tx *tx, int64_t issue_id, int64_t occurred_us, int64_t version_id)
 {
     return pg_query(NULL, tx,
                     "UPDATE issue SET gone_to = NULL, first_seen = least(first_seen, $2),"
@@ -63,7 +63,7 @@ int pg_issue_take(struct pg_tx *tx, int64_t issue_id, int64_t occurred_us, int64
                     PG_INT8(issue_id), PG_TIME(occurred_us), PG_INT8(version_id));
 }
 
-int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue)
+int rows_issue_find(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -75,11 +75,11 @@ int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_ro
         return rc;
     *issue_id_out = pg_int(rows, 0, 0);
     if (pg_bool(rows, 0, 1))
-        rc = pg_issue_take(tx, *issue_id_out, issue->first_seen_us, issue->first_version_id);
+        rc = rows_issue_take(tx, *issue_id_out, issue->first_seen_us, issue->first_version_id);
     return rc ? rc : 1;
 }
 
-int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue)
+int rows_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue)
 {
     int rc = pg_query(NULL, tx,
                       "INSERT INTO issue (app_id, feature_key, caller1, caller1_image, caller1_location, caller2,"
@@ -95,14 +95,14 @@ int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_ro
                       issue->joins ? PG_BYTES(issue->blame_key, MIRE_FEATURE_KEY_LEN) : PG_NULL());
     if (rc)
         return rc;
-    int found = pg_issue_find(issue_id_out, tx, issue);
+    int found = rows_issue_find(issue_id_out, tx, issue);
     if (found < 0)
         return found;
     return found ? 0 : MIRE_FAULT_BROKEN;
 }
 
-int pg_issue_scenes(int64_t *first_out, int64_t *count_out, struct pg_tx *tx, int32_t app_id,
-                    const uint8_t blame[MIRE_FEATURE_KEY_LEN])
+int rows_issue_scenes(int64_t *first_out, int64_t *count_out, struct pg_tx *tx, int32_t app_id,
+                      const uint8_t blame[MIRE_FEATURE_KEY_LEN])
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -119,7 +119,7 @@ int pg_issue_scenes(int64_t *first_out, int64_t *count_out, struct pg_tx *tx, in
     return 0;
 }
 
-int pg_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t into)
+int rows_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t into)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -140,7 +140,7 @@ int pg_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t in
         PG_INT4(app_id), PG_INT8(issue_id), PG_INT8(into));
 }
 
-int pg_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *event)
+int rows_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *event)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct uuid id = id_of(&event->key);
@@ -170,7 +170,7 @@ int pg_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *even
     return rc;
 }
 
-int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document)
+int rows_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document)
 {
     struct uuid id = id_of(key);
     return pg_query(NULL, tx,
@@ -211,7 +211,7 @@ static int defects_store(struct pg_tx *tx, const struct pg_bytes *builds, const 
                : 0;
 }
 
-int pg_images_store(struct pg_tx *tx, const struct missing_debug_row *missing, size_t count)
+int rows_images_store(struct pg_tx *tx, const struct missing_debug_row *missing, size_t count)
 {
     int rc = 0;
     for (size_t at = 0, these = 0; !rc && at < count; these = 0) {
@@ -250,8 +250,8 @@ int pg_images_store(struct pg_tx *tx, const struct missing_debug_row *missing, s
     return rc;
 }
 
-int pg_missing_debug_store(struct pg_tx *tx, const struct report_key *key, int32_t app_id,
-                           const struct missing_debug_row *missing, size_t count)
+int rows_missing_debug_store(struct pg_tx *tx, const struct report_key *key, int32_t app_id,
+                             const struct missing_debug_row *missing, size_t count)
 {
     struct uuid id = id_of(key);
     int rc = 0;
@@ -296,7 +296,7 @@ static int turns_add(struct pg_tx *tx, const struct hour_row *hour)
         PG_INT8S(from_ms, used), PG_REALS(turns, used));
 }
 
-int pg_arrival_add(struct pg_tx *tx, const struct pg_arrival *arrival)
+int rows_arrival_add(struct pg_tx *tx, const struct rows_arrival *arrival)
 {
     if (arrival->delay < 0)
         return 0;
@@ -308,7 +308,7 @@ int pg_arrival_add(struct pg_tx *tx, const struct pg_arrival *arrival)
         PG_INT2((int16_t)arrival->delay), PG_REAL(arrival->events));
 }
 
-int pg_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
+int rows_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
 {
     return pg_query(
         NULL, tx,
@@ -323,7 +323,7 @@ int pg_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t r
         PG_INT8(reports));
 }
 
-int pg_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
+int rows_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
 {
     return pg_query(NULL, tx,
                     "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, events, waited_ms,"
@@ -341,19 +341,19 @@ int pg_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t rep
                     PG_INT4(hour->tree));
 }
 
-int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour)
+int rows_hour_add(struct pg_tx *tx, const struct hour_row *hour)
 {
-    int rc = pg_version_hour_add(tx, hour, 1);
+    int rc = rows_version_hour_add(tx, hour, 1);
     if (!rc)
-        rc = pg_issue_hour_add(tx, hour, 1);
+        rc = rows_issue_hour_add(tx, hour, 1);
     if (!rc)
         rc = turns_add(tx, hour);
-    const struct pg_arrival arrival = {hour->slot,  clock_day(hour->hour_us), hour->app_id, "event", hour->delay,
-                                       hour->events};
-    return rc ? rc : pg_arrival_add(tx, &arrival);
+    const struct rows_arrival arrival = {hour->slot,  clock_day(hour->hour_us), hour->app_id, "event", hour->delay,
+                                         hour->events};
+    return rc ? rc : rows_arrival_add(tx, &arrival);
 }
 
-int pg_loss_add(struct pg_tx *tx, const struct loss_row *loss)
+int rows_loss_add(struct pg_tx *tx, const struct loss_row *loss)
 {
     if (!loss->count)
         return 0;

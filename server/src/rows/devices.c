@@ -40,8 +40,8 @@ static int lists_fill(struct device_list *lists, struct kept *out, struct arena 
     return 0;
 }
 
-int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view, enum read_group by,
-                 const int64_t *issues, size_t issue_count, int64_t reports)
+int rows_devices_read(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                      enum rows_group by, const int64_t *issues, size_t issue_count, int64_t reports)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int halvings = share_halvings(reports);
@@ -49,9 +49,9 @@ int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const 
     struct issue_keys keys = {0};
     bool split;
 
-    int rc = read_splits(&split, tx, view->app);
+    int rc = rows_splits_read(&split, tx, view->app);
     if (!rc && issue_count)
-        rc = read_keys(&keys, tx, arena, issues, issue_count);
+        rc = rows_keys_read(&keys, tx, arena, issues, issue_count);
     if (rc)
         return rc;
     const struct sql_hole holes[] = {

@@ -13,7 +13,7 @@ struct pg_tx;
 /* Reports; with more of them, devices are counted from a share of the identifiers. */
 #define MIRE_DEVICES_EXACT 1000000
 
-enum read_group { READ_BY_CALLER1, READ_BY_CATEGORY };
+enum rows_group { ROWS_BY_CALLER1, ROWS_BY_CATEGORY };
 
 /* Facts from the stored reports. Reports may be dropped before their counters. */
 struct kept {
@@ -27,7 +27,7 @@ struct kept {
  *   issues   only these; issue_count 0: all that match the view
  *   reports  how many the counters tell of, which decides between exact and scaled
  */
-int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view, enum read_group by,
-                 const int64_t *issues, size_t issue_count, int64_t reports);
+int rows_devices_read(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                      enum rows_group by, const int64_t *issues, size_t issue_count, int64_t reports);
 
 #endif

@@ -1,19 +1,19 @@
 /* document.c - the statements behind document.h: one table each, alike but for the name. */
 #include "rows/document.h"
 
-static int take(struct pg_document_version *out, struct arena *arena, const struct pg_rows *rows, size_t row,
+static int take(struct rows_document_version *out, struct arena *arena, const struct pg_rows *rows, size_t row,
                 bool with_rules)
 {
-    *out = (struct pg_document_version){.version = pg_int(rows, row, 0),
-                                        .made_us = pg_time(rows, row, 1),
-                                        .author = arena_strdup(arena, pg_text(rows, row, 2)),
-                                        .reason = arena_strdup(arena, pg_text(rows, row, 3)),
-                                        .rules = with_rules ? arena_strdup(arena, pg_text(rows, row, 4)) : ""};
+    *out = (struct rows_document_version){.version = pg_int(rows, row, 0),
+                                          .made_us = pg_time(rows, row, 1),
+                                          .author = arena_strdup(arena, pg_text(rows, row, 2)),
+                                          .reason = arena_strdup(arena, pg_text(rows, row, 3)),
+                                          .rules = with_rules ? arena_strdup(arena, pg_text(rows, row, 4)) : ""};
     return out->author && out->reason && out->rules ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int pg_rollout_of_key(struct pg_document_version *out, struct pg_tx *tx, struct arena *arena,
-                      const uint8_t hash[MIRE_KEY_HASH])
+int rows_rollout_of_key(struct rows_document_version *out, struct pg_tx *tx, struct arena *arena,
+                        const uint8_t hash[MIRE_KEY_HASH])
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -45,21 +45,21 @@ int pg_rollout_of_key(struct pg_document_version *out, struct pg_tx *tx, struct 
 static const struct {
     const char *scope, *find, *number, *history, *add;
 } kinds[] = {
-    [PG_DOCUMENT_ROLLOUT] = ROW("rollout", "rollout_version"),
-    [PG_DOCUMENT_RULES] = ROW("rules", "app_rules"),
+    [ROWS_DOCUMENT_ROLLOUT] = ROW("rollout", "rollout_version"),
+    [ROWS_DOCUMENT_RULES] = ROW("rules", "app_rules"),
 };
 
-const char *pg_document_scope(enum pg_document what)
+const char *rows_document_scope(enum rows_document what)
 {
     return kinds[what].scope;
 }
 
-int pg_document_find(struct pg_document_version *out, struct pg_tx *tx, struct arena *arena, enum pg_document what,
-                     int32_t app, int64_t version)
+int rows_document_find(struct rows_document_version *out, struct pg_tx *tx, struct arena *arena,
+                       enum rows_document what, int32_t app, int64_t version)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, kinds[what].find, PG_INT4(app), PG_INT8(version));
-    *out = (struct pg_document_version){.author = "", .reason = "", .rules = ""};
+    *out = (struct rows_document_version){.author = "", .reason = "", .rules = ""};
     if (rc)
         return rc;
     if (pg_row_count(rows))
@@ -67,7 +67,7 @@ int pg_document_find(struct pg_document_version *out, struct pg_tx *tx, struct a
     return version ? MIRE_DOCUMENT_NONE : MIRE_DOCUMENT_DONE;
 }
 
-int pg_document_number(int64_t *out, struct pg_tx *tx, enum pg_document what, int32_t app)
+int rows_document_number(int64_t *out, struct pg_tx *tx, enum rows_document what, int32_t app)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, kinds[what].number, PG_INT4(app));
@@ -75,8 +75,8 @@ int pg_document_number(int64_t *out, struct pg_tx *tx, enum pg_document what, in
     return rc;
 }
 
-int pg_document_history(struct pg_document_version **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                        enum pg_document what, int32_t app)
+int rows_document_history(struct rows_document_version **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                          enum rows_document what, int32_t app)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, kinds[what].history, PG_INT4(app), PG_INT8(MIRE_DOCUMENT_HISTORY_MAX));
@@ -89,8 +89,8 @@ int pg_document_history(struct pg_document_version **out, size_t *count, struct 
     return *out ? rc : MIRE_FAULT_MEMORY;
 }
 
-int pg_document_add(struct pg_tx *tx, enum pg_document what, int32_t app, int64_t base,
-                    const struct pg_document_version *row)
+int rows_document_add(struct pg_tx *tx, enum rows_document what, int32_t app, int64_t base,
+                      const struct rows_document_version *row)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, kinds[what].add, PG_INT4(app), PG_INT8(base), PG_TEXT(row->author),

@@ -11,37 +11,37 @@
 
 #define MIRE_DOCUMENT_HISTORY_MAX 100 /* versions of one answer */
 
-enum pg_document { PG_DOCUMENT_ROLLOUT, PG_DOCUMENT_RULES };
+enum rows_document { ROWS_DOCUMENT_ROLLOUT, ROWS_DOCUMENT_RULES };
 
-enum pg_document_outcome {
+enum rows_document_outcome {
     MIRE_DOCUMENT_DONE = 0,
     MIRE_DOCUMENT_NONE = 1,  /* no such key, app or version */
     MIRE_DOCUMENT_MOVED = 2, /* another version was made meanwhile: nothing was changed */
 };
 
-struct pg_document_version {
+struct rows_document_version {
     int64_t version; /* 0: the app has none, the texts are "" */
     int64_t made_us;
     const char *author, *reason, *rules;
 };
 
 /* The rollout that holds for the app that a key of scope ingest opens. MIRE_DOCUMENT_DONE, _NONE, or a fault. */
-int pg_rollout_of_key(struct pg_document_version *out, struct pg_tx *tx, struct arena *arena,
-                      const uint8_t hash[MIRE_KEY_HASH]);
+int rows_rollout_of_key(struct rows_document_version *out, struct pg_tx *tx, struct arena *arena,
+                        const uint8_t hash[MIRE_KEY_HASH]);
 
 /* What holds for an app (version 0), or held. _NONE: there is none of that number. */
-int pg_document_find(struct pg_document_version *out, struct pg_tx *tx, struct arena *arena, enum pg_document what,
-                     int32_t app, int64_t version);
+int rows_document_find(struct rows_document_version *out, struct pg_tx *tx, struct arena *arena,
+                       enum rows_document what, int32_t app, int64_t version);
 
 /* Number of the version that holds for an app; 0: it has none. 0 or a fault. */
-int pg_document_number(int64_t *out, struct pg_tx *tx, enum pg_document what, int32_t app);
+int rows_document_number(int64_t *out, struct pg_tx *tx, enum rows_document what, int32_t app);
 
 /* The newest versions without their rules, newest first, MIRE_DOCUMENT_HISTORY_MAX at most. 0 or a fault. */
-int pg_document_history(struct pg_document_version **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                        enum pg_document what, int32_t app);
+int rows_document_history(struct rows_document_version **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                          enum rows_document what, int32_t app);
 
 /* The scope of the keys that may change it: "rollout" or "rules"; static. */
-const char *pg_document_scope(enum pg_document what);
+const char *rows_document_scope(enum rows_document what);
 
 /*
  * Make version `base` + 1.
@@ -49,7 +49,7 @@ const char *pg_document_scope(enum pg_document what);
  *   row   author, reason and rules
  * MIRE_DOCUMENT_DONE, _MOVED, or a fault. The caller commits.
  */
-int pg_document_add(struct pg_tx *tx, enum pg_document what, int32_t app, int64_t base,
-                    const struct pg_document_version *row);
+int rows_document_add(struct pg_tx *tx, enum rows_document what, int32_t app, int64_t base,
+                      const struct rows_document_version *row);
 
 #endif

@@ -14,12 +14,13 @@ static const char sessions_sql[] =
     " GROUP BY version HAVING sum(sessions) > 0";
 /* clang-format on */
 
-int read_hits(struct issue_hits **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
+int rows_hits_read(struct issue_hits **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                   const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     bool split;
 
-    int rc = read_splits(&split, tx, view->app);
+    int rc = rows_splits_read(&split, tx, view->app);
     if (rc)
         return rc;
     const char *sql =
@@ -50,8 +51,8 @@ static int newest_first(const void *a, const void *b)
     return version_compare(y->version, x->version);
 }
 
-int read_version_sessions(struct version_sessions **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                          const struct view *view)
+int rows_version_sessions_read(struct version_sessions **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                               const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 

@@ -19,7 +19,8 @@ struct issue_hits {
 };
 
 /* Of every issue that has reports in the view, by number. Honours app, span, version and kind. */
-int read_hits(struct issue_hits **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
+int rows_hits_read(struct issue_hits **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                   const struct view *view);
 
 struct version_sessions {
     const char *version;
@@ -27,7 +28,7 @@ struct version_sessions {
 };
 
 /* Versions with sessions on days that the span touches, newest first by the natural order. Honours app and version. */
-int read_version_sessions(struct version_sessions **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                          const struct view *view);
+int rows_version_sessions_read(struct version_sessions **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                               const struct view *view);
 
 #endif

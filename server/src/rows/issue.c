@@ -24,7 +24,7 @@ static const int64_t edges_ms[] = {
     "SELECT width_bucket(duration_ms, $7::bigint[]), count(*) FROM event WHERE " EVENT_IN_VIEW which("6") " GROUP BY 1 ORDER BY 1"
 /* clang-format on */
 
-int read_splits(bool *out, struct pg_tx *tx, int32_t app)
+int rows_splits_read(bool *out, struct pg_tx *tx, int32_t app)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc =
@@ -33,7 +33,7 @@ int read_splits(bool *out, struct pg_tx *tx, int32_t app)
     return rc;
 }
 
-int read_keys(struct issue_keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count)
+int rows_keys_read(struct issue_keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -49,7 +49,7 @@ int read_keys(struct issue_keys *out, struct pg_tx *tx, struct arena *arena, con
     return out->issues ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app, int64_t issue)
+int rows_shown_read(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -65,7 +65,7 @@ int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app
     return 0;
 }
 
-int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue)
+int rows_issue_facts_read(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -88,8 +88,8 @@ int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct vie
     return 0;
 }
 
-int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                   int64_t issue)
+int rows_durations_read(struct bin **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                        int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -120,8 +120,8 @@ int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct are
     return 0;
 }
 
-int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                int64_t issue)
+int rows_values_read(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                     const struct view *view, int64_t issue)
 {
     static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;

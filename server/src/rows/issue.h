@@ -28,18 +28,18 @@ struct value_row {
     int64_t here, here_total, all, all_total; /* all: of the app; 0 of holder, which is asked of the issue alone */
 };
 
-int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue);
-int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                   int64_t issue);
+int rows_issue_facts_read(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue);
+int rows_durations_read(struct bin **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                        int64_t issue);
 
 /* By name, then most reports of the issue first; at most MIRE_VALUES_MAX of each name. */
-int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                int64_t issue);
+int rows_values_read(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                     const struct view *view, int64_t issue);
 
 /*
  * The issue that an issue is shown as, and whether it has rows in issue_shown: then statements about it need view.many.
  * 0 or a fault.
  */
-int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app, int64_t issue);
+int rows_shown_read(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app, int64_t issue);
 
 #endif

@@ -18,13 +18,13 @@
 static const struct {
     const char *of_group, *of_issue, *type;
 } sorts[] = {
-    [READ_SORT_IMPACT] = {"round(g.waited_ms::numeric, 0)", "round(g.waited_ms::numeric, 0)", "numeric"},
-    [READ_SORT_EVENTS] = {"round(g.events::numeric, 3)", "round(g.events::numeric, 3)", "numeric"},
-    [READ_SORT_DEVICES] = {"coalesce(d.devices, 0)", "coalesce(d.devices, 0)", "bigint"},
-    [READ_SORT_LONGEST] = {"g.longest_ms", "g.longest_ms", "bigint"},
-    [READ_SORT_LAST] = {"(extract(epoch FROM g.last_at) * 1000000)::bigint", "(extract(epoch FROM g.last_at) * 1000000)::bigint", "bigint"},
-    [READ_SORT_BYTES] = {"g.most_bytes", "g.most_bytes", "bigint"},
-    [READ_SORT_TITLE] = {"lower(g.title) COLLATE \"C\"", "lower(m.caller1 || ' ' || m.caller2) COLLATE \"C\"", "text"},
+    [ROWS_SORT_IMPACT] = {"round(g.waited_ms::numeric, 0)", "round(g.waited_ms::numeric, 0)", "numeric"},
+    [ROWS_SORT_EVENTS] = {"round(g.events::numeric, 3)", "round(g.events::numeric, 3)", "numeric"},
+    [ROWS_SORT_DEVICES] = {"coalesce(d.devices, 0)", "coalesce(d.devices, 0)", "bigint"},
+    [ROWS_SORT_LONGEST] = {"g.longest_ms", "g.longest_ms", "bigint"},
+    [ROWS_SORT_LAST] = {"(extract(epoch FROM g.last_at) * 1000000)::bigint", "(extract(epoch FROM g.last_at) * 1000000)::bigint", "bigint"},
+    [ROWS_SORT_BYTES] = {"g.most_bytes", "g.most_bytes", "bigint"},
+    [ROWS_SORT_TITLE] = {"lower(g.title) COLLATE \"C\"", "lower(m.caller1 || ' ' || m.caller2) COLLATE \"C\"", "text"},
 };
 
 static const char summaries_sql[] =
@@ -57,17 +57,17 @@ static void trend_add(double *trend, int64_t part, double events)
         trend[part] += events;
 }
 
-int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
-               const int64_t *issues, size_t count)
+int rows_trend_read(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
+                    const int64_t *issues, size_t count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     const char *sql = NULL;
     struct issue_keys keys;
     bool split;
 
-    int rc = read_keys(&keys, tx, arena, issues, count);
+    int rc = rows_keys_read(&keys, tx, arena, issues, count);
     if (rc == 0)
-        rc = read_splits(&split, tx, view->app);
+        rc = rows_splits_read(&split, tx, view->app);
     if (rc == 0 && !(sql = arena_printf(arena, trend_sql, TREE_IF(split), BY_TREE_IF(split))))
         rc = MIRE_FAULT_MEMORY;
     if (rc == 0)
@@ -196,8 +196,8 @@ static const char *counters_statement(struct arena *arena, bool split)
                     {"by_tree", BY_TREE_IF(split)});
 }
 
-int read_summaries(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                   const struct view *view, const int64_t *issues, size_t issue_count)
+int rows_summaries_read(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                        const struct view *view, const int64_t *issues, size_t issue_count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     struct pg_rows *counters MIRE_SCOPED(pg_rows_free) = NULL;
@@ -208,11 +208,11 @@ int read_summaries(struct issue_summary **out, size_t *count, struct pg_tx *tx, 
 
     int rc = read_ranks(&ranks, tx, arena, view);
     if (rc == 0)
-        rc = read_keys(&keys, tx, arena, issues, issue_count);
+        rc = rows_keys_read(&keys, tx, arena, issues, issue_count);
     if (rc == 0)
         rc = pg_query(&rows, tx, summaries_sql, PG_INT4(view->app), PG_INT8S(issues, issue_count));
     if (rc == 0)
-        rc = read_splits(&split, tx, view->app);
+        rc = rows_splits_read(&split, tx, view->app);
     if (rc == 0 && !(sql = counters_statement(arena, split)))
         rc = MIRE_FAULT_MEMORY;
     if (rc == 0)
@@ -229,7 +229,7 @@ int read_summaries(struct issue_summary **out, size_t *count, struct pg_tx *tx, 
     return summaries_count(*out, *count, arena, &ranks, counters);
 }
 
-int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
+int rows_report_count_read(int64_t *out, struct pg_tx *tx, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx, "SELECT coalesce(sum(reports), 0)::bigint FROM version_hour WHERE " HOUR_IN_VIEW,
@@ -248,15 +248,15 @@ int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
 #define TOP_MEMORY TOP("events", "subject <> ''")
 /* clang-format on */
 
-int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-             enum read_top which)
+int rows_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+             enum rows_top which)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     bool split;
-    int rc = read_splits(&split, tx, view->app);
+    int rc = rows_splits_read(&split, tx, view->app);
 
     const char *sql =
-        arena_printf(arena, which == READ_TOP_MEMORY ? TOP_MEMORY : TOP_WAITED, TREE_IF(split), BY_TREE_IF(split));
+        arena_printf(arena, which == ROWS_TOP_MEMORY ? TOP_MEMORY : TOP_WAITED, TREE_IF(split), BY_TREE_IF(split));
     if (rc || !sql)
         return rc ? rc : MIRE_FAULT_MEMORY;
     rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), PG_INT8(MIRE_TOP_MAX));
@@ -323,14 +323,14 @@ static const char *groups_statement(struct arena *arena, const struct group_orde
     return sql_fill(arena, sql_issue_groups, holes, sizeof holes / sizeof *holes);
 }
 
-int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                const struct group_order *order)
+int rows_groups_read(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                     const struct group_order *order)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     static const struct devices unknown;
     const struct devices *d = order->devices ? order->devices : &unknown;
     bool split;
-    int rc = read_splits(&split, tx, view->app);
+    int rc = rows_splits_read(&split, tx, view->app);
     const char *sql = groups_statement(arena, order, split);
 
     memset(out, 0, sizeof *out);

@@ -28,21 +28,21 @@ struct issue_summary {
 };
 
 /* The summaries of issues of the view's app, in the given order. Uses span and version. */
-int read_summaries(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                   const struct view *view, const int64_t *issues, size_t issue_count);
+int rows_summaries_read(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                        const struct view *view, const int64_t *issues, size_t issue_count);
 
-enum read_top {
-    READ_TOP_WAITED, /* most time waited; no memory issues */
-    READ_TOP_MEMORY, /* most events; memory issues only */
+enum rows_top {
+    ROWS_TOP_WAITED, /* most time waited; no memory issues */
+    ROWS_TOP_MEMORY, /* most events; memory issues only */
 };
 
 /* Numbers of the issues at the top, at most MIRE_TOP_MAX. */
-int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-             enum read_top which);
+int rows_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+             enum rows_top which);
 
 /* Events of these issues together in each part of the span. Honours span and version. */
-int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
-               const int64_t *issues, size_t count);
+int rows_trend_read(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
+                    const int64_t *issues, size_t count);
 
 struct group {
     const char *key, *title, *image;
@@ -63,20 +63,20 @@ struct group_page {
     size_t count;
 };
 
-enum read_sort {
-    READ_SORT_IMPACT,
-    READ_SORT_EVENTS,
-    READ_SORT_DEVICES,
-    READ_SORT_LONGEST,
-    READ_SORT_LAST,
-    READ_SORT_TITLE,
-    READ_SORT_BYTES
+enum rows_sort {
+    ROWS_SORT_IMPACT,
+    ROWS_SORT_EVENTS,
+    ROWS_SORT_DEVICES,
+    ROWS_SORT_LONGEST,
+    ROWS_SORT_LAST,
+    ROWS_SORT_TITLE,
+    ROWS_SORT_BYTES
 };
 
 struct group_order {
-    enum read_group by;
-    enum read_sort sort;
-    const struct devices *devices; /* for READ_SORT_DEVICES; else NULL */
+    enum rows_group by;
+    enum rows_sort sort;
+    const struct devices *devices; /* for ROWS_SORT_DEVICES; else NULL */
     bool falling;
     const char *after_rank; /* NULL: from the beginning */
     const char *after_key;
@@ -84,10 +84,10 @@ struct group_order {
 };
 
 /* Reports the counters tell of. Honours span and version. */
-int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view);
+int rows_report_count_read(int64_t *out, struct pg_tx *tx, const struct view *view);
 
 /* A page of the groups that match the view, and the totals of all groups. */
-int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                const struct group_order *order);
+int rows_groups_read(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                     const struct group_order *order);
 
 #endif

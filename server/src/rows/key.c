@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int pg_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HASH], const char *scope)
+int rows_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HASH], const char *scope)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -59,8 +59,8 @@ int key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, 
     return rc;
 }
 
-int pg_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope,
-                      const char *label, int days)
+int rows_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope,
+                        const char *label, int days)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int64_t number;
@@ -73,9 +73,9 @@ int pg_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *sl
     return rc ? rc : pg_commit(&tx);
 }
 
-int pg_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label)
+int rows_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label)
 {
-    return pg_key_create_for(key_out, pg, slug, scope, label, 0);
+    return rows_key_create_for(key_out, pg, slug, scope, label, 0);
 }
 
 int key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, int64_t key,
@@ -103,7 +103,7 @@ static int app_of(int32_t *out, struct pg_tx *tx, const char *slug)
     return pg_row_count(rows) ? MIRE_KEY_FOUND : MIRE_KEY_UNKNOWN;
 }
 
-int pg_key_rotate(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, int64_t key, int64_t overlap_s)
+int rows_key_rotate(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, int64_t key, int64_t overlap_s)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int64_t number;
@@ -116,7 +116,7 @@ int pg_key_rotate(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, 
     return rc ? rc : pg_commit(&tx);
 }
 
-int pg_key_each(struct pg *pg, int (*take)(void *context, const struct pg_key_good *key), void *context)
+int rows_key_each(struct pg *pg, int (*take)(void *context, const struct rows_key_good *key), void *context)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -126,16 +126,16 @@ int pg_key_each(struct pg *pg, int (*take)(void *context, const struct pg_key_go
                       "SELECT hash, key_id, expires_at, app_id, slug, scope FROM access_key JOIN app USING (app_id)"
                       " WHERE revoked_at IS NULL");
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
-        rc = take(context, &(struct pg_key_good){.hash = pg_bytes(rows, i, 0),
-                                                 .key = pg_int(rows, i, 1),
-                                                 .expires_us = pg_time(rows, i, 2),
-                                                 .app = (int32_t)pg_int(rows, i, 3),
-                                                 .slug = pg_text(rows, i, 4),
-                                                 .scope = pg_text(rows, i, 5)});
+        rc = take(context, &(struct rows_key_good){.hash = pg_bytes(rows, i, 0),
+                                                   .key = pg_int(rows, i, 1),
+                                                   .expires_us = pg_time(rows, i, 2),
+                                                   .app = (int32_t)pg_int(rows, i, 3),
+                                                   .slug = pg_text(rows, i, 4),
+                                                   .scope = pg_text(rows, i, 5)});
     return rc;
 }
 
-int pg_key_used(struct pg *pg, const int64_t *keys, size_t count)
+int rows_key_used(struct pg *pg, const int64_t *keys, size_t count)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, pg, MIRE_PG_EACH);
@@ -146,7 +146,7 @@ int pg_key_used(struct pg *pg, const int64_t *keys, size_t count)
                          PG_INT8S(keys, count));
 }
 
-int key_list(struct pg_tx *tx, int32_t app, int (*take)(void *context, const struct pg_key_row *row), void *context)
+int key_list(struct pg_tx *tx, int32_t app, int (*take)(void *context, const struct rows_key_row *row), void *context)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -154,19 +154,19 @@ int key_list(struct pg_tx *tx, int32_t app, int (*take)(void *context, const str
                       " FROM access_key WHERE app_id = $1 ORDER BY key_id",
                       PG_INT4(app));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
-        rc = take(context, &(struct pg_key_row){.key = pg_int(rows, i, 0),
-                                                .prefix = pg_text(rows, i, 1),
-                                                .scope = pg_text(rows, i, 2),
-                                                .label = pg_text(rows, i, 3),
-                                                .created_us = pg_time(rows, i, 4),
-                                                .revoked_us = pg_time(rows, i, 5),
-                                                .expires_us = pg_time(rows, i, 6),
-                                                .used_us = pg_time(rows, i, 7)});
+        rc = take(context, &(struct rows_key_row){.key = pg_int(rows, i, 0),
+                                                  .prefix = pg_text(rows, i, 1),
+                                                  .scope = pg_text(rows, i, 2),
+                                                  .label = pg_text(rows, i, 3),
+                                                  .created_us = pg_time(rows, i, 4),
+                                                  .revoked_us = pg_time(rows, i, 5),
+                                                  .expires_us = pg_time(rows, i, 6),
+                                                  .used_us = pg_time(rows, i, 7)});
     return rc;
 }
 
-int pg_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct pg_key_row *row),
-                void *context)
+int rows_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct rows_key_row *row),
+                  void *context)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int32_t app;
@@ -188,7 +188,7 @@ int key_end(struct pg_tx *tx, int32_t app, int64_t key)
     return pg_touched(rows) ? MIRE_KEY_FOUND : MIRE_KEY_UNKNOWN;
 }
 
-int pg_key_revoke(struct pg *pg, const char *slug, int64_t key)
+int rows_key_revoke(struct pg *pg, const char *slug, int64_t key)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int32_t app;

@@ -6,12 +6,12 @@
 
 #include "pg/pg.h"
 
-enum pg_key_outcome { MIRE_KEY_FOUND = 0, MIRE_KEY_UNKNOWN = 1 };
+enum rows_key_outcome { MIRE_KEY_FOUND = 0, MIRE_KEY_UNKNOWN = 1 };
 
 /* App that a key opens in a scope ("ingest", "symbols" ...). MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (or revoked, or expired), or
  * a fault.
  */
-int pg_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HASH], const char *scope);
+int rows_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HASH], const char *scope);
 
 /* The same as below in the caller's transaction, by the number of the app. */
 int key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, const char *scope,
@@ -30,13 +30,13 @@ int app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug);
  *   days   the key expires after so many; 0: never
  * 0 or a fault.
  */
-int pg_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope,
-                      const char *label, int days);
+int rows_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope,
+                        const char *label, int days);
 
 /* The same for a key that does not expire. */
-int pg_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label);
+int rows_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label);
 
-struct pg_key_row {
+struct rows_key_row {
     int64_t key;
     const char *prefix; /* of the key, to recognise it by */
     const char *scope, *label;
@@ -45,7 +45,7 @@ struct pg_key_row {
 };
 
 /* A key that is good now, or was until it expired. */
-struct pg_key_good {
+struct rows_key_good {
     struct pg_bytes hash;
     int64_t key, expires_us; /* expires: 0, never */
     int32_t app;
@@ -53,26 +53,26 @@ struct pg_key_good {
 };
 
 /* Hand every key that is not revoked to `take`, which returns 0 to go on. 0, what `take` returned, or a fault. */
-int pg_key_each(struct pg *pg, int (*take)(void *context, const struct pg_key_good *key), void *context);
+int rows_key_each(struct pg *pg, int (*take)(void *context, const struct rows_key_good *key), void *context);
 
 /* These keys were used by now. 0 or a fault. */
-int pg_key_used(struct pg *pg, const int64_t *keys, size_t count);
+int rows_key_used(struct pg *pg, const int64_t *keys, size_t count);
 
 /* The same in the caller's transaction, by the number of the app. */
-int key_list(struct pg_tx *tx, int32_t app, int (*take)(void *context, const struct pg_key_row *row), void *context);
+int key_list(struct pg_tx *tx, int32_t app, int (*take)(void *context, const struct rows_key_row *row), void *context);
 
 /* Hand the keys of an app to `take`, oldest first; it returns 0 to go on. 0, what `take` returned, or a fault. */
-int pg_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct pg_key_row *row),
-                void *context);
+int rows_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct rows_key_row *row),
+                  void *context);
 
 /*
  * Make a key that takes the place of another one of the app, with its scope and label; the old one expires
  * `overlap_s` seconds from now, or earlier if it was to. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (no such good key), or a
  * fault.
  */
-int pg_key_rotate(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, int64_t key, int64_t overlap_s);
+int rows_key_rotate(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, int64_t key, int64_t overlap_s);
 
 /* Refuse a key from now on. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (no such good key of that app), or a fault. */
-int pg_key_revoke(struct pg *pg, const char *slug, int64_t key);
+int rows_key_revoke(struct pg *pg, const char *slug, int64_t key);
 
 #endif

@@ -17,7 +17,7 @@ static struct uuid id_of(const struct report_key *key)
     return id;
 }
 
-int pg_baseline_store(bool *new_out, struct pg_tx *tx, const struct baseline_row *baseline)
+int rows_baseline_store(bool *new_out, struct pg_tx *tx, const struct baseline_row *baseline)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct uuid id = id_of(&baseline->key);
@@ -45,8 +45,8 @@ static int with_report(unsigned char **bytes_out, size_t *len_out, struct arena 
     return !rc && population_encode(bytes_out, len_out, &population) ? MIRE_FAULT_MEMORY : rc;
 }
 
-int pg_healthy_add(struct pg_tx *tx, struct arena *arena, const struct baseline_row *baseline,
-                   const struct memory *memory)
+int rows_healthy_add(struct pg_tx *tx, struct arena *arena, const struct baseline_row *baseline,
+                     const struct memory *memory)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
@@ -108,8 +108,8 @@ static int32_t sum_day(const struct event_row *event)
     return clock_day(event->occurred_us);
 }
 
-int pg_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
-                        const struct memory *memory)
+int rows_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
+                          const struct memory *memory)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
@@ -120,8 +120,8 @@ int pg_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct even
     return rc ? rc : write_sum(tx, event, sum_day(event), bytes, len);
 }
 
-int pg_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
-                         const struct memory *memory)
+int rows_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
+                           const struct memory *memory)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
@@ -167,7 +167,7 @@ static int merge_sum(struct pg_tx *tx, struct arena *arena, const struct event_r
     return rc ? rc : write_sum(tx, to, day, bytes, len);
 }
 
-int pg_issue_memory_move(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
+int rows_issue_memory_move(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -203,8 +203,8 @@ int population_of_rows(struct population *out, struct arena *arena, const struct
     return rc;
 }
 
-int pg_healthy_find(struct population *out, enum healthy_scope *scope_out, struct pg_tx *tx, struct arena *arena,
-                    int32_t app_id, int64_t version_id, const char *device_class, uint64_t least)
+int rows_healthy_find(struct population *out, enum healthy_scope *scope_out, struct pg_tx *tx, struct arena *arena,
+                      int32_t app_id, int64_t version_id, const char *device_class, uint64_t least)
 {
     static const enum healthy_scope scopes[] = {MIRE_HEALTHY_VERSION, MIRE_HEALTHY_CLASS, MIRE_HEALTHY_APP};
 

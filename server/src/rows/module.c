@@ -3,7 +3,7 @@
 
 #define MODULES_MAX 4096 /* of an app: names that are made at run time fill the table up to here */
 
-int pg_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const struct module_seen *seen, size_t count)
+int rows_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const struct module_seen *seen, size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     const char *modules[MIRE_MODULES_AT_ONCE], *paths[MIRE_MODULES_AT_ONCE];
@@ -33,7 +33,7 @@ int pg_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const st
 /* Does the app in the row `a` have so many reports? */
 #define HAS_REPORTS "(SELECT count(*) FROM (SELECT FROM event e WHERE e.app_id = a.app_id LIMIT $2) few) >= $2"
 
-int pg_modules_proposed(struct pg_rows **out, int64_t *compared_out, struct pg_tx *tx, int32_t app_id, int64_t most)
+int rows_modules_proposed(struct pg_rows **out, int64_t *compared_out, struct pg_tx *tx, int32_t app_id, int64_t most)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,

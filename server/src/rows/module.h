@@ -22,7 +22,7 @@ struct module_seen {
  *
  * Returns 0 or a fault.
  */
-int pg_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const struct module_seen *seen, size_t count);
+int rows_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const struct module_seen *seen, size_t count);
 
 /*
  * Modules that may be the app's own: no rule names their owner, and no other app has them.
@@ -35,6 +35,6 @@ int pg_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const st
  */
 #define MIRE_MODULE_APPS    3
 #define MIRE_MODULE_REPORTS 20
-int pg_modules_proposed(struct pg_rows **out, int64_t *compared_out, struct pg_tx *tx, int32_t app_id, int64_t most);
+int rows_modules_proposed(struct pg_rows **out, int64_t *compared_out, struct pg_tx *tx, int32_t app_id, int64_t most);
 
 #endif

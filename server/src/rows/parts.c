@@ -28,8 +28,8 @@ static const char log_sql[] =
 
 #define TREES_LISTED 100
 
-int read_trees(struct tree_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-               int64_t issue)
+int rows_trees_read(struct tree_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                    const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -71,8 +71,8 @@ static int member_fill(struct member_part *m, struct arena *arena, const struct 
     return 0;
 }
 
-int read_members(struct member_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                 const struct view *view, int64_t issue)
+int rows_members_read(struct member_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                      const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -103,7 +103,8 @@ static int act_fill(struct act_part *a, struct arena *arena, const struct pg_row
     return a->kind && a->author && a->reason && a->undone_by && a->undone_why ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int read_acts(struct act_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t issue)
+int rows_acts_read(struct act_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
+                   int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -118,7 +119,7 @@ int read_acts(struct act_part **out, size_t *count, struct pg_tx *tx, struct are
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int read_shown_all(struct shown_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app)
+int rows_shown_all_read(struct shown_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 

@@ -22,8 +22,8 @@ struct tree_part {             /* level 3 */
 };
 
 /* The kept trees of an issue, most reports first; at most 100. */
-int read_trees(struct tree_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-               int64_t issue);
+int rows_trees_read(struct tree_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                    const struct view *view, int64_t issue);
 
 struct member_part { /* an issue that is shown as this one */
     int64_t issue;
@@ -34,8 +34,8 @@ struct member_part { /* an issue that is shown as this one */
 };
 
 /* The issue itself first, then its members, most reports first; at most MIRE_FACET_MAX. */
-int read_members(struct member_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                 const struct view *view, int64_t issue);
+int rows_members_read(struct member_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                      const struct view *view, int64_t issue);
 
 struct act_part { /* one row of issue_alias */
     int64_t act, issue, into;
@@ -45,7 +45,8 @@ struct act_part { /* one row of issue_alias */
 };
 
 /* The acts on an issue and on its members, newest first; at most MIRE_FACET_MAX. */
-int read_acts(struct act_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t issue);
+int rows_acts_read(struct act_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
+                   int64_t issue);
 
 struct shown_row {
     int64_t issue;
@@ -54,6 +55,6 @@ struct shown_row {
 };
 
 /* All of the app's issue_shown, by issue and tree. */
-int read_shown_all(struct shown_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app);
+int rows_shown_all_read(struct shown_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app);
 
 #endif

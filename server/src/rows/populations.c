@@ -33,16 +33,16 @@ static int merged(struct population *out, struct arena *arena, const struct pg_r
     return rc ? rc : population_of_rows(out, arena, rows, 0);
 }
 
-int read_issue_memory(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                      int64_t issue)
+int rows_issue_memory_read(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                           int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx, OF_ISSUE(view, ISSUE), VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MERGED_MAX));
     return merged(out, arena, rows, rc);
 }
 
-int read_issue_healthy(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                       int64_t issue)
+int rows_issue_healthy_read(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                            int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx, OF_ISSUE(view, ISSUE_HEALTHY), VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MERGED_MAX),
@@ -50,8 +50,8 @@ int read_issue_healthy(struct population *out, struct pg_tx *tx, struct arena *a
     return merged(out, arena, rows, rc);
 }
 
-int read_healthy(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                 const char *device_class)
+int rows_healthy_read(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                      const char *device_class)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx, healthy_sql, PG_INT4(view->app), SLOT_PARAM, PG_TEXT(device_class),
@@ -59,8 +59,8 @@ int read_healthy(struct population *out, struct pg_tx *tx, struct arena *arena, 
     return merged(out, arena, rows, rc);
 }
 
-int read_healthy_versions(struct healthy_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                          const struct view *view)
+int rows_healthy_versions_read(struct healthy_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                               const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 

@@ -12,14 +12,14 @@
 struct pg_tx;
 
 /* The processes of an issue. And: the healthy ones of the versions on which the issue was seen. */
-int read_issue_memory(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                      int64_t issue);
-int read_issue_healthy(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                       int64_t issue);
+int rows_issue_memory_read(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                           int64_t issue);
+int rows_issue_healthy_read(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                            int64_t issue);
 
 /* The healthy processes of a device class; NULL: of all classes. */
-int read_healthy(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                 const char *device_class);
+int rows_healthy_read(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                      const char *device_class);
 
 struct healthy_row {
     const char *version, *device_class;
@@ -27,7 +27,7 @@ struct healthy_row {
 };
 
 /* Versions and device classes with healthy processes, newest first; at most MIRE_FACET_MAX. Uses the app. */
-int read_healthy_versions(struct healthy_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                          const struct view *view);
+int rows_healthy_versions_read(struct healthy_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                               const struct view *view);
 
 #endif

@@ -9,25 +9,25 @@
     "app_id, plugin, rule, author, state, note, array_to_string(steps, ','), hold_s, crash_points, cpu_percent," \
     " reports_per_hour, backs, before_ppm, step, step_since, looked_at"
 
-static int take(struct pg_ramp *out, struct arena *arena, const struct pg_rows *rows, size_t row)
+static int take(struct rows_ramp *out, struct arena *arena, const struct pg_rows *rows, size_t row)
 {
     const char *steps = pg_text(rows, row, 6);
 
-    *out = (struct pg_ramp){.app = (int32_t)pg_int(rows, row, 0),
-                            .plugin = arena_strdup(arena, pg_text(rows, row, 1)),
-                            .rule = arena_strdup(arena, pg_text(rows, row, 2)),
-                            .author = arena_strdup(arena, pg_text(rows, row, 3)),
-                            .state = arena_strdup(arena, pg_text(rows, row, 4)),
-                            .note = arena_strdup(arena, pg_text(rows, row, 5)),
-                            .hold_s = pg_int(rows, row, 7),
-                            .crash_points = pg_real(rows, row, 8),
-                            .cpu_percent = pg_real(rows, row, 9),
-                            .reports_per_hour = pg_real(rows, row, 10),
-                            .backs = pg_bool(rows, row, 11),
-                            .before_ppm = (int32_t)pg_int(rows, row, 12),
-                            .step = (int32_t)pg_int(rows, row, 13),
-                            .step_since_us = pg_time(rows, row, 14),
-                            .looked_us = pg_time(rows, row, 15)};
+    *out = (struct rows_ramp){.app = (int32_t)pg_int(rows, row, 0),
+                              .plugin = arena_strdup(arena, pg_text(rows, row, 1)),
+                              .rule = arena_strdup(arena, pg_text(rows, row, 2)),
+                              .author = arena_strdup(arena, pg_text(rows, row, 3)),
+                              .state = arena_strdup(arena, pg_text(rows, row, 4)),
+                              .note = arena_strdup(arena, pg_text(rows, row, 5)),
+                              .hold_s = pg_int(rows, row, 7),
+                              .crash_points = pg_real(rows, row, 8),
+                              .cpu_percent = pg_real(rows, row, 9),
+                              .reports_per_hour = pg_real(rows, row, 10),
+                              .backs = pg_bool(rows, row, 11),
+                              .before_ppm = (int32_t)pg_int(rows, row, 12),
+                              .step = (int32_t)pg_int(rows, row, 13),
+                              .step_since_us = pg_time(rows, row, 14),
+                              .looked_us = pg_time(rows, row, 15)};
     while (*steps && out->step_count < MIRE_PG_STEPS_MAX) {
         char *end;
         out->steps[out->step_count++] = (int32_t)strtol(steps, &end, 10);
@@ -37,7 +37,7 @@ static int take(struct pg_ramp *out, struct arena *arena, const struct pg_rows *
     return out->plugin && out->rule && out->author && out->state && out->note ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int pg_ramp_put(struct pg_tx *tx, const struct pg_ramp *ramp)
+int rows_ramp_put(struct pg_tx *tx, const struct rows_ramp *ramp)
 {
     return pg_query(
         NULL, tx,
@@ -55,7 +55,7 @@ int pg_ramp_put(struct pg_tx *tx, const struct pg_ramp *ramp)
         PG_INT4(ramp->before_ppm), PG_INT4(ramp->step), PG_TIME(ramp->step_since_us), PG_TIME(ramp->looked_us));
 }
 
-int pg_ramp_list(struct pg_ramp **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app)
+int rows_ramp_list(struct rows_ramp **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, "SELECT " COLUMNS " FROM rollout_ramp WHERE app_id = $1 ORDER BY plugin LIMIT $2",
@@ -69,7 +69,7 @@ int pg_ramp_list(struct pg_ramp **out, size_t *count, struct pg_tx *tx, struct a
     return *out ? rc : MIRE_FAULT_MEMORY;
 }
 
-int pg_ramp_claim(struct pg_ramp *out, struct pg_tx *tx, struct arena *arena, int64_t before_us)
+int rows_ramp_claim(struct rows_ramp *out, struct pg_tx *tx, struct arena *arena, int64_t before_us)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -82,8 +82,8 @@ int pg_ramp_claim(struct pg_ramp *out, struct pg_tx *tx, struct arena *arena, in
     return rc ? rc : 1;
 }
 
-int pg_ramp_arms(struct pg_arm *sampled, struct pg_arm *control, struct pg_tx *tx, int32_t app, int32_t bit,
-                 int64_t since_us)
+int rows_ramp_arms(struct rows_arm *sampled, struct rows_arm *control, struct pg_tx *tx, int32_t app, int32_t bit,
+                   int64_t since_us)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(
@@ -100,18 +100,18 @@ int pg_ramp_arms(struct pg_arm *sampled, struct pg_arm *control, struct pg_tx *t
         "  sum(time_ms), sum(sdk_cpu_us) FROM s JOIN paired USING (channel)"
         "  LEFT JOIN e ON e.channel = s.channel AND e.sampled = s.sampled GROUP BY 1",
         PG_INT4(app), PG_INT4(bit), PG_TIME(since_us));
-    *sampled = *control = (struct pg_arm){0};
+    *sampled = *control = (struct rows_arm){0};
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
-        *(pg_bool(rows, i, 0) ? sampled : control) = (struct pg_arm){.records = pg_int(rows, i, 1),
-                                                                     .ends = pg_real(rows, i, 2),
-                                                                     .ends_sq = pg_real(rows, i, 3),
-                                                                     .bad = pg_real(rows, i, 4),
-                                                                     .time_ms = pg_real(rows, i, 5),
-                                                                     .sdk_cpu_us = pg_real(rows, i, 6)};
+        *(pg_bool(rows, i, 0) ? sampled : control) = (struct rows_arm){.records = pg_int(rows, i, 1),
+                                                                       .ends = pg_real(rows, i, 2),
+                                                                       .ends_sq = pg_real(rows, i, 3),
+                                                                       .bad = pg_real(rows, i, 4),
+                                                                       .time_ms = pg_real(rows, i, 5),
+                                                                       .sdk_cpu_us = pg_real(rows, i, 6)};
     return rc;
 }
 
-int pg_ramp_load(double *out, struct pg_tx *tx, int32_t app, int64_t now_us)
+int rows_ramp_load(double *out, struct pg_tx *tx, int32_t app, int64_t now_us)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,

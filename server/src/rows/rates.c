@@ -35,8 +35,8 @@ static void take(struct session_sums *out, const struct pg_rows *rows, size_t i)
     };
 }
 
-int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                  const struct view *view, const struct filter *channel)
+int rows_sessions_read(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                       const struct view *view, const struct filter *channel)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -60,7 +60,8 @@ int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, s
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int read_losses(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
+int rows_losses_read(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                     const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 

@@ -26,14 +26,15 @@ struct session_point {
 };
 
 /* All, then version by version and day by day, of the MIRE_SERIES_MAX versions with most sessions. */
-int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                  const struct view *view, const struct filter *channel);
+int rows_sessions_read(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                       const struct view *view, const struct filter *channel);
 
 /* Losses that devices reported: uses app, version, and the days of the span. Most first. */
 struct loss_sum {
     const char *reason;
     int64_t lost;
 };
-int read_losses(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
+int rows_losses_read(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                     const struct view *view);
 
 #endif

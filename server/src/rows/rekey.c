@@ -3,7 +3,7 @@
  */
 #include "rows/rekey.h"
 
-int pg_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask)
+int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -30,19 +30,19 @@ int pg_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask
     "  count(DISTINCT to_key) FILTER (WHERE to_issue_id IS NULL) AS issues_new FROM rekey_flow f"              \
     "  WHERE f.job_id = j.job_id) f ON true"
 
-int pg_rekey_jobs(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id, int64_t most)
+int rows_rekey_jobs(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id, int64_t most)
 {
     return pg_query(rows_out, tx,
                     JOBS " WHERE $1 = 0 OR j.app_id IS NULL OR j.app_id = $1 ORDER BY j.job_id DESC LIMIT $2",
                     PG_INT4(app_id), PG_INT8(most));
 }
 
-int pg_rekey_job(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job)
+int rows_rekey_job(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job)
 {
     return pg_query(rows_out, tx, JOBS " WHERE j.job_id = $1", PG_INT8(job));
 }
 
-void pg_rekey_read(struct rekey_job *out, const struct pg_rows *rows, size_t row)
+void rows_rekey_read(struct rekey_job *out, const struct pg_rows *rows, size_t row)
 {
     *out = (struct rekey_job){
         .job = pg_int(rows, row, 0),
@@ -62,7 +62,7 @@ void pg_rekey_read(struct rekey_job *out, const struct pg_rows *rows, size_t row
     };
 }
 
-int pg_rekey_flows(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job, int64_t most)
+int rows_rekey_flows(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job, int64_t most)
 {
     return pg_query(rows_out, tx,
                     "SELECT f.from_issue_id, coalesce(f.to_issue_id, 0), i.caller1, min(f.caller1), min(f.caller2),"
@@ -74,7 +74,7 @@ int pg_rekey_flows(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job, int
                     PG_INT8(job), PG_INT8(most));
 }
 
-void pg_rekey_read_flow(struct rekey_flow *out, const struct pg_rows *rows, size_t row)
+void rows_rekey_read_flow(struct rekey_flow *out, const struct pg_rows *rows, size_t row)
 {
     *out = (struct rekey_flow){
         .from_issue = pg_int(rows, row, 0),
@@ -88,7 +88,7 @@ void pg_rekey_read_flow(struct rekey_flow *out, const struct pg_rows *rows, size
     };
 }
 
-int pg_symbol_arrived(struct pg_tx *tx, struct pg_bytes build_id)
+int rows_symbol_arrived(struct pg_tx *tx, struct pg_bytes build_id)
 {
     int rc = pg_query(NULL, tx,
                       "INSERT INTO symbol_arrival (build_id) VALUES ($1) ON CONFLICT (build_id)"

@@ -2,9 +2,9 @@
  * rekey.h - stored reports that are derived anew, as rows. Whoever changes what reports are derived with asks for a
  * job; rekey/rekey.h does it, in the background.
  *
- *     a debug file came  --> pg_symbol_arrived --.
- *     rules changed      --> pg_rekey_ask -------+--> rekey_job --> rekey_queue --> batches --> rekey_flow
- *     keys are made anew --> pg_rekey_ask -------'      one row a set   a report each           what went where
+ *     a debug file came  --> rows_symbol_arrived --.
+ *     rules changed      --> rows_rekey_ask -------+--> rekey_job --> rekey_queue --> batches --> rekey_flow
+ *     keys are made anew --> rows_rekey_ask -------'      one row a set   a report each           what went where
  *
  * A preview goes the same way and changes nothing but rekey_flow. Every function runs inside the caller's transaction
  * and returns 0 or a fault.
@@ -16,14 +16,14 @@
 
 struct rekey_ask {
     int32_t app_id;     /* whose reports */
-    const char *cause;  /* "rules" or "key"; "symbols" is pg_symbol_arrived's */
+    const char *cause;  /* "rules" or "key"; "symbols" is rows_symbol_arrived's */
     const char *detail; /* the change, for people */
     const char *rules;  /* for a preview: a draft in place of the app's rules; NULL: the app's rules */
     bool preview;       /* count the moves only, and change nothing */
 };
 
 /* Ask for a job. It begins when the transaction commits, and uses the rules and debug files of that time. */
-int pg_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask);
+int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask);
 
 /* How far a job is. Texts live as long as `rows`. */
 struct rekey_job {
@@ -42,9 +42,9 @@ struct rekey_job {
 };
 
 /* Jobs of an app and those of debug files, newest first, at most `most`; app_id 0: all jobs. */
-int pg_rekey_jobs(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id, int64_t most);
-int pg_rekey_job(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job); /* one row, or none */
-void pg_rekey_read(struct rekey_job *out, const struct pg_rows *rows, size_t row);
+int rows_rekey_jobs(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id, int64_t most);
+int rows_rekey_job(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job); /* one row, or none */
+void rows_rekey_read(struct rekey_job *out, const struct pg_rows *rows, size_t row);
 
 /* Reports that a job moved, or would move, from one issue to another; most first. */
 struct rekey_flow {
@@ -53,10 +53,10 @@ struct rekey_flow {
     int64_t reports;
 };
 
-int pg_rekey_flows(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job, int64_t most);
-void pg_rekey_read_flow(struct rekey_flow *out, const struct pg_rows *rows, size_t row);
+int rows_rekey_flows(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job, int64_t most);
+void rows_rekey_read_flow(struct rekey_flow *out, const struct pg_rows *rows, size_t row);
 
 /* A debug file of that build id has arrived: the reports that miss it are derived again. */
-int pg_symbol_arrived(struct pg_tx *tx, struct pg_bytes build_id);
+int rows_symbol_arrived(struct pg_tx *tx, struct pg_bytes build_id);
 
 #endif

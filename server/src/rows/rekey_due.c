@@ -142,7 +142,7 @@ static int queue_job(struct pg_tx *tx)
     return rc ? rc : 1;
 }
 
-int pg_rekey_queue(struct pg_tx *tx)
+int rows_rekey_queue(struct pg_tx *tx)
 {
     int rc = note(tx);
     if (!rc)
@@ -150,7 +150,7 @@ int pg_rekey_queue(struct pg_tx *tx)
     return rc ? rc : queue_job(tx);
 }
 
-int pg_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most)
+int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most)
 {
     return pg_query(
         rows_out, tx,
@@ -168,7 +168,7 @@ int pg_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slo
         PG_INT2(from_slot), PG_INT8(most));
 }
 
-void pg_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row)
+void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row)
 {
     struct uuid id = pg_uuid(rows, row, 2);
     *out = (struct rekey_stored){
@@ -196,19 +196,19 @@ void pg_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, 
     __builtin_memcpy(out->key.report_id, id.bytes, sizeof id.bytes);
 }
 
-int pg_rekey_finish(struct pg_tx *tx, const struct rekey_stored *stored)
+int rows_rekey_finish(struct pg_tx *tx, const struct rekey_stored *stored)
 {
     struct uuid id = id_of(&stored->key);
     return pg_query(NULL, tx, "DELETE FROM rekey_queue WHERE slot = $1 AND job_id = $2 AND day = $3 AND report_id = $4",
                     PG_INT2(stored->key.slot), PG_INT8(stored->job), PG_DAY(stored->key.day), PG_UUID(&id));
 }
 
-int pg_rekey_fail(struct pg_tx *tx, const struct rekey_stored *stored)
+int rows_rekey_fail(struct pg_tx *tx, const struct rekey_stored *stored)
 {
-    return pg_rekey_count_attempt(tx, &stored->key);
+    return rows_rekey_count_attempt(tx, &stored->key);
 }
 
-int pg_rekey_count_attempt(struct pg_tx *tx, const struct report_key *key)
+int rows_rekey_count_attempt(struct pg_tx *tx, const struct report_key *key)
 {
     struct uuid id = id_of(key);
     return pg_query(NULL, tx,
@@ -216,12 +216,12 @@ int pg_rekey_count_attempt(struct pg_tx *tx, const struct report_key *key)
                     PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id));
 }
 
-int pg_rekey_alone(struct pg_tx *tx, int32_t app_id)
+int rows_rekey_alone(struct pg_tx *tx, int32_t app_id)
 {
     return pg_query(NULL, tx, "SELECT FROM app WHERE app_id = $1 FOR NO KEY UPDATE", PG_INT4(app_id));
 }
 
-int pg_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row *issue)
+int rows_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row *issue)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
@@ -238,7 +238,7 @@ int pg_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row *
     return rc ? rc : pg_touched(rows) > 0;
 }
 
-int pg_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from)
+int rows_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from)
 {
     return pg_query(NULL, tx,
                     "UPDATE issue n SET state = o.state,"
@@ -248,7 +248,7 @@ int pg_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from)
                     PG_INT8(issue_id), PG_INT8(from));
 }
 
-int pg_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN])
+int rows_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN])
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(
@@ -260,7 +260,7 @@ int pg_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, con
     return 1;
 }
 
-int pg_event_move(struct pg_tx *tx, const struct event_row *event)
+int rows_event_move(struct pg_tx *tx, const struct event_row *event)
 {
     struct uuid id = id_of(&event->key);
     return pg_query(NULL, tx,
@@ -274,7 +274,7 @@ int pg_event_move(struct pg_tx *tx, const struct event_row *event)
                     PG_INT4(event->tree));
 }
 
-int pg_missing_debug_forget(struct pg_tx *tx, const struct report_key *key)
+int rows_missing_debug_forget(struct pg_tx *tx, const struct report_key *key)
 {
     struct uuid id = id_of(key);
     return pg_query(NULL, tx, "DELETE FROM missing_debug_file WHERE slot = $1 AND day = $2 AND report_id = $3",
@@ -284,7 +284,7 @@ int pg_missing_debug_forget(struct pg_tx *tx, const struct report_key *key)
 #define HOUR_KEY(hour) \
     PG_INT2((hour)->slot), PG_TIME((hour)->hour_us), PG_INT4((hour)->app_id), PG_INT8((hour)->version_id)
 
-int pg_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
+int rows_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
 {
     int rc = pg_query(NULL, tx,
                       "DELETE FROM version_hour WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4"
@@ -300,7 +300,7 @@ int pg_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
                     HOUR_KEY(hour), PG_TEXT(hour->category));
 }
 
-int pg_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
+int rows_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
 {
     int rc = pg_query(NULL, tx,
                       "DELETE FROM issue_hour WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4"
@@ -320,7 +320,7 @@ int pg_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
         HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
 }
 
-int pg_rekey_count(struct pg_tx *tx, const struct rekey_step *step)
+int rows_rekey_count(struct pg_tx *tx, const struct rekey_step *step)
 {
     const struct issue_row *to = step->to;
     return pg_query(

@@ -6,7 +6,7 @@
  *                                                                              --end--> gone_to
  *
  * Rows are locked in the order of derive.h, those of one table by rising key; who changes issues, or opens several, has
- * the row of their app first (pg_rekey_alone). So neither two of them nor one of them and a worker that takes
+ * the row of their app first (rows_rekey_alone). So neither two of them nor one of them and a worker that takes
  * a new report wait for each other in a circle.
  */
 #ifndef MIRE_ROWS_REKEY_DUE_H
@@ -23,10 +23,10 @@
  * fault.
  *
  * The reports of a file are queued once every transaction has ended that may have worked on one without seeing the
- * file: what began later counted its arrival (pg_symbol_arrivals) and looked. The reports of a job, once every
+ * file: what began later counted its arrival (rows_symbol_arrivals) and looked. The reports of a job, once every
  * transaction has ended that may have worked on one by the rules before: what began later asked for the app's version.
  */
-int pg_rekey_queue(struct pg_tx *tx);
+int rows_rekey_queue(struct pg_tx *tx);
 
 /* A report that is due, as it is stored. Texts and body live as long as the rows. */
 struct rekey_stored {
@@ -54,18 +54,18 @@ struct rekey_stored {
  * Claim up to `most` reports on slot `from_slot` and behind it; other transactions pass over them until this one ends.
  * The events are locked, by rising key. A report that is due for two jobs may come twice.
  */
-int pg_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most);
-void pg_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row);
+int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most);
+void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row);
 
 /* It is done, or will not be tried again; or it failed once more. */
-int pg_rekey_finish(struct pg_tx *tx, const struct rekey_stored *stored);
-int pg_rekey_fail(struct pg_tx *tx, const struct rekey_stored *stored);
+int rows_rekey_finish(struct pg_tx *tx, const struct rekey_stored *stored);
+int rows_rekey_fail(struct pg_tx *tx, const struct rekey_stored *stored);
 
 /* Count an attempt of a report for whatever job it is due. */
-int pg_rekey_count_attempt(struct pg_tx *tx, const struct report_key *key);
+int rows_rekey_count_attempt(struct pg_tx *tx, const struct report_key *key);
 
 /* No other such transaction changes the app's issues until this one ends. */
-int pg_rekey_alone(struct pg_tx *tx, int32_t app_id);
+int rows_rekey_alone(struct pg_tx *tx, int32_t app_id);
 
 /* The issue of a feature. */
 struct rekey_issue {
@@ -75,25 +75,25 @@ struct rekey_issue {
 };
 
 /* 1 found, 0 there is none, below zero a fault. */
-int pg_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN]);
+int rows_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN]);
 
 /*
  * Give an issue that is keyed by addresses the key of `issue`, with its names; number, state and first_seen stay. 1
  * done, 0: it is not such an issue, or has another key by now, below zero a fault.
  */
-int pg_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row *issue);
+int rows_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row *issue);
 
 /* An issue that was just opened for reports of another one: it takes over the state and, if `unnamed` keys led there,
  * when it was first seen. */
-int pg_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from);
+int rows_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from);
 
 /* What a report is now, in place of what was stored. */
-int pg_event_move(struct pg_tx *tx, const struct event_row *event);
-int pg_missing_debug_forget(struct pg_tx *tx, const struct report_key *key);
+int rows_event_move(struct pg_tx *tx, const struct event_row *event);
+int rows_missing_debug_forget(struct pg_tx *tx, const struct report_key *key);
 
 /* After reports were taken away from a counter: the longest and newest of those that are left; none: the row goes. */
-int pg_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour);
-int pg_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour);
+int rows_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour);
+int rows_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour);
 
 /* Count what became of a report: where it went, or that it could not be derived. to_issue 0: there is none yet. */
 struct rekey_step {
@@ -104,7 +104,7 @@ struct rekey_step {
     bool failed;
 };
 
-int pg_rekey_count(struct pg_tx *tx, const struct rekey_step *step);
+int rows_rekey_count(struct pg_tx *tx, const struct rekey_step *step);
 
 /*
  * Bring a job that has nothing queued a step closer to its end: an issue that it emptied leads to where most of its
@@ -112,6 +112,6 @@ int pg_rekey_count(struct pg_tx *tx, const struct rekey_step *step);
  * such issues get the state that most of their reports had. 1: something was done, 0: no job has come so far, below
  * zero a fault.
  */
-int pg_rekey_end(struct pg_tx *tx, struct arena *arena);
+int rows_rekey_end(struct pg_tx *tx, struct arena *arena);
 
 #endif

@@ -57,7 +57,7 @@ static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
     if (!rc)
         rc = pg_query(NULL, tx, "DELETE FROM issue_hour WHERE app_id = $1 AND issue_id = $2", PG_INT4(app_id),
                       PG_INT8(from));
-    return rc ? rc : pg_issue_memory_move(tx, arena, app_id, from, to);
+    return rc ? rc : rows_issue_memory_move(tx, arena, app_id, from, to);
 }
 
 /* Let an issue without reports lead to another one. 1: done, 0: it has reports again, below zero a fault. */
@@ -77,7 +77,7 @@ static int leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t 
     if (!rc)
         rc = move_counters(tx, arena, app_id, from, to);
     if (!rc)
-        rc = pg_shown_refresh(tx, app_id);
+        rc = rows_shown_refresh(tx, app_id);
     return rc ? rc : 1;
 }
 
@@ -119,13 +119,13 @@ static int leave_next(struct pg_tx *tx, struct arena *arena, int64_t job)
     if (rc || !pg_row_count(rows))
         return rc;
     int32_t app_id = (int32_t)pg_int(rows, 0, 0);
-    rc = pg_rekey_alone(tx, app_id);
+    rc = rows_rekey_alone(tx, app_id);
     if (!rc)
         rc = leave(tx, arena, app_id, pg_int(rows, 0, 1), pg_int(rows, 0, 2));
     return rc ? rc : 1;
 }
 
-int pg_rekey_end(struct pg_tx *tx, struct arena *arena)
+int rows_rekey_end(struct pg_tx *tx, struct arena *arena)
 {
     int64_t job = 0;
     bool preview = false;

@@ -35,8 +35,8 @@ static int row_fill(struct report_row *r, struct arena *arena, const struct pg_r
     " AND ($8::uuid IS NULL OR (occurred_at, report_id) < ($7, $8)) ORDER BY occurred_at DESC, report_id DESC LIMIT $9"
 /* clang-format on */
 
-int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                 int64_t issue, int64_t after_us, const struct uuid *after, int limit)
+int rows_reports_read(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                      const struct view *view, int64_t issue, int64_t after_us, const struct uuid *after, int limit)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -57,10 +57,10 @@ int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struc
     "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") where \
     " ORDER BY " order " LIMIT 1"
 #define PICKS(which) { \
-    [READ_LATEST] = PICK(which, "", "occurred_at DESC, report_id DESC"), \
-    [READ_FIRST] = PICK(which, "", "occurred_at, report_id"), \
-    [READ_WORST] = PICK(which, "", "duration_ms DESC, footprint_bytes DESC NULLS LAST, occurred_at DESC, report_id DESC"), \
-    [READ_BY_ID] = PICK(which, " AND slot = $7 AND report_id = $8", "report_id"), \
+    [ROWS_LATEST] = PICK(which, "", "occurred_at DESC, report_id DESC"), \
+    [ROWS_FIRST] = PICK(which, "", "occurred_at, report_id"), \
+    [ROWS_WORST] = PICK(which, "", "duration_ms DESC, footprint_bytes DESC NULLS LAST, occurred_at DESC, report_id DESC"), \
+    [ROWS_BY_ID] = PICK(which, " AND slot = $7 AND report_id = $8", "report_id"), \
 }
 static const char *const pick_sql[2][4] = {PICKS(ISSUE_ALONE), PICKS(ISSUE_MANY)};
 #define NEIGHBOUR(which, sign, direction) \
@@ -71,12 +71,12 @@ static const char *const pick_sql[2][4] = {PICKS(ISSUE_ALONE), PICKS(ISSUE_MANY)
     NEIGHBOUR(which, ">", "ASC") ", " NEIGHBOUR(which, "<", "DESC") " FROM event WHERE " EVENT_IN_VIEW which("6")
 /* clang-format on */
 
-int read_report(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                int64_t issue, enum read_pick pick, const struct uuid *id)
+int rows_report_read(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                     int64_t issue, enum rows_pick pick, const struct uuid *id)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     struct pg_rows *location MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pick == READ_BY_ID ? pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue),
+    int rc = pick == ROWS_BY_ID ? pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue),
                                            PG_INT2(uuid_slot(id)), PG_UUID(id))
                                 : pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue));
 
@@ -109,8 +109,8 @@ int read_report(struct report_position *out, struct pg_tx *tx, struct arena *are
     " LEFT JOIN event_stack s USING (slot, day, report_id) ORDER BY occurred_at DESC, report_id DESC"
 /* clang-format on */
 
-int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,
-                read_take take, void *context)
+int rows_stacks_read(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,
+                     read_take take, void *context)
 {
     int64_t last_us = INT64_MAX / 4;
     struct uuid last = {{0}};

@@ -22,10 +22,10 @@ struct report_row {
 };
 
 /* Newest first, after the report received at after_us with that id (NULL: from the beginning). */
-int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                 int64_t issue, int64_t after_us, const struct uuid *after, int limit);
+int rows_reports_read(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                      const struct view *view, int64_t issue, int64_t after_us, const struct uuid *after, int limit);
 
-enum read_pick { READ_LATEST, READ_FIRST, READ_WORST, READ_BY_ID };
+enum rows_pick { ROWS_LATEST, ROWS_FIRST, ROWS_WORST, ROWS_BY_ID };
 
 struct report_position {
     struct report_row row;
@@ -35,16 +35,16 @@ struct report_position {
 };
 
 /* One report of an issue and where it stands. 0, READ_NONE or a fault. */
-int read_report(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                int64_t issue, enum read_pick pick, const struct uuid *id);
+int rows_report_read(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                     int64_t issue, enum rows_pick pick, const struct uuid *id);
 
 /*
  * Hand the stacks of an issue's reports to `take`, newest first, at most `limit`; only those of `one` if it is given.
  * A report whose stacks are gone has no bytes.
- * `take` returns 0 to go on, or what read_stacks shall return: above zero to stop, below for a fault.
+ * `take` returns 0 to go on, or what rows_stacks_read shall return: above zero to stop, below for a fault.
  */
 typedef int (*read_take)(void *context, double weight, const void *bytes, size_t len);
-int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,
-                read_take take, void *context);
+int rows_stacks_read(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,
+                     read_take take, void *context);
 
 #endif

@@ -1,7 +1,7 @@
 /* session.c - the statements behind session.h. */
 #include "rows/session.h"
 
-int pg_session_store(bool *new_out, struct pg_tx *tx, const struct session_row *session)
+int rows_session_store(bool *new_out, struct pg_tx *tx, const struct session_row *session)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct uuid id;
@@ -24,7 +24,7 @@ int pg_session_store(bool *new_out, struct pg_tx *tx, const struct session_row *
     return rc;
 }
 
-int pg_session_add(struct pg_tx *tx, const struct session_row *session)
+int rows_session_add(struct pg_tx *tx, const struct session_row *session)
 {
     double w = session->weight, v = session->watched_weight, t = session->time_ms, h = (double)session->hang_ms;
     return pg_query(
@@ -48,8 +48,8 @@ int pg_session_add(struct pg_tx *tx, const struct session_row *session)
         PG_REAL(v * v * h * h), PG_REAL(v * v * h * t), PG_REAL(v * v * t * t));
 }
 
-int pg_session_end_add(struct pg_tx *tx, const struct session_row *session, const char *const *verdicts,
-                       const double *counts, size_t count)
+int rows_session_end_add(struct pg_tx *tx, const struct session_row *session, const char *const *verdicts,
+                         const double *counts, size_t count)
 {
     if (!count)
         return 0;

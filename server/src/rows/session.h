@@ -9,11 +9,11 @@
 #include "pg/pg.h"
 
 /* Store a record. *new_out: it was not there yet; only then may it be counted. */
-int pg_session_store(bool *new_out, struct pg_tx *tx, const struct session_row *session);
+int rows_session_store(bool *new_out, struct pg_tx *tx, const struct session_row *session);
 
 /* Add it to session_day, and the ends it tells, one row a verdict in order, to session_end_day. */
-int pg_session_add(struct pg_tx *tx, const struct session_row *session);
-int pg_session_end_add(struct pg_tx *tx, const struct session_row *session, const char *const *verdicts,
-                       const double *counts, size_t count);
+int rows_session_add(struct pg_tx *tx, const struct session_row *session);
+int rows_session_end_add(struct pg_tx *tx, const struct session_row *session, const char *const *verdicts,
+                         const double *counts, size_t count);
 
 #endif

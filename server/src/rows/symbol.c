@@ -17,7 +17,7 @@ static const char *kind(bool debug)
     return debug ? "debug" : "symtab";
 }
 
-int pg_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes build_id)
+int rows_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes build_id)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
@@ -37,7 +37,7 @@ int pg_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes bu
     return 1;
 }
 
-int pg_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct symbol_version *version)
+int rows_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct symbol_version *version)
 {
     return pg_query(NULL, tx,
                     "INSERT INTO symbol_alias (alias, build_id, app_id, version, build) VALUES ($1, $2, $3, $4, $5)"
@@ -46,7 +46,7 @@ int pg_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct s
                     PG_INT4(version->app_id), PG_TEXT(version->version), PG_TEXT(version->build));
 }
 
-int pg_symbol_arrivals(int64_t *count_out, struct pg_tx *tx)
+int rows_symbol_arrivals(int64_t *count_out, struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, "SELECT arrivals FROM symbol_clock");
@@ -55,7 +55,7 @@ int pg_symbol_arrivals(int64_t *count_out, struct pg_tx *tx)
     return rc;
 }
 
-int pg_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part)
+int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part)
 {
     return pg_query(out, tx, "SELECT bytes FROM symbol_chunk WHERE build_id = $1 AND kind = $2 AND part = $3",
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part));
@@ -65,7 +65,7 @@ int pg_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes buil
 #define GOODNESS(table) \
     "(" table ".defect = '', CASE " table ".depth WHEN 'names' THEN 1 WHEN 'lines' THEN 2 ELSE 3 END)"
 
-int pg_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
+int rows_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct pg_bytes id = file->build_id;
@@ -85,7 +85,7 @@ int pg_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
                     PG_TEXT(kind(file->debug)));
 }
 
-int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame)
+int rows_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame)
 {
     return pg_query(NULL, tx, "INSERT INTO symbol_chunk (build_id, kind, part, bytes) VALUES ($1, $2, $3, $4)",
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part),
@@ -113,7 +113,7 @@ static int take_file(struct symbol_file *out, struct arena *arena, const struct 
                : MIRE_FAULT_MEMORY;
 }
 
-int pg_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash)
+int rows_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, FILE_COLUMNS " WHERE hash = $1 ORDER BY build_id, kind LIMIT 1",
@@ -121,8 +121,8 @@ int pg_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *a
     return rc ? rc : take_file(out, arena, rows);
 }
 
-int pg_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes build_id,
-                    bool debug)
+int rows_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes build_id,
+                      bool debug)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, FILE_COLUMNS " WHERE build_id = $1 AND kind = $2",
@@ -130,7 +130,7 @@ int pg_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *are
     return rc ? rc : take_file(out, arena, rows);
 }
 
-int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash)
+int rows_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash)
 {
     return pg_query(NULL, tx,
                     "INSERT INTO symbol_chunk (build_id, kind, part, bytes)"
@@ -139,8 +139,8 @@ int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struc
 }
 
 /* A file without a hash is missing too if reports miss it. */
-int pg_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
-                       size_t count)
+int rows_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
+                         size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(
@@ -167,7 +167,7 @@ int pg_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struct 
     return rc;
 }
 
-int pg_upload_lock(struct symbol_upload *upload, struct pg_tx *tx)
+int rows_upload_lock(struct symbol_upload *upload, struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(
@@ -184,7 +184,7 @@ int pg_upload_lock(struct symbol_upload *upload, struct pg_tx *tx)
     return pg_int(rows, 0, 0) != upload->size_bytes;
 }
 
-int pg_upload_have(int64_t *have_out, struct pg_tx *tx, struct pg_bytes hash)
+int rows_upload_have(int64_t *have_out, struct pg_tx *tx, struct pg_bytes hash)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
@@ -193,7 +193,7 @@ int pg_upload_have(int64_t *have_out, struct pg_tx *tx, struct pg_bytes hash)
     return rc;
 }
 
-int pg_upload_add(struct pg_tx *tx, struct symbol_upload *upload, struct pg_bytes frame, size_t len)
+int rows_upload_add(struct pg_tx *tx, struct symbol_upload *upload, struct pg_bytes frame, size_t len)
 {
     int rc = pg_query(NULL, tx, "INSERT INTO symbol_upload_piece (hash, part, bytes) VALUES ($1, $2, $3)",
                       PG_BYTES(upload->hash.bytes, upload->hash.len),
@@ -204,19 +204,19 @@ int pg_upload_add(struct pg_tx *tx, struct symbol_upload *upload, struct pg_byte
                          PG_BYTES(upload->hash.bytes, upload->hash.len), PG_INT8(upload->have_bytes));
 }
 
-int pg_upload_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes hash, int32_t part)
+int rows_upload_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes hash, int32_t part)
 {
     return pg_query(out, tx, "SELECT bytes FROM symbol_upload_piece WHERE hash = $1 AND part = $2",
                     PG_BYTES(hash.bytes, hash.len), PG_INT4(part));
 }
 
-int pg_upload_drop(struct pg_tx *tx, struct pg_bytes hash)
+int rows_upload_drop(struct pg_tx *tx, struct pg_bytes hash)
 {
     int rc = pg_query(NULL, tx, "DELETE FROM symbol_upload_piece WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
     return rc ? rc : pg_query(NULL, tx, "DELETE FROM symbol_upload WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
 }
 
-int pg_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const void *bytes, size_t len)
+int rows_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const void *bytes, size_t len)
 {
     size_t room = ZSTD_compressBound(MIRE_SYMBOL_PIECE);
     MIRE_SCOPED(free_memory) char *frame = malloc(room);
@@ -227,19 +227,19 @@ int pg_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const 
     for (size_t at = 0; at < len && !rc; at += MIRE_SYMBOL_PIECE, part++) {
         size_t piece = len - at < MIRE_SYMBOL_PIECE ? len - at : MIRE_SYMBOL_PIECE;
         size_t n = ZSTD_compress(frame, room, (const char *)bytes + at, piece, LEVEL);
-        rc =
-            ZSTD_isError(n) ? MIRE_FAULT_MEMORY : pg_symbol_add(tx, build_id, debug, part, (struct pg_bytes){frame, n});
+        rc = ZSTD_isError(n) ? MIRE_FAULT_MEMORY
+                             : rows_symbol_add(tx, build_id, debug, part, (struct pg_bytes){frame, n});
     }
     return rc;
 }
 
-int pg_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *source)
+int rows_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *source)
 {
     return pg_query(NULL, tx, "UPDATE symbol_file SET source = $3 WHERE build_id = $1 AND kind = $2",
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_TEXT(source));
 }
 
-int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
+int rows_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -257,13 +257,13 @@ int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
     return 1;
 }
 
-int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s)
+int rows_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s)
 {
     return pg_query(NULL, tx, "UPDATE image SET answer = $2, look_at = now() + $3 * interval '1 s' WHERE build_id = $1",
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(answer), PG_INT8(again_s));
 }
 
-int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s)
+int rows_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s)
 {
     return pg_query(out, tx,
                     "SELECT build_id, CASE WHEN answer LIKE 'found in %' THEN look_at - $2 * interval '1 s' END"
@@ -274,7 +274,7 @@ int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int6
                     PG_INT8(most), PG_INT8(again_s));
 }
 
-int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id)
+int rows_symbol_due(struct pg_tx *tx, struct pg_bytes build_id)
 {
     return pg_query(NULL, tx, "UPDATE image SET look_at = now() WHERE build_id = $1",
                     PG_BYTES(build_id.bytes, build_id.len));

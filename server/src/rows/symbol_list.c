@@ -3,8 +3,8 @@
 #include "rows/symbol_list.h"
 #include "rows/view_sql.h"
 
-int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
-                 int64_t most)
+int rows_missing_read(struct missing_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
+                      int64_t most)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -41,8 +41,8 @@ int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, stru
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int read_symbol_files(struct symbol_row **out, size_t *count, struct symbol_sum *sum, struct pg_tx *tx,
-                      struct arena *arena, int64_t most)
+int rows_symbol_files_read(struct symbol_row **out, size_t *count, struct symbol_sum *sum, struct pg_tx *tx,
+                           struct arena *arena, int64_t most)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,

@@ -25,8 +25,8 @@ struct missing_row {
 };
 
 /* Those that most reports know nothing of come first. */
-int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
-                 int64_t most);
+int rows_missing_read(struct missing_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
+                      int64_t most);
 
 struct symbol_row {
     char *build_id; /* hexadecimal */
@@ -41,7 +41,7 @@ struct symbol_sum {
 };
 
 /* Debug files that are there, newest first, and how many there are in all. */
-int read_symbol_files(struct symbol_row **out, size_t *count, struct symbol_sum *sum, struct pg_tx *tx,
-                      struct arena *arena, int64_t most);
+int rows_symbol_files_read(struct symbol_row **out, size_t *count, struct symbol_sum *sum, struct pg_tx *tx,
+                           struct arena *arena, int64_t most);
 
 #endif

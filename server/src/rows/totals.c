@@ -16,9 +16,9 @@
     "SELECT " column ", sum(reports)::bigint, sum(events)::float8 FROM " from \
     " WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, " column " COLLATE \"C\" LIMIT $9"
 static const char *const share_sql[] = {
-    [READ_BY_VERSION] = SHARES("version", "version_hour JOIN version USING (version_id, app_id)"),
-    [READ_BY_KIND] = SHARES("category", "version_hour"),
-    [READ_BY_STATE] =
+    [ROWS_BY_VERSION] = SHARES("version", "version_hour JOIN version USING (version_id, app_id)"),
+    [ROWS_BY_KIND] = SHARES("category", "version_hour"),
+    [ROWS_BY_STATE] =
     "WITH h AS (SELECT issue_id, tree, sum(reports) AS reports, sum(events) AS events FROM issue_hour WHERE " HOUR_IN_VIEW
     "  GROUP BY 1, 2)"
     " SELECT " STATE " AS shown_state, sum(reports)::bigint, sum(events)::float8 FROM h" SHOWN_JOIN("h")
@@ -27,8 +27,8 @@ static const char *const share_sql[] = {
 };
 /* clang-format on */
 
-int read_facet_values(struct facet_value **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                      const struct view *view, enum read_facet facet)
+int rows_facet_values_read(struct facet_value **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                           const struct view *view, enum rows_facet facet)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -57,7 +57,7 @@ enum { ALL = 7, OF_KIND = 3, OF_VERSION = 5, OF_POINT = 4 };
     " WHERE " HOUR_IN_VIEW which("8") " GROUP BY 1, 2 ORDER BY version COLLATE \"C\", 2"
 /* clang-format on */
 
-int read_turns(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
+int rows_turns_read(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -158,7 +158,7 @@ static int sums_add(struct sums *out, struct arena *arena, const struct pg_rows 
     return 0;
 }
 
-int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s)
+int rows_sums_read(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -185,8 +185,8 @@ int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const str
     return points_arrange(&out->points, &out->point_count, arena);
 }
 
-int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                int64_t issue, int bucket_s)
+int rows_series_read(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                     int64_t issue, int bucket_s)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 

@@ -33,13 +33,13 @@ struct turn {
 };
 
 /* Turns of watched loops by length, shortest first; honours app, span and version. At most MIRE_TURN_BUCKETS. */
-int read_turns(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
+int rows_turns_read(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
 
-enum read_facet { READ_BY_VERSION, READ_BY_KIND, READ_BY_STATE };
+enum rows_facet { ROWS_BY_VERSION, ROWS_BY_KIND, ROWS_BY_STATE };
 
 /* Most reports first. */
-int read_facet_values(struct facet_value **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                      const struct view *view, enum read_facet facet);
+int rows_facet_values_read(struct facet_value **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                           const struct view *view, enum rows_facet facet);
 
 /* Everything an app's counters say about a view. */
 struct sums {
@@ -53,10 +53,10 @@ struct sums {
     size_t point_count;
 };
 
-int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s);
+int rows_sums_read(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s);
 
 /* The points of one issue, as in struct sums. */
-int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                int64_t issue, int bucket_s);
+int rows_series_read(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                     int64_t issue, int bucket_s);
 
 #endif

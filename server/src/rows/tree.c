@@ -3,7 +3,7 @@
 
 #define COLUMNS "tree_id, issue_id, tree, caller1, first_seen, frames"
 
-int pg_tree_find(struct pg_tx *tx, const struct tree_row *row)
+int rows_tree_find(struct pg_tx *tx, const struct tree_row *row)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
@@ -19,7 +19,7 @@ int pg_tree_find(struct pg_tx *tx, const struct tree_row *row)
     return rc ? rc : 1;
 }
 
-int pg_tree_keep(struct pg_tx *tx, const struct tree_row *row)
+int rows_tree_keep(struct pg_tx *tx, const struct tree_row *row)
 {
     int rc = pg_query(NULL, tx,
                       "INSERT INTO issue_tree (app_id, issue_id, tree, first_seen, frames, caller1)"
@@ -28,20 +28,20 @@ int pg_tree_keep(struct pg_tx *tx, const struct tree_row *row)
                       " ON CONFLICT (app_id, issue_id, tree) DO NOTHING",
                       PG_INT4(row->app_id), PG_INT8(row->issue_id), PG_INT4(row->tree), PG_TIME(row->first_seen_us),
                       PG_TEXT(row->frames), PG_INT4(row->caller1), PG_INT8(MIRE_TREES_MAX));
-    return rc ? rc : pg_tree_find(tx, row);
+    return rc ? rc : rows_tree_find(tx, row);
 }
 
-static int fill(struct pg_tree **out, size_t *count, struct arena *arena, const struct pg_rows *rows)
+static int fill(struct rows_tree **out, size_t *count, struct arena *arena, const struct pg_rows *rows)
 {
     *count = pg_row_count(rows);
     *out = arena_array(arena, *count + 1, sizeof **out);
     for (size_t i = 0; *out && i < *count; i++) {
-        (*out)[i] = (struct pg_tree){.tree_id = pg_int(rows, i, 0),
-                                     .issue_id = pg_int(rows, i, 1),
-                                     .tree = (int32_t)pg_int(rows, i, 2),
-                                     .caller1 = (int32_t)pg_int(rows, i, 3),
-                                     .first_seen_us = pg_time(rows, i, 4),
-                                     .frames = arena_strdup(arena, pg_text(rows, i, 5))};
+        (*out)[i] = (struct rows_tree){.tree_id = pg_int(rows, i, 0),
+                                       .issue_id = pg_int(rows, i, 1),
+                                       .tree = (int32_t)pg_int(rows, i, 2),
+                                       .caller1 = (int32_t)pg_int(rows, i, 3),
+                                       .first_seen_us = pg_time(rows, i, 4),
+                                       .frames = arena_strdup(arena, pg_text(rows, i, 5))};
         if (!(*out)[i].frames)
             return MIRE_FAULT_MEMORY;
     }
@@ -49,8 +49,8 @@ static int fill(struct pg_tree **out, size_t *count, struct arena *arena, const 
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int pg_tree_news(struct pg_tree **out, size_t *count, int64_t *since_out, struct pg_tx *tx, struct arena *arena,
-                 int32_t app_id, int64_t since, size_t cap)
+int rows_tree_news(struct rows_tree **out, size_t *count, int64_t *since_out, struct pg_tx *tx, struct arena *arena,
+                   int32_t app_id, int64_t since, size_t cap)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *now = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -66,8 +66,8 @@ int pg_tree_news(struct pg_tree **out, size_t *count, int64_t *since_out, struct
     return fill(out, count, arena, rows);
 }
 
-int pg_tree_list(struct pg_tree **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app_id,
-                 const int64_t *tree_ids, size_t id_count)
+int rows_tree_list(struct rows_tree **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app_id,
+                   const int64_t *tree_ids, size_t id_count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, "SELECT " COLUMNS " FROM issue_tree WHERE app_id = $1 AND tree_id = ANY ($2)",

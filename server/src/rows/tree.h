@@ -12,13 +12,13 @@
 #define MIRE_TREES_MAX 32 /* kept of an issue; reports of further ones are counted under 0 */
 
 /* Is the row's tree kept? 1, 0, or a fault. It has an event of the row's first_seen_us from now on. */
-int pg_tree_find(struct pg_tx *tx, const struct tree_row *row);
+int rows_tree_find(struct pg_tx *tx, const struct tree_row *row);
 
 /* Keep it if there is room. 1: it is kept, 0: the issue has enough, below zero a fault. */
-int pg_tree_keep(struct pg_tx *tx, const struct tree_row *row);
+int rows_tree_keep(struct pg_tx *tx, const struct tree_row *row);
 
 /* A tree as it is read back. Texts lie in the arena. */
-struct pg_tree {
+struct rows_tree {
     int64_t tree_id, issue_id;
     int32_t tree, caller1;
     int64_t first_seen_us;
@@ -32,11 +32,11 @@ struct pg_tree {
  *   since_out  what to ask with next time. Trees may come again, never go missing: `since` is the oldest transaction
  *              that was still running.
  */
-int pg_tree_news(struct pg_tree **out, size_t *count, int64_t *since_out, struct pg_tx *tx, struct arena *arena,
-                 int32_t app_id, int64_t since, size_t cap);
+int rows_tree_news(struct rows_tree **out, size_t *count, int64_t *since_out, struct pg_tx *tx, struct arena *arena,
+                   int32_t app_id, int64_t since, size_t cap);
 
 /* Trees by their numbers, in any order; those that are gone are missing. */
-int pg_tree_list(struct pg_tree **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app_id,
-                 const int64_t *tree_ids, size_t id_count);
+int rows_tree_list(struct rows_tree **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app_id,
+                   const int64_t *tree_ids, size_t id_count);
 
 #endif

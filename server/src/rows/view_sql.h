@@ -56,8 +56,8 @@
     "  ELSE issue_id IN (SELECT issue_id FROM issue_shown WHERE shown_id = $" p " AND tree = 0) END"
 #define OF_ISSUE(view, sql) ((view)->many ? sql(ISSUE_MANY) : sql(ISSUE_ALONE))
 
-#define GROUP_TITLE(order) ((order) == READ_BY_CATEGORY ? "coalesce(nullif(i.subject, ''), i.category)" : "i.caller1")
-#define GROUP_IMAGE(order) ((order) == READ_BY_CATEGORY ? "''" : "i.caller1_image")
+#define GROUP_TITLE(order) ((order) == ROWS_BY_CATEGORY ? "coalesce(nullif(i.subject, ''), i.category)" : "i.caller1")
+#define GROUP_IMAGE(order) ((order) == ROWS_BY_CATEGORY ? "''" : "i.caller1_image")
 #define IS_WANTED(column, with, without) \
     "(cardinality(" with "::text[]) = 0 OR " column " = ANY (" with ")) AND " column " <> ALL (" without "::text[])"
 
@@ -75,7 +75,7 @@ int population_of_rows(struct population *out, struct arena *arena, const struct
  * Has the app trees that were split off? Only then are sums told apart by tree: one more column to group by, even a
  * constant one, costs a third. 0 or a fault.
  */
-int read_splits(bool *out, struct pg_tx *tx, int32_t app);
+int rows_splits_read(bool *out, struct pg_tx *tx, int32_t app);
 #define TREE_IF(split)    ((split) ? "tree" : "0")
 #define BY_TREE_IF(split) ((split) ? ", tree" : "")
 
@@ -84,7 +84,7 @@ struct issue_keys {
     int64_t *issues;
     size_t count;
 };
-int read_keys(struct issue_keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count);
+int rows_keys_read(struct issue_keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count);
 
 extern const int16_t read_slots[MIRE_SLOT_COUNT];
 

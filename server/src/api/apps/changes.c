@@ -73,7 +73,7 @@ static int choose(struct side *before, struct side *after, bool *one, struct cal
     if (asked->with_count > 1 || asked->without_count)
         return call_refuse(call, "v", "one version, which is compared with `against`");
     all.version = (struct filter){0};
-    int rc = read_version_sessions(&versions, &count, call->tx, call->arena, &all);
+    int rc = rows_version_sessions_read(&versions, &count, call->tx, call->arena, &all);
     if (rc)
         return rc;
     const char *now = asked->with_count ? asked->with[0] : newest(versions, count, NULL);
@@ -91,9 +91,9 @@ static int look(struct side *side, struct call *call)
     struct session_point *points;
     size_t count;
 
-    int rc = read_sessions(&points, &count, call->tx, call->arena, &side->view, &(struct filter){0});
+    int rc = rows_sessions_read(&points, &count, call->tx, call->arena, &side->view, &(struct filter){0});
     if (!rc)
-        rc = read_hits(&side->hits, &side->count, call->tx, call->arena, &side->view);
+        rc = rows_hits_read(&side->hits, &side->count, call->tx, call->arena, &side->view);
     if (!rc && count)
         side->sums = points[0].sums;
     return rc;
@@ -223,7 +223,7 @@ static int put_listed(struct call *call, struct compared *list, size_t count)
             issues[listed++] = list[i].issue;
     }
     all.version = (struct filter){0};
-    int rc = listed ? read_summaries(&summaries, &summary_count, call->tx, call->arena, &all, issues, listed) : 0;
+    int rc = listed ? rows_summaries_read(&summaries, &summary_count, call->tx, call->arena, &all, issues, listed) : 0;
     json_write_open(&call->json, "issues", '[');
     for (size_t i = 0, at = 0; !rc && i < count && at < summary_count; i++)
         if (list[i].issue == summaries[at].issue)

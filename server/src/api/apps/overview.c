@@ -17,7 +17,7 @@ static int answer_apps(struct call *call)
     struct app_row *apps;
     size_t count;
     struct apps_seen seen = call_seen(call->request);
-    int rc = read_apps(&apps, &count, call->tx, call->arena, &seen, call->api->now_us() - 86400000000);
+    int rc = rows_apps_read(&apps, &count, call->tx, call->arena, &seen, call->api->now_us() - 86400000000);
 
     json_write_open(w, NULL, '{');
     json_write_open(w, "apps", '[');
@@ -51,15 +51,15 @@ static void put_versions(struct json_writer *w, const struct sums *sums)
     json_write_close(w, ']');
 }
 
-static int put_top(struct call *call, const struct devices *devices, const char *key, enum read_top which)
+static int put_top(struct call *call, const struct devices *devices, const char *key, enum rows_top which)
 {
     int64_t *issues;
     struct issue_summary *top = NULL;
     size_t count = 0;
-    int rc = read_top(&issues, &count, call->tx, call->arena, &call->view, which);
+    int rc = rows_top(&issues, &count, call->tx, call->arena, &call->view, which);
 
     if (rc == 0 && count)
-        rc = read_summaries(&top, &count, call->tx, call->arena, &call->view, issues, count);
+        rc = rows_summaries_read(&top, &count, call->tx, call->arena, &call->view, issues, count);
     json_write_open(&call->json, key, '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
         top[i].totals.devices = devices_of_issue(devices, top[i].issue);
@@ -74,7 +74,7 @@ static int put_turns(struct call *call)
     struct json_writer *w = &call->json;
     struct turn *turns;
     size_t count;
-    int rc = read_turns(&turns, &count, call->tx, call->arena, &call->view);
+    int rc = rows_turns_read(&turns, &count, call->tx, call->arena, &call->view);
 
     json_write_open(w, "turns", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -87,11 +87,11 @@ static int put_turns(struct call *call)
     return rc;
 }
 
-static int put_shares(struct call *call, const char *key, enum read_facet facet)
+static int put_shares(struct call *call, const char *key, enum rows_facet facet)
 {
     struct facet_value *shares;
     size_t count;
-    int rc = read_facet_values(&shares, &count, call->tx, call->arena, &call->view, facet);
+    int rc = rows_facet_values_read(&shares, &count, call->tx, call->arena, &call->view, facet);
 
     if (rc == 0)
         part_facet(&call->json, key, shares, count);
@@ -106,7 +106,7 @@ static int put_apart(struct call *call)
     size_t count, kept = 0;
 
     all.kind = (struct filter){0};
-    int rc = read_facet_values(&shares, &count, call->tx, call->arena, &all, READ_BY_KIND);
+    int rc = rows_facet_values_read(&shares, &count, call->tx, call->arena, &all, ROWS_BY_KIND);
     for (size_t i = 0; !rc && i < count; i++)
         for (int kind = 0; kind < MIRE_CATEGORY_COUNT; kind++)
             if (category_is_apart((enum event_category)kind) &&
@@ -124,12 +124,13 @@ static int answer_overview(struct call *call)
     int64_t waiting, dead_letters;
     struct kept kept = {0};
     struct sums sums;
-    int rc = read_sums(&sums, call->tx, call->arena, &call->view, bucket_s);
+    int rc = rows_sums_read(&sums, call->tx, call->arena, &call->view, bucket_s);
 
     if (rc == 0)
-        rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CATEGORY, NULL, 0, sums.totals.reports);
+        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CATEGORY, NULL, 0,
+                               sums.totals.reports);
     if (rc == 0)
-        rc = read_backlog(&waiting, &dead_letters, call->tx, &call->view);
+        rc = rows_backlog_read(&waiting, &dead_letters, call->tx, &call->view);
     if (rc != 0)
         return rc;
     sums.totals.devices = kept.devices.total;
@@ -148,9 +149,9 @@ static int answer_overview(struct call *call)
     if (rc == 0)
         rc = put_turns(call);
     if (rc == 0)
-        rc = put_top(call, &kept.devices, "top", READ_TOP_WAITED);
+        rc = put_top(call, &kept.devices, "top", ROWS_TOP_WAITED);
     if (rc == 0)
-        rc = put_top(call, &kept.devices, "memory_top", READ_TOP_MEMORY);
+        rc = put_top(call, &kept.devices, "memory_top", ROWS_TOP_MEMORY);
     json_write_close(w, '}');
     return rc;
 }
@@ -160,8 +161,8 @@ static int answer_facets(struct call *call)
     int rc;
 
     json_write_open(&call->json, NULL, '{');
-    if ((rc = put_shares(call, "version", READ_BY_VERSION)) || (rc = put_shares(call, "kind", READ_BY_KIND)) ||
-        (rc = put_shares(call, "state", READ_BY_STATE)))
+    if ((rc = put_shares(call, "version", ROWS_BY_VERSION)) || (rc = put_shares(call, "kind", ROWS_BY_KIND)) ||
+        (rc = put_shares(call, "state", ROWS_BY_STATE)))
         return rc;
     json_write_close(&call->json, '}');
     return 0;

@@ -102,9 +102,9 @@ static int answer_rates(struct call *call)
 
     if (channels && filter_parse(&channel, call->arena, channels, NULL) != 0)
         return call_refuse(call, "channel", "up to 64 channels with commas between, !x to exclude");
-    int rc = read_sessions(&points, &count, call->tx, call->arena, &call->view, &channel);
+    int rc = rows_sessions_read(&points, &count, call->tx, call->arena, &call->view, &channel);
     if (rc == 0)
-        rc = read_losses(&losses, &loss_count, call->tx, call->arena, &call->view);
+        rc = rows_losses_read(&losses, &loss_count, call->tx, call->arena, &call->view);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');

@@ -130,7 +130,7 @@ static int merge(struct merging *m, struct call *call, const struct uuid *one)
     m->flame = flame_new(MIRE_FLAME_FRAMES_MAX);
     if (!m->flame)
         return MIRE_FAULT_MEMORY;
-    int rc = read_stacks(call->tx, &call->view, call->issue, one, REPORTS_MAX, merge_one, m);
+    int rc = rows_stacks_read(call->tx, &call->view, call->issue, one, REPORTS_MAX, merge_one, m);
     if (m->unit != UNIT_MS && m->weight > 0) /* average of one process, because sums mean nothing */
         flame_scale(m->flame, 1 / m->weight);
     return rc == FLAME_FULL ? 0 : rc;
@@ -166,11 +166,12 @@ static int answer_flame(struct call *call)
     if (report && !(text_is_uuid(report) && uuid_parse(&one, report, MIRE_UUID_TEXT - 1)))
         return call_refuse(call, "report", "the id of a report");
     if ((rc = call_integer(&max, call, "max", 10, 200000, 20000)) ||
-        (rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
+        (rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
         return rc;
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
-    if ((rc = choose_unit(&m, call, summary)) || (rc = read_issue_facts(&facts, call->tx, &call->view, call->issue)) ||
+    if ((rc = choose_unit(&m, call, summary)) ||
+        (rc = rows_issue_facts_read(&facts, call->tx, &call->view, call->issue)) ||
         (rc = merge(&m, call, report ? &one : NULL)))
         return rc;
     if (report && m.reports == 0)

@@ -18,7 +18,7 @@ static int put_durations(struct call *call)
     struct json_writer *w = &call->json;
     struct bin *bins;
     size_t count;
-    int rc = read_durations(&bins, &count, call->tx, call->arena, &call->view, call->issue);
+    int rc = rows_durations_read(&bins, &count, call->tx, call->arena, &call->view, call->issue);
 
     json_write_open(w, "durations", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -53,7 +53,7 @@ static int put_distributions(struct call *call)
     struct json_writer *w = &call->json;
     struct value_row *values;
     size_t count;
-    int rc = read_values(&values, &count, call->tx, call->arena, &call->view, call->issue);
+    int rc = rows_values_read(&values, &count, call->tx, call->arena, &call->view, call->issue);
 
     json_write_open(w, "distributions", '[');
     for (size_t n = 0; rc == 0 && n < sizeof names / sizeof *names; n++) {
@@ -76,7 +76,7 @@ static int put_lines(struct call *call)
     int bucket_s = part_bucket_s(&call->view.span);
     struct point *points;
     size_t count;
-    int rc = read_series(&points, &count, call->tx, call->arena, &call->view, call->issue, bucket_s);
+    int rc = rows_series_read(&points, &count, call->tx, call->arena, &call->view, call->issue, bucket_s);
 
     json_write_i64(&call->json, "bucket_s", bucket_s);
     if (rc == 0)
@@ -91,14 +91,15 @@ static int answer_issue(struct call *call)
     struct issue_summary *summary;
     struct kept kept;
     size_t count;
-    int rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0 && count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if (rc == 0)
-        rc = read_issue_facts(&facts, call->tx, &call->view, call->issue);
+        rc = rows_issue_facts_read(&facts, call->tx, &call->view, call->issue);
     if (rc == 0)
-        rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, &call->issue, 1, facts.reports);
+        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CALLER1, &call->issue, 1,
+                               facts.reports);
     if (rc != 0)
         return rc;
     summary->totals.devices = kept.devices.total;

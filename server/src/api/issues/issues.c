@@ -16,22 +16,22 @@
 static int read_order(struct group_order *order, struct call *call)
 {
     static const char *const sorts[] = {
-        [READ_SORT_IMPACT] = "impact",   [READ_SORT_EVENTS] = "events", [READ_SORT_DEVICES] = "devices",
-        [READ_SORT_LONGEST] = "longest", [READ_SORT_LAST] = "last",     [READ_SORT_TITLE] = "title",
-        [READ_SORT_BYTES] = "bytes"};
+        [ROWS_SORT_IMPACT] = "impact",   [ROWS_SORT_EVENTS] = "events", [ROWS_SORT_DEVICES] = "devices",
+        [ROWS_SORT_LONGEST] = "longest", [ROWS_SORT_LAST] = "last",     [ROWS_SORT_TITLE] = "title",
+        [ROWS_SORT_BYTES] = "bytes"};
     const char *by = request_query(call->request, "by"), *sort = request_query(call->request, "sort");
     size_t i = 0;
 
     if (by && strcmp(by, "caller1") != 0 && strcmp(by, "category") != 0)
         return call_refuse(call, "by", "caller1, category");
-    order->by = by && strcmp(by, "category") == 0 ? READ_BY_CATEGORY : READ_BY_CALLER1;
+    order->by = by && strcmp(by, "category") == 0 ? ROWS_BY_CATEGORY : ROWS_BY_CALLER1;
     sort = sort ? sort : "-impact";
     order->falling = *sort == '-';
     while (i < sizeof sorts / sizeof *sorts && strcmp(sorts[i], sort + order->falling) != 0)
         i++;
     if (i == sizeof sorts / sizeof *sorts)
         return call_refuse(call, "sort", SORTS);
-    order->sort = (enum read_sort)i;
+    order->sort = (enum rows_sort)i;
     return 0;
 }
 
@@ -39,7 +39,7 @@ static bool rank_fits(const struct group_order *order)
 {
     size_t len = strlen(order->after_rank);
 
-    if (order->sort == READ_SORT_TITLE)
+    if (order->sort == ROWS_SORT_TITLE)
         return true;
     return len > 0 && len < 30 && strspn(order->after_rank, "0123456789.") == len;
 }
@@ -72,7 +72,7 @@ static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const 
                        const struct issue_summary *summaries)
 {
     if (shown(g) < g->issue_count)
-        return read_trend(trend, call->tx, call->arena, &call->view, g->issues, g->issue_count);
+        return rows_trend_read(trend, call->tx, call->arena, &call->view, g->issues, g->issue_count);
     memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
     for (size_t i = 0; i < shown(g); i++)
         for (int part = 0; part < MIRE_TREND_PARTS; part++)
@@ -117,7 +117,7 @@ static int put_groups(struct call *call, struct group_page *page, const struct d
     for (size_t i = 0; i < page->count; at += shown(&page->groups[i++]))
         memcpy(&issues[at], page->groups[i].issues, shown(&page->groups[i]) * sizeof *issues);
     if (wanted)
-        rc = read_summaries(&summaries, &count, call->tx, call->arena, &call->view, issues, wanted);
+        rc = rows_summaries_read(&summaries, &count, call->tx, call->arena, &call->view, issues, wanted);
     if (rc == 0 && count != wanted)
         return MIRE_FAULT_BROKEN;
     for (size_t i = 0; i < count; i++)
@@ -146,17 +146,17 @@ static int put_next(struct call *call, const struct group *last)
 /* The page, and the devices of all matching groups: the devices first if they are the sort key. */
 static int read_page(struct group_page *page, struct kept *kept, struct group_order *order, struct call *call)
 {
-    bool by_devices = order->sort == READ_SORT_DEVICES;
+    bool by_devices = order->sort == ROWS_SORT_DEVICES;
     int64_t reports;
     int rc = 0;
 
-    if (by_devices && (rc = read_report_count(&reports, call->tx, &call->view)) == 0)
-        rc = read_devices(kept, call->tx, call->arena, &call->view, order->by, NULL, 0, reports);
+    if (by_devices && (rc = rows_report_count_read(&reports, call->tx, &call->view)) == 0)
+        rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0, reports);
     order->devices = &kept->devices;
     if (rc == 0)
-        rc = read_groups(page, call->tx, call->arena, &call->view, order);
+        rc = rows_groups_read(page, call->tx, call->arena, &call->view, order);
     if (rc == 0 && !by_devices)
-        rc = read_devices(kept, call->tx, call->arena, &call->view, order->by, NULL, 0, page->totals.reports);
+        rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0, page->totals.reports);
     page->totals.devices = kept->devices.total;
     return rc;
 }

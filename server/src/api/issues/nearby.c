@@ -109,7 +109,7 @@ static int parse(struct nearby_stack *out, struct arena *arena, const char *fram
     return frames_parse(&out->frames, &out->count, arena, frames);
 }
 
-static int add(struct app_index *index, struct arena *arena, const struct pg_tree *tree)
+static int add(struct app_index *index, struct arena *arena, const struct rows_tree *tree)
 {
     struct nearby_stack stack;
     struct hashed hashed;
@@ -144,7 +144,7 @@ static bool has(const struct app_index *index, int64_t tree_id)
 static int catch_up(struct app_index *index, struct pg_tx *tx, int32_t app)
 {
     struct arena arena;
-    struct pg_tree *trees;
+    struct rows_tree *trees;
     size_t count;
     int64_t since;
 
@@ -153,7 +153,7 @@ static int catch_up(struct app_index *index, struct pg_tx *tx, int32_t app)
     if (!index->similar && !(index->similar = similar_new()))
         return MIRE_FAULT_MEMORY;
     arena_init(&arena, (size_t)1 << 30);
-    int rc = pg_tree_news(&trees, &count, &since, tx, &arena, app, index->since, MIRE_NEARBY_TREES_MAX);
+    int rc = rows_tree_news(&trees, &count, &since, tx, &arena, app, index->since, MIRE_NEARBY_TREES_MAX);
     for (size_t i = 0; !rc && i < count; i++) {
         if (!has(index, trees[i].tree_id))
             rc = add(index, &arena, &trees[i]);
@@ -217,10 +217,10 @@ static int64_t issue_of(void *context, uint32_t member)
 /* The member's stack as it is now. 0; 1: it was dropped, or belongs to another issue; or a fault. */
 static int read_theirs(struct nearby_stack *out, const struct nearby_search *a, const struct label *label)
 {
-    struct pg_tree *tree;
+    struct rows_tree *tree;
     size_t count;
 
-    int rc = pg_tree_list(&tree, &count, a->of->tx, a->of->arena, a->of->view->app, &label->tree_id, 1);
+    int rc = rows_tree_list(&tree, &count, a->of->tx, a->of->arena, a->of->view->app, &label->tree_id, 1);
     if (rc)
         return rc;
     if (!count || tree->issue_id != label->issue || tree->tree != label->tree) {
@@ -268,7 +268,7 @@ static int rank(struct nearby_search *a)
 
     for (size_t i = 0; i < found; i++)
         issues[i] = a->found[i].issue;
-    int rc = read_summaries(&a->summaries, &a->found_count, a->of->tx, a->of->arena, a->of->view, issues, found);
+    int rc = rows_summaries_read(&a->summaries, &a->found_count, a->of->tx, a->of->arena, a->of->view, issues, found);
     if (rc)
         return rc;
     size_t kept = 0;
@@ -329,7 +329,7 @@ int nearby_find(struct nearby_hit *hits, size_t cap, size_t *got_out, const stru
     struct nearby_stack ours[MIRE_SIMILAR_STACKS];
     size_t ours_count = 0;
     int32_t app = question->view->app;
-    int rc = read_shown_all(&a.shown, &a.shown_count, question->tx, question->arena, app);
+    int rc = rows_shown_all_read(&a.shown, &a.shown_count, question->tx, question->arena, app);
 
     *got_out = 0;
     for (size_t i = 0; !rc && i < question->tree_count && ours_count < MIRE_SIMILAR_STACKS; i++) {

@@ -20,7 +20,7 @@ static int put_members(struct call *call)
     struct json_writer *w = &call->json;
     struct member_part *members;
     size_t count;
-    int rc = read_members(&members, &count, call->tx, call->arena, &call->view, call->issue);
+    int rc = rows_members_read(&members, &count, call->tx, call->arena, &call->view, call->issue);
 
     json_write_open(w, "members", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -67,7 +67,7 @@ static int put_trees(struct call *call, const struct issue_summary *summary)
     struct tree_part *trees;
     size_t count;
     int64_t told = 0;
-    int rc = read_trees(&trees, &count, call->tx, call->arena, &call->view, call->issue);
+    int rc = rows_trees_read(&trees, &count, call->tx, call->arena, &call->view, call->issue);
 
     json_write_open(w, "trees", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -84,7 +84,7 @@ static int put_acts(struct call *call, bool memory)
     struct json_writer *w = &call->json;
     struct act_part *acts;
     size_t count;
-    int rc = read_acts(&acts, &count, call->tx, call->arena, call->view.app, call->issue);
+    int rc = rows_acts_read(&acts, &count, call->tx, call->arena, call->view.app, call->issue);
 
     json_write_open(w, "acts", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -114,7 +114,7 @@ static int answer_provenance(struct call *call)
     struct json_writer *w = &call->json;
     struct issue_summary *summary;
     size_t count;
-    int rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0 && count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));

@@ -139,13 +139,14 @@ static int read_state(struct issue_summary **out, size_t *count, struct call *ca
 
     for (size_t i = 0; rc == 0 && i < all->count; i++) {
         int64_t issue;
-        rc = read_shown(&issue, &many, call->tx, call->view.app, all->issues[i]);
+        rc = rows_shown_read(&issue, &many, call->tx, call->view.app, all->issues[i]);
         affect(&shown, issue);
     }
     if (rc == 0)
-        rc = read_summaries(out, count, call->tx, call->arena, &call->view, shown.issues, shown.count);
+        rc = rows_summaries_read(out, count, call->tx, call->arena, &call->view, shown.issues, shown.count);
     if (rc == 0)
-        rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, shown.issues, shown.count, 0);
+        rc =
+            rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CALLER1, shown.issues, shown.count, 0);
     for (size_t i = 0; rc == 0 && i < *count; i++)
         (*out)[i].totals.devices = devices_of_issue(&kept.devices, (*out)[i].issue);
     return rc;
@@ -238,7 +239,7 @@ static int regroup(struct call *call, struct regroup *asked, struct affected *al
 /* The issue is shown where it is now that no other change can come between. */
 static int begin(struct call *call)
 {
-    int rc = pg_alias_begin(call->tx, call->view.app);
+    int rc = rows_alias_begin(call->tx, call->view.app);
     return rc ? rc : call_show(call);
 }
 
@@ -248,9 +249,9 @@ static int do_merge(struct call *call, struct regroup *asked, struct alias_act *
     for (size_t i = 0; i < asked->issue_count; i++) {
         int64_t issue;
         bool many;
-        int rc = read_shown(&issue, &many, call->tx, call->view.app, asked->issues[i]);
+        int rc = rows_shown_read(&issue, &many, call->tx, call->view.app, asked->issues[i]);
         if (rc == 0 && issue != call->issue)
-            rc = pg_alias_merge(call->tx, act, issue, call->issue);
+            rc = rows_alias_merge(call->tx, act, issue, call->issue);
         if (rc == MIRE_ALIAS_NONE)
             return refuse(call, 422, "issue.none",
                           "An issue to merge is not there, or one is of memory and the other is not.");
@@ -277,7 +278,7 @@ static int answer_merge(struct call *call)
 /* Take merged issues out again: those named, or those of a scene. */
 static int take_out(struct call *call, const int64_t *issues, size_t count, struct alias_act *act)
 {
-    int rc = pg_alias_take_out(call->tx, act, issues, count);
+    int rc = rows_alias_take_out(call->tx, act, issues, count);
     if (rc == MIRE_ALIAS_NONE)
         return refuse(call, 409, "issue.none", "None of these is merged into it, or no longer.");
     return rc;
@@ -288,7 +289,7 @@ static int do_scene(struct call *call, struct regroup *asked, struct alias_act *
     int64_t issues[MIRE_ALIAS_MAX];
     struct member_part *members;
     size_t count, wanted = 0;
-    int rc = read_members(&members, &count, call->tx, call->arena, &call->view, call->issue);
+    int rc = rows_members_read(&members, &count, call->tx, call->arena, &call->view, call->issue);
 
     for (size_t i = 0; rc == 0 && i < count && wanted < MIRE_ALIAS_MAX; i++) {
         if (strcmp(members[i].caller2, asked->caller2) != 0)
@@ -304,7 +305,7 @@ static int do_scene(struct call *call, struct regroup *asked, struct alias_act *
 static int do_split(struct call *call, struct regroup *asked, struct alias_act *act, struct affected *all)
 {
     int64_t opened;
-    int rc = pg_alias_split(&opened, call->tx, act, call->issue, asked->trees, asked->tree_count);
+    int rc = rows_alias_split(&opened, call->tx, act, call->issue, asked->trees, asked->tree_count);
 
     if (rc == MIRE_ALIAS_NONE)
         return refuse(call, 422, "issue.none", "A tree is not one of this issue, or is named twice.");
@@ -333,7 +334,7 @@ static int do_unmerge(struct call *call, struct regroup *asked, struct alias_act
     if (asked->issue_count)
         return take_out(call, asked->issues, asked->issue_count, act);
     act->act = (int64_t)asked->act;
-    int rc = pg_alias_undo(call->tx, act);
+    int rc = rows_alias_undo(call->tx, act);
     if (rc == MIRE_ALIAS_NONE)
         return refuse(call, 409, "issue.none", "Nothing of that holds any more.");
     return rc;
@@ -352,7 +353,7 @@ static int answer_unmerge(struct call *call)
     if (rc == 0)
         rc = begin(call);
     if (rc == 0)
-        rc = read_acts(&acts, &count, call->tx, call->arena, call->view.app, call->issue);
+        rc = rows_acts_read(&acts, &count, call->tx, call->arena, call->view.app, call->issue);
     affect(&all, call->issue);
     for (size_t i = 0; rc == 0 && i < count; i++) {
         if (acts[i].act != (int64_t)asked.act)

@@ -54,7 +54,7 @@ static int put_hits(struct call *call, struct nearby_hit *hits, size_t count, bo
     for (size_t i = 0; i < count; i++)
         issues[i] = hits[i].summary.issue;
     if (count)
-        rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, issues, count, 0);
+        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CALLER1, issues, count, 0);
     json_write_open(&call->json, "suggestions", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
         hits[i].summary.totals.devices = devices_of_issue(&kept.devices, issues[i]);
@@ -75,11 +75,11 @@ static int answer_similar(struct call *call)
     int rc;
 
     if ((rc = call_integer(&limit, call, "limit", 1, MIRE_NEARBY_MAX, 5)) ||
-        (rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
+        (rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
         return rc;
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
-    if ((rc = read_trees(&trees, &count, call->tx, call->arena, &call->view, call->issue)))
+    if ((rc = rows_trees_read(&trees, &count, call->tx, call->arena, &call->view, call->issue)))
         return rc;
     const struct nearby_question question = {.nearby = call->api->nearby,
                                              .tx = call->tx,

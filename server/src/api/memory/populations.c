@@ -97,14 +97,14 @@ static int answer_issue_memory(struct call *call)
     struct population own, healthy;
     struct issue_summary *summary;
     size_t count;
-    int rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0 && (count == 0 || !summary->subject[0]))
         return call_missing(call, "App %s has no issue of memory %.40s.", call->slug, request_param(call->request, 1));
     if (rc == 0)
-        rc = read_issue_memory(&own, call->tx, call->arena, &call->view, call->issue);
+        rc = rows_issue_memory_read(&own, call->tx, call->arena, &call->view, call->issue);
     if (rc == 0)
-        rc = read_issue_healthy(&healthy, call->tx, call->arena, &call->view, call->issue);
+        rc = rows_issue_healthy_read(&healthy, call->tx, call->arena, &call->view, call->issue);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');
@@ -129,10 +129,10 @@ static int answer_healthy(struct call *call)
     struct population healthy;
     struct healthy_row *rows;
     size_t count;
-    int rc = read_healthy_versions(&rows, &count, call->tx, call->arena, &call->view);
+    int rc = rows_healthy_versions_read(&rows, &count, call->tx, call->arena, &call->view);
 
     if (rc == 0)
-        rc = read_healthy(&healthy, call->tx, call->arena, &call->view, class_name);
+        rc = rows_healthy_read(&healthy, call->tx, call->arena, &call->view, class_name);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');

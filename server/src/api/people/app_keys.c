@@ -23,7 +23,7 @@ static void put_time(struct json_writer *w, const char *key, int64_t us)
         json_write_null(w, key);
 }
 
-static int put_key(void *context, const struct pg_key_row *row)
+static int put_key(void *context, const struct rows_key_row *row)
 {
     struct json_writer *w = context;
 

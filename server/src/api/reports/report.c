@@ -266,16 +266,16 @@ static int decode_one(void *context, double weight, const void *bytes, size_t le
     return 0;
 }
 
-static int pick_of(enum read_pick *pick, struct uuid *id, const char *name)
+static int pick_of(enum rows_pick *pick, struct uuid *id, const char *name)
 {
-    static const char *const names[] = {[READ_LATEST] = "latest", [READ_FIRST] = "first", [READ_WORST] = "worst"};
+    static const char *const names[] = {[ROWS_LATEST] = "latest", [ROWS_FIRST] = "first", [ROWS_WORST] = "worst"};
 
     for (int i = 0; i < 3; i++)
         if (strcmp(names[i], name) == 0) {
-            *pick = (enum read_pick)i;
+            *pick = (enum rows_pick)i;
             return 0;
         }
-    *pick = READ_BY_ID;
+    *pick = ROWS_BY_ID;
     return text_is_uuid(name) && uuid_parse(id, name, MIRE_UUID_TEXT - 1) ? 0 : -1;
 }
 
@@ -283,7 +283,7 @@ int report_find(struct report_position *position, struct resolved *doc, struct c
 {
     const char *name = request_param(call->request, 2);
     struct decoding decoding = {.doc = doc, .arena = call->arena};
-    enum read_pick pick;
+    enum rows_pick pick;
     struct uuid id;
 
     *doc = unreadable;
@@ -291,14 +291,14 @@ int report_find(struct report_position *position, struct resolved *doc, struct c
         call_missing(call, "\"%.40s\" is no report; name one by its id, latest, first or worst.", name);
         return CALL_REPLIED;
     }
-    int rc = read_report(position, call->tx, call->arena, &call->view, call->issue, pick, &id);
+    int rc = rows_report_read(position, call->tx, call->arena, &call->view, call->issue, pick, &id);
     if (rc == READ_NONE) {
         call_missing(call, "Issue %.40s of app %s has no such report in this range.", request_param(call->request, 1),
                      call->slug);
         return CALL_REPLIED;
     }
     if (rc == 0)
-        rc = read_stacks(call->tx, &call->view, call->issue, &position->row.id, 1, decode_one, &decoding);
+        rc = rows_stacks_read(call->tx, &call->view, call->issue, &position->row.id, 1, decode_one, &decoding);
     return rc;
 }
 

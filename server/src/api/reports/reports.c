@@ -52,13 +52,13 @@ static int answer_reports(struct call *call)
     int rc;
 
     if ((rc = call_integer(&limit, call, "limit", 1, 200, 50)) || (rc = read_after(&after_us, &after, call)) ||
-        (rc = read_summaries(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
+        (rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
         return rc;
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
-    if ((rc = read_issue_facts(&facts, call->tx, &call->view, call->issue)) ||
-        (rc = read_reports(&rows, &count, call->tx, call->arena, &call->view, call->issue, after_us,
-                           after_us ? &after : NULL, (int)limit + 1)))
+    if ((rc = rows_issue_facts_read(&facts, call->tx, &call->view, call->issue)) ||
+        (rc = rows_reports_read(&rows, &count, call->tx, call->arena, &call->view, call->issue, after_us,
+                                after_us ? &after : NULL, (int)limit + 1)))
         return rc;
     bool more = count > (size_t)limit;
     count -= more;

@@ -21,7 +21,7 @@ static const char *told(const struct request *request, const char *name)
     return value ? value : "";
 }
 
-static int find(struct pg_document_version *out, struct pg *pg, const struct request *request)
+static int find(struct rows_document_version *out, struct pg *pg, const struct request *request)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     const char *key = request_bearer(request);
@@ -32,7 +32,7 @@ static int find(struct pg_document_version *out, struct pg *pg, const struct req
         return MIRE_DOCUMENT_NONE;
     key_hash(hash, key, strlen(key));
     rc = pg_begin(&tx, pg, MIRE_PG_EACH);
-    return rc ? rc : pg_rollout_of_key(out, tx, request->arena, hash);
+    return rc ? rc : rows_rollout_of_key(out, tx, request->arena, hash);
 }
 
 int get_rollout(void *api, struct request *request, struct reply *reply)
@@ -44,7 +44,7 @@ int get_rollout(void *api, struct request *request, struct reply *reply)
                                           .os_version = told(request, "os_version"),
                                           .class = told(request, "class"),
                                           .arch = told(request, "arch")};
-    struct pg_document_version row;
+    struct rows_document_version row;
     struct rollout rules;
     int rc = find(&row, ((struct api *)api)->pg, request);
 

@@ -39,7 +39,7 @@ static enum bind_outcome take_load(struct bind *bind, void *out, uint32_t at)
 /* Shares from 0 to 1, rising. */
 static enum bind_outcome take_steps(struct bind *bind, void *out, uint32_t at)
 {
-    struct pg_ramp *ramp = &((struct change *)out)->ramp;
+    struct rows_ramp *ramp = &((struct change *)out)->ramp;
     enum bind_outcome outcome = bind_is_array(bind, at, MIRE_RAMP_STEPS_MAX);
     uint32_t element = at + 1;
 
@@ -90,7 +90,7 @@ static int set_share(struct change *change, uint32_t ppm)
 
 static int begin_ramp(struct change *change)
 {
-    struct pg_ramp *ramp = &change->ramp;
+    struct rows_ramp *ramp = &change->ramp;
     struct rollout_share share = share_of(change);
     uint32_t ppm;
     int64_t version;
@@ -106,16 +106,16 @@ static int begin_ramp(struct change *change)
     ramp->note = "";
     ramp->before_ppm = (int32_t)ppm;
     ramp->step_since_us = ramp->looked_us = change->now_us;
-    return pg_ramp_put(change->tx, ramp);
+    return rows_ramp_put(change->tx, ramp);
 }
 
 /* The app's ramp of the path's plugin. 0, 1, or a fault. */
 static int find_ramp(struct change *change)
 {
     const char *plugin = change->ramp.plugin;
-    struct pg_ramp *ramps;
+    struct rows_ramp *ramps;
     size_t count;
-    int rc = pg_ramp_list(&ramps, &count, change->tx, change->request->arena, change->app);
+    int rc = rows_ramp_list(&ramps, &count, change->tx, change->request->arena, change->app);
 
     if (rc)
         return rc;
@@ -131,7 +131,7 @@ static int find_ramp(struct change *change)
 static int act_on_ramp(struct change *change)
 {
     int rc = find_ramp(change);
-    struct pg_ramp *ramp = &change->ramp;
+    struct rows_ramp *ramp = &change->ramp;
     bool runs = !rc && strcmp(ramp->state, "running") == 0, paused = !rc && strcmp(ramp->state, "paused") == 0;
 
     if (rc)
@@ -152,7 +152,7 @@ static int act_on_ramp(struct change *change)
                              "The action is pause of a running ramp, resume of a paused one, or back of either.");
     }
 
-    return rc ? rc : pg_ramp_put(change->tx, ramp);
+    return rc ? rc : rows_ramp_put(change->tx, ramp);
 }
 
 static int run(void *api, struct request *request, struct reply *reply, const struct bind_field *fields, size_t count,

@@ -10,13 +10,13 @@
 static int put_ramps(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct pg_ramp *ramps;
+    struct rows_ramp *ramps;
     size_t count;
-    int rc = pg_ramp_list(&ramps, &count, call->tx, call->arena, call->view.app);
+    int rc = rows_ramp_list(&ramps, &count, call->tx, call->arena, call->view.app);
 
     json_write_open(w, "ramps", '[');
     for (size_t i = 0; !rc && i < count; i++) {
-        const struct pg_ramp *ramp = &ramps[i];
+        const struct rows_ramp *ramp = &ramps[i];
         json_write_open(w, NULL, '{');
         json_write_text(w, "plugin", ramp->plugin);
         json_write_text(w, "rule", ramp->rule);
@@ -46,7 +46,7 @@ static int answer_rollout(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct document_versions versions = {0};
-    int rc = document_versions_read(&versions, call, PG_DOCUMENT_ROLLOUT, "rollout");
+    int rc = document_versions_read(&versions, call, ROWS_DOCUMENT_ROLLOUT, "rollout");
 
     if (rc != 0)
         return rc;

@@ -19,8 +19,8 @@ enum mire__plugin rollout_share_plugin(const char *name)
 static int find(struct rollout *rollout, struct rule_plugin **plugin_out, int64_t *version_out, struct pg_tx *tx,
                 struct arena *arena, const struct rollout_share *share)
 {
-    struct pg_document_version row;
-    int rc = pg_document_find(&row, tx, arena, PG_DOCUMENT_ROLLOUT, share->app, 0);
+    struct rows_document_version row;
+    int rc = rows_document_find(&row, tx, arena, ROWS_DOCUMENT_ROLLOUT, share->app, 0);
 
     if (rc)
         return rc;
@@ -65,6 +65,6 @@ int rollout_share_change(struct pg_tx *tx, struct arena *arena, const struct rol
     rollout_write(&text, &rollout);
     if (text_failed(&text))
         return MIRE_FAULT_MEMORY;
-    return pg_document_add(tx, PG_DOCUMENT_ROLLOUT, share->app, base,
-                           &(struct pg_document_version){.author = author, .reason = reason, .rules = text.bytes});
+    return rows_document_add(tx, ROWS_DOCUMENT_ROLLOUT, share->app, base,
+                             &(struct rows_document_version){.author = author, .reason = reason, .rules = text.bytes});
 }

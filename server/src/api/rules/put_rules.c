@@ -58,7 +58,7 @@ static int ask(struct change *change, const char *draft)
                                     .detail = change->row.reason,
                                     .rules = draft,
                                     .preview = draft != NULL};
-    return pg_rekey_ask(&change->job, change->tx, &asked);
+    return rows_rekey_ask(&change->job, change->tx, &asked);
 }
 
 static int fill_from_body(struct change *change)
@@ -84,7 +84,7 @@ static int fill_preview(struct change *change)
 
 int put_rules(void *api, struct request *request, struct reply *reply)
 {
-    struct change change = {.what = PG_DOCUMENT_RULES, .request = request, .reply = reply};
+    struct change change = {.what = ROWS_DOCUMENT_RULES, .request = request, .reply = reply};
 
     return change_run(&change, ((struct api *)api)->pg, put_fields, sizeof put_fields / sizeof *put_fields,
                       fill_from_body);
@@ -92,7 +92,7 @@ int put_rules(void *api, struct request *request, struct reply *reply)
 
 int post_rules_back(void *api, struct request *request, struct reply *reply)
 {
-    struct change change = {.what = PG_DOCUMENT_RULES, .request = request, .reply = reply};
+    struct change change = {.what = ROWS_DOCUMENT_RULES, .request = request, .reply = reply};
 
     return change_run(&change, ((struct api *)api)->pg, back_fields, sizeof back_fields / sizeof *back_fields,
                       fill_from_version);
@@ -100,7 +100,7 @@ int post_rules_back(void *api, struct request *request, struct reply *reply)
 
 int post_rules_preview(void *api, struct request *request, struct reply *reply)
 {
-    struct change change = {.what = PG_DOCUMENT_RULES,
+    struct change change = {.what = ROWS_DOCUMENT_RULES,
                             .request = request,
                             .reply = reply,
                             .row = {.author = NOTHING_TO_SAY, .reason = NOTHING_TO_SAY}};

@@ -57,11 +57,11 @@ static void put_job(struct json_writer *w, const struct rekey_job *job)
 static int put_jobs(struct call *call)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_rekey_jobs(&rows, call->tx, call->view.app, JOBS_MAX);
+    int rc = rows_rekey_jobs(&rows, call->tx, call->view.app, JOBS_MAX);
     json_write_open(&call->json, "jobs", '[');
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         struct rekey_job job;
-        pg_rekey_read(&job, rows, i);
+        rows_rekey_read(&job, rows, i);
         if (strcmp(job.cause, "rules") != 0 || job.preview)
             continue;
         json_write_open(&call->json, NULL, '{');
@@ -94,7 +94,7 @@ static int put_proposals(struct call *call, const char *text)
     struct rules_fault fault;
     struct rules *rules = NULL;
     int64_t compared;
-    int rc = pg_modules_proposed(&rows, &compared, call->tx, call->view.app, OWN_MAX);
+    int rc = rows_modules_proposed(&rows, &compared, call->tx, call->view.app, OWN_MAX);
     if (!rc && rules_make(&rules, &fault, &source, 1) == MIRE_RULES_NO_MEMORY)
         rc = MIRE_FAULT_MEMORY;
     json_write_i64(&call->json, "apps_compared", rc ? 0 : compared);
@@ -110,7 +110,7 @@ static int answer_rules(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct document_versions versions = {0};
-    int rc = document_versions_read(&versions, call, PG_DOCUMENT_RULES, "rules");
+    int rc = document_versions_read(&versions, call, ROWS_DOCUMENT_RULES, "rules");
 
     if (rc != 0)
         return rc;
@@ -134,12 +134,12 @@ static int answer_job(struct call *call)
     char *end;
     int64_t number = strtoll(text, &end, 10);
     struct rekey_job job = {0};
-    int rc = *end || number < 1 ? 0 : pg_rekey_job(&rows, call->tx, number);
+    int rc = *end || number < 1 ? 0 : rows_rekey_job(&rows, call->tx, number);
 
     if (rc)
         return rc;
     if (rows && pg_row_count(rows))
-        pg_rekey_read(&job, rows, 0);
+        rows_rekey_read(&job, rows, 0);
     if (!job.job || job.app_id != call->view.app || strcmp(job.cause, "rules") != 0)
         return call_missing(call, "App %s has no such change or preview of its rules.", call->slug);
     json_write_open(&call->json, NULL, '{');

@@ -79,8 +79,8 @@ static int import_version(const struct request *request, struct reply *reply, st
     version.app_id = request->grant.app_id;
     mapping_id(alias, version.app_id, version.version, version.build);
     version.alias = (struct pg_bytes){alias, sizeof alias};
-    rc = pg_symbol_version(tx, (struct pg_bytes){mapping->facts.id, mapping->facts.id_len}, &version);
-    return rc ? rc : pg_symbol_arrived(tx, version.alias);
+    rc = rows_symbol_version(tx, (struct pg_bytes){mapping->facts.id, mapping->facts.id_len}, &version);
+    return rc ? rc : rows_symbol_arrived(tx, version.alias);
 }
 
 /* What is kept of each item, with what of it is damaged: reads all of them, in the child. NULL and *rc: a fault. */
@@ -147,16 +147,16 @@ static int store(struct pg_tx *tx, struct arena *arena, struct symbol_file *kept
                  const struct file_bytes *file, const struct symbol_upload *upload)
 {
     struct symbol_file there;
-    int rc = pg_symbol_begin(tx, kept);
+    int rc = rows_symbol_begin(tx, kept);
     if (rc > 0) {
-        rc = pg_symbol_there(&there, tx, arena, kept->build_id, kept->debug);
+        rc = rows_symbol_there(&there, tx, arena, kept->build_id, kept->debug);
         if (rc > 0)
             return tell_instead(kept, &there, arena);
         return rc < 0 ? rc : MIRE_FAULT_RACED;
     }
     if (!rc && upload && kept->hash.bytes == upload->hash.bytes)
-        return pg_symbol_take(tx, kept->build_id, kept->debug, upload->hash);
-    return rc ? rc : pg_symbol_put(tx, kept->build_id, kept->debug, file->bytes + item->at, item->len);
+        return rows_symbol_take(tx, kept->build_id, kept->debug, upload->hash);
+    return rc ? rc : rows_symbol_put(tx, kept->build_id, kept->debug, file->bytes + item->at, item->len);
 }
 
 /* All items by rising build id, so that two uploads never wait for each other in a circle; then that they came. */
@@ -164,7 +164,7 @@ static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *
                      const struct file_bytes *file, const struct symbol_upload *upload)
 {
     struct symbol_upload now = upload ? *upload : (struct symbol_upload){0};
-    int rc = upload ? pg_upload_lock(&now, tx) : 0;
+    int rc = upload ? rows_upload_lock(&now, tx) : 0;
     if (rc > 0 || (!rc && upload && now.have_bytes != upload->size_bytes))
         rc = MIRE_FAULT_RACED;
     for (size_t i = 0; !rc && i < contents->count; i++)
@@ -173,8 +173,8 @@ static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *
         if (is_same(&kept[i], &kept[i - 1]) && !kept[i].instead && !kept[i - 1].instead)
             rc = tell_instead(&kept[i - 1], &kept[i], arena);
     for (size_t i = 0; !rc && i < contents->count; i++)
-        rc = pg_symbol_arrived(tx, kept[i].build_id);
-    return rc || !upload ? rc : pg_upload_drop(tx, upload->hash);
+        rc = rows_symbol_arrived(tx, kept[i].build_id);
+    return rc || !upload ? rc : rows_upload_drop(tx, upload->hash);
 }
 
 /* The file holds something: judge it, then store it. MIRE_HTTP_DONE or a fault. */

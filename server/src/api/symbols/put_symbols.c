@@ -149,7 +149,7 @@ int post_missing(void *context, struct request *request, struct reply *reply)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     rc = pg_begin(&tx, api->pg, MIRE_PG_READ);
     if (!rc)
-        rc = pg_symbols_missing(asked.there, tx, asked.ids, asked.debug, asked.count);
+        rc = rows_symbols_missing(asked.there, tx, asked.ids, asked.debug, asked.count);
     if (rc)
         return rc;
     text_add(&reply->text, "{\"files\":[");
@@ -201,7 +201,7 @@ int get_upload(void *context, struct request *request, struct reply *reply)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     rc = pg_begin(&tx, api->pg, MIRE_PG_READ);
     if (!rc)
-        rc = pg_upload_have(&have, tx, (struct pg_bytes){hash, HASH});
+        rc = rows_upload_have(&have, tx, (struct pg_bytes){hash, HASH});
     return rc ? rc : answer_have(reply, 200, have);
 }
 
@@ -257,7 +257,7 @@ static int add_part(struct pg_tx *tx, struct symbol_upload *upload, const struct
         size_t left = request->body_len - at;
         size_t piece = left < MIRE_SYMBOL_PIECE ? left : MIRE_SYMBOL_PIECE;
         size_t n = ZSTD_compress(frame, room, request->body + at, piece, LEVEL);
-        rc = ZSTD_isError(n) ? MIRE_FAULT_MEMORY : pg_upload_add(tx, upload, (struct pg_bytes){frame, n}, piece);
+        rc = ZSTD_isError(n) ? MIRE_FAULT_MEMORY : rows_upload_add(tx, upload, (struct pg_bytes){frame, n}, piece);
     }
     return rc;
 }
@@ -271,7 +271,7 @@ static int put_together(int fd, struct pg_tx *tx, const struct symbol_upload *up
         return MIRE_FAULT_MEMORY;
     for (int32_t part = 0; left > 0; part++) {
         MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-        int rc = pg_upload_piece(&rows, tx, upload->hash, part);
+        int rc = rows_upload_piece(&rows, tx, upload->hash, part);
         if (rc || !pg_row_count(rows))
             return rc ? rc : MIRE_FAULT_BROKEN;
         struct pg_bytes frame = pg_bytes(rows, 0, 0);
@@ -301,7 +301,7 @@ static int forget_upload(const struct api *api, const struct symbol_upload *uplo
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = pg_upload_drop(tx, upload->hash);
+        rc = rows_upload_drop(tx, upload->hash);
     return rc ? rc : pg_commit(&tx);
 }
 
@@ -310,7 +310,7 @@ static int answer_ended(const struct symbol_upload *upload, struct pg_tx *tx, st
                         struct reply *reply)
 {
     struct symbol_file file;
-    int found = pg_symbol_by_hash(&file, tx, request->arena, upload->hash);
+    int found = rows_symbol_by_hash(&file, tx, request->arena, upload->hash);
     if (found < 0)
         return found;
     if (!found)
@@ -329,7 +329,7 @@ static int end_upload(const struct api *api, struct request *request, struct rep
     MIRE_SCOPED(close_fd) int fd = scratch(api);
     int rc = fd < 0 ? MIRE_FAULT_SYSTEM : pg_begin(&tx, api->pg, MIRE_PG_READ);
     if (!rc)
-        rc = pg_upload_have(&upload->have_bytes, tx, upload->hash);
+        rc = rows_upload_have(&upload->have_bytes, tx, upload->hash);
     if (!rc && upload->have_bytes != upload->size_bytes)
         return answer_ended(upload, tx, request, reply);
     if (!rc)
@@ -351,7 +351,7 @@ static int take_part(const struct api *api, struct request *request, struct repl
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = pg_upload_lock(upload, tx);
+        rc = rows_upload_lock(upload, tx);
     if (rc < 0)
         return rc;
     if (rc) {

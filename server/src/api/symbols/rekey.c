@@ -44,12 +44,12 @@ static int put_job(struct json_writer *w, struct pg_tx *tx, const struct rekey_j
 static int answer_rekey(struct call *call)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_rekey_jobs(&rows, call->tx, call->view.app, JOBS_MAX);
+    int rc = rows_rekey_jobs(&rows, call->tx, call->view.app, JOBS_MAX);
     json_write_open(&call->json, NULL, '{');
     json_write_open(&call->json, "jobs", '[');
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         struct rekey_job job;
-        pg_rekey_read(&job, rows, i);
+        rows_rekey_read(&job, rows, i);
         rc = put_job(&call->json, call->tx, &job);
     }
     json_write_close(&call->json, ']');
@@ -88,11 +88,11 @@ int post_rekey(void *context, struct request *request, struct reply *reply)
     ask.detail = asked.detail;
     rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = read_app(&ask.app_id, tx, request_param(request, 0));
+        rc = rows_app_read(&ask.app_id, tx, request_param(request, 0));
     if (rc == READ_NONE)
         return reply_error(reply, request, 404, NULL, "There is no app \"%.63s\".", request_param(request, 0));
     if (!rc)
-        rc = pg_rekey_ask(&job, tx, &ask);
+        rc = rows_rekey_ask(&job, tx, &ask);
     if (!rc && !ask.preview)
         rc = audit_request(tx, request,
                            &(struct audit_row){.app = ask.app_id,

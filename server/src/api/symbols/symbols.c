@@ -11,7 +11,7 @@ static int put_missing(struct call *call)
     struct json_writer *w = &call->json;
     struct missing_row *rows;
     size_t count;
-    int rc = read_missing(&rows, &count, call->tx, call->arena, call->view.app, ROWS_MAX);
+    int rc = rows_missing_read(&rows, &count, call->tx, call->arena, call->view.app, ROWS_MAX);
 
     json_write_open(w, "missing", '[');
     for (size_t i = 0; !rc && i < count; i++) {
@@ -43,7 +43,7 @@ static int put_files(struct call *call)
     struct symbol_sum sum;
     size_t count;
 
-    int rc = read_symbol_files(&rows, &count, &sum, call->tx, call->arena, ROWS_MAX);
+    int rc = rows_symbol_files_read(&rows, &count, &sum, call->tx, call->arena, ROWS_MAX);
     if (rc)
         return rc;
     json_write_i64(w, "file_count", sum.files);
