@@ -14,8 +14,8 @@ CREATE TABLE report (
     clock_behind_ms bigint,
     CONSTRAINT report_is_stored_once PRIMARY KEY (slot, day, report_id),
     CONSTRAINT report_slot_is_below_64 CHECK (slot BETWEEN 0 AND 63),
-    CONSTRAINT report_has_a_known_encoding CHECK (encoding IN ('identity', 'zstd', 'gzip')) ) PARTITION BY RANGE (day
-);
+    CONSTRAINT report_has_a_known_encoding CHECK (encoding IN ('identity', 'zstd', 'gzip'))
+) PARTITION BY RANGE (day);
 ALTER TABLE report ALTER COLUMN body SET STORAGE EXTERNAL;
 CREATE TABLE report_other PARTITION OF report DEFAULT;
 COMMENT ON TABLE report IS 'Reports as received, byte for byte. One partition a day.';

@@ -39,8 +39,8 @@ CREATE TABLE event (
     unresolved_count integer     NOT NULL,
     rules_version    integer     NOT NULL,
     CONSTRAINT event_is_stored_once PRIMARY KEY (slot, day, report_id),
-    CONSTRAINT event_weight_is_one_over_p CHECK (weight >= 1) ) PARTITION BY RANGE (day
-);
+    CONSTRAINT event_weight_is_one_over_p CHECK (weight >= 1)
+) PARTITION BY RANGE (day);
 CREATE TABLE event_other PARTITION OF event DEFAULT;
 CREATE INDEX event_by_time ON event (app_id, occurred_at);
 CREATE INDEX event_by_issue ON event (app_id, issue_id, occurred_at) INCLUDE (install, version_id);
@@ -91,8 +91,8 @@ CREATE TABLE event_stack (
     day       date     NOT NULL,
     report_id uuid     NOT NULL,
     document  bytea    NOT NULL,
-    CONSTRAINT event_stack_is_stored_once PRIMARY KEY (slot, day, report_id) ) PARTITION BY RANGE (day
-);
+    CONSTRAINT event_stack_is_stored_once PRIMARY KEY (slot, day, report_id)
+) PARTITION BY RANGE (day);
 ALTER TABLE event_stack ALTER COLUMN document SET STORAGE EXTERNAL;
 CREATE TABLE event_stack_other PARTITION OF event_stack DEFAULT;
 COMMENT ON TABLE event_stack IS 'The symbolicated stacks of one event. Derived; one partition a day.';

@@ -12,8 +12,8 @@ CREATE TABLE memory_baseline (
     weight          real        NOT NULL,
     footprint_bytes bigint,
     held_bytes      bigint      NOT NULL,
-    CONSTRAINT memory_baseline_is_stored_once PRIMARY KEY (slot, day, report_id) ) PARTITION BY RANGE (day
-);
+    CONSTRAINT memory_baseline_is_stored_once PRIMARY KEY (slot, day, report_id)
+) PARTITION BY RANGE (day);
 CREATE TABLE memory_baseline_other PARTITION OF memory_baseline DEFAULT;
 COMMENT ON TABLE memory_baseline IS 'One row a baseline: what a healthy process held. Belongs to no issue. Derived; one partition a day.';
 COMMENT ON COLUMN memory_baseline.slot IS 'Slot of the report.';

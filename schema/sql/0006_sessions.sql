@@ -22,8 +22,8 @@ CREATE TABLE session (
     sdk_cpu_us    bigint      NOT NULL,
     weight        real        NOT NULL,
     CONSTRAINT session_is_stored_once PRIMARY KEY (slot, day, report_id),
-    CONSTRAINT session_weight_is_one_over_p CHECK (weight >= 1) ) PARTITION BY RANGE (day
-);
+    CONSTRAINT session_weight_is_one_over_p CHECK (weight >= 1)
+) PARTITION BY RANGE (day);
 CREATE TABLE session_other PARTITION OF session DEFAULT;
 COMMENT ON TABLE session IS 'One row a session record: a run of a program with all its processes, or a day of a longer one. Derived; one partition a day.';
 COMMENT ON COLUMN session.slot IS 'Slot of the record.';

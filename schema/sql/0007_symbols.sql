@@ -135,8 +135,8 @@ CREATE TABLE missing_debug_file (
     app_id    integer  NOT NULL,
     had       text     NOT NULL,
     CONSTRAINT missing_debug_file_is_told_once PRIMARY KEY (slot, day, report_id, build_id),
-    CONSTRAINT missing_debug_file_had_something_known CHECK (had IN ('none', 'names', 'lines')) ) PARTITION BY RANGE (day
-);
+    CONSTRAINT missing_debug_file_had_something_known CHECK (had IN ('none', 'names', 'lines'))
+) PARTITION BY RANGE (day);
 CREATE TABLE missing_debug_file_other PARTITION OF missing_debug_file DEFAULT;
 CREATE INDEX missing_debug_file_by_build ON missing_debug_file (build_id, app_id, had, day, slot, report_id);
 COMMENT ON TABLE missing_debug_file IS 'Reports and the modules they have frames in that no debug file was found for, or none that is whole. Derived; one partition a day.';
