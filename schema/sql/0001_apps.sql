@@ -8,21 +8,35 @@
 --   * No triggers, no foreign key between two slots, no LISTEN/NOTIFY.
 --   * Constraints are named as sentences. Every table, column (with its unit) and index (with the query it serves) has a COMMENT.
 
--- An app. Its number never changes; its slug is a part of every URL.
+-- An app. Its number never changes; its slug is a part of every URL. A setting that is null has the server's value.
 CREATE TABLE app (
-    app_id     integer     NOT NULL,
-    slug       text        NOT NULL,
-    name       text        NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    app_id               integer     NOT NULL,
+    slug                 text        NOT NULL,
+    name                 text        NOT NULL,
+    created_at           timestamptz NOT NULL DEFAULT now(),
+    retention_days       integer,
+    quota_reports_day    bigint,
+    quota_bytes_day      bigint,
+    enough_per_issue_day integer,
+    merge_above          real,
     CONSTRAINT app_is_identified_by_its_number PRIMARY KEY (app_id),
     CONSTRAINT app_slug_is_unique UNIQUE (slug),
-    CONSTRAINT app_slug_fits_in_a_url CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$')
+    CONSTRAINT app_slug_fits_in_a_url CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+    CONSTRAINT app_retention_is_of_a_century CHECK (retention_days BETWEEN 0 AND 36500),
+    CONSTRAINT app_quotas_are_not_negative CHECK (quota_reports_day >= 0 AND quota_bytes_day >= 0),
+    CONSTRAINT app_enough_is_positive CHECK (enough_per_issue_day > 0),
+    CONSTRAINT app_merges_above_a_share CHECK (merge_above BETWEEN 0.5 AND 1)
 );
 COMMENT ON TABLE app IS 'An app whose reports are kept apart from all others. Reference table.';
 COMMENT ON COLUMN app.app_id IS 'Number of the app, given out in order.';
 COMMENT ON COLUMN app.slug IS 'Name of the app in URLs.';
 COMMENT ON COLUMN app.name IS 'Name of the app as people read it.';
 COMMENT ON COLUMN app.created_at IS 'When the app was created.';
+COMMENT ON COLUMN app.retention_days IS 'Days after which reports are dropped; 0: never; null: as the server is configured.';
+COMMENT ON COLUMN app.quota_reports_day IS 'Reports accepted a day, by the database''s clock in UTC; 0: no limit; null: as the server is configured.';
+COMMENT ON COLUMN app.quota_bytes_day IS 'Bytes of reports accepted a day, in UTC; 0: no limit; null: as the server is configured.';
+COMMENT ON COLUMN app.enough_per_issue_day IS 'Reports of one issue and version kept whole a day, in UTC; more are counted only; null: as the server is configured.';
+COMMENT ON COLUMN app.merge_above IS 'Similarity, 0.5 to 1, from which a new issue is merged into an older one; null: the server merges none by itself.';
 COMMENT ON INDEX app_is_identified_by_its_number IS 'Serves: joins from every other table.';
 COMMENT ON INDEX app_slug_is_unique IS 'Serves: the app named in a URL.';
 
