@@ -89,6 +89,9 @@ int pg_prepared(char name_out[16], struct pg_tx *tx, const char *sql, const stru
 
 const struct log *pg_log(const struct pg *pg);
 
+/* Count a statement that is sent. */
+void pg_count(struct pg_tx *tx);
+
 /* State of watch.c for a pool. */
 struct pg_pool_watch {
     pthread_t thread;

@@ -55,6 +55,9 @@ void pg_close(struct pg *pg);
 /* Ask the database for an answer. 0 or MIRE_FAULT_AWAY. */
 int pg_ping(struct pg *pg);
 
+/* Statements sent by the pool since pg_open, BEGIN and COMMIT included. Any thread. */
+uint64_t pg_statements(const struct pg *pg);
+
 /* The result of the pool's own watch, at most a second old. */
 enum pg_health {
     MIRE_PG_UNKNOWN, /* not asked yet, or options.watched is not set */

@@ -24,8 +24,20 @@ struct pg {
     int count;                        /* connections, idle and lent */
     _Atomic bool held;                /* no connection is lent; cleared once, by pg_release */
     _Atomic uint64_t last_refusal_ns; /* a refusal is logged once a second; written by any thread, relaxed */
+    _Atomic uint64_t statements;      /* sent; written by any thread, relaxed */
     struct pg_pool_watch watch;
 };
+
+void pg_count(struct pg_tx *tx)
+{
+    if (tx->pool)
+        atomic_fetch_add_explicit(&tx->pool->statements, 1, memory_order_relaxed);
+}
+
+uint64_t pg_statements(const struct pg *pg)
+{
+    return atomic_load_explicit(&pg->statements, memory_order_relaxed);
+}
 
 struct pg_pool_watch *pg_watch_of(struct pg *pg)
 {

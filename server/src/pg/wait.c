@@ -67,6 +67,7 @@ static PGresult *collect(struct pg_tx *tx, int sent)
 
 PGresult *pg_exec(struct pg_tx *tx, const char *sql)
 {
+    pg_count(tx);
     return collect(tx, PQsendQuery(tx->conn, sql));
 }
 
@@ -77,6 +78,7 @@ PGresult *pg_prepare(struct pg_tx *tx, const char *name, const char *sql, const 
 
 int pg_send(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire)
 {
+    pg_count(tx);
     return name[0] ? PQsendQueryPrepared(tx->conn, name, wire->count, wire->values, wire->lengths, wire->formats, 1)
                    : PQsendQueryParams(tx->conn, sql, wire->count, wire->types, wire->values, wire->lengths,
                                        wire->formats, 1);

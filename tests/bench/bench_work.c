@@ -1,0 +1,339 @@
+/*
+ * bench_work.c - the cost of one report from the inbox to its rows. 20,000 reports of 5 to 7 KB, or as many as the
+ * argument says, wait in the inbox, and two workers process them.
+ *
+ *     CPU          of this process, which does nothing else meanwhile, and of PostgreSQL's processes    --> per report
+ *     statements   sent to PostgreSQL, BEGIN and COMMIT included                                        --> per report
+ *     WAL          written meanwhile                                                                    --> per report
+ *
+ * The floor is the work of PostgreSQL that no design avoids: storing the rows of event, event_stack and session once
+ * more, in one statement each. The reports have 300 issues by Zipf's law, 5 versions and 10 modules without a debug
+ * file, and are of the last six days; one in fifty is a session record. At the end every counter is compared with a
+ * count of the rows. The result is 1 if a counter differs, or if a figure is above its limit.
+ */
+#include "support/pgtest.h"
+#include "support/seed.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "inbox/inbox.h"
+#include "pipeline/work.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define REPORTS  20000
+#define BATCH    100
+#define ISSUES   300
+#define VERSIONS 5
+#define IMAGES   10
+#define TRUNK    24 /* frames that all samples of a report share */
+#define TWIGS    60 /* ways on from there */
+#define TWIG     8  /* frames of each */
+#define SAMPLES  240
+#define DAY_US   86400000000ll
+
+static const struct log quiet = {.fd = 2, .least = MIRE_LOG_WARN};
+static int missed;
+
+static void must(int rc, const char *what)
+{
+    if (!rc)
+        return;
+    fprintf(stderr, "bench-work: %s: %s\n", what, fault_name(rc));
+    pgtest_stop(NULL);
+    exit(2);
+}
+
+static void say(const char *what, double value, const char *unit, double limit)
+{
+    bool good = value <= limit;
+    printf("%-44s %10.2f %-6s | at most %-8g | %s\n", what, value, unit, limit, good ? "ok" : "short");
+    missed += !good;
+}
+
+/* 1 of n with a share of 1/n, by Zipf's law: small numbers often. */
+static uint32_t zipf(uint64_t *random, uint32_t n)
+{
+    uint32_t bound = 1 + test_roll(random, n);
+    return test_roll(random, bound);
+}
+
+static void list(struct text *out, const char *name, const int64_t *values, size_t count)
+{
+    text_printf(out, "\"%s\":[", name);
+    for (size_t i = 0; i < count; i++)
+        text_printf(out, "%s%" PRId64, i ? "," : "", values[i]);
+    text_printf(out, "]");
+}
+
+/* A trunk that the issue decides, and ways on from it that are the report's own. */
+static void add_stacks(struct text *out, uint32_t issue, uint64_t *random)
+{
+    enum { NODES = TRUNK + TWIGS * TWIG };
+    int64_t image[NODES], offset[NODES], found[NODES], up[NODES], frame[NODES];
+
+    for (int i = 0; i < NODES; i++) {
+        bool trunk = i < TRUNK;
+        int at = trunk ? 0 : (i - TRUNK) % TWIG, twig = trunk ? 0 : (i - TRUNK) / TWIG;
+        image[i] = trunk ? i % 3 : (int64_t)test_roll(random, IMAGES);
+        offset[i] = trunk ? 4096 + issue * 512 + i * 16 : 65536 + (int64_t)test_roll(random, 400000);
+        found[i] = 2;
+        up[i] = trunk || at ? 1 : 1 + twig * TWIG;
+        frame[i] = i;
+    }
+    text_printf(out, "\"frames\":{");
+    list(out, "image", image, NODES);
+    text_printf(out, ",");
+    list(out, "offset", offset, NODES);
+    text_printf(out, ",");
+    list(out, "found", found, NODES);
+    text_printf(out, "},\"nodes\":{");
+    list(out, "up", up, NODES);
+    text_printf(out, ",");
+    list(out, "frame", frame, NODES);
+    text_printf(out, "},");
+}
+
+static void add_event(struct text *out, int64_t at_us, uint64_t *random)
+{
+    int64_t at[SAMPLES], weight[SAMPLES], node[SAMPLES];
+
+    for (int i = 0; i < SAMPLES; i++) {
+        at[i] = 10 + i * 10;
+        weight[i] = 10;
+        node[i] = i % 5 ? TRUNK : TRUNK + 1 + (int64_t)test_roll(random, TWIGS * TWIG - 1);
+    }
+    text_printf(out,
+                "\"event\":{\"begin_ns\":1,\"begin_wall_ms\":%" PRId64 ",\"duration_ms\":%u,\"threshold_ms\":500,"
+                "\"trigger\":\"busy\",\"open\":false,\"foreground\":true,\"samples\":{\"period_ms\":10,",
+                at_us / 1000, 2410 + test_roll(random, 900));
+    list(out, "at_ms", at, SAMPLES);
+    text_printf(out, ",");
+    list(out, "weight_ms", weight, SAMPLES);
+    text_printf(out, ",");
+    list(out, "node", node, SAMPLES);
+    text_printf(out, "}}}");
+}
+
+static void add_head(struct text *out, const struct uuid *id, const char *kind, uint64_t *random)
+{
+    char text[MIRE_UUID_TEXT];
+
+    uuid_format(text, id);
+    text_printf(
+        out,
+        "{\"mire\":1,\"id\":\"%s\",\"kind\":\"%s\",\"app\":{\"name\":\"a\",\"version\":\"1.%u\",\"channel\":\"beta\"},"
+        "\"device\":{\"install\":\"%032x\",\"os\":\"linux\",\"os_version\":\"6.%u\",\"arch\":\"x86_64\",\"model\":\"m%"
+        "u\"},",
+        text, kind, zipf(random, VERSIONS), test_roll(random, 30000), zipf(random, 8), zipf(random, 40));
+}
+
+static void make_report(struct text *out, const struct uuid *id, int64_t at_us, bool session, uint64_t *random)
+{
+    add_head(out, id, session ? "session" : "event", random);
+    if (session) {
+        text_printf(out,
+                    "\"sampling\":{\"session\":0.5,\"hang\":0.5},\"session\":{\"begin_wall_ms\":%" PRId64
+                    ",\"duration_ms\":90000,\"on\":[\"hang\",\"session\"]}}",
+                    at_us / 1000);
+        return;
+    }
+    text_printf(out, "\"sampling\":{\"hang\":0.5},\"process\":{\"pid\":7,\"name\":\"a\"},\"images\":[");
+    for (int i = 0; i < IMAGES; i++)
+        text_printf(out,
+                    "%s{\"name\":\"/opt/a/lib%d.so\",\"id\":\"%040x\",\"arch\":\"x86_64\",\"load\":4096,\"own\":%s}",
+                    i ? "," : "", i, i + 1, i < 3 ? "true" : "false");
+    text_printf(out, "],");
+    add_stacks(out, zipf(random, ISSUES), random);
+    add_event(out, at_us, random);
+}
+
+/* Wait in the inbox. Returns the bytes of the bodies. */
+static double fill(struct pg *pg, long count)
+{
+    static struct inbox_row rows[BATCH];
+    static char bodies[BATCH][65536];
+    struct text json = {0};
+    uint64_t random = test_seed();
+    double bytes = 0;
+
+    for (long i = 0; i < count;) {
+        size_t n = 0;
+        for (; n < BATCH && i < count; n++, i++) {
+            struct uuid id;
+            int64_t now_us = clock_wall_us();
+            uuid_make(&id, now_us);
+            json.len = 0;
+            make_report(&json, &id, now_us - (int64_t)test_roll(&random, 6 * 86400) * 1000000, i % 50 == 0, &random);
+            size_t len = ZSTD_compress(bodies[n], sizeof bodies[n], json.bytes, json.len, 3);
+            must(text_failed(&json) || ZSTD_isError(len) ? MIRE_FAULT_MEMORY : 0, "report");
+            rows[n] = (struct inbox_row){.report_id = id,
+                                         .app_id = 1,
+                                         .format = "mire",
+                                         .encoding = "zstd",
+                                         .body = bodies[n],
+                                         .body_len = len,
+                                         .clock_told = true};
+            bytes += (double)len;
+        }
+        must(inbox_store_batch(pg, rows, n), "store");
+    }
+    text_fini(&json);
+    return bytes;
+}
+
+/* --- what it costs --- */
+
+static double own_cpu_s(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* CPU of a process, with what it waited for of its children; *parent_out: whose child it is. */
+static double process_cpu_s(const char *pid, int *parent_out)
+{
+    char path[300], line[1024] = "";
+    unsigned long user, system;
+    long user_of_children, system_of_children;
+
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    const char *rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    fclose(file);
+    if (!rest || sscanf(rest + 2, "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld", parent_out, &user,
+                        &system, &user_of_children, &system_of_children) != 5)
+        return 0;
+    return (double)(user + system + (unsigned long)(user_of_children + system_of_children)) /
+           (double)sysconf(_SC_CLK_TCK);
+}
+
+/* The postmaster, its children, and those that have ended. */
+static double postgres_cpu_s(void)
+{
+    char postmaster[16];
+    int parent;
+    DIR *proc = opendir("/proc");
+
+    snprintf(postmaster, sizeof postmaster, "%d", pgtest_postmaster());
+    double sum = process_cpu_s(postmaster, &parent);
+    for (const struct dirent *entry; proc && (entry = readdir(proc));) {
+        parent = 0;
+        double one = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? process_cpu_s(entry->d_name, &parent) : 0;
+        if (parent == pgtest_postmaster())
+            sum += one;
+    }
+    if (proc)
+        closedir(proc);
+    return sum;
+}
+
+static double wal_bytes(struct pg *pg)
+{
+    return (double)pgtest_number(pg, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint");
+}
+
+/* The rows of each table once more, by one statement each. */
+static void floors(struct pg *pg, double reports)
+{
+    double cpu = postgres_cpu_s(), wal = wal_bytes(pg);
+
+    pgtest_run(pg, "CREATE TABLE event_again (LIKE event INCLUDING ALL)");
+    pgtest_run(pg, "CREATE TABLE stack_again (LIKE event_stack INCLUDING ALL)");
+    pgtest_run(pg, "CREATE TABLE session_again (LIKE session INCLUDING ALL)");
+    pgtest_run(pg, "INSERT INTO event_again SELECT * FROM event");
+    pgtest_run(pg, "INSERT INTO stack_again SELECT * FROM event_stack");
+    pgtest_run(pg, "INSERT INTO session_again SELECT * FROM session");
+    printf("%-44s %10.2f ms\n%-44s %10.2f KB\n", "floor: CPU of PostgreSQL, a report",
+           (postgres_cpu_s() - cpu) / reports * 1000, "floor: WAL, a report", (wal_bytes(pg) - wal) / reports / 1000);
+}
+
+/* --- whether it is right --- */
+
+#define DIFFERS(counter, key, ours, theirs)                                  \
+    "SELECT count(*) FROM (" theirs ") t FULL JOIN (" ours ") o USING (" key \
+    ") WHERE (t.n, t.m) IS DISTINCT FROM (o.n, o.m)"
+
+static void check(struct pg *pg, long count)
+{
+    static const struct {
+        const char *what, *sql;
+    } all[] = {
+        {"hours of issues that differ from their events",
+         DIFFERS(issue_hour, "hour, issue_id, version_id, tree",
+                 "SELECT hour, issue_id, version_id, tree, sum(reports) AS n, sum(events) AS m FROM issue_hour GROUP "
+                 "BY 1, 2, 3, 4",
+                 "SELECT date_trunc('hour', occurred_at, 'UTC') AS hour, issue_id, version_id, tree, count(*) AS n,"
+                 " sum(weight * (1 + suppressed)) AS m FROM event GROUP BY 1, 2, 3, 4")},
+        {"hours of versions that differ from their events",
+         DIFFERS(version_hour, "hour, version_id, category",
+                 "SELECT hour, version_id, category, sum(reports) AS n, sum(waited_ms) AS m FROM version_hour GROUP BY "
+                 "1, 2, 3",
+                 "SELECT date_trunc('hour', occurred_at, 'UTC') AS hour, version_id, category, count(*) AS n,"
+                 " sum(weight * waited_ms) AS m FROM event GROUP BY 1, 2, 3")},
+        {"days of sessions that differ from their records",
+         DIFFERS(session_day, "day, version_id",
+                 "SELECT day, version_id, sum(records) AS n, sum(sessions) AS m FROM session_day GROUP BY 1, 2",
+                 "SELECT (occurred_at AT TIME ZONE 'UTC')::date AS day, version_id, count(*) AS n, sum(weight) AS m"
+                 " FROM session GROUP BY 1, 2")},
+        {"days of arrivals that differ from their events",
+         "SELECT abs((SELECT sum(events) FROM arrival_day) - (SELECT sum(weight) FROM event) - (SELECT sum(weight) FROM"
+         " session))::bigint"},
+        {"reports that are dead letters", "SELECT count(*) FROM dead_letter"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        say(all[i].what, (double)pgtest_number(pg, all[i].sql), "", 0);
+    say("reports without a row",
+        (double)(count - pgtest_number(pg, "SELECT (SELECT count(*) FROM event) + (SELECT count(*) FROM session)")), "",
+        0);
+}
+
+int main(int argc, char **argv)
+{
+    long count = argc > 1 ? strtol(argv[1], NULL, 10) : REPORTS;
+    struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    struct work *work;
+
+    if (pgtest_start(NULL))
+        return 2;
+    struct pg *pg = pgtest_database(8);
+    pgtest_run(pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'a', 'A')");
+    double bytes = fill(pg, count);
+    options.pg = pg;
+    options.log = &quiet;
+    options.keep_days = 90;
+    uint64_t statements = pg_statements(pg);
+    double own = own_cpu_s(), postgres = postgres_cpu_s(), wal = wal_bytes(pg);
+    uint64_t begun_ns = clock_mono_ns();
+    must(work_start(&work, &options), "work");
+    while (pgtest_number(pg, "SELECT count(*) FROM (SELECT FROM inbox LIMIT 1) i"))
+        usleep(50000);
+    work_stop(work);
+    double seconds = (double)(clock_mono_ns() - begun_ns) / 1e9, n = (double)count;
+    statements = pg_statements(pg) - statements;
+    own = own_cpu_s() - own;
+    postgres = postgres_cpu_s() - postgres;
+    wal = wal_bytes(pg) - wal;
+    printf("%ld reports of %.1f KB in %.1f s: %.0f a second\n", count, bytes / n / 1000, seconds, n / seconds);
+    say("CPU of the workers, a report", own / n * 1000, "ms", 3);
+    say("CPU of PostgreSQL, a report", postgres / n * 1000, "ms", 6);
+    say("statements, a report", (double)statements / n, "", 25);
+    say("WAL, a report", wal / n / 1000, "KB", 30);
+    floors(pg, n);
+    check(pg, count);
+    pg_close(pg);
+    pgtest_stop(NULL);
+    return missed > 0;
+}
