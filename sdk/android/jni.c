@@ -27,7 +27,7 @@ struct text {
 
 static size_t put(char *out, uint32_t c)
 {
-    size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    size_t size = 1 + (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
     static const uint8_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
 
     for (size_t i = size; i-- > 1; c >>= 6)

@@ -82,5 +82,7 @@ uint32_t mire__memory_pressure_ppm(const struct cgroup *cgroup)
     (void)cgroup;
     if (sysctlbyname("kern.memorystatus_vm_pressure_level", &level, &size, NULL, 0) != 0)
         return 0;
-    return level >= 4 ? 500000 : level >= 2 ? 100000 : 0;
+    if (level >= 4)
+        return 500000;
+    return level >= 2 ? 100000 : 0;
 }

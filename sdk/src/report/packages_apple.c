@@ -37,7 +37,10 @@ void mire__packages_find(enum package_tie *out, const char *root, const char *pr
         const char *path = without_private(paths[i]);
         bool same = strcmp(path, program) == 0 || (length > 0 && strncmp(path, program, length) == 0);
 
-        out[i] = same ? MIRE_PACKAGE_SAME : length > 0 ? MIRE_PACKAGE_OTHER : MIRE_PACKAGE_UNKNOWN;
+        if (same)
+            out[i] = MIRE_PACKAGE_SAME;
+        else
+            out[i] = length > 0 ? MIRE_PACKAGE_OTHER : MIRE_PACKAGE_UNKNOWN;
     }
 }
 

@@ -60,7 +60,9 @@ static int find(struct looked_up *out, struct access *access, const struct reque
 {
     const char *slug = access_app_of(request);
     look_up(out, access, hash, name, slug);
-    bool is_found = hash ? out->has_key : name ? out->has_account : true;
+    bool is_found = !name || out->has_account;
+    if (hash)
+        is_found = out->has_key;
     if (is_found && out->is_fresh)
         return 0;
     if (!request->may_block)

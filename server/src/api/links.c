@@ -196,8 +196,9 @@ static int see(struct call *call, const struct home *home)
     struct apps_seen seen = call_seen(call->request);
     bool may;
     int rc = rows_app_seen_read(&may, call->tx, &seen, home->app);
-
-    return rc ? rc : may ? 0 : READ_NONE;
+    if (rc)
+        return rc;
+    return may ? 0 : READ_NONE;
 }
 
 static int answer_issue_link(struct call *call)

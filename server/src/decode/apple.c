@@ -141,7 +141,9 @@ static enum image_tie tie_of(const struct apple_modules *m, const char *name)
 {
     const char *slash = strrchr(m->program, '/');
     const char *bundle = strstr(m->program, ".app/");
-    size_t folder = bundle ? (size_t)(bundle - m->program) + 5 : slash ? (size_t)(slash - m->program) + 1 : 0;
+    size_t folder = slash ? (size_t)(slash - m->program) + 1 : 0;
+    if (bundle)
+        folder = (size_t)(bundle - m->program) + 5;
     if (folder > 1 && (bundle || !m->apple) && !strncmp(name, m->program, folder))
         return MIRE_TIE_SAME;
     /* /private/var and /var are one folder */

@@ -106,8 +106,8 @@ const char *draft_printf(struct draft *b, const char *format, ...)
     va_start(args, format);
     int len = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    size_t most = len < 0 ? 0 : (size_t)len < sizeof text ? (size_t)len : sizeof text - 1;
-    return draft_text(b, text, most);
+    size_t most = len < 0 ? 0 : (size_t)len;
+    return draft_text(b, text, most < sizeof text ? most : sizeof text - 1);
 }
 
 /* ---- the table ---- */

@@ -185,7 +185,11 @@ static uint32_t frame_of(struct spindump *d, const struct row *row, bool caller)
     struct apple_module *module = row->image[0] ? module_named(d, row->image) : NULL;
     struct report_image image = {.name = row->image, .from_start = true};
     bool nameless = !strcmp(row->name, "???") || !row->name[0];
-    int32_t number = module ? modules_image(&d->modules, module) : row->image[0] ? draft_image(d->b, &image) : -1;
+    int32_t number = -1;
+    if (module)
+        number = modules_image(&d->modules, module);
+    else if (row->image[0])
+        number = draft_image(d->b, &image);
     const struct draft_frame frame = {.image = number,
                                       .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
                                       .offset = caller && row->offset ? row->offset - 1 : row->offset,

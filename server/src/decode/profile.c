@@ -55,7 +55,9 @@ static const char *category_of(struct build *build, const struct profile_row *ro
     const struct profile_amount *amount = row->live.count ? &row->live : &row->total;
     if (row->category)
         return row->category;
-    uint64_t size = row->block_bytes ? row->block_bytes : amount->count ? amount->bytes / amount->count : 0;
+    uint64_t size = row->block_bytes;
+    if (!size && amount->count)
+        size = amount->bytes / amount->count;
     return size ? class_name(build, class_bytes(size)) : "Malloc";
 }
 

@@ -269,7 +269,9 @@ static uint32_t hang_ms(const char *value)
     double number = *digit ? strtod(digit, NULL) : 0;
     bool seconds = strstr(digit, " s") || strstr(digit, "sec");
     bool milli = strstr(digit, "ms") != NULL;
-    double ms = milli ? number : seconds ? number * 1000 : 0;
+    double ms = seconds ? number * 1000 : 0;
+    if (milli)
+        ms = number;
     return ms > 0 && ms < 604800000 ? (uint32_t)ms : 0;
 }
 

@@ -56,7 +56,9 @@ static int take_zone(const char *p)
     int sign = *p++ == '-' ? -1 : 1;
     int hours = take_digits(&p, 2, 0);
     int minutes = take_digits(&p, 2, *p == ':' ? ':' : 0);
-    return hours < 0 ? 0 : sign * (hours * 60 + (minutes < 0 ? 0 : minutes));
+    if (hours < 0)
+        return 0;
+    return sign * (hours * 60 + (minutes < 0 ? 0 : minutes));
 }
 
 struct fact read_time(const char *text)

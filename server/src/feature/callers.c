@@ -257,7 +257,9 @@ int feature_seal(struct feature *feature, struct arena *arena, struct resolved *
     struct resolved_part *parts = arena_array(arena, count, sizeof *parts);
     int rc = parts ? 0 : MIRE_FAULT_MEMORY;
     for (size_t i = 0; !rc && i < count; i++) {
-        const struct caller *caller = i == 0 ? one : i == 2 ? two : NULL;
+        const struct caller *caller = i == 2 ? two : NULL;
+        if (i == 0)
+            caller = one;
         parts[i] = all[i];
         if (i == 1 || i == 3)
             parts[i].text = arena_copy(arena, all[i].text, module_length(all[i].text));

@@ -185,7 +185,9 @@ static int judge_place(struct classes *out, struct judging *j, struct resolved_l
     if (made && !by_rule && out->of[at] == MIRE_CLASS_APP)
         out->of[at] = MIRE_CLASS_MADE;
     location->role = rule_role(out->of[at]);
-    location->rule = by_rule ? note_rule(j, &found) : out->of[at] == MIRE_CLASS_MADE ? made : 0;
+    location->rule = out->of[at] == MIRE_CLASS_MADE ? made : 0;
+    if (by_rule)
+        location->rule = note_rule(j, &found);
     out->marks[at] = mark.class;
     location->mark = out->marks[at] ? note_rule(j, &mark) : 0;
     out->marked |= out->marks[at] != MIRE_CLASS_NONE;

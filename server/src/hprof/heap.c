@@ -93,7 +93,11 @@ struct rooting {
 static void note_root(void *context, enum root_kind kind, uint64_t id, uint64_t serial)
 {
     struct rooting *r = context;
-    struct heap_list *list = kind == ROOT_THREAD ? &r->threads : kind == ROOT_LOCAL ? &r->locals : NULL;
+    struct heap_list *list = NULL;
+    if (kind == ROOT_THREAD)
+        list = &r->threads;
+    else if (kind == ROOT_LOCAL)
+        list = &r->locals;
     uint32_t row = heap_find(r->heap, id);
     if (row != UINT32_MAX && kind != ROOT_LOCAL && !r->heap->root_kind[row + 1])
         r->heap->root_kind[row + 1] = (uint8_t)(1 + kind);

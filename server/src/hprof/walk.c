@@ -14,7 +14,9 @@ unsigned element_bytes(unsigned type, unsigned id_len)
     static const uint8_t widths[] = {
         [ELEMENT_BOOLEAN] = 1, [ELEMENT_CHAR] = 2,  [ELEMENT_FLOAT] = 4, [ELEMENT_DOUBLE] = 8,
         [ELEMENT_BYTE] = 1,    [ELEMENT_SHORT] = 2, [ELEMENT_INT] = 4,   [ELEMENT_LONG] = 8};
-    return type == ELEMENT_OBJECT ? id_len : type < sizeof widths ? widths[type] : 0;
+    if (type == ELEMENT_OBJECT)
+        return id_len;
+    return type < sizeof widths ? widths[type] : 0;
 }
 
 static bool refuse(struct hprof_fault *fault, uint64_t place, const char *what)

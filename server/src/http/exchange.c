@@ -64,7 +64,9 @@ static void log_answer(const struct exchange *exchange, bool cut)
     struct http_server *server = exchange->server;
     const struct request *request = &exchange->request;
     int status = exchange->reply.status;
-    enum log_level level = status >= 500 ? MIRE_LOG_WARN : status >= 400 ? MIRE_LOG_INFO : MIRE_LOG_DEBUG;
+    enum log_level level = status >= 400 ? MIRE_LOG_INFO : MIRE_LOG_DEBUG;
+    if (status >= 500)
+        level = MIRE_LOG_WARN;
     char path[LOGGED_PATH + 1], peer[MIRE_HTTP_PEER_TEXT];
     uint64_t skipped = 0;
     if (!server->options.log || level < server->options.log->least ||

@@ -39,7 +39,9 @@ const void *exchange_body(const struct exchange *exchange, size_t *len_out)
 {
     const struct reply *reply = &exchange->reply;
     bool has_none = exchange->is_head || reply->status == 304 || reply->status == 204;
-    *len_out = has_none ? 0 : reply->body ? reply->body_len : reply->text.len;
+    *len_out = reply->body ? reply->body_len : reply->text.len;
+    if (has_none)
+        *len_out = 0;
     return reply->body ? reply->body : reply->text.bytes;
 }
 

@@ -82,7 +82,9 @@ static void *watch_run(void *context)
         } else if (!conn && (conn = connect_within(&frozen, pg, watch, until_ns))) {
             frozen = false;
         }
-        int state = conn ? MIRE_PG_WELL : frozen ? MIRE_PG_FROZEN : MIRE_PG_AWAY;
+        int state = frozen ? MIRE_PG_FROZEN : MIRE_PG_AWAY;
+        if (conn)
+            state = MIRE_PG_WELL;
         int was = atomic_exchange(&watch->state, state);
         if (was != state && (state == MIRE_PG_FROZEN || was == MIRE_PG_FROZEN))
             log_event(pg_log(pg), MIRE_LOG_WARN, "pg.frozen", LOG_NUMBER("frozen", state == MIRE_PG_FROZEN));

@@ -173,7 +173,9 @@ int rows_key_list(struct pg *pg, const char *slug, int (*take)(void *context, co
     int rc = pg_begin(&tx, pg, MIRE_PG_READ);
     if (!rc)
         rc = app_of(&app, tx, slug);
-    return rc == MIRE_KEY_UNKNOWN ? 0 : rc ? rc : key_list(tx, app, take, context);
+    if (rc)
+        return rc == MIRE_KEY_UNKNOWN ? 0 : rc;
+    return key_list(tx, app, take, context);
 }
 
 int key_end(struct pg_tx *tx, int32_t app, int64_t key)

@@ -88,7 +88,16 @@ static enum entry_kind kind_of(uint64_t tag)
 
 static uint8_t fetch_of(unsigned width)
 {
-    return width == 1 ? STEP_FETCH_1 : width == 2 ? STEP_FETCH_2 : width == 4 ? STEP_FETCH_4 : STEP_FETCH_8;
+    switch (width) {
+    case 1:
+        return STEP_FETCH_1;
+    case 2:
+        return STEP_FETCH_2;
+    case 4:
+        return STEP_FETCH_4;
+    default:
+        return STEP_FETCH_8;
+    }
 }
 
 bool step_of_form(struct unit_step *out, uint64_t form, const struct unit *shape)

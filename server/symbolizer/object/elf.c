@@ -151,7 +151,9 @@ static int wanted_as(const char *name, bool *packed_out, bool *split_out)
 static bool is_packed(struct packed *out, const struct elf *elf, const struct section_row *row, bool old)
 {
     const uint8_t *bytes = elf->parts->bytes + row->offset;
-    size_t head = old ? 12 : elf->wide ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+    size_t head = elf->wide ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+    if (old)
+        head = 12;
     if (row->size < head)
         return false;
     uint64_t type = CHDR_ZLIB;

@@ -77,7 +77,11 @@ static int choose(struct side *before, struct side *after, bool *one, struct cal
     if (rc)
         return rc;
     const char *now = asked->with_count ? asked->with[0] : newest(versions, count, NULL);
-    const char *then = against ? arena_strdup(call->arena, against) : now ? newest(versions, count, now) : NULL;
+    const char *then = NULL;
+    if (against)
+        then = arena_strdup(call->arena, against);
+    else if (now)
+        then = newest(versions, count, now);
     *one = !now || !then;
     if (now)
         only(after, call->arena, now);
@@ -145,12 +149,18 @@ static double least(const struct rate_change *c)
     return before * (1 - c->high);
 }
 
+static int rank(const struct rate_change *change)
+{
+    if (change->verdict >= CHANGE_BETTER)
+        return 1;
+    return change->verdict >= CHANGE_NEW ? 0 : 2;
+}
+
 /* Worse ones, then better ones, then the others; the largest change first. */
 static int in_order(const void *a, const void *b)
 {
     const struct rate_change *x = &((const struct compared *)a)->change, *y = &((const struct compared *)b)->change;
-    int rank_x = x->verdict >= CHANGE_BETTER ? 1 : x->verdict >= CHANGE_NEW ? 0 : 2;
-    int rank_y = y->verdict >= CHANGE_BETTER ? 1 : y->verdict >= CHANGE_NEW ? 0 : 2;
+    int rank_x = rank(x), rank_y = rank(y);
 
     if (rank_x != rank_y)
         return rank_x - rank_y;
