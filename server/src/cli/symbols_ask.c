@@ -34,7 +34,7 @@ static bool has_other_contents(const struct found_file *file, const struct json 
 }
 
 /* The n-th row of the answer is that of the n-th file asked for. */
-static int rows_missing_read(struct found_file *files, size_t count, const struct text *answer)
+static int read_missing(struct found_file *files, size_t count, const struct text *answer)
 {
     static const struct json_limits limits = MIRE_JSON_LIMITS;
     struct json json;
@@ -79,7 +79,7 @@ static int ask_some(struct found_file *files, size_t count, const struct send_op
     text_printf(&url, "%s/api/v1/symbols/missing", options->server);
     if (text_failed(&body) || text_failed(&url) || fetch_send(&answer, "POST", url.bytes, options->key, &body))
         return -1;
-    return rows_missing_read(files, count, &answer);
+    return read_missing(files, count, &answer);
 }
 
 int symbols_ask_missing(struct found *found, const struct send_options *options)

@@ -132,8 +132,8 @@ static void read_function(struct report_told *out, struct build *build, struct l
 }
 
 /* What stands behind the path, from the right; the path is left. */
-static void rows_groups_read(struct backtrace_module *module, struct report_told *told, struct build *build,
-                             struct line_span *line)
+static void read_groups(struct backtrace_module *module, struct report_told *told, struct build *build,
+                        struct line_span *line)
 {
     struct line_span group;
     bool named = false;
@@ -175,7 +175,7 @@ bool backtrace_native(uint32_t *frame_out, struct backtrace_modules *modules, st
     if (!span_number(&pc, &line, 16))
         return false;
     span_trim(&line);
-    rows_groups_read(&module, &told, modules->build, &line);
+    read_groups(&module, &told, modules->build, &line);
     module.path = build_text(modules->build, line.at, line.len);
     *frame_out = build_named(modules->build, backtrace_image(modules, &module), pc, MIRE_FOUND_PC, &told);
     return true;

@@ -148,7 +148,7 @@ static bool goes_on(struct reading *r, enum decode_outcome outcome)
     return refused && r->each->refused && r->each->refused(r->each->context, outcome, r->fault) == 0;
 }
 
-static enum decode_outcome rows_values_read(struct reading *r, const struct format *format)
+static enum decode_outcome read_values(struct reading *r, const struct format *format)
 {
     struct input_value value;
     bool any = false;
@@ -221,7 +221,7 @@ static enum decode_outcome read_input(struct reading *r)
     if (format && (format->whole || format->stream))
         return read_whole(r, format);
     if (format || is_json(&r->input))
-        return rows_values_read(r, format);
+        return read_values(r, format);
     snprintf(r->fault->text, sizeof r->fault->text,
              "the format is not known ('mire import --formats' lists those that are)");
     return MIRE_DECODE_UNKNOWN;

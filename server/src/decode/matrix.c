@@ -258,7 +258,7 @@ static bool is_from_leaf(uint64_t dump)
     return dump == DUMP_POWER;
 }
 
-static enum decode_outcome rows_trees_read(struct ks *ks)
+static enum decode_outcome read_trees(struct ks *ks)
 {
     const struct json *json = ks->json;
     struct fact dump = look_number(json, look_root(json, "dump_type"));
@@ -297,7 +297,7 @@ enum decode_outcome matrix_document(struct foreign *foreign, const struct json *
     b.report.sdk_name = "Matrix";
     b.report.sdk_version = look_text(&b, json, ks.report, "version");
     if (has_trees(json))
-        return rows_trees_read(&ks);
+        return read_trees(&ks);
     uint32_t user = ks.error ? look_one(json, ks.error, "user_reported") : 0;
     if (user)
         return read_lag(&ks, user);

@@ -129,7 +129,7 @@ static uint32_t read_frame(struct memory_report *m, uint32_t at, bool caller)
 }
 
 /* Allocators call from the innermost frame: every one is a return address. Returns the bytes of all stacks. */
-static uint64_t rows_stacks_read(struct memory_report *m, uint32_t item, uint32_t category)
+static uint64_t read_stacks(struct memory_report *m, uint32_t item, uint32_t category)
 {
     const struct json *json = m->json;
     uint32_t stacks = look_one(json, item, "stacks"), count = look_count(json, stacks), at = stacks + 1;
@@ -194,7 +194,7 @@ static void read_item(struct memory_report *m, uint32_t item)
         memory->live_bytes += category.live_bytes < UINT64_MAX - memory->live_bytes ? category.live_bytes : 0;
         memory->live_count += category.live_count < UINT64_MAX - memory->live_count ? category.live_count : 0;
     }
-    (void)rows_stacks_read(m, item, draft_category(m->b, &category));
+    (void)read_stacks(m, item, draft_category(m->b, &category));
 }
 
 enum decode_outcome matrix_memory_document(struct foreign *foreign, const struct json *json)

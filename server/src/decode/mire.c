@@ -81,7 +81,7 @@ static enum bind_outcome read_kind(struct bind *bind, void *out, uint32_t at)
     return bind_wrong(bind, "must be \"event\", \"memory\" or \"session\"");
 }
 
-static enum bind_outcome rows_app_read(struct bind *bind, void *out, uint32_t at)
+static enum bind_outcome read_app(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
         {REQUIRED(TEXT(struct report_app, name, MIRE_NAME_NAME))},
@@ -293,12 +293,12 @@ enum bind_outcome mire_read_buckets(struct bind *bind, void *out, uint32_t at)
 }
 
 /* The members of reports, in the order they are read: an index comes after its table. */
-#define IDENTITY                                                                                       \
-    {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))}, {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},         \
-        {REQUIRED(OTHER(MIRE_NAME_KIND, read_kind))}, {REQUIRED(OTHER(MIRE_NAME_APP, rows_app_read))}, \
-        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))}, {OTHER(MIRE_NAME_SDK, read_sdk)},            \
-    {                                                                                                  \
-        OTHER(MIRE_NAME_SAMPLING, read_sampling)                                                       \
+#define IDENTITY                                                                                  \
+    {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))}, {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},    \
+        {REQUIRED(OTHER(MIRE_NAME_KIND, read_kind))}, {REQUIRED(OTHER(MIRE_NAME_APP, read_app))}, \
+        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))}, {OTHER(MIRE_NAME_SDK, read_sdk)},       \
+    {                                                                                             \
+        OTHER(MIRE_NAME_SAMPLING, read_sampling)                                                  \
     }
 #define STACKS                                                                                              \
     {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))}, {OTHER(MIRE_NAME_CONTEXT, mire_read_context)},      \

@@ -225,7 +225,7 @@ static const struct report *report_of(const void *memory)
     return (const struct report *)(const void *)((const char *)memory - offsetof(struct report, memory));
 }
 
-static enum bind_outcome rows_stacks_read(struct bind *bind, void *out, uint32_t at)
+static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
 {
     struct stack_columns c = {0};
     struct memory *memory = out;
@@ -301,7 +301,7 @@ enum bind_outcome mire_read_memory(struct bind *bind, void *out, uint32_t at)
         {TEXT(struct memory, footprint_from, MIRE_NAME_FOOTPRINT_FROM)},
         {OTHER(MIRE_NAME_TRAIL, read_trail)},
         {REQUIRED(OTHER(MIRE_NAME_CATEGORIES, read_categories))},
-        {REQUIRED(OTHER(MIRE_NAME_STACKS, rows_stacks_read))},
+        {REQUIRED(OTHER(MIRE_NAME_STACKS, read_stacks))},
         {OTHER(MIRE_NAME_DEGRADED, read_degraded)},
         {OTHER(MIRE_NAME_DROPS, read_drops)},
         {OTHER(MIRE_NAME_COST, read_cost)},

@@ -65,7 +65,7 @@ static enum bind_outcome read_hangs(struct bind *bind, void *out, uint32_t at)
     return outcome ? outcome : mire_read_map(&count, bind, at, out, read_class);
 }
 
-static enum bind_outcome rows_turns_read(struct bind *bind, void *out, uint32_t at)
+static enum bind_outcome read_turns(struct bind *bind, void *out, uint32_t at)
 {
     struct report_session *session = out;
     struct report buckets = {.bucket_count = 0};
@@ -121,7 +121,7 @@ enum bind_outcome mire_read_session(struct bind *bind, void *report, uint32_t at
         {FLAG(struct report_session, loop, MIRE_NAME_LOOP)},
         {REQUIRED(OTHER(MIRE_NAME_ON, read_on))},
         {OTHER(MIRE_NAME_HANGS, read_hangs)},
-        {OTHER(MIRE_NAME_TURNS, rows_turns_read)},
+        {OTHER(MIRE_NAME_TURNS, read_turns)},
         {OTHER(MIRE_NAME_ENDS, read_ends)},
         {FACT(struct report_session, sdk_cpu_us, MIRE_NAME_SDK_CPU_US)},
     };

@@ -37,7 +37,7 @@ static void read_user(struct draft *b, const struct json *json)
 }
 
 /* All members of an object, each with a prefix. */
-static void rows_members_read(struct draft *b, const struct json *json, uint32_t at, const char *prefix)
+static void read_members(struct draft *b, const struct json *json, uint32_t at, const char *prefix)
 {
     uint32_t count = at && json_kind(json, at) == MIRE_JSON_OBJECT ? json_size(json, at) : 0, member = at + 1;
     for (uint32_t i = 0; i < count; i++, member = json_next(json, member + 1))
@@ -48,7 +48,7 @@ static void rows_members_read(struct draft *b, const struct json *json, uint32_t
 static void read_tags(struct draft *b, const struct json *json)
 {
     uint32_t tags = look_root(json, "tags"), count = look_count(json, tags), at = tags + 1;
-    rows_members_read(b, json, tags, "");
+    read_members(b, json, tags, "");
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at))
         if (look_count(json, at) == 2)
             draft_tag_at(b, draft_string(b, json, at + 1), json, json_next(json, at + 1));

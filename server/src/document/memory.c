@@ -271,7 +271,7 @@ static bool fits(const struct resolved *doc, const struct document_stack_columns
     return caller1 < 0 || node;
 }
 
-static enum bind_outcome rows_stacks_read(struct bind *bind, void *out, uint32_t at)
+static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
         COLUMN(struct document_stack_columns, category, UINT32_MAX),
@@ -376,7 +376,7 @@ enum bind_outcome memory_document_read(struct bind *bind, void *document, uint32
         KNOWN(healthy_footprint_bytes),
         OTHER("trail", read_trail),
         OTHER("categories", read_categories),
-        OTHER("stacks", rows_stacks_read),
+        OTHER("stacks", read_stacks),
     };
     struct resolved *doc = document;
 

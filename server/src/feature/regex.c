@@ -126,7 +126,7 @@ static bool read_list(struct regex_reader *reader, struct state *state)
 
 static bool read_either(struct regex_piece *out, struct regex_reader *reader);
 
-static bool rows_group(struct regex_piece *out, struct regex_reader *reader)
+static bool read_group(struct regex_piece *out, struct regex_reader *reader)
 {
     if (++reader->depth > DEPTH_MAX)
         return wrong(reader, "too many brackets within brackets");
@@ -147,7 +147,7 @@ static bool read_atom(struct regex_piece *out, struct regex_reader *reader)
         return wrong(reader, "there is nothing to repeat");
     if (c == '(') {
         reader->at++;
-        return rows_group(out, reader);
+        return read_group(out, reader);
     }
     if (c == '^' || c == '$') {
         reader->at++;

@@ -32,8 +32,8 @@ static int uploaded(void *context, char *path, size_t room, const uint8_t *id, s
     return 1;
 }
 
-static void rows_report_read(struct told *out, const char *id, const char *java, const char *rows, const char *up,
-                             const char *leaf)
+static void read_report(struct told *out, const char *id, const char *java, const char *rows, const char *up,
+                        const char *leaf)
 {
     struct decode_fault fault = {0};
     char json[4096], frames[256] = "";
@@ -93,7 +93,7 @@ static void without_its_mapping_a_name_is_of_its_build(void **state)
 {
     (void)state;
     struct told told;
-    rows_report_read(&told, ",\"id\":\"5b46fdc0\"", NAMES, "10", "1,1", "2");
+    read_report(&told, ",\"id\":\"5b46fdc0\"", NAMES, "10", "1,1", "2");
     resolve(&told, NULL);
     assert_string_equal(stack_of(&told), "a.a.b(:1)? x.Loop.b(Loop.java:9)? ");
     assert_string_equal(told.doc.locations[0].build, "5b46fdc0");
@@ -107,7 +107,7 @@ static void with_it_names_are_those_of_the_source(void **state)
 {
     (void)state;
     struct told told;
-    rows_report_read(&told, ",\"id\":\"5b46fdc0\"", NAMES, "10", "1,1", "2");
+    read_report(&told, ",\"id\":\"5b46fdc0\"", NAMES, "10", "1,1", "2");
     resolve(&told, CORPUS "proguard.txt");
     assert_string_equal(stack_of(&told),
                         "com.example.Deep$Er.deepest(Deep.java:9)+ com.example.Main.middle(Main.java:20)+ "
@@ -121,7 +121,7 @@ static void names_that_were_never_short_lack_nothing(void **state)
 {
     (void)state;
     struct told told;
-    rows_report_read(&told, "", NAMES, "1", "1", "1");
+    read_report(&told, "", NAMES, "1", "1", "1");
     resolve(&told, NULL);
     assert_string_equal(stack_of(&told), "x.Loop.b(Loop.java:9) ");
     assert_int_equal(told.counts.missing_count, 0);
@@ -132,8 +132,8 @@ static void methods_that_share_a_short_name_are_one_place(void **state)
 {
     (void)state;
     struct told told;
-    rows_report_read(&told, ",\"id\":\"5b46fdc0\"", "{\"texts\":[\"a.a\",\"d\"],\"class\":[0],\"method\":[1]}", "0",
-                     "1", "1");
+    read_report(&told, ",\"id\":\"5b46fdc0\"", "{\"texts\":[\"a.a\",\"d\"],\"class\":[0],\"method\":[1]}", "0", "1",
+                "1");
     resolve(&told, CORPUS "proguard.txt");
     assert_string_equal(stack_of(&told), "com.example.Main.one or com.example.Main.two(Main.java:0) ");
     arena_fini(&told.arena);
@@ -143,9 +143,8 @@ static void an_outline_stands_for_a_place_in_its_caller(void **state)
 {
     (void)state;
     struct told told;
-    rows_report_read(&told, ",\"id\":\"5b46fdc0\"",
-                     "{\"texts\":[\"a\",\"b\",\"s\"],\"class\":[0,1],\"method\":[0,2],\"line\":[2,27]}", "10", "1,1",
-                     "2");
+    read_report(&told, ",\"id\":\"5b46fdc0\"",
+                "{\"texts\":[\"a\",\"b\",\"s\"],\"class\":[0,1],\"method\":[0,2],\"line\":[2,27]}", "10", "1,1", "2");
     resolve(&told, CORPUS "r8.txt");
     assert_string_equal(stack_of(&told), "some.Class.outlineCaller(Some.kt:100) ");
     arena_fini(&told.arena);
@@ -155,8 +154,8 @@ static void an_outline_alone_is_left_out(void **state)
 {
     (void)state;
     struct told told;
-    rows_report_read(&told, ",\"id\":\"5b46fdc0\"", "{\"texts\":[\"a\"],\"class\":[0],\"method\":[0],\"line\":[2]}",
-                     "0", "1", "1");
+    read_report(&told, ",\"id\":\"5b46fdc0\"", "{\"texts\":[\"a\"],\"class\":[0],\"method\":[0],\"line\":[2]}", "0",
+                "1", "1");
     resolve(&told, CORPUS "r8.txt");
     assert_string_equal(stack_of(&told), "");
     arena_fini(&told.arena);
@@ -166,8 +165,8 @@ static void numbers_are_those_of_a_methodmap(void **state)
 {
     (void)state;
     struct told told;
-    rows_report_read(&told, ",\"id\":\"5b46fdc0\"",
-                     "{\"texts\":[],\"class\":[-1,-1],\"method\":[-1,-1],\"number\":[7,999]}", "10", "1,1", "2");
+    read_report(&told, ",\"id\":\"5b46fdc0\"", "{\"texts\":[],\"class\":[-1,-1],\"method\":[-1,-1],\"number\":[7,999]}",
+                "10", "1,1", "2");
     resolve(&told, CORPUS "methodmap.txt");
     assert_string_equal(stack_of(&told), "com.e.Main$1.run(:0) method 999(:0)! ");
     assert_int_equal(told.counts.missing_count, 0);
