@@ -1,6 +1,7 @@
 /*
  * main_mired.c - mired [ROLE] [FLAGS]: parses, runs the role, ends.
  */
+#include "base/spare.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "sandbox/child.h"
@@ -69,6 +70,7 @@ int main(int argc, char **argv)
         role = roles[at].role;
         args++;
     }
+    spare_keep();
     if (sodium_init() < 0 || config_load(&config, &problem, args, environ)) {
         fprintf(stderr, "mired: %s\n", problem.text);
         return 2;

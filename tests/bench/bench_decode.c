@@ -5,6 +5,7 @@
  *
  *     most: a lag report of 50 KB 35 us, KSCrash of 640 KB 6 ms, a memory report of 300 KB 1 ms, an ANR dump of 200 KB 2 ms
  */
+#include "base/spare.h"
 #include "decode/decode.h"
 
 #include <jansson.h>
@@ -217,6 +218,7 @@ int main(void)
                 {"Android ANR", make_anr, 200000, 2000}};
     bool refused = false;
 
+    spare_keep();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct made made = {.text = malloc(ROOM), .want = rows[i].bytes - rows[i].bytes / 100};
 

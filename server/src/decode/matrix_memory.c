@@ -10,6 +10,7 @@
  * their stacks have sizes: the sum of these is taken. `caller` is not read: it is cut to 32 bits, and may be garbage.
  * Offsets count from where the image's text begins; protocol 3 has plain addresses and a list of images.
  */
+#include "base/hash.h"
 #include "decode/apple.h"
 #include "decode/draft_context.h"
 #include "decode/formats.h"
@@ -19,6 +20,15 @@
 #include <string.h>
 
 #define FRAMES_MAX 512 /* of one stack */
+#define RECENT     256 /* a power of two */
+#define PROBES     4
+
+/* The image of a UUID: nearly all frames of a report name one of a few. */
+struct recent_image {
+    char uuid[64];
+    size_t len; /* 0: nothing yet */
+    int32_t image;
+};
 
 struct memory_report {
     struct foreign *foreign;
@@ -28,6 +38,7 @@ struct memory_report {
     uint32_t head;                /* 0: the document itself */
     uint32_t frames[FRAMES_MAX];
     uint64_t sized, counted; /* of stacks and items */
+    struct recent_image recent[RECENT];
 };
 
 bool matrix_memory_is(const struct json *json)
@@ -109,6 +120,29 @@ static void read_images(struct memory_report *m)
     }
 }
 
+/* Image of the UUID in a frame; -1 if there is none. */
+static int32_t image_of(struct memory_report *m, uint32_t uuid_at)
+{
+    struct recent_image now = {.image = -1}, *before;
+    if (!uuid_at || json_kind(m->json, uuid_at) != MIRE_JSON_STRING || json_size(m->json, uuid_at) >= sizeof now.uuid)
+        return -1;
+    now.len = json_text(now.uuid, m->json, uuid_at);
+    uint64_t hash = hash_for_table(0, now.uuid);
+    for (size_t i = 0; i < PROBES; i++) {
+        before = &m->recent[(hash + i) & (RECENT - 1)];
+        if (before->len == now.len && !memcmp(before->uuid, now.uuid, now.len))
+            return before->image;
+        if (!before->len)
+            break;
+    }
+    struct report_image image = {.name = draft_text(m->b, now.uuid, now.len), .from_start = true};
+    image.id_len = read_id(image.id, now.uuid);
+    if (image.id_len)
+        now.image = draft_image(m->b, &image);
+    *before = now;
+    return now.image;
+}
+
 /* {uuid, offset}, or a plain address. */
 static uint32_t read_frame(struct memory_report *m, uint32_t at, bool caller)
 {
@@ -118,13 +152,10 @@ static uint32_t read_frame(struct memory_report *m, uint32_t at, bool caller)
         return address.known ? modules_frame(&m->modules, address.value, caller, 0) : MIRE_DRAFT_NONE;
     }
     struct fact offset = look_number(json, look_one(json, at, "offset"));
-    const char *uuid = look_text(m->b, json, at, "uuid");
-    struct report_image image = {.name = uuid, .from_start = true};
-    image.id_len = read_id(image.id, uuid);
+    int32_t image = image_of(m, look_one(json, at, "uuid"));
     uint64_t inside = caller && offset.value ? offset.value - 1 : offset.value;
-    const struct draft_frame frame = {.image = image.id_len ? draft_image(m->b, &image) : -1,
-                                      .found = MIRE_FOUND_FRAME_POINTER,
-                                      .offset = image.id_len ? inside : 0};
+    const struct draft_frame frame = {
+        .image = image, .found = MIRE_FOUND_FRAME_POINTER, .offset = image >= 0 ? inside : 0};
     return offset.known ? draft_frame(m->b, &frame) : MIRE_DRAFT_NONE;
 }
 
