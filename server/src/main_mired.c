@@ -4,6 +4,7 @@
 #include "base/spare.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
+#include "daemon/doctor.h"
 #include "sandbox/child.h"
 
 #include <sodium.h>
@@ -15,12 +16,13 @@
 static void help(FILE *out)
 {
     fprintf(out, "mired " MIRE_VERSION " - takes reports in, works on them, serves the dashboard\n\n"
-                 "usage: mired [serve|http|work|migrate|check] [--config FILE] [flags]\n\n"
+                 "usage: mired [serve|http|work|migrate|check|doctor] [--config FILE] [flags]\n\n"
                  "  serve    everything in one process (default)\n"
                  "  http     take reports in and answer questions\n"
                  "  work     work on reports\n"
                  "  migrate  bring the database's tables up to date and end\n"
-                 "  check    read the configuration, print it and what is wrong with it, and end\n\n"
+                 "  check    read the configuration, print it and what is wrong with it, and end\n"
+                 "  doctor   look at configuration, disk, database and queues, say what to do, and end\n\n"
                  "A flag goes before MIRED_<NAME> in the environment, that before `name = value` in the file.\n\n");
     config_help(out);
 }
@@ -39,12 +41,13 @@ int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        int role; /* -1: check */
+        int role; /* -1: check, -2: doctor */
     } roles[] = {{"serve", MIRE_ROLE_SERVE},
                  {"http", MIRE_ROLE_HTTP},
                  {"work", MIRE_ROLE_WORK},
                  {"migrate", MIRE_ROLE_MIGRATE},
-                 {"check", -1}};
+                 {"check", -1},
+                 {"doctor", -2}};
     static struct config config;
     struct problem problem = MIRE_PROBLEM_INIT;
     int role = MIRE_ROLE_SERVE;
@@ -75,6 +78,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "mired: %s\n", problem.text);
         return 2;
     }
+    if (role == -2)
+        return doctor_run(&config, stdout) ? 1 : 0;
     if (role < 0)
         return check(&config);
     if (config_check(&config, stderr))

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@
 #define ACCEPTED   4096
 
 static struct miredtest mired;
-static char key[MIRE_KEY_TEXT];
+static char key[MIRE_KEY_TEXT], symbols_key[MIRE_KEY_TEXT];
 static bool can_mount;
 static struct uuid accepted[ACCEPTED];
 static size_t accepted_count;
@@ -92,23 +93,29 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Returns true if mired's log contains the words, now or within the patience. */
-static bool logged(const char *words)
+/* Does mired's log contain the words? */
+static bool is_logged(const char *words)
 {
     char path[96], line[1024];
     snprintf(path, sizeof path, "%s.log", mired.dir);
-    for (int tick = 0; tick < PATIENCE_S * 20; tick++) {
-        FILE *file = fopen(path, "r");
-        bool found = false;
-        while (file && !found && fgets(line, sizeof line, file))
-            found = strstr(line, words) != NULL;
-        if (file)
-            fclose(file);
-        if (found)
-            return true;
+    FILE *file = fopen(path, "r");
+    bool found = false;
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strstr(line, words) != NULL;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* The same, now or within the patience. */
+static bool logged(const char *words)
+{
+    bool found = is_logged(words);
+    for (int tick = 0; !found && tick < PATIENCE_S * 20; tick++) {
         usleep(50000);
+        found = is_logged(words);
     }
-    return false;
+    return found;
 }
 
 static void assert_ends_saying(const char *const *flags, const char *words)
@@ -208,16 +215,19 @@ static void send_until(struct httptest *http, int wanted)
     assert_int_equal(status, wanted);
 }
 
-/* Use up the remaining space. */
-static void fill_disk(void)
+/* Use up the remaining space but `leave_mb`. */
+static void fill_disk(unsigned leave_mb)
 {
     static char block[1 << 20];
     char path[96];
+    struct statvfs disk;
     snprintf(path, sizeof path, "%s/filler", mired.dir);
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
     for (size_t size = sizeof block; size >= 4096;)
-        if (write(fd, block, size) != (ssize_t)size)
+        if (leave_mb && !statvfs(mired.dir, &disk) && disk.f_bavail * disk.f_frsize <= (uint64_t)leave_mb << 20)
+            break;
+        else if (write(fd, block, size) != (ssize_t)size)
             size /= 2;
     close(fd);
 }
@@ -237,16 +247,19 @@ static void assert_all_accepted_are_stored(void)
     pg_close(pg);
 }
 
-static void start_on_a_small_disk(struct httptest *http)
+static const char *const no_reserve[] = {"--disk-reserve-mb", "0", NULL};
+
+static void start_on_a_small_disk(struct httptest *http, const char *const *flags, unsigned leave_mb)
 {
     http->fd = -1;
     mount_data(0, "size=512m");
-    assert_int_equal(miredtest_start(&mired, NULL), 0);
+    assert_int_equal(miredtest_start(&mired, flags), 0);
     struct pg *pg = miredtest_pg(&mired);
     assert_int_equal(rows_key_create(key, pg, "disk", "ingest", ""), 0);
+    assert_int_equal(rows_key_create(symbols_key, pg, "disk", "symbols", ""), 0);
     pg_close(pg);
     send_until(http, 202);
-    fill_disk();
+    fill_disk(leave_mb);
 }
 
 /* After there is space again, everything continues by itself, and all accepted reports are stored. */
@@ -265,12 +278,31 @@ static void free_the_disk_and_end(struct httptest *http)
 
 static struct httptest client;
 
+/* Reports are refused while PostgreSQL still has room: it meets no full disk. */
+static void reports_are_refused_before_the_disk_is_full(void **state)
+{
+    char words[256];
+    (void)state;
+    if (!can_mount)
+        skip();
+    start_on_a_small_disk(&client, NULL, 28);
+    send_until(&client, 503);
+    assert_true(logged("disk.full"));
+    snprintf(words, sizeof words, "PUT /api/v1/symbols HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n",
+             symbols_key);
+    assert_true(client.fd >= 0 || !httptest_open(&client, mired.port));
+    assert_int_equal(httptest_send(&client, words, "x", 1), 507);
+    free_the_disk_and_end(&client);
+    assert_true(logged("disk.has_room"));
+    assert_false(is_logged("sqlstate=\"53100\""));
+}
+
 static void tables_that_cannot_grow_put_clients_off(void **state)
 {
     (void)state;
     if (!can_mount)
         skip();
-    start_on_a_small_disk(&client);
+    start_on_a_small_disk(&client, no_reserve, 0);
     send_until(&client, 503);
     for (int i = 0; i < 5; i++)
         assert_int_equal(send_large(&client), 503);
@@ -284,7 +316,7 @@ static void a_log_that_cannot_grow_ends_postgresql_but_not_mired(void **state)
     (void)state;
     if (!can_mount)
         skip();
-    start_on_a_small_disk(&client);
+    start_on_a_small_disk(&client, no_reserve, 0);
     struct pg *pg = miredtest_pg(&mired);
     struct pg_tx *tx = NULL;
     if (!pg_begin(&tx, pg, MIRE_PG_EACH))
@@ -304,6 +336,7 @@ int main(void)
         CASE(a_read_only_data_directory_is_named),
         CASE(a_cluster_of_another_version_names_the_package_to_install),
         CASE(a_cluster_of_another_version_than_postgres_bin_is_named),
+        CASE(reports_are_refused_before_the_disk_is_full),
         CASE(tables_that_cannot_grow_put_clients_off),
         CASE(a_log_that_cannot_grow_ends_postgresql_but_not_mired),
     };

@@ -25,6 +25,8 @@ struct api {
     const char *scratch_dir; /* files that come are put together and unpacked there, without a name; NULL: in memory */
     const char *converter;   /* as in symbols_options: the program that unpacks; NULL: this process does */
     struct access *access;   /* borrowed */
+    void *full_context;
+    bool (*is_full)(void *context); /* is the disk nearly full? Then no file is taken. NULL: nobody knows */
 };
 
 /* Indexes of similar issues (api/issues/nearby.h), empty. NULL: no memory. */

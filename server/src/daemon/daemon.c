@@ -11,6 +11,7 @@
 #include "daemon/door.h"
 #include "daemon/health.h"
 #include "daemon/limits.h"
+#include "daemon/space.h"
 #include "daemon/upkeep.h"
 #include "fetch/seek.h"
 #include "http/http.h"
@@ -45,7 +46,7 @@ struct daemon {
     const struct config *config;
     struct log log;
     enum daemon_role role;
-    sigset_t signals; /* that end us */
+    sigset_t signals; /* that end us; SIGHUP reads the certificate again if there is one */
     bool told;        /* one of them came */
     struct embedded *embedded;
     const char *conninfo;
@@ -58,8 +59,10 @@ struct daemon {
     struct door_people people;
     struct access *access;
     struct ingest *ingest;
+    struct tls_context *tls;
     struct http_server *http; /* the upkeep thread may outlive what it points to */
     uint16_t port;            /* listened on */
+    struct space space;       /* of the private PostgreSQL */
     struct health health;
     struct nearby *nearby;
     struct api api;
@@ -203,8 +206,15 @@ static int start_work(struct daemon *daemon)
 static int start_ingest(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
+    daemon->space = (struct space){.dir = config_text(config, MIRE_SET_DATA_DIR),
+                                   .log = &daemon->log,
+                                   .reserve_bytes = (uint64_t)config_number(config, MIRE_SET_DISK_RESERVE_MB) << 20};
     struct ingest_options options = MIRE_INGEST_OPTIONS_INIT;
     options.needs = door_needs(daemon->pg, daemon->wakeup);
+    if (daemon->embedded) {
+        options.needs.full_context = &daemon->space;
+        options.needs.is_full = space_is_low;
+    }
     options.log = &daemon->log;
     options.writers = (int)config_number(config, MIRE_SET_WRITERS);
     options.queue_bytes_max = (size_t)config_number(config, MIRE_SET_QUEUE_MAX_MB) << 20;
@@ -236,6 +246,14 @@ static int start_access(struct daemon *daemon)
     return access_new(&daemon->access, &options);
 }
 
+/* 0 without TLS too. */
+static int open_tls(struct daemon *daemon)
+{
+    const char *cert = config_text(daemon->config, MIRE_SET_TLS_CERT);
+    const char *key = config_text(daemon->config, MIRE_SET_TLS_KEY);
+    return *cert ? http_tls_open(&daemon->tls, cert, *key ? key : cert, &daemon->log) : 0;
+}
+
 static int start_http(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
@@ -247,15 +265,21 @@ static int start_http(struct daemon *daemon)
         log_event(&daemon->log, MIRE_LOG_WARN, "mired.open_to_all",
                   LOG_TEXT("what", "Everyone who reaches this address can read all reports: sign_in is no."));
     daemon->health.pg = daemon->pg;
+    daemon->health.space = &daemon->space;
     daemon->health.ingest = daemon->ingest;
     daemon->health.access = daemon->access;
     daemon->nearby = nearby_new();
     if (!daemon->nearby)
         return MIRE_FAULT_MEMORY;
-    daemon->api = (struct api){daemon->pg,        config_text(config, MIRE_SET_WEB_DIR),
-                               clock_wall_us,     daemon->nearby,
-                               daemon->cache_dir, "/proc/self/exe",
-                               daemon->access};
+    daemon->api = (struct api){daemon->pg,
+                               config_text(config, MIRE_SET_WEB_DIR),
+                               clock_wall_us,
+                               daemon->nearby,
+                               daemon->cache_dir,
+                               "/proc/self/exe",
+                               daemon->access,
+                               &daemon->space,
+                               daemon->embedded ? space_is_low : NULL};
     daemon->tables[0] = (struct http_table){ingest_routes, ingest_route_count, daemon->ingest};
     daemon->tables[1] = (struct http_table){health_routes, health_route_count, &daemon->health};
     daemon->tables[2] = (struct http_table){api_routes, api_route_count, &daemon->api};
@@ -272,7 +296,8 @@ static int start_http(struct daemon *daemon)
                                    .check = access_check,
                                    .check_context = daemon->access,
                                    .proxies = daemon->proxies,
-                                   .proxy_count = config_proxies(daemon->proxies, PROXIES, config)};
+                                   .proxy_count = config_proxies(daemon->proxies, PROXIES, config),
+                                   .tls = daemon->tls};
     options.bodies_reserve_bytes = options.bodies_cap_bytes / REPORTS_SHARE;
     options.connections_max =
         limits_raise_files((unsigned)config_number(config, MIRE_SET_CONNECTIONS_MAX), &daemon->log);
@@ -372,6 +397,8 @@ static int start(struct daemon *daemon)
     if (!rc && (daemon->role & MIRE_ROLE_HTTP))
         rc = start_access(daemon);
     if (!rc && (daemon->role & MIRE_ROLE_HTTP))
+        rc = open_tls(daemon);
+    if (!rc && (daemon->role & MIRE_ROLE_HTTP))
         rc = start_http(daemon);
     return rc ? rc : start_upkeep(daemon);
 }
@@ -382,10 +409,14 @@ static void await_end(struct daemon *daemon)
     struct signalfd_siginfo got;
     int fd MIRE_SCOPED(close_fd) = signalfd(-1, &daemon->signals, SFD_CLOEXEC);
     struct pollfd ends[] = {{.fd = fd, .events = POLLIN}, {.fd = upkeep_fd(daemon->upkeep), .events = POLLIN}};
-    while (poll(ends, 2, -1) < 0 && errno == EINTR)
-        ;
-    if (!ends[0].revents || read(fd, &got, sizeof got) != sizeof got)
-        return;
+    do {
+        while (poll(ends, 2, -1) < 0 && errno == EINTR)
+            ;
+        if (!ends[0].revents || read(fd, &got, sizeof got) != sizeof got)
+            return;
+        if (got.ssi_signo == SIGHUP && daemon->tls)
+            (void)http_tls_reload(daemon->tls, &daemon->log);
+    } while (got.ssi_signo == SIGHUP && daemon->tls);
     daemon->told = true;
     log_event(&daemon->log, MIRE_LOG_INFO, "mired.stopping", LOG_NUMBER("signal", got.ssi_signo));
 }
@@ -408,6 +439,7 @@ static int stop(struct daemon *daemon)
     if (quiet && !stuck) {
         inbox_wakeup_free(daemon->wakeup);
         nearby_free(daemon->nearby);
+        http_tls_close(daemon->tls);
         access_free(daemon->access);
         pg_close(daemon->pg);
     }
@@ -429,6 +461,7 @@ int daemon_run(const struct config *config, enum daemon_role role)
     sigemptyset(&daemon->signals);
     sigaddset(&daemon->signals, SIGTERM);
     sigaddset(&daemon->signals, SIGINT);
+    sigaddset(&daemon->signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &daemon->signals, NULL); /* before any thread: all inherit it */
     signal(SIGPIPE, SIG_IGN);
     int rc = start(daemon);

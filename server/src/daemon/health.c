@@ -6,6 +6,7 @@
 #include "access/access.h"
 #include "base/fault.h"
 #include "base/metric.h"
+#include "daemon/space.h"
 #include "inbox/inbox.h"
 #include "ingest/ingest.h"
 #include "pg/pg.h"
@@ -59,6 +60,10 @@ static int get_metrics(void *context, struct request *request, struct reply *rep
         ingest_metrics(health->ingest, out);
     if (health->work)
         work_metrics(health->work, out);
+    if (health->space) {
+        metric_head(out, "mire_disk_free_bytes", "gauge", "Free on the disk of data_dir.");
+        metric_value(out, "mire_disk_free_bytes", NULL, (double)space_free(health->space));
+    }
     add_inbox(out, health->pg);
     reply->status = 200;
     reply->type = "text/plain; version=0.0.4; charset=utf-8";

@@ -10,6 +10,7 @@ struct access;
 struct http_server;
 struct ingest;
 struct pg;
+struct space;
 struct work;
 
 /*
@@ -20,6 +21,7 @@ struct health {
     struct pg *pg;
     struct http_server *_Atomic http;
     struct access *access;
+    struct space *space; /* NULL: nobody looks at the disk */
     struct ingest *ingest;
     struct work *_Atomic work;
 };

@@ -2,6 +2,7 @@
  * connection.c - one connection: heads and bodies in, answers out, each within its time.
  */
 #include "http/inside.h"
+#include "http/tls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,13 @@ struct http_connection *connection_new(struct loop *loop, int fd, const struct h
     connection->loop = loop;
     connection->peer = *peer;
     connection->state = MIRE_AT_HEAD;
-    return connection;
+    if (!loop->server->options.tls)
+        return connection;
+    connection->tls = tls_begin(loop->server->options.tls, fd);
+    if (connection->tls)
+        return connection;
+    free(connection);
+    return NULL;
 }
 
 static void enter(struct http_connection *connection, enum connection_state state)
@@ -41,6 +48,7 @@ void connection_end(struct http_connection *connection, enum http_cut why)
     connection->state = MIRE_AT_END;
     if (connection->exchange)
         exchange_end(connection->exchange, true);
+    tls_end(connection->tls);
     close(connection->fd);
     peers_leave(&loop->server->peers, &connection->peer);
     text_fini(&connection->head);
@@ -284,7 +292,7 @@ void connection_check_time(struct http_connection *connection)
     size_t len = 0;
     switch (connection->state) {
     case MIRE_AT_HEAD:
-        if (connection->in_len && is_late)
+        if ((connection->in_len || (connection->tls && tls_is_shaking(connection->tls))) && is_late)
             connection_end(connection, MIRE_CUT_SLOW_HEAD);
         else if (is_silent)
             connection_end(connection, MIRE_CUT_IDLE);

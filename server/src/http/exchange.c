@@ -31,6 +31,7 @@ static struct exchange *exchange_new(struct http_connection *connection)
     request->begun_ns = clock_mono_ns();
     request->path = "";
     request->peer = connection->peer;
+    request->is_tls = connection->tls != NULL;
     atomic_fetch_add(&exchange->server->active, 1);
     return exchange;
 }

@@ -99,6 +99,7 @@ struct request {
     struct http_pair query[MIRE_HTTP_QUERY_MAX];
     size_t query_count;
     struct http_peer peer;           /* who asks */
+    bool is_tls;                     /* over TLS of mired's own */
     const char *host;                /* Host as sent; "" if there is none */
     const struct http_pair *headers; /* as sent; use request_header() */
     size_t header_count;
@@ -180,6 +181,7 @@ int http_ask(http_handler handler, void *context, struct request *request, struc
 int http_call(void *context, struct request *request, struct reply *reply);
 
 struct log;
+struct tls_context;
 struct http_server;
 
 struct http_options {
@@ -200,7 +202,16 @@ struct http_options {
     void *check_context;
     const struct http_peer *proxies; /* addresses without that limit */
     size_t proxy_count;
+    struct tls_context *tls; /* NULL: plain; borrowed until http_stop returns */
 };
+
+/*
+ * TLS for http_options.tls, of a certificate and its key in PEM files; http_tls_reload reads them again for connections
+ * that come from then on. 0, or a fault, which is logged; after one the old ones stay. Any thread.
+ */
+int http_tls_open(struct tls_context **out, const char *cert_path, const char *key_path, const struct log *log);
+int http_tls_reload(struct tls_context *tls, const struct log *log);
+void http_tls_close(struct tls_context *tls);
 
 /* Listen and serve. 0 or a fault; logs why. Borrows the tables until http_stop returns. */
 int http_start(struct http_server **out, const struct http_options *options);

@@ -185,7 +185,7 @@ bool accept_make_room(struct loop *loop, const struct http_connection *newcomer)
 
 /* --- connection.c: the network thread of the connection */
 
-/* NULL without memory. Takes the descriptor and, of TLS, nothing yet. */
+/* NULL without memory. Takes the descriptor; with TLS, the handshake begins when bytes come. */
 struct http_connection *connection_new(struct loop *loop, int fd, const struct http_peer *peer);
 
 /* Do all that can be done without waiting. */

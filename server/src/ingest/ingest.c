@@ -16,7 +16,18 @@ const char *const ingest_encodings[] = {"zstd", "gzip", "deflate", "br", NULL};
 /* What a route that takes reports has beside its path. */
 #define TAKES_REPORTS                                                                                       \
     .method = MIRE_HTTP_POST, .who = MIRE_MAY_INGEST, .body_cap = MIRE_REPORT_MAX_BYTES, .is_inline = true, \
-    .has_reserve = true, .encodings = ingest_encodings
+    .has_reserve = true, .encodings = ingest_encodings, .admit = admit_report
+
+/* By the headers: a disk that is nearly full takes nothing more, and says so before the body comes. */
+static int admit_report(void *context, struct request *request, struct reply *reply)
+{
+    struct ingest *ingest = context;
+    const struct ingest_needs *needs = &ingest->options.needs;
+    if (!needs->is_full || !needs->is_full(needs->full_context))
+        return MIRE_HTTP_ADMITTED;
+    atomic_fetch_add_explicit(&ingest->refused_disk, 1, memory_order_relaxed);
+    return reply_retry(reply, request, 60, "disk", "The server's disk is full. Send it again later.");
+}
 
 /* A Sentry SDK ends the path with a slash; a proxy may take it off. */
 const struct http_route ingest_routes[] = {
@@ -79,6 +90,7 @@ void ingest_metrics(struct ingest *ingest, struct text *out)
     metric_value(out, "mire_ingest_reports_total", "outcome=\"stored\"", (double)ingest->stored);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"duplicate\"", (double)ingest->duplicates);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"queue_full\"", (double)ingest->refused_full);
+    metric_value(out, "mire_ingest_reports_total", "outcome=\"disk_full\"", (double)ingest->refused_disk);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"store_failed\"", (double)ingest->refused_store);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"body_refused\"", (double)ingest->refused_body);
     histogram_write(out, "mire_ingest_batch_reports", "Reports stored in one transaction.", &ingest->batch_rows);

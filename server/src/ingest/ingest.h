@@ -46,7 +46,7 @@ struct ingest_foreign {
 
 /* Its reports, each as Mire writes it. */
 struct ingest_converted {
-    struct inbox_row *rows; /* without app_id; in the arena, as their bodies are */
+    struct inbox_row *rows; /* without app_id and key_id; in the arena, as their bodies are */
     size_t count;           /* 0: the body is well formed and holds none */
     const char *own;        /* the sender's identifier of the first one; "" if there is none */
 };
@@ -66,6 +66,8 @@ struct ingest_needs {
     /* 0 when the rows are durable, else a fault. stored_out[i]: 1 if row i is new, 0 if it was there. Blocks. */
     int (*store_batch)(void *context, const struct inbox_row *rows, size_t count, int64_t *stored_out);
     struct inbox_wakeup *wakeup; /* woken after each batch; may be NULL */
+    void *full_context;
+    bool (*is_full)(void *context); /* is the disk nearly full? Then reports get 503. Does not block; may be NULL */
 };
 
 struct ingest_options {

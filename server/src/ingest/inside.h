@@ -50,7 +50,8 @@ struct ingest {
     int thread_count;
     struct histogram batch_rows;
     struct histogram store_seconds;
-    _Atomic uint64_t stored, duplicates, refused_full, refused_store, refused_body; /* any thread, relaxed */
+    _Atomic uint64_t stored, duplicates, refused_full, refused_store, refused_body,
+        refused_disk; /* any thread, relaxed */
 };
 
 /* Queue all reports of a delivery, or none. False: the queue is full. Once true, a writer answers the request. */

@@ -65,12 +65,23 @@ static int read_name(const char **name_out, const struct request *request, struc
     return 1;
 }
 
+/* A file is large: reports come first where the disk is nearly full. 0, or 1: the reply says so. */
+static int refuse_full(const struct api *api, const struct request *request, struct reply *reply)
+{
+    if (!api->is_full || !api->is_full(api->full_context))
+        return 0;
+    (void)reply_error(reply, request, 507, "disk", "The server's disk is full. Nothing was stored.");
+    return 1;
+}
+
 int put_symbols(void *context, struct request *request, struct reply *reply)
 {
     const struct api *api = context;
     const char *name = "";
     bool kept;
     int rc = read_name(&name, request, reply);
+    if (!rc)
+        rc = refuse_full(api, request, reply);
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     if (!request->may_be_slow)
@@ -376,6 +387,8 @@ int put_upload(void *context, struct request *request, struct reply *reply)
     const struct api *api = context;
     struct upload_part part = {0};
     int rc = read_part(&part, request, reply);
+    if (!rc)
+        rc = refuse_full(api, request, reply);
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     struct symbol_upload upload = {.hash = {part.hash, HASH}, .size_bytes = part.size, .name = part.name};

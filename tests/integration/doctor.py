@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""`mired doctor` against a server that is well, and against what can be wrong with one: each is named, with the next step."""
+
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+
+import mired  # noqa: E402
+
+
+class Doctor(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = mired.scratch("doctor")
+        cls.addClassCleanup(cls.scratch.cleanup)
+        cls.folder = pathlib.Path(cls.scratch.name)
+        cls.server = mired.Mired(cls.folder)
+        cls.addClassCleanup(cls.server.stop)
+
+    def ask(self, *settings, data=None):
+        done = subprocess.run([mired.BINARY / "server/mired", "doctor", f"--data-dir={data or self.server.data}", *settings],
+                              capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout
+
+    def finding(self, about, *settings, **more):
+        """Grade and next step of a finding."""
+        lines = self.ask(*settings, **more)[1].splitlines()
+        at = next((at for at, line in enumerate(lines) if about in line), None)
+        self.assertIsNotNone(at, (about, lines))
+        following = lines[at + 1] if at + 1 < len(lines) else ""
+        return lines[at].split()[0], following.strip().removeprefix("next: ") if "next:" in following else ""
+
+    def test_a_server_that_is_well(self):
+        self.server.key("shop", "ingest")
+        status, out = self.ask()
+        self.assertEqual(status, 0, out)
+        for about in ("configuration", "disk", "descriptors", "database", "clock", "partitions", "inbox", "dead letters", "keys"):
+            self.assertEqual(self.finding(about)[0], "ok", out)
+        self.assertIn("0 bad", out)
+
+    def test_no_database(self):
+        grade, next_step = self.finding("database", data=self.folder / "nothing")
+        self.assertEqual(grade, "bad")
+        self.assertIn("start mired", next_step)
+        self.assertEqual(self.finding("data_dir", data=self.folder / "nothing")[0], "bad")
+        grade, next_step = self.finding("database", "--database-url=postgresql://127.0.0.1:1/none")
+        self.assertEqual(grade, "bad")
+        self.assertIn("may this user connect", next_step)
+        self.assertEqual(self.ask("--database-url=postgresql://127.0.0.1:1/none")[0], 1)
+
+    def test_settings(self):
+        self.assertEqual(self.finding("configuration", "--workers=0")[0], "bad")
+        self.assertEqual(self.finding("reached from", "--listen=0.0.0.0:7117")[0], "look")
+        self.assertEqual(self.finding("public_url", "--listen=0.0.0.0:7117")[0], "look")
+        self.assertEqual(self.finding("reached from", "--listen=0.0.0.0:7117", "--tls-cert=/x", "--public-url=https://a.example")[0], "ok")
+
+    def test_queues_and_partitions(self):
+        sql = self.server.sql
+        sql("INSERT INTO app (app_id, slug, name) VALUES (77, 'other', 'Other')")
+        sql("INSERT INTO inbox (slot, day, report_id, app_id, queued_at, not_before) VALUES (1, current_date, gen_random_uuid(), 77,"
+            " now() - interval '1 hour', 'infinity')")
+        sql("INSERT INTO dead_letter (slot, day, report_id, app_id, stage, reason) VALUES (1, current_date, gen_random_uuid(), 77,"
+            " 'decode', 'a test')")
+        try:
+            grade, next_step = self.finding("inbox")
+            self.assertEqual(grade, "bad")
+            self.assertIn("workers", next_step)
+            self.assertEqual(self.finding("dead letters")[0], "look")
+            self.assertEqual(self.ask()[0], 1)
+        finally:
+            sql("DELETE FROM inbox")
+            sql("DELETE FROM dead_letter")
+        self.assertEqual(self.finding("inbox")[0], "ok")
+        sql("CREATE TABLE report_20200101 PARTITION OF report FOR VALUES FROM ('20200101') TO ('20200102')")
+        sql("CREATE TABLE report_20200102 PARTITION OF report FOR VALUES FROM ('20200102') TO ('20200103')")
+        try:
+            self.assertEqual(self.finding("retention: 2 days")[0], "look")
+            self.assertEqual(self.finding("retention: 0 days", "--retention-days=0")[0], "ok")
+        finally:
+            sql("DROP TABLE report_20200101, report_20200102")
+        sql("UPDATE access_key SET expires_at = now() + interval '3 days'")
+        self.server.key("third", "ingest")
+        sql("UPDATE access_key SET expires_at = now() + interval '3 days'")
+        try:
+            self.assertEqual(self.finding("keys that expire")[0], "look")
+        finally:
+            sql("UPDATE access_key SET expires_at = NULL")
+        sql("DELETE FROM schema_migration WHERE number = (SELECT max(number) FROM schema_migration)")
+        grade, next_step = self.finding("tables")
+        self.assertEqual(grade, "bad")
+        self.assertIn("mired migrate", next_step)
+
+
+if __name__ == "__main__":
+    unittest.main(warnings="ignore")
