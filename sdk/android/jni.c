@@ -373,6 +373,14 @@ static jint set_transport(JNIEnv *env, jclass class, jlong options)
     return mire_options_set_transport(options_of(options), mire__sending_transport, NULL);
 }
 
+static jint set_traces(JNIEnv *env, jclass class, jlong options)
+{
+    (void)env;
+    (void)class;
+    mire__sending_open();
+    return mire_options_set_trace(options_of(options), mire__sending_trace, NULL);
+}
+
 static jint set_consent(JNIEnv *env, jclass class, jint consent)
 {
     (void)env;
@@ -424,6 +432,7 @@ static const JNINativeMethod natives[] = {
     {"run", "()" TEXT, (void *)run_name},
     {"addEnd", "(J" TEXT "II)I", (void *)add_end},
     {"setTransport", "(J)I", (void *)set_transport},
+    {"setTraces", "(J)I", (void *)set_traces},
     {"awaitRequest", "()[Ljava/lang/Object;", (void *)await_request},
     {"answerRequest", "(I[" TEXT "[BI)V", (void *)answer_request},
     {"closeRequests", "()V", (void *)close_requests},

@@ -1,6 +1,6 @@
 /*
- * sending.h - requests of the library that a thread of Java sends, because the virtual machine has the network stack, its
- * trusted certificates and the user's proxy.
+ * sending.h - requests of the library that a thread of Java answers, because the virtual machine has the network stack, its
+ * trusted certificates and the user's proxy, and the system's records of ended runs.
  *
  *     mire-worker                                mire-send (Java)
  *     mire__sending_transport: hands over   -->  mire__sending_await
@@ -18,6 +18,11 @@
 
 /* A mire_transport_fn; the context is not used. Thread: the library's worker. */
 void mire__sending_transport(void *context, const mire_request *request, mire_response *response);
+
+/*
+ * A mire_trace_fn: the request "TRACE" for a run, whose trace is the answer's body. It is given up after 5 s. Thread: as above.
+ */
+size_t mire__sending_trace(void *context, const char *run, void *out, size_t cap);
 
 /* From now on mire__sending_await waits. Thread: that of mire_start, before it. */
 void mire__sending_open(void);

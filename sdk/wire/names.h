@@ -24,6 +24,7 @@
 #define MIRE_NAME_DROPS    "drops" /* reports lost; of memory calls lost */
 #define MIRE_NAME_WHOLE    "whole"
 #define MIRE_NAME_NOTES    "notes"
+#define MIRE_NAME_TRACE    "trace"
 
 #define MIRE_NAME_NAME    "name"
 #define MIRE_NAME_VERSION "version"

@@ -3,6 +3,7 @@
 
     android_looper.py VERSION API    of org.robolectric:android-all (tests/android/fetch.sh), and its API level
 """
+import gzip
 import os
 import pathlib
 import shutil
@@ -86,12 +87,16 @@ def texts_of(report, node):
 class App:
     """A run of the app, from its start on."""
 
-    def __init__(self, *scenarios, removes=False, store=None, end=None):
-        """store: of an earlier run, whose record is `end`; "": none yet."""
+    def __init__(self, *scenarios, removes=False, store=None, end=None, trace=None):
+        """store: of an earlier run, whose record is `end`, with that trace; "": none yet."""
         self.scratch = tempfile.TemporaryDirectory(prefix="mire-looper-")
         self.store = store or os.path.join(self.scratch.name, "store")
         self.server = Server(OK)
         records = [] if end is None else ["-Dmire.records=true"] + ([f"-Dmire.end={end}"] if end else [])
+        if trace:
+            packed = pathlib.Path(self.scratch.name, "trace.gz")
+            packed.write_bytes(gzip.compress(trace))
+            records.append(f"-Dmire.trace={packed}")
         self.process = subprocess.Popen(
             [JAVA, "-Xshare:auto", "-XX:TieredStopAtLevel=1", f"-Dmire.removes={str(removes).lower()}", f"-Djava.library.path={OUT}", *records,
              "-cp", f"{CLASSES}:{JAR}", "Main", OUT / "liblooper.so", self.server.url, self.store, *scenarios],
@@ -143,11 +148,13 @@ class LooperTest(unittest.TestCase):
         records = {"6 0 user request after error": "watchdog_kill", "3 0 null": "foom", "10 0 stop com.example": "user_quit"}
         firsts = {record: App("ever", end="") for record in records}
         runs = {record: first.kill_stuck() for record, first in firsts.items()}
-        nexts = {record: App("none", store=firsts[record].store, end=f"{runs[record]} {record}") for record in records}
+        anr = (pathlib.Path(SOURCE) / "tests/fuzz/corpus/anr/three-threads").read_bytes()
+        nexts = {record: App("none", store=firsts[record].store, end=f"{runs[record]} {record}", trace=anr) for record in records}
         for record, verdict in records.items():
             said, reports = nexts[record].end()
             killed = [report for report in reports if "exit" in report]
             self.assertEqual([report["exit"]["verdict"] for report in killed], [verdict], record)
+            self.assertEqual(bytes.fromhex(killed[0].get("trace", "")), anr if record.startswith("6 ") else b"")
             self.assertRegex(said["run"], "^[0-9a-f]{32}$")
             self.assertNotEqual(said["run"], runs[record])
             self.assertEqual(killed[0]["event"].get("message"), "android.os.Handler, dev.mire.LooperApp lambda")

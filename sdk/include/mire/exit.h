@@ -10,6 +10,8 @@
 
 #include "mire/mire.h"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -72,6 +74,28 @@ enum mire_end {
  * Returns MIRE_OK, MIRE_E_ARG (run is no name of a run), MIRE_E_RANGE, MIRE_E_FULL (16 runs).
  */
 MIRE_API enum mire_err mire_options_add_end(mire_options *options, const char *run, enum mire_end end, int status);
+
+/*
+ * Reads the system's trace of an ended run: the text of an ANR, or a tombstone (text or protobuf). The report of the hang or
+ * crash that ended the run has its stacks; memory contents, logs and mappings do not leave the device.
+ *
+ *   run  as in mire_options_add_end
+ *   out  room for `cap` bytes; a longer trace is cut
+ *
+ * Returns the bytes written; 0: there is none. Thread: the library's worker, for runs that ended by MIRE_END_SIGNAL, _CRASH
+ * or _HANG; mire_stop waits for it.
+ */
+typedef size_t mire_trace_fn(void *context, const char *run, void *out, size_t cap);
+
+/*
+ * Set the function that reads traces.
+ *
+ *   read     NULL, the default: none
+ *   context  must stay valid until mire_stop
+ *
+ * Returns MIRE_OK, MIRE_E_ARG (options is NULL).
+ */
+MIRE_API enum mire_err mire_options_set_trace(mire_options *options, mire_trace_fn *read, void *context);
 
 /*
  * Returns the name of this run, 32 hexadecimal digits: the app hands it to the system, to recognise the record later.

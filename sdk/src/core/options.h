@@ -58,6 +58,8 @@ struct mire_options {
     mire_allocator allocator; /* zeros: the C library's */
     struct report_witness witnesses[MIRE_WITNESSES_MAX];
     uint32_t witness_count;
+    mire_trace_fn *read_trace; /* NULL: none */
+    void *trace_context;
 };
 
 /* Does the time before the start count as a launch? */

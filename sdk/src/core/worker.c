@@ -41,6 +41,8 @@ static void recover(struct worker *worker)
                                          .own = worker->box,
                                          .witnesses = worker->options->witnesses,
                                          .witness_count = worker->options->witness_count,
+                                         .read_trace = worker->options->read_trace,
+                                         .trace_context = worker->options->trace_context,
                                          .is_leaving = is_leaving,
                                          .context = worker};
     size_t sealed = mire__report_recover(worker->store, &finder);

@@ -249,5 +249,7 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
     write_cost(wire, &draft->event.cost);
     write_turns(wire, draft->told);
     mire__document_drops(wire, draft->told);
+    if (draft->told && draft->told->trace)
+        mire__wire_hex(wire, MIRE_NAME_TRACE, draft->told->trace, draft->told->trace_size);
     mire__wire_end(wire);
 }

@@ -6,12 +6,20 @@
 
 #include "report/report.h"
 
+/* The system's trace of the run that is recovered now. */
+struct report_trace {
+    const void *bytes; /* NULL: none */
+    size_t size;       /* 0: none */
+    uint32_t lane;     /* whose report it goes with; MIRE_LANES: none's */
+};
+
 struct recovery {
     struct store *store;
     const struct report_finder *finder;
     char boot_id[40]; /* now */
     size_t sealed;    /* reports */
     size_t taken;     /* runs, and boxes without one */
+    struct report_trace trace;
 };
 
 /* May another run be recovered? False: the finder stops, and leaves it for the next one. */
@@ -28,6 +36,14 @@ void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *bo
  */
 bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, const struct exit_end *end,
                              uint64_t written_ms);
+
+/*
+ * Read the trace of a run that is judged, if the system has one, and find the event that it belongs to; one is made if the
+ * box has none. It is kept until mire__recovery_leave_trace.
+ */
+void mire__recovery_take_trace(struct recovery *recovery, struct blackbox *box, const char *run,
+                               const struct exit_end *end);
+void mire__recovery_leave_trace(struct recovery *recovery);
 
 /* Add the reports that the process could not store to the finder's sum. */
 void mire__recovery_see_unkept(const struct recovery *recovery, const struct blackbox *box);

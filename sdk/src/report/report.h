@@ -10,6 +10,7 @@
 #define MIRE_REPORT_REPORT_H
 
 #include "exit/judge.h"
+#include "mire/exit.h"
 #include "ring/blackbox.h"
 #include "store/runs.h"
 #include "store/store.h"
@@ -27,6 +28,8 @@ struct report_told {
     uint64_t drops[MIRE_DROP_REASONS];  /* records lost, by reason */
     uint64_t micro[MIRE_MICRO_BUCKETS]; /* turns, as in struct micro */
     const struct exit_end *end;         /* of the report's process; NULL: it lives, or the end is unknown */
+    const void *trace;                  /* the system's, of that end; NULL: none */
+    size_t trace_size;                  /* bytes, at most MIRE_WIRE_TRACE_MAX */
 };
 
 /*
@@ -97,6 +100,8 @@ struct report_finder {
     const struct report_ended *ended;       /* a process whose end the parent observed; NULL: none */
     const struct report_witness *witnesses; /* `witness_count` of them */
     size_t witness_count;
+    mire_trace_fn *read_trace; /* of a witness's run; NULL: none */
+    void *trace_context;
     struct report_unkept *unkept;            /* receives reports that cannot be recovered yet; may be NULL */
     bool settles;                            /* make records of ended sessions; false: mire-run does */
     struct blackbox *own;                    /* of the finder's own process; NULL: none */

@@ -132,6 +132,7 @@ static bool take_box(void *context, void *memory, size_t size, uint64_t written_
 {
     struct run_ending *ending = context;
     struct blackbox *box = memory;
+    bool sealed;
 
     if (mire__blackbox_check(box, size) != MIRE_OK) {
         mire__store_count_drop(ending->recovery->store, MIRE_DROP_BROKEN);
@@ -139,8 +140,12 @@ static bool take_box(void *context, void *memory, size_t size, uint64_t written_
     }
     mire__recovery_end_box(ending->recovery, box);
     mire__recovery_see_unkept(ending->recovery, box);
-    if (!judge(ending, box) || !mire__recovery_seal_box(ending->recovery, box, &ending->end, written_ms) ||
-        !take_tables(ending, box))
+    if (!judge(ending, box))
+        return false;
+    mire__recovery_take_trace(ending->recovery, box, ending->run->name, &ending->end);
+    sealed = mire__recovery_seal_box(ending->recovery, box, &ending->end, written_ms);
+    mire__recovery_leave_trace(ending->recovery);
+    if (!sealed || !take_tables(ending, box))
         return false;
     mire__recovery_take_counts(ending->recovery, box);
     return true;

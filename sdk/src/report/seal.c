@@ -62,22 +62,30 @@ static enum mire_err build_and_put(struct store *store, struct blackbox *box, ui
     return err;
 }
 
+/* told: its counts are filled in here. */
+static enum mire_err seal(struct store *store, struct blackbox *box, uint32_t lane, struct report_told *told,
+                          uint64_t now_ms)
+{
+    enum mire_err err;
+
+    mire__store_drops(told->drops, store);
+    untold_micro(told->micro, &box->micro);
+    err = build_and_put(store, box, lane, told, now_ms);
+    if (err == MIRE_E_STATE) { /* another report tells the losses */
+        memset(told->drops, 0, sizeof(told->drops));
+        err = build_and_put(store, box, lane, told, now_ms);
+    }
+    for (int i = 0; err == MIRE_OK && i < MIRE_MICRO_BUCKETS; i++)
+        atomic_fetch_add(&box->micro.told[i], told->micro[i]);
+    return err;
+}
+
 enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, const struct exit_end *end,
                                 uint64_t now_ms)
 {
     struct report_told told = {.end = end};
-    enum mire_err err;
 
-    mire__store_drops(told.drops, store);
-    untold_micro(told.micro, &box->micro);
-    err = build_and_put(store, box, lane, &told, now_ms);
-    if (err == MIRE_E_STATE) { /* another report tells the losses */
-        memset(told.drops, 0, sizeof(told.drops));
-        err = build_and_put(store, box, lane, &told, now_ms);
-    }
-    for (int i = 0; err == MIRE_OK && i < MIRE_MICRO_BUCKETS; i++)
-        atomic_fetch_add(&box->micro.told[i], told.micro[i]);
-    return err;
+    return seal(store, box, lane, &told, now_ms);
 }
 
 static bool is_of_this_boot(const struct recovery *recovery, const struct blackbox_facts *facts)
@@ -121,11 +129,21 @@ static bool is_outlived(const struct blackbox *box, uint32_t lane, const struct 
 /* False: not sealed for want of memory or disk, but wanted. */
 static bool seal_lane(struct recovery *recovery, struct blackbox *box, uint32_t lane, const struct exit_end *end)
 {
+    const struct report_trace *trace = &recovery->trace;
+    struct report_told told = {.end = end};
     enum mire_err err;
 
     if (!mire__report_wanted(box, lane) || is_outlived(box, lane, end))
         return true;
-    err = mire__report_seal(recovery->store, box, lane, end, recovery->finder->now_ms);
+    if (trace->size > 0 && trace->lane == lane) {
+        told.trace = trace->bytes;
+        told.trace_size = trace->size;
+    }
+    err = seal(recovery->store, box, lane, &told, recovery->finder->now_ms);
+    if (err == MIRE_E_FULL && told.trace) { /* rather without it */
+        told.trace = NULL;
+        err = seal(recovery->store, box, lane, &told, recovery->finder->now_ms);
+    }
     recovery->sealed += err == MIRE_OK;
     return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
 }

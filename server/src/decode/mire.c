@@ -5,7 +5,7 @@
  *
  * The tables below are in the schema's order, but for threads, so that what is pointed at has been read before what
  * points. mire_context.c has the section "context", mire_stacks.c has frames and nodes, mire_event.c the sections "threads" and
- * "event", mire_memory.c "memory", mire_java.c "java", mire_script.c "script". A kind has its own table at the end.
+ * "event", mire_memory.c "memory", mire_java.c "java", mire_script.c "script", mire_trace.c "trace". A kind has its own table at the end.
  */
 #include "decode/mire.h"
 #include "document/exit.h"
@@ -22,11 +22,11 @@ static int nibble(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static enum bind_outcome read_hex(uint8_t *out, size_t *len_out, struct bind *bind, uint32_t at, size_t least,
-                                  size_t most)
+enum bind_outcome mire_read_hex(uint8_t *out, size_t *len_out, struct bind *bind, uint32_t at, size_t least,
+                                size_t most)
 {
     const char *text;
-    enum bind_outcome outcome = bind_text(&text, bind, at, MIRE_WIRE_TEXT_MAX);
+    enum bind_outcome outcome = bind_text(&text, bind, at, most > MIRE_WIRE_TEXT_MAX ? 2 * most : MIRE_WIRE_TEXT_MAX);
     if (outcome)
         return outcome;
     size_t len = strlen(text);
@@ -97,7 +97,7 @@ static enum bind_outcome read_install(struct bind *bind, void *out, uint32_t at)
 {
     struct report_device *device = out;
     size_t len;
-    return read_hex(device->install, &len, bind, at, sizeof device->install, sizeof device->install);
+    return mire_read_hex(device->install, &len, bind, at, sizeof device->install, sizeof device->install);
 }
 
 static enum bind_outcome read_device(struct bind *bind, void *out, uint32_t at)
@@ -196,7 +196,8 @@ static enum bind_outcome read_build_id(struct bind *bind, void *out, uint32_t at
 {
     struct report_image *image = out;
     size_t len = 0;
-    enum bind_outcome outcome = read_hex(image->id, &len, bind, at, MIRE_WIRE_BUILD_ID_MIN, MIRE_WIRE_BUILD_ID_MAX);
+    enum bind_outcome outcome =
+        mire_read_hex(image->id, &len, bind, at, MIRE_WIRE_BUILD_ID_MIN, MIRE_WIRE_BUILD_ID_MAX);
     image->id_len = (uint8_t)len;
     return outcome;
 }
@@ -320,6 +321,7 @@ static const struct bind_field event_fields[] = {
     STACKS,
     {REQUIRED(OTHER(MIRE_NAME_EVENT, mire_read_event))},
     REST,
+    {OTHER(MIRE_NAME_TRACE, mire_read_trace)},
 };
 static const struct bind_field memory_fields[] = {
     IDENTITY,

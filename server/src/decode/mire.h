@@ -64,6 +64,13 @@ enum bind_outcome mire_read_threads(struct bind *bind, void *report, uint32_t at
 /* The section "event"; these and the threads have been read. */
 enum bind_outcome mire_read_event(struct bind *bind, void *report, uint32_t at);
 
+/* Bytes in hex digits; `out` has room for `most` of them. */
+enum bind_outcome mire_read_hex(uint8_t *out, size_t *len_out, struct bind *bind, uint32_t at, size_t least,
+                                size_t most);
+
+/* The member "trace"; everything else has been read. */
+enum bind_outcome mire_read_trace(struct bind *bind, void *report, uint32_t at);
+
 /* The section "memory"; images, frames and nodes have been read. */
 enum bind_outcome mire_read_memory(struct bind *bind, void *report, uint32_t at);
 

@@ -61,8 +61,8 @@ static bool is_there(struct store *store, const char *run, const char *suffix)
     return mire__store_run_path(path, store, run, suffix) && access(path, F_OK) == 0;
 }
 
-/* A dead process with evidence in the store, and a blackbox with a hang if `hang` is a state. */
-static void leave_run(struct store *store, char run[MIRE_STORE_RUN_BYTES], enum mire__event_state hang)
+/* A dead process with evidence in the store, and a blackbox if `boxed`, whose hang has that state. */
+static void leave_run_of(struct store *store, char run[MIRE_STORE_RUN_BYTES], bool boxed, enum mire__event_state hang)
 {
     struct evidence evidence;
     struct evidence_start start = start_of(4194303);
@@ -73,7 +73,7 @@ static void leave_run(struct store *store, char run[MIRE_STORE_RUN_BYTES], enum 
     memset(&evidence, 0, sizeof(evidence));
     mire__evidence_init(&evidence, &start);
     put(store, run, MIRE_STORE_EXIT, &evidence, sizeof(evidence));
-    if (hang == MIRE_EVENT_NONE)
+    if (!boxed)
         return;
     box = box_new();
     mire__text_copy(box->facts.boot_id, sizeof(box->facts.boot_id), start.boot_id);
@@ -83,6 +83,17 @@ static void leave_run(struct store *store, char run[MIRE_STORE_RUN_BYTES], enum 
     mire__blackbox_set_event(box, 0, &record);
     put(store, run, MIRE_STORE_BOX, box, sizeof(*box));
     free(box);
+}
+
+static void leave_run(struct store *store, char run[MIRE_STORE_RUN_BYTES], enum mire__event_state hang)
+{
+    leave_run_of(store, run, hang != MIRE_EVENT_NONE, hang);
+}
+
+/* Watched, and nothing hung. */
+static void leave_run_idle(struct store *store, char run[MIRE_STORE_RUN_BYTES])
+{
+    leave_run_of(store, run, true, MIRE_EVENT_NONE);
 }
 
 static size_t recover(struct store *store)
@@ -139,6 +150,96 @@ static void the_systems_record_is_matched_by_the_runs_name(void **state)
     assert_non_null(strstr(text, "\"exit\":{\"verdict\":\"foom\""));
     assert_non_null(strstr(text, "\"system_saw_low_memory\""));
     free(text);
+    mire__store_close(store);
+}
+
+#define ANR "----- pid 4711 at 2026-05-04 10:11:12.500000000+0000 -----\n"
+
+static size_t asked;
+
+/* The context is the run that has a trace. */
+static size_t read_trace(void *context, const char *run, void *out, size_t cap)
+{
+    asked++;
+    assert_true(cap > sizeof(ANR));
+    if (strcmp(run, context) != 0)
+        return 0;
+    memcpy(out, ANR, sizeof(ANR) - 1);
+    return sizeof(ANR) - 1;
+}
+
+/* Recover with a record of that run's end; the text of the sealed report, NULL if there is none. */
+static char *recover_with_trace(struct store *store, const char *run, enum mire_end end, int status)
+{
+    struct report_witness witness = {.end = end, .status = (uint32_t)status};
+    struct report_finder next = finder(NULL);
+
+    mire__text_copy(witness.run, sizeof(witness.run), run);
+    next.witnesses = &witness;
+    next.witness_count = 1;
+    next.read_trace = read_trace;
+    next.trace_context = (void *)(uintptr_t)run;
+    asked = 0;
+    return mire__report_recover(store, &next) == 1 ? sealed_text(store) : NULL;
+}
+
+static const char anr_hex[] = "\"trace\":\"2d2d2d2d2d207069642034373131206174";
+
+static void the_systems_trace_goes_with_the_hang_that_ended_the_run(void **state)
+{
+    struct store *store = store_default(*state);
+    char run[MIRE_STORE_RUN_BYTES], *text;
+
+    leave_run(store, run, MIRE_EVENT_OPEN);
+    text = recover_with_trace(store, run, MIRE_END_HANG, 0);
+    assert_non_null(text);
+    assert_int_equal(asked, 1);
+    assert_non_null(strstr(text, anr_hex));
+    assert_non_null(strstr(text, "\"duration_ms\":3000"));
+    free(text);
+    mire__store_close(store);
+}
+
+static void a_run_without_an_open_event_gets_one_for_its_trace(void **state)
+{
+    static const struct ending {
+        enum mire_end end;
+        int status;
+        const char *trigger, *verdict;
+    } endings[] = {{MIRE_END_HANG, 0, "\"trigger\":\"busy\"", "\"verdict\":\"watchdog_kill\""},
+                   {MIRE_END_SIGNAL, SIGSEGV, "\"trigger\":\"crash\"", "\"verdict\":\"crash\""},
+                   {MIRE_END_SIGNAL, SIGABRT, "\"trigger\":\"crash\"", "\"verdict\":\"abort\""}};
+
+    for (size_t i = 0; i < 3; i++) {
+        struct store *store = store_default(*state);
+        char run[MIRE_STORE_RUN_BYTES], *text;
+        struct store_item item;
+
+        leave_run_idle(store, run);
+        text = recover_with_trace(store, run, endings[i].end, endings[i].status);
+        assert_non_null(text);
+        assert_non_null(strstr(text, anr_hex));
+        assert_non_null(strstr(text, endings[i].trigger));
+        assert_non_null(strstr(text, endings[i].verdict));
+        assert_int_equal(mire__store_list(&item, 1, store), 1);
+        assert_int_equal(item.id[14], '7');
+        free(text);
+        mire__store_done(store, item.id);
+        mire__store_close(store);
+    }
+}
+
+static void only_hangs_and_crashes_have_traces(void **state)
+{
+    struct store *store = store_default(*state);
+    char run[MIRE_STORE_RUN_BYTES];
+
+    leave_run_idle(store, run);
+    assert_null(recover_with_trace(store, run, MIRE_END_LOW_MEMORY, 0));
+    assert_int_equal(asked, 0);
+    leave_run_idle(store, run);
+    assert_null(recover_with_trace(store, "of another run", MIRE_END_HANG, 0));
+    assert_int_equal(asked, 0);
     mire__store_close(store);
 }
 
@@ -486,6 +587,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(the_systems_record_is_matched_by_the_runs_name),
+        CASE(the_systems_trace_goes_with_the_hang_that_ended_the_run),
+        CASE(a_run_without_an_open_event_gets_one_for_its_trace),
+        CASE(only_hangs_and_crashes_have_traces),
         CASE(a_run_killed_while_stuck_is_told_with_its_hang),
         CASE(a_hang_of_a_run_that_crashed_is_not_blocked_and_killed),
         CASE(a_run_without_a_blackbox_is_remembered),

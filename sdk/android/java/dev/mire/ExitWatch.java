@@ -5,7 +5,12 @@ import android.app.ActivityManager;
 import android.app.ApplicationExitInfo;
 import android.content.Context;
 import android.os.Build;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Why earlier processes ended, by the system's record of them (ApplicationExitInfo, from Android 11 on). The state that a
@@ -26,7 +31,34 @@ final class ExitWatch {
     private static final int RECORDS = 16;
     private static final int LONGEST = 64; /* bytes of a state */
 
+    /** Records that may have a trace, by the names of their runs. */
+    private static final Map<String, ApplicationExitInfo> traced = new ConcurrentHashMap<>();
+
     private ExitWatch() {
+    }
+
+    static boolean hasTraces() {
+        return !traced.isEmpty();
+    }
+
+    /** The system's trace of a run, at most so many bytes: the text of an ANR, or a tombstone. null: there is none. */
+    static byte[] traceOf(String run, int most) throws IOException {
+        ApplicationExitInfo record = traced.remove(run);
+        InputStream in = record == null ? null : record.getTraceInputStream();
+        if (in == null)
+            return null;
+        try {
+            byte[] bytes = new byte[1 << 16];
+            int size = 0;
+            for (int got; size < most && (got = in.read(bytes, size, bytes.length - size)) > 0;) {
+                size += got;
+                if (size == bytes.length)
+                    bytes = Arrays.copyOf(bytes, 2 * size);
+            }
+            return Arrays.copyOf(bytes, Math.min(size, most));
+        } finally {
+            in.close();
+        }
     }
 
     /** Tells the options what the system knows, newest first. Thread: any. */
@@ -59,8 +91,11 @@ final class ExitWatch {
         if (state == null || state.length == 0 || state.length > LONGEST)
             return;
         int end = endOf(record.getReason(), record.getStatus(), record.getDescription());
-        if (end != 0)
-            Native.addEnd(options, textOf(state), end, end == SIGNAL ? record.getStatus() : 0);
+        if (end == 0)
+            return;
+        int error = Native.addEnd(options, textOf(state), end, end == SIGNAL ? record.getStatus() : 0);
+        if (error == 0 && (end == HANG || end == SIGNAL || end == CRASH))
+            traced.put(textOf(state), record);
     }
 
     /** A reason of ApplicationExitInfo, those that this class was not compiled against included; 0: nothing is known. */

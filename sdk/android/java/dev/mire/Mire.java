@@ -79,7 +79,7 @@ public final class Mire {
         messages.install();
         stacks = new StackWatch(looper.getThread(), Native.ownThread(), messages);
         stacks.open();
-        if (options.server != null) {
+        if (options.server != null || ExitWatch.hasTraces()) {
             sender = new Sender();
             sender.start();
         }
@@ -144,6 +144,8 @@ public final class Mire {
             Native.setOption(native_, "os", "android", Build.VERSION.RELEASE);
         if (context != null)
             ExitWatch.tell(context, native_);
+        if (error == 0 && ExitWatch.hasTraces())
+            error = Native.setTraces(native_);
         if (error == 0)
             error = Native.start(native_);
         Native.freeOptions(native_);

@@ -56,6 +56,9 @@ final class Native {
     /** Requests go to awaitRequest from now on. */
     static native int setTransport(long options);
 
+    /** The request TRACE, whose URL is the name of a run, comes to awaitRequest from now on: mire_options_set_trace. */
+    static native int setTraces(long options);
+
     static native int requireConsent(long options);
 
     static native int setConsent(int consent);

@@ -9,13 +9,14 @@ import java.net.URL;
 import java.util.Arrays;
 
 /**
- * The thread that sends the library's requests by HttpURLConnection: with the system's certificates, its proxy, and the
- * app's network security configuration (which also pins keys). It sleeps while there is nothing to send.
+ * The thread that answers the library's requests: it sends them by HttpURLConnection, with the system's certificates, its proxy,
+ * and the app's network security configuration (which also pins keys), and reads the system's traces of ended runs. It sleeps while there is nothing to send.
  */
 final class Sender extends Thread {
     private static final int CONNECT_MS = 15000;
     private static final int READ_MS = 30000;
     private static final int BODY_MOST = 1 << 18;
+    private static final int TRACE_MOST = 1 << 20;
     private static final int TAG = 0x4d697265; /* of its bytes in the system's statistics of traffic */
     private static final String[] HEADERS = {"Retry-After", "Date", "ETag"};
 
@@ -38,11 +39,18 @@ final class Sender extends Thread {
         }
         for (Object[] request; (request = Native.awaitRequest()) != null;) {
             try {
-                send(request);
+                if (request[0].equals("TRACE"))
+                    answerTrace(ExitWatch.traceOf((String) request[1], TRACE_MOST));
+                else
+                    send(request);
             } catch (IOException | RuntimeException | LinkageError e) {
                 Native.answerRequest(0, null, null, 0);
             }
         }
+    }
+
+    private static void answerTrace(byte[] trace) {
+        Native.answerRequest(trace == null ? 0 : 200, null, trace, trace == null ? 0 : trace.length);
     }
 
     /** request: method, URL, body or null, then "Name: value" up to null. */
