@@ -381,6 +381,30 @@ static jint set_traces(JNIEnv *env, jclass class, jlong options)
     return mire_options_set_trace(options_of(options), mire__sending_trace, NULL);
 }
 
+static jint set_gauges(JNIEnv *env, jclass class, jlong options)
+{
+    (void)env;
+    (void)class;
+    mire__sending_open();
+    return mire_options_set_gauges(options_of(options), mire__sending_gauges, NULL);
+}
+
+static jint memory_report(JNIEnv *env, jclass class, jstring name)
+{
+    struct text text;
+
+    (void)class;
+    return mire_memory_report(get_or_null(&text, env, name));
+}
+
+static jint memory_gauge(JNIEnv *env, jclass class, jstring name, jlong bytes, jlong count)
+{
+    struct text text;
+
+    (void)class;
+    return mire_memory_gauge(get(&text, env, name), bytes > 0 ? (uint64_t)bytes : 0, count > 0 ? (uint64_t)count : 0);
+}
+
 static jint set_consent(JNIEnv *env, jclass class, jint consent)
 {
     (void)env;
@@ -433,6 +457,9 @@ static const JNINativeMethod natives[] = {
     {"addEnd", "(J" TEXT "II)I", (void *)add_end},
     {"setTransport", "(J)I", (void *)set_transport},
     {"setTraces", "(J)I", (void *)set_traces},
+    {"setGauges", "(J)I", (void *)set_gauges},
+    {"memoryReport", "(" TEXT ")I", (void *)memory_report},
+    {"memoryGauge", "(" TEXT "JJ)I", (void *)memory_gauge},
     {"awaitRequest", "()[Ljava/lang/Object;", (void *)await_request},
     {"answerRequest", "(I[" TEXT "[BI)V", (void *)answer_request},
     {"closeRequests", "()V", (void *)close_requests},

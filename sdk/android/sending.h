@@ -24,6 +24,9 @@ void mire__sending_transport(void *context, const mire_request *request, mire_re
  */
 size_t mire__sending_trace(void *context, const char *run, void *out, size_t cap);
 
+/* A mire_gauges_fn: the request "GAUGES", which is answered when that thread has told them. Thread, end: as above. */
+void mire__sending_gauges(void *context);
+
 /* From now on mire__sending_await waits. Thread: that of mire_start, before it. */
 void mire__sending_open(void);
 

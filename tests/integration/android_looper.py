@@ -15,7 +15,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-from sdk_run import BINARY, OK, SOURCE, Server, check, unpack
+from sdk_run import BINARY, OK, SCHEMA, SOURCE, Server, check, unpack
 
 CLI = os.path.join(BINARY, "server", "mire")
 HERE = pathlib.Path(SOURCE) / "tests" / "android"
@@ -87,7 +87,7 @@ def texts_of(report, node):
 class App:
     """A run of the app, from its start on."""
 
-    def __init__(self, *scenarios, removes=False, store=None, end=None, trace=None):
+    def __init__(self, *scenarios, removes=False, store=None, end=None, trace=None, memory=0):
         """store: of an earlier run, whose record is `end`, with that trace; "": none yet."""
         self.scratch = tempfile.TemporaryDirectory(prefix="mire-looper-")
         self.store = store or os.path.join(self.scratch.name, "store")
@@ -98,7 +98,7 @@ class App:
             packed.write_bytes(gzip.compress(trace))
             records.append(f"-Dmire.trace={packed}")
         self.process = subprocess.Popen(
-            [JAVA, "-Xshare:auto", "-XX:TieredStopAtLevel=1", f"-Dmire.removes={str(removes).lower()}", f"-Djava.library.path={OUT}", *records,
+            [JAVA, "-Xshare:auto", "-XX:TieredStopAtLevel=1", f"-Dmire.removes={str(removes).lower()}", f"-Dmire.memory={memory}", f"-Djava.library.path={OUT}", *records,
              "-cp", f"{CLASSES}:{JAR}", "Main", OUT / "liblooper.so", self.server.url, self.store, *scenarios],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "ANDROID_API": str(API)})
 
@@ -227,6 +227,18 @@ class LooperTest(unittest.TestCase):
         self.assertEqual(said["answers"], "true")
         self.assertEqual([r["event"].get("name") for r in reports], ["sync barrier leaked"])
         self.assertRegex(self.last_crumb(reports[0]), "; it is removed$")
+
+    def test_memory_reports_have_what_the_system_measures(self):
+        app = App("memory", memory=1)
+        self.assertEqual(app.end()[0], {"asked": "true"})
+        report, = [report for report in app.server.reports() if report["kind"] == "memory"]
+        SCHEMA.validate(report)
+        rows = report["memory"]["categories"]
+        gauges = {name: (size, count) for name, kind, size, count in zip(rows["name"], rows["kind"], rows["live_bytes"], rows["live_count"]) if kind == 4}
+        self.assertEqual(gauges["Java heap"], (4096 * 1024, 0))
+        self.assertEqual(gauges["Native heap"], (2048 * 1024, 0))
+        self.assertGreaterEqual(set(gauges), {"Graphics", "Code", "Stacks", "Other private", "System", "Threads", "Descriptors"})
+        self.assertTrue(10 < gauges["Threads"][1] < 200 and 5 < gauges["Descriptors"][1] < 1000, gauges)
 
     def test_idle_app_tells_nothing(self):
         self.assertEqual(self.runs["idle"], ({}, []))

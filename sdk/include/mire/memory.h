@@ -80,6 +80,31 @@ MIRE_API enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t inte
 MIRE_API enum mire_err mire_memory_report(const char *name);
 
 /*
+ * Tell an amount of memory that the app measures and the library cannot see: a managed heap, graphics memory, bitmaps. Memory
+ * reports have its last value as a category of its own, also after the process was killed. The bytes may be those of other
+ * categories too, so they are in no sum.
+ *
+ *   name   1 to 32 bytes, the same in every process; at most 16 gauges
+ *   bytes  0 if only `count` is meant
+ *   count  things: objects, threads, descriptors; 0 if unknown
+ *
+ * Returns MIRE_OK, MIRE_E_ARG (no name, or too long), MIRE_E_FULL (16 others), MIRE_E_TIMEOUT. Before mire_start it is kept
+ * for it. Thread: any.  Signal handler: no.
+ */
+MIRE_API enum mire_err mire_memory_gauge(const char *name, uint64_t bytes, uint64_t count);
+
+/*
+ * Set a function that is called before each memory report of the running process, and calls mire_memory_gauge.
+ *
+ *   read     NULL, the default: none. It is called on the library's worker, which waits for it, as mire_stop does
+ *   context  must stay valid until mire_stop
+ *
+ * Returns MIRE_OK, MIRE_E_ARG (options is NULL).
+ */
+typedef void mire_gauges_fn(void *context);
+MIRE_API enum mire_err mire_options_set_gauges(mire_options *options, mire_gauges_fn *read, void *context);
+
+/*
  * Name the class of a live block. The block then counts under its class instead of its size. In sampled mode this has
  * an effect on sampled blocks only.
  *

@@ -2,6 +2,7 @@
 #include "core/context.h"
 
 #include "base/sha256.h"
+#include "mire/memory.h"
 #include "platform/platform.h"
 
 #include <stdio.h>
@@ -160,6 +161,26 @@ enum mire_err mire_set_tag(const char *name, const char *value)
     box = begin_box();
     if (box && fits)
         mire__context_as_set_tag(box, name, clean);
+    end_box(box);
+    end_texts();
+    return fits ? MIRE_OK : MIRE_E_FULL;
+}
+
+enum mire_err mire_memory_gauge(const char *name, uint64_t bytes, uint64_t count)
+{
+    char clean[MIRE_CONTEXT_NAME_BYTES];
+    struct context *box;
+    bool fits;
+
+    if (!name || !name[0] || strlen(name) >= sizeof(clean))
+        return MIRE_E_ARG;
+    mire__context_as_clean(clean, sizeof(clean), name);
+    if (!begin_texts())
+        return MIRE_E_TIMEOUT;
+    fits = mire__context_as_set_gauge(&now.own, clean, bytes, count);
+    box = begin_box();
+    if (box && fits)
+        mire__context_as_set_gauge(box, clean, bytes, count);
     end_box(box);
     end_texts();
     return fits ? MIRE_OK : MIRE_E_FULL;

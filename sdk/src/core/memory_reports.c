@@ -188,6 +188,8 @@ static void report(struct monitor_context *context, struct heap *heap, struct mo
     struct capture_settings settings;
 
     settings_of(&settings, context);
+    if (context->options->read_gauges)
+        context->options->read_gauges(context->options->gauges_context);
     look_around(moment, context, heap);
     moment->said.trigger = trigger;
     moment->said.name = name && name[0] ? name : NULL;

@@ -281,6 +281,15 @@ enum mire_err mire_options_set_trace(mire_options *options, mire_trace_fn *read,
     return MIRE_OK;
 }
 
+enum mire_err mire_options_set_gauges(mire_options *options, mire_gauges_fn *read, void *context)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    options->read_gauges = read;
+    options->gauges_context = context;
+    return MIRE_OK;
+}
+
 enum mire_err mire_options_set_number(mire_options *options, const char *name, uint32_t value)
 {
     return options && name ? mire__settings_set(&options->settings, name, value) : MIRE_E_ARG;

@@ -60,6 +60,8 @@ struct mire_options {
     uint32_t witness_count;
     mire_trace_fn *read_trace; /* NULL: none */
     void *trace_context;
+    mire_gauges_fn *read_gauges; /* NULL: none */
+    void *gauges_context;
 };
 
 /* Does the time before the start count as a launch? */

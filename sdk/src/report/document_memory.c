@@ -39,14 +39,15 @@ static uint64_t whole(double value)
     return value < 1.8e19 ? (uint64_t)(value + 0.5) : UINT64_MAX;
 }
 
+/* Rows of the tables, then the gauges. */
 static const struct memory_row *row_at(const struct memory_draft *draft, uint32_t rank)
 {
-    return &draft->rows[draft->ranked[rank]];
+    return rank < draft->row_count ? &draft->rows[draft->ranked[rank]] : &draft->gauges[rank - draft->row_count];
 }
 
 static uint64_t kind_of(const struct memory_draft *draft, uint32_t i)
 {
-    return mire__memory_kind(draft->ranked[i]);
+    return i < draft->row_count ? mire__memory_kind(draft->ranked[i]) : MIRE_KIND_GAUGE;
 }
 static uint64_t live_count(const struct memory_draft *draft, uint32_t i)
 {
@@ -58,7 +59,7 @@ static uint64_t live_bytes(const struct memory_draft *draft, uint32_t i)
 }
 static uint64_t resident_bytes(const struct memory_draft *draft, uint32_t i)
 {
-    bool known = draft->knows_parts || kind_of(draft, i) == 1;
+    bool known = i < draft->row_count && (draft->knows_parts || kind_of(draft, i) == 1);
 
     return whole(known ? row_at(draft, i)->resident_bytes : row_at(draft, i)->live.bytes);
 }
@@ -101,7 +102,7 @@ static uint64_t stack_count(const struct memory_draft *draft, uint32_t i)
 
 static void write_categories(struct wire *wire, const struct memory_draft *draft)
 {
-    uint32_t count = draft->row_count;
+    uint32_t count = draft->row_count + draft->gauge_count;
 
     mire__wire_object(wire, MIRE_NAME_CATEGORIES);
     mire__wire_array(wire, MIRE_NAME_NAME);

@@ -273,6 +273,26 @@ static void sum_up(struct memory_draft *draft)
     }
 }
 
+/* The app's gauges as rows, which nothing is known of but their values. */
+static void gather_gauges(struct memory_draft *draft)
+{
+    uint64_t bytes, count;
+
+    for (uint32_t i = 0; draft->said->app && i < MIRE_GAUGES_MAX; i++) {
+        struct memory_row *row = &draft->gauges[draft->gauge_count];
+        char name[MIRE_CONTEXT_NAME_BYTES];
+
+        if (!mire__context_as_gauge(name, &bytes, &count, draft->said->app, i))
+            continue;
+        mire__text_copy(row->told.name, sizeof(row->told.name), name);
+        row->live.bytes = (double)bytes;
+        row->live.count = (double)count;
+        row->told.total_bytes = row->told.peak_bytes = row->before.bytes = bytes;
+        row->told.total_count = row->told.peak_count = row->before.count = count;
+        draft->gauge_count++;
+    }
+}
+
 static enum mire_err gather(struct memory_draft *draft)
 {
     enum mire_err err = mire__tally_init(&draft->tally, !draft->exact);
@@ -290,6 +310,7 @@ static enum mire_err gather(struct memory_draft *draft)
     mire__tally_close(&draft->tally);
     for (uint32_t i = 0; i < draft->tally.pair_count; i++)
         draft->rows[mire__tally_at(&draft->tally, i)->category].stack_count++;
+    gather_gauges(draft);
     err = rank_categories(draft);
     return err == MIRE_OK ? gather_stacks(draft) : err;
 }

@@ -56,6 +56,8 @@ struct memory_draft {
     double mapped_bytes;     /* vm categories */
     struct memory_row *rows; /* MIRE_CATEGORIES_MAX of them, by the file's numbers */
     uint32_t row_count;
+    struct memory_row gauges[MIRE_GAUGES_MAX]; /* amounts that the app measures */
+    uint32_t gauge_count;
     uint32_t *ranked; /* numbers of the rows told, most live bytes first */
     struct memory_stack *stacks;
     uint32_t stack_count;
@@ -85,6 +87,8 @@ static inline uint64_t mire__memory_resident(const struct memory_said *said, con
     return said->resident(said->residence, mapping->address, mapping->size,
                           mapping->category == MIRE_CATEGORY_KINDS + MIRE_KIND_FILE);
 }
+
+#define MIRE_KIND_GAUGE 4u /* of the wire, besides those below: a gauge of the app */
 
 /* 0 heap, 1 vm, 2 object, 3 part of the footprint: the wire's numbers. */
 static inline uint32_t mire__memory_kind(uint32_t category)

@@ -148,6 +148,37 @@ bool mire__context_as_tag(char name[MIRE_CONTEXT_NAME_BYTES], char value[MIRE_CO
     return value[0] != '\0' && name[0] != '\0';
 }
 
+bool mire__context_as_set_gauge(struct context *context, const char *name, uint64_t bytes, uint64_t count)
+{
+    for (uint32_t row = 0; row < MIRE_GAUGES_MAX; row++) {
+        struct context_gauge *gauge = &context->gauges[row];
+        bool used = atomic_load_explicit(&gauge->used, memory_order_relaxed) != 0;
+
+        if (used && !is(gauge->name, MIRE_CONTEXT_NAME_BYTES, name))
+            continue;
+        if (!used)
+            store(gauge->name, MIRE_CONTEXT_NAME_BYTES, name);
+        atomic_store_explicit(&gauge->bytes, bytes, memory_order_relaxed);
+        atomic_store_explicit(&gauge->count, count, memory_order_relaxed);
+        atomic_store_explicit(&gauge->used, 1, memory_order_release);
+        return true;
+    }
+    return false;
+}
+
+bool mire__context_as_gauge(char name[MIRE_CONTEXT_NAME_BYTES], uint64_t *bytes, uint64_t *count,
+                            const struct context *context, uint32_t row)
+{
+    const struct context_gauge *gauge = &context->gauges[row];
+
+    if (!atomic_load_explicit(&gauge->used, memory_order_acquire))
+        return false;
+    load(name, MIRE_CONTEXT_NAME_BYTES, gauge->name);
+    *bytes = atomic_load_explicit(&gauge->bytes, memory_order_relaxed);
+    *count = atomic_load_explicit(&gauge->count, memory_order_relaxed);
+    return name[0] != '\0';
+}
+
 void mire__context_as_add(struct context *context, const char *text, uint64_t now_ns)
 {
     uint64_t number = atomic_fetch_add(&context->crumb_count, 1) + 1;
@@ -196,6 +227,7 @@ void mire__context_copy(struct context *to, const struct context *from)
 {
     uint64_t end = atomic_load(&from->crumb_count) + 1, at_ns;
     char name[MIRE_CONTEXT_NAME_BYTES], text[MIRE_CONTEXT_TEXT_BYTES];
+    uint64_t bytes, count;
 
     atomic_store(&to->state, atomic_load(&from->state));
     copy_text(&to->scene, &from->scene);
@@ -203,6 +235,9 @@ void mire__context_copy(struct context *to, const struct context *from)
     for (uint32_t row = 0; row < MIRE_TAGS_MAX; row++)
         if (mire__context_as_tag(name, text, from, row))
             mire__context_as_set_tag(to, name, text);
+    for (uint32_t row = 0; row < MIRE_GAUGES_MAX; row++)
+        if (mire__context_as_gauge(name, &bytes, &count, from, row))
+            mire__context_as_set_gauge(to, name, bytes, count);
     for (uint64_t number = mire__context_as_first(from); number < end; number++)
         if (mire__context_as_crumb(text, &at_ns, from, number))
             mire__context_as_add(to, text, at_ns);

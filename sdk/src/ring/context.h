@@ -17,6 +17,7 @@
 #define MIRE_CRUMB_BYTES        96
 #define MIRE_TAGS_MAX           16
 #define MIRE_CRUMBS_MAX         64
+#define MIRE_GAUGES_MAX         16
 
 struct context_text {
     _Atomic uint32_t version; /* stored last */
@@ -35,6 +36,12 @@ struct context_crumb {
     _Atomic char text[MIRE_CRUMB_BYTES];
 };
 
+struct context_gauge {                          /* an amount of memory that the app measures */
+    _Atomic char name[MIRE_CONTEXT_NAME_BYTES]; /* stored once, before `used` */
+    _Atomic uint32_t used;
+    _Atomic uint64_t bytes, count;
+};
+
 #define MIRE_CONTEXT_HASHED 'h'
 #define MIRE_CONTEXT_PLAIN  'p'
 
@@ -46,6 +53,7 @@ struct context {
     struct context_text scene;
     struct context_text user; /* behind one of the letters below */
     struct context_tag tags[MIRE_TAGS_MAX];
+    struct context_gauge gauges[MIRE_GAUGES_MAX];
     _Atomic uint64_t crumb_count; /* ever begun */
     struct context_crumb crumbs[MIRE_CRUMBS_MAX];
 };
@@ -68,6 +76,13 @@ bool mire__context_as_set_tag(struct context *context, const char *name, const c
 /* A row of tags. False: it is free. */
 bool mire__context_as_tag(char name[MIRE_CONTEXT_NAME_BYTES], char value[MIRE_CONTEXT_TEXT_BYTES],
                           const struct context *context, uint32_t row);
+
+/* Set a gauge, whose name is clean. False: all rows are taken. */
+bool mire__context_as_set_gauge(struct context *context, const char *name, uint64_t bytes, uint64_t count);
+
+/* A row of gauges. False: it is free. */
+bool mire__context_as_gauge(char name[MIRE_CONTEXT_NAME_BYTES], uint64_t *bytes, uint64_t *count,
+                            const struct context *context, uint32_t row);
 
 /* Add a breadcrumb. */
 void mire__context_as_add(struct context *context, const char *text, uint64_t now_ns);

@@ -227,20 +227,25 @@ static void add_category(struct text *out, const struct memory *memory, size_t i
 {
     const struct memory_category *category = &memory->categories[i];
     const struct figure none = {"-"};
-    bool part = category->kind == MIRE_MEMORY_PART; /* no things, so none to count */
+    bool gauge = category->kind == MIRE_MEMORY_GAUGE;
+    bool part =
+        category->kind == MIRE_MEMORY_PART || (gauge && !category->live_count); /* no things, so none to count */
     struct figure fourth = memory->sampled ? fact_of(category->error_bytes) : fact_of(category->total_bytes);
     struct figure fifth = fact_of(category->peak_bytes);
 
     if (memory->sampled)
         fifth = category->error_count.known ? count_of(category->error_count.value) : (struct figure){"-"};
     add_cells(out, bytes_of(category->held_bytes).text, (part ? none : count_of(category->live_count)).text,
-              growth_of(&category->grown).text, (part ? none : fourth).text, (part ? none : fifth).text);
+              growth_of(&category->grown).text, (part || gauge ? none : fourth).text,
+              (part || gauge ? none : fifth).text);
     say_add(out, "%s", category->name);
     if (category->held_bytes < category->live_bytes)
         say_add(out, "   of %s %s", bytes_of(category->live_bytes).text,
                 category->kind == MIRE_MEMORY_VM ? "mapped" : "allocated");
     if (memory_is_of_allocator(category))
         text_add(out, "   holds blocks");
+    if (gauge)
+        text_add(out, "   measured by the app, in no sum");
     if (memory->found && memory->found[i].rank)
         say_add(out, "   suspect: %s", memory_reason_name(memory->found[i].reason));
     text_add(out, "\n");
@@ -361,7 +366,7 @@ static size_t add_table(struct text *out, const struct resolved *doc, const stru
             continue;
         rest += is_alive(&memory->categories[i]);
         gone += !is_alive(&memory->categories[i]);
-        if (!memory_is_of_allocator(&memory->categories[i]))
+        if (!memory_is_beside(&memory->categories[i]))
             rest_bytes += memory->categories[i].held_bytes;
     }
 

@@ -451,7 +451,7 @@ static bool end_memory(struct draft *b)
     memory->stacks = b->stacks.rows;
     memory->stack_count = b->stacks.count;
     for (size_t i = 0; i < memory->category_count; i++)
-        if (!memory_is_of_allocator(&memory->categories[i]))
+        if (!memory_is_beside(&memory->categories[i]))
             memory->held_bytes = add_up(memory->held_bytes, memory->categories[i].held_bytes);
     return memory_arrange(memory, b->arena) == 0;
 }

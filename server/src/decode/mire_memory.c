@@ -190,7 +190,7 @@ static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t 
     for (size_t i = 0; i < c.names.count; i++) {
         uint64_t held;
         categories[i] = category_at(&c, i);
-        held = memory_is_of_allocator(&categories[i]) ? 0 : categories[i].held_bytes;
+        held = memory_is_beside(&categories[i]) ? 0 : categories[i].held_bytes;
         memory->held_bytes = held > UINT64_MAX - memory->held_bytes ? UINT64_MAX : memory->held_bytes + held;
     }
 

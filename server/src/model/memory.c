@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[MIRE_MEMORY_KIND_COUNT] = {"heap", "vm", "object", "part"};
+static const char *const kinds[MIRE_MEMORY_KIND_COUNT] = {"heap", "vm", "object", "part", "gauge"};
 static const char *const reasons[MIRE_MEMORY_REASON_COUNT] = {"unknown", "bytes", "objects", "growth"};
 static const char *const scopes[MIRE_HEALTHY_SCOPE_COUNT] = {"none", "version", "class", "app"};
 
@@ -43,6 +43,11 @@ bool memory_is_of_allocator(const struct memory_category *category)
 {
     return category->kind == MIRE_MEMORY_VM &&
            (!strcmp(category->name, "VM: allocator") || !strcmp(category->name, "VM: brk"));
+}
+
+bool memory_is_beside(const struct memory_category *category)
+{
+    return category->kind == MIRE_MEMORY_GAUGE || memory_is_of_allocator(category);
 }
 
 uint64_t memory_stack_held(const struct memory_category *category, const struct memory_stack *stack)

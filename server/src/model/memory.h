@@ -27,6 +27,7 @@ enum memory_kind {
     MIRE_MEMORY_VM,     /* mappings, by kind */
     MIRE_MEMORY_OBJECT, /* blocks with a class name, from the program or its object system */
     MIRE_MEMORY_PART,   /* other parts of the footprint: allocators' own, libraries, the monitor, the rest */
+    MIRE_MEMORY_GAUGE,  /* amounts that the app measures: a managed heap, threads */
     MIRE_MEMORY_KIND_COUNT
 };
 
@@ -145,6 +146,9 @@ int memory_arrange(struct memory *memory, struct arena *arena);
 
 /* Is it a mapping of an allocator, or the break? Its blocks are counted by themselves, so it is in no sum. */
 bool memory_is_of_allocator(const struct memory_category *category);
+
+/* Are its bytes those of other categories too? So they are in no sum: mappings of allocators, gauges. */
+bool memory_is_beside(const struct memory_category *category);
 
 /*
  * The part of a stack's bytes that is in memory. For a mapping of which only the category is known, each stack has the

@@ -156,6 +156,42 @@ static void footprint_limit_and_trail_stand_in_it_and_what_is_explained(void **s
     heaps_free(heaps);
 }
 
+/* What the app measures follows the rows of the tables, and is in no sum. */
+static void gauges_are_rows_of_their_own(void **state)
+{
+    struct heaps *heaps = heaps_new(8 * MIB, MIRE_HEAP_EXACT);
+    struct memory_said said = saying("demand");
+    struct context *app = calloc(1, sizeof(*app)), *copy = calloc(1, sizeof(*copy));
+    double before[64], after[64], kinds[64];
+    char *text = json_of(heaps, &said);
+    size_t rows = column_of(before, 64, text, "categories", "live_bytes"), count;
+
+    (void)state;
+    assert_true(mire__context_as_set_gauge(app, "Java heap", 1, 0));
+    assert_true(mire__context_as_set_gauge(app, "Threads", 0, 31));
+    assert_true(mire__context_as_set_gauge(app, "Java heap", 64 * MIB, 0));
+    mire__context_copy(copy, app);
+    said.app = copy;
+    free(text);
+    text = json_of(heaps, &said);
+    count = column_of(after, 64, text, "categories", "live_bytes");
+    assert_int_equal(count, rows + 2);
+    assert_int_equal(column_of(kinds, 64, text, "categories", "kind"), count);
+    assert_true(after[rows] == 64 * MIB && after[rows + 1] == 0);
+    assert_true(kinds[rows] == 4 && kinds[rows + 1] == 4);
+    assert_int_equal(column_of(after, 64, text, "categories", "live_count"), count);
+    assert_true(after[rows + 1] == 31);
+    assert_has(text, "\"Java heap\",\"Threads\"");
+    assert_has(text, "\"live_bytes\":0,"); /* the sum */
+    for (uint32_t i = 2; i < MIRE_GAUGES_MAX; i++)
+        assert_true(mire__context_as_set_gauge(app, (char[]){(char)('a' + i), '\0'}, i, 0));
+    assert_false(mire__context_as_set_gauge(app, "one more", 1, 0));
+    free(text);
+    free(copy);
+    free(app);
+    heaps_free(heaps);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +199,7 @@ int main(void)
         cmocka_unit_test(totals_and_peaks_are_told_where_they_are_exact),
         cmocka_unit_test(growth_is_counted_from_the_runs_last_snapshot),
         cmocka_unit_test(stacks_are_told_of_the_largest_categories_and_of_objects),
+        cmocka_unit_test(gauges_are_rows_of_their_own),
         cmocka_unit_test(footprint_limit_and_trail_stand_in_it_and_what_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

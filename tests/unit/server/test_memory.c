@@ -452,7 +452,7 @@ static void bad_rules_are_refused_with_their_line(void **state)
     assert_int_equal(suspect_rules_load(&rules, &fault, "/nonexistent"), MIRE_RULES_WRONG);
     assert_int_equal(fault.line, 0);
     assert_int_equal(suspect_rules_load(&rules, &fault, ""), MIRE_RULES_OK);
-    assert_int_equal(suspect_rules_version(rules), 3);
+    assert_int_equal(suspect_rules_version(rules), 4);
     suspect_rules_free(rules);
 }
 

@@ -2266,10 +2266,10 @@ export interface components {
         MemoryCategory: {
             name: string;
             /**
-             * @description Blocks of an allocator by size, mappings by what they map, objects by class; part: what else the footprint is made of, without stacks.
+             * @description Blocks of an allocator by size, mappings by what they map, objects by class; part: what else the footprint is made of, without stacks; gauge: an amount that the app measures, whose bytes are in other rows too: it is in no sum.
              * @enum {string}
              */
-            kind: "heap" | "vm" | "object" | "part";
+            kind: "heap" | "vm" | "object" | "part" | "gauge";
             /** @description Mapped by allocators to hand blocks out of, which are counted by themselves: it is in no sum. */
             of_allocator: boolean;
             /** @description Its part of the footprint, or live_bytes where nobody looked: what everything is ranked by. */
@@ -2407,7 +2407,7 @@ export interface components {
         CategorySpread: {
             name: string;
             /** @enum {string} */
-            kind: "heap" | "vm" | "object" | "part";
+            kind: "heap" | "vm" | "object" | "part" | "gauge";
             /** @description As of a category. */
             of_allocator: boolean;
             bytes: components["schemas"]["Spread"];

@@ -69,7 +69,7 @@ export function rowsOf(memory: Memory, other: Other | null): Row[] {
     const before = other ? (other.get(key) ?? { bytes: 0, count: 0 }) : null;
     const ofCount = category.suspect?.reason === 'objects';
     const ratio = ofCount ? times(category.live_count, before?.count) : times(category.held_bytes, before?.bytes);
-    const share = category.of_allocator ? null : category.held_bytes / all;
+    const share = category.of_allocator || category.kind === 'gauge' ? null : category.held_bytes / all;
     return { key, at, category, share, before, ratio, ofCount };
   });
 }

@@ -42,7 +42,7 @@ function anyQuery(seed: number): Query {
     fs: pick('', 'std::map<int>'),
     fo: pick('self', 'total', 'name'),
     c: pick('', 'heap:Malloc 48.00 KiB', 'object:地图,&'),
-    type: pick('', 'heap', 'vm', 'object', 'part'),
+    type: pick('', 'heap', 'vm', 'object', 'part', 'gauge'),
     cmp: pick('healthy', 'v:8.0.37', '01a19c85-30ba-7449-afa6-d5df6538eb94'),
     of: pick('bytes', 'objects'),
     co: pick('bytes', 'count', 'ratio', 'grown', 'name'),

@@ -58,7 +58,7 @@ export interface Query {
   /** Category of memory chosen, as kind:name. */
   c: string;
   /** Kind of category shown; empty for all. */
-  type: '' | 'heap' | 'vm' | 'object' | 'part';
+  type: '' | 'heap' | 'vm' | 'object' | 'part' | 'gauge';
   /** The other side of a memory comparison: healthy, v:VERSION or a report id. */
   cmp: string;
   /** The unit of allocations. */
@@ -224,7 +224,7 @@ export function parseQuery(search: string): Query {
     fs: params.get('fs') ?? '',
     fo: oneOf(params.get('fo'), ['self', 'total', 'name'], DEFAULTS.fo),
     c: params.get('c') ?? DEFAULTS.c,
-    type: oneOf(params.get('type'), ['', 'heap', 'vm', 'object', 'part'], DEFAULTS.type),
+    type: oneOf(params.get('type'), ['', 'heap', 'vm', 'object', 'part', 'gauge'], DEFAULTS.type),
     cmp: params.get('cmp') || DEFAULTS.cmp,
     of: oneOf(params.get('of'), ['bytes', 'objects'], DEFAULTS.of),
     co: oneOf(params.get('co'), ['bytes', 'count', 'ratio', 'grown', 'name'], DEFAULTS.co),

@@ -189,6 +189,10 @@ public final class LooperApp {
             });
             sleepFor(600000);
             break;
+        case "memory":
+            System.out.println("asked " + Mire.reportMemory("asked"));
+            Mire.flush(20000);
+            break;
         case "none":
             StringBuilder ends = new StringBuilder("reasons");
             for (int reason = 0; reason < 18; reason++)
@@ -211,7 +215,7 @@ public final class LooperApp {
         handler = new Handler(looper);
         ContextWrapper system = Boolean.getBoolean("mire.records") ? RecordedEnds.context(System.getProperty("mire.end")) : null;
         MireOptions options = new MireOptions(words[0], "mk_test").app("looper-app", "1").channel("internal")
-                .thresholdMs(700).number("suppress_ms", 0).barrierMs(1500).removeLeakedBarriers(Boolean.getBoolean("mire.removes"));
+                .thresholdMs(700).number("suppress_ms", 0).barrierMs(1500).memory(Integer.getInteger("mire.memory", 0)).removeLeakedBarriers(Boolean.getBoolean("mire.removes"));
         if (Mire.start(looper, words[1], options, system) != 0)
             throw new IllegalStateException("start");
         if (system != null)

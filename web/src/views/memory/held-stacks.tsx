@@ -72,6 +72,8 @@ function Sent({ row, sent }: { row: Row; sent: number }): JSX.Element | null {
 function NoStacks({ row }: { row: Row }): JSX.Element {
   const { stack_count: known, of_allocator, kind } = row.category;
   if (kind === 'part') return <p class="dim">{aboutPart(row.category)}</p>;
+  if (kind === 'gauge')
+    return <p class="dim">{say('The app measures it. Its bytes are in other rows too, so it is in no sum.')}</p>;
   if (of_allocator) return <p class="dim">{say('Its blocks have the stacks: see the rows of the heap.')}</p>;
   return (
     <p class="dim">

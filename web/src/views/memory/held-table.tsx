@@ -14,7 +14,7 @@ const PAGE = 40;
 
 export function kindOfCategory({ kind, of_allocator }: Pick<Row['category'], 'kind' | 'of_allocator'>): string {
   if (of_allocator) return say('holds blocks');
-  return { heap: say('heap'), vm: say('mapping'), object: say('class'), part: say('other') }[kind];
+  return { heap: say('heap'), vm: say('mapping'), object: say('class'), part: say('other'), gauge: say('gauge') }[kind];
 }
 
 /* The description of a row that is neither blocks nor a mapping; '' for others. */
@@ -214,6 +214,7 @@ export function AllCategories(props: { rows: readonly Row[]; chosen: string; lab
     ['vm', say('Mappings')],
     ['object', say('Classes')],
     ['part', say('Other')],
+    ['gauge', say('Gauges')],
   ] as const;
   return (
     <section aria-label={say('All categories')}>

@@ -55,6 +55,8 @@ public final class Mire {
         int error = start(Looper.getMainLooper(), store, named(options, context, info), context);
         if (error != 0)
             return error;
+        if (options.memoryMode > 0 && context.getApplicationContext() != null)
+            context.getApplicationContext().registerComponentCallbacks(new MemoryWatch());
         if (context.getApplicationContext() instanceof Application)
             ((Application) context.getApplicationContext())
                     .registerActivityLifecycleCallbacks(new LifecycleWatch(new Runnable() {
@@ -79,7 +81,7 @@ public final class Mire {
         messages.install();
         stacks = new StackWatch(looper.getThread(), Native.ownThread(), messages);
         stacks.open();
-        if (options.server != null || ExitWatch.hasTraces()) {
+        if (options.server != null || options.memoryMode > 0 || ExitWatch.hasTraces()) {
             sender = new Sender();
             sender.start();
         }
@@ -144,6 +146,8 @@ public final class Mire {
             Native.setOption(native_, "os", "android", Build.VERSION.RELEASE);
         if (context != null)
             ExitWatch.tell(context, native_);
+        if (error == 0 && options.memoryMode > 0)
+            error = Native.setGauges(native_);
         if (error == 0 && ExitWatch.hasTraces())
             error = Native.setTraces(native_);
         if (error == 0)
@@ -244,6 +248,24 @@ public final class Mire {
     public static void setConsent(boolean given) {
         if (running)
             Native.setConsent(given ? 1 : 2);
+    }
+
+    /**
+     * Make a report of the memory that is held now, under this name (null: none). With {@link MireOptions#memory} only.
+     *
+     * @return false: memory is not recorded, or a report is being made
+     */
+    public static boolean reportMemory(String name) {
+        return running && Native.memoryReport(name) == 0;
+    }
+
+    /**
+     * An amount of memory that the app measures: a cache, bitmaps. Memory reports have its last value; at most 16 names, of which
+     * Mire uses ten.
+     */
+    public static void memoryGauge(String name, long bytes, long count) {
+        if (running && name != null)
+            Native.memoryGauge(name, bytes, count);
     }
 
     /** A frame was drawn at that time of System.nanoTime. */

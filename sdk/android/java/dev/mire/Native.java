@@ -59,6 +59,13 @@ final class Native {
     /** The request TRACE, whose URL is the name of a run, comes to awaitRequest from now on: mire_options_set_trace. */
     static native int setTraces(long options);
 
+    /** The request GAUGES comes to awaitRequest before each memory report from now on: mire_options_set_gauges. */
+    static native int setGauges(long options);
+
+    static native int memoryReport(String name);
+
+    static native int memoryGauge(String name, long bytes, long count);
+
     static native int requireConsent(long options);
 
     static native int setConsent(int consent);

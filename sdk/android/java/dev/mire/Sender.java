@@ -40,7 +40,9 @@ final class Sender extends Thread {
         for (Object[] request; (request = Native.awaitRequest()) != null;) {
             try {
                 if (request[0].equals("TRACE"))
-                    answerTrace(ExitWatch.traceOf((String) request[1], TRACE_MOST));
+                    answerHere(ExitWatch.traceOf((String) request[1], TRACE_MOST));
+                else if (request[0].equals("GAUGES"))
+                    answerHere(readGauges());
                 else
                     send(request);
             } catch (IOException | RuntimeException | LinkageError e) {
@@ -49,8 +51,14 @@ final class Sender extends Thread {
         }
     }
 
-    private static void answerTrace(byte[] trace) {
-        Native.answerRequest(trace == null ? 0 : 200, null, trace, trace == null ? 0 : trace.length);
+    private static byte[] readGauges() {
+        MemoryWatch.read();
+        return new byte[0];
+    }
+
+    /** null: there is no answer. */
+    private static void answerHere(byte[] body) {
+        Native.answerRequest(body == null ? 0 : 200, null, body, body == null ? 0 : body.length);
     }
 
     /** request: method, URL, body or null, then "Name: value" up to null. */
