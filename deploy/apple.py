@@ -68,12 +68,16 @@ class Builder:
         self.out = out
         self.zig = fetch_zig()
         self.headers = pathlib.Path(self.zig).parent / "lib/libc/include/any-macos-any"
+        shared = [pathlib.Path(__file__), *(ROOT / "sdk").rglob("*.h"), *STUB.rglob("*.h")]
+        self.common_s = max(path.stat().st_mtime for path in shared)  # an object that is older is compiled again
         self.environment = dict(os.environ, ZIG_GLOBAL_CACHE_DIR=str(ROOT / "build/apple/cache"),
                                 ZIG_LOCAL_CACHE_DIR=str(ROOT / "build/apple/cache"))
 
     def compile(self, target, source):
         part = source.relative_to(ROOT / "sdk")
         item = self.out / target / "objects" / ("-".join(part.parts) + ".o")
+        if item.exists() and item.stat().st_mtime > max(self.common_s, source.stat().st_mtime):
+            return item, ""
         command = [self.zig, "cc", "-target", TARGETS[target][0], *WARNINGS, *FLAGS]
         if TARGETS[target][2] != "macos":
             command += ["-isystem", str(self.headers)]

@@ -59,6 +59,8 @@ static void note_section(struct macho *image, const uint8_t *section)
         image->unwind_info = span;
     else if (strncmp(name, "__eh_frame", 16) == 0)
         image->eh_frame = span;
+    else if (kind == 0x09)
+        image->initializers = span;
     else if (kind == 0x11)
         image->thread_data = span;
     else if (kind == 0x12)
@@ -317,12 +319,21 @@ int macho_load(struct macho *image, macho_resolve_fn *resolve, void *context)
         bind_list(image, image->file + u32(of + 32), image->file + u32(of + 32) + u32(of + 36), true, &binding);
     }
     struct macho_span *spans[] = {&image->text,        &image->unwind_info, &image->eh_frame,
-                                  &image->thread_data, &image->thread_zero, &image->thread_variables};
+                                  &image->thread_data, &image->thread_zero, &image->thread_variables,
+                                  &image->initializers};
     for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
         if (spans[i]->size)
             spans[i]->address += (uint64_t)(uintptr_t)image->base - image->vm_base;
     __builtin___clear_cache((char *)image->base, (char *)image->base + image->vm_size);
     return !binding.missing;
+}
+
+void macho_start(const struct macho *image)
+{
+    void (*const *list)(void) = (void (*const *)(void))(uintptr_t)image->initializers.address;
+
+    for (uint64_t i = 0; i < image->initializers.size / sizeof(*list); i++)
+        list[i]();
 }
 
 /* ---- symbols ---- */

@@ -24,6 +24,7 @@ struct macho {
     uint32_t segment_count;
     struct macho_span text, unwind_info, eh_frame; /* sections */
     struct macho_span thread_data, thread_zero, thread_variables;
+    struct macho_span initializers;
     uint32_t cpu;
     const uint8_t *symbols, *strings; /* LC_SYMTAB */
     uint32_t symbol_count;
@@ -41,6 +42,9 @@ typedef void *macho_resolve_fn(void *context, const char *name);
 
 /* Map the image, and bind it. Returns false with a message on stderr. */
 int macho_load(struct macho *image, macho_resolve_fn *resolve, void *context);
+
+/* Call the functions that an image has run before the program. */
+void macho_start(const struct macho *image);
 
 /* Address of a symbol, with its underscore, exported or not; NULL: there is none. In a file that is only read: in its bytes. */
 void *macho_find(const struct macho *image, const char *name);

@@ -58,6 +58,19 @@ MIRE_API enum mire_err mire_options_set_memory(mire_options *options, enum mire_
 MIRE_API enum mire_err mire_options_set_memory_budget(mire_options *options, uint32_t budget_bytes);
 
 /*
+ * On Apple's systems: how allocations are seen. Elsewhere it has no effect.
+ *
+ *   MIRE_MEMORY_ZONES   the functions of each registered malloc zone are replaced; public interfaces only. The default
+ *   MIRE_MEMORY_LOGGER  libmalloc's variable malloc_logger, which is not public and is looked up at run time: for builds
+ *                       that do not go to the App Store. It also sees zones whose functions cannot be replaced. A former
+ *                       listener is still called
+ *
+ * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE.
+ */
+enum mire_memory_source { MIRE_MEMORY_ZONES = 0, MIRE_MEMORY_LOGGER = 1 };
+MIRE_API enum mire_err mire_options_set_memory_source(mire_options *options, enum mire_memory_source source);
+
+/*
  * Change the mode at run time. Recorded blocks stay recorded until they are freed. Blocks that were allocated without a
  * record are not added later. Arguments as mire_options_set_memory.
  *

@@ -3,6 +3,7 @@
  *
  *     hooks.h       the intercepted calls, and their binding to the real ones
  *     call_site.h   the same for an allocator of the app's own
+ *     apple.h       the same on Apple's systems, which have no hooks of calls
  *     gobject.h     names of the types of GObject's instances
  *     this header   begin and end of a run
  *
@@ -15,6 +16,7 @@
 #ifndef MIRE_ALLOCHOOK_ALLOCHOOK_H
 #define MIRE_ALLOCHOOK_ALLOCHOOK_H
 
+#include "allochook/apple.h"
 #include "allochook/call_site.h"
 #include "allochook/gobject.h"
 #include "allochook/hooks.h"
@@ -47,6 +49,9 @@ void mire__collect_own_thread(void);
 /* The same until end, for threads that it makes meanwhile too. Returns what end needs. */
 struct collect_thread *mire__collect_own_begin(void);
 void mire__collect_own_end(struct collect_thread *before);
+
+/* Bring the mappings in the tables up to date, on a system without hooks for them; elsewhere no effect. Thread: worker. */
+void mire__mappings_sweep(struct heap *heap);
 
 /* Record the end of threads that have ended, and free their states. Thread: one at a time. */
 void mire__collect_sweep(struct heap *heap);

@@ -20,7 +20,7 @@
 
 #define MIRE_CALL_SP ((uintptr_t)__builtin_dwarf_cfa())
 
-#define MIRE_SLOW __attribute__((noinline, section("mire_hidden")))
+#define MIRE_SLOW MIRE_HIDDEN __attribute__((noinline))
 
 /* Forget a block that a call with this stack pointer is about to free. */
 static inline void mire__site_end(const void *block, uint64_t sp)

@@ -2,6 +2,7 @@
  *
  * Nobody knows which calls made them: their stack is the empty one. The SDK's own are left out.
  */
+#include "allochook/allochook.h"
 #include "allochook/hooks.h"
 #include "allochook/thread_state.h"
 #include "heap/heap.h"
@@ -86,6 +87,11 @@ void mire__existing_record(struct heap *heap, struct heap_slot *slot, char *scra
         (struct span){(uintptr_t)heap->filter, (uintptr_t)heap->filter + MIRE_HEAP_FILTER};
     mire__mappings_visit(find, &finding, scratch, scratch_bytes);
     mire__slot_as_leave(slot);
+}
+
+void mire__mappings_sweep(struct heap *heap)
+{
+    (void)heap;
 }
 
 /* The linker tells where the hidden code is; nowhere, where no hook is linked. */

@@ -212,10 +212,14 @@ static bool find_first(struct stack_look *look)
 static uint64_t find_stack(struct call_stack *stack, uint64_t sp, const struct span *told)
 {
     struct stack_look look = {.sp = sp, .self = mire__arch_as_thread_pointer()};
+    struct span own;
     const struct mapping mapping = {
         .start = told ? told->start : 0, .end = told ? told->end : 0, .writable = true, .path = ""};
 
-    if (mire__tid() == mire__pid() && find_first(&look)) {
+    if (!told && mire__thread_own_stack(&own.start, &own.end) && sp >= own.start && sp < own.end) {
+        look.low = own.start;
+        look.high = own.end;
+    } else if (mire__tid() == mire__pid() && find_first(&look)) {
         /* found */
     } else if (told) {
         look_at_mapping(&look, &mapping);

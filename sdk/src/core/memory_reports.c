@@ -5,6 +5,7 @@
  */
 #include "core/memory_reports.h"
 
+#include "allochook/allochook.h"
 #include "base/alloc.h"
 #include "capture/capture.h"
 #include "core/due.h"
@@ -134,8 +135,9 @@ static bool has_moved(uint64_t footprint_bytes)
 }
 
 /* Before the report allocates memory, which would count as the process's. */
-static void begin_look(struct moment *moment)
+static void begin_look(struct moment *moment, struct heap *heap)
 {
+    mire__mappings_sweep(heap);
     mire__residence_open(&moment->residence);
     moment->said.areas = mire__areas_read(&moment->areas) == MIRE_OK ? &moment->areas : NULL;
 }
@@ -154,7 +156,7 @@ static void look_at_mappings(struct heap *heap, struct moment *moment)
                                         .resident = mire__residence_bytes,
                                         .residence = &moment->residence,
                                         .extra = mire__heap_extra(heap, MIRE_EXTRA_FRONT_BYTES)};
-    begin_look(moment);
+    begin_look(moment, heap);
     reader = mire__malloc(sizeof(*reader));
     if (reader && moment->said.extra && mire__read_open(reader, heap->header, heap->header->size_bytes) == MIRE_READ_OK)
         mire__memory_look_at_mappings(reader, &moment->said);
@@ -168,7 +170,7 @@ static void read_tables(struct monitor_context *context, struct heap *heap, stru
     struct heap_reader *reader;
     enum mire_err err = MIRE_E_MEMORY;
 
-    begin_look(moment);
+    begin_look(moment, heap);
     reader = mire__malloc(sizeof(*reader));
     if (reader && mire__read_open(reader, heap->header, heap->header->size_bytes) == MIRE_READ_OK)
         err = moment->said.trigger ? mire__memory_seal(context->store, reader, &moment->said, mire__wall_now_ms())

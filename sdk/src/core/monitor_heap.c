@@ -104,7 +104,7 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
     mire__objects_begin();
     err = mire__collect_begin(heap);
     if (err == MIRE_OK)
-        err = mire__variant_hook_heap();
+        err = mire__variant_hook_heap(&monitor.context->options->memory);
     if (err != MIRE_OK) {
         mire__collect_end();
         return err;
@@ -215,7 +215,7 @@ uint64_t mire__monitor_heap_keep(struct worker *worker)
     if (now_ns < monitor.kept_ns + KEEP_NS)
         return monitor.kept_ns + KEEP_NS;
     monitor.kept_ns = now_ns;
-    mire__objects_hook(monitor.heap); /* libgobject may have been loaded since */
+    mire__variant_rehook_heap(monitor.heap);
     mire__random(&random, sizeof(random));
     mire__collect_sweep(monitor.heap);
     mire__heap_reclaim(&kept, monitor.heap, now_ns, random);

@@ -202,6 +202,16 @@ enum mire_err mire_options_set_memory_budget(mire_options *options, uint32_t bud
     return MIRE_OK;
 }
 
+enum mire_err mire_options_set_memory_source(mire_options *options, enum mire_memory_source source)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    if (source < MIRE_MEMORY_ZONES || source > MIRE_MEMORY_LOGGER)
+        return MIRE_E_RANGE;
+    options->memory.source = source;
+    return MIRE_OK;
+}
+
 bool mire__options_is_thread_name(const char *name)
 {
     return is_fit(name, MIRE_GATE_NAME_BYTES, is_control);

@@ -22,6 +22,7 @@
 /* Of the memory monitor; 0: the default. */
 struct memory_options {
     enum mire_memory_mode mode;
+    enum mire_memory_source source;
     uint32_t interval_bytes, budget_bytes;
 };
 

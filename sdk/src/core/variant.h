@@ -15,6 +15,8 @@
 #include "ring/blackbox.h"
 #include "store/store.h"
 
+struct heap;
+
 /*
  * Choose the C library of the library's threads and allocations (platform/own.h). Called before the first allocation,
  * and again in a forked child, which must not free the parent's blocks.
@@ -38,8 +40,12 @@ bool mire__variant_marks_quit(const mire_options *options);
 enum mire_err mire__variant_watch_thread(void);
 void mire__variant_unwatch_thread(void);
 
-/* Hook and unhook the allocating calls. exits: the process exits, or unloads the library. */
-enum mire_err mire__variant_hook_heap(void);
+/*
+ * Hook the allocating calls; hook what was loaded or made since, on a thread of the SDK; unhook all.
+ *   exits  the process exits, or unloads the library
+ */
+enum mire_err mire__variant_hook_heap(const struct memory_options *options);
+void mire__variant_rehook_heap(const struct heap *heap);
 void mire__variant_unhook_heap(bool exits);
 
 /*

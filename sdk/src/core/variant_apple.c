@@ -3,6 +3,7 @@
  */
 #include "core/variant.h"
 
+#include "allochook/allochook.h"
 #include "core/ground.h"
 #include "gate/run_loop.h"
 
@@ -36,15 +37,29 @@ void mire__variant_unwatch_thread(void)
     mire__run_loop_forget();
 }
 
-/* Allocating calls have no hooks here. */
-enum mire_err mire__variant_hook_heap(void)
+static bool by_logger; /* how allocating calls are seen */
+
+enum mire_err mire__variant_hook_heap(const struct memory_options *options)
 {
-    return MIRE_E_SYSTEM;
+    by_logger = options->source == MIRE_MEMORY_LOGGER;
+    return by_logger ? mire__logger_hook() : mire__zones_hook();
+}
+
+/* The app may have made zones since. */
+void mire__variant_rehook_heap(const struct heap *heap)
+{
+    (void)heap;
+    if (!by_logger)
+        mire__zones_hook();
 }
 
 void mire__variant_unhook_heap(bool exits)
 {
     (void)exits;
+    if (by_logger)
+        mire__logger_unhook();
+    else
+        mire__zones_unhook();
 }
 
 bool mire__variant_marks_quit(const mire_options *options)

@@ -34,10 +34,11 @@ void mire__variant_unhook(void)
     mire__gate_unpatch();
 }
 
-enum mire_err mire__variant_hook_heap(void)
+enum mire_err mire__variant_hook_heap(const struct memory_options *options)
 {
     enum mire_err err;
 
+    (void)options;
     mire__heap_bind(RTLD_DEFAULT);
     err = mire__patch_add(mire__heap_hooks, MIRE_HEAP_HOOK_COUNT);
     if (err == MIRE_OK && mire__heap_bind_new(RTLD_DEFAULT))
@@ -45,6 +46,11 @@ enum mire_err mire__variant_hook_heap(void)
     if (err == MIRE_OK)
         mire__objects_hook(NULL);
     return err;
+}
+
+void mire__variant_rehook_heap(const struct heap *heap)
+{
+    mire__objects_hook(heap); /* libgobject may have been loaded since */
 }
 
 void mire__variant_unhook_heap(bool exits)

@@ -75,12 +75,18 @@ void mire__variant_unhook(void)
 }
 
 /* The linker finds these hooks first, except operator new: a library loaded later may have its own. */
-enum mire_err mire__variant_hook_heap(void)
+enum mire_err mire__variant_hook_heap(const struct memory_options *options)
 {
+    (void)options;
     if (mire__heap_bind_new(RTLD_DEFAULT) && mire__patch_add(mire__new_hooks, mire__new_hooks_count) != MIRE_OK)
         return MIRE_E_FULL;
     mire__objects_hook(NULL);
     return MIRE_OK;
+}
+
+void mire__variant_rehook_heap(const struct heap *heap)
+{
+    mire__objects_hook(heap); /* libgobject may have been loaded since */
 }
 
 /* The library is never unloaded, and a hook without tables calls the real function. */

@@ -198,6 +198,22 @@ bool mire__mappings_as_map(struct heap *heap, uint64_t start, uint64_t bytes, en
     return unlock(heap, done);
 }
 
+bool mire__mappings_as_renew(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind)
+{
+    const struct heap_mapping *there;
+    uint32_t order;
+    bool same;
+
+    if (bytes == 0 || start + bytes < start || !lock(heap))
+        return bytes == 0;
+    order = first_behind(heap, start);
+    there = order < heap->mapping_count ? region_at(heap, order) : NULL;
+    same = there && get(&there->start) <= start && get(&there->end) >= start + bytes &&
+           get(&there->what) == what_make(kind, 0);
+    mire__heap_unlock(&heap->mappings_lock.taken);
+    return same || mire__mappings_as_map(heap, start, bytes, kind, 0);
+}
+
 static bool is_reserved(const struct heap_mapping *region)
 {
     return get(&region->what) >> 32 == MIRE_KIND_RESERVED;

@@ -25,6 +25,9 @@
  */
 bool mire__mappings_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node);
 
+/* The same of a mapping with an unknown stack that was looked up: one that is recorded so already does not change. */
+bool mire__mappings_as_renew(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind);
+
 /* Does the range hold addresses without memory (MIRE_KIND_RESERVED)? */
 bool mire__mappings_as_is_reserved(struct heap *heap, uint64_t start, uint64_t bytes);
 

@@ -3,7 +3,8 @@
  *
  *     0 .. 62      "Malloc 16", "Malloc 32", ... heap blocks by size: up to 128 bytes in steps of 16, up to 8 KiB four
  *                  classes to each doubling, then one
- *     64 .. 71     mappings by kind: "VM: anonymous", "VM: file", ...
+ *     64 .. 103    mappings by kind: "VM: anonymous", "VM: file", ...; on Apple's systems also by the tag that the maker of
+ *                  a region gave it: "VM: ImageIO", "VM: CoreAnimation", ...
  *     128 + c      objects of class c, 1 and above, by the name the app gave it
  *
  * A tagged block counts as live in its class, and no longer in its size class. Numbers hold within one run's file;
@@ -30,6 +31,9 @@ enum heap_kind {
     MIRE_KIND_BRK,       /* the break; malloc's blocks lie in it, so it is not to be added to them */
     MIRE_KIND_ALLOCATOR, /* mapped by an allocator for its blocks; likewise */
     MIRE_KIND_OTHER,
+
+    /* Regions with a tag; no allocator's. The names are those of categories.c. */
+    MIRE_KIND_TAGGED,
     MIRE_KIND_RESERVED = MIRE_HEAP_KINDS /* addresses without memory, until mprotect: told by nobody */
 };
 

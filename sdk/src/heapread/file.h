@@ -46,7 +46,7 @@
 #include <stdint.h>
 
 #define MIRE_HEAP_MAGIC      0x3170616568726d00ull /* "\0mrheap1" */
-#define MIRE_HEAP_VERSION    5u                    /* others are refused; magic, version and size never move */
+#define MIRE_HEAP_VERSION    6u                    /* others are refused; magic, version and size never move */
 #define MIRE_HEAP_PAGE_BYTES 4096u
 
 /* Bounds. Each is also the room its section has. */
@@ -181,7 +181,7 @@ struct heap_slot {
 
 /* ---- peaks: of size classes and kinds of mappings ---- */
 
-#define MIRE_HEAP_KINDS 8u /* enum heap_kind, categories.h */
+#define MIRE_HEAP_KINDS 40u /* enum heap_kind, categories.h */
 
 struct heap_peak {
     _Atomic int64_t count, bytes; /* live, as far as told */

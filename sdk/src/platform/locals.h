@@ -33,6 +33,7 @@ struct locals {
     bool is_apart;          /* platform: the thread has the library's descriptor table */
     bool is_lost;           /* allochook: the thread got no state, and was counted */
     bool is_binding;        /* allochook: the thread looks up the real calls */
+    bool is_allocating;     /* allochook: the thread is inside an allocator's call (zones_apple.c) */
 };
 _Static_assert(sizeof(struct locals) == 64, "C libraries have little room for thread-local storage");
 

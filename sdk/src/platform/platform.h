@@ -154,6 +154,9 @@ uint64_t mire__residence_bytes(const struct residence *residence, uint64_t addre
  */
 uint64_t mire__residence_held(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool shared);
 
+/* The calling thread's stack, where the C library tells it without an allocation; false elsewhere. */
+bool mire__thread_own_stack(uint64_t *start_out, uint64_t *end_out);
+
 /* An address in the last page of the first thread's stack; 0: unknown. */
 uint64_t mire__first_stack_mark(void);
 

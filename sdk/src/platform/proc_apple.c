@@ -214,43 +214,60 @@ bool mire__process_runs(uint32_t pid, uint64_t start_ticks)
 
 /* ---- mappings ---- */
 
-/* What a region is for, by the tag that its maker gave it (mach/vm_statistics.h); as vmmap and Instruments name it. */
+/* A region's use, by the tag that its maker gave it; the names are those of heapread/categories.c. */
 static const char *name_of(unsigned tag)
 {
     static const struct {
-        uint8_t tag;
+        uint8_t first, last;
         const char *name;
-    } names[] = {{VM_MEMORY_STACK, "[stack]"},
-                 {VM_MEMORY_IOKIT, "VM: IOKit"},
-                 {VM_MEMORY_DYLIB, "VM: Dylib"},
-                 {VM_MEMORY_OBJC_DISPATCHERS, "VM: ObjC Dispatchers"},
-                 {VM_MEMORY_UNSHARED_PMAP, "VM: Unshared Pmap"},
-                 {VM_MEMORY_FOUNDATION, "VM: Foundation"},
-                 {VM_MEMORY_COREGRAPHICS, "VM: CoreGraphics"},
-                 {VM_MEMORY_CORESERVICES, "VM: CoreServices"},
-                 {VM_MEMORY_JAVA, "VM: Java"},
-                 {VM_MEMORY_COREDATA, "VM: CoreData"},
-                 {VM_MEMORY_LAYERKIT, "VM: CoreAnimation"},
-                 {VM_MEMORY_CGIMAGE, "VM: CG image"},
-                 {VM_MEMORY_TCMALLOC, "[heap]"},
-                 {VM_MEMORY_COREGRAPHICS_DATA, "VM: CG raster data"},
-                 {VM_MEMORY_COREGRAPHICS_SHARED, "VM: CG shared"},
-                 {VM_MEMORY_IMAGEIO, "VM: ImageIO"},
-                 {VM_MEMORY_COREIMAGE, "VM: CoreImage"},
-                 {VM_MEMORY_SQLITE, "VM: SQLite"},
-                 {VM_MEMORY_JAVASCRIPT_CORE, "VM: JavaScriptCore"},
-                 {VM_MEMORY_IOSURFACE, "VM: IOSurface"},
-                 {VM_MEMORY_LIBDISPATCH, "VM: libdispatch"},
-                 {VM_MEMORY_ACCELERATE, "VM: Accelerate"},
-                 {VM_MEMORY_COREUI, "VM: CoreUI"},
-                 {VM_MEMORY_IOACCELERATOR, "VM: IOAccelerator"}};
+    } names[] = {{VM_MEMORY_MALLOC, VM_MEMORY_MALLOC_LARGE_REUSED, "[heap]"},
+                 {VM_MEMORY_MALLOC_NANO, VM_MEMORY_MALLOC_PROB_GUARD, "[heap]"},
+                 {VM_MEMORY_MACH_MSG, VM_MEMORY_MACH_MSG, "VM: Mach message"},
+                 {VM_MEMORY_IOKIT, VM_MEMORY_IOKIT, "VM: IOKit"},
+                 {VM_MEMORY_STACK, VM_MEMORY_STACK, "[stack]"},
+                 {VM_MEMORY_SHARED_PMAP, VM_MEMORY_SHARED_PMAP, "VM: shared libraries"},
+                 {VM_MEMORY_DYLIB, VM_MEMORY_DYLIB, "VM: dyld"},
+                 {VM_MEMORY_OBJC_DISPATCHERS, VM_MEMORY_OBJC_DISPATCHERS, "VM: ObjC dispatchers"},
+                 {VM_MEMORY_UNSHARED_PMAP, VM_MEMORY_UNSHARED_PMAP, "VM: shared libraries"},
+                 {VM_MEMORY_APPKIT, VM_MEMORY_APPKIT, "VM: AppKit"},
+                 {VM_MEMORY_FOUNDATION, VM_MEMORY_FOUNDATION, "VM: Foundation"},
+                 {VM_MEMORY_COREGRAPHICS, VM_MEMORY_COREGRAPHICS, "VM: CoreGraphics"},
+                 {VM_MEMORY_CORESERVICES, VM_MEMORY_CORESERVICES, "VM: CoreServices"},
+                 {VM_MEMORY_COREDATA, VM_MEMORY_COREDATA_OBJECTIDS, "VM: CoreData"},
+                 {VM_MEMORY_ATS, VM_MEMORY_ATS, "VM: fonts"},
+                 {VM_MEMORY_LAYERKIT, VM_MEMORY_LAYERKIT, "VM: CoreAnimation"},
+                 {VM_MEMORY_CGIMAGE, VM_MEMORY_CGIMAGE, "VM: CG image"},
+                 {VM_MEMORY_TCMALLOC, VM_MEMORY_TCMALLOC, "[heap]"},
+                 {VM_MEMORY_COREGRAPHICS_DATA, VM_MEMORY_COREGRAPHICS_DATA, "VM: CG raster data"},
+                 {VM_MEMORY_COREGRAPHICS_SHARED, VM_MEMORY_COREGRAPHICS_XALLOC, "VM: CoreGraphics"},
+                 {VM_MEMORY_DYLD, VM_MEMORY_DYLD_MALLOC, "VM: dyld"},
+                 {VM_MEMORY_SQLITE, VM_MEMORY_SQLITE, "VM: SQLite"},
+                 {VM_MEMORY_JAVASCRIPT_CORE, VM_MEMORY_JAVASCRIPT_CORE, "VM: JavaScriptCore"},
+                 {VM_MEMORY_JAVASCRIPT_JIT_EXECUTABLE_ALLOCATOR, VM_MEMORY_JAVASCRIPT_JIT_REGISTER_FILE, "VM: JS code"},
+                 {VM_MEMORY_GLSL, VM_MEMORY_OPENCL, "VM: OpenGL"},
+                 {VM_MEMORY_COREIMAGE, VM_MEMORY_COREIMAGE, "VM: CoreImage"},
+                 {VM_MEMORY_WEBCORE_PURGEABLE_BUFFERS, VM_MEMORY_WEBCORE_PURGEABLE_BUFFERS, "VM: WebKit"},
+                 {VM_MEMORY_IMAGEIO, VM_MEMORY_IMAGEIO, "VM: ImageIO"},
+                 {VM_MEMORY_LIBDISPATCH, VM_MEMORY_LIBDISPATCH, "VM: libdispatch"},
+                 {VM_MEMORY_ACCELERATE, VM_MEMORY_ACCELERATE, "VM: Accelerate"},
+                 {VM_MEMORY_COREUI, VM_MEMORY_COREUIFILE, "VM: CoreUI"},
+                 {VM_MEMORY_SWIFT_RUNTIME, VM_MEMORY_SWIFT_METADATA, "VM: Swift"},
+                 {VM_MEMORY_SCENEKIT, VM_MEMORY_SCENEKIT, "VM: SceneKit"},
+                 {VM_MEMORY_SKYWALK, VM_MEMORY_SKYWALK, "VM: network"},
+                 {VM_MEMORY_IOSURFACE, VM_MEMORY_IOSURFACE, "VM: IOSurface"},
+                 {VM_MEMORY_LIBNETWORK, VM_MEMORY_LIBNETWORK, "VM: network"},
+                 {VM_MEMORY_AUDIO, VM_MEMORY_AUDIO, "VM: audio"},
+                 {VM_MEMORY_VIDEOBITSTREAM, VM_MEMORY_CM_CRABS, "VM: CoreMedia"},
+                 {VM_MEMORY_IOACCELERATOR, VM_MEMORY_IOACCELERATOR, "VM: IOAccelerator"},
+                 {VM_MEMORY_CM_REGWARP, VM_MEMORY_CM_REGWARP, "VM: CoreMedia"},
+                 {VM_MEMORY_COREUI_CACHED_IMAGE_DATA, VM_MEMORY_COREUI_CACHED_IMAGE_DATA, "VM: CoreUI"},
+                 {VM_MEMORY_CM_HLS, VM_MEMORY_CM_HLS, "VM: CoreMedia"},
+                 {VM_MEMORY_APPLICATION_SPECIFIC_1, VM_MEMORY_APPLICATION_SPECIFIC_16, "VM: app-specific"}};
 
-    if ((tag >= VM_MEMORY_MALLOC && tag <= VM_MEMORY_MALLOC_NANO) || tag == VM_MEMORY_MALLOC_LARGE_REUSABLE)
-        return "[heap]";
     for (size_t i = 0; i < MIRE_COUNT(names); i++)
-        if (names[i].tag == tag)
+        if (tag >= names[i].first && tag <= names[i].last)
             return names[i].name;
-    return "";
+    return tag == 0 ? "" : "VM: other";
 }
 
 typedef bool region_fn(void *context, vm_address_t at, vm_size_t size, const vm_region_submap_info_data_64_t *info);

@@ -163,6 +163,14 @@ void mire__thread_signals(struct thread_signals *out, uint32_t tid)
     *out = (struct thread_signals){0};
 }
 
+/* The library keeps both in the thread's own block, which lies above the stack. */
+bool mire__thread_own_stack(uint64_t *start_out, uint64_t *end_out)
+{
+    *end_out = (uintptr_t)pthread_get_stackaddr_np(pthread_self());
+    *start_out = *end_out - pthread_get_stacksize_np(pthread_self());
+    return *start_out < *end_out;
+}
+
 uint64_t mire__first_stack_mark(void)
 {
     return 0;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define LARGE_BYTES (64u << 10)   /* blocks of so many are looked at, for most of their pages may never be touched */
-#define ARENA_BYTES (64ull << 20) /* glibc's arenas of other threads than the first begin at multiples of it */
+#define LARGE_BYTES (64u << 10) /* blocks of so many are looked at, for most of their pages may never be touched */
+#define ARENA_BYTES (64ull << 20)
 
 struct region {
     uint64_t start, end;
@@ -160,13 +160,25 @@ uint64_t mire__pieces_add_block(struct pieces *pieces, const struct heap_live *b
     return held;
 }
 
+/* glibc's arenas of other threads than the first begin at multiples of ARENA_BYTES. */
+static bool is_arena(const struct piece *piece)
+{
+#ifdef __GLIBC__
+    return piece->start % ARENA_BYTES == 0;
+#else
+    (void)piece;
+    return false;
+#endif
+}
+
 bool mire__piece_is_of_allocator(const struct piece *piece)
 {
     if (piece->of == AREA_OWN)
         return false;
     if (piece->kind == MIRE_KIND_BRK || piece->kind == MIRE_KIND_ALLOCATOR || piece->of == AREA_HEAP)
         return true;
-    if (piece->asked || piece->of != AREA_ANONYMOUS)
+    if (piece->asked || piece->of != AREA_ANONYMOUS ||
+        (piece->kind >= MIRE_KIND_TAGGED && piece->kind != MIRE_PIECE_NONE))
         return false;
-    return piece->block_bytes > 0 || piece->start % ARENA_BYTES == 0;
+    return piece->block_bytes > 0 || is_arena(piece);
 }

@@ -107,7 +107,7 @@ static void regions_are_those_of_a_naive_twin(void **state)
         uint32_t from = roll(PAGES / 2), count = 1 + roll(40), node = roll(8) + 1;
         enum heap_kind kind = (enum heap_kind)roll(MIRE_HEAP_KINDS);
 
-        switch (roll(5)) {
+        switch (roll(6)) {
         case 0:
             assert_true(mire__mappings_as_unmap(&heaps->heap, BASE + from * PAGE, count * PAGE));
             twin_fill(&twin, from, count, 0, 0);
@@ -122,6 +122,10 @@ static void regions_are_those_of_a_naive_twin(void **state)
             assert_true(mire__mappings_as_commit(&heaps->heap, BASE + from * PAGE, count * PAGE, kind, node));
             twin_commit(&twin, from, count, (uint32_t)kind + 1, node + 1);
             assert_false(mire__mappings_as_is_reserved(&heaps->heap, BASE + from * PAGE, count * PAGE));
+            break;
+        case 3:
+            assert_true(mire__mappings_as_renew(&heaps->heap, BASE + from * PAGE, count * PAGE, kind));
+            twin_fill(&twin, from, count, (uint32_t)kind + 1, 1);
             break;
         default:
             assert_true(mire__mappings_as_map(&heaps->heap, BASE + from * PAGE, count * PAGE, kind, node));
@@ -149,6 +153,38 @@ static void a_break_that_grows_is_one_region(void **state)
     assert_int_equal(counts->bytes - counts->freed_bytes, 50 * PAGE);
     assert_int_equal(counts->peak_bytes, 100 * PAGE);
     heaps_free(heaps);
+}
+
+/* A look at the mappings finds the same ones again and again. */
+static void a_mapping_that_is_found_again_counts_once(void **state)
+{
+    struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
+    const struct heap_shared_count *counts = &heaps->heap.peaks->kinds[MIRE_KIND_TAGGED];
+
+    (void)state;
+    for (int look = 0; look < 100; look++)
+        assert_true(mire__mappings_as_renew(&heaps->heap, BASE, 8 * PAGE, MIRE_KIND_TAGGED));
+    assert_int_equal(counts->count, 1);
+    assert_int_equal(counts->bytes, 8 * PAGE);
+    assert_true(mire__mappings_as_renew(&heaps->heap, BASE, 8 * PAGE, MIRE_KIND_TAGGED + 1));
+    assert_int_equal(counts->bytes - counts->freed_bytes, 0);
+    assert_int_equal(counts[1].bytes, 8 * PAGE);
+    heaps_free(heaps);
+}
+
+static void every_kind_has_a_name(void **state)
+{
+    char name[MIRE_CATEGORY_NAME_BYTES], other[MIRE_CATEGORY_NAME_BYTES];
+
+    (void)state;
+    for (uint32_t kind = 0; kind < MIRE_HEAP_KINDS; kind++) {
+        mire__category_name(name, MIRE_CATEGORY_KINDS + kind);
+        assert_int_equal(strncmp(name, "VM: ", 4), 0);
+        for (uint32_t before = 0; before < kind; before++) {
+            mire__category_name(other, MIRE_CATEGORY_KINDS + before);
+            assert_string_not_equal(name, other);
+        }
+    }
 }
 
 static void what_was_mapped_is_told_and_can_be_put_back(void **state)
@@ -247,6 +283,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_are_those_of_a_naive_twin),
         cmocka_unit_test(a_break_that_grows_is_one_region),
+        cmocka_unit_test(a_mapping_that_is_found_again_counts_once),
+        cmocka_unit_test(every_kind_has_a_name),
         cmocka_unit_test(what_was_mapped_is_told_and_can_be_put_back),
         cmocka_unit_test(an_ended_thread_takes_its_own_stack_alone),
         cmocka_unit_test(a_stack_that_the_program_mapped_stays_what_it_was),

@@ -1,0 +1,321 @@
+/*
+ * runtime.c - see machine.h: run loops that nothing drives, semaphores of dispatch, zlib, and as much of the ObjC runtime
+ * and of Foundation as a request needs, which goes out over a socket. Objects stay until the process ends.
+ */
+#include "apple/machine.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HEADERS_BYTES 4096
+#define ANSWER_BYTES  (4u << 20)
+#define NS_PER_S      1000000000ull
+
+/* ---- dispatch ---- */
+
+static sem_t *fake_semaphore(long value)
+{
+    sem_t *made = malloc(sizeof(*made));
+
+    sem_init(made, 0, (unsigned)value);
+    return made;
+}
+
+static uint64_t fake_time(uint64_t base, int64_t ns)
+{
+    struct timespec now;
+
+    (void)base;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec + (uint64_t)ns;
+}
+
+static long fake_wait(sem_t *semaphore, uint64_t end_ns)
+{
+    const struct timespec end = {(time_t)(end_ns / NS_PER_S), (long)(end_ns % NS_PER_S)};
+
+    return sem_timedwait(semaphore, &end);
+}
+
+static void nothing(void)
+{
+}
+
+/* ---- CoreFoundation ---- */
+
+static const char *common_modes = "kCFRunLoopCommonModes";
+
+static void *some(void)
+{
+    return calloc(1, 64);
+}
+
+static void *none(void)
+{
+    return NULL;
+}
+
+/* ---- objects ---- */
+
+struct object {
+    const char *class; /* NULL: it is a class, of the name `text` */
+    char *text;        /* of strings, URLs; a request's headers, an answer's */
+    const void *bytes; /* of data */
+    size_t size;
+    struct object *url, *body, *request;
+    const char *method;
+    void *handler;
+    long status;
+};
+
+static struct object *make(const char *class, const char *text)
+{
+    struct object *made = calloc(1, sizeof(*made));
+
+    made->class = class;
+    made->text = text ? strdup(text) : NULL;
+    return made;
+}
+
+static struct object *make_data(const void *bytes, size_t size)
+{
+    struct object *made = make("NSData", NULL);
+    void *copy = malloc(size + 1);
+
+    memcpy(copy, bytes, size);
+    made->bytes = copy;
+    made->size = size;
+    return made;
+}
+
+static struct object *fake_class(const char *name)
+{
+    static const char *const names[] = {
+        "NSString", "NSData", "NSURL", "NSMutableURLRequest", "NSURLSessionConfiguration", "NSURLSession"};
+    static struct object classes[MACHINE_COUNT(names)];
+
+    for (size_t i = 0; i < MACHINE_COUNT(names); i++) {
+        classes[i].text = (char *)(uintptr_t)names[i];
+        if (strcmp(names[i], name) == 0)
+            return &classes[i];
+    }
+    return NULL;
+}
+
+static const char *fake_selector(const char *name)
+{
+    return name; /* names are the program's constants */
+}
+
+/* ---- the request on the wire ---- */
+
+static int connect_to(const char *url, const char **path)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    unsigned port = 0;
+    int fd;
+
+    if (sscanf(url, "http://127.0.0.1:%u", &port) != 1)
+        return -1;
+    to.sin_port = htons((uint16_t)port);
+    *path = strchr(url + 7, '/');
+    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof(to)) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static void send_all(int fd, const void *bytes, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t sent = send(fd, (const char *)bytes + at, size - at, MSG_NOSIGNAL);
+
+        if (sent <= 0)
+            return;
+        at += (size_t)sent;
+    }
+}
+
+static size_t receive_all(int fd, char *out)
+{
+    size_t size = 0;
+    ssize_t got;
+
+    while (size < ANSWER_BYTES && (got = recv(fd, out + size, ANSWER_BYTES - size, 0)) > 0)
+        size += (size_t)got;
+    out[size] = '\0';
+    return size;
+}
+
+/* The block's own function is at its third word. */
+static void answer(void *handler, struct object *data, struct object *response, struct object *error)
+{
+    void (*invoke)(void *, struct object *, struct object *, struct object *) =
+        *(void (**)(void *, struct object *, struct object *, struct object *))((char *)handler + 16);
+
+    invoke(handler, data, response, error);
+}
+
+static void *run_task(void *context)
+{
+    struct object *task = context, *request = task->request, *response = make("NSHTTPURLResponse", NULL);
+    const char *path = "/";
+    char *text = malloc(ANSWER_BYTES + 1), *body;
+    int fd = connect_to(request->url->text, &path);
+    char head[HEADERS_BYTES + 512];
+    size_t size = request->body ? request->body->size : 0;
+
+    if (fd < 0) {
+        answer(task->handler, NULL, NULL, make("NSError", "could not connect"));
+        return NULL;
+    }
+    snprintf(head, sizeof(head),
+             "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: %zu\r\n%s\r\n",
+             request->method ? request->method : "GET", path, size, request->text ? request->text : "");
+    send_all(fd, head, strlen(head));
+    if (size > 0)
+        send_all(fd, request->body->bytes, size);
+    size = receive_all(fd, text);
+    close(fd);
+    body = strstr(text, "\r\n\r\n");
+    if (!body || sscanf(text, "HTTP/1.1 %ld", &response->status) != 1) {
+        answer(task->handler, NULL, NULL, make("NSError", "no answer"));
+        return NULL;
+    }
+    body += 4;
+    response->text = strndup(text, (size_t)(body - text));
+    answer(task->handler, make_data(body, size - (size_t)(body - text)), response, NULL);
+    return NULL;
+}
+
+/* ---- messages ---- */
+
+static void add_header(struct object *request, const struct object *value, const struct object *name)
+{
+    if (!request->text)
+        request->text = calloc(1, HEADERS_BYTES);
+    snprintf(request->text + strlen(request->text), HEADERS_BYTES - strlen(request->text), "%s: %s\r\n", name->text,
+             value->text);
+}
+
+static struct object *find_header(const struct object *response, const char *name)
+{
+    char line[512];
+    size_t length = strlen(name);
+
+    for (const char *at = strchr(response->text, '\n'); at && *++at; at = strchr(at, '\n')) {
+        if (strncasecmp(at, name, length) != 0 || at[length] != ':')
+            continue;
+        snprintf(line, sizeof(line), "%.*s", (int)strcspn(at + length + 2, "\r"), at + length + 2);
+        return make("NSString", line);
+    }
+    return NULL;
+}
+
+/* A block is copied when it is kept: its size is in its description. */
+static struct object *make_task(struct object *request, const char *block)
+{
+    struct object *task = make("NSURLSessionDataTask", NULL);
+    size_t size = (*(const size_t *const *)(const void *)(block + 24))[1];
+
+    task->request = request;
+    task->handler = memcpy(malloc(size), block, size);
+    return task;
+}
+
+static void begin(struct object *task)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, run_task, task) == 0)
+        pthread_detach(thread);
+}
+
+static uintptr_t fake_send(struct object *self, const char *selector, uintptr_t a, uintptr_t b)
+{
+    if (!self)
+        return 0;
+#define IS(name) (strcmp(selector, name) == 0)
+    if (IS("stringWithUTF8String:"))
+        return (uintptr_t)make("NSString", (const char *)a);
+    if (IS("UTF8String") || IS("localizedDescription"))
+        return IS("UTF8String") ? (uintptr_t)self->text : (uintptr_t)make("NSString", self->text);
+    if (IS("dataWithBytes:length:"))
+        return (uintptr_t)make_data((const void *)a, b);
+    if (IS("length"))
+        return self->size;
+    if (IS("getBytes:length:"))
+        memcpy((void *)a, self->bytes, b < self->size ? b : self->size);
+    if (IS("URLWithString:"))
+        return (uintptr_t)make("NSURL", ((struct object *)a)->text);
+    if (IS("requestWithURL:")) {
+        struct object *request = make("NSMutableURLRequest", NULL);
+
+        request->url = (struct object *)a;
+        return (uintptr_t)request;
+    }
+    if (IS("setValue:forHTTPHeaderField:"))
+        add_header(self, (const struct object *)a, (const struct object *)b);
+    if (IS("setHTTPMethod:"))
+        self->method = ((const struct object *)a)->text;
+    if (IS("setHTTPBody:"))
+        self->body = (struct object *)a;
+    if (IS("ephemeralSessionConfiguration") || IS("sessionWithConfiguration:") || IS("retain"))
+        return (uintptr_t)(self->class ? self : make(self->text, NULL));
+    if (IS("dataTaskWithRequest:completionHandler:"))
+        return (uintptr_t)make_task((struct object *)a, (const char *)b);
+    if (IS("resume"))
+        begin(self);
+    if (IS("statusCode"))
+        return (uintptr_t)self->status;
+    if (IS("valueForHTTPHeaderField:"))
+        return (uintptr_t)find_header(self, ((const struct object *)a)->text);
+#undef IS
+    return 0;
+}
+
+void *runtime_find(const char *name)
+{
+    static void *block_class[32];
+    static const struct machine_name names[] = {
+        {"_dispatch_semaphore_create", (void *)fake_semaphore},
+        {"_dispatch_semaphore_signal", (void *)sem_post},
+        {"_dispatch_semaphore_wait", (void *)fake_wait},
+        {"_dispatch_time", (void *)fake_time},
+        {"_dispatch_release", (void *)nothing},
+        {"_CFNotificationCenterGetLocalCenter", (void *)some},
+        {"_CFNotificationCenterAddObserver", (void *)nothing},
+        {"_CFRelease", (void *)nothing},
+        {"_CFRunLoopGetCurrent", (void *)some},
+        {"_CFRunLoopAddObserver", (void *)nothing},
+        {"_CFRunLoopCopyCurrentMode", (void *)none},
+        {"_CFRunLoopObserverCreate", (void *)some},
+        {"_CFRunLoopObserverInvalidate", (void *)nothing},
+        {"_CFRunLoopRunInMode", (void *)none},
+        {"_CFStringCreateWithCString", (void *)some},
+        {"_kCFRunLoopCommonModes", &common_modes},
+        {"__NSConcreteStackBlock", block_class},
+        {"_objc_getClass", (void *)fake_class},
+        {"_sel_registerName", (void *)fake_selector},
+        {"_objc_msgSend", (void *)fake_send},
+        {"_objc_autoreleasePoolPush", (void *)none},
+        {"_objc_autoreleasePoolPop", (void *)nothing},
+    };
+    void *found = machine_find(names, MACHINE_COUNT(names), name);
+
+    if (!found && (strncmp(name, "_deflate", 8) == 0 || strncmp(name, "_inflate", 8) == 0))
+        found = dlsym(dlopen("libz.so.1", RTLD_NOW), name + 1);
+    return found;
+}

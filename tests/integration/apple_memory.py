@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""The memory monitor as it is for macOS, on a machine for Mach-O code (tests/apple/machine.h).
+
+Eight threads allocate, move and free until the process is killed at any instant: each live block must be in the tables, with
+its size and stack, and no other. An app grows to its limit, reports at the threshold, and is killed; the next start tells
+why, over NSURLSession, and the server names file and line from the dSYM.
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+SOURCE = pathlib.Path(os.environ["MIRE_SOURCE_DIR"])
+BINARY = pathlib.Path(os.environ["MIRE_BINARY_DIR"])
+sys.path.append(str(SOURCE / "tests" / "support"))
+from apple_host import make_library
+from apple_unwind import LAST, compile_to, tool
+from mired import Mired, scratch, until
+
+MACHINE = BINARY / "tests" / "integration" / "apple_machine"
+FLAGS = ["-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", f"-I{SOURCE}/tests", f"-I{SOURCE}/sdk/include"]
+KILLS = 2          # of each way to see allocations
+CALLS = 300_000    # between two kills, at least
+LIMIT_MIB = 145    # that the system gives the growing app
+MIB = 1 << 20
+
+
+def build(folder, name):
+    """A library for macOS of tests/apple, with its debug information in a dSYM."""
+    out = folder / name
+    items = [compile_to(folder / f"{name}.o", "x86_64", FLAGS, SOURCE / "tests" / "apple" / f"{name}.c"),
+             compile_to(folder / "last.o", "x86_64", ["-O2", "-fomit-frame-pointer", "-mno-red-zone"], "-", LAST)]
+    subprocess.run([tool("ld64.lld"), "-dylib", "-arch", "x86_64", "-platform_version", "macos", "11.0", "15.0", "-undefined",
+                    "dynamic_lookup", "-o", out, *items], check=True)
+    return out
+
+
+class Memory(unittest.TestCase):
+    def setUp(self):
+        self.scratch = scratch("apple")
+        self.folder = pathlib.Path(self.scratch.name)
+        self.libmalloc, self.app = build(self.folder, "libmalloc"), build(self.folder, "memory_app")
+        self.store = self.folder / "store"
+        self.addCleanup(self.scratch.cleanup)
+
+    def popen(self, *words, limit=0):
+        return subprocess.Popen([MACHINE, "run", self.libmalloc, LIBRARY, self.app, str(limit), *map(str, words)],
+                                stdout=subprocess.PIPE, text=True)
+
+    def judge(self, truth):
+        heap = next((self.store / "box").glob("*.heap"))
+        done = subprocess.run([MACHINE, "judge", heap, truth, self.app], stdout=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        return map(int, done.stdout.split())
+
+    def calls(self, truth):
+        return int.from_bytes(truth.read_bytes()[:8], "little") if truth.exists() else 0
+
+    def test_every_live_block_outlives_a_kill(self):
+        for way in ["zones", "logger"] * KILLS:
+            with self.subTest(way=way):
+                truth = self.folder / "truth"
+                truth.unlink(missing_ok=True)
+                app = self.popen("kill", self.store, way, truth)
+                until("the threads allocate", lambda: self.calls(truth) > CALLS or app.poll() is not None)
+                app.kill()
+                self.assertEqual((app.wait(), app.stdout.read()), (-signal.SIGKILL, ""))
+                app.stdout.close()
+                seen, in_flight, unexplained, calls = self.judge(truth)
+                print(f"{way}: {seen} blocks, {calls} calls, {in_flight} in flight, {unexplained} of them recorded")
+                self.assertGreater(seen, 2000)
+                self.assertLessEqual(in_flight, 8)
+                self.assertLessEqual(unexplained, 2 * in_flight) # a batch has two
+                for file in (self.store / "box").iterdir():
+                    file.unlink()
+
+    def test_a_report_at_the_threshold_and_the_kill_reach_the_server(self):
+        app = self.popen("grow", self.store, "zones", limit=LIMIT_MIB)
+        self.assertEqual(app.stdout.readline(), "full\n")
+        app.kill()
+        app.wait()
+        app.stdout.close()
+        mired = Mired(self.folder)
+        self.addCleanup(mired.stop)
+        following = self.popen("next", self.store, mired.url, mired.key("mac", "ingest"))
+        self.assertEqual(following.communicate(timeout=300)[0], "flushed 0\n")
+        foom, memory = until("both reports are there", lambda: self.issues(mired))
+        self.assertEqual((foom["category"], memory["category"]), ("foom", "memory"))
+        self.assertTrue(foom["caller1"].startswith("memory_app+"), foom)
+        self.check_categories(mired, memory)
+        archive = self.folder / "Mac.xcarchive"
+        (archive / "BCSymbolMaps").mkdir(parents=True)
+        subprocess.run([tool("dsymutil"), self.app, "-o", archive / "dSYMs" / "memory_app.dSYM"], check=True)
+        mired.mire("symbols", "upload", archive, MIRE_KEY=mired.key("mac", "symbols"))
+        until("the issues have names", lambda: {issue["caller1"] for issue in self.issues(mired)} == {"load_cells"})
+        text = (SOURCE / "tests/apple/memory_app.c").read_text()
+        line = text[:text.index("malloc(100000)")].count("\n") + 1
+        for issue in self.issues(mired):
+            self.assertTrue(issue["caller1_location"].endswith(f"tests/apple/memory_app.c:{line}"), issue)
+
+    def issues(self, mired):
+        found = sorted(mired.issues("mac"), key=lambda issue: issue["category"])
+        return found if len(found) == 2 else None
+
+    def check_categories(self, mired, issue):
+        path = f"/apps/mac/issues/{issue['id']}/reports"
+        report = mired.get(path)["reports"][0]
+        rows = {row["name"]: row for row in mired.get(f"{path}/{report['id']}/memory")["categories"]}
+        for name, mib in (("VM: ImageIO", 48), ("VM: CoreAnimation", 20), ("Malloc 128 KiB", 57.2)):
+            self.assertAlmostEqual(rows[name]["live_bytes"] / MIB, mib, delta=0.1, msg=rows[name])
+        self.assertNotIn("VM: SQLite", rows) # it ended
+
+
+if __name__ == "__main__":
+    LIBRARY = make_library()
+    unittest.main()
