@@ -19,7 +19,7 @@ CREATE TABLE event (
     open             boolean     NOT NULL,
     launch           boolean     NOT NULL,
     foreground       boolean,
-    weight           real        NOT NULL,
+    weight           double precision NOT NULL,
     suppressed       bigint      NOT NULL DEFAULT 0,
     suppressed_ms    bigint      NOT NULL DEFAULT 0,
     thread_count     bigint,
@@ -117,7 +117,7 @@ CREATE TABLE version_hour (
     CONSTRAINT version_hour_counts_once PRIMARY KEY (slot, hour, app_id, version_id, category)
 );
 COMMENT ON TABLE version_hour IS 'Events of one version and kind in one hour.';
-COMMENT ON COLUMN version_hour.slot IS 'Slot the counted reports are on.';
+COMMENT ON COLUMN version_hour.slot IS 'Slot of the counter: hash(app, version) mod 64.';
 COMMENT ON COLUMN version_hour.hour IS 'Hour in which the events happened (UTC, its beginning).';
 COMMENT ON COLUMN version_hour.app_id IS 'App.';
 COMMENT ON COLUMN version_hour.version_id IS 'Version.';
@@ -146,7 +146,7 @@ CREATE TABLE issue_hour (
 );
 CREATE INDEX issue_hour_by_issue ON issue_hour (app_id, issue_id, hour);
 COMMENT ON TABLE issue_hour IS 'Events of one issue, version and tree in one hour.';
-COMMENT ON COLUMN issue_hour.slot IS 'Slot the counted reports are on.';
+COMMENT ON COLUMN issue_hour.slot IS 'Slot of the counter: hash(app, issue) mod 64.';
 COMMENT ON COLUMN issue_hour.hour IS 'Hour in which the events happened (UTC, its beginning).';
 COMMENT ON COLUMN issue_hour.app_id IS 'App.';
 COMMENT ON COLUMN issue_hour.issue_id IS 'Issue.';
@@ -172,7 +172,7 @@ CREATE TABLE turn_hour (
     CONSTRAINT turn_hour_counts_once PRIMARY KEY (slot, hour, app_id, version_id, from_ms)
 );
 COMMENT ON TABLE turn_hour IS 'Turns of watched loops by their length, as reports told them in one hour: also those too short to be reported. Devices that never report are not in it.';
-COMMENT ON COLUMN turn_hour.slot IS 'Slot the counted reports are on.';
+COMMENT ON COLUMN turn_hour.slot IS 'Slot of the counter: hash(app, version) mod 64.';
 COMMENT ON COLUMN turn_hour.hour IS 'Hour in which the events happened (UTC, its beginning).';
 COMMENT ON COLUMN turn_hour.app_id IS 'App.';
 COMMENT ON COLUMN turn_hour.version_id IS 'Version.';
@@ -194,7 +194,7 @@ CREATE TABLE arrival_day (
     CONSTRAINT arrival_day_has_a_known_delay CHECK (delay BETWEEN 0 AND 12)
 );
 COMMENT ON TABLE arrival_day IS 'How late the events and sessions of a day came. Those whose own time is not known are not in it.';
-COMMENT ON COLUMN arrival_day.slot IS 'Slot the counted reports are on.';
+COMMENT ON COLUMN arrival_day.slot IS 'Slot of the counter: hash(app) mod 64.';
 COMMENT ON COLUMN arrival_day.day IS 'UTC day in which they happened.';
 COMMENT ON COLUMN arrival_day.app_id IS 'App.';
 COMMENT ON COLUMN arrival_day.kind IS 'event or session.';
@@ -214,7 +214,7 @@ CREATE TABLE loss_day (
     CONSTRAINT loss_day_counts_up CHECK (lost >= 0)
 );
 COMMENT ON TABLE loss_day IS 'Records that devices lost or held back, as the reports and session records of a day tell. Derived; summed over slots.';
-COMMENT ON COLUMN loss_day.slot IS 'Slot of the report that tells.';
+COMMENT ON COLUMN loss_day.slot IS 'Slot of the counter: hash(app, version) mod 64.';
 COMMENT ON COLUMN loss_day.day IS 'Day that report was received, UTC.';
 COMMENT ON COLUMN loss_day.app_id IS 'App of the report.';
 COMMENT ON COLUMN loss_day.version_id IS 'Version that tells; an older one may have lost it.';

@@ -9,7 +9,7 @@ CREATE TABLE memory_baseline (
     version_id      bigint      NOT NULL,
     device_class    text        NOT NULL,
     received_at     timestamptz NOT NULL,
-    weight          real        NOT NULL,
+    weight          double precision NOT NULL,
     footprint_bytes bigint,
     held_bytes      bigint      NOT NULL,
     CONSTRAINT memory_baseline_is_stored_once PRIMARY KEY (slot, day, report_id)
@@ -39,8 +39,8 @@ CREATE TABLE healthy (
     population   bytea       NOT NULL,
     CONSTRAINT healthy_adds_up_once PRIMARY KEY (slot, app_id, version_id, device_class)
 );
-COMMENT ON TABLE healthy IS 'What healthy processes of one version and device class hold, summed up: a slot has its own reports'' sum.';
-COMMENT ON COLUMN healthy.slot IS 'Slot the summed reports are on.';
+COMMENT ON TABLE healthy IS 'What healthy processes of one version and device class hold, summed up.';
+COMMENT ON COLUMN healthy.slot IS 'Slot of the sum: hash(app, version) mod 64.';
 COMMENT ON COLUMN healthy.app_id IS 'App.';
 COMMENT ON COLUMN healthy.version_id IS 'Version.';
 COMMENT ON COLUMN healthy.device_class IS 'Class of the devices; empty where they do not tell.';
@@ -60,8 +60,8 @@ CREATE TABLE issue_memory (
     CONSTRAINT issue_memory_adds_up_once PRIMARY KEY (slot, day, app_id, issue_id, version_id, tree)
 );
 CREATE INDEX issue_memory_by_issue ON issue_memory (app_id, issue_id, day);
-COMMENT ON TABLE issue_memory IS 'What the processes of one issue, version and tree held, reports of one day summed up: a slot has its own reports'' sum.';
-COMMENT ON COLUMN issue_memory.slot IS 'Slot the summed reports are on.';
+COMMENT ON TABLE issue_memory IS 'What the processes of one issue, version and tree held, reports of one day summed up.';
+COMMENT ON COLUMN issue_memory.slot IS 'Slot of the sum: hash(app, issue) mod 64.';
 COMMENT ON COLUMN issue_memory.day IS 'UTC day in which the events happened.';
 COMMENT ON COLUMN issue_memory.app_id IS 'App.';
 COMMENT ON COLUMN issue_memory.issue_id IS 'Issue.';

@@ -20,7 +20,7 @@ CREATE TABLE session (
     hangs         bigint      NOT NULL,
     hang_ms       bigint      NOT NULL,
     sdk_cpu_us    bigint      NOT NULL,
-    weight        real        NOT NULL,
+    weight        double precision NOT NULL,
     CONSTRAINT session_is_stored_once PRIMARY KEY (slot, day, report_id),
     CONSTRAINT session_weight_is_one_over_p CHECK (weight >= 1)
 ) PARTITION BY RANGE (day);
@@ -74,7 +74,7 @@ CREATE TABLE session_day (
     CONSTRAINT session_day_counts_once PRIMARY KEY (slot, day, app_id, version_id, channel, plugins)
 );
 COMMENT ON TABLE session_day IS 'Sessions of one version, channel and set of plugins in one day.';
-COMMENT ON COLUMN session_day.slot IS 'Slot the counted records are on.';
+COMMENT ON COLUMN session_day.slot IS 'Slot of the counter: hash(app, version) mod 64.';
 COMMENT ON COLUMN session_day.day IS 'UTC day in which the sessions, or their parts, began.';
 COMMENT ON COLUMN session_day.app_id IS 'App.';
 COMMENT ON COLUMN session_day.version_id IS 'Version.';
@@ -110,7 +110,7 @@ CREATE TABLE session_end_day (
     CONSTRAINT session_end_day_counts_once PRIMARY KEY (slot, day, app_id, version_id, channel, plugins, verdict)
 );
 COMMENT ON TABLE session_end_day IS 'How sessions ended, as records told in one day, by version, channel and set of plugins.';
-COMMENT ON COLUMN session_end_day.slot IS 'Slot the counted records are on.';
+COMMENT ON COLUMN session_end_day.slot IS 'Slot of the counter: hash(app, version) mod 64.';
 COMMENT ON COLUMN session_end_day.day IS 'UTC day in which the sessions, or their parts, began.';
 COMMENT ON COLUMN session_end_day.app_id IS 'App.';
 COMMENT ON COLUMN session_end_day.version_id IS 'Version of the session that told it; of a run that was killed its own.';

@@ -63,16 +63,16 @@ class Occurrence(unittest.TestCase):
     def counters_agree(self):
         """Every counter is what its events say, hour by hour."""
         wrong = self.mired.sql("""
-            WITH e AS (SELECT slot, date_trunc('hour', occurred_at, 'UTC') AS hour, app_id, issue_id, version_id, tree, count(*) AS reports,
+            WITH e AS (SELECT date_trunc('hour', occurred_at, 'UTC') AS hour, app_id, issue_id, version_id, tree, count(*) AS reports,
                        sum(weight * (1 + suppressed)) AS events, max(waited_ms) AS longest_ms, max(occurred_at) AS last_at
-                       FROM event GROUP BY 1, 2, 3, 4, 5, 6)
-            SELECT count(*) FROM e FULL JOIN issue_hour i USING (slot, hour, app_id, issue_id, version_id, tree)
+                       FROM event GROUP BY 1, 2, 3, 4, 5)
+            SELECT count(*) FROM e FULL JOIN issue_hour i USING (hour, app_id, issue_id, version_id, tree)
             WHERE (e.reports, e.events, e.longest_ms, e.last_at) IS DISTINCT FROM (i.reports, i.events, i.longest_ms, i.last_at)""")
         self.assertEqual(wrong, ["0"])
         wrong = self.mired.sql("""
-            WITH e AS (SELECT slot, (occurred_at AT TIME ZONE 'UTC')::date AS day, app_id, version_id, channel, plugins, count(*) AS records
-                       FROM session GROUP BY 1, 2, 3, 4, 5, 6)
-            SELECT count(*) FROM e FULL JOIN session_day s USING (slot, day, app_id, version_id, channel, plugins)
+            WITH e AS (SELECT (occurred_at AT TIME ZONE 'UTC')::date AS day, app_id, version_id, channel, plugins, count(*) AS records
+                       FROM session GROUP BY 1, 2, 3, 4, 5)
+            SELECT count(*) FROM e FULL JOIN session_day s USING (day, app_id, version_id, channel, plugins)
             WHERE e.records IS DISTINCT FROM s.records""")
         self.assertEqual(wrong, ["0"])
         wrong = self.mired.sql("""SELECT count(*) FROM issue i WHERE first_seen <> (SELECT min(occurred_at) FROM event e

@@ -234,15 +234,15 @@ static void a_claim_is_seen_by_one_worker_and_survives_its_death(void **state)
     arena_init(&arena, 1 << 20);
     assert_int_equal(pg_begin(&one, pg, MIRE_PG_WRITE), 0);
     assert_int_equal(pg_begin(&two, pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(inbox_claim(claims, 8, &got, one, &arena, &turn), 0);
+    assert_int_equal(inbox_claim(claims, 8, 1 << 20, &got, one, &arena, &turn), 0);
     assert_int_equal(got, 2);
     assert_memory_equal(claims[0].body, "{}", 2);
-    assert_int_equal(inbox_claim(claims, 8, &got, two, &arena, &turn), 0);
+    assert_int_equal(inbox_claim(claims, 8, 1 << 20, &got, two, &arena, &turn), 0);
     assert_int_equal(got, 0);
     pg_end(&one);
-    assert_int_equal(inbox_claim(claims, 8, &got, two, &arena, &turn), 0);
+    assert_int_equal(inbox_claim(claims, 8, 1 << 20, &got, two, &arena, &turn), 0);
     assert_int_equal(got, 2);
-    assert_int_equal(inbox_finish(two, &claims[0]), 0);
+    assert_int_equal(inbox_finish(two, (const struct inbox_claim *const[]){&claims[0]}, 1), 0);
     assert_int_equal(pg_commit(&two), 0);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 1);
     arena_fini(&arena);
@@ -261,11 +261,11 @@ static void the_fifth_failure_gives_up(void **state)
         assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
         assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
         assert_int_equal(pg_query(NULL, tx, "UPDATE inbox SET not_before = now()"), 0);
-        assert_int_equal(inbox_claim(&claim, 1, &got, tx, &arena, &turn), 0);
+        assert_int_equal(inbox_claim(&claim, 1, 1 << 20, &got, tx, &arena, &turn), 0);
         assert_int_equal(got, 1);
         assert_int_equal(claim.attempts, i);
         assert_int_equal(inbox_fail(tx, &claim, "decode", "no", false), 0);
-        assert_int_equal(inbox_claim(&claim, 1, &got, tx, &arena, &turn), 0);
+        assert_int_equal(inbox_claim(&claim, 1, 1 << 20, &got, tx, &arena, &turn), 0);
         assert_int_equal(got, 0);
         assert_int_equal(pg_commit(&tx), 0);
     }

@@ -205,6 +205,67 @@ static void many_workers_count_each_report_once(void **state)
     pg_close(pg);
 }
 
+/* A worker has a pool of its own, so that its statements are known. */
+static struct pg *own_pool(void)
+{
+    struct pg *pg;
+    struct pg_options options = {
+        .conninfo = pgtest_database_conninfo(), .connections = 4, .wait_ms = 5000, .log = &quiet};
+    assert_int_equal(pg_open(&pg, &options), 0);
+    return pg;
+}
+
+static void a_report_of_a_batch_costs_a_part_of_a_statement(void **state)
+{
+    (void)state;
+    enum { REPORTS = 400 };
+    struct pg *pg = database(), *own = own_pool();
+    for (int i = 0; i < REPORTS; i++)
+        (void)put(pg, false);
+    struct work *work = start(own, NULL);
+    drain(pg);
+    work_stop(work);
+    assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
+    assert_in_range(pg_statements(own), 1, REPORTS / 2);
+    pg_close(own);
+    pg_close(pg);
+}
+
+static int be_slow(struct item *item)
+{
+    (void)item;
+    usleep(20000);
+    return MIRE_STAGE_DONE;
+}
+
+/* A batch ends after a second, so no more than 50 slow reports of an app are stored before the next app has its turn. */
+static void a_flood_of_one_app_keeps_no_other_waiting(void **state)
+{
+    (void)state;
+    struct pg *pg = database();
+    struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    struct stage stages[16] = {{"symbolicate", be_slow}};
+    struct work *work;
+    for (int i = 0; i < 300; i++)
+        (void)put(pg, false);
+    (void)put(pg, false);
+    pgtest_run(pg, "INSERT INTO app (app_id, slug, name) VALUES (2, 'other', 'Other')");
+    pgtest_run(pg,
+               "UPDATE report SET app_id = 2 WHERE report_id = (SELECT report_id FROM inbox ORDER BY not_before DESC"
+               " LIMIT 1)");
+    pgtest_run(pg, "UPDATE inbox i SET app_id = r.app_id FROM report r WHERE r.report_id = i.report_id");
+    memcpy(stages + 1, work_stages, work_stage_count * sizeof *stages);
+    options = (struct work_options){.pg = pg, .log = &quiet, .threads = 1, .stages = stages};
+    options.stage_count = work_stage_count + 1;
+    assert_int_equal(work_start(&work, &options), 0);
+    pgtest_until_none(pg, "SELECT 1 - count(*) FROM event WHERE app_id = 2", NULL);
+    work_stop(work);
+    assert_in_range(pgtest_number(pg, "SELECT count(*) FROM event WHERE app_id = 1 AND xmin::text::bigint <"
+                                      " (SELECT xmin::text::bigint FROM event WHERE app_id = 2)"),
+                    1, 60);
+    pg_close(pg);
+}
+
 /* A process that works until it is killed. */
 static pid_t worker_process(const struct work_options *base)
 {
@@ -315,6 +376,34 @@ static void put_poison(struct pg *pg)
     free(body);
 }
 
+static void a_report_that_cannot_be_stored_is_found_among_many(void **state)
+{
+    (void)state;
+    enum { REPORTS = 60 };
+    struct pg *pg = database();
+    pgtest_run(pg, "INSERT INTO version (version_id, app_id, version, build, first_seen)"
+                   " VALUES (999, 1, 'poison', '1042', now())");
+    pgtest_run(pg, "ALTER TABLE event ADD CONSTRAINT no_poison CHECK (version_id <> 999)");
+    for (int i = 0; i < REPORTS; i++) {
+        if (i == REPORTS / 3)
+            put_poison(pg);
+        (void)put(pg, false);
+    }
+    struct work *work = start(pg, NULL);
+    pgtest_until_none(pg, "SELECT 1 - count(*) FROM dead_letter",
+                      "UPDATE inbox SET not_before = now() - interval '1 s'");
+    drain(pg);
+    work_stop(work);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event_stack"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT sum(turns)::int8 FROM turn_hour"), REPORTS * 4 * (17 + 4 + 1));
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter WHERE stage = 'aggregate'"
+                                       " AND reason LIKE '%no_poison%'"),
+                     1);
+    pg_close(pg);
+}
+
 /* Work in one process after another until the poisoned report is done or given up. Returns the number of deaths. */
 static int work_through(struct pg *pg, const struct work_options *given, int (*poison)(struct item *item))
 {
@@ -387,6 +476,9 @@ int main(void)
         cmocka_unit_test(an_unreadable_report_goes_aside_and_blocks_nobody),
         cmocka_unit_test(a_report_that_keeps_failing_is_given_up_after_its_attempts),
         cmocka_unit_test(many_workers_count_each_report_once),
+        cmocka_unit_test(a_report_of_a_batch_costs_a_part_of_a_statement),
+        cmocka_unit_test(a_flood_of_one_app_keeps_no_other_waiting),
+        cmocka_unit_test(a_report_that_cannot_be_stored_is_found_among_many),
         cmocka_unit_test(killed_anywhere_each_report_counts_once),
         cmocka_unit_test(a_report_that_ends_the_process_is_given_up_and_blocks_nobody),
         cmocka_unit_test(a_debug_file_that_ends_the_process_is_left_alone),

@@ -116,7 +116,7 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
             },
         .hour =
             {
-                .slot = facts->key.slot,
+                .reports = 1,
                 .hour_us = at_us - ((at_us % HOUR_US) + HOUR_US) % HOUR_US,
                 .app_id = facts->app_id,
                 .version_id = facts->version_id,

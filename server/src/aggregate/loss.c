@@ -7,7 +7,7 @@
 
 #define DAY_US 86400000000ll
 
-/* Sorted, so that all transactions lock the rows in the same order. A reason outside the list is "other". */
+/* A reason outside the list is "other". */
 static const char *const reasons[MIRE_LOSS_REASONS] = {"age",      "big",        "broken", "consent", "daily",
                                                        "filtered", "format",     "full",   "other",   "refused",
                                                        "short",    "suppressed", "write"};
@@ -29,10 +29,8 @@ void aggregate_losses(struct loss_row *out, const struct report *report, const s
 {
     int64_t lost[MIRE_LOSS_REASONS] = {0};
 
-    *out = (struct loss_row){.slot = facts->key.slot,
-                             .day = (int32_t)(facts->received_us / DAY_US),
-                             .app_id = facts->app_id,
-                             .version_id = facts->version_id};
+    *out = (struct loss_row){
+        .day = (int32_t)(facts->received_us / DAY_US), .app_id = facts->app_id, .version_id = facts->version_id};
     for (size_t i = 0; i < report->drop_count; i++) {
         int64_t *to = &lost[find(report->drops[i].name)];
         uint64_t value = report->drops[i].value;

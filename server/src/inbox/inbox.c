@@ -44,26 +44,93 @@ int inbox_store_counted(struct pg *pg, const struct inbox_row *rows, size_t coun
     return rc ? rc : pg_batch_end(tx, stored_out, stored_out ? count : 0);
 }
 
-/* Copy one row of the claim into the arena, so that it outlives the result. */
-static bool read_claim(struct inbox_claim *out, const struct pg_rows *rows, size_t row, struct arena *arena)
+/* Keys of claimed rows, column by column. */
+struct inbox_keys {
+    size_t count;
+    int16_t slots[MIRE_INBOX_CLAIM_MAX], attempts[MIRE_INBOX_CLAIM_MAX];
+    int32_t days[MIRE_INBOX_CLAIM_MAX];
+    struct uuid ids[MIRE_INBOX_CLAIM_MAX];
+};
+
+static int remove_keys(struct pg_tx *tx, const struct inbox_keys *keys)
 {
-    struct pg_bytes body = pg_bytes(rows, row, 7);
+    if (!keys->count)
+        return 0;
+    return pg_query(NULL, tx,
+                    "DELETE FROM inbox i USING unnest($1::smallint[], $2::date[], $3::uuid[]) l (slot, day, report_id)"
+                    " WHERE i.slot = l.slot AND i.day = l.day AND i.report_id = l.report_id",
+                    PG_INT2S(keys->slots, keys->count), PG_DAYS(keys->days, keys->count),
+                    PG_UUIDS(keys->ids, keys->count));
+}
+
+static int claim_keys(struct inbox_keys *out, size_t cap, struct pg_tx *tx, int32_t app_id)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT slot, day, report_id, attempts FROM inbox WHERE app_id = $2 AND not_before <= now()"
+                      " ORDER BY not_before LIMIT $1 FOR UPDATE SKIP LOCKED",
+                      PG_INT8((int64_t)cap), PG_INT4(app_id));
+
+    out->count = rc ? 0 : pg_row_count(rows);
+    for (size_t i = 0; i < out->count; i++) {
+        out->slots[i] = (int16_t)pg_int(rows, i, 0);
+        out->days[i] = pg_day(rows, i, 1);
+        out->ids[i] = pg_uuid(rows, i, 2);
+        out->attempts[i] = (int16_t)pg_int(rows, i, 3);
+    }
+    return rc;
+}
+
+/* One row of reports into the arena, so that it outlives the result. */
+static bool read_claim(struct inbox_claim *out, const struct inbox_keys *keys, size_t at, const struct pg_rows *rows,
+                       size_t row, struct arena *arena)
+{
+    struct pg_bytes body = pg_bytes(rows, row, 5);
 
     *out = (struct inbox_claim){
-        .slot = (int16_t)pg_int(rows, row, 0),
-        .day = pg_day(rows, row, 1),
-        .report_id = pg_uuid(rows, row, 2),
-        .app_id = (int32_t)pg_int(rows, row, 3),
-        .received_us = pg_time(rows, row, 4),
-        .format = arena_strdup(arena, pg_text(rows, row, 5)),
-        .encoding = arena_strdup(arena, pg_text(rows, row, 6)),
+        .slot = keys->slots[at],
+        .day = keys->days[at],
+        .report_id = keys->ids[at],
+        .attempts = keys->attempts[at],
+        .app_id = (int32_t)pg_int(rows, row, 1),
+        .received_us = pg_time(rows, row, 2),
+        .format = arena_strdup(arena, pg_text(rows, row, 3)),
+        .encoding = arena_strdup(arena, pg_text(rows, row, 4)),
         .body = (const uint8_t *)arena_copy(arena, body.bytes, body.len),
         .body_len = body.len,
-        .attempts = (int)pg_int(rows, row, 8),
-        .clock_told = !pg_is_null(rows, row, 9),
-        .clock_behind_ms = pg_int(rows, row, 9),
+        .clock_told = !pg_is_null(rows, row, 6),
+        .clock_behind_ms = pg_int(rows, row, 6),
     };
     return out->format && out->encoding && out->body;
+}
+
+/* The reports of claimed rows, as many as fit. The length of a body is known without reading it. */
+static int read_claims(struct inbox_claim *out, size_t *got_out, size_t max_bytes, struct pg_tx *tx,
+                       const struct inbox_keys *keys, struct arena *arena)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    struct inbox_keys gone = {0};
+    int rc = pg_query(
+        &rows, tx,
+        "SELECT n, app_id, received_at, format, encoding, body, clock_behind_ms FROM (SELECT l.n, r.app_id,"
+        " r.received_at, r.format, r.encoding, r.body, r.clock_behind_ms, sum(octet_length(r.body)) OVER (ORDER BY l.n)"
+        " - octet_length(r.body) AS before FROM unnest($1::smallint[], $2::date[], $3::uuid[]) WITH ORDINALITY"
+        " l (slot, day, report_id, n) LEFT JOIN report r ON r.slot = l.slot AND r.day = l.day"
+        " AND r.report_id = l.report_id) sized WHERE coalesce(before < $4, true) ORDER BY n",
+        PG_INT2S(keys->slots, keys->count), PG_DAYS(keys->days, keys->count), PG_UUIDS(keys->ids, keys->count),
+        PG_INT8((int64_t)max_bytes));
+
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        size_t at = (size_t)pg_int(rows, i, 0) - 1;
+        if (pg_is_null(rows, i, 1)) {
+            gone.slots[gone.count] = keys->slots[at];
+            gone.days[gone.count] = keys->days[at];
+            gone.ids[gone.count++] = keys->ids[at];
+        } else if (!read_claim(&out[(*got_out)++], keys, at, rows, i, arena)) {
+            return MIRE_FAULT_MEMORY;
+        }
+    }
+    return rc ? rc : remove_keys(tx, &gone);
 }
 
 /* The next app behind `turn` that has something due; 1 with *app_out, 0 there is none, or a fault. */
@@ -80,30 +147,17 @@ static int next_app(int32_t *app_out, struct pg_tx *tx, int32_t turn)
     return 1;
 }
 
-/* A row whose report is gone is passed over; it waits for the sweep. */
-static int claim_of(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena,
-                    int32_t app_id)
+static int claim_of(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *got_out, struct pg_tx *tx,
+                    struct arena *arena, int32_t app_id)
 {
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(
-        &rows, tx,
-        "SELECT i.slot, i.day, i.report_id, r.app_id, r.received_at, r.format, r.encoding, r.body,"
-        " i.attempts, r.clock_behind_ms FROM (SELECT slot, day, report_id, attempts FROM inbox q WHERE app_id = $2"
-        " AND not_before <= now() AND EXISTS (SELECT FROM report r WHERE r.slot = q.slot AND r.day = q.day"
-        " AND r.report_id = q.report_id) ORDER BY not_before LIMIT $1 FOR UPDATE SKIP LOCKED) i"
-        " JOIN report r USING (slot, day, report_id)",
-        PG_INT8((int64_t)cap), PG_INT4(app_id));
+    struct inbox_keys keys;
+    int rc = claim_keys(&keys, cap < MIRE_INBOX_CLAIM_MAX ? cap : MIRE_INBOX_CLAIM_MAX, tx, app_id);
 
-    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
-        if (!read_claim(&out[i], rows, i, arena))
-            return MIRE_FAULT_MEMORY;
-        ++*got_out;
-    }
-    return rc;
+    return rc || !keys.count ? rc : read_claims(out, got_out, max_bytes, tx, &keys, arena);
 }
 
-int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena,
-                int32_t *turn)
+int inbox_claim(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *got_out, struct pg_tx *tx,
+                struct arena *arena, int32_t *turn)
 {
     int32_t from = *turn, app_id = 0;
     bool is_second = false;
@@ -120,7 +174,7 @@ int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_
             from = 0;
             continue;
         }
-        int rc = claim_of(out, cap, got_out, tx, arena, app_id);
+        int rc = claim_of(out, cap, max_bytes, got_out, tx, arena, app_id);
         if (rc)
             return rc;
         if (*got_out) {
@@ -145,10 +199,16 @@ int inbox_find(struct inbox_claim *claim, struct pg_tx *tx)
     return 1;
 }
 
-int inbox_finish(struct pg_tx *tx, const struct inbox_claim *claim)
+int inbox_finish(struct pg_tx *tx, const struct inbox_claim *const *claims, size_t count)
 {
-    return pg_query(NULL, tx, "DELETE FROM inbox WHERE slot = $1 AND day = $2 AND report_id = $3", PG_INT2(claim->slot),
-                    PG_DAY(claim->day), PG_UUID(&claim->report_id));
+    struct inbox_keys keys = {0};
+
+    for (size_t i = 0; i < count && i < MIRE_INBOX_CLAIM_MAX; i++) {
+        keys.slots[keys.count] = claims[i]->slot;
+        keys.days[keys.count] = claims[i]->day;
+        keys.ids[keys.count++] = claims[i]->report_id;
+    }
+    return remove_keys(tx, &keys);
 }
 
 static int give_up(struct pg_tx *tx, const struct inbox_claim *claim, const char *stage, const char *reason)
@@ -160,7 +220,7 @@ static int give_up(struct pg_tx *tx, const struct inbox_claim *claim, const char
                  " reason = EXCLUDED.reason",
                  PG_INT2(claim->slot), PG_DAY(claim->day), PG_UUID(&claim->report_id), PG_INT4(claim->app_id),
                  PG_TEXT(stage), PG_TEXT(reason));
-    return rc ? rc : inbox_finish(tx, claim);
+    return rc ? rc : inbox_finish(tx, &claim, 1);
 }
 
 int inbox_fail(struct pg_tx *tx, const struct inbox_claim *claim, const char *stage, const char *reason, bool is_final)

@@ -55,15 +55,20 @@ struct inbox_claim {
     int attempts; /* that failed before */
 };
 
+#define MIRE_INBOX_CLAIM_MAX 256 /* reports claimed at once */
+
 /*
  * Claim up to `cap` reports of one app that are due, oldest first, inside the caller's write transaction; others pass
- * over them until it ends. Apps take turns, so that a flood of one does not keep the others waiting.
- *   got_out  reports claimed; 0: nothing is due
+ * over them until it ends. Apps take turns, so that a flood of one does not keep the others waiting. A row whose report
+ * is gone is removed.
+ *   cap        1..MIRE_INBOX_CLAIM_MAX
+ *   max_bytes  of their bodies; the first is read whatever its size
+ *   got_out    reports claimed; 0: nothing is due
  *   turn     the app that was served last, 0 at first; the caller keeps it for its next claim
  * 0 or a fault.
  */
-int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena,
-                int32_t *turn);
+int inbox_claim(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *got_out, struct pg_tx *tx,
+                struct arena *arena, int32_t *turn);
 
 /*
  * Claim one report, due or not; fills in app_id and attempts of a claim that has slot, day and report_id, no more.
@@ -71,8 +76,8 @@ int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_
  */
 int inbox_find(struct inbox_claim *claim, struct pg_tx *tx);
 
-/* Its derived rows are written: remove it from the inbox. Same transaction as the claim. 0 or a fault. */
-int inbox_finish(struct pg_tx *tx, const struct inbox_claim *claim);
+/* Their derived rows are written: remove them from the inbox. Same transaction as the claim. 0 or a fault. */
+int inbox_finish(struct pg_tx *tx, const struct inbox_claim *const *claims, size_t count);
 
 /*
  * It could not be worked on. After MIRE_INBOX_ATTEMPTS_MAX failures, or at once if `is_final` (the report itself is at

@@ -17,6 +17,15 @@ struct report_key { /* leads the key of every high-volume row */
     uint8_t report_id[16];
 };
 
+/* The slot of a counter: a hash of its app and of the version, or the issue, that it is of. */
+static inline int16_t rows_slot(int32_t app_id, int64_t id)
+{
+    uint64_t x = (uint64_t)id * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)app_id; /* splitmix64's finish */
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (int16_t)((x ^ x >> 31) & 63);
+}
+
 struct issue_row {
     int32_t app_id;
     uint8_t feature_key[MIRE_FEATURE_KEY_LEN];
@@ -116,9 +125,9 @@ struct baseline_row {
 
 #define MIRE_DELAY_BUCKETS 13 /* of arrival_day: below 1, 2, 4 ... 2048 hours, and longer */
 
-/* What one report adds to version_hour, issue_hour and turn_hour. */
+/* What one report adds to version_hour, issue_hour, turn_hour and arrival_day. */
 struct hour_row {
-    int16_t slot;
+    int64_t reports; /* 1, or -1 to take it away */
     int64_t hour_us;
     int32_t app_id;
     int64_t version_id;
@@ -136,9 +145,8 @@ struct hour_row {
 
 #define MIRE_LOSS_REASONS 13 /* what devices count, and "other" */
 
-/* What a report adds to loss_day; reasons in order, each once. */
+/* What a report adds to loss_day; reasons each once. */
 struct loss_row {
-    int16_t slot;
     int32_t day; /* received */
     int32_t app_id;
     int64_t version_id;

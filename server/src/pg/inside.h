@@ -27,6 +27,9 @@ struct pg_wire {
 int pg_wire_init(struct pg_wire *wire, const struct pg_param *params, size_t count);
 void pg_wire_fini(struct pg_wire *wire);
 
+/* Append a value with its length before it, as COPY has it. */
+void pg_wire_field(struct text *out, const struct pg_param *param);
+
 /* A prepared statement of a connection. */
 struct pg_statement {
     char *sql;
@@ -65,6 +68,9 @@ PGresult *pg_run(struct pg_tx *tx, const char *name, const char *sql, const stru
 
 /* Send a statement, as PQsendQuery does; 0: it could not be sent. */
 int pg_send(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire);
+
+/* Run a COPY and send it these bytes. Its result; NULL: nothing came. */
+PGresult *pg_copy_in(struct pg_tx *tx, const char *sql, const char *bytes, size_t len);
 
 /* --- watch.c */
 

@@ -17,6 +17,7 @@
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/scope.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -167,6 +168,19 @@ int pg_query_list(struct pg_rows **rows_out, struct pg_tx *tx, const char *sql, 
 int pg_batch_begin(struct pg_tx *tx);
 int pg_batch_add(struct pg_tx *tx, const char *sql, const struct pg_param *params, size_t count);
 int pg_batch_end(struct pg_tx *tx, int64_t *counts_out, size_t count);
+
+/*
+ * Rows into one table, by COPY: half the work of an INSERT. `sql` is "COPY table (columns) FROM STDIN BINARY"; each
+ * value's kind must be the column's type. A row that is there already is a fault. Nothing is sent before pg_copy_end.
+ */
+struct pg_copy {
+    struct text bytes;
+    size_t rows;
+};
+void pg_copy_row(struct pg_copy *copy, const struct pg_param *params, size_t count);
+#define pg_copy(copy, ...) pg_copy_row(copy, PG_PARAMS_(__VA_ARGS__), PG_PARAM_COUNT_(__VA_ARGS__))
+int pg_copy_end(struct pg_tx *tx, const char *sql, struct pg_copy *copy); /* 0 or a fault */
+void pg_copy_fini(struct pg_copy *copy);
 
 /* Several statements without parameters in one text, as migrations are. 0 or a fault. */
 int pg_script(struct pg_tx *tx, const char *sql);

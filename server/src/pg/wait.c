@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <poll.h>
 
+#define COPY_BYTES (256u << 10) /* given to libpq at once */
+
 #define STEP_MS 200 /* between two looks at whether the database is alive */
 
 /* Wait until the socket may be read, or written if `writes`. False: the database is dead; the connection is broken. */
@@ -87,4 +89,23 @@ int pg_send(struct pg_tx *tx, const char *name, const char *sql, const struct pg
 PGresult *pg_run(struct pg_tx *tx, const char *name, const char *sql, const struct pg_wire *wire)
 {
     return collect(tx, pg_send(tx, name, sql, wire));
+}
+
+PGresult *pg_copy_in(struct pg_tx *tx, const char *sql, const char *bytes, size_t len)
+{
+    PGresult *result = PQsendQuery(tx->conn, sql) ? pg_wait_result(tx) : NULL;
+    bool sent = PQresultStatus(result) == PGRES_COPY_IN;
+    size_t at = 0;
+
+    while (sent && at < len) {
+        int part = (int)(len - at < COPY_BYTES ? len - at : COPY_BYTES);
+        sent = PQputCopyData(tx->conn, bytes + at, part) > 0 && flush(tx);
+        at += (size_t)part;
+    }
+    if (!sent) {
+        tx->broken |= PQresultStatus(result) == PGRES_COPY_IN; /* how much of it went out is unknown */
+        return result;
+    }
+    PQclear(result);
+    return collect(tx, PQputCopyEnd(tx->conn, NULL) > 0);
 }

@@ -72,11 +72,10 @@ static void add_sized(struct text *out, const void *bytes, size_t len)
 }
 
 /* PostgreSQL refuses text that is not UTF-8, and the whole report with it. So invalid bytes are replaced. */
-static void add_text(struct text *out, const char *text)
+static void add_text(struct text *out, const char *text, size_t len)
 {
     struct text mended = {0};
 
-    size_t len = text ? strlen(text) : 0;
     if (!text || text_is_valid(text, len)) {
         add_sized(out, text, len);
         return;
@@ -90,6 +89,7 @@ static void add_text(struct text *out, const char *text)
 static void add_item(struct text *out, const struct pg_param *param, size_t i)
 {
     const struct pg_bytes *bytes;
+    const char *text;
 
     switch (param->kind) {
     case MIRE_PG_INT2:
@@ -106,7 +106,8 @@ static void add_item(struct text *out, const struct pg_param *param, size_t i)
         add_real(out, ((const double *)param->list)[i]);
         break;
     case MIRE_PG_TEXT:
-        add_text(out, ((const char *const *)param->list)[i]);
+        text = ((const char *const *)param->list)[i];
+        add_text(out, text, text ? strlen(text) : 0);
         break;
     case MIRE_PG_BYTES:
         bytes = &((const struct pg_bytes *)param->list)[i];
@@ -194,4 +195,31 @@ int pg_wire_init(struct pg_wire *wire, const struct pg_param *params, size_t cou
 void pg_wire_fini(struct pg_wire *wire)
 {
     text_fini(&wire->scratch);
+}
+
+void pg_wire_field(struct text *out, const struct pg_param *param)
+{
+    static const int sizes[] = {[MIRE_PG_BOOL] = 1, [MIRE_PG_INT2] = 2, [MIRE_PG_INT4] = 4, [MIRE_PG_INT8] = 8,
+                                [MIRE_PG_TIME] = 8, [MIRE_PG_DAY] = 4,  [MIRE_PG_REAL] = 8};
+
+    switch (param->kind) {
+    case MIRE_PG_NULL:
+        add_integer(out, UINT64_MAX, 4);
+        break;
+    case MIRE_PG_TEXT:
+        add_text(out, param->bytes.bytes, param->bytes.len);
+        break;
+    case MIRE_PG_BYTES:
+    case MIRE_PG_UUID: /* a value without bytes is not a null */
+        add_sized(out, param->bytes.bytes ? param->bytes.bytes : "", param->bytes.len);
+        break;
+    case MIRE_PG_REAL:
+        add_integer(out, 8, 4);
+        add_real(out, param->real);
+        break;
+    default:
+        add_integer(out, (uint64_t)sizes[param->kind], 4);
+        add_number(out, param->kind, param->integer);
+        break;
+    }
 }

@@ -11,12 +11,16 @@
 #define MIRE_PIPELINE_KINDS_H
 
 #include "pipeline/stages.h"
+#include "rows/derive.h"
 
 struct kind {
     int (*feature)(struct item *item); /* NULL: it has no stacks to name, and belongs to no issue */
-    int (*store)(struct item *item, const struct aggregate_facts *facts);
-    bool has_memory; /* what its process held is summed by issue */
+    enum rows_table rows;              /* store.c makes them */
+    bool has_memory;                   /* what its process held is summed by issue */
 };
+
+/* The class of the item's device, no longer than an index takes. */
+const char *kinds_device_class(const struct item *item);
 
 /* The row of the item's report. */
 const struct kind *kind_of(const struct item *item);

@@ -56,32 +56,64 @@ static int by_module(const void *a, const void *b)
     return strcmp(((const struct module_seen *)a)->module, ((const struct module_seen *)b)->module);
 }
 
-int modules_store(struct modules *modules, const struct item *item)
+/* Modules of a batch that may have no row, each once. */
+struct seen_list {
+    struct module_seen *seen;
+    size_t count;
+};
+
+static void add_seen(struct seen_list *list, const struct module_seen *seen)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!strcmp(list->seen[i].module, seen->module)) { /* two versions of a library count as one */
+            list->seen[i].unowned |= seen->unowned;
+            return;
+        }
+    }
+    if (list->count < MIRE_MODULES_A_BATCH)
+        list->seen[list->count++] = *seen;
+}
+
+static int add_item(struct seen_list *list, struct modules *modules, const struct item *item)
 {
     const struct report *report = &item->report;
-    struct module_seen seen[MIRE_MODULES_AT_ONCE];
-    bool known[MIRE_MODULES_AT_ONCE];
-    size_t count = 0, kept = 0;
     uint64_t hash;
-    for (size_t i = 0; i < report->image_count && count < MIRE_MODULES_AT_ONCE; i++) {
-        if (!find_seen(&seen[count], item, &report->images[i]))
+
+    for (size_t i = 0; i < report->image_count; i++) {
+        struct module_seen seen;
+        if (!find_seen(&seen, item, &report->images[i]))
             continue;
-        if (!seen[count].module)
+        if (!seen.module)
             return MIRE_FAULT_MEMORY;
-        const uint64_t *slot = slot_of(&hash, modules, item->claim.app_id, &seen[count]);
-        count += *slot != hash;
+        if (*slot_of(&hash, modules, item->claim.app_id, &seen) != hash)
+            add_seen(list, &seen);
     }
-    qsort(seen, count, sizeof *seen, by_module);
-    for (size_t i = 0; i < count; i++) { /* two versions of a library count as one */
-        bool same = kept && !strcmp(seen[kept - 1].module, seen[i].module);
-        if (same)
-            seen[kept - 1].unowned |= seen[i].unowned;
-        else
-            seen[kept++] = seen[i];
+
+    return 0;
+}
+
+int modules_store(struct modules *modules, struct item *const *items, size_t count)
+{
+    struct seen_list list = {0};
+    int rc = 0;
+
+    if (!count)
+        return 0;
+    list.seen = arena_array(items[0]->arena, MIRE_MODULES_A_BATCH, sizeof *list.seen);
+    if (!list.seen)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = add_item(&list, modules, items[i]);
+    if (list.count)
+        qsort(list.seen, list.count, sizeof *list.seen, by_module);
+    for (size_t at = 0, these; !rc && at < list.count; at += these) {
+        bool known[MIRE_MODULES_AT_ONCE];
+        const struct module_seen *seen = &list.seen[at];
+        these = list.count - at < MIRE_MODULES_AT_ONCE ? list.count - at : MIRE_MODULES_AT_ONCE;
+        rc = rows_modules_store(known, items[0]->tx, items[0]->claim.app_id, seen, these);
+        for (size_t i = 0; !rc && i < these; i++)
+            if (known[i])
+                remember(modules, items[0]->claim.app_id, &seen[i]);
     }
-    int rc = kept ? rows_modules_store(known, item->tx, item->claim.app_id, seen, kept) : 0;
-    for (size_t i = 0; !rc && i < kept; i++)
-        if (known[i])
-            remember(modules, item->claim.app_id, &seen[i]);
     return rc;
 }

@@ -150,17 +150,18 @@ void stages_issue(struct issue_row *out, const struct item *item)
     out->joins = feature->joins;
 }
 
-static int run_cluster(struct item *item)
+int stages_encode(struct item *item)
 {
-    struct issue_row issue;
-    int rc = stages_find_version(item);
-    if (rc || !kind_of(item)->feature)
-        return rc;
+    unsigned char *bytes;
+    size_t len;
 
-    stages_issue(&issue, item);
-    const struct cluster_index index = stages_index(item->tx);
-    rc = cluster_assign(&item->issue_id, &index, &issue);
-    return rc < 0 ? rc : stages_keep_tree(item);
+    if (!kind_of(item)->feature)
+        return 0;
+    if (resolved_encode(&bytes, &len, &item->resolved))
+        return MIRE_FAULT_MEMORY;
+    item->document = (struct pg_bytes){arena_copy(item->arena, (const char *)bytes, len), len};
+    free(bytes);
+    return item->document.bytes ? 0 : MIRE_FAULT_MEMORY;
 }
 
 int stages_store_stacks(const struct item *item, const struct report_key *key)
@@ -238,13 +239,6 @@ int stages_missing(struct missing_debug_row **out, const struct item *item)
     return 0;
 }
 
-static int run_aggregate(struct item *item)
-{
-    struct aggregate_facts facts;
-    stages_facts(&facts, item);
-    return kind_of(item)->store(item, &facts);
-}
-
 int stages_derive(struct item *item)
 {
     int rc = run_decode(item);
@@ -253,8 +247,5 @@ int stages_derive(struct item *item)
     return rc ? rc : run_feature(item);
 }
 
-const struct stage work_stages[] = {
-    {"decode", run_decode},   {"symbolicate", run_symbolicate}, {"feature", run_feature},
-    {"cluster", run_cluster}, {"aggregate", run_aggregate},
-};
+const struct stage work_stages[] = {{"decode", run_decode}, {"symbolicate", run_symbolicate}, {"feature", run_feature}};
 const size_t work_stage_count = sizeof work_stages / sizeof *work_stages;

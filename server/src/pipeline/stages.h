@@ -13,8 +13,8 @@
 #include "symbolicate/symbolicate.h"
 
 struct item {
-    struct arena *arena; /* emptied before each report */
-    struct pg_tx *tx;    /* the report's transaction */
+    struct arena *arena; /* of the batch */
+    struct pg_tx *tx;    /* the same */
     struct journal *journal;
     struct journal_slot *slot; /* the worker's own */
     struct symbols *symbols;   /* the worker's own */
@@ -31,6 +31,8 @@ struct item {
     struct feature feature;            /* after feature */
     int64_t version_id, issue_id;      /* after cluster */
     int32_t tree;                      /* the same: level 3, 0 if it is not kept */
+    struct pg_bytes document;          /* after encode, of an event: its resolved stacks as they are stored */
+    const char *failed;                /* stage that found the report itself at fault; NULL: none */
     char reason[320];                  /* why a stage gave up */
 };
 
@@ -68,9 +70,13 @@ int stages_keep_tree(struct item *item);
 /* Modules without debug file, in the item's arena; there are as many as item->counts.missing_count. 0 or a fault. */
 int stages_missing(struct missing_debug_row **out, const struct item *item);
 
+/* The resolved stacks as they are stored, into item->document. 0 or a fault. */
+int stages_encode(struct item *item);
+
 /* Store the resolved stacks of a report, in place of earlier ones. */
 int stages_store_stacks(const struct item *item, const struct report_key *key);
 
+/* decode, symbolicate, feature: those that derive one report. cluster and aggregate are of a whole batch (batch.h). */
 extern const struct stage work_stages[];
 extern const size_t work_stage_count;
 

@@ -1,14 +1,8 @@
 /*
- * work.c - the workers.
- *
- *     stage says            then
- *     done                  next stage; after the last: finish, commit
- *     unusable              undo, dead letter, commit
- *     fault: away, raced    roll back, wait a little; the report is due again at once
- *     fault: anything else  undo, count the attempt, commit; dead letter after the last attempt
- *     nothing, ever again   the next process counts the attempt (journal.h)
+ * work.c - the workers: their threads, and the data that they share. batch.c has the work of one.
  */
 #include "pipeline/work.h"
+#include "pipeline/batch.h"
 #include "pipeline/worker.h"
 
 #include "base/clock.h"
@@ -28,77 +22,7 @@
 #define IDLE_MS      1000 /* between looks at an inbox that nobody rings for */
 #define PAUSE_MS     250  /* after the first fault in a row; doubles */
 #define PAUSE_MAX_MS 8000
-#define ARENA_BYTES  (512u << 20) /* of one report: its model, stacks and trees */
-
-/* Why the stage failed, for the inbox and the log. */
-static void explain(struct item *item, int rc)
-{
-    const char *complaint = rc == MIRE_FAULT_SQL ? pg_complaint(item->tx) : "";
-    if (rc < 0)
-        snprintf(item->reason, sizeof item->reason, "%s%s%s", fault_name(rc), complaint[0] ? ": " : "", complaint);
-}
-
-/* Run the stages. *failed_out: the stage that did not succeed. */
-static int run_stages(const struct work *work, struct item *item, const char **failed_out)
-{
-    for (size_t i = 0; i < work->options.stage_count; i++) {
-        const struct stage *stage = &work->options.stages[i];
-        journal_stage(item->journal, item->slot, stage->name);
-        int rc = stage->run(item);
-        if (rc) {
-            *failed_out = stage->name;
-            return rc;
-        }
-    }
-    journal_stage(item->journal, item->slot, "commit");
-    return 0;
-}
-
-static void log_failure(const struct work *work, const struct item *item, const char *stage, bool is_final)
-{
-    char id[MIRE_UUID_TEXT];
-    uuid_format(id, &item->claim.report_id);
-    log_event(work->options.log, MIRE_LOG_WARN, is_final ? "work.gave_up" : "work.failed", LOG_TEXT("report", id),
-              LOG_TEXT("stage", stage), LOG_TEXT("reason", item->reason),
-              LOG_NUMBER("attempt", item->claim.attempts + 1));
-}
-
-/* Put a report that could not be worked on where it belongs; the transaction goes on from before the stages. */
-static int put_aside(struct work *work, struct item *item, const char *stage, int rc)
-{
-    bool unusable = rc == MIRE_STAGE_UNUSABLE;
-    bool is_final = unusable || item->claim.attempts + 1 >= MIRE_INBOX_ATTEMPTS_MAX;
-    explain(item, rc);
-    rc = pg_undo(item->tx);
-    if (!rc)
-        rc = inbox_fail(item->tx, &item->claim, stage, item->reason, unusable);
-    if (rc)
-        return rc;
-    log_failure(work, item, stage, is_final);
-    atomic_fetch_add_explicit(is_final ? &work->given_up : &work->failed, 1, memory_order_relaxed);
-    return 0;
-}
-
-/* A claimed report through the stages, to where it belongs, and commit. */
-static int finish_one(struct work *work, struct item *item, struct pg_tx **tx, uint64_t begun_ns)
-{
-    const char *stage = NULL;
-    int rc = pg_save(*tx);
-    if (rc)
-        return rc;
-    rc = run_stages(work, item, &stage);
-    if (rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED)
-        return rc;
-    bool done = !rc;
-    rc = done ? inbox_finish(*tx, &item->claim) : put_aside(work, item, stage, rc);
-    if (!rc)
-        rc = pg_commit(tx);
-    if (!rc && done) {
-        atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
-        histogram_count(&work->seconds, clock_mono_ns() - begun_ns);
-    }
-    return rc;
-}
+#define ARENA_BYTES  (512u << 20) /* of a batch: models, stacks and trees */
 
 struct item worker_item(struct worker *worker, struct pg_tx *tx)
 {
@@ -121,44 +45,15 @@ void worker_pause(const struct work *work, int ms)
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
 }
 
-/* One report. 1: there was one, 0: nothing is due, below zero: a fault, nothing has changed. */
-static int work_one(struct worker *worker)
-{
-    struct work *work = worker->work;
-    uint64_t begun_ns = clock_mono_ns();
-    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    struct item item = worker_item(worker, NULL);
-    size_t got = 0;
-    arena_reset(&worker->arena);
-    int rc = pg_begin(&tx, work->options.pg, MIRE_PG_WRITE);
-    if (!rc)
-        rc = inbox_claim(&item.claim, 1, &got, tx, &worker->arena, &worker->turn);
-    if (rc || !got)
-        return rc;
-    item.tx = tx;
-    rc = app_rules_of(&item.rules, &worker->app_rules, tx, &worker->arena, item.claim.app_id);
-    if (rc)
-        return rc;
-    unpack_in(&worker->unpack, tx);
-    if (item.claim.attempts)
-        pthread_rwlock_wrlock(&work->turn);
-    else
-        pthread_rwlock_rdlock(&work->turn);
-    journal_take(&work->journal, worker->slot, &item.claim);
-    rc = finish_one(work, &item, &tx, begun_ns);
-    journal_drop(&work->journal, worker->slot);
-    pthread_rwlock_unlock(&work->turn);
-    return rc ? rc : 1;
-}
-
 static void *worker_main(void *argument)
 {
     struct worker *worker = argument;
     struct work *work = worker->work;
     uint64_t seen = 0;
     int pause_ms = PAUSE_MS;
+    worker->most = MIRE_BATCH_REPORTS;
     while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
-        int rc = work_one(worker);
+        int rc = batch_step(worker);
         if (rc == 0)
             (void)inbox_wait(work->wakeup, &seen, IDLE_MS);
         if (rc >= 0) {
@@ -330,5 +225,6 @@ void work_metrics(struct work *work, struct text *out)
     metric_value(out, "mire_reports_rekeyed_total", "outcome=\"moved\"", (double)atomic_load(&work->moved));
     metric_value(out, "mire_reports_rekeyed_total", "outcome=\"stayed\"", (double)atomic_load(&work->stayed));
     metric_value(out, "mire_reports_rekeyed_total", "outcome=\"failed\"", (double)atomic_load(&work->left));
-    histogram_write(out, "mire_work_seconds", "Time from claim to commit of a report.", &work->seconds);
+    histogram_write(out, "mire_work_seconds", "Time from claim to commit of the batch that a report is in.",
+                    &work->seconds);
 }

@@ -1,11 +1,12 @@
 /*
  * work.h - takes reports from the inbox through the stages into rows.
  *
- *     claim -> decode -> symbolicate -> feature -> cluster -> aggregate -> finish -> COMMIT
+ *     claim -> decode, symbolicate, feature of each -> cluster -> aggregate -> finish -> COMMIT
  *
- * One report, one transaction: the claim, all that is derived and the removal from the inbox commit together or not at
- * all. Killed anywhere, the report is worked on again and counted once. A report that cannot be read becomes a dead
- * letter at once; one that fails otherwise is tried again later, a few times, and holds up no other.
+ * Many reports of one app are one batch and one transaction (batch.h): the claim, all that is derived and the removal
+ * from the inbox commit together or not at all. Killed anywhere, the reports are worked on again and counted once. A
+ * report that cannot be read becomes a dead letter at once; one that fails otherwise is tried again later, a few times,
+ * and holds up no other.
  *
  * A report whose processing ends the process is tried again after a pause like any that failed, and given up like it:
  * what is in flight is in a journal in cache_dir (journal.h). Reports that failed before are worked on alone, so that no other is

@@ -25,7 +25,8 @@ struct worker {
     struct journal_slot *slot;
     struct app_rules app_rules;
     struct modules modules;
-    int32_t turn; /* app whose report was worked on last */
+    int32_t turn; /* app whose reports were worked on last */
+    size_t most;  /* reports in the next batch */
 };
 
 struct work {
@@ -33,7 +34,7 @@ struct work {
     struct rules *rules;
     struct suspect_rules *suspects;
     struct journal journal;
-    pthread_rwlock_t turn; /* held for a report: shared, alone if it failed before */
+    pthread_rwlock_t turn; /* held for a batch: shared, or alone for a report that failed before */
     struct inbox_wakeup *wakeup;
     bool own_wakeup;
     _Atomic bool stopping; /* written by work_stop, read by workers; relaxed */

@@ -5,7 +5,7 @@
 
 #include "base/fault.h"
 #include "pipeline/kinds.h"
-#include "rows/derive.h"
+#include "rows/counters.h"
 #include "rows/memory.h"
 
 #include <stdlib.h>
@@ -14,20 +14,25 @@
 struct shift { /* what one report adds to, or takes from, the counters of an hour */
     const struct move *move;
     struct hour_row hour;
-    int64_t reports; /* 1 or -1 */
 };
+
+static int16_t issue_slot(const struct shift *shift)
+{
+    return rows_slot(shift->hour.app_id, shift->hour.issue_id);
+}
 
 static int by_cell(const struct shift *x, const struct shift *y)
 {
-    int order = move_compare(x->hour.slot, y->hour.slot);
-    order = order ? order : move_compare(x->hour.hour_us, y->hour.hour_us);
+    int order = move_compare(x->hour.hour_us, y->hour.hour_us);
     return order ? order : move_compare(x->hour.app_id, y->hour.app_id);
 }
 
 static int by_version_hour(const void *a, const void *b)
 {
     const struct shift *x = a, *y = b;
-    int order = by_cell(x, y);
+    int order =
+        move_compare(rows_slot(x->hour.app_id, x->hour.version_id), rows_slot(y->hour.app_id, y->hour.version_id));
+    order = order ? order : by_cell(x, y);
     order = order ? order : move_compare(x->hour.version_id, y->hour.version_id);
     return order ? order : strcmp(x->hour.category, y->hour.category);
 }
@@ -35,7 +40,8 @@ static int by_version_hour(const void *a, const void *b)
 static int by_issue_hour(const void *a, const void *b)
 {
     const struct shift *x = a, *y = b;
-    int order = by_cell(x, y);
+    int order = move_compare(issue_slot(x), issue_slot(y));
+    order = order ? order : by_cell(x, y);
     order = order ? order : move_compare(x->hour.issue_id, y->hour.issue_id);
     order = order ? order : move_compare(x->hour.version_id, y->hour.version_id);
     return order ? order : move_compare(x->hour.tree, y->hour.tree);
@@ -45,6 +51,7 @@ static int by_issue_hour(const void *a, const void *b)
 static struct hour_row taken(const struct hour_row *hour)
 {
     struct hour_row out = *hour;
+    out.reports = -hour->reports;
     out.events = -hour->events;
     out.waited_ms = -hour->waited_ms;
     out.longest_ms = out.most_bytes = 0;
@@ -60,14 +67,15 @@ static bool is_counted_anew(const struct move *move)
             strcmp(before->category, after->category) != 0 || before->most_bytes != after->most_bytes);
 }
 
-static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *tx, bool of_versions)
+static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *tx, struct arena *arena,
+                       bool of_versions)
 {
     int rc = 0;
     for (size_t i = 0; !rc && i < count; i++)
-        rc = of_versions ? rows_version_hour_add(tx, &shifts[i].hour, shifts[i].reports)
-                         : rows_issue_hour_add(tx, &shifts[i].hour, shifts[i].reports);
+        rc = of_versions ? rows_version_hours_add(tx, arena, &shifts[i].hour, 1)
+                         : rows_issue_hours_add(tx, arena, &shifts[i].hour, 1);
     for (size_t i = 0; !rc && i < count; i++)
-        if (shifts[i].reports < 0)
+        if (shifts[i].hour.reports < 0)
             rc = of_versions ? rows_version_hour_settle(tx, &shifts[i].hour)
                              : rows_issue_hour_settle(tx, &shifts[i].hour);
     return rc;
@@ -82,9 +90,10 @@ static int shift_memory(const struct move_batch *batch, const struct shift *shif
         const struct move *move = shifts[i].move;
         if (!kind_of(&move->item)->has_memory || !move->had)
             continue;
-        rc = shifts[i].reports < 0
+        rc = shifts[i].hour.reports < 0
                  ? rows_issue_memory_take(tx, batch->arena, &move->before.event, move->had)
-                 : rows_issue_memory_add(tx, batch->arena, &move->after.event, &move->item.resolved.memory);
+                 : rows_issue_memory_add(tx, batch->arena,
+                                         &(struct rows_held){&move->after.event, &move->item.resolved.memory}, 1);
     }
 
     return rc;
@@ -93,7 +102,7 @@ static int shift_memory(const struct move_batch *batch, const struct shift *shif
 static int by_sum(const void *a, const void *b)
 {
     const struct shift *x = a, *y = b;
-    int order = move_compare(x->hour.slot, y->hour.slot);
+    int order = move_compare(issue_slot(x), issue_slot(y));
     order = order ? order : move_compare(x->hour.hour_us / 86400000000ll, y->hour.hour_us / 86400000000ll);
     order = order ? order : move_compare(x->hour.app_id, y->hour.app_id);
     order = order ? order : move_compare(x->hour.issue_id, y->hour.issue_id);
@@ -101,38 +110,41 @@ static int by_sum(const void *a, const void *b)
     return order ? order : move_compare(x->hour.tree, y->hour.tree);
 }
 
+/* Append the shifts of the moves that change the kind, or of those that keep it. Returns their number. */
+static size_t collect(struct shift *out, const struct move_batch *batch, bool of_kinds)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct move *move = &batch->moves[i];
+        bool is_kind = strcmp(move->before.hour.category, move->after.hour.category) != 0;
+        if (!is_counted_anew(move) || is_kind != of_kinds)
+            continue;
+        out[count++] = (struct shift){move, taken(&move->before.hour)};
+        out[count++] = (struct shift){move, move->after.hour};
+    }
+
+    return count;
+}
+
 int counters_shift(const struct move_batch *batch, struct pg_tx *tx)
 {
     struct shift *shifts = arena_array(batch->arena, 2 * batch->count, sizeof *shifts);
-    size_t count = 0, kinds = 0;
-
     if (!shifts)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < batch->count; i++) { /* first those that change the kind */
-        const struct move *move = &batch->moves[i];
-        if (!is_counted_anew(move) || !strcmp(move->before.hour.category, move->after.hour.category))
-            continue;
-        shifts[count++] = (struct shift){move, taken(&move->before.hour), -1};
-        shifts[count++] = (struct shift){move, move->after.hour, 1};
-    }
+    size_t kinds = collect(shifts, batch, true);
+    size_t count = kinds + collect(shifts + kinds, batch, false);
 
-    kinds = count;
+    if (!count)
+        return 0;
+    qsort(shifts, count, sizeof *shifts, by_sum);
+    int rc = shift_memory(batch, shifts, count, tx);
+    kinds = collect(shifts, batch, true);
+    (void)collect(shifts + kinds, batch, false);
     if (kinds)
         qsort(shifts, kinds, sizeof *shifts, by_version_hour);
-    int rc = shift_hours(shifts, kinds, tx, true);
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct move *move = &batch->moves[i];
-        if (!is_counted_anew(move) || strcmp(move->before.hour.category, move->after.hour.category) != 0)
-            continue;
-        shifts[count++] = (struct shift){move, taken(&move->before.hour), -1};
-        shifts[count++] = (struct shift){move, move->after.hour, 1};
-    }
-
-    if (count)
-        qsort(shifts, count, sizeof *shifts, by_issue_hour);
     if (!rc)
-        rc = shift_hours(shifts, count, tx, false);
-    if (count)
-        qsort(shifts, count, sizeof *shifts, by_sum);
-    return rc ? rc : shift_memory(batch, shifts, count, tx);
+        rc = shift_hours(shifts, kinds, tx, batch->arena, true);
+    qsort(shifts, count, sizeof *shifts, by_issue_hour);
+    return rc ? rc : shift_hours(shifts, count, tx, batch->arena, false);
 }

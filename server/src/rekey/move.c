@@ -223,8 +223,10 @@ static int store_own(const struct move_batch *batch, struct pg_tx *tx)
         if (!rc)
             rc = rows_missing_debug_forget(tx, &move->stored.key);
         if (!rc)
-            rc = rows_missing_debug_store(tx, &move->stored.key, move->stored.app_id, move->missing,
-                                          move->item.counts.missing_count);
+            rc = rows_missing_debug_store(tx,
+                                          &(struct rows_missing){move->stored.key, move->stored.app_id, move->missing,
+                                                                 move->item.counts.missing_count},
+                                          1);
     }
 
     return rc;

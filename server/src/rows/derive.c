@@ -1,14 +1,12 @@
 /*
  * derive.c - the statements behind derive.h, text beside binding.
  *
- * Workers lock rows in one order: version, issue, issue_tree (tree.c), event, event_stack, image, split_wanted,
- * version_hour, issue_hour, turn_hour, arrival_day, issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each
- * transaction touches one row of each, and those of turn_hour by length, so two of them never wait for each other in a
- * circle.
+ * Workers lock rows in one order: version, app (alone), issue, issue_tree (tree.c), event, event_stack, image,
+ * split_wanted, missing_debug_file, issue_memory (memory.c), memory_baseline, healthy, session, then counters
+ * (counters.c, session.c); rows of one table by rising key. So two batches do not wait for each other in a circle; where
+ * they do all the same, PostgreSQL ends one of them, and it is worked on again.
  */
 #include "rows/derive.h"
-
-#include "base/clock.h"
 
 #include <string.h>
 
@@ -140,34 +138,104 @@ int rows_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t 
         PG_INT4(app_id), PG_INT8(issue_id), PG_INT8(into));
 }
 
-int rows_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *event)
+int rows_issues_find(struct rows_issue_found *out, struct pg_tx *tx, int32_t app_id, const struct pg_bytes *keys,
+                     size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT l.n, issue_id, first_seen, gone_to IS NOT NULL FROM unnest($2::bytea[]) WITH ORDINALITY"
+                      " l (feature_key, n) JOIN issue i ON i.app_id = $1 AND i.feature_key = l.feature_key",
+                      PG_INT4(app_id), PG_BYTESS(keys, count));
+    memset(out, 0, count * sizeof *out);
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        out[pg_int(rows, i, 0) - 1] =
+            (struct rows_issue_found){pg_int(rows, i, 1), pg_time(rows, i, 2), pg_bool(rows, i, 3)};
+    return rc;
+}
+
+/* Of the rows in a table of one row a report. */
+static int find_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, const char *sql,
+                       const struct report_key *keys, size_t count)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int16_t *slots = arena_array(arena, count + 1, sizeof *slots);
+    int32_t *days = arena_array(arena, count + 1, sizeof *days);
+    struct uuid *ids = arena_array(arena, count + 1, sizeof *ids);
+
+    if (!slots || !days || !ids)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        slots[i] = keys[i].slot;
+        days[i] = keys[i].day;
+        ids[i] = id_of(&keys[i]);
+        stored_out[i] = false;
+    }
+    int rc = pg_query(&rows, tx, sql, PG_INT2S(slots, count), PG_DAYS(days, count), PG_UUIDS(ids, count));
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        stored_out[pg_int(rows, i, 0) - 1] = true;
+    return rc;
+}
+
+#define STORED_IN(table)                                                                                         \
+    "SELECT l.n FROM unnest($1::smallint[], $2::date[], $3::uuid[]) WITH ORDINALITY l (slot, day, report_id, n)" \
+    " JOIN " table " t ON t.slot = l.slot AND t.day = l.day AND t.report_id = l.report_id"
+
+int rows_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, enum rows_table table,
+                const struct report_key *keys, size_t count)
+{
+    static const char *const statements[] = {
+        [ROWS_OF_EVENTS] = STORED_IN("event"),
+        [ROWS_OF_SESSIONS] = STORED_IN("session"),
+        [ROWS_OF_BASELINES] = STORED_IN("memory_baseline"),
+    };
+    return find_stored(stored_out, tx, arena, statements[table], keys, count);
+}
+
+static void copy_event(struct pg_copy *copy, const struct event_row *event)
+{
     struct uuid id = id_of(&event->key);
-    int rc = pg_query(
-        &rows, tx,
-        "INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, received_at, occurred_at, duration_ms,"
-        " category, reason, open, weight, install, os, os_version, arch, model, process_name, sample_count, "
-        "frame_count,"
-        " unresolved_count, rules_version, foreground, launch, thread_count, suppressed, suppressed_ms, holder,"
-        " footprint_bytes, subject_bytes, exit, exit_ppm, waited_ms, tree)"
-        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,"
-        " $23, CASE WHEN $24 THEN $25 END, $26, nullif($27, -1), $28, $29, $30, nullif($31, -1), nullif($32, -1),"
-        " nullif($33, ''), CASE WHEN $33 <> '' THEN $34::integer END, $35, $36) ON CONFLICT (slot, day, report_id) DO "
-        "NOTHING",
-        PG_INT2(event->key.slot), PG_DAY(event->key.day), PG_UUID(&id), PG_INT4(event->app_id),
+    bool ended = event->exit[0] != '\0';
+
+    pg_copy(
+        copy, PG_INT2(event->key.slot), PG_DAY(event->key.day), PG_UUID(&id), PG_INT4(event->app_id),
         PG_INT8(event->version_id), PG_INT8(event->issue_id), PG_TIME(event->received_us), PG_TIME(event->occurred_us),
         PG_INT8(event->duration_ms), PG_TEXT(event->category), PG_TEXT(event->reason), PG_BOOL(event->open),
         PG_REAL(event->weight), PG_BYTES(event->install, sizeof event->install), PG_TEXT(event->os),
         PG_TEXT(event->os_version), PG_TEXT(event->arch), PG_TEXT(event->model), PG_TEXT(event->process_name),
         PG_INT4(event->sample_count), PG_INT4(event->frame_count), PG_INT4(event->unresolved_count),
-        PG_INT4(event->rules_version), PG_BOOL(event->foreground_known), PG_BOOL(event->foreground),
-        PG_BOOL(event->launch), PG_INT8(event->thread_count), PG_INT8(event->suppressed), PG_INT8(event->suppressed_ms),
-        PG_TEXT(event->holder), PG_INT8(event->footprint_bytes), PG_INT8(event->subject_bytes), PG_TEXT(event->exit),
-        PG_INT4(event->exit_ppm), PG_INT8(event->waited_ms), PG_INT4(event->tree));
-    if (!rc)
-        *new_out = pg_touched(rows) > 0;
-    return rc;
+        PG_INT4(event->rules_version), event->foreground_known ? PG_BOOL(event->foreground) : PG_NULL(),
+        PG_BOOL(event->launch), event->thread_count >= 0 ? PG_INT8(event->thread_count) : PG_NULL(),
+        PG_INT8(event->suppressed), PG_INT8(event->suppressed_ms), PG_TEXT(event->holder),
+        event->footprint_bytes >= 0 ? PG_INT8(event->footprint_bytes) : PG_NULL(),
+        event->subject_bytes >= 0 ? PG_INT8(event->subject_bytes) : PG_NULL(), ended ? PG_TEXT(event->exit) : PG_NULL(),
+        ended ? PG_INT4(event->exit_ppm) : PG_NULL(), PG_INT8(event->waited_ms), PG_INT4(event->tree));
+}
+
+int rows_events_store(struct pg_tx *tx, const struct event_row *events, size_t count)
+{
+    MIRE_SCOPED(pg_copy_fini) struct pg_copy copy = {0};
+
+    for (size_t i = 0; i < count; i++)
+        copy_event(&copy, &events[i]);
+    return pg_copy_end(
+        tx,
+        "COPY event (slot, day, report_id, app_id, version_id, issue_id, received_at, occurred_at, duration_ms,"
+        " category, reason, open, weight, install, os, os_version, arch, model, process_name, sample_count,"
+        " frame_count, unresolved_count, rules_version, foreground, launch, thread_count, suppressed, suppressed_ms,"
+        " holder, footprint_bytes, subject_bytes, exit, exit_ppm, waited_ms, tree) FROM STDIN BINARY",
+        &copy);
+}
+
+int rows_stacks_store(struct pg_tx *tx, const struct rows_stack *stacks, size_t count)
+{
+    MIRE_SCOPED(pg_copy_fini) struct pg_copy copy = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        struct uuid id = id_of(&stacks[i].key);
+        pg_copy(&copy, PG_INT2(stacks[i].key.slot), PG_DAY(stacks[i].key.day), PG_UUID(&id),
+                PG_BYTES(stacks[i].document.bytes, stacks[i].document.len));
+    }
+    return pg_copy_end(tx, "COPY event_stack (slot, day, report_id, document) FROM STDIN BINARY", &copy);
 }
 
 int rows_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document)
@@ -250,118 +318,17 @@ int rows_images_store(struct pg_tx *tx, const struct missing_debug_row *missing,
     return rc;
 }
 
-int rows_missing_debug_store(struct pg_tx *tx, const struct report_key *key, int32_t app_id,
-                             const struct missing_debug_row *missing, size_t count)
+int rows_missing_debug_store(struct pg_tx *tx, const struct rows_missing *reports, size_t count)
 {
-    struct uuid id = id_of(key);
-    int rc = 0;
-    for (size_t at = 0, these; !rc && at < count; at += these) {
-        struct pg_bytes builds[MISSING_AT_ONCE];
-        const char *had[MISSING_AT_ONCE];
-        these = count - at < MISSING_AT_ONCE ? count - at : MISSING_AT_ONCE;
-        for (size_t i = 0; i < these; i++) {
-            builds[i] = (struct pg_bytes){missing[at + i].build_id, missing[at + i].build_id_len};
-            had[i] = missing[at + i].had;
-        }
-        rc = pg_query(NULL, tx,
-                      "INSERT INTO missing_debug_file (slot, day, report_id, app_id, build_id, had)"
-                      " SELECT $1, $2, $3, $4, l.* FROM unnest($5::bytea[], $6::text[]) l ON CONFLICT DO NOTHING",
-                      PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id), PG_INT4(app_id), PG_BYTESS(builds, these),
-                      PG_TEXTS(had, these));
+    MIRE_SCOPED(pg_copy_fini) struct pg_copy copy = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        const struct rows_missing *report = &reports[i];
+        struct uuid id = id_of(&report->key);
+        for (size_t k = 0; k < report->count; k++)
+            pg_copy(&copy, PG_INT2(report->key.slot), PG_DAY(report->key.day), PG_UUID(&id), PG_INT4(report->app_id),
+                    PG_BYTES(report->rows[k].build_id, report->rows[k].build_id_len), PG_TEXT(report->rows[k].had));
     }
-    return rc;
-}
-
-/* Turns of each length; nothing if the report tells of none. */
-static int turns_add(struct pg_tx *tx, const struct hour_row *hour)
-{
-    int64_t from_ms[MIRE_TURN_BUCKETS];
-    double turns[MIRE_TURN_BUCKETS];
-    size_t used = 0;
-    for (int i = 0; i < MIRE_TURN_BUCKETS; i++) {
-        if (hour->turns[i] == 0)
-            continue;
-        from_ms[used] = (int64_t)MIRE_TURN_LEAST << i;
-        turns[used++] = hour->turns[i];
-    }
-    if (!used)
-        return 0;
-    return pg_query(
-        NULL, tx,
-        "INSERT INTO turn_hour AS t (slot, hour, app_id, version_id, from_ms, turns)"
-        " SELECT $1, $2, $3, $4, u.from_ms, u.turns FROM unnest($5::bigint[], $6::float8[]) u (from_ms, turns)"
-        " ORDER BY u.from_ms"
-        " ON CONFLICT (slot, hour, app_id, version_id, from_ms) DO UPDATE SET turns = t.turns + EXCLUDED.turns",
-        PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->version_id),
-        PG_INT8S(from_ms, used), PG_REALS(turns, used));
-}
-
-int rows_arrival_add(struct pg_tx *tx, const struct rows_arrival *arrival)
-{
-    if (arrival->delay < 0)
-        return 0;
-    return pg_query(
-        NULL, tx,
-        "INSERT INTO arrival_day AS t (slot, day, app_id, kind, delay, events) VALUES ($1, $2, $3, $4, $5, $6)"
-        " ON CONFLICT (slot, day, app_id, kind, delay) DO UPDATE SET events = t.events + EXCLUDED.events",
-        PG_INT2(arrival->slot), PG_DAY(arrival->day), PG_INT4(arrival->app_id), PG_TEXT(arrival->kind),
-        PG_INT2((int16_t)arrival->delay), PG_REAL(arrival->events));
-}
-
-int rows_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
-{
-    return pg_query(
-        NULL, tx,
-        "INSERT INTO version_hour AS t (slot, hour, app_id, version_id, category, reports, events, waited_ms,"
-        " longest_ms) VALUES ($1, $2, $3, $4, $5, $9, $6, $7, $8)"
-        " ON CONFLICT (slot, hour, app_id, version_id, category) DO UPDATE SET"
-        " reports = t.reports + EXCLUDED.reports,"
-        " events = t.events + EXCLUDED.events, waited_ms = t.waited_ms + EXCLUDED.waited_ms,"
-        " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms)",
-        PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->version_id),
-        PG_TEXT(hour->category), PG_REAL(hour->events), PG_REAL(hour->waited_ms), PG_INT8(hour->longest_ms),
-        PG_INT8(reports));
-}
-
-int rows_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
-{
-    return pg_query(NULL, tx,
-                    "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, events, waited_ms,"
-                    " longest_ms, last_at, most_bytes, tree)"
-                    " VALUES ($1, $2, $3, $4, $5, $11, $6, $7, $8, $9, $10, $12)"
-                    " ON CONFLICT (slot, hour, app_id, issue_id, version_id, tree) DO UPDATE SET"
-                    " reports = t.reports + EXCLUDED.reports,"
-                    " events = t.events + EXCLUDED.events, waited_ms = t.waited_ms + EXCLUDED.waited_ms,"
-                    " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
-                    " most_bytes = greatest(t.most_bytes, EXCLUDED.most_bytes),"
-                    " last_at = greatest(t.last_at, EXCLUDED.last_at)",
-                    PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->issue_id),
-                    PG_INT8(hour->version_id), PG_REAL(hour->events), PG_REAL(hour->waited_ms),
-                    PG_INT8(hour->longest_ms), PG_TIME(hour->last_us), PG_INT8(hour->most_bytes), PG_INT8(reports),
-                    PG_INT4(hour->tree));
-}
-
-int rows_hour_add(struct pg_tx *tx, const struct hour_row *hour)
-{
-    int rc = rows_version_hour_add(tx, hour, 1);
-    if (!rc)
-        rc = rows_issue_hour_add(tx, hour, 1);
-    if (!rc)
-        rc = turns_add(tx, hour);
-    const struct rows_arrival arrival = {hour->slot,  clock_day(hour->hour_us), hour->app_id, "event", hour->delay,
-                                         hour->events};
-    return rc ? rc : rows_arrival_add(tx, &arrival);
-}
-
-int rows_loss_add(struct pg_tx *tx, const struct loss_row *loss)
-{
-    if (!loss->count)
-        return 0;
-    return pg_query(
-        NULL, tx,
-        "INSERT INTO loss_day AS t (slot, day, app_id, version_id, reason, lost)"
-        " SELECT $1, $2, $3, $4, e.reason, e.n FROM unnest($5::text[], $6::int8[]) e (reason, n) ORDER BY e.reason"
-        " ON CONFLICT (slot, day, app_id, version_id, reason) DO UPDATE SET lost = t.lost + EXCLUDED.lost",
-        PG_INT2(loss->slot), PG_DAY(loss->day), PG_INT4(loss->app_id), PG_INT8(loss->version_id),
-        PG_TEXTS(loss->reasons, loss->count), PG_INT8S(loss->lost, loss->count));
+    return pg_copy_end(tx, "COPY missing_debug_file (slot, day, report_id, app_id, build_id, had) FROM STDIN BINARY",
+                       &copy);
 }

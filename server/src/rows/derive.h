@@ -5,6 +5,7 @@
 #ifndef MIRE_ROWS_DERIVE_H
 #define MIRE_ROWS_DERIVE_H
 
+#include "base/arena.h"
 #include "model/rows.h"
 #include "pg/pg.h"
 
@@ -35,41 +36,42 @@ int rows_issue_scenes(int64_t *first_out, int64_t *count_out, struct pg_tx *tx, 
  * app's row. */
 int rows_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t into);
 
-/* Store an event. *new_out: it was not there yet; only then may it be counted. */
-int rows_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *event);
-
-/*
- * Store the modules that have no debug file, and which report misses them; those with lines alone miss none.
- *
- *   missing  by rising build id, each once: workers that store new ones wait for each other in one order
- */
-int rows_images_store(struct pg_tx *tx, const struct missing_debug_row *missing, size_t count);
-int rows_missing_debug_store(struct pg_tx *tx, const struct report_key *key, int32_t app_id,
-                             const struct missing_debug_row *missing, size_t count);
-
-/* Store its resolved stacks, in place of earlier ones. */
-int rows_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document);
-
-/* Add one report to version_hour, issue_hour, turn_hour and arrival_day. The rows are locked until commit, always in
- * this order. */
-int rows_hour_add(struct pg_tx *tx, const struct hour_row *hour);
-
-/* Parts of that: so many reports, less than none to take them away. */
-int rows_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports);
-int rows_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports);
-
-/* A record that came so late: its kind is "event" or "session", its delay a bucket; nothing if that is not known. */
-struct rows_arrival {
-    int16_t slot;
-    int32_t day; /* in which it happened */
-    int32_t app_id;
-    const char *kind;
-    int delay;
-    double events;
+/* Issues by feature, all at once. */
+struct rows_issue_found {
+    int64_t issue_id; /* 0: there is none */
+    int64_t first_seen_us;
+    bool gone; /* it leads to another */
 };
-int rows_arrival_add(struct pg_tx *tx, const struct rows_arrival *arrival);
+int rows_issues_find(struct rows_issue_found *out, struct pg_tx *tx, int32_t app_id, const struct pg_bytes *keys,
+                     size_t count);
 
-/* Add what a report lost to loss_day; nothing if it tells of no loss. After every other row of the report. */
-int rows_loss_add(struct pg_tx *tx, const struct loss_row *loss);
+/* Reports that have a row already: they may not be stored or counted again. */
+enum rows_table { ROWS_OF_EVENTS, ROWS_OF_SESSIONS, ROWS_OF_BASELINES };
+int rows_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, enum rows_table table,
+                const struct report_key *keys, size_t count);
+
+/* Store events that have no row yet. */
+int rows_events_store(struct pg_tx *tx, const struct event_row *events, size_t count);
+
+/* Store the modules that have no debug file; those with lines alone miss none.
+ *   missing  by rising build id: workers that store new ones wait for each other in one order */
+int rows_images_store(struct pg_tx *tx, const struct missing_debug_row *missing, size_t count);
+
+/* Store which reports miss which modules, each once. */
+struct rows_missing {
+    struct report_key key;
+    int32_t app_id;
+    const struct missing_debug_row *rows;
+    size_t count;
+};
+int rows_missing_debug_store(struct pg_tx *tx, const struct rows_missing *reports, size_t count);
+
+/* Store the resolved stacks of new events; or of one event, in place of earlier ones. */
+struct rows_stack {
+    struct report_key key;
+    struct pg_bytes document;
+};
+int rows_stacks_store(struct pg_tx *tx, const struct rows_stack *stacks, size_t count);
+int rows_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MERGED_MAX 1024 /* sums merged for one answer, newest first: a day's versions on all slots */
+#define MERGED_MAX 1024 /* sums merged for one answer, newest first */
 
 static struct uuid id_of(const struct report_key *key)
 {
@@ -17,66 +17,82 @@ static struct uuid id_of(const struct report_key *key)
     return id;
 }
 
-int rows_baseline_store(bool *new_out, struct pg_tx *tx, const struct baseline_row *baseline)
+/* The sum in the only row; empty if it cannot be read. */
+static void read_sum(struct population *out, struct arena *arena, const struct pg_rows *rows)
 {
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    struct uuid id = id_of(&baseline->key);
-    int rc =
-        pg_query(&rows, tx,
-                 "INSERT INTO memory_baseline (slot, day, report_id, app_id, version_id, device_class, received_at,"
-                 " weight, footprint_bytes, held_bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, nullif($9, -1), $10)"
-                 " ON CONFLICT (slot, day, report_id) DO NOTHING",
-                 PG_INT2(baseline->key.slot), PG_DAY(baseline->key.day), PG_UUID(&id), PG_INT4(baseline->app_id),
-                 PG_INT8(baseline->version_id), PG_TEXT(baseline->device_class), PG_TIME(baseline->received_us),
-                 PG_REAL(baseline->weight), PG_INT8(baseline->footprint_bytes), PG_INT8(baseline->held_bytes));
-    if (!rc)
-        *new_out = pg_touched(rows) > 0;
-    return rc;
-}
-
-/* The one population of `rows`, and this report besides, as bytes: owned by caller. */
-static int with_report(unsigned char **bytes_out, size_t *len_out, struct arena *arena, const struct pg_rows *rows,
-                       const struct memory *memory, double weight)
-{
-    struct population population;
     struct pg_bytes stored = pg_bytes(rows, 0, 0);
-    (void)population_decode(&population, arena, stored.bytes, stored.len);
-    int rc = population_add(&population, memory, (uint64_t)llround(weight));
-    return !rc && population_encode(bytes_out, len_out, &population) ? MIRE_FAULT_MEMORY : rc;
+    (void)population_decode(out, arena, stored.bytes, stored.len);
 }
 
-int rows_healthy_add(struct pg_tx *tx, struct arena *arena, const struct baseline_row *baseline,
-                     const struct memory *memory)
+int rows_baselines_store(struct pg_tx *tx, const struct baseline_row *baselines, size_t count)
+{
+    MIRE_SCOPED(pg_copy_fini) struct pg_copy copy = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        const struct baseline_row *b = &baselines[i];
+        struct uuid id = id_of(&b->key);
+        pg_copy(&copy, PG_INT2(b->key.slot), PG_DAY(b->key.day), PG_UUID(&id), PG_INT4(b->app_id),
+                PG_INT8(b->version_id), PG_TEXT(b->device_class), PG_TIME(b->received_us), PG_REAL(b->weight),
+                b->footprint_bytes >= 0 ? PG_INT8(b->footprint_bytes) : PG_NULL(), PG_INT8(b->held_bytes));
+    }
+    return pg_copy_end(tx,
+                       "COPY memory_baseline (slot, day, report_id, app_id, version_id, device_class, received_at,"
+                       " weight, footprint_bytes, held_bytes) FROM STDIN BINARY",
+                       &copy);
+}
+
+static int compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+int rows_healthy_compare(const struct baseline_row *a, const struct baseline_row *b)
+{
+    int order = compare(rows_slot(a->app_id, a->version_id), rows_slot(b->app_id, b->version_id));
+    order = order ? order : compare(a->version_id, b->version_id);
+    return order ? order : strcmp(a->device_class, b->device_class);
+}
+
+#define HEALTHY_KEY(baseline)                                                                    \
+    PG_INT2(rows_slot((baseline)->app_id, (baseline)->version_id)), PG_INT4((baseline)->app_id), \
+        PG_INT8((baseline)->version_id), PG_TEXT((baseline)->device_class)
+
+int rows_healthy_add(struct pg_tx *tx, struct arena *arena, const struct rows_healthy_one *added, size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
+    struct population sum;
+    int64_t last_us = 0;
     size_t len = 0;
     int rc =
         pg_query(NULL, tx,
                  "INSERT INTO healthy (slot, app_id, version_id, device_class, last_at, population)"
                  " VALUES ($1, $2, $3, $4, $5, '') ON CONFLICT (slot, app_id, version_id, device_class) DO NOTHING",
-                 PG_INT2(baseline->key.slot), PG_INT4(baseline->app_id), PG_INT8(baseline->version_id),
-                 PG_TEXT(baseline->device_class), PG_TIME(baseline->received_us));
+                 HEALTHY_KEY(added->baseline), PG_TIME(added->baseline->received_us));
     if (!rc)
         rc = pg_query(&rows, tx,
                       "SELECT population FROM healthy WHERE slot = $1 AND app_id = $2 AND version_id = $3"
                       " AND device_class = $4 FOR UPDATE",
-                      PG_INT2(baseline->key.slot), PG_INT4(baseline->app_id), PG_INT8(baseline->version_id),
-                      PG_TEXT(baseline->device_class));
+                      HEALTHY_KEY(added->baseline));
     if (!rc)
-        rc = with_report(&bytes, &len, arena, rows, memory, baseline->weight);
+        read_sum(&sum, arena, rows);
+    for (size_t i = 0; !rc && i < count; i++) {
+        rc = population_add(&sum, added[i].memory, (uint64_t)llround(added[i].baseline->weight));
+        last_us = added[i].baseline->received_us > last_us ? added[i].baseline->received_us : last_us;
+    }
+    if (!rc && population_encode(&bytes, &len, &sum))
+        rc = MIRE_FAULT_MEMORY;
     if (rc)
         return rc;
     return pg_query(NULL, tx,
                     "UPDATE healthy SET population = $5, last_at = greatest(last_at, $6)"
                     " WHERE slot = $1 AND app_id = $2 AND version_id = $3 AND device_class = $4",
-                    PG_INT2(baseline->key.slot), PG_INT4(baseline->app_id), PG_INT8(baseline->version_id),
-                    PG_TEXT(baseline->device_class), PG_BYTES(bytes, len), PG_TIME(baseline->received_us));
+                    HEALTHY_KEY(added->baseline), PG_BYTES(bytes, len), PG_TIME(last_us));
 }
 
 #define ISSUE_KEY(event, day)                                                                      \
-    PG_INT2((event)->key.slot), PG_DAY(day), PG_INT4((event)->app_id), PG_INT8((event)->issue_id), \
-        PG_INT8((event)->version_id), PG_INT4((event)->tree)
+    PG_INT2(rows_slot((event)->app_id, (event)->issue_id)), PG_DAY(day), PG_INT4((event)->app_id), \
+        PG_INT8((event)->issue_id), PG_INT8((event)->version_id), PG_INT4((event)->tree)
 
 /* The sum of an issue, locked until commit; made if it is not there. */
 static int lock_sum(struct pg_rows **rows, struct pg_tx *tx, const struct event_row *event, int32_t day)
@@ -108,16 +124,31 @@ static int32_t sum_day(const struct event_row *event)
     return clock_day(event->occurred_us);
 }
 
-int rows_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
-                          const struct memory *memory)
+int rows_issue_memory_compare(const struct event_row *a, const struct event_row *b)
+{
+    int order = compare(rows_slot(a->app_id, a->issue_id), rows_slot(b->app_id, b->issue_id));
+    order = order ? order : compare(sum_day(a), sum_day(b));
+    order = order ? order : compare(a->app_id, b->app_id);
+    order = order ? order : compare(a->issue_id, b->issue_id);
+    order = order ? order : compare(a->version_id, b->version_id);
+    return order ? order : compare(a->tree, b->tree);
+}
+
+int rows_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct rows_held *added, size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
+    struct population sum;
+    int32_t day = sum_day(added->event);
     size_t len = 0;
-    int rc = lock_sum(&rows, tx, event, sum_day(event));
+    int rc = lock_sum(&rows, tx, added->event, day);
     if (!rc)
-        rc = with_report(&bytes, &len, arena, rows, memory, event->weight);
-    return rc ? rc : write_sum(tx, event, sum_day(event), bytes, len);
+        read_sum(&sum, arena, rows);
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = population_add(&sum, added[i].memory, (uint64_t)llround(added[i].event->weight));
+    if (!rc && population_encode(&bytes, &len, &sum))
+        rc = MIRE_FAULT_MEMORY;
+    return rc ? rc : write_sum(tx, added->event, day, bytes, len);
 }
 
 int rows_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
@@ -130,8 +161,7 @@ int rows_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct e
     int rc = lock_sum(&rows, tx, event, sum_day(event));
     if (rc)
         return rc;
-    struct pg_bytes stored = pg_bytes(rows, 0, 0);
-    (void)population_decode(&sum, arena, stored.bytes, stored.len);
+    read_sum(&sum, arena, rows);
     population_init(&one, arena);
     rc = population_add(&one, memory, (uint64_t)llround(event->weight));
     if (rc)
@@ -159,8 +189,7 @@ static int merge_sum(struct pg_tx *tx, struct arena *arena, const struct event_r
     int rc = lock_sum(&rows, tx, to, day);
     if (rc)
         return rc;
-    struct pg_bytes own = pg_bytes(rows, 0, 0);
-    (void)population_decode(&sum, arena, own.bytes, own.len);
+    read_sum(&sum, arena, rows);
     rc = population_merge(&sum, &more);
     if (!rc && population_encode(&bytes, &len, &sum))
         rc = MIRE_FAULT_MEMORY;
@@ -171,16 +200,13 @@ int rows_issue_memory_move(struct pg_tx *tx, struct arena *arena, int32_t app_id
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT slot, day, version_id, population, tree FROM issue_memory WHERE app_id = $1"
-                      " AND issue_id = $2 ORDER BY slot, day, version_id, tree",
+                      "SELECT day, version_id, population, tree FROM issue_memory WHERE app_id = $1"
+                      " AND issue_id = $2 ORDER BY day, version_id, tree",
                       PG_INT4(app_id), PG_INT8(from));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
-        struct event_row key = {.key = {.slot = (int16_t)pg_int(rows, i, 0)},
-                                .app_id = app_id,
-                                .issue_id = to,
-                                .version_id = pg_int(rows, i, 2),
-                                .tree = (int32_t)pg_int(rows, i, 4)};
-        rc = merge_sum(tx, arena, &key, pg_day(rows, i, 1), pg_bytes(rows, i, 3));
+        struct event_row key = {
+            .app_id = app_id, .issue_id = to, .version_id = pg_int(rows, i, 1), .tree = (int32_t)pg_int(rows, i, 3)};
+        rc = merge_sum(tx, arena, &key, pg_day(rows, i, 0), pg_bytes(rows, i, 2));
     }
 
     if (rc || !pg_row_count(rows))

@@ -281,23 +281,24 @@ int rows_missing_debug_forget(struct pg_tx *tx, const struct report_key *key)
                     PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id));
 }
 
-#define HOUR_KEY(hour) \
-    PG_INT2((hour)->slot), PG_TIME((hour)->hour_us), PG_INT4((hour)->app_id), PG_INT8((hour)->version_id)
+#define HOUR_KEY(hour, id)                                                                             \
+    PG_INT2(rows_slot((hour)->app_id, (hour)->id)), PG_TIME((hour)->hour_us), PG_INT4((hour)->app_id), \
+        PG_INT8((hour)->version_id)
 
 int rows_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
 {
     int rc = pg_query(NULL, tx,
                       "DELETE FROM version_hour WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4"
                       " AND category = $5 AND reports <= 0",
-                      HOUR_KEY(hour), PG_TEXT(hour->category));
+                      HOUR_KEY(hour, version_id), PG_TEXT(hour->category));
     if (rc)
         return rc;
     return pg_query(NULL, tx,
                     "UPDATE version_hour v SET longest_ms = coalesce((SELECT max(e.waited_ms)"
                     "  FROM event e WHERE e.app_id = $3 AND e.occurred_at >= $2 AND e.occurred_at < $2 + interval '1 h'"
-                    "  AND e.slot = $1 AND e.version_id = $4 AND e.category = $5), v.longest_ms)"
+                    "  AND e.version_id = $4 AND e.category = $5), v.longest_ms)"
                     " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND category = $5",
-                    HOUR_KEY(hour), PG_TEXT(hour->category));
+                    HOUR_KEY(hour, version_id), PG_TEXT(hour->category));
 }
 
 int rows_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
@@ -305,7 +306,7 @@ int rows_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
     int rc = pg_query(NULL, tx,
                       "DELETE FROM issue_hour WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4"
                       " AND issue_id = $5 AND tree = $6 AND reports <= 0",
-                      HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
+                      HOUR_KEY(hour, issue_id), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
     if (rc)
         return rc;
     return pg_query(
@@ -315,9 +316,9 @@ int rows_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
         " FROM (SELECT max(e.waited_ms) AS longest_ms, max(e.occurred_at) AS"
         "  last_at, max(coalesce(e.subject_bytes, 0)) AS most_bytes FROM event e WHERE e.app_id = $3"
         "  AND e.issue_id = $5 AND e.occurred_at >= $2 AND e.occurred_at < $2 + interval '1 h'"
-        "  AND e.slot = $1 AND e.version_id = $4 AND e.tree = $6) m"
+        "  AND e.version_id = $4 AND e.tree = $6) m"
         " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND issue_id = $5 AND tree = $6",
-        HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
+        HOUR_KEY(hour, issue_id), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
 }
 
 int rows_rekey_count(struct pg_tx *tx, const struct rekey_step *step)

@@ -38,26 +38,28 @@ static int settle_state(struct pg_tx *tx, int64_t job, int64_t issue)
                     PG_INT8(job), PG_INT8(issue));
 }
 
-/* Counters of dropped reports move too. */
+/* Counters of dropped reports move too, in the order of derive.c. */
 static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
 {
-    int rc =
-        pg_query(NULL, tx,
-                 "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, events, waited_ms,"
-                 " longest_ms, last_at, most_bytes, tree) SELECT slot, hour, app_id, $3, version_id, reports, events,"
-                 " waited_ms, longest_ms, last_at, most_bytes, tree FROM issue_hour WHERE app_id = $1"
-                 " AND issue_id = $2 ORDER BY slot, hour, version_id, tree"
-                 " ON CONFLICT (slot, hour, app_id, issue_id, version_id, tree) DO UPDATE SET"
-                 " reports = t.reports + EXCLUDED.reports, events = t.events + EXCLUDED.events,"
-                 " waited_ms = t.waited_ms + EXCLUDED.waited_ms,"
-                 " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
-                 " most_bytes = greatest(t.most_bytes, EXCLUDED.most_bytes),"
-                 " last_at = greatest(t.last_at, EXCLUDED.last_at)",
-                 PG_INT4(app_id), PG_INT8(from), PG_INT8(to));
+    int rc = rows_issue_memory_move(tx, arena, app_id, from, to);
+    if (!rc)
+        rc = pg_query(
+            NULL, tx,
+            "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, events, waited_ms,"
+            " longest_ms, last_at, most_bytes, tree) SELECT $4, hour, app_id, $3, version_id, reports, events,"
+            " waited_ms, longest_ms, last_at, most_bytes, tree FROM issue_hour WHERE app_id = $1"
+            " AND issue_id = $2 ORDER BY hour, version_id, tree"
+            " ON CONFLICT (slot, hour, app_id, issue_id, version_id, tree) DO UPDATE SET"
+            " reports = t.reports + EXCLUDED.reports, events = t.events + EXCLUDED.events,"
+            " waited_ms = t.waited_ms + EXCLUDED.waited_ms,"
+            " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
+            " most_bytes = greatest(t.most_bytes, EXCLUDED.most_bytes),"
+            " last_at = greatest(t.last_at, EXCLUDED.last_at)",
+            PG_INT4(app_id), PG_INT8(from), PG_INT8(to), PG_INT2(rows_slot(app_id, to)));
     if (!rc)
         rc = pg_query(NULL, tx, "DELETE FROM issue_hour WHERE app_id = $1 AND issue_id = $2", PG_INT4(app_id),
                       PG_INT8(from));
-    return rc ? rc : rows_issue_memory_move(tx, arena, app_id, from, to);
+    return rc;
 }
 
 /* Let an issue without reports lead to another one. 1: done, 0: it has reports again, below zero a fault. */

@@ -1,39 +1,109 @@
 /* session.c - the statements behind session.h. */
 #include "rows/session.h"
 
-int rows_session_store(bool *new_out, struct pg_tx *tx, const struct session_row *session)
+#include <string.h>
+
+int rows_sessions_store(struct pg_tx *tx, const struct session_row *sessions, size_t count)
 {
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    struct uuid id;
-    __builtin_memcpy(id.bytes, session->key.report_id, sizeof id.bytes);
-    int rc = pg_query(
-        &rows, tx,
-        "INSERT INTO session (slot, day, report_id, app_id, version_id, received_at, occurred_at, install, channel, "
-        "plugins,"
-        " part, over, duration_ms, foreground_ms, hangs, hang_ms, sdk_cpu_us, weight, loop)"
-        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, nullif($14, -1), $15, $16, $17, $18, $19)"
-        " ON CONFLICT (slot, day, report_id) DO NOTHING",
-        PG_INT2(session->key.slot), PG_DAY(session->key.day), PG_UUID(&id), PG_INT4(session->app_id),
-        PG_INT8(session->version_id), PG_TIME(session->received_us), PG_TIME(session->occurred_us),
-        PG_BYTES(session->install, sizeof session->install), PG_TEXT(session->channel), PG_INT2(session->plugins),
-        PG_INT4((int32_t)session->part), PG_BOOL(session->over), PG_INT8(session->duration_ms),
-        PG_INT8(session->foreground_ms), PG_INT8(session->hangs), PG_INT8(session->hang_ms),
-        PG_INT8(session->sdk_cpu_us), PG_REAL(session->weight), PG_BOOL(session->loop));
-    if (!rc)
-        *new_out = pg_touched(rows) > 0;
-    return rc;
+    MIRE_SCOPED(pg_copy_fini) struct pg_copy copy = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        const struct session_row *s = &sessions[i];
+        struct uuid id;
+        memcpy(id.bytes, s->key.report_id, sizeof id.bytes);
+        pg_copy(&copy, PG_INT2(s->key.slot), PG_DAY(s->key.day), PG_UUID(&id), PG_INT4(s->app_id),
+                PG_INT8(s->version_id), PG_TIME(s->received_us), PG_TIME(s->occurred_us),
+                PG_BYTES(s->install, sizeof s->install), PG_TEXT(s->channel), PG_INT2(s->plugins),
+                PG_INT4((int32_t)s->part), PG_BOOL(s->over), PG_INT8(s->duration_ms),
+                s->foreground_ms >= 0 ? PG_INT8(s->foreground_ms) : PG_NULL(), PG_INT8(s->hangs), PG_INT8(s->hang_ms),
+                PG_INT8(s->sdk_cpu_us), PG_REAL(s->weight), PG_BOOL(s->loop));
+    }
+    return pg_copy_end(tx,
+                       "COPY session (slot, day, report_id, app_id, version_id, received_at, occurred_at, install,"
+                       " channel, plugins, part, over, duration_ms, foreground_ms, hangs, hang_ms, sdk_cpu_us, weight,"
+                       " loop) FROM STDIN BINARY",
+                       &copy);
 }
 
-int rows_session_add(struct pg_tx *tx, const struct session_row *session)
+/* The key of a counter of sessions, column by column. */
+struct session_keys {
+    int16_t *slots, *plugins;
+    int32_t *days;
+    int64_t *versions;
+    const char **channels;
+};
+
+static bool make_keys(struct session_keys *out, struct arena *arena, size_t count)
 {
-    double w = session->weight, v = session->watched_weight, t = session->time_ms, h = (double)session->hang_ms;
+    *out = (struct session_keys){
+        arena_array(arena, count + 1, sizeof(int16_t)), arena_array(arena, count + 1, sizeof(int16_t)),
+        arena_array(arena, count + 1, sizeof(int32_t)), arena_array(arena, count + 1, sizeof(int64_t)),
+        arena_array(arena, count + 1, sizeof(char *))};
+    return out->slots && out->plugins && out->days && out->versions && out->channels;
+}
+
+static void fill_key(struct session_keys *out, size_t i, const struct session_row *s)
+{
+    out->slots[i] = rows_slot(s->app_id, s->version_id);
+    out->days[i] = s->occurred_day;
+    out->versions[i] = s->version_id;
+    out->channels[i] = s->channel;
+    out->plugins[i] = s->plugins;
+}
+
+/* What a record adds, in the order of the columns of session_day from records on. */
+enum { SUMS = 13 };
+
+static void fill_sums(double *sums[SUMS], size_t i, const struct session_row *s)
+{
+    double w = s->weight, v = s->watched_weight, t = s->time_ms, h = (double)s->hang_ms;
+    const double all[SUMS] = {w,
+                              w * w,
+                              w * t,
+                              w * (double)s->sdk_cpu_us,
+                              v,
+                              v * v,
+                              v * t,
+                              s->hangs > 0 ? v : 0,
+                              v * (double)s->hangs,
+                              v * h,
+                              v * v * h * h,
+                              v * v * h * t,
+                              v * v * t * t};
+    for (int k = 0; k < SUMS; k++)
+        sums[k][i] = all[k];
+}
+
+int rows_sessions_add(struct pg_tx *tx, struct arena *arena, const struct session_row *sessions, size_t count)
+{
+    double *sums[SUMS];
+    struct session_keys c;
+
+    if (!count)
+        return 0;
+    if (!make_keys(&c, arena, count))
+        return MIRE_FAULT_MEMORY;
+    for (int k = 0; k < SUMS; k++)
+        if (!(sums[k] = arena_array(arena, count, sizeof(double))))
+            return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        fill_key(&c, i, &sessions[i]);
+        fill_sums(sums, i, &sessions[i]);
+    }
     return pg_query(
         NULL, tx,
         "INSERT INTO session_day AS t (slot, day, app_id, version_id, channel, plugins, records, sessions, sessions_sq,"
         " time_ms, sdk_cpu_us, watched, watched_sq, watched_ms, lagging, hangs, hang_ms, hang_hang_sq, hang_time_sq,"
         " time_time_sq)"
-        " VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)"
-        " ON CONFLICT (slot, day, app_id, version_id, channel, plugins) DO UPDATE SET records = t.records + 1,"
+        " SELECT slot, day, $1, version_id, channel, plugins, count(*), sum(a), sum(b), sum(c), sum(d), sum(e), sum(f),"
+        " sum(g), sum(h), sum(i), sum(j), sum(k), sum(l), sum(m)"
+        " FROM unnest($2::smallint[], $3::date[], $4::bigint[], $5::text[], $6::smallint[], $7::float8[], $8::float8[],"
+        " $9::float8[], $10::float8[], $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[],"
+        " $16::float8[], $17::float8[], $18::float8[], $19::float8[])"
+        " u (slot, day, version_id, channel, plugins, a, b, c, d, e, f, g, h, i, j, k, l, m)"
+        " GROUP BY slot, day, version_id, channel, plugins ORDER BY slot, day, version_id, channel, plugins"
+        " ON CONFLICT (slot, day, app_id, version_id, channel, plugins) DO UPDATE SET"
+        " records = t.records + EXCLUDED.records,"
         " sessions = t.sessions + EXCLUDED.sessions, sessions_sq = t.sessions_sq + EXCLUDED.sessions_sq,"
         " time_ms = t.time_ms + EXCLUDED.time_ms, sdk_cpu_us = t.sdk_cpu_us + EXCLUDED.sdk_cpu_us,"
         " watched = t.watched + EXCLUDED.watched, watched_sq = t.watched_sq + EXCLUDED.watched_sq,"
@@ -41,26 +111,42 @@ int rows_session_add(struct pg_tx *tx, const struct session_row *session)
         " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
         " hang_hang_sq = t.hang_hang_sq + EXCLUDED.hang_hang_sq, hang_time_sq = t.hang_time_sq + EXCLUDED.hang_time_sq,"
         " time_time_sq = t.time_time_sq + EXCLUDED.time_time_sq",
-        PG_INT2(session->key.slot), PG_DAY(session->occurred_day), PG_INT4(session->app_id),
-        PG_INT8(session->version_id), PG_TEXT(session->channel), PG_INT2(session->plugins), PG_REAL(w), PG_REAL(w * w),
-        PG_REAL(w * t), PG_REAL(w * (double)session->sdk_cpu_us), PG_REAL(v), PG_REAL(v * v), PG_REAL(v * t),
-        PG_REAL(session->hangs > 0 ? v : 0), PG_REAL(v * (double)session->hangs), PG_REAL(v * h),
-        PG_REAL(v * v * h * h), PG_REAL(v * v * h * t), PG_REAL(v * v * t * t));
+        PG_INT4(sessions->app_id), PG_INT2S(c.slots, count), PG_DAYS(c.days, count), PG_INT8S(c.versions, count),
+        PG_TEXTS(c.channels, count), PG_INT2S(c.plugins, count), PG_REALS(sums[0], count), PG_REALS(sums[1], count),
+        PG_REALS(sums[2], count), PG_REALS(sums[3], count), PG_REALS(sums[4], count), PG_REALS(sums[5], count),
+        PG_REALS(sums[6], count), PG_REALS(sums[7], count), PG_REALS(sums[8], count), PG_REALS(sums[9], count),
+        PG_REALS(sums[10], count), PG_REALS(sums[11], count), PG_REALS(sums[12], count));
 }
 
-int rows_session_end_add(struct pg_tx *tx, const struct session_row *session, const char *const *verdicts,
-                         const double *counts, size_t count)
+int rows_session_ends_add(struct pg_tx *tx, struct arena *arena, const struct rows_session_end *ends, size_t count)
 {
+    const char **verdicts = arena_array(arena, count + 1, sizeof *verdicts);
+    double *weighted = arena_array(arena, count + 1, sizeof *weighted);
+    double *squares = arena_array(arena, count + 1, sizeof *squares);
+    struct session_keys c;
+
     if (!count)
         return 0;
+    if (!make_keys(&c, arena, count) || !verdicts || !weighted || !squares)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        double weight = ends[i].session->weight;
+        fill_key(&c, i, ends[i].session);
+        verdicts[i] = ends[i].verdict;
+        weighted[i] = ends[i].count * weight;
+        squares[i] = ends[i].count * weight * weight;
+    }
     return pg_query(
         NULL, tx,
         "INSERT INTO session_end_day AS t (slot, day, app_id, version_id, channel, plugins, verdict, ends, ends_sq)"
-        " SELECT $1, $2, $3, $4, $5, $6, e.verdict, e.n * $9, e.n * $9 * $9"
-        " FROM unnest($7::text[], $8::float8[]) e (verdict, n) ORDER BY e.verdict"
+        " SELECT slot, day, $1, version_id, channel, plugins, verdict, sum(ends), sum(ends_sq)"
+        " FROM unnest($2::smallint[], $3::date[], $4::bigint[], $5::text[], $6::smallint[], $7::text[], $8::float8[],"
+        " $9::float8[]) u (slot, day, version_id, channel, plugins, verdict, ends, ends_sq)"
+        " GROUP BY slot, day, version_id, channel, plugins, verdict"
+        " ORDER BY slot, day, version_id, channel, plugins, verdict"
         " ON CONFLICT (slot, day, app_id, version_id, channel, plugins, verdict)"
         " DO UPDATE SET ends = t.ends + EXCLUDED.ends, ends_sq = t.ends_sq + EXCLUDED.ends_sq",
-        PG_INT2(session->key.slot), PG_DAY(session->occurred_day), PG_INT4(session->app_id),
-        PG_INT8(session->version_id), PG_TEXT(session->channel), PG_INT2(session->plugins), PG_TEXTS(verdicts, count),
-        PG_REALS(counts, count), PG_REAL(session->weight));
+        PG_INT4(ends->session->app_id), PG_INT2S(c.slots, count), PG_DAYS(c.days, count), PG_INT8S(c.versions, count),
+        PG_TEXTS(c.channels, count), PG_INT2S(c.plugins, count), PG_TEXTS(verdicts, count), PG_REALS(weighted, count),
+        PG_REALS(squares, count));
 }

@@ -1,19 +1,26 @@
 /*
  * session.h - stores session records and what they add to the days. Every function runs inside the caller's transaction
- * and returns 0 or a fault.
+ * and returns 0 or a fault. All records of a call are of one app.
  */
 #ifndef MIRE_ROWS_SESSION_H
 #define MIRE_ROWS_SESSION_H
 
+#include "base/arena.h"
 #include "model/rows.h"
 #include "pg/pg.h"
 
-/* Store a record. *new_out: it was not there yet; only then may it be counted. */
-int rows_session_store(bool *new_out, struct pg_tx *tx, const struct session_row *session);
+/* Store records that are not there yet (rows_stored in derive.h). */
+int rows_sessions_store(struct pg_tx *tx, const struct session_row *sessions, size_t count);
 
-/* Add it to session_day, and the ends it tells, one row a verdict in order, to session_end_day. */
-int rows_session_add(struct pg_tx *tx, const struct session_row *session);
-int rows_session_end_add(struct pg_tx *tx, const struct session_row *session, const char *const *verdicts,
-                         const double *counts, size_t count);
+/* Add them to session_day. */
+int rows_sessions_add(struct pg_tx *tx, struct arena *arena, const struct session_row *sessions, size_t count);
+
+/* Ends of runs that a record told: its verdict, and how many of them. */
+struct rows_session_end {
+    const struct session_row *session;
+    const char *verdict;
+    double count;
+};
+int rows_session_ends_add(struct pg_tx *tx, struct arena *arena, const struct rows_session_end *ends, size_t count);
 
 #endif

@@ -19,6 +19,22 @@ int rows_tree_find(struct pg_tx *tx, const struct tree_row *row)
     return rc ? rc : 1;
 }
 
+int rows_trees_find(struct rows_tree_found *out, struct pg_tx *tx, int32_t app_id, const int64_t *issues,
+                    const int32_t *trees, size_t count)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT l.n, t.first_seen, CASE WHEN t.tree IS NULL THEN (SELECT count(*) FROM issue_tree o"
+                      " WHERE o.app_id = $1 AND o.issue_id = l.issue_id) END FROM unnest($2::bigint[], $3::integer[])"
+                      " WITH ORDINALITY l (issue_id, tree, n) LEFT JOIN issue_tree t ON t.app_id = $1"
+                      " AND t.issue_id = l.issue_id AND t.tree = l.tree",
+                      PG_INT4(app_id), PG_INT8S(issues, count), PG_INT4S(trees, count));
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        out[pg_int(rows, i, 0) - 1] =
+            (struct rows_tree_found){!pg_is_null(rows, i, 1), pg_time(rows, i, 1), pg_int(rows, i, 2)};
+    return rc;
+}
+
 int rows_tree_keep(struct pg_tx *tx, const struct tree_row *row)
 {
     int rc = pg_query(NULL, tx,

@@ -11,6 +11,15 @@
 
 #define MIRE_TREES_MAX 32 /* kept of an issue; reports of further ones are counted under 0 */
 
+/* Trees of an app's issues, all at once. */
+struct rows_tree_found {
+    bool kept;
+    int64_t first_seen_us; /* if it is kept */
+    int64_t trees;         /* of its issue that are kept, if it is not */
+};
+int rows_trees_find(struct rows_tree_found *out, struct pg_tx *tx, int32_t app_id, const int64_t *issues,
+                    const int32_t *trees, size_t count);
+
 /* Is the row's tree kept? 1, 0, or a fault. It has an event of the row's first_seen_us from now on. */
 int rows_tree_find(struct pg_tx *tx, const struct tree_row *row);
 

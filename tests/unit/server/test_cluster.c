@@ -118,7 +118,7 @@ static void counters_are_scaled_by_the_sampling_probability(void **state)
     assert_true(rows.event.weight == 4 && rows.hour.events == 4 && rows.hour.waited_ms == 12000);
     assert_int_equal(rows.hour.longest_ms, 3000);
     assert_int_equal(rows.hour.hour_us, 500 * HOUR_US);
-    assert_int_equal(rows.hour.slot, 5);
+    assert_int_equal(rows.hour.reports, 1);
     const struct report_probability hardly[] = {{"hang", 1e-300}};
     report.sampling = hardly;
     report.sampling_count = 1;

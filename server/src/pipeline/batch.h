@@ -1,0 +1,39 @@
+/*
+ * batch.h - the reports of one transaction, from the inbox to their rows. Inside pipeline/ only.
+ *
+ *     claim -> derive one by one -> place (version, issue, tree) -> store, table by table -> COMMIT
+ *
+ * A report that is malformed is put aside within the batch. A batch that fails is rolled back, and the next one is half
+ * as large, so that a report that always fails is found; it is alone in its batch then, and its attempt is counted.
+ */
+#ifndef MIRE_PIPELINE_BATCH_H
+#define MIRE_PIPELINE_BATCH_H
+
+#include "pipeline/stages.h"
+
+#define MIRE_BATCH_REPORTS     200
+#define MIRE_BATCH_BODY_BYTES  (4u << 20)  /* of the bodies of a batch, as stored */
+#define MIRE_BATCH_ARENA_BYTES (64u << 20) /* derived reports that take this make a batch */
+#define MIRE_BATCH_NS          1000000000u /* so does this time: other apps wait for their turn meanwhile */
+
+struct worker;
+
+struct batch {
+    struct pg_tx *tx;
+    struct arena *arena;
+    struct item *items; /* of one app */
+    size_t count;
+    uint64_t begun_ns; /* monotonic clock */
+    bool is_cut;       /* fewer are derived than were claimed */
+};
+
+/* The next batch of a worker. 1: there was one, 0: nothing is due, below zero: a fault, nothing has changed. */
+int batch_step(struct worker *worker);
+
+/* place.c: find, or make, the versions, issues and trees of the derived items. 0 or a fault. */
+int batch_place(struct batch *batch);
+
+/* store.c: store the rows of the derived items, and count those that were not there. 0 or a fault. */
+int batch_store(struct batch *batch);
+
+#endif
