@@ -16,6 +16,7 @@ if(NOT MIRE_SDK_ONLY)
   pkg_check_modules(Pq REQUIRED IMPORTED_TARGET libpq)
   pkg_check_modules(Ssl REQUIRED IMPORTED_TARGET libssl libcrypto) # TLS of mired itself
   pkg_check_modules(Sodium REQUIRED IMPORTED_TARGET libsodium)
+  pkg_check_modules(Cjose REQUIRED IMPORTED_TARGET cjose)
   pkg_check_modules(Deflate REQUIRED IMPORTED_TARGET libdeflate)
   pkg_check_modules(Lzma REQUIRED IMPORTED_TARGET liblzma)
   pkg_check_modules(Zlib REQUIRED IMPORTED_TARGET zlib)

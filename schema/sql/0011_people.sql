@@ -28,6 +28,8 @@ COMMENT ON COLUMN account.seen_at IS 'When the person was last here, some second
 COMMENT ON COLUMN account.disabled_at IS 'Since when the account is refused; null while it is good.';
 COMMENT ON INDEX account_is_identified_by_its_number IS 'Serves: joins from member and credential.';
 COMMENT ON INDEX account_name_is_unique IS 'Serves: signing in.';
+CREATE UNIQUE INDEX account_of_a_subject ON account (subject) WHERE subject <> '';
+COMMENT ON INDEX account_of_a_subject IS 'Serves: signing in by an OpenID provider; a subject has one account.';
 
 -- The role of a person in an app. App 0 is every app, also those that come later.
 CREATE TABLE member (
@@ -62,14 +64,14 @@ CREATE TABLE credential (
     CONSTRAINT credential_is_identified_by_its_number PRIMARY KEY (credential_id),
     CONSTRAINT credential_hash_is_unique UNIQUE (hash),
     CONSTRAINT credential_hash_is_blake2b_256 CHECK (octet_length(hash) = 32),
-    CONSTRAINT credential_has_a_known_kind CHECK (kind IN ('sign-in', 'token', 'link')),
+    CONSTRAINT credential_has_a_known_kind CHECK (kind IN ('sign-in', 'token', 'link', 'code')),
     CONSTRAINT credential_has_an_account_unless_it_is_a_link CHECK (account_id IS NOT NULL OR kind = 'link'),
     CONSTRAINT credential_of_a_token_has_a_scope CHECK ((kind = 'token') = (scope IN ('read', 'triage', 'admin')))
 );
-COMMENT ON TABLE credential IS 'Secrets of people: sign-ins of browsers, personal tokens, one-time links. Reference table.';
+COMMENT ON TABLE credential IS 'Secrets of people: sign-ins of browsers, personal tokens, one-time links and codes. Reference table.';
 COMMENT ON COLUMN credential.credential_id IS 'Number of the credential.';
 COMMENT ON COLUMN credential.account_id IS 'Account it stands for; null for the link that makes the first admin.';
-COMMENT ON COLUMN credential.kind IS 'sign-in (cookie of a browser), token (of a command line or a robot) or link (sets a password, once).';
+COMMENT ON COLUMN credential.kind IS 'sign-in (cookie of a browser), token (of a command line or a robot), link (sets a password, once) or code (signs a command line in, once).';
 COMMENT ON COLUMN credential.scope IS 'Of a token: read, triage or admin, the most it may do, whatever more the person may; empty for others.';
 COMMENT ON COLUMN credential.prefix IS 'First characters of a token, to recognise it by; empty for others.';
 COMMENT ON COLUMN credential.hash IS 'BLAKE2b-256 of the secret; the secret itself is not stored.';
@@ -80,7 +82,7 @@ COMMENT ON COLUMN credential.expires_at IS 'From when it is refused; null if it 
 COMMENT ON COLUMN credential.used_at IS 'When it was last used, some seconds late; null if it never was.';
 COMMENT ON COLUMN credential.revoked_at IS 'Since when it is refused; null while it is good.';
 COMMENT ON INDEX credential_is_identified_by_its_number IS 'Serves: revoking a credential.';
-COMMENT ON INDEX credential_hash_is_unique IS 'Serves: checking a link.';
+COMMENT ON INDEX credential_hash_is_unique IS 'Serves: checking a link or a code.';
 CREATE INDEX credential_of_an_account ON credential (account_id, kind) WHERE revoked_at IS NULL;
 COMMENT ON INDEX credential_of_an_account IS 'Serves: the sign-ins and tokens of a person; signing out everywhere.';
 

@@ -5,6 +5,7 @@
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/doctor.h"
+#include "daemon/openid.h"
 #include "sandbox/child.h"
 
 #include <sodium.h>
@@ -30,7 +31,7 @@ static void help(FILE *out)
 static int check(const struct config *config)
 {
     config_print(config, stdout);
-    int bad = config_check(config, stdout);
+    int bad = config_check(config, stdout) + openid_check(config, stdout);
     if (!config_is_loopback(config) && config_mode(config) == MIRE_MODE_OPEN)
         printf("listen is not a loopback address and sign_in is no: everyone who reaches it can read all reports\n");
     printf(bad ? "%d problem(s)\n" : "no problems\n", bad);
@@ -82,7 +83,7 @@ int main(int argc, char **argv)
         return doctor_run(&config, stdout) ? 1 : 0;
     if (role < 0)
         return check(&config);
-    if (config_check(&config, stderr))
+    if (config_check(&config, stderr) + openid_check(&config, stderr))
         return 2;
     return daemon_run(&config, (enum daemon_role)role);
 }

@@ -151,6 +151,9 @@ void access_forget(struct access *access);
  */
 unsigned access_wait_to_sign_in(struct access *access, const char *name, const struct http_peer *client);
 
+/* The same before a provider is asked about a person, by address alone; loopback has no limit. */
+unsigned access_wait_for_provider(struct access *access, const struct http_peer *client);
+
 /* Does the request come over TLS, as its host is reached by (public_url)? */
 bool access_is_secure(const struct access *access, const struct request *request);
 

@@ -95,3 +95,17 @@ unsigned access_wait_to_sign_in(struct access *access, const char *name, const s
         atomic_fetch_add_explicit(&access->limited, 1, memory_order_relaxed);
     return wait;
 }
+
+unsigned access_wait_for_provider(struct access *access, const struct http_peer *client)
+{
+    static const struct access_rate each = {1, 60};
+    if (http_peer_is_loopback(client))
+        return 0;
+    uint64_t name = name_of("provider", client->address, http_peer_is_v4(client) ? 16 : 8);
+    pthread_mutex_lock(&access->mutex);
+    unsigned wait = buckets_take(&access->buckets, name, &each, clock_mono_ns());
+    pthread_mutex_unlock(&access->mutex);
+    if (wait)
+        atomic_fetch_add_explicit(&access->limited, 1, memory_order_relaxed);
+    return wait;
+}

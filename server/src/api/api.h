@@ -14,7 +14,10 @@
 #include "http/http.h"
 
 struct access;
+struct log;
 struct nearby;
+struct oidc;
+struct oidc_role;
 struct pg;
 
 struct api {
@@ -26,7 +29,12 @@ struct api {
     const char *converter;   /* as in symbols_options: the program that unpacks; NULL: this process does */
     struct access *access;   /* borrowed */
     void *full_context;
-    bool (*is_full)(void *context); /* is the disk nearly full? Then no file is taken. NULL: nobody knows */
+    bool (*is_full)(void *context);     /* is the disk nearly full? Then no file is taken. NULL: nobody knows */
+    struct oidc *oidc;                  /* borrowed; NULL: there is no OpenID provider */
+    const struct oidc_role *oidc_roles; /* of groups; borrowed */
+    size_t oidc_role_count;             /* 0: roles are given by hand */
+    const char *oidc_default_role;      /* "none", or a role in every app */
+    const struct log *log;
 };
 
 /* Indexes of similar issues (api/issues/nearby.h), empty. NULL: no memory. */

@@ -1,6 +1,6 @@
 /*
- * login.c - `mire login` gets a personal token by name and password, or takes one that was made on the profile page, and
- * keeps it for this server; `mire logout` ends it. Commands that ask a server find it (fetch_token).
+ * login.c - `mire login` gets a personal token by name and password or by a one-time code of the profile page, or takes
+ * one that was made there, and keeps it for this server; `mire logout` ends it. Commands that ask a server find it (fetch_token).
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"
@@ -20,16 +20,18 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "Usage: mire login [--server URL] [--scope SCOPE] [--days N] [--name NAME]\n"
+    "Usage: mire login [--server URL] [--scope SCOPE] [--days N] [--name NAME | --code]\n"
     "       mire login --token [--server URL]\n\n"
-    "login asks for your name and password, gets a personal token, and keeps it in ~/.config/mire/tokens for this "
-    "user\n"
-    "alone. Commands that ask this server send it where they have no other key. With --token it reads a token that "
-    "you\n"
-    "made on your profile page from standard input instead, as those do who sign in by another site.\n"
+    "login asks for your name and password, or for a code of your profile page where people sign in by another site. "
+    "It\n"
+    "gets a personal token and keeps it in ~/.config/mire/tokens for this user alone. Commands that ask this server\n"
+    "send it where they have no other key. With --token it reads a token that you made on your profile page from\n"
+    "standard input.\n"
     "  --server   default $MIRE_SERVER, else http://127.0.0.1:7117\n"
     "  --scope    read, triage (the default) or admin: the most that the token may do\n"
-    "  --days     how long it is good; default 90\n";
+    "  --days     how long it is good; default 90\n"
+    "  --name     by this name and a password, without asking for the name\n"
+    "  --code     by a code, on every server\n";
 
 static const char logout_usage[] =
     "Usage: mire logout [--server URL]\n\n"
@@ -39,7 +41,7 @@ static const char logout_usage[] =
 struct login {
     const char *server, *scope, *name;
     int64_t days;
-    bool takes_token;
+    bool takes_token, takes_code;
 };
 
 static int failed(const char *text)
@@ -90,24 +92,19 @@ static bool read_member(char *out, size_t room, const struct text *answer, const
 }
 
 /* A sign-in, by whose cookie the token is made, and which ends again. */
-static int make_token(char out[MIRE_KEY_TEXT], const struct login *login, const char *name, const char *password)
+static int make_token(char out[MIRE_KEY_TEXT], const struct login *login, const struct text *who)
 {
-    MIRE_SCOPED(text_fini) struct text who = {0}, asked = {0}, answer = {0}, nothing = {0};
+    MIRE_SCOPED(text_fini) struct text asked = {0}, answer = {0}, nothing = {0};
     char host[200] = "", label[256];
 
     gethostname(host, sizeof host - 1);
     snprintf(label, sizeof label, "mire login on %s", host);
-    text_add(&who, "{\"name\":");
-    text_add_json(&who, name, strlen(name));
-    text_add(&who, ",\"password\":");
-    text_add_json(&who, password, strlen(password));
-    text_add(&who, "}");
     text_printf(&asked, "{\"days\":%lld,\"scope\":\"%s\",\"label\":", (long long)login->days, login->scope);
     text_add_json(&asked, label, strlen(label));
     text_add(&asked, "}");
-    if (text_failed(&who) || text_failed(&asked))
+    if (text_failed(who) || text_failed(&asked))
         return failed("no memory");
-    const struct fetch_step steps[] = {{"POST", "/api/v1/sign-in", &who, &nothing},
+    const struct fetch_step steps[] = {{"POST", "/api/v1/sign-in", who, &nothing},
                                        {"POST", "/api/v1/tokens", &asked, &answer},
                                        {"DELETE", "/api/v1/sign-in", NULL, &nothing}};
     if (fetch_steps(login->server, steps, CLI_COUNT(steps)))
@@ -115,17 +112,64 @@ static int make_token(char out[MIRE_KEY_TEXT], const struct login *login, const 
     return read_member(out, MIRE_KEY_TEXT, &answer, "secret") ? CLI_DONE : failed("the server answered no token");
 }
 
-static int get_token(char out[MIRE_KEY_TEXT], const struct login *login)
+/* Append a member of an object. */
+static void add_member(struct text *out, const char *name, const char *value)
 {
+    text_printf(out, "%s\"%s\":", out->len ? "," : "{", name);
+    text_add_json(out, value, strlen(value));
+}
+
+static int by_password(char out[MIRE_KEY_TEXT], const struct login *login)
+{
+    MIRE_SCOPED(text_fini) struct text who = {0};
     char name[128], password[1025];
 
     if (!login->name && !read_line(name, sizeof name, "Name: ", false))
         return failed("no name");
     if (!read_line(password, sizeof password, "Password: ", true))
         return failed("no password");
-    int status = make_token(out, login, login->name ? login->name : name, password);
+    add_member(&who, "name", login->name ? login->name : name);
+    add_member(&who, "password", password);
+    text_add(&who, "}");
+    int status = make_token(out, login, &who);
     explicit_bzero(password, sizeof password);
+    explicit_bzero(who.bytes, who.len);
     return status;
+}
+
+static int by_code(char out[MIRE_KEY_TEXT], const struct login *login)
+{
+    MIRE_SCOPED(text_fini) struct text who = {0};
+    char code[128];
+
+    say(stderr, "Open %s/-/profile in a browser, sign in, make a code for the command line, and paste it here.\n",
+        login->server);
+    if (!read_line(code, sizeof code, "Code: ", true))
+        return failed("no code");
+    add_member(&who, "code", code);
+    text_add(&who, "}");
+    return make_token(out, login, &who);
+}
+
+/* Do people sign in there by another site? -1 after saying why it cannot be asked. */
+static int has_provider(const struct login *login)
+{
+    MIRE_SCOPED(text_fini) struct text answer = {0};
+    const struct fetch_step steps[] = {{"GET", "/api/v1/sign-in", NULL, &answer}};
+    char name[1024];
+
+    if (fetch_steps(login->server, steps, CLI_COUNT(steps)))
+        return -1;
+    return read_member(name, sizeof name, &answer, "provider");
+}
+
+static int get_token(char out[MIRE_KEY_TEXT], const struct login *login)
+{
+    int other = login->takes_code ? 1 : login->name ? 0 : has_provider(login);
+
+    if (other < 0)
+        return CLI_FAILED;
+    return other ? by_code(out, login) : by_password(out, login);
 }
 
 static const char *take_scope(void *context, char *value)
@@ -153,6 +197,7 @@ int cli_login(int argc, char **argv)
                                          {"scope", .take = take_scope, .context = &login},
                                          {"days", .take = take_days, .context = &login},
                                          {"name", .text = &login.name},
+                                         {"code", .flag = &login.takes_code},
                                          {"token", .flag = &login.takes_token}};
     char token[128] = "";
     int status;

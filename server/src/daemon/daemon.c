@@ -11,6 +11,7 @@
 #include "daemon/door.h"
 #include "daemon/health.h"
 #include "daemon/limits.h"
+#include "daemon/openid.h"
 #include "daemon/space.h"
 #include "daemon/upkeep.h"
 #include "fetch/seek.h"
@@ -58,6 +59,7 @@ struct daemon {
     struct seek *seek;                /* the same */
     struct door_people people;
     struct access *access;
+    struct openid openid;
     struct ingest *ingest;
     struct tls_context *tls;
     struct http_server *http; /* the upkeep thread may outlive what it points to */
@@ -271,15 +273,20 @@ static int start_http(struct daemon *daemon)
     daemon->nearby = nearby_new();
     if (!daemon->nearby)
         return MIRE_FAULT_MEMORY;
-    daemon->api = (struct api){daemon->pg,
-                               config_text(config, MIRE_SET_WEB_DIR),
-                               clock_wall_us,
-                               daemon->nearby,
-                               daemon->cache_dir,
-                               "/proc/self/exe",
-                               daemon->access,
-                               &daemon->space,
-                               daemon->embedded ? space_is_low : NULL};
+    daemon->api = (struct api){.pg = daemon->pg,
+                               .web_dir = config_text(config, MIRE_SET_WEB_DIR),
+                               .now_us = clock_wall_us,
+                               .nearby = daemon->nearby,
+                               .scratch_dir = daemon->cache_dir,
+                               .converter = "/proc/self/exe",
+                               .access = daemon->access,
+                               .full_context = &daemon->space,
+                               .is_full = daemon->embedded ? space_is_low : NULL};
+    daemon->api.oidc = daemon->openid.oidc;
+    daemon->api.oidc_roles = daemon->openid.roles;
+    daemon->api.oidc_role_count = daemon->openid.role_count;
+    daemon->api.oidc_default_role = config_text(config, MIRE_SET_OIDC_DEFAULT_ROLE);
+    daemon->api.log = &daemon->log;
     daemon->tables[0] = (struct http_table){ingest_routes, ingest_route_count, daemon->ingest};
     daemon->tables[1] = (struct http_table){health_routes, health_route_count, &daemon->health};
     daemon->tables[2] = (struct http_table){api_routes, api_route_count, &daemon->api};
@@ -399,6 +406,8 @@ static int start(struct daemon *daemon)
     if (!rc && (daemon->role & MIRE_ROLE_HTTP))
         rc = open_tls(daemon);
     if (!rc && (daemon->role & MIRE_ROLE_HTTP))
+        rc = openid_start(&daemon->openid, daemon->config, &daemon->log);
+    if (!rc && (daemon->role & MIRE_ROLE_HTTP))
         rc = start_http(daemon);
     return rc ? rc : start_upkeep(daemon);
 }
@@ -441,6 +450,7 @@ static int stop(struct daemon *daemon)
         nearby_free(daemon->nearby);
         http_tls_close(daemon->tls);
         access_free(daemon->access);
+        openid_stop(&daemon->openid);
         pg_close(daemon->pg);
     }
     embedded_stop(daemon->embedded);

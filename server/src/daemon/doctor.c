@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/scope.h"
+#include "daemon/openid.h"
 #include "pg/pg.h"
 #include "postgres/embedded.h"
 #include "postgres/migrate.h"
@@ -64,7 +65,7 @@ static enum grade above(int64_t value, int64_t look, int64_t bad)
 
 static void check_config(struct doctor *doctor)
 {
-    int wrong = config_check(doctor->config, NULL);
+    int wrong = config_check(doctor->config, NULL) + openid_check(doctor->config, NULL);
     tell(doctor, wrong ? BAD : OK, "mired check names them", "configuration: %d settings are wrong", wrong);
     bool open = !config_is_loopback(doctor->config);
     bool plain =
@@ -105,6 +106,17 @@ static void check_files(struct doctor *doctor)
     tell(doctor, (rlim_t)wanted > files.rlim_max ? LOOK : OK,
          "raise the hard limit (LimitNOFILE=) or lower connections_max",
          "descriptors: %ld wanted, the hard limit is %llu", wanted, (unsigned long long)files.rlim_max);
+}
+
+static void check_provider(struct doctor *doctor)
+{
+    const struct log silent = {.fd = STDERR_FILENO, .least = MIRE_LOG_OFF};
+    char why[MIRE_OIDC_WHY];
+    if (!*config_text(doctor->config, MIRE_SET_OIDC_ISSUER) || openid_check(doctor->config, NULL))
+        return;
+    int rc = openid_try(why, doctor->config, &silent);
+    tell(doctor, rc ? BAD : OK, "check oidc_issuer, the way to it, and oidc_ca_file", "OpenID provider: %s",
+         rc ? why : "answers");
 }
 
 /* --- the database ------------------------------------------------------------------------------------------------ */
@@ -191,6 +203,7 @@ int doctor_run(const struct config *config, FILE *out)
     check_config(&doctor);
     check_space(&doctor);
     check_files(&doctor);
+    check_provider(&doctor);
     check_database(&doctor);
     fprintf(out, "%d bad, %d to look at\n", doctor.bad, doctor.look);
     return doctor.bad;

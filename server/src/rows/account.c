@@ -39,6 +39,16 @@ int account_find(struct account_row *out, struct pg_tx *tx, struct arena *arena,
     return pg_row_count(rows) ? take_account(out, arena, rows, 0) : ACCOUNT_NONE;
 }
 
+int account_of_subject(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *subject)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx, "SELECT " COLUMNS " FROM account WHERE subject = $1 AND subject <> ''", PG_TEXT(subject));
+    if (rc)
+        return rc;
+    return pg_row_count(rows) ? take_account(out, arena, rows, 0) : ACCOUNT_NONE;
+}
+
 int account_list(struct account_row **out, size_t *count, struct pg_tx *tx, struct arena *arena)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -177,10 +187,11 @@ static int each_member(struct pg_tx *tx, const struct people_take *take)
 static int each_credential(struct pg_tx *tx, const struct people_take *take)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT hash, credential_id, account_id, expires_at, kind, scope FROM credential"
-                      " WHERE revoked_at IS NULL AND kind <> 'link' AND (expires_at IS NULL OR expires_at > now())"
-                      " AND (kind <> 'sign-in' OR coalesce(used_at, created_at) > now() - interval '7 days')");
+    int rc = pg_query(
+        &rows, tx,
+        "SELECT hash, credential_id, account_id, expires_at, kind, scope FROM credential"
+        " WHERE revoked_at IS NULL AND kind IN ('sign-in', 'token') AND (expires_at IS NULL OR expires_at > now())"
+        " AND (kind <> 'sign-in' OR coalesce(used_at, created_at) > now() - interval '7 days')");
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         rc = take->credential(take->context, &(struct credential_good){.hash = pg_bytes(rows, i, 0),
                                                                        .credential = pg_int(rows, i, 1),

@@ -25,6 +25,9 @@ struct account_row {
 /* ACCOUNT_DONE with texts in the arena, ACCOUNT_NONE (a disabled one is found too), or a fault. */
 int account_find(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *name);
 
+/* The same by what an OpenID provider calls the person. */
+int account_of_subject(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *subject);
+
 /* All of them by name. 0 or a fault. */
 int account_list(struct account_row **out, size_t *count, struct pg_tx *tx, struct arena *arena);
 

@@ -119,6 +119,15 @@ int credential_read_link(int64_t *account_out, const char **name_out, struct pg_
                    " WHERE hash = $1" LINK_LEADS);
 }
 
+int credential_use_code(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
+                        const char *secret)
+{
+    return link_of(account_out, name_out, tx, arena, secret,
+                   "UPDATE credential SET revoked_at = now(), used_at = now() WHERE hash = $1 AND kind = 'code'"
+                   " AND " IS_GOOD " AND EXISTS (SELECT 1 FROM account a WHERE a.account_id = credential.account_id"
+                   " AND disabled_at IS NULL) RETURNING account_id, " LINK_NAME);
+}
+
 int credential_end_links(struct pg_tx *tx, int64_t account)
 {
     return pg_query(NULL, tx,

@@ -1,5 +1,5 @@
 /*
- * credential.h - secrets of people: sign-ins of browsers, personal tokens, one-time links. Each is told once, where it
+ * credential.h - secrets of people: sign-ins of browsers, personal tokens, one-time links and codes. Each is told once, where it
  * is made; its hash is stored.
  */
 #ifndef MIRE_ROWS_CREDENTIAL_H
@@ -42,6 +42,10 @@ int credential_use_link(int64_t *account_out, const char **name_out, struct pg_t
 /* Whose a link is, without using it up: the same. */
 int credential_read_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
                          const char *secret);
+
+/* Use a code up that signs a command line in: the same, but its account is never 0. */
+int credential_use_code(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
+                        const char *secret);
 
 /* Links that were not used are refused from now on: of an account, or the first admin's (0). 0 or a fault. */
 int credential_end_links(struct pg_tx *tx, int64_t account);

@@ -104,12 +104,12 @@ static void a_password_is_not_printed(void **state)
 {
     (void)state;
     char text[8192] = "";
-    char *environment[] = {config_variable, "DATABASE_URL=postgres://mire:secret@db/mire", NULL};
+    char *environment[] = {config_variable, "DATABASE_URL=postgres://mire:hunter2@db/mire", NULL};
     assert_int_equal(load("", NULL, environment), 0);
     FILE *out = fmemopen(text, sizeof text, "w");
     config_print(&config, out);
     fclose(out);
-    assert_null(strstr(text, "secret"));
+    assert_null(strstr(text, "hunter2"));
     assert_non_null(strstr(text, "postgres://mire:***@db/mire"));
 }
 

@@ -104,6 +104,7 @@ function bearer(key: string): Record<string, string> {
 export const api = {
   signedIn: (signal: AbortSignal) => body(client.GET('/api/v1/sign-in', { signal })),
   signIn: (name: string, password: string) => body(client.POST('/api/v1/sign-in', { body: { name, password } })),
+  makeCode: () => body(client.POST('/api/v1/code')),
   signOut: () => body(client.DELETE('/api/v1/sign-in')),
   signOutEverywhere: () => body(client.DELETE('/api/v1/sign-ins')),
   useLink: (link: string, given: { name?: string; password?: string } = {}) =>

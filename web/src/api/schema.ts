@@ -164,10 +164,30 @@ export interface paths {
         /** Who asks, and with which roles; null where nobody is signed in. */
         get: operations["getSignIn"];
         put?: never;
-        /** Sign in by name and password. The answer's cookie is the sign-in, for 30 days, and ends after 7 days without use. */
+        /**
+         * Sign in by name and password, or by a code. The answer's cookie is the sign-in, for 30 days, and ends after 7 days without use.
+         * @description An OpenID provider signs people in by their browser, at /-/oidc/start; such a sign-in lasts a day.
+         */
         post: operations["signIn"];
         /** End the sign-in of the request. */
         delete: operations["signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a code by which mire login signs in as who asks, once, within five minutes. Earlier ones end. */
+        post: operations["makeCode"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -919,6 +939,13 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Done: Record<string, never>;
+        SignedOut: {
+            /** @description Where the browser goes on to end the session at the OpenID provider that the person came by. */
+            leave: string | null;
+        };
+        Code: {
+            code: string;
+        };
         AccountName: {
             /** @description Empty for the link that makes the first admin. */
             name: string;
@@ -943,11 +970,14 @@ export interface components {
             mode: "sign-in" | "single" | "open";
             /** @description False over plain HTTP, where no cookie would be safe. */
             may_sign_in: boolean;
+            /** @description Name of the OpenID provider by which people sign in, at /-/oidc/start?next=PATH. */
+            provider: string | null;
             who: null | {
                 name: string;
                 /** @enum {string} */
                 via: "sign-in" | "token" | "proxy" | "key" | "local";
                 has_account: boolean;
+                has_password: boolean;
                 is_server_admin: boolean;
                 roles: components["schemas"]["Role"][];
             };
@@ -2857,9 +2887,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    name: string;
-                    password: string;
-                };
+                    name?: string;
+                    password?: string;
+                    /** @description Of makeCode; good once. */
+                    code?: string;
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -2890,7 +2922,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["SignedOut"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The code, told once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Code"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -6,6 +6,7 @@ const anna: Who = {
   name: 'anna',
   via: 'sign-in',
   has_account: true,
+  has_password: true,
   is_server_admin: false,
   roles: [
     { app: '*', role: 'viewer' },

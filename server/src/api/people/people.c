@@ -5,6 +5,7 @@
 #include "access/cookie.h"
 #include "access/password.h"
 #include "api/params.h"
+#include "rows/audit.h"
 #include "rows/credential.h"
 
 #include <ctype.h>
@@ -21,16 +22,46 @@ const char *people_fold(struct call *call, const char *name)
     return folded && account_is_name(folded) ? folded : NULL;
 }
 
-static int give_cookie(struct call *call, const char *secret)
+static int give_cookie(struct call *call, const char *secret, int lasts_s)
 {
-    char cookie[MIRE_COOKIE_TEXT];
+    bool is_secure = access_is_secure(call->api->access, call->request);
+    const char *cookie = cookie_of_sign_in(call->arena, secret, lasts_s, is_secure);
 
-    cookie_write(cookie, secret, access_is_secure(call->api->access, call->request));
-    const char *kept = arena_strdup(call->arena, cookie);
-    return kept && reply_header(call->reply, "Set-Cookie", kept) ? 0 : MIRE_FAULT_MEMORY;
+    return cookie && reply_header(call->reply, "Set-Cookie", cookie) ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int people_sign_in(struct call *call, int64_t account)
+const char *people_base(const struct call *call)
+{
+    bool is_secure = access_is_secure(call->api->access, call->request);
+
+    return arena_printf(call->arena, "%s://%.255s", is_secure ? "https" : "http", call->request->host);
+}
+
+int people_end_own(struct call *call)
+{
+    const struct http_grant *grant = &call->request->grant;
+
+    if (strcmp(grant->via, "sign-in") != 0)
+        return 0;
+    int rc = credential_revoke(call->tx, grant->account_id, "sign-in", grant->credential_id);
+    return rc == CREDENTIAL_NONE ? 0 : rc;
+}
+
+int people_enter(struct call *call, const struct people_enter *enter)
+{
+    int rc = people_end_own(call);
+
+    call->request->grant.who = enter->name; /* whose password, link or provider it was */
+    call->request->grant.via = "sign-in";
+    if (!rc)
+        rc = people_sign_in(call, enter->account, enter->lasts_s);
+    if (!rc)
+        rc = call_audit(call,
+                        &(struct audit_row){.action = "sign-in.made", .subject = enter->name, .reason = enter->reason});
+    return rc ? rc : people_commit(call);
+}
+
+int people_sign_in(struct call *call, int64_t account, int lasts_s)
 {
     const char *agent = request_header(call->request, "User-Agent");
     char secret[MIRE_KEY_TEXT], address[MIRE_HTTP_PEER_TEXT], label[201];
@@ -42,18 +73,16 @@ int people_sign_in(struct call *call, int64_t account)
     }
     label[len] = '\0';
     http_peer_format(address, &call->request->grant.client);
-    int rc = credential_add(secret, call->tx,
-                            &(struct credential_new){.account = account,
-                                                     .kind = "sign-in",
-                                                     .label = label,
-                                                     .address = address,
-                                                     .lasts_s = MIRE_SIGN_IN_DAYS * 86400});
-    return rc ? rc : give_cookie(call, secret);
+    int rc = credential_add(
+        secret, call->tx,
+        &(struct credential_new){
+            .account = account, .kind = "sign-in", .label = label, .address = address, .lasts_s = lasts_s});
+    return rc ? rc : give_cookie(call, secret, lasts_s);
 }
 
 int people_drop_cookie(struct call *call)
 {
-    return give_cookie(call, "");
+    return give_cookie(call, "", 0);
 }
 
 int people_of_path(struct account_row *out, struct call *call, size_t param)

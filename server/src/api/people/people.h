@@ -11,7 +11,21 @@
 const char *people_fold(struct call *call, const char *name);
 
 /* Make a sign-in of the account and give it to the browser; the transaction commits later. 0 or a fault. */
-int people_sign_in(struct call *call, int64_t account);
+int people_sign_in(struct call *call, int64_t account, int lasts_s);
+
+/* The sign-in of the request ends, if it is one: no secret outlives the moment at which more is allowed. 0 or a fault. */
+int people_end_own(struct call *call);
+
+/* The same as people_sign_in after people_end_own, with a row of the audit log, and commit. 0 or a fault. */
+struct people_enter {
+    int64_t account;
+    const char *name, *reason; /* reason: how, "" for by password */
+    int lasts_s;
+};
+int people_enter(struct call *call, const struct people_enter *enter);
+
+/* Scheme and host under which the browser reaches this server, in the arena; NULL: no memory. */
+const char *people_base(const struct call *call);
 
 /* The browser forgets its sign-in. 0 or a fault. */
 int people_drop_cookie(struct call *call);

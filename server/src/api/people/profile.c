@@ -2,6 +2,7 @@
  * profile.c - what people change of their own: PUT /api/v1/password, sign-ins, and personal tokens.
  */
 #include "access/access.h"
+#include "access/cookie.h"
 #include "access/password.h"
 #include "api/handlers.h"
 #include "api/parts.h"
@@ -71,7 +72,7 @@ static int answer_password(struct call *call)
     if (!rc)
         rc = credential_revoke_all(&ended, call->tx, grant->account_id, "sign-in", 0);
     if (!rc)
-        rc = people_sign_in(call, grant->account_id);
+        rc = people_sign_in(call, grant->account_id, MIRE_SIGN_IN_DAYS * 86400);
     if (!rc)
         rc = call_audit(call, &(struct audit_row){.action = "password.set", .subject = grant->who});
     if (!rc)
@@ -169,6 +170,39 @@ static int answer_delete_one_sign_in(struct call *call)
 int delete_one_sign_in(void *api, struct request *request, struct reply *reply)
 {
     static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_delete_one_sign_in};
+    return call_run(api, request, reply, &kind);
+}
+
+/* --- a code for `mire login` --------------------------------------------------------------------------------------- */
+
+#define CODE_S 300
+
+/* Earlier codes end. */
+static int answer_post_code(struct call *call)
+{
+    const struct http_grant *grant = &call->request->grant;
+    char secret[MIRE_KEY_TEXT], address[MIRE_HTTP_PEER_TEXT];
+    int64_t ended;
+    int rc = credential_revoke_all(&ended, call->tx, grant->account_id, "code", 0);
+
+    http_peer_format(address, &grant->client);
+    if (!rc)
+        rc = credential_add(secret, call->tx,
+                            &(struct credential_new){
+                                .account = grant->account_id, .kind = "code", .address = address, .lasts_s = CODE_S});
+    if (!rc)
+        rc = call_audit(call, &(struct audit_row){.action = "code.made", .subject = grant->who});
+    if (!rc)
+        rc = people_commit(call);
+    json_write_open(&call->json, NULL, '{');
+    json_write_text(&call->json, "code", secret);
+    json_write_close(&call->json, '}');
+    return rc;
+}
+
+int post_code(void *api, struct request *request, struct reply *reply)
+{
+    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_post_code};
     return call_run(api, request, reply, &kind);
 }
 

@@ -1,12 +1,15 @@
 /*
  * sign_in.c - GET, POST and DELETE /api/v1/sign-in, and POST /api/v1/welcome, which sets a password by a one-time link.
+ * POST takes name and password, or a one-time code of the profile page (profile.c), for the command line.
  *
  * Every failure has one answer and costs one hash of a password, whether there is such an account or not.
  */
 #include "access/access.h"
+#include "access/cookie.h"
 #include "access/password.h"
 #include "api/handlers.h"
 #include "api/people/people.h"
+#include "oidc/oidc.h"
 #include "rows/audit.h"
 #include "rows/credential.h"
 
@@ -41,6 +44,25 @@ static int put_roles(struct call *call)
     return rc;
 }
 
+static int put_who(struct call *call)
+{
+    const struct http_grant *grant = &call->request->grant;
+    struct json_writer *w = &call->json;
+    struct account_row account = {.password = NULL};
+    int rc = grant->account_id ? account_find(&account, call->tx, call->arena, grant->who) : 0;
+
+    json_write_open(w, "who", '{');
+    json_write_text(w, "name", grant->who);
+    json_write_text(w, "via", grant->via);
+    json_write_bool(w, "has_account", grant->account_id != 0);
+    json_write_bool(w, "has_password", !rc && account.password);
+    json_write_bool(w, "is_server_admin", grant->role == MIRE_ACCESS_SERVER);
+    if (rc >= 0)
+        rc = put_roles(call);
+    json_write_close(w, '}');
+    return rc;
+}
+
 static int answer_sign_in(struct call *call)
 {
     static const char *const modes[] = {
@@ -54,17 +76,14 @@ static int answer_sign_in(struct call *call)
     json_write_open(w, NULL, '{');
     json_write_text(w, "mode", mode == MIRE_MODE_SINGLE && !is_local ? modes[MIRE_MODE_SIGN_IN] : modes[mode]);
     json_write_bool(w, "may_sign_in", access_may_sign_in(call->api->access, call->request));
-    if (*grant->who) {
-        json_write_open(w, "who", '{');
-        json_write_text(w, "name", grant->who);
-        json_write_text(w, "via", grant->via);
-        json_write_bool(w, "has_account", grant->account_id != 0);
-        json_write_bool(w, "is_server_admin", grant->role == MIRE_ACCESS_SERVER);
-        rc = put_roles(call);
-        json_write_close(w, '}');
-    } else {
+    if (call->api->oidc)
+        json_write_text(w, "provider", oidc_name(call->api->oidc));
+    else
+        json_write_null(w, "provider");
+    if (*grant->who)
+        rc = put_who(call);
+    else
         json_write_null(w, "who");
-    }
     json_write_close(w, '}');
     return rc;
 }
@@ -78,12 +97,13 @@ int get_sign_in(void *api, struct request *request, struct reply *reply)
 /* --- in and out -------------------------------------------------------------------------------------------------- */
 
 struct asked {
-    const char *name, *password, *link;
+    const char *name, *password, *link, *code;
 };
 
 static const struct bind_field sign_in_fields[] = {
-    {"name", MIRE_BIND_TEXT, offsetof(struct asked, name), .required = true, .max = 127},
-    {"password", MIRE_BIND_TEXT, offsetof(struct asked, password), .required = true, .max = MIRE_PASSWORD_MAX},
+    {"name", MIRE_BIND_TEXT, offsetof(struct asked, name), .max = 127},
+    {"password", MIRE_BIND_TEXT, offsetof(struct asked, password), .max = MIRE_PASSWORD_MAX},
+    {"code", MIRE_BIND_TEXT, offsetof(struct asked, code), .max = MIRE_KEY_TEXT},
 };
 
 static int refuse_plain(struct call *call)
@@ -113,47 +133,47 @@ static int refuse_password(struct call *call, const char *name)
     return rc ? rc : call_problem(call, 401, "sign_in.wrong", "Name or password is wrong.");
 }
 
-/* A sign-in of before ends: no secret outlives the moment at which more is allowed. */
-static int end_own(struct call *call)
+static int welcome(struct call *call, int64_t account, const char *name, const char *reason)
 {
-    const struct http_grant *grant = &call->request->grant;
+    int rc = people_enter(
+        call, &(struct people_enter){
+                  .account = account, .name = name, .reason = reason, .lasts_s = MIRE_SIGN_IN_DAYS * 86400});
 
-    if (strcmp(grant->via, "sign-in") != 0)
-        return 0;
-    int rc = credential_revoke(call->tx, grant->account_id, "sign-in", grant->credential_id);
-    return rc == CREDENTIAL_NONE ? 0 : rc;
-}
-
-static int welcome(struct call *call, int64_t account, const char *name)
-{
-    int rc = end_own(call);
-
-    call->request->grant.who = name; /* whose password, or link, it was */
-    call->request->grant.via = "sign-in";
-    if (!rc)
-        rc = people_sign_in(call, account);
-    if (!rc)
-        rc = call_audit(call, &(struct audit_row){.action = "sign-in.made", .subject = name});
-    if (!rc)
-        rc = people_commit(call);
     json_write_open(&call->json, NULL, '{');
     json_write_text(&call->json, "name", name);
     json_write_close(&call->json, '}');
     return rc;
 }
 
+static int enter_by_code(struct call *call, const char *code)
+{
+    const char *name;
+    int64_t account;
+    int rc = credential_use_code(&account, &name, call->tx, call->arena, code);
+
+    if (rc == CREDENTIAL_NONE)
+        return call_problem(
+            call, 401, "sign_in.wrong",
+            "This code was used, or is older than five minutes. Make another one on your profile page.");
+    return rc ? rc : welcome(call, account, name, "by a code");
+}
+
 static int answer_post_sign_in(struct call *call)
 {
-    struct asked asked = {.name = ""};
+    struct asked asked = {.name = NULL};
     struct account_row account = {.account = 0};
     int rc = call_body(&asked, call, sign_in_fields, sizeof sign_in_fields / sizeof *sign_in_fields, "sign_in");
 
+    if (!rc && !asked.code == !(asked.name && asked.password))
+        return call_problem(call, 422, "sign_in.wrong", "Send name and password, or a code.");
     if (!rc && !access_may_sign_in(call->api->access, call->request))
         return refuse_plain(call);
     if (!rc)
-        rc = wait_turn(call, asked.name);
+        rc = wait_turn(call, asked.code ? "code" : asked.name);
     if (rc)
         return rc;
+    if (asked.code)
+        return enter_by_code(call, asked.code);
     const char *name = people_fold(call, asked.name);
     rc = name ? account_find(&account, call->tx, call->arena, name) : ACCOUNT_NONE;
     if (rc < 0)
@@ -161,7 +181,7 @@ static int answer_post_sign_in(struct call *call)
     bool is_good = !rc && account.password && !account.disabled_us;
     if (!password_fits(is_good ? account.password : NULL, asked.password))
         return refuse_password(call, rc ? NULL : account.name);
-    return welcome(call, account.account, account.name);
+    return welcome(call, account.account, account.name, "");
 }
 
 int post_sign_in(void *api, struct request *request, struct reply *reply)
@@ -170,11 +190,32 @@ int post_sign_in(void *api, struct request *request, struct reply *reply)
     return call_run(api, request, reply, &kind);
 }
 
+/* Where the browser goes on to sign out of the OpenID provider that it came by. NULL: it did not. 0 or a fault. */
+static int find_leave(const char **out, struct call *call)
+{
+    const struct http_grant *grant = &call->request->grant;
+    struct account_row account;
+
+    *out = NULL;
+    if (!call->api->oidc || strcmp(grant->via, "sign-in") != 0)
+        return 0;
+    int rc = account_find(&account, call->tx, call->arena, grant->who);
+    if (rc)
+        return rc == ACCOUNT_NONE ? 0 : rc;
+    const char *base = people_base(call);
+    if (!strcmp(account.source, "oidc") && base)
+        *out = oidc_leave(call->api->oidc, call->arena, base);
+    return 0;
+}
+
 static int answer_delete_sign_in(struct call *call)
 {
     const struct http_grant *grant = &call->request->grant;
-    int rc = end_own(call);
+    const char *leave;
+    int rc = find_leave(&leave, call);
 
+    if (!rc)
+        rc = people_end_own(call);
     if (!rc && !strcmp(grant->via, "sign-in"))
         rc = call_audit(call, &(struct audit_row){.action = "sign-in.ended", .subject = grant->who});
     if (!rc)
@@ -182,6 +223,10 @@ static int answer_delete_sign_in(struct call *call)
     if (!rc)
         rc = people_commit(call);
     json_write_open(&call->json, NULL, '{');
+    if (!rc && leave)
+        json_write_text(&call->json, "leave", leave);
+    else
+        json_write_null(&call->json, "leave");
     json_write_close(&call->json, '}');
     return rc;
 }
@@ -230,7 +275,7 @@ static int use_link(int64_t *account, const char **name, struct call *call, cons
     if (rc == CREDENTIAL_NONE)
         return refuse_link(call);
     if (!rc)
-        rc = end_own(call);
+        rc = people_end_own(call);
     call->request->grant.via = "link";
     call->request->grant.who = *name;
     if (rc || *account)
@@ -275,7 +320,7 @@ static int answer_welcome(struct call *call)
     if (!rc)
         rc =
             call_audit(call, &(struct audit_row){.action = "password.set", .subject = name, .reason = "one-time link"});
-    return rc ? rc : welcome(call, account, name);
+    return rc ? rc : welcome(call, account, name, "one-time link");
 }
 
 int post_welcome(void *api, struct request *request, struct reply *reply)

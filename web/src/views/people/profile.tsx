@@ -12,9 +12,9 @@ import { Ago, announce, Loaded, Panel } from '../parts';
 import { Choice, Field, Form, Secret, Sure, useAttempt } from './forms';
 
 /* The page is loaded anew: nothing of what the person saw stays in memory. */
-async function leave(end: () => Promise<unknown>): Promise<void> {
-  await end();
-  location.assign('/-/sign-in');
+async function leave(end: () => Promise<{ leave?: string | null }>): Promise<void> {
+  const { leave } = await end();
+  location.assign(leave ?? '/-/sign-in');
 }
 
 export function ProfilePage(): JSX.Element {
@@ -42,8 +42,9 @@ export function ProfilePage(): JSX.Element {
               ))}
             </ul>
           </Panel>
-          {who.via === 'sign-in' ? <Password /> : null}
+          {who.via === 'sign-in' && who.has_password ? <Password /> : null}
           <SignIns />
+          <Code />
           <Tokens />
           {who.via === 'sign-in' ? (
             <p class="fields">
@@ -143,6 +144,20 @@ function SignIns(): JSX.Element {
           </div>
         )}
       </Loaded>
+    </Panel>
+  );
+}
+
+function Code(): JSX.Element {
+  const [code, setCode] = useState('');
+  const run = useAttempt();
+  return (
+    <Panel title={say('Command line')}>
+      <p class="dim">{say('mire login asks for a code. It signs you in there, once, within five minutes.')}</p>
+      {code === '' ? null : <Secret label={say('Code')} text={code} />}
+      <Form run={run} submit={say('Make a code')} done={async () => setCode((await api.makeCode()).code)}>
+        {null}
+      </Form>
     </Panel>
   );
 }

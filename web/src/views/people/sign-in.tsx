@@ -23,6 +23,36 @@ async function enter(): Promise<void> {
   else go(to, true);
 }
 
+/* Why a sign-in by the provider failed, as /-/sign-in?failed= has it. */
+function failure(): string {
+  const provider = useSignIn()?.provider ?? say('the provider');
+  const texts: Record<string, string> = {
+    unreachable: say('{provider} does not answer. Try again; an admin finds the reason in the log of mired.', {
+      provider,
+    }),
+    busy: say('Too many people sign in at this moment. Try again in some seconds.'),
+    stale: say('That sign-in took more than ten minutes, or began in another browser. Begin anew.'),
+    refused: say('{provider} let nobody in. Try again, or ask an admin.', { provider }),
+    untrusted: say(
+      'The answer of {provider} did not hold, and nobody was signed in. An admin finds the reason in the log of mired.',
+      { provider },
+    ),
+    disabled: say('This account is disabled. Ask an admin.'),
+    insecure: say('This page came over plain HTTP. Reach this server by https.'),
+  };
+  return texts[new URLSearchParams(location.search).get('failed') ?? ''] ?? '';
+}
+
+function Provider({ name }: { name: string }): JSX.Element {
+  return (
+    <p>
+      <a class="button wide" href={`/-/oidc/start?next=${encodeURIComponent(next())}`}>
+        {say('Sign in with {provider}', { provider: name })}
+      </a>
+    </p>
+  );
+}
+
 function Plain(): JSX.Element {
   return (
     <div class="notice bad" role="alert">
@@ -37,6 +67,7 @@ export function SignInPage(): JSX.Element {
   const [password, setPassword] = useState('');
   const run = useAttempt();
   const known = useSignIn();
+  const failed = failure();
   return (
     <section class="door" aria-label={say('Sign in')}>
       <h1>{say('Sign in')}</h1>
@@ -48,6 +79,17 @@ export function SignInPage(): JSX.Element {
         <Plain />
       ) : (
         <>
+          {failed === '' ? null : (
+            <div class="notice bad" role="alert">
+              {failed}
+            </div>
+          )}
+          {known?.provider ? (
+            <>
+              <Provider name={known.provider} />
+              <h2>{say('Or with a password of this server')}</h2>
+            </>
+          ) : null}
           <Form
             run={run}
             submit={say('Sign in')}
