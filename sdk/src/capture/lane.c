@@ -200,6 +200,14 @@ static enum loop_sleep judge(struct check *check, struct lane_watch *lane, const
     return mire__loop_judge(&lane->loop, check, lane->record.lane, view, sample);
 }
 
+/* Is the turn still the one that the sample was taken for? A sample of the next wait would count as the loop's rest. */
+static bool goes_on(const struct lane_watch *lane, const struct gate_view *view)
+{
+    struct gate_view now;
+
+    return lane->unanswered || (mire__gate_look(&now, lane->record.lane) && now.turn == view->turn);
+}
+
 uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
     uint64_t now_ns = mire__now_ns(), period_ns = mire__record_period_ns(check, &lane->record);
@@ -207,8 +215,11 @@ uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const s
     if (now_ns >= lane->due_ns) {
         uint64_t gap_ns = mire__minus(lane->sampled_ns ? now_ns - lane->sampled_ns : period_ns, lane->excused_ns);
         struct sample *sample = mire__record_take(check, &lane->record, 0);
-        enum loop_sleep sleep = judge(check, lane, view, sample);
+        enum loop_sleep sleep;
 
+        if (!goes_on(lane, view))
+            return now_ns;
+        sleep = judge(check, lane, view, sample);
         if (sleep == LOOP_WAITS || sleep == LOOP_WAITED) {
             mire__rest_enter(check, lane, sleep == LOOP_WAITED);
             return lane->rest.look_ns;

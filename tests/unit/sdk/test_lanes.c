@@ -1,5 +1,6 @@
 /* test_lanes.c - several watched threads, and a lane's knowledge of its turns. Each scene runs in a child. */
 #include "capture/capture.h"
+#include "capture/lane.h"
 #include "gate/gate.h"
 #include "gate/hooks.h"
 #include "platform/platform.h"
@@ -347,6 +348,48 @@ static bool scene_a_sleep_in_work_of_ours_is_no_wait(void)
     return ok;
 }
 
+static void *wait_long(void *unused)
+{
+    mire__gate_enter(0, NULL);
+    idle_ms(1);
+    idle_ms(1);
+    idle_ms(2000);
+    return unused;
+}
+
+/* The turn ends between the look at the gate and the sample: that shows the next wait, and not a wait in this turn. */
+static bool scene_a_sample_after_the_end_of_a_turn_is_no_rest(void)
+{
+    static struct sampler sampler;
+    static struct lane_watch lane;
+    static _Atomic uint64_t open_turn;
+    static _Atomic uint32_t wake;
+    const struct watch_options options = options_for(300);
+    const struct gate_options gate = {.wake = &wake};
+    struct check check = {.options = &options, .settings = options.settings, .box = box, .sampler = &sampler};
+    struct event event = {.begin_ns = mire__now_ns(), .threshold_ms = 300};
+    struct gate_view view = {.turn = 0};
+    pthread_t thread;
+    bool ok = mire__sampler_open(&sampler) == MIRE_OK;
+
+    mire__gate_open(&gate);
+    pthread_create(&thread, NULL, wait_long, NULL);
+    while (!mire__gate_look(&view, 0) || view.turn < 5)
+        usleep(10000);
+    usleep(100000); /* it sleeps in the third wait */
+    view.turn--;
+    event.tid = lane.tid = view.tid;
+    lane.turn = view.turn;
+    lane.state = LANE_OPEN;
+    lane.open_turn = &open_turn;
+    mire__record_open(&check, &lane.record, &event);
+    mire__lane_follow(&check, &lane, &view);
+    ok &= lane.state == LANE_OPEN && !lane.rest.rests && mire__ring_count(&box->lanes[0].ring) == 0;
+    mire__gate_stop();
+    pthread_join(thread, NULL);
+    return ok;
+}
+
 #define SCENES(X)                                    \
     X(threads_hang_each_in_its_lane)                 \
     X(a_thread_is_found_by_its_name)                 \
@@ -360,7 +403,8 @@ static bool scene_a_sleep_in_work_of_ours_is_no_wait(void)
     X(the_background_has_a_threshold_of_its_own)     \
     X(a_threshold_changes_while_watching)            \
     X(idle_lanes_wake_nobody)                        \
-    X(a_sleep_in_work_of_ours_is_no_wait)
+    X(a_sleep_in_work_of_ours_is_no_wait)            \
+    X(a_sample_after_the_end_of_a_turn_is_no_rest)
 
 #define DEFINE(name)                 \
     static void name(void **state)   \
