@@ -52,10 +52,13 @@
 #define MIRE_LAUNCH_NS 60000000000ull
 
 /* Threads watched at a time: the main thread and a few that draw or take input. Each has a lane in the blackbox, and
- * so has the process as a whole, which is the last one. */
-#define MIRE_WATCHED_MAX  8
-#define MIRE_LANES        (MIRE_WATCHED_MAX + 1)
-#define MIRE_LANE_PROCESS MIRE_WATCHED_MAX
+ * so has the process as a whole. Behind them are lanes for ended events that are not sealed yet: as many as may end
+ * while a slow disk holds one up. */
+#define MIRE_WATCHED_MAX   8
+#define MIRE_LANE_PROCESS  MIRE_WATCHED_MAX
+#define MIRE_LANE_WAITING  (MIRE_LANE_PROCESS + 1)
+#define MIRE_LANES_WAITING 3
+#define MIRE_LANES         (MIRE_LANE_WAITING + MIRE_LANES_WAITING)
 
 /* The kernel's names of threads have 15 characters; threads can be watched by this many of them. */
 #define MIRE_GATE_NAME_BYTES  16

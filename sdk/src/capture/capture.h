@@ -31,8 +31,8 @@ struct watch_options {
 
     /*
      * An event that counts has ended: the lane's event is ENDED, images and ring are complete. Called on the check
-     * thread, which writes nothing until the callback returns, so the callback builds and seals the report. Afterwards
-     * the event is NONE. May use the heap. Must not call mire__watch_stop.
+     * thread, which writes nothing until the callback returns, and sees no hang that begins and ends meanwhile.
+     * Afterwards the event is NONE. May use the heap. Must not call mire__watch_stop.
      */
     void (*on_event)(void *context, struct blackbox *box, uint32_t lane);
 

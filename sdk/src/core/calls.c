@@ -178,7 +178,9 @@ void mire_set_network(enum mire_network network)
 
 enum mire_err mire_flush(uint32_t timeout_ms)
 {
+    const struct monitor_context *monitors = mire__core_monitors();
+
     if (timeout_ms > FLUSH_MAX_MS)
         return MIRE_E_RANGE;
-    return mire__core_monitors() ? mire__flush(mire__core.store, timeout_ms) : MIRE_E_STATE;
+    return monitors ? mire__flush(monitors, timeout_ms) : MIRE_E_STATE;
 }

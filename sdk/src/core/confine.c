@@ -18,6 +18,7 @@ static void reserve_lanes(void)
 {
     for (uint32_t lane = 1; mire__core.options.threads_count > 0 && lane < MIRE_LANE_PROCESS; lane++)
         mire__monitor_reserve(&mire__core.monitors, lane);
+    mire__monitor_reserve(&mire__core.monitors, MIRE_LANE_WAITING);
 }
 
 static void expect_change(void)

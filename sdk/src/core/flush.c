@@ -5,6 +5,7 @@
 
 #include "capture/capture.h"
 #include "core/memory_reports.h"
+#include "core/sealing.h"
 #include "platform/platform.h"
 
 #include <string.h>
@@ -35,13 +36,14 @@ static bool pause_until(uint64_t end_ns)
     return true;
 }
 
-enum mire_err mire__flush(struct store *store, uint32_t timeout_ms)
+enum mire_err mire__flush(const struct monitor_context *monitors, uint32_t timeout_ms)
 {
+    struct store *store = monitors->store;
     struct store_item items[MIRE_STORE_LIST_MAX / 4];
     const uint64_t end_ns = mire__now_ns() + timeout_ms * MIRE_NS_PER_MS;
     size_t count;
 
-    while (!mire__watch_settled() || !mire__memory_reports_settled())
+    while (!mire__watch_settled() || !mire__sealing_settled(monitors) || !mire__memory_reports_settled())
         if (!pause_until(end_ns))
             return MIRE_E_TIMEOUT;
     count = mire__store_list(items, MIRE_COUNT(items), store);

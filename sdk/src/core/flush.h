@@ -4,9 +4,9 @@
 #ifndef MIRE_CORE_FLUSH_H
 #define MIRE_CORE_FLUSH_H
 
-#include "store/store.h"
+#include "core/monitor.h"
 
 /* See mire_flush. Returns MIRE_OK, MIRE_E_TIMEOUT.  Thread: any. */
-enum mire_err mire__flush(struct store *store, uint32_t timeout_ms);
+enum mire_err mire__flush(const struct monitor_context *monitors, uint32_t timeout_ms);
 
 #endif

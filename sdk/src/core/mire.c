@@ -14,6 +14,7 @@
 #include "core/monitor_heap.h"
 #include "core/store_location.h"
 #include "core/process_session.h"
+#include "core/sealing.h"
 #include "gate/gate.h"
 #include "platform/apart.h"
 #include "platform/platform.h"
@@ -50,6 +51,7 @@ static void end_session(void *context)
 {
     struct session_stop *stop = context;
 
+    mire__sealing_work(&mire__core.monitors); /* there may have been no worker for it */
     stop->told = mire__process_session_end(stop->exits);
 }
 
@@ -104,6 +106,13 @@ static bool stop_on_worker(void)
     return true;
 }
 
+/* Called on the worker. */
+static void seal_waiting(void)
+{
+    if (mire__core.box.memory)
+        mire__sealing_work(&mire__core.monitors);
+}
+
 /* Called on the worker after a new document is in the store. False: another thread starts or stops; try again later. */
 static bool obey_rollout(void)
 {
@@ -119,6 +128,7 @@ static bool obey_rollout(void)
     mire__process_session_obey(&plan);
     mire__process_session_note_plugins(mire__core.monitors.running);
     if (mire__core.monitors.running == 0 && !plan.on[MIRE_PLUGIN_SESSION]) {
+        seal_waiting();
         mire__context_close();
         mire__core_box_close(!mire__process_session_end(false));
         then = MIRE_CORE_ON_IDLE;
@@ -148,6 +158,7 @@ static enum mire_err start_worker(const struct blackbox_facts *facts)
                         .clock = mire__core.options.clock,
                         .clock_context = mire__core.options.clock_context,
                         .on_gone = stop_on_worker,
+                        .on_seal = seal_waiting,
                         .on_rollout = obey_rollout,
                         .on_look = look_at_process,
                         .on_keep = mire__monitor_heap_keep,
@@ -184,6 +195,7 @@ static enum mire_err start_watching(const struct blackbox_facts *facts)
         return err;
     box = mire__core.box.memory;
     mire__blackbox_lacks(box, 1, MIRE_LANE_PROCESS - 1);
+    mire__blackbox_lacks(box, MIRE_LANE_WAITING, MIRE_LANES - 1);
     mire__blackbox_init(box, facts);
     for (int i = 0; i < MIRE_PLUGINS; i++)
         atomic_store(&box->facts.sampling_ppm[i], mire__core.plan.ppm[i]);

@@ -19,7 +19,8 @@ struct monitor_context {
     struct worker *worker;
     const struct plan *plan;
     bool exits;                  /* during a stop: the process exits, or unloads the library */
-    struct rate_limiter limiter; /* check thread's */
+    _Atomic uint32_t seals;      /* 1: a thread seals an event */
+    struct rate_limiter limiter; /* its */
     _Atomic uint32_t running;    /* bits by enum mire__plugin; the owner of the state writes, any thread reads */
 };
 

@@ -7,51 +7,23 @@
 #include "capture/capture.h"
 #include "core/core.h"
 #include "core/process_session.h"
+#include "core/sealing.h"
 #include "exit/run.h"
 #include "platform/platform.h"
-#include "report/report.h"
 
 #include <unistd.h>
 
-/* May the ended event be sent? If so, it gets the suppressed events of its stack. */
-static bool admit(struct monitor_context *monitor, struct event *event, struct blackbox *box, uint32_t lane)
-{
-    struct capture_settings settings;
-    struct suppressed_fact held;
-    struct stack_signature signature;
-
-    mire__watch_settings(&settings);
-    mire__signature_find(&signature, box, &box->lanes[lane].ring);
-    if (mire__rate_limiter_judge(&held, &monitor->limiter, monitor->store, event, &signature, mire__now_ns(),
-                                 mire__wall_now_ms(), &settings) != MIRE_VERDICT_SEND)
-        return false;
-    event->suppressed.count += held.count;
-    event->suppressed.duration_ms += held.duration_ms;
-    event->cost.stored_bytes = mire__store_written(monitor->store);
-    mire__blackbox_set_event(box, lane, event);
-    return true;
-}
-
 /* Called on the check thread, so the event does not change meanwhile. */
-static void seal_event(void *context, struct blackbox *box, uint32_t lane)
+static void take_event(void *context, struct blackbox *box, uint32_t lane)
 {
-    struct monitor_context *monitor = context;
     struct event event;
-    enum mire_err err;
 
     if (mire__process_session_is_over())
         return;
     mire__blackbox_event(&event, box, lane);
     mire__session_count(&box->session, lane, &event);
     mire__process_session_note_check(box);
-    if (!admit(monitor, &event, box, lane))
-        return;
-    err = mire__report_seal(monitor->store, box, lane, NULL, mire__wall_now_ms());
-    if (err == MIRE_E_MEMORY || err == MIRE_E_STORE) {
-        mire__monitor_unkept(monitor);
-        mire__rate_limiter_undo(&monitor->limiter, monitor->store, &event, mire__wall_now_ms());
-    }
-    mire__worker_wake(monitor->worker, MIRE_WAKE_SEND);
+    mire__sealing_take(context, lane);
 }
 
 static bool reserve_lane(void *context, uint32_t lane)
@@ -137,7 +109,7 @@ enum mire_err mire__monitor_hang_start(struct monitor_context *context)
         .names = context->options->threads,
         .names_count = context->options->threads_count,
         .on_lane = reserve_lane,
-        .on_event = seal_event,
+        .on_event = take_event,
         .on_use = ask_for_look,
         .on_turning = on_turning,
         .on_gone = tell_of_end,

@@ -152,6 +152,8 @@ static void work(struct worker *worker)
         if (!mire__futex_wait(&worker->wake, 0, until_ns))
             break; /* a seccomp filter is on this thread: it would only spin */
         uint32_t why = atomic_exchange_explicit(&worker->wake, 0, memory_order_acquire);
+        if (why & MIRE_WAKE_SEAL && !(why & MIRE_WAKE_STOP && mire__quiet_is()))
+            worker->on_seal();
         if (why & MIRE_WAKE_STOP) {
             atomic_fetch_or(&worker->wake, why & ~(uint32_t)MIRE_WAKE_STOP); /* for the next thread */
             break;

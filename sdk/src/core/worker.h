@@ -1,6 +1,6 @@
 /*
- * worker.h - the thread for all slow work: recovering dead blackboxes, hooking new modules, requesting the rollout,
- * sending.
+ * worker.h - the thread for all slow work: sealing events, recovering dead blackboxes, hooking new modules, requesting
+ * the rollout, sending.
  *
  * It sleeps until it is woken or a deadline comes. All signals are blocked in it and its niceness is raised. Private to
  * core/.
@@ -24,7 +24,8 @@ enum mire__wake_reason {
     MIRE_WAKE_KEEP = 32,
     MIRE_WAKE_DELIVERY = 64, /* the user's decision or the network has changed */
     MIRE_WAKE_UNKEPT = 128,  /* a report could not be stored */
-    MIRE_WAKE_MOVED = 256    /* the store has moved to another directory */
+    MIRE_WAKE_MOVED = 256,   /* the store has moved to another directory */
+    MIRE_WAKE_SEAL = 512     /* an ended event waits to be sealed */
 };
 
 struct worker {
@@ -35,6 +36,8 @@ struct worker {
     void *log_context;
     /* MIRE_WAKE_GONE: stop everything but the worker. True: the worker must end, and is not joined. */
     bool (*on_gone)(void);
+    /* MIRE_WAKE_SEAL: seal the events that wait. */
+    void (*on_seal)(void);
     /* A new rollout document is in the store. False: call again soon. */
     bool (*on_rollout)(void);
     mire_clock_fn *clock; /* NULL: the system's */

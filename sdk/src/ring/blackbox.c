@@ -49,6 +49,11 @@ bool mire__blackbox_is_open(const struct blackbox *box, uint32_t lane)
     return state_of(box, lane) == MIRE_EVENT_OPEN;
 }
 
+bool mire__blackbox_is_ended(const struct blackbox *box, uint32_t lane)
+{
+    return state_of(box, lane) == MIRE_EVENT_ENDED;
+}
+
 void mire__blackbox_event(struct event *out, const struct blackbox *box, uint32_t lane)
 {
     const struct lane *from = &box->lanes[lane];
@@ -118,6 +123,31 @@ const struct sample *mire__blackbox_wait(const struct blackbox *box, uint32_t la
     if (mire__blackbox_is_lacking(box, lane) || atomic_load_explicit(&path->depth, memory_order_acquire) == 0)
         return NULL;
     return path->sample.depth <= MIRE_DEPTH_MAX ? &path->sample : NULL;
+}
+
+void mire__blackbox_move(struct blackbox *box, uint32_t to, uint32_t from)
+{
+    uint32_t others = mire__blackbox_other_count(box, from);
+    struct lane *lane = &box->lanes[to];
+    struct event event;
+
+    for (uint32_t row = 0; row < MIRE_WAIT_PATHS; row++)
+        mire__blackbox_set_wait(box, to, row, mire__blackbox_wait(box, from, row));
+    for (uint32_t i = 0; i < others; i++)
+        lane->others[i] = box->lanes[from].others[i];
+    atomic_store_explicit(&lane->other_count, others, memory_order_release);
+    mire__ring_copy(&lane->ring, &box->lanes[from].ring);
+    mire__blackbox_event(&event, box, from);
+    mire__blackbox_set_event(box, to, &event);
+}
+
+void mire__blackbox_clear(struct blackbox *box, uint32_t lane)
+{
+    const struct event none = {.state = MIRE_EVENT_NONE};
+
+    for (uint32_t row = 0; row < MIRE_WAIT_PATHS; row++)
+        mire__blackbox_set_wait(box, lane, row, NULL);
+    mire__blackbox_set_event(box, lane, &none);
 }
 
 void mire__blackbox_count_micro(struct blackbox *box, uint64_t duration_ns)

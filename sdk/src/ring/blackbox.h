@@ -2,12 +2,15 @@
  * blackbox.h - the data of a watched process that must survive it: one mapped file, written with plain stores.
  *
  *     [ magic, version, size | facts | left | turns | session | losses | context | images, paths | scripts | lanes ]
- *     lanes: [ 0 | 1 | 2 | ... | process ]     lane: [ event, two copies | paths of waits | other threads | ring ]
+ *     lanes: [ 0 | 1 | 2 | ... | process | waiting ... ]
+ *     lane:  [ event, two copies | paths of waits | other threads | ring ]
  *
- * Each watched thread has a lane; the first is the main thread's. The last lane is for events of the whole process.
+ * Each watched thread has a lane; the first is the main thread's. One lane is for events of the whole process. In the
+ * last lanes ended events wait to be sealed.
  *
  * Writers: core writes the facts before the watch starts; afterwards only the sampling shares change. The check thread
- * writes all other fields except `left_ns`.
+ * writes all other fields except `left_ns`. A waiting lane belongs to the check thread while its event is NONE, and to
+ * the thread that seals while it is ENDED.
  * Readers: a record that could be half written exists twice, or is published by a counter stored last, so the file of a
  * killed process holds complete records only. Numbers are in the machine's byte order, because the file never leaves
  * the machine. The content is untrusted: the functions below check every bound.
@@ -189,6 +192,19 @@ bool mire__blackbox_is_open(const struct blackbox *box, uint32_t lane);
 
 /* Replace a lane's event; readers see the old or the new one. Thread: writer. */
 void mire__blackbox_set_event(struct blackbox *box, uint32_t lane, const struct event *event);
+
+/*
+ * Copy an ended event, with all in its lane, to a waiting lane without an event. A process that is killed meanwhile may
+ * leave the event in both lanes.
+ *
+ *   move   Thread: writer
+ *   clear  remove the event from its waiting lane. Thread: the one that has sealed it
+ */
+void mire__blackbox_move(struct blackbox *box, uint32_t to, uint32_t from);
+void mire__blackbox_clear(struct blackbox *box, uint32_t lane);
+
+/* Does a lane have an ended event? Thread: any reader. */
+bool mire__blackbox_is_ended(const struct blackbox *box, uint32_t lane);
 
 /* Does any lane have an event, open or ended? */
 bool mire__blackbox_any_event(const struct blackbox *box);

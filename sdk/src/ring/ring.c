@@ -107,6 +107,20 @@ void mire__ring_cut(struct ring *ring, uint64_t t_ns)
     atomic_store_explicit(&view->count, count, memory_order_release);
 }
 
+void mire__ring_copy(struct ring *to, const struct ring *from)
+{
+    const struct ring_view *view = &from->views[atomic_load_explicit(&from->active, memory_order_relaxed) & 1];
+    uint32_t count = mire__ring_count(from);
+
+    mire__ring_reset(to, from->random);
+    to->thinned_count = from->thinned_count;
+    for (uint32_t i = 0; i < count; i++) {
+        to->slots[i] = from->slots[view->entries[i].slot];
+        to->views[0].entries[i] = (struct ring_entry){.slot = i, .weight_ns = view->entries[i].weight_ns};
+    }
+    atomic_store_explicit(&to->views[0].count, count, memory_order_release);
+}
+
 uint32_t mire__ring_count(const struct ring *ring)
 {
     uint32_t active = atomic_load_explicit(&ring->active, memory_order_acquire) & 1;

@@ -148,6 +148,9 @@ void mire__ring_append(struct ring *ring, uint64_t weight_ns);
 /* Remove the samples taken at t_ns or later, which turned out not to belong to the event. Thread: writer. */
 void mire__ring_cut(struct ring *ring, uint64_t t_ns);
 
+/* Make `to` the same as `from`. Writes no more memory than the samples need. Thread: writer of both. */
+void mire__ring_copy(struct ring *to, const struct ring *from);
+
 /* Number of samples, 0..MIRE_RING_SAMPLES. Thread: any reader. */
 uint32_t mire__ring_count(const struct ring *ring);
 

@@ -237,6 +237,49 @@ static void lanes_are_apart(void **state)
     assert_int_equal(mire__blackbox_other_count(&own, 1), 0);
 }
 
+static void an_ended_event_moves_with_all_in_its_lane(void **state)
+{
+    (void)state;
+    struct blackbox *own = calloc(1, sizeof(*own));
+    const struct sample wait = {.depth = 2, .pc = {11, 12}};
+    struct event hang = {.state = MIRE_EVENT_ENDED, .tid = 7, .end_ns = 9};
+    struct lane *lane;
+    uint64_t weight_ns;
+
+    assert_non_null(own);
+    lane = &own->lanes[2];
+    mire__ring_reset(&lane->ring, 1);
+    for (uint64_t i = 0; i < MIRE_RING_SAMPLES + 10u; i++) /* it is thinned once */
+        push(&lane->ring, i, 1);
+    lane->others[0].tid = 8;
+    atomic_store(&lane->other_count, 1);
+    mire__blackbox_set_wait(own, 2, 1, &wait);
+    mire__blackbox_set_event(own, 2, &hang);
+    mire__blackbox_move(own, MIRE_LANE_WAITING, 2);
+    assert_true(mire__blackbox_is_ended(own, MIRE_LANE_WAITING));
+
+    struct lane *moved = &own->lanes[MIRE_LANE_WAITING];
+    assert_int_equal(mire__ring_count(&moved->ring), mire__ring_count(&lane->ring));
+    assert_int_equal(moved->ring.thinned_count, 1);
+    for (uint32_t i = 0; i < mire__ring_count(&lane->ring); i++) {
+        uint64_t t_ns = mire__ring_at(&weight_ns, &moved->ring, i)->t_ns, before_ns = weight_ns;
+
+        assert_int_equal(mire__ring_at(&weight_ns, &lane->ring, i)->t_ns, t_ns);
+        assert_int_equal(weight_ns, before_ns);
+    }
+    assert_int_equal(mire__blackbox_other_count(own, MIRE_LANE_WAITING), 1);
+    assert_int_equal(moved->others[0].tid, 8);
+    assert_null(mire__blackbox_wait(own, MIRE_LANE_WAITING, 0));
+    assert_int_equal(mire__blackbox_wait(own, MIRE_LANE_WAITING, 1)->pc[1], 12);
+    mire__blackbox_event(&hang, own, MIRE_LANE_WAITING);
+    assert_true(hang.tid == 7 && hang.end_ns == 9);
+    mire__blackbox_clear(own, MIRE_LANE_WAITING);
+    assert_false(mire__blackbox_is_ended(own, MIRE_LANE_WAITING));
+    assert_null(mire__blackbox_wait(own, MIRE_LANE_WAITING, 1));
+    assert_true(mire__blackbox_is_ended(own, 2));
+    free(own);
+}
+
 static void a_hang_ends_with_the_program_that_ends_itself(void **state)
 {
     (void)state;
@@ -298,6 +341,7 @@ int main(void)
         cmocka_unit_test(the_guess_follows_from_the_facts),
         cmocka_unit_test(turns_are_counted_by_their_length),
         cmocka_unit_test(lanes_are_apart),
+        cmocka_unit_test(an_ended_event_moves_with_all_in_its_lane),
         cmocka_unit_test(a_lane_without_disk_is_not_looked_at),
         cmocka_unit_test(a_hang_ends_with_the_program_that_ends_itself),
     };
