@@ -43,7 +43,7 @@ CREATE TABLE member (
 COMMENT ON TABLE member IS 'Roles of people in apps. Reference table.';
 COMMENT ON COLUMN member.account_id IS 'Account of the person.';
 COMMENT ON COLUMN member.app_id IS 'App the role is of; 0 for every app.';
-COMMENT ON COLUMN member.role IS 'viewer (reads), triager (merges and splits issues too) or admin (changes the rollout, rules and settings of the app too).';
+COMMENT ON COLUMN member.role IS 'viewer (reads), triager (merges and splits issues, sets states, comments too) or admin (changes the rollout, rules and settings of the app too).';
 COMMENT ON COLUMN member.created_at IS 'When the person got this role.';
 COMMENT ON INDEX member_has_one_role_in_an_app IS 'Serves: the apps of a person.';
 

@@ -21,7 +21,7 @@
 #define QUERY_WORDS  16
 #define QUERY_BYTES  200
 
-static const char *const states[] = {"open", "resolved", "ignored", NULL};
+static const char *const states[] = {"open", "regressed", "resolved", "ignored", NULL};
 
 void call_etag(struct request *request, struct reply *reply, const void *body, size_t len)
 {
@@ -232,7 +232,8 @@ static int read_view(struct call *call, const char *const *names)
     if ((rc = read_filter(&call->view.version, call, "v", NULL,
                           "up to 64 versions with commas between, !x to exclude")) ||
         (rc = read_kinds(call, names)) ||
-        (rc = read_filter(&call->view.state, call, "state", states, "open, resolved, ignored, !x to exclude")))
+        (rc = read_filter(&call->view.state, call, "state", states,
+                          "open, regressed, resolved, ignored, !x to exclude")))
         return rc;
     return read_words(call);
 }

@@ -142,6 +142,8 @@ void part_summary(struct json_writer *w, const char *key, const struct issue_sum
     json_write_text(w, "reason", f->reason);
     json_write_text(w, "subject", f->subject);
     json_write_text(w, "state", f->state);
+    json_write_text(w, "state_version", f->state_version);
+    json_write_text(w, "assignee", f->assignee);
     json_write_i64(w, "most_bytes", f->most_bytes);
     part_totals(w, "totals", &f->totals);
     part_trend(w, f->trend);

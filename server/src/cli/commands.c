@@ -10,6 +10,7 @@
 const struct cli_command cli_commands[] = {
     {"run", "run a program and report what makes it hang", cli_run},
     {"issues", "list what makes an app hang, or run out of memory", cli_issues},
+    {"issue", "resolve, ignore, assign issues, and comment on them", cli_issue},
     {"show", "print a report so that people can read it", cli_show},
     {"import", "take in reports of other formats", cli_import},
     {"memory", "print what a process held in memory", cli_memory},
@@ -71,7 +72,7 @@ const char *cli_nearest(const char *word, const char *const *names, size_t count
 
 int cli_main(int argc, char **argv)
 {
-    const char *names[16];
+    const char *names[32];
     static char speaker[32]; /* what getopt's complaints begin with */
 
     if (argc < 2) {

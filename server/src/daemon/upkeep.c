@@ -1,5 +1,5 @@
 /*
- * upkeep.c - makes the database ready, then keeps its partitions and moves ramps on.
+ * upkeep.c - makes the database ready, then keeps its partitions, moves ramps on and looks at ignored issues.
  */
 #include "daemon/upkeep.h"
 
@@ -9,6 +9,7 @@
 #include "base/problem.h"
 #include "base/scope.h"
 #include "daemon/ramps.h"
+#include "daemon/triage.h"
 #include "postgres/embedded.h"
 #include "postgres/migrate.h"
 #include "pg/pg.h"
@@ -104,9 +105,12 @@ static void *run(void *context)
         pg_release(options->pg);
         rc = options->on_ready(options->context);
     }
+    if (!rc && !options->once)
+        (void)triage_step(options->pg, options->log);
     for (int round = 1; !rc && !options->once && !rest(upkeep, ROUND_MS); round++) {
         (void)ramps_step(options->pg, options->log,
                          clock_wall_us()); /* a fault is logged, the next round tries again */
+        (void)triage_step(options->pg, options->log);
         if (round % ROUNDS == 0)
             keep_partitions(upkeep, options->pg);
     }

@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "rows/derive.h"
 #include "rows/tree.h"
+#include "rows/triage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,22 @@ static int find_trees(struct batch *batch, struct order *order)
     return rc;
 }
 
+/* Open issues that somebody resolved or ignored, where a version calls for it. The order is by issue. */
+static int open_issues(struct batch *batch, const struct order *order)
+{
+    struct triage_report *seen = arena_array(batch->arena, order->count + 1, sizeof *seen);
+
+    if (!seen)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct item *item = order->items[i];
+        seen[i] = (struct triage_report){item->issue_id, item->tree, stages_cut(item, item->report.app.version)};
+        if (!seen[i].version)
+            return MIRE_FAULT_MEMORY;
+    }
+    return rows_triage_seen(batch->tx, batch->arena, batch->items->claim.app_id, seen, order->count);
+}
+
 int batch_place(struct batch *batch)
 {
     struct order order = {arena_array(batch->arena, batch->count + 1, sizeof(struct item *)), 0};
@@ -175,5 +192,7 @@ int batch_place(struct batch *batch)
         qsort(order.items, order.count, sizeof(struct item *), by_feature);
     if (!rc)
         rc = find_issues(batch, &order);
-    return rc ? rc : find_trees(batch, &order);
+    if (!rc)
+        rc = find_trees(batch, &order);
+    return rc || !order.count ? rc : open_issues(batch, &order);
 }

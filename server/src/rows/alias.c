@@ -1,6 +1,7 @@
 /* alias.c - the statements behind alias.h. */
 #include "rows/alias.h"
 #include "rows/sql.h"
+#include "rows/view_sql.h"
 
 #include "base/id.h"
 
@@ -74,13 +75,16 @@ static int open_for(int64_t *opened_out, struct pg_tx *tx, int32_t app, int64_t 
         "   unnest($4::bigint[], $5::integer[]) u (issue_id, tree) USING (issue_id, tree) WHERE app_id = $1),"
         " o AS (INSERT INTO issue (app_id, feature_key, caller1, caller1_image, caller1_location, caller2, "
         "caller2_image,"
-        "   category, reason, subject, rules_version, state, first_seen, first_version_id, split_from)"
+        "   category, reason, subject, rules_version, " ISSUE_STATE_COLUMNS
+        ", assignee, first_seen, first_version_id, split_from)"
         "  SELECT $1, $3, caller1, caller1_image, caller1_location, caller2, caller2_image, category, reason, subject,"
-        "   rules_version, state, t.first_seen, coalesce((SELECT version_id FROM event e JOIN"
+        "   rules_version, " ISSUE_STATE_COLUMNS
+        ", assignee, t.first_seen, coalesce((SELECT version_id FROM event e JOIN"
         "    unnest($4::bigint[], $5::integer[]) u (issue_id, tree) USING (issue_id, tree) WHERE e.app_id = $1"
         "    ORDER BY occurred_at LIMIT 1), first_version_id), $2"
         "  FROM issue, t WHERE issue_id = $2 AND app_id = $1 AND t.trees = $6"
-        "  ON CONFLICT (app_id, feature_key) DO UPDATE SET state = EXCLUDED.state RETURNING issue_id)"
+        "  ON CONFLICT (app_id, feature_key) DO UPDATE SET state = EXCLUDED.state, is_regressed = EXCLUDED.is_regressed"
+        "   RETURNING issue_id)"
         " SELECT issue_id FROM o",
         PG_INT4(app), PG_INT8(from), PG_BYTES(key, sizeof key), PG_INT8S(issues, count), PG_INT4S(numbers, count),
         PG_INT8(count));

@@ -29,7 +29,8 @@ static const struct {
 
 static const char summaries_sql[] =
     "SELECT i.issue_id, i.caller1, i.caller1_image, i.caller1_location, i.caller2, i.caller2_image, i.category, i.reason,"
-    "  " STATE ", i.subject, coalesce(w.first_seen, i.first_seen), v.version, coalesce(w.members, 1), i.split_from"
+    "  " STATE ", i.subject, coalesce(w.first_seen, i.first_seen), v.version, coalesce(w.members, 1), i.split_from,"
+    "  i.state_version, i.assignee"
     " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)" WHOLES
     " JOIN version v ON v.version_id = coalesce(w.first_version_id, i.first_version_id) WHERE i.app_id = $1 ORDER BY u.place";
 
@@ -137,7 +138,9 @@ static int summary_fill(struct issue_summary *f, struct arena *arena, const stru
     f->first_version = f->last_version = arena_strdup(arena, pg_text(rows, row, 11));
     f->members = pg_int(rows, row, 12);
     f->split_from = pg_int(rows, row, 13);
-    return f->first_version ? 0 : MIRE_FAULT_MEMORY;
+    f->state_version = arena_strdup(arena, pg_text(rows, row, 14));
+    f->assignee = arena_strdup(arena, pg_text(rows, row, 15));
+    return f->first_version && f->state_version && f->assignee ? 0 : MIRE_FAULT_MEMORY;
 }
 
 /* Add one part of the span of one issue. */

@@ -16,9 +16,11 @@ struct pg_tx;
 struct issue_summary {
     int64_t issue;
     const char *caller1, *caller1_image, *caller1_location, *caller2, *caller2_image, *category, *reason, *state;
-    const char *subject;  /* the category of memory to blame; "" of an issue that is none of memory */
-    struct totals totals; /* devices: not counted */
-    int64_t most_bytes;   /* of the subject in one report */
+    const char *state_version; /* with the fix, that opened it again, or until which it is ignored; "" */
+    const char *assignee;      /* "": nobody */
+    const char *subject;       /* the category of memory to blame; "" of an issue that is none of memory */
+    struct totals totals;      /* devices: not counted */
+    int64_t most_bytes;        /* of the subject in one report */
     double trend[MIRE_TREND_PARTS];
     int64_t first_us, last_us;
     int64_t first_hour_us;                    /* of its oldest counter in the span; 0: none */

@@ -2,6 +2,7 @@
  * rekey_due.c - queueing, claiming and moving.
  */
 #include "rows/rekey_due.h"
+#include "rows/view_sql.h"
 
 #define QUEUED_AT_ONCE 2000 /* reports of a job */
 #define FILES_AT_ONCE  16
@@ -241,7 +242,8 @@ int rows_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row
 int rows_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from)
 {
     return pg_query(NULL, tx,
-                    "UPDATE issue n SET state = o.state,"
+                    "UPDATE issue n SET (" ISSUE_STATE_COLUMNS ", assignee) = (SELECT " ISSUE_STATE_COLUMNS
+                    ", assignee FROM issue s WHERE s.issue_id = $2),"
                     " first_seen = CASE WHEN o.unnamed THEN least(n.first_seen, o.first_seen) ELSE n.first_seen END,"
                     " first_version_id = CASE WHEN o.unnamed AND o.first_seen < n.first_seen THEN o.first_version_id"
                     "  ELSE n.first_version_id END FROM issue o WHERE n.issue_id = $1 AND o.issue_id = $2",

@@ -4,6 +4,7 @@
 #include "rows/alias.h"
 #include "rows/memory.h"
 #include "rows/rekey_due.h"
+#include "rows/view_sql.h"
 
 /* A job with nothing left to do, locked. 1, 0 there is none, below zero a fault. */
 static int find_ended(int64_t *job_out, bool *preview_out, struct pg_tx *tx)
@@ -27,12 +28,15 @@ static int find_ended(int64_t *job_out, bool *preview_out, struct pg_tx *tx)
 static int settle_state(struct pg_tx *tx, int64_t job, int64_t issue)
 {
     return pg_query(NULL, tx,
-                    "UPDATE issue i SET state = best.state FROM (SELECT state FROM (SELECT o.state, sum(f.reports) AS n"
-                    "  FROM rekey_flow f JOIN issue o ON o.issue_id = f.from_issue_id WHERE f.job_id = $1"
-                    "  AND f.to_issue_id = $2 AND f.from_issue_id <> $2 AND o.gone_to = $2 GROUP BY o.state"
-                    " UNION ALL SELECT t.state, (SELECT count(*) FROM event e WHERE e.app_id = t.app_id"
-                    "  AND e.issue_id = $2) - coalesce((SELECT sum(f.reports) FROM rekey_flow f WHERE f.job_id = $1"
-                    "  AND f.to_issue_id = $2 AND f.from_issue_id <> $2), 0) FROM issue t WHERE t.issue_id = $2) s"
+                    "UPDATE issue i SET (" ISSUE_STATE_COLUMNS ", assignee) = (SELECT " ISSUE_STATE_COLUMNS ", assignee"
+                    "  FROM issue s WHERE s.issue_id = best.issue_id) FROM (SELECT state,"
+                    "  (array_agg(issue_id ORDER BY n DESC, issue_id))[1] AS issue_id FROM (SELECT o.issue_id, o.state,"
+                    "   sum(f.reports) AS n FROM rekey_flow f JOIN issue o ON o.issue_id = f.from_issue_id"
+                    "   WHERE f.job_id = $1 AND f.to_issue_id = $2 AND f.from_issue_id <> $2 AND o.gone_to = $2"
+                    "   GROUP BY o.issue_id, o.state"
+                    "  UNION ALL SELECT t.issue_id, t.state, (SELECT count(*) FROM event e WHERE e.app_id = t.app_id"
+                    "   AND e.issue_id = $2) - coalesce((SELECT sum(f.reports) FROM rekey_flow f WHERE f.job_id = $1"
+                    "   AND f.to_issue_id = $2 AND f.from_issue_id <> $2), 0) FROM issue t WHERE t.issue_id = $2) s"
                     "  GROUP BY state ORDER BY sum(n) DESC, state LIMIT 1) best"
                     " WHERE i.issue_id = $2 AND i.state <> best.state",
                     PG_INT8(job), PG_INT8(issue));

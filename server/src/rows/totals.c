@@ -22,7 +22,7 @@ static const char *const share_sql[] = {
     "WITH h AS (SELECT issue_id, tree, sum(reports) AS reports, sum(events) AS events FROM issue_hour WHERE " HOUR_IN_VIEW
     "  GROUP BY 1, 2)"
     " SELECT " STATE " AS shown_state, sum(reports)::bigint, sum(events)::float8 FROM h" SHOWN_JOIN("h")
-    " JOIN issue i ON i.issue_id = " SHOWN_ID("h") WHOLES
+    " JOIN issue i ON i.issue_id = " SHOWN_ID("h")
     " WHERE " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $9",
 };
 /* clang-format on */

@@ -37,12 +37,14 @@
 /* Of issues that others are shown as, what all of them say together: joined as `w` with the issue `i`. */
 #define WHOLES \
     " LEFT JOIN (SELECT s.shown_id, string_agg(" ISSUE_TEXT ", ' ') AS texts, min(i.first_seen) AS first_seen," \
-    "   (array_agg(i.first_version_id ORDER BY i.first_seen))[1] AS first_version_id, count(*) AS members," \
-    "   CASE WHEN bool_or(i.state = 'open') THEN 'open' WHEN bool_or(i.state = 'resolved') THEN 'resolved'" \
-    "    ELSE 'ignored' END AS state" \
+    "   (array_agg(i.first_version_id ORDER BY i.first_seen))[1] AS first_version_id, count(*) AS members" \
     "  FROM issue_shown s JOIN issue i USING (issue_id) WHERE s.app_id = $1 AND s.tree = 0 GROUP BY 1) w" \
     " ON w.shown_id = i.issue_id "
-#define STATE "coalesce(w.state, i.state)"
+#define STATE "CASE WHEN i.is_regressed THEN 'regressed' ELSE i.state END"
+
+/* The columns of issue that say how its state came about: an issue that takes the place of another takes all of them. */
+#define ISSUE_STATE_COLUMNS \
+    "state, is_regressed, state_version, state_from_next, until_at, until_devices, until_per_1000, state_at"
 
 /*
  * Rows of one issue, its number in parameter `p`. Where it has rows in issue_shown (view->many) it stands for others too,

@@ -76,8 +76,7 @@ class World:
         for head in set(merges.values()):
             own = [self.issues[i] for i in [head, *(m for m, into in merges.items() if into == head)]]
             first = min(own, key=lambda i: i["first_seen"])
-            w.issues[head] |= {"first_seen": first["first_seen"], "first_version_id": first["first_version_id"], "members": len(own),
-                               "state": min((i["state"] for i in own), key=["open", "resolved", "ignored"].index)}
+            w.issues[head] |= {"first_seen": first["first_seen"], "first_version_id": first["first_version_id"], "members": len(own)}
         return w
 
     def version(self, h):
@@ -140,7 +139,7 @@ class World:
         return {"id": self.name(issue_id), "caller1": i["caller1"], "caller1_image": i["caller1_image"],
                 "caller1_location": i["caller1_location"], "caller2": i["caller2"], "caller2_image": i["caller2_image"],
                 "category": i["category"], "reason": i["reason"], "subject": i["subject"], "state": i["state"],
-                "most_bytes": max((h["subject_bytes"] or 0 for h in own), default=0), "totals": totals(own),
+                "state_version": i.get("state_version", ""), "assignee": i.get("assignee", ""), "most_bytes": max((h["subject_bytes"] or 0 for h in own), default=0), "totals": totals(own),
                 "trend": self.trend(own, span), "first_seen_at": stamp(i["first_seen"]),
                 "last_seen_at": stamp(max((h["occurred_at"] for h in own), default=i["first_seen"])),
                 "first_version": seen[0], "last_version": seen[-1], "members": i.get("members", 1),

@@ -1,0 +1,336 @@
+/* triage.c - the statements behind triage.h. */
+#include "rows/triage.h"
+
+#include "base/fault.h"
+#include "model/triage.h"
+#include "model/version.h"
+#include "rows/view_sql.h"
+
+#define ACTS_MAX 200
+
+/* clang-format off */
+/* The state of an issue as an act keeps it, and the way back. */
+#define STATE_OF(t) \
+    "jsonb_build_object('state', " t ".state, 'is_regressed', " t ".is_regressed, 'state_version', " t ".state_version," \
+    " 'state_from_next', " t ".state_from_next, 'until_at', " t ".until_at, 'until_devices', " t ".until_devices," \
+    " 'until_per_1000', " t ".until_per_1000, 'state_at', " t ".state_at)"
+#define ASSIGNEE_OF(t) "jsonb_build_object('assignee', " t ".assignee)"
+
+/* $1 app, $2 issues, $3 who, $4 why, $5 batch */
+#define CHANGE(kind, columns, set) \
+    "WITH o AS (SELECT issue_id, " columns("issue") " AS before FROM issue WHERE app_id = $1 AND issue_id = ANY ($2)" \
+    "  ORDER BY issue_id FOR UPDATE)," \
+    " n AS (UPDATE issue i SET " set " FROM o WHERE i.issue_id = o.issue_id RETURNING i.issue_id, o.before, " columns("i") " AS after)" \
+    " INSERT INTO issue_act (app_id, issue_id, batch_id, who, kind, before, after, body)" \
+    " SELECT $1, issue_id, $5, $3, '" kind "', before, after, $4 FROM n ORDER BY issue_id"
+static const char state_sql[] = CHANGE("state", STATE_OF,
+    "state = $6, is_regressed = false, state_version = $7, state_at = now(),"
+    " state_from_next = $6 = 'resolved' AND EXISTS (SELECT FROM event e JOIN version v USING (version_id) WHERE e.app_id = $1"
+    "  AND v.version = $7 AND e.issue_id IN (SELECT i.issue_id UNION SELECT s.issue_id FROM issue_shown s WHERE s.shown_id = i.issue_id)),"
+    " until_at = CASE WHEN $8 > 0 THEN now() + make_interval(secs => $8) END, until_devices = nullif($9::integer, 0),"
+    " until_per_1000 = nullif($10::float8, 0)");
+static const char assignee_sql[] = CHANGE("assigned", ASSIGNEE_OF, "assignee = $6");
+
+/* Open an issue again: $1 issue, $2 the state it is in, $3 kind, $4 version that opened it or "", $5 why */
+static const char open_sql[] =
+    "WITH o AS (SELECT app_id, issue_id, " STATE_OF("issue") " AS before FROM issue WHERE issue_id = $1 AND state = $2 FOR UPDATE),"
+    " n AS (UPDATE issue i SET state = 'open', is_regressed = $3 = 'regressed', state_version = $4, state_from_next = false,"
+    "  until_at = NULL, until_devices = NULL, until_per_1000 = NULL, state_at = now() FROM o WHERE i.issue_id = o.issue_id"
+    "  RETURNING i.app_id, i.issue_id, o.before, " STATE_OF("i") " AS after)"
+    " INSERT INTO issue_act (app_id, issue_id, batch_id, who, kind, before, after, body)"
+    " SELECT app_id, issue_id, nextval(pg_get_serial_sequence('issue_act', 'act_id')), 'mire', $3, before, after, $5 FROM n";
+
+static const char undo_sql[] =
+    "WITH u AS (UPDATE issue_act a SET undone_at = now(), undone_by = $3 WHERE app_id = $1 AND batch_id = $2 AND undone_at IS NULL"
+    "  AND kind IN ('state', 'assigned') RETURNING a.issue_id, a.kind, a.before),"
+    " s AS (UPDATE issue i SET state = r.state, is_regressed = r.is_regressed, state_version = r.state_version,"
+    "  state_from_next = r.state_from_next, until_at = r.until_at, until_devices = r.until_devices,"
+    "  until_per_1000 = r.until_per_1000, state_at = r.state_at"
+    "  FROM u, jsonb_populate_record(NULL::issue, u.before) r WHERE u.kind = 'state' AND i.issue_id = u.issue_id)"
+    " SELECT DISTINCT issue_id FROM u ORDER BY 1";
+static const char undo_assignee_sql[] =
+    "UPDATE issue i SET assignee = a.before->>'assignee' FROM issue_act a WHERE a.app_id = $1 AND a.batch_id = $2"
+    " AND a.kind = 'assigned' AND i.issue_id = a.issue_id";
+static const char moved_sql[] =
+    "SELECT EXISTS (SELECT FROM issue_act a JOIN issue_act l ON l.issue_id = a.issue_id AND l.act_id > a.act_id AND l.undone_at IS NULL"
+    "  AND (l.kind = 'assigned') = (a.kind = 'assigned') AND l.kind <> 'comment' AND l.batch_id <> a.batch_id"
+    "  WHERE a.app_id = $1 AND a.batch_id = $2 AND a.undone_at IS NULL)";
+
+/* Activity: $1 app, $2 issue */
+static const char activity_sql[] =
+    "WITH m AS (SELECT $2::bigint AS issue_id UNION SELECT issue_id FROM issue_shown WHERE shown_id = $2)"
+    " SELECT act_id, batch_id, at, who, kind, before::text, after::text, body, undone_at, coalesce(undone_by, '') FROM issue_act"
+    "  WHERE app_id = $1 AND issue_id IN (SELECT issue_id FROM m) AND NOT (kind = 'comment' AND body = '')"
+    " UNION ALL"
+    " SELECT act_id, act_id, min(created_at), min(author), CASE min(kind) WHEN 'merge' THEN 'merged' ELSE 'split' END,"
+    "  string_agg(DISTINCT CASE WHEN i.subject = '' THEN 'I-' ELSE 'M-' END || a.issue_id, ', '), '', min(a.reason), min(undone_at),"
+    "  coalesce(min(undone_by), '') FROM issue_alias a JOIN issue i USING (app_id, issue_id)"
+    "  WHERE app_id = $1 AND (a.issue_id IN (SELECT issue_id FROM m) OR into_id IN (SELECT issue_id FROM m)) GROUP BY act_id"
+    " ORDER BY 3 DESC, 1 DESC LIMIT $3";
+/* clang-format on */
+
+static int batch_next(int64_t *out, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT nextval(pg_get_serial_sequence('issue_act', 'act_id'))");
+    *out = rc ? 0 : pg_int(rows, 0, 0);
+    return rc;
+}
+
+int rows_triage_set(int64_t *batch_out, struct pg_tx *tx, const struct triage_change *change, const int64_t *issues,
+                    size_t count)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *states = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *assigned = NULL;
+    int rc = batch_next(batch_out, tx);
+
+    if (!rc && change->state)
+        rc = pg_query(&states, tx, state_sql, PG_INT4(change->app), PG_INT8S(issues, count), PG_TEXT(change->who),
+                      PG_TEXT(change->why), PG_INT8(*batch_out), PG_TEXT(change->state), PG_TEXT(change->version),
+                      PG_REAL((double)change->for_s), PG_INT8(change->devices), PG_REAL(change->per_1000));
+    if (!rc && states && pg_touched(states) != (int64_t)count)
+        return TRIAGE_NONE;
+    if (!rc && change->assignee)
+        rc = pg_query(&assigned, tx, assignee_sql, PG_INT4(change->app), PG_INT8S(issues, count), PG_TEXT(change->who),
+                      PG_TEXT(change->why), PG_INT8(*batch_out), PG_TEXT(change->assignee));
+    if (!rc && assigned && pg_touched(assigned) != (int64_t)count)
+        return TRIAGE_NONE;
+    return rc;
+}
+
+int rows_triage_undo(int64_t **issues_out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
+                     int64_t batch, const char *who)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *later = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *undone = NULL;
+    int rc = pg_query(NULL, tx,
+                      "SELECT FROM issue WHERE issue_id IN (SELECT issue_id FROM issue_act WHERE app_id = $1 AND"
+                      " batch_id = $2) ORDER BY issue_id FOR UPDATE",
+                      PG_INT4(app), PG_INT8(batch));
+
+    if (!rc)
+        rc = pg_query(&later, tx, moved_sql, PG_INT4(app), PG_INT8(batch));
+    if (!rc && pg_bool(later, 0, 0))
+        return TRIAGE_MOVED;
+    if (!rc)
+        rc = pg_query(&undone, tx, undo_sql, PG_INT4(app), PG_INT8(batch), PG_TEXT(who));
+    if (rc)
+        return rc;
+    *count = pg_row_count(undone);
+    if (!*count)
+        return TRIAGE_NONE;
+    *issues_out = arena_array(arena, *count, sizeof **issues_out);
+    if (!*issues_out)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < *count; i++)
+        (*issues_out)[i] = pg_int(undone, i, 0);
+    return pg_query(NULL, tx, undo_assignee_sql, PG_INT4(app), PG_INT8(batch));
+}
+
+static int open_again(struct pg_tx *tx, int64_t issue, const char *state, const char *kind, const char *version,
+                      const char *why)
+{
+    return pg_query(NULL, tx, open_sql, PG_INT8(issue), PG_TEXT(state), PG_TEXT(kind), PG_TEXT(version), PG_TEXT(why));
+}
+
+/* Each report whose issue is not open, by that issue: its place in the list from 1, and the state. */
+static const char seen_sql[] =
+    "SELECT u.n, i.issue_id, i.state, i.state_version, i.state_from_next"
+    " FROM unnest($2::bigint[], $3::integer[]) WITH ORDINALITY u (issue_id, tree, n)"
+    " LEFT JOIN issue_shown part ON part.app_id = $1 AND part.issue_id = u.issue_id AND part.tree = u.tree AND u.tree "
+    "<> 0"
+    " LEFT JOIN issue_shown whole ON whole.app_id = $1 AND whole.issue_id = u.issue_id AND whole.tree = 0"
+    " JOIN issue i ON i.issue_id = coalesce(part.shown_id, whole.shown_id, u.issue_id) WHERE i.state <> 'open' ORDER "
+    "BY 2, 1";
+
+int rows_triage_seen(struct pg_tx *tx, struct arena *arena, int32_t app, const struct triage_report *reports,
+                     size_t count)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int64_t *issues = arena_array(arena, count + 1, sizeof *issues), opened = 0;
+    int32_t *trees = arena_array(arena, count + 1, sizeof *trees);
+
+    if (!issues || !trees)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        issues[i] = reports[i].issue;
+        trees[i] = reports[i].tree;
+    }
+    int rc = pg_query(&rows, tx, seen_sql, PG_INT4(app), PG_INT8S(issues, count), PG_INT4S(trees, count));
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        const char *version = reports[pg_int(rows, i, 0) - 1].version;
+        const struct triage triage = {
+            .resolved = *pg_text(rows, i, 2) == 'r', .version = pg_text(rows, i, 3), .from_next = pg_bool(rows, i, 4)};
+        if (pg_int(rows, i, 1) == opened || !triage_opens(&triage, version))
+            continue;
+        opened = pg_int(rows, i, 1);
+        rc = open_again(tx, opened, pg_text(rows, i, 2), triage.resolved ? "regressed" : "returned", version, version);
+    }
+    return rc;
+}
+
+int rows_triage_waiting(struct triage_waiting **out, size_t *count, struct pg_tx *tx, struct arena *arena)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT app_id, issue_id, coalesce(until_at <= now(), false), state_at, coalesce(until_devices, 0),"
+                 " coalesce(until_per_1000, 0) FROM issue WHERE state = 'ignored'"
+                 " AND (until_at <= now() OR until_devices IS NOT NULL OR until_per_1000 IS NOT NULL)"
+                 " ORDER BY issue_id");
+
+    if (rc)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++)
+        (*out)[i] = (struct triage_waiting){.app = (int32_t)pg_int(rows, i, 0),
+                                            .issue = pg_int(rows, i, 1),
+                                            .is_over = pg_bool(rows, i, 2),
+                                            .since_us = pg_time(rows, i, 3),
+                                            .until_devices = pg_int(rows, i, 4),
+                                            .until_per_1000 = pg_real(rows, i, 5)};
+    return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* clang-format off */
+/* Reports that are shown as issue $2 of app $1 (a split tree counts where it is shown). */
+#define SHOWN_REPORTS \
+    "event e LEFT JOIN issue_shown p ON p.app_id = $1 AND p.issue_id = e.issue_id AND p.tree = e.tree AND p.tree <> 0" \
+    " WHERE e.app_id = $1 AND e.issue_id IN (SELECT $2 UNION SELECT issue_id FROM issue_shown WHERE shown_id = $2)" \
+    " AND coalesce(p.shown_id, $2) = $2"
+/* clang-format on */
+
+int rows_triage_devices(double *out, struct pg_tx *tx, const struct triage_waiting *waiting)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT coalesce(sum(w), 0)::float8 FROM (SELECT max(weight) AS w FROM " SHOWN_REPORTS
+                      " AND occurred_at >= $3 GROUP BY install) d",
+                      PG_INT4(waiting->app), PG_INT8(waiting->issue), PG_TIME(waiting->since_us));
+    *out = rc ? 0 : pg_real(rows, 0, 0);
+    return rc;
+}
+
+int rows_triage_rate(double *per_1000_out, int64_t *reports_out, struct pg_tx *tx, const struct triage_waiting *waiting)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx,
+                 "WITH d AS (SELECT (now() AT TIME ZONE 'UTC')::date - 1 AS day),"
+                 " h AS (SELECT install, (occurred_at AT TIME ZONE 'UTC')::date AS on_day, max(weight) AS w,"
+                 "  count(*) AS n FROM " SHOWN_REPORTS " AND occurred_at >= greatest($3, (SELECT day FROM d)::timestamp"
+                 "  AT TIME ZONE 'UTC') GROUP BY 1, 2)"
+                 " SELECT coalesce(1000 * (SELECT sum(w) FROM h) / nullif((SELECT sum(sessions) FROM session_day"
+                 "  WHERE app_id = $1 AND slot = ANY ($4::smallint[]) AND day >= (SELECT day FROM d)), 0), 0)::float8,"
+                 "  (SELECT coalesce(sum(n), 0)::bigint FROM h)",
+                 PG_INT4(waiting->app), PG_INT8(waiting->issue), PG_TIME(waiting->since_us), SLOT_PARAM);
+    *per_1000_out = rc ? 0 : pg_real(rows, 0, 0);
+    *reports_out = rc ? 0 : pg_int(rows, 0, 1);
+    return rc;
+}
+
+int rows_triage_return(struct pg_tx *tx, int64_t issue, const char *why)
+{
+    return open_again(tx, issue, "ignored", "returned", "", why);
+}
+
+static int act_fill(struct act_row *a, struct arena *arena, const struct pg_rows *rows, size_t row)
+{
+    static const int columns[] = {3, 4, 5, 6, 7, 9};
+    const char **texts[] = {&a->who, &a->kind, &a->before, &a->after, &a->body, &a->undone_by};
+
+    *a = (struct act_row){.act = pg_int(rows, row, 0),
+                          .batch = pg_int(rows, row, 1),
+                          .at_us = pg_time(rows, row, 2),
+                          .undone_us = pg_time(rows, row, 8)};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, columns[i]))))
+            return MIRE_FAULT_MEMORY;
+    return 0;
+}
+
+int rows_activity_read(struct act_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
+                       int64_t issue)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, activity_sql, PG_INT4(app), PG_INT8(issue), PG_INT8(ACTS_MAX));
+
+    if (rc)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++)
+        if (act_fill(&(*out)[i], arena, rows, i))
+            return MIRE_FAULT_MEMORY;
+    return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int rows_comment_add(int64_t *act_out, struct pg_tx *tx, int32_t app, int64_t issue, const char *who, const char *text)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = batch_next(act_out, tx);
+
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "INSERT INTO issue_act (act_id, app_id, issue_id, batch_id, who, kind, body)"
+                      " VALUES ($1, $2, $3, $1, $4, 'comment', $5)",
+                      PG_INT8(*act_out), PG_INT4(app), PG_INT8(issue), PG_TEXT(who), PG_TEXT(text));
+    return rc;
+}
+
+int rows_comment_remove(struct pg_tx *tx, int32_t app, int64_t issue, int64_t act, const char *who, const char *by)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx,
+                 "UPDATE issue_act SET body = '', undone_at = now(), undone_by = $5 WHERE app_id = $1 AND act_id = $3"
+                 " AND kind = 'comment' AND undone_at IS NULL AND ($4::text IS NULL OR who = $4)"
+                 " AND issue_id IN (SELECT $2 UNION SELECT issue_id FROM issue_shown WHERE shown_id = $2)",
+                 PG_INT4(app), PG_INT8(issue), PG_INT8(act), PG_TEXT(who), PG_TEXT(by));
+
+    if (rc)
+        return rc;
+    return pg_touched(rows) ? TRIAGE_DONE : TRIAGE_NONE;
+}
+
+int rows_act_newest(int64_t *out, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT coalesce((SELECT max(act_id) FROM issue_act), 0) + coalesce((SELECT max(alias_id) FROM"
+                      " issue_alias), 0)");
+    *out = rc ? 0 : pg_int(rows, 0, 0);
+    return rc;
+}
+
+int rows_assignees_read(const char ***out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT name FROM account a WHERE disabled_at IS NULL AND (is_server_admin OR EXISTS (SELECT FROM"
+                      " member m WHERE m.account_id = a.account_id AND m.app_id IN ($1, 0))) ORDER BY name",
+                      PG_INT4(app));
+
+    if (rc)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++)
+        if (!((*out)[i] = arena_strdup(arena, pg_text(rows, i, 0))))
+            return MIRE_FAULT_MEMORY;
+    return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int rows_newest_version(const char **out, struct pg_tx *tx, struct arena *arena, int32_t app)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT DISTINCT version FROM version WHERE app_id = $1", PG_INT4(app));
+    const char *newest = "";
+
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        if (!*newest || version_compare(pg_text(rows, i, 0), newest) > 0)
+            newest = pg_text(rows, i, 0);
+    *out = arena_strdup(arena, newest);
+    return !rc && !*out ? MIRE_FAULT_MEMORY : rc;
+}
