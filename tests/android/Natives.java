@@ -8,6 +8,7 @@ final class Natives {
         "android.os.SystemProperties", "android.os.Binder", "android.os.Trace", "android.os.Process", "libcore.io.Linux",
         "android.os.Parcel", "android.os.StrictMode", "android.app.ActivityThread", "android.os.Debug",
         "android.os.MessageQueue$Message", "android.os.ThreadLocalWorkSource", "android.view.InputEventReceiver",
+        "android.view.InputChannel", "android.view.InputEvent", "android.view.KeyEvent",
         "dalvik.system.VMRuntime"};
 
     private Natives() {

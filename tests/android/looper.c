@@ -2,6 +2,7 @@
  * looper.c - the natives of Android's framework that its Looper needs on a JVM. MessageQueue's are those of AOSP's
  * Looper.cpp in short: one epoll descriptor, one eventfd that wakes it.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <jni.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +19,14 @@ struct queue {
     int epoll, wake;
     volatile int polls;
 };
+
+/* Input: the receiver gets each event that comes through the socket, as android_view_InputEventReceiver.cpp has it. */
+static struct {
+    struct queue *queue; /* of the first looper */
+    int socket;
+    jobject receiver, event;
+    int (*receive)(int socket), (*finish)(int socket);
+} input;
 
 static struct queue *queue_of(jlong handle)
 {
@@ -32,6 +42,8 @@ static jlong queue_init(JNIEnv *env, jclass class)
     (void)class;
     queue->epoll = epoll_create1(EPOLL_CLOEXEC);
     queue->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    input.queue = input.queue ? input.queue : queue;
+    event.data.fd = queue->wake;
     epoll_ctl(queue->epoll, EPOLL_CTL_ADD, queue->wake, &event);
     return (jlong)(uintptr_t)queue;
 }
@@ -43,19 +55,63 @@ static void queue_destroy(JNIEnv *env, jclass class, jlong handle)
     (void)handle; /* a late wake may still come: a test ends soon */
 }
 
+static void dispatch_input(JNIEnv *env)
+{
+    jclass of = (*env)->GetObjectClass(env, input.receiver);
+    jmethodID dispatch = (*env)->GetMethodID(env, of, "dispatchInputEvent", "(ILandroid/view/InputEvent;)V");
+
+    while (input.receive(input.socket)) {
+        (*env)->CallVoidMethod(env, input.receiver, dispatch, 1, input.event);
+        input.finish(input.socket);
+    }
+}
+
 static void queue_poll(JNIEnv *env, jobject self, jlong handle, jint timeout_ms)
 {
     struct queue *queue = queue_of(handle);
     struct epoll_event events[16];
     uint64_t count;
+    int found;
 
-    (void)env;
     (void)self;
     queue->polls = 1;
-    if (epoll_wait(queue->epoll, events, 16, timeout_ms) > 0)
-        while (read(queue->wake, &count, sizeof(count)) < 0 && errno == EINTR)
-            ;
+    found = epoll_wait(queue->epoll, events, 16, timeout_ms);
+    for (int i = 0; i < found; i++) {
+        if (events[i].data.fd != queue->wake)
+            dispatch_input(env);
+        else
+            while (read(queue->wake, &count, sizeof(count)) < 0 && errno == EINTR)
+                ;
+    }
     queue->polls = 0;
+}
+
+JNIEXPORT jint JNICALL Java_dev_mire_LooperApp_listen(JNIEnv *env, jclass class, jobject receiver, jobject event,
+                                                      jstring library)
+{
+    const char *path = (*env)->GetStringUTFChars(env, library, NULL);
+    void *opened = dlopen(path, RTLD_NOW);
+    struct epoll_event readable = {.events = EPOLLIN};
+    int sockets[2];
+
+    (void)class;
+    (*env)->ReleaseStringUTFChars(env, library, path);
+    if (!opened || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+        return -1;
+    input.receive = (int (*)(int))dlsym(opened, "input_receive");
+    input.finish = (int (*)(int))dlsym(opened, "input_finish");
+    input.receiver = (*env)->NewGlobalRef(env, receiver);
+    input.event = (*env)->NewGlobalRef(env, event);
+    readable.data.fd = input.socket = sockets[0];
+    epoll_ctl(input.queue->epoll, EPOLL_CTL_ADD, sockets[0], &readable);
+    return sockets[1];
+}
+
+JNIEXPORT void JNICALL Java_dev_mire_LooperApp_send(JNIEnv *env, jclass class, jint socket)
+{
+    (void)env;
+    (void)class;
+    send(socket, "e", 1, MSG_NOSIGNAL);
 }
 
 static void queue_wake(JNIEnv *env, jclass class, jlong handle)
@@ -126,6 +182,15 @@ static void memory_info(JNIEnv *env, jclass class, jobject info)
     (void)class;
     (*env)->SetIntField(env, info, (*env)->GetFieldID(env, of, "dalvikPrivateDirty", "I"), 4096);
     (*env)->SetIntField(env, info, (*env)->GetFieldID(env, of, "nativePrivateDirty", "I"), 2048);
+}
+
+static jobject new_array(JNIEnv *env, jobject self, jclass of, jint count)
+{
+    jclass arrays = (*env)->FindClass(env, "java/lang/reflect/Array");
+    jmethodID make = (*env)->GetStaticMethodID(env, arrays, "newInstance", "(Ljava/lang/Class;I)Ljava/lang/Object;");
+
+    (void)self;
+    return (*env)->CallStaticObjectMethod(env, arrays, make, of, count);
 }
 
 static jlong answer_0(void)
@@ -204,6 +269,7 @@ static const struct native {
     {"android/os/SystemClock", "elapsedRealtime", "()J", (void *)now_ms},
     {"android/os/SystemClock", "elapsedRealtimeNanos", "()J", (void *)now_ns},
     {"android/os/SystemClock", "currentThreadTimeMillis", "()J", (void *)thread_ms},
+    {"dalvik/system/VMRuntime", "newUnpaddedArray", "(Ljava/lang/Class;I)Ljava/lang/Object;", (void *)new_array},
     {"android/os/Debug", "getMemoryInfo", "(Landroid/os/Debug$MemoryInfo;)V", (void *)memory_info},
     {"android/util/Log", "println_native", "(II" TEXT TEXT ")I", (void *)print_log},
     {"android/os/SystemProperties", "native_get_int", "(" TEXT "I)I", (void *)property_int},

@@ -98,7 +98,8 @@ class App:
             packed.write_bytes(gzip.compress(trace))
             records.append(f"-Dmire.trace={packed}")
         self.process = subprocess.Popen(
-            [JAVA, "-Xshare:auto", "-XX:TieredStopAtLevel=1", f"-Dmire.removes={str(removes).lower()}", f"-Dmire.memory={memory}", f"-Djava.library.path={OUT}", *records,
+            [JAVA, "-Xshare:auto", "-XX:TieredStopAtLevel=1", f"-Dmire.removes={str(removes).lower()}", f"-Dmire.memory={memory}", f"-Dmire.input={OUT}/libinput.so",
+             f"-Dmire.idle={os.environ.get('MIRE_IDLE_S', 20)}", f"-Djava.library.path={OUT}", *records,
              "-cp", f"{CLASSES}:{JAR}", "Main", OUT / "liblooper.so", self.server.url, self.store, *scenarios],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "ANDROID_API": str(API)})
 
@@ -138,7 +139,8 @@ class LooperTest(unittest.TestCase):
     def setUpClass(cls):
         """All at once: most of their time they wait."""
         apps = {"hangs": App("message", "handler", "idler", "printer"), "leak": App("barrier"),
-                "removed": App("barrier", removes=True), "idle": App("idle"), "frames": App("frames")}
+                "removed": App("barrier", removes=True), "idle": App("idle"), "frames": App("frames"),
+                "loops": App("nested", "second", "both", "tick", "touch")}
         cls.runs = {name: app.end() for name, app in apps.items()}
         cls.bodies = apps["hangs"].bodies()
 
@@ -170,6 +172,26 @@ class LooperTest(unittest.TestCase):
         told = [stack for stack in stacks if "Main.main" in stack]
         self.assertGreaterEqual(sum("dev.mire.LooperApp.layOut" in stack for stack in told), 0.5 * len(told))
 
+    @unittest.skipUnless(API >= 30, "the system keeps no records before Android 11")
+    def test_an_idle_main_thread_blames_nobody_and_the_message_before_is_named(self):
+        first = App("over", end="")
+        run = first.kill_stuck()
+        idle = (pathlib.Path(SOURCE) / "tests/fuzz/corpus/anr/idle").read_bytes()
+        then = App("none", store=first.store, end=f"{run} 6 0 user request after error", trace=idle)
+        _, reports = then.end()
+        late, = [report for report in reports if "trace" in report]
+        self.assertEqual(late["exit"]["verdict"], "watchdog_kill")
+        self.assertRegex(late["notes"][0], "^the slow message before: android.os.Handler, dev.mire.LooperApp lambda, 1[0-9]{3} ms, over [0-9]+ ms before")
+        if os.path.exists(CLI):
+            body = next(body for body in then.bodies() if "trace" in unpack(body))
+            with tempfile.NamedTemporaryFile() as out:
+                out.write(body)
+                out.flush()
+                said = subprocess.run([CLI, "show", out.name], stdout=subprocess.PIPE, text=True, check=True).stdout
+            self.assertRegex(said, r"(?m)^kind +idle, ")
+            self.assertRegex(said, r"(?m)^note +the slow message before: ")
+            self.assertNotRegex(said, r"(?m)^Caller[12] +dev\.mire\.")
+
     def assert_hang(self, report, said, name, message, inner, outer):
         """One hang: its length is the app's own, its message, and Java frames from `inner` to `outer` in most samples."""
         event = report["event"]
@@ -182,7 +204,8 @@ class LooperTest(unittest.TestCase):
         stacks = [texts_of(report, node) for node in event["samples"]["node"]]
         told = [stack for stack in stacks if "Main.main" in stack]  # on a busy machine the virtual machine may be too late
         self.assertGreaterEqual(len(told), max(2, len(stacks) * 0.2), stacks[-1])
-        self.assertGreaterEqual(sum(self.holds(stack, inner, outer) for stack in told), 0.8 * len(told), told[-1])
+        stray = max(1, 0.2 * len(told))  # taken while the loop was on its way out of its wait, or into it
+        self.assertGreaterEqual(sum(self.holds(stack, inner, outer) for stack in told), len(told) - stray, told[-1])
 
     @staticmethod
     def holds(stack, inner, outer):
@@ -240,8 +263,28 @@ class LooperTest(unittest.TestCase):
         self.assertGreaterEqual(set(gauges), {"Graphics", "Code", "Stacks", "Other private", "System", "Threads", "Descriptors"})
         self.assertTrue(10 < gauges["Threads"][1] < 200 and 5 < gauges["Descriptors"][1] < 1000, gauges)
 
-    def test_idle_app_tells_nothing(self):
-        self.assertEqual(self.runs["idle"], ({}, []))
+    def test_idle_app_tells_nothing_and_wakes_nothing(self):
+        said, reports = self.runs["idle"]
+        self.assertEqual(reports, [])
+        before, after = (dict(word.split("=") for word in said[name].split()) for name in ("before", "after"))
+        self.assertGreaterEqual(set(before), {"mire-check", "mire-java", "mire-send", "mire-worker"})
+        self.assertEqual(after, before)
+
+    def named(self, reports, message):
+        return [report for report in reports if report["event"].get("message") == message]
+
+    def test_loops_within_loops_and_beside_each_other(self):
+        said, reports = self.runs["loops"]
+        app = "dev.mire.LooperApp"
+        self.assertEqual(len(reports), 5, [(r["event"].get("message"), r["event"]["duration_ms"]) for r in reports])
+        loads = self.named(reports, f"android.os.Handler, {app}$CartLoader")
+        self.assertEqual(len(loads), 2)  # in the loop within a message, and while another looper was busy
+        self.assert_hang(loads[0], said, "message", f"android.os.Handler, {app}$CartLoader", f"{app}$CartLoader.parseCart", f"{app}$Dialog.run")
+        dialog = f"android.os.Handler, {app}$Dialog"
+        self.assert_hang(self.named(reports, dialog)[0], said, "dialog", dialog, f"{app}$Dialog.closeDialog", "android.os.Looper.loop")
+        tick, = self.named(reports, f"android.os.Handler, {app}$Tick")  # the app's own printer is a part of the message
+        self.assertGreaterEqual(tick["event"]["duration_ms"], 1150)
+        self.assert_hang(self.named(reports, "input")[0], said, "touch", "input", f"{app}$Touch.zoomMap", "android.view.InputEventReceiver.dispatchInputEvent")
 
     @unittest.skipUnless(os.path.exists(CLI), "built without the server")
     def test_the_server_blames_the_handler(self):

@@ -249,6 +249,11 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
     write_cost(wire, &draft->event.cost);
     write_turns(wire, draft->told);
     mire__document_drops(wire, draft->told);
+    if (draft->told && draft->told->note) {
+        mire__wire_array(wire, MIRE_NAME_NOTES);
+        mire__wire_text(wire, NULL, draft->told->note, SIZE_MAX);
+        mire__wire_end(wire);
+    }
     if (draft->told && draft->told->trace)
         mire__wire_hex(wire, MIRE_NAME_TRACE, draft->told->trace, draft->told->trace_size);
     mire__wire_end(wire);

@@ -6,11 +6,14 @@
 
 #include "report/report.h"
 
+#define MIRE_TRACE_NOTE_BYTES 256
+
 /* The system's trace of the run that is recovered now. */
 struct report_trace {
     const void *bytes; /* NULL: none */
     size_t size;       /* 0: none */
     uint32_t lane;     /* whose report it goes with; MIRE_LANES: none's */
+    char note[MIRE_TRACE_NOTE_BYTES];
 };
 
 struct recovery {

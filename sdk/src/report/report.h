@@ -30,6 +30,7 @@ struct report_told {
     const struct exit_end *end;         /* of the report's process; NULL: it lives, or the end is unknown */
     const void *trace;                  /* the system's, of that end; NULL: none */
     size_t trace_size;                  /* bytes, at most MIRE_WIRE_TRACE_MAX */
+    const char *note;                   /* a sentence for people; NULL: none */
 };
 
 /*

@@ -138,6 +138,7 @@ static bool seal_lane(struct recovery *recovery, struct blackbox *box, uint32_t 
     if (trace->size > 0 && trace->lane == lane) {
         told.trace = trace->bytes;
         told.trace_size = trace->size;
+        told.note = trace->note[0] ? trace->note : NULL;
     }
     err = seal(recovery->store, box, lane, &told, recovery->finder->now_ms);
     if (err == MIRE_E_FULL && told.trace) { /* rather without it */

@@ -9,9 +9,11 @@
 #include "report/trace_keep.h"
 #include "wire/limits.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define ANR_MS 5000u /* the shortest hang that Android ends an app for */
+#define ANR_MS    5000u                /* the shortest hang that Android ends an app for */
+#define BEFORE_NS (30 * MIRE_NS_PER_S) /* the system waits for some seconds, and takes some to write its trace */
 
 static bool is_crash(const struct exit_end *end)
 {
@@ -44,6 +46,33 @@ static uint32_t find_free_lane(const struct blackbox *box)
             return lane;
     }
     return MIRE_LANES;
+}
+
+/* The event of a lane, or the one that it replaced, whose copy is still there. */
+static bool ended_before(struct event *out, const struct blackbox *box, uint32_t lane, uint32_t which, uint64_t seen_ns)
+{
+    const struct lane *from = &box->lanes[lane];
+
+    *out = from->events[(atomic_load(&from->event_active) + which) & 1];
+    out->message[sizeof(out->message) - 1] = '\0';
+    return out->state == MIRE_EVENT_ENDED && out->trigger == MIRE_TRIGGER_BUSY && mire__event_counts(out) &&
+           out->end_ns <= seen_ns && seen_ns - out->end_ns <= BEFORE_NS;
+}
+
+/*
+ * The system may look late: the main thread is idle again, and the slow message is over. A sentence about the last hang of the
+ * main thread before the end; "" if it is too long ago, or the box no longer has it.
+ */
+static void tell_hang_before(char out[MIRE_TRACE_NOTE_BYTES], const struct blackbox *box, uint64_t seen_ns)
+{
+    struct event event;
+
+    if (mire__blackbox_is_lacking(box, 0) ||
+        (!ended_before(&event, box, 0, 0, seen_ns) && !ended_before(&event, box, 0, 1, seen_ns)))
+        return;
+    snprintf(out, MIRE_TRACE_NOTE_BYTES, "the slow message before: %s%s%u ms, over %u ms before the last sign of life",
+             event.message, event.message[0] ? ", " : "", (unsigned)(mire__event_duration_ns(&event) / MIRE_NS_PER_MS),
+             (unsigned)((seen_ns - event.end_ns) / MIRE_NS_PER_MS));
 }
 
 static unsigned digit(char hex)
@@ -108,8 +137,11 @@ void mire__recovery_take_trace(struct recovery *recovery, struct blackbox *box, 
     if (trace->size == 0)
         return;
     trace->lane = find_lane(box, is_crash(end));
-    if (trace->lane == MIRE_LANES)
-        trace->lane = make_event(box, run, end);
+    if (trace->lane != MIRE_LANES)
+        return;
+    if (!is_crash(end))
+        tell_hang_before(trace->note, box, atomic_load(&box->session.seen_ns));
+    trace->lane = make_event(box, run, end);
 }
 
 void mire__recovery_leave_trace(struct recovery *recovery)

@@ -229,6 +229,48 @@ static void a_run_without_an_open_event_gets_one_for_its_trace(void **state)
     }
 }
 
+/* A run that is idle when it is killed, so long after a hang of 3 s. */
+static void leave_run_after_hang(struct store *store, char run[MIRE_STORE_RUN_BYTES], uint64_t after_ms)
+{
+    struct blackbox *box;
+    struct event event;
+
+    leave_run_idle(store, run);
+    box = box_new();
+    mire__file_read(box->facts.boot_id, 37, "/proc/sys/kernel/random/boot_id");
+    box->facts.pid = 4194303;
+    mire__blackbox_event(&event, box, 0);
+    mire__text_copy(event.message, sizeof(event.message), "com.example.Cart lambda");
+    mire__blackbox_set_event(box, 0, &event);
+    atomic_store(&box->session.seen_ns, event.end_ns + after_ms * MIRE_NS_PER_MS);
+    memset(&event, 0, sizeof(event));
+    mire__blackbox_set_event(box, 0, &event);
+    put(store, run, MIRE_STORE_BOX, box, sizeof(*box));
+    free(box);
+}
+
+static void the_slow_message_before_a_late_trace_is_named(void **state)
+{
+    struct store *store = store_default(*state);
+    struct store_item item;
+    char run[MIRE_STORE_RUN_BYTES], *text;
+
+    leave_run_after_hang(store, run, 700);
+    text = recover_with_trace(store, run, MIRE_END_HANG, 0);
+    assert_non_null(text);
+    assert_non_null(
+        strstr(text, "\"notes\":[\"the slow message before: com.example.Cart lambda, 3000 ms, over 700 ms before"));
+    free(text);
+    assert_int_equal(mire__store_list(&item, 1, store), 1);
+    mire__store_done(store, item.id);
+    leave_run_after_hang(store, run, 31000);
+    text = recover_with_trace(store, run, MIRE_END_HANG, 0);
+    assert_non_null(text);
+    assert_null(strstr(text, "\"notes\""));
+    free(text);
+    mire__store_close(store);
+}
+
 static void only_hangs_and_crashes_have_traces(void **state)
 {
     struct store *store = store_default(*state);
@@ -589,6 +631,7 @@ int main(void)
         CASE(the_systems_record_is_matched_by_the_runs_name),
         CASE(the_systems_trace_goes_with_the_hang_that_ended_the_run),
         CASE(a_run_without_an_open_event_gets_one_for_its_trace),
+        CASE(the_slow_message_before_a_late_trace_is_named),
         CASE(only_hangs_and_crashes_have_traces),
         CASE(a_run_killed_while_stuck_is_told_with_its_hang),
         CASE(a_hang_of_a_run_that_crashed_is_not_blocked_and_killed),

@@ -3,10 +3,18 @@ package dev.mire;
 import android.app.RecordedEnds;
 import android.content.ContextWrapper;
 import android.os.Handler;
+import android.os.HandlerThread;
 import android.os.Looper;
 import android.os.Message;
 import android.os.MessageQueue;
+import android.view.InputChannel;
+import android.view.InputEvent;
+import android.view.InputEventReceiver;
+import android.view.KeyEvent;
+import java.io.File;
+import java.io.IOException;
 import java.lang.reflect.Method;
+import java.nio.file.Files;
 
 /**
  * An app of Android's Looper that hangs in known ways, one after the other, and says when: "NAME MS".
@@ -17,6 +25,7 @@ public final class LooperApp {
     private static Handler handler;
     private static Looper looper;
     private static volatile long sink;
+    private static int loopTask; /* the thread's number */
 
     private LooperApp() {
     }
@@ -90,6 +99,83 @@ public final class LooperApp {
         static void warmCaches(long ms) {
             compute(ms);
         }
+    }
+
+    /** Leaves the innermost loop. */
+    private static final class Leave extends RuntimeException {
+    }
+
+    /** A loop within a message, as dialogs of old have: its messages hang, then the message around it does. */
+    static final class Dialog implements Runnable {
+        @Override
+        public void run() {
+            handler.post(new CartLoader());
+            handler.postDelayed(() -> {
+                throw new Leave();
+            }, 2500); /* the loop waits meanwhile */
+            try {
+                Looper.loop();
+            } catch (Leave e) {
+                /* the dialog is closed */
+            }
+            long begin = System.nanoTime();
+            closeDialog(1200);
+            say("dialog", begin);
+        }
+
+        static void closeDialog(long ms) {
+            compute(ms);
+        }
+    }
+
+    /** A short message, for which the app's own printer takes long. */
+    static final class Tick implements Runnable {
+        @Override
+        public void run() {
+            sink++;
+        }
+    }
+
+    /** The view's half of input: its handler takes long. */
+    static final class Touch extends InputEventReceiver {
+        Touch() {
+            super(new InputChannel(), looper);
+        }
+
+        @Override
+        public void onInputEvent(InputEvent event) {
+            long begin = System.nanoTime();
+            zoomMap(1200);
+            say("touch", begin);
+            finishInputEvent(event, true);
+        }
+
+        static void zoomMap(long ms) {
+            compute(ms);
+        }
+    }
+
+    /** looper.c: events of that receiver come through a socket of libinput.so from now on. Returns the other end. */
+    private static native int listen(InputEventReceiver receiver, InputEvent event, String library);
+
+    /** An event arrives. */
+    private static native void send(int socket);
+
+    /** Voluntary switches of the threads that an idle app must not wake: Mire's, and the looper's. */
+    private static String switches() {
+        StringBuilder out = new StringBuilder();
+        for (File task : new File("/proc/self/task").listFiles()) {
+            try {
+                String status = new String(Files.readAllBytes(new File(task, "status").toPath()));
+                String name = status.substring(status.indexOf('\t') + 1, status.indexOf('\n'));
+                String count = status.replaceFirst("(?s).*\nvoluntary_ctxt_switches:\\s*(\\d+).*", "$1");
+                if (name.startsWith("mire-") || task.getName().equals(String.valueOf(loopTask)))
+                    out.append(' ').append(name).append('=').append(count);
+            } catch (IOException e) {
+                continue; /* a thread of the virtual machine has ended */
+            }
+        }
+        return out.toString();
     }
 
     private static int leakBarrier() {
@@ -189,6 +275,14 @@ public final class LooperApp {
             });
             sleepFor(600000);
             break;
+        case "over": /* the slow message is over when the process is killed */
+            handler.post(() -> {
+                compute(1200);
+                System.out.println("stuck 0");
+                System.out.flush();
+            });
+            sleepFor(600000);
+            break;
         case "memory":
             System.out.println("asked " + Mire.reportMemory("asked"));
             Mire.flush(20000);
@@ -200,8 +294,43 @@ public final class LooperApp {
             ends.append(' ').append(ExitWatch.endOf(13, 0, "MemoryLimiter:AnonSwap"));
             System.out.println(ends.append(' ').append(ExitWatch.endOf(2, 0, null)).append(' ').append(ExitWatch.endOf(5, 0, null)));
             break;
-        case "idle":
+        case "nested":
+            handler.post(new Dialog());
             sleepFor(5000);
+            break;
+        case "second": /* another looper hangs: nobody waits for it */
+            HandlerThread second = new HandlerThread("second");
+            second.start();
+            new Handler(second.getLooper()).post(() -> compute(1500));
+            sleepFor(1000);
+            second.quit();
+            break;
+        case "both": /* both hang: the watched one is told */
+            HandlerThread busy = new HandlerThread("busy");
+            busy.start();
+            new Handler(busy.getLooper()).post(() -> compute(1500));
+            handler.post(new CartLoader());
+            sleepFor(500);
+            busy.quit();
+            break;
+        case "tick":
+            looper.setMessageLogging(line -> {
+                if (line.startsWith(">>>>>") && line.contains("Tick"))
+                    compute(1200);
+            });
+            Mire.onActivity();
+            handler.post(new Tick());
+            break;
+        case "touch":
+            int socket = listen(new Touch(), new KeyEvent(0, 0), System.getProperty("mire.input"));
+            send(socket);
+            break;
+        case "idle":
+            sleepFor(4000);
+            String before = switches();
+            sleepFor(Integer.getInteger("mire.idle", 20) * 1000L);
+            System.out.println("before" + before);
+            System.out.println("after" + switches());
             break;
         default:
             throw new IllegalArgumentException(scenario);
@@ -212,6 +341,7 @@ public final class LooperApp {
     public static void main(String[] words) throws Exception {
         Looper.prepare();
         looper = Looper.myLooper();
+        loopTask = Integer.parseInt(new File("/proc/thread-self").getCanonicalFile().getName());
         handler = new Handler(looper);
         ContextWrapper system = Boolean.getBoolean("mire.records") ? RecordedEnds.context(System.getProperty("mire.end")) : null;
         MireOptions options = new MireOptions(words[0], "mk_test").app("looper-app", "1").channel("internal")
@@ -228,6 +358,10 @@ public final class LooperApp {
                 play(words[i]);
             System.out.println("flushed " + Mire.flush(20000));
             looper.quit();
+        });
+        player.setUncaughtExceptionHandler((thread, thrown) -> {
+            thrown.printStackTrace();
+            Runtime.getRuntime().halt(3);
         });
         player.start();
         Looper.loop();

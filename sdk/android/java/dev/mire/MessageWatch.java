@@ -12,10 +12,12 @@ import java.lang.reflect.Field;
  * Thread: println the looper's; the others any.
  */
 final class MessageWatch implements Printer {
+    private static final int DEEPEST = 16; /* loops within loops; further ones are not named afterwards */
     private final Looper looper;
     private volatile Printer app;
-    /** The line before the message that is being handled; null between messages. */
-    private volatile String line;
+    /** The lines before the messages that are being handled, of loops within loops; the looper's thread writes. */
+    private final String[] begun = new String[DEEPEST];
+    private volatile int depth;
     /** The lines that the looper has printed, a sign of life that wakes nobody. */
     private volatile int lines;
 
@@ -55,18 +57,47 @@ final class MessageWatch implements Printer {
         Printer other = app;
         boolean begins = !text.isEmpty() && text.charAt(0) == '>';
         if (begins)
-            line = text;
+            begin(text);
         lines++;
         if (other != null && other != this)
             other.println(text); /* within the message, so that a slow printer is a part of it */
         if (!begins)
-            line = null;
+            end(text);
     }
 
-    /** The message that is being handled; "" between messages. */
-    String now() {
-        String text = line;
-        return text == null ? "" : TurnName.ofPrinted(text);
+    private void begin(String text) {
+        int at = depth;
+        if (at == DEEPEST)
+            return;
+        begun[at] = text;
+        depth = at + 1;
+    }
+
+    /** A loop within a message may end by an exception: its last message has no line of its own. */
+    private void end(String text) {
+        int at = depth;
+        while (at > 1 && !isOf(begun[at - 1], text))
+            at--;
+        depth = Math.max(at - 1, 0);
+    }
+
+    /** ">>>>> Dispatching to TARGET: WHAT" and "<<<<< Finished to TARGET" */
+    private static boolean isOf(String begun, String ended) {
+        int target = ended.indexOf(" to ");
+        int from = begun.indexOf(" to ");
+        return target < 0 || from < 0 || begun.startsWith(ended.substring(target), from);
+    }
+
+    /**
+     * The message that is being handled; "" between messages.
+     *
+     * @param loops loops that the stack shows: an exception may have ended inner ones. 0: unknown
+     */
+    String now(int loops) {
+        int at = depth;
+        if (loops > 0 && loops < at)
+            at = loops;
+        return at == 0 ? "" : TurnName.ofPrinted(begun[at - 1]);
     }
 
     int lines() {

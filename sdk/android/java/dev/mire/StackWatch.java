@@ -37,11 +37,11 @@ final class StackWatch extends Thread {
             StackTraceElement[] frames = {};
             String turn = "";
             try {
-                String before = messages.now();
+                String before = messages.now(0);
                 frames = watched.getStackTrace();
                 turn = TurnName.ofStack(frames);
                 if (turn.isEmpty())
-                    turn = before;
+                    turn = before.isEmpty() ? before : messages.now(TurnName.loopsOf(frames));
                 for (StackTraceElement frame : frames)
                     Native.addFrame(stack, frame.getClassName() + "." + frame.getMethodName(),
                             frame.getFileName(), frame.getLineNumber());

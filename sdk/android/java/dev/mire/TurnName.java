@@ -40,6 +40,15 @@ final class TurnName {
         return "";
     }
 
+    /** Loops within each other. */
+    static int loopsOf(StackTraceElement[] stack) {
+        int loops = 0;
+        for (StackTraceElement frame : stack)
+            if (frame.getMethodName().equals("loop") && frame.getClassName().equals("android.os.Looper"))
+                loops++;
+        return loops;
+    }
+
     /**
      * "com.example.Cart$1@5e6f" loses what is behind the @. The class of a lambda has a number that a compiler or the
      * process counted: "a.Cart$$Lambda$14/0x7f@1", "a.Cart$$ExternalSyntheticLambda3@1" and "a.-$$Lambda$Cart$XyZ@1" become
