@@ -13,7 +13,8 @@ await play(async (server, browser) => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/mapview`);
   await page.getByText('Waiting for the first report').waitFor();
-  assert.match(await page.locator('main pre').textContent(), /mire run -- /);
+  await page.getByRole('button', { name: 'Linux: run it' }).click();
+  assert.match(await page.locator('main pre').textContent(), /mire run --app mapview /);
 
   const report = await vector('every-field');
   await send(server, key, report);

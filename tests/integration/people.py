@@ -21,7 +21,7 @@ PASSWORD = "correct horse battery"
 ROLES = ("nobody", "viewer", "triager", "admin", "server")
 
 # Who of a route -> the least role of a person; None: no person may.
-LEAST = {"READ": "viewer", "TRIAGE": "triager", "ROLLOUT": "admin", "RULES": "admin", "ADMIN": "admin", "SERVER": "server",
+LEAST = {"READ": "viewer", "TRIAGE": "triager", "ROLLOUT": "admin", "RULES": "admin", "ADMIN": "admin", "SERVER": "server", "FOUND": "server",
          "SELF": "member", "KNOCK": "nobody", "INGEST": None, "SYMBOLS": None}
 
 

@@ -20,6 +20,7 @@ import rates from '../../schema/api/examples/getRates.json';
 import report from '../../schema/api/examples/getReport.json';
 import lockReport from '../../schema/api/examples/getReport.lock.json';
 import powerReport from '../../schema/api/examples/getReport.power.json';
+import nothing from '../../schema/api/examples/getStart.nothing.json';
 import symbols from '../../schema/api/examples/getSymbols.json';
 import emptyIssues from '../../schema/api/examples/listIssues.empty.json';
 import issues from '../../schema/api/examples/listIssues.json';
@@ -373,9 +374,15 @@ it('while loading, a skeleton stands where the page will be', async () => {
 });
 
 it('before the first report, the page says how to send one', async () => {
-  open('/redis-server', { ...ALL, '/overview': emptyOverview, apps: { apps: [] } });
-  expect((await screen.findByText(/mire run -- .\/redis-server/)).textContent!.split('\n')).toHaveLength(3);
-  expect(screen.getByText('Waiting for the first report')).toBeTruthy();
+  open('/redis-server', { ...ALL, '/overview': emptyOverview, '/start': nothing, apps: { apps: [] } });
+  fireEvent.click(await screen.findByText('Linux: run it'));
+  const lines = (await screen.findByText(/mire run --app redis-server/)).textContent!.split('\n');
+  expect(lines).toEqual([
+    `export MIRE_SERVER=${location.origin}`,
+    'export MIRE_KEY=mk_…',
+    'mire run --app redis-server --threshold 500 -- ./redis-server',
+  ]);
+  expect(await screen.findByText('Waiting for the first report')).toBeTruthy();
 });
 
 it('when filters leave nothing, the page offers to drop them', async () => {

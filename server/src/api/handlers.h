@@ -6,6 +6,8 @@
 
 /* apps/ */
 int get_apps(void *api, struct request *request, struct reply *reply);
+int post_app(void *api, struct request *request, struct reply *reply);
+int get_start(void *api, struct request *request, struct reply *reply);
 int get_overview(void *api, struct request *request, struct reply *reply);
 int get_changes(void *api, struct request *request, struct reply *reply);
 int get_facets(void *api, struct request *request, struct reply *reply);

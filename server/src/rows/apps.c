@@ -56,6 +56,61 @@ int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct
     return 0;
 }
 
+/* The number is given out under a lock of the table: apps are few and made by hand. */
+int rows_app_add(struct pg_tx *tx, const char *slug, const char *name)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(NULL, tx, "LOCK TABLE app IN SHARE ROW EXCLUSIVE MODE");
+
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "INSERT INTO app (app_id, slug, name) SELECT coalesce(max(app_id), 0) + 1, $1, $2 FROM app"
+                      " ON CONFLICT (slug) DO NOTHING RETURNING app_id",
+                      PG_TEXT(slug), PG_TEXT(name));
+    if (rc)
+        return rc;
+    return pg_row_count(rows) ? ROWS_APP_MADE : ROWS_APP_THERE;
+}
+
+/* The newest event and its issue, as it is shown. */
+static int read_newest(struct app_start *out, struct pg_tx *tx, int32_t app)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT e.received_at, i.issue_id, i.subject <> '', e.install"
+                      " FROM (SELECT * FROM event WHERE app_id = $1 ORDER BY occurred_at DESC LIMIT 1) e"
+                      " LEFT JOIN issue_shown s ON s.app_id = e.app_id AND s.issue_id = e.issue_id AND s.tree = 0"
+                      " JOIN issue i ON i.issue_id = coalesce(s.shown_id, e.issue_id)",
+                      PG_INT4(app));
+
+    if (rc || !pg_row_count(rows))
+        return rc;
+    struct pg_bytes install = pg_bytes(rows, 0, 3);
+    out->report_us = pg_time(rows, 0, 0);
+    out->issue = pg_int(rows, 0, 1);
+    out->memory = pg_bool(rows, 0, 2);
+    hex_format(out->install, install.bytes, install.len > 16 ? 16 : install.len);
+    return 0;
+}
+
+int rows_app_start_read(struct app_start *out, struct pg_tx *tx, int32_t app)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT (SELECT max(used_at) FROM access_key WHERE app_id = $1 AND scope = 'ingest'),"
+                      " (SELECT min(first_seen) FROM version WHERE app_id = $1 AND version_id IN"
+                      "  (SELECT version_id FROM session_day WHERE slot = ANY ($2) AND day >= current_date - 30"
+                      "   AND app_id = $1))",
+                      PG_INT4(app), PG_INT2S(read_slots, MIRE_SLOT_COUNT));
+
+    *out = (struct app_start){0};
+    if (rc)
+        return rc;
+    out->contact_us = pg_time(rows, 0, 0);
+    out->session_us = pg_time(rows, 0, 1);
+    return read_newest(out, tx, app);
+}
+
 int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;

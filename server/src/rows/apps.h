@@ -32,6 +32,24 @@ int rows_app_seen_read(bool *out, struct pg_tx *tx, const struct apps_seen *seen
 int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                    const struct apps_seen *seen, int64_t since_us);
 
+#define MIRE_APP_SLUG_MAX 63
+
+enum rows_app_outcome { ROWS_APP_MADE = 0, ROWS_APP_THERE = 1 };
+
+/* Make an app of that slug, which the caller has checked. ROWS_APP_MADE, ROWS_APP_THERE (the slug is taken), or a fault. */
+int rows_app_add(struct pg_tx *tx, const char *slug, const char *name);
+
+/* What of an app has arrived; 0: nothing yet. */
+struct app_start {
+    int64_t contact_us; /* an ingest key was last used then, some seconds late */
+    int64_t session_us; /* a version that has sessions was first seen then; sessions of the last 30 days */
+    int64_t report_us;  /* the newest event was received then; the rest is of this event */
+    int64_t issue;
+    bool memory; /* it is an issue of memory */
+    char install[33];
+};
+int rows_app_start_read(struct app_start *out, struct pg_tx *tx, int32_t app);
+
 /* Number of an app. 0, READ_NONE or a fault. */
 int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug);
 

@@ -1,5 +1,5 @@
 /*
- * rows.h - what all reads of rows/ have in common. Nothing of a read_* function writes.
+ * rows.h - what all reads of rows/ have in common. Functions ending in _read write nothing.
  *
  * Every call runs inside a transaction the caller began, so that several see one snapshot; text lies in the arena.
  * Returns 0 or a fault (base/fault.h), and READ_NONE where something named does not exist. Arrays are in the arena too.

@@ -76,16 +76,29 @@ export async function startServer() {
   return { url, dir, env, mire, key, stop, log };
 }
 
+/* A session record of the contract's vectors, as if it had just ended. */
+export async function sessionVector(name) {
+  return asOfNow(await readVector('session/valid', name, 'document.json'));
+}
+
 /* One report of the contract's vectors, as if it had just happened. */
 export async function vector(name, change = {}) {
-  const report = JSON.parse(await readFile(join(SOURCE, 'schema/wire/vectors/valid', name, 'report.json'), 'utf8'));
+  return { ...asOfNow(await readVector('valid', name, 'report.json')), ...change };
+}
+
+async function readVector(...path) {
+  return JSON.parse(await readFile(join(SOURCE, 'schema/wire/vectors', ...path), 'utf8'));
+}
+
+function asOfNow(report) {
   const now = Date.now();
   const time = now.toString(16).padStart(12, '0');
   const tail = crypto.randomUUID().slice(19);
   const random = crypto.randomUUID().slice(15, 18);
   report.id = `${time.slice(0, 8)}-${time.slice(8)}-7${random}-${tail}`;
-  report.event.begin_wall_ms = now - report.event.duration_ms;
-  return { ...report, ...change };
+  if (report.event) report.event.begin_wall_ms = now - report.event.duration_ms;
+  if (report.session) report.session.begin_wall_ms = now - report.session.duration_ms;
+  return report;
 }
 
 export async function send(server, key, report) {

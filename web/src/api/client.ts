@@ -28,6 +28,7 @@ import type {
   RulesJob,
   Similar,
   Split,
+  Start,
   SymbolFile,
   Symbols,
   Unmerge,
@@ -142,6 +143,9 @@ export const api = {
         )) as Promise<Audit>,
 
   apps: (signal: AbortSignal) => body(client.GET('/api/v1/apps', { signal })),
+  makeApp: (app: { slug: string; name: string }) => body(client.POST('/api/v1/apps', { body: app })),
+  start: (app: string, signal: AbortSignal): Promise<Start> =>
+    body(client.GET('/api/v1/apps/{app}/start', { params: { path: { app } }, signal })),
 
   overview: (app: string, scope: Scope, signal: AbortSignal): Promise<Overview> =>
     body(client.GET('/api/v1/apps/{app}/overview', { params: { path: { app }, query: sent(scope) }, signal })),

@@ -482,6 +482,24 @@ export interface paths {
         /** All apps, for the app chooser. */
         get: operations["listApps"];
         put?: never;
+        /** Make an app. For admins of the server, and the user of a server without accounts. 409 if there is one of that slug. */
+        post: operations["makeApp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What of an app has arrived so far, for its first minutes. */
+        get: operations["getStart"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1237,6 +1255,31 @@ export interface components {
         };
         AppList: {
             apps: components["schemas"]["App"][];
+        };
+        NewApp: {
+            slug: string;
+            name: string;
+        };
+        Start: {
+            /**
+             * Format: date-time
+             * @description When an ingest key was last used, some seconds late.
+             */
+            contact_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the first version that has sessions was first seen; sessions of the last 30 days.
+             */
+            session_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest event was received.
+             */
+            report_at: string | null;
+            /** @description Anonymous installation of that event, 32 hex digits. */
+            install: string | null;
+            /** @description Issue of that event, I-1042 or M-77. */
+            issue: string | null;
         };
         Range: {
             /** Format: date-time */
@@ -3504,6 +3547,59 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AppList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Name of the app in URLs. */
+                    slug: string;
+                    /** @description Name as people read it; the slug if absent. */
+                    name?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The app. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewApp"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getStart: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Arrivals. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Start"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -4,6 +4,7 @@ import type { components } from './schema';
 type Schemas = components['schemas'];
 
 export type App = Schemas['App'];
+export type Start = Schemas['Start'];
 export type Problem = Schemas['Problem'];
 export type Range = Schemas['Range'];
 export type Totals = Schemas['Totals'];

@@ -9,10 +9,12 @@ export type Page =
   | { name: 'memory'; app: string }
   | { name: 'rules'; app: string }
   | { name: 'symbols'; app: string }
+  | { name: 'start'; app: string }
   | { name: 'issue'; app: string; id: string }
   | { name: 'settings'; app: string; part: SettingsPart }
   | { name: 'sign-in' }
   | { name: 'welcome' }
+  | { name: 'new' }
   | { name: 'profile' }
   | { name: 'server' }
   | { name: 'audit' }
@@ -22,7 +24,7 @@ export type SettingsPart = 'keys' | 'members' | 'audit';
 export const SETTINGS_PARTS: readonly SettingsPart[] = ['keys', 'members', 'audit'];
 
 /* Pages of no app stand below a name that no app can have. */
-const OF_NO_APP = ['sign-in', 'welcome', 'profile', 'server', 'audit'] as const;
+const OF_NO_APP = ['sign-in', 'welcome', 'new', 'profile', 'server', 'audit'] as const;
 
 export type Tab = 'stack' | 'held' | 'all' | 'flame' | 'tree' | 'top' | 'reports' | 'group' | 'raw';
 /** Tabs of an issue; and of a memory issue, whose id begins with M. */
@@ -136,6 +138,7 @@ export function parsePage(path: string): Page {
   if (!APP.test(app)) return { name: 'lost' };
   if (section === undefined) return { name: 'overview', app };
   if (section === 'rules' && id === undefined) return { name: 'rules', app };
+  if (section === 'start') return id === undefined ? { name: 'start', app } : { name: 'lost' };
   if (section === 'symbols') return id === undefined ? { name: 'symbols', app } : { name: 'lost' };
   if (section === 'settings') {
     const part = SETTINGS_PARTS.find((one) => one === (id ?? 'keys'));
@@ -164,6 +167,7 @@ export function formatPage(page: Page): string {
     case 'memory':
     case 'rules':
     case 'symbols':
+    case 'start':
       return `/${page.app}/${page.name}`;
     case 'issue':
       return `/${page.app}/${isMemory(page.id) ? 'memory' : 'issues'}/${page.id}`;
@@ -171,6 +175,7 @@ export function formatPage(page: Page): string {
       return page.part === 'keys' ? `/${page.app}/settings` : `/${page.app}/settings/${page.part}`;
     case 'sign-in':
     case 'welcome':
+    case 'new':
     case 'profile':
     case 'server':
     case 'audit':

@@ -7,35 +7,17 @@ import { patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import type { DEFAULTS } from '../model/view';
 import { listQuery } from './issues/issues';
-import { copy } from './parts';
+import { Late } from './late';
 
-export function snippet(app: string): string {
-  return [
-    `export MIRE_SERVER=${location.origin}`,
-    `export MIRE_KEY=$(mire key create ${app})`,
-    `mire run -- ./${app}`,
-  ].join('\n');
-}
+const loadConnect = () => import('./start/start').then((module) => module.Connect);
 
-/* Shown until the first report arrives; the parent asks again every two seconds. */
+/* Shown until the first report arrives. */
 export function Waiting({ app }: { app: string }): JSX.Element {
-  const lines = snippet(app);
   return (
-    <section class="empty" aria-label={say('Getting started')}>
-      <h2>{say('No report has come yet')}</h2>
-      <p>
-        {say(
-          'Run the program under Mire. When its main loop is busy for longer than the threshold, a report is sent; one that does not hang sends nothing.',
-        )}
-      </p>
-      <pre>{lines}</pre>
-      <button type="button" onClick={() => void copy(lines, say('Commands copied'))}>
-        {say('Copy')}
-      </button>
-      <p class="pulse" role="status">
-        {say('Waiting for the first report')}
-      </p>
-    </section>
+    <>
+      <h2>{say('No reports yet')}</h2>
+      <Late load={loadConnect} props={{ app }} label={say('Connect {app}', { app })} />
+    </>
   );
 }
 

@@ -17,6 +17,8 @@ const loadRules = () => import('./rules/rules').then((module) => module.RulesPag
 const loadSymbols = () => import('./symbols/symbols').then((module) => module.SymbolsPage);
 const loadMemory = () => import('./memory/memory').then((module) => module.MemoryPage);
 
+const loadStart = () => import('./start/start').then((module) => module.StartPage);
+const loadNew = () => import('./start/new').then((module) => module.NewAppPage);
 const loadSignIn = () => import('./people/sign-in').then((module) => module.SignInPage);
 const loadWelcome = () => import('./people/sign-in').then((module) => module.WelcomePage);
 const loadProfile = () => import('./people/profile').then((module) => module.ProfilePage);
@@ -88,6 +90,23 @@ export function Pages(): JSX.Element {
       return (
         <Shell key={here.app} app={here.app}>
           <Late key="settings" load={loadSettings} props={{ app: here.app, part: here.part }} label={say('Settings')} />
+        </Shell>
+      );
+    case 'start':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <Late
+            key="start"
+            load={loadStart}
+            props={{ app: here.app }}
+            label={say('Connect {app}', { app: here.app })}
+          />
+        </Shell>
+      );
+    case 'new':
+      return (
+        <Shell app={null}>
+          <Late key="new" load={loadNew} props={{}} label={say('New app')} />
         </Shell>
       );
     case 'sign-in':

@@ -8,8 +8,10 @@ import { go } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { exact } from '../../model/format';
-import { Waiting } from '../empty';
+import { Late } from '../late';
 import { Ago, Loaded } from '../parts';
+
+const loadNew = () => import('../start/new').then((module) => module.NewAppPage);
 
 export function Apps(): JSX.Element {
   useTitle('');
@@ -24,26 +26,31 @@ export function Apps(): JSX.Element {
       <Loaded result={result} rows={4} label={say('apps')}>
         {({ apps }) =>
           apps.length === 0 ? (
-            <Waiting app="my-app" />
+            <Late load={loadNew} props={{}} label={say('New app')} />
           ) : (
-            <ul class="apps">
-              {apps.map((app) => (
-                <li key={app.slug}>
-                  <a href={`/${app.slug}`}>
-                    <strong>{app.name || app.slug}</strong>
-                    <span class="dim">
-                      {say('{n|report|reports} in 24 h', { n: exact(app.reports_24h, lang.value) })}
-                      {app.last_seen_at ? (
-                        <>
-                          {' · '}
-                          {say('last')} <Ago at={app.last_seen_at} />
-                        </>
-                      ) : null}
-                    </span>
-                  </a>
-                </li>
-              ))}
-            </ul>
+            <>
+              <ul class="apps">
+                {apps.map((app) => (
+                  <li key={app.slug}>
+                    <a href={`/${app.slug}`}>
+                      <strong>{app.name || app.slug}</strong>
+                      <span class="dim">
+                        {say('{n|report|reports} in 24 h', { n: exact(app.reports_24h, lang.value) })}
+                        {app.last_seen_at ? (
+                          <>
+                            {' · '}
+                            {say('last')} <Ago at={app.last_seen_at} />
+                          </>
+                        ) : null}
+                      </span>
+                    </a>
+                  </li>
+                ))}
+              </ul>
+              <p>
+                <a href="/-/new">{say('New app')}</a>
+              </p>
+            </>
           )
         }
       </Loaded>

@@ -26,6 +26,9 @@ export function ServerPage(): JSX.Element {
   return (
     <>
       <h1>{say('Server')}</h1>
+      <p>
+        <a href="/-/new">{say('New app')}</a>
+      </p>
       <Panel title={say('Accounts')} aside={<a href="/-/audit">{say('Audit')}</a>}>
         <Loaded result={result} rows={6} label={say('accounts')}>
           {({ accounts }) => (

@@ -23,6 +23,10 @@ export function SettingsPage({ app, part }: { app: string; part: SettingsPart })
   return (
     <>
       <h1>{say('Settings of {app}', { app })}</h1>
+      <p class="row">
+        <a href={href({ name: 'start', app }, carried(query.value))}>{say('Connect {app}', { app })}</a>
+        <a href="/-/new">{say('New app')}</a>
+      </p>
       <nav class="parts" aria-label={say('Settings')}>
         {parts.map(([name, text]) => (
           <a
