@@ -833,6 +833,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/triage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set the state or the assignee of up to 50 issues at once. Triagers may. */
+        post: operations["triageIssues"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/triage/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a batch of triage back. 409 if one of its issues was changed since. */
+        post: operations["undoTriage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/assignees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** People whom issues may be assigned to. */
+        get: operations["listAssignees"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/issues/{issue}/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What people and the server did with an issue, newest first, 200 rows at most. */
+        get: operations["getActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/issues/{issue}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Comment on an issue. Triagers may. */
+        post: operations["addComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/issues/{issue}/comments/{comment}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a comment; your own, or as an admin any. Its text is deleted. */
+        delete: operations["removeComment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/issues/{issue}/merge": {
         parameters: {
             query?: never;
@@ -1804,6 +1906,74 @@ export interface components {
             kind: components["schemas"]["Share"][];
             state: components["schemas"]["Share"][];
         };
+        /** @description At least one of state and assignee. */
+        Triage: {
+            /** @description Issues, such as I-1042. */
+            issues: string[];
+            /** @enum {string} */
+            state?: "open" | "resolved" | "ignored";
+            /** @description Of resolved: the version with the fix; by default the newest version of the app. A report of a later version opens the issue as regressed; so does one of this version, unless it had reports already. */
+            in?: string;
+            /** @description Of ignored: a report of this version or a later one opens the issue. Any one condition that is met opens it. */
+            until_version?: string;
+            /** @description Of ignored: for so many seconds. */
+            for_s?: number;
+            /** @description Of ignored: until so many devices, estimated, had it since. */
+            until_devices?: number;
+            /** @description Of ignored: until its hits per 1,000 sessions of today and yesterday reach this, with 30 reports or more. */
+            until_per_1000?: number;
+            /** @description Name of an account that may see the app; empty for nobody. */
+            assignee?: string;
+            reason?: string;
+        };
+        Triaged: {
+            /** @description What triage/undo takes back. */
+            batch: number;
+            /** @description As they are now. */
+            issues: components["schemas"]["IssueSummary"][];
+        };
+        Assignees: {
+            people: string[];
+            /** @description Who asks. */
+            you: string;
+        };
+        CommentDone: {
+            id: number;
+        };
+        /** @description The state of an issue, or of an assignment the assignee; null of acts that change neither. */
+        TriageState: {
+            state?: string;
+            is_regressed?: boolean;
+            state_version?: string;
+            state_from_next?: boolean;
+            until_at?: string | null;
+            until_devices?: number | null;
+            until_per_1000?: number | null;
+            state_at?: string | null;
+            assignee?: string;
+        } | null;
+        Activity: {
+            acts: {
+                id: number;
+                /** @description Of state and assigned: what triage/undo takes back. */
+                batch: number;
+                /** Format: date-time */
+                at: string;
+                /** @description Account or key; mire: the server. */
+                who: string;
+                /** @enum {string} */
+                kind: "state" | "assigned" | "comment" | "regressed" | "returned" | "merged" | "split";
+                before: components["schemas"]["TriageState"];
+                after: components["schemas"]["TriageState"];
+                /** @description Of merged and split: the issues, with commas between. */
+                issues: string;
+                /** @description Of a comment its Markdown; of others why; of regressed the version. */
+                body: string;
+                /** Format: date-time */
+                undone_at: string | null;
+                undone_by: string;
+            }[];
+        };
         /** @description An issue as a list shows it. */
         IssueSummary: {
             /** @description I-1042; of memory M-77. */
@@ -1819,8 +1989,15 @@ export interface components {
             reason: string;
             /** @description Of memory: the category there is too much of. Empty of all else. */
             subject: string;
-            /** @enum {string} */
-            state: "open" | "resolved" | "ignored";
+            /**
+             * @description regressed: it was resolved, and a report of a later version opened it.
+             * @enum {string}
+             */
+            state: "open" | "regressed" | "resolved" | "ignored";
+            /** @description Of a resolved issue the version with the fix, of a regressed one the version that opened it, of an ignored one the version until which it is ignored; else empty. */
+            state_version: string;
+            /** @description Name of the account it is assigned to; empty for nobody. */
+            assignee: string;
             /** @description The most that the subject held in one report. */
             most_bytes: number;
             totals: components["schemas"]["Totals"];
@@ -1834,7 +2011,7 @@ export interface components {
             first_version: string;
             /** @description Newest of the same. */
             last_version: string;
-            /** @description Issues shown as this one, itself among them: 1 where none was merged into it. All else here is of all of them; open if one is. */
+            /** @description Issues shown as this one, itself among them: 1 where none was merged into it. All else here is of all of them; the state and the assignee are this one's own. */
             members: number;
             /** @description The issue it was split off. */
             split_from: string | null;
@@ -4007,7 +4184,7 @@ export interface operations {
                 v?: components["parameters"]["v"];
                 /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, crash, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
                 kind?: components["parameters"]["kind"];
-                /** @description open, resolved, ignored; !x excludes. */
+                /** @description open, regressed, resolved, ignored; !x excludes. */
                 state?: string[];
                 /** @description Text that Caller1, Caller2, an image, the reason, the category of memory or the id must hold (each word). */
                 q?: string;
@@ -4243,6 +4420,176 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Provenance"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    triageIssues: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Triage"];
+            };
+        };
+        responses: {
+            /** @description Done: all of them, or none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Triaged"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    undoTriage: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    batch: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Undone. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Triaged"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAssignees: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Names. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Assignees"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its activity. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    addComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Markdown; stored as it is. */
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Added. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentDone"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+                /** @description Number of the act. */
+                comment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentDone"];
                 };
             };
             default: components["responses"]["Problem"];
