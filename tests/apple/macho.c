@@ -241,9 +241,10 @@ static void bind_slots(struct binding *binding, uint8_t **slot, const char *name
         uint8_t *target = binding->resolve(binding->context, name);
         uint64_t value = (uint64_t)(uintptr_t)target + (uint64_t)addend;
 
-        if (!target) {
+        if (!target || !*slot) {
             fprintf(stderr, "%s is not bound\n", name);
             binding->missing = true;
+            return;
         }
         memcpy(*slot, &value, sizeof(value));
     }
@@ -340,7 +341,7 @@ void macho_start(const struct macho *image)
 
 void *macho_find(const struct macho *image, const char *name)
 {
-    for (uint32_t i = 0; i < image->symbol_count; i++) {
+    for (uint32_t i = 0; image->symbols && i < image->symbol_count; i++) {
         const uint8_t *symbol = image->symbols + (size_t)i * SYMBOL_BYTES;
 
         if (!(symbol[4] & SYMBOL_DEBUGGER) && (symbol[4] & SYMBOL_IN_IMAGE) == SYMBOL_IN_IMAGE &&

@@ -3,7 +3,7 @@
  *
  *     kill STORE zones|logger TRUTH    8 threads allocate, move and free until the process is killed
  *     grow STORE zones|logger          grows by regions and blocks up to its limit, and waits there to be killed
- *     next STORE SERVER KEY            the next start: sends what is there, and ends
+ *     next STORE SERVER KEY            the next start: sends what is there, and what MetricKit has, and ends
  */
 #include "apple/memory_truth.h"
 
@@ -160,7 +160,7 @@ static void wait_for(unsigned ms)
     }
 }
 
-static void grow(void)
+NOINLINE static void grow(void)
 {
     mire_set_app_state(MIRE_APP_FOREGROUND);
     wait_for(2500);
@@ -185,6 +185,8 @@ static int start(const char *store, const char *source, const char *server, cons
     mire_options_set_store(options, store);
     if (server)
         mire_options_set_server(options, server, key);
+    if (server)
+        mire_options_set_metrickit(options, 1);
     if (source) {
         mire_options_set_memory(options, MIRE_MEMORY_EXACT, 0);
         mire_options_set_memory_source(options, strcmp(source, "logger") == 0 ? MIRE_MEMORY_LOGGER : MIRE_MEMORY_ZONES);

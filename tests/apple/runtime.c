@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define HEADERS_BYTES 4096
+#define METHODS_MAX   16
 #define ANSWER_BYTES  (4u << 20)
 #define NS_PER_S      1000000000ull
 
@@ -98,18 +99,87 @@ static struct object *make_data(const void *bytes, size_t size)
     return made;
 }
 
+/* MetricKit is there if the environment names the payload that it has. */
+static const char *payload_path(void)
+{
+    return getenv("MACHINE_METRICKIT");
+}
+
 static struct object *fake_class(const char *name)
 {
     static const char *const names[] = {
-        "NSString", "NSData", "NSURL", "NSMutableURLRequest", "NSURLSessionConfiguration", "NSURLSession"};
+        "NSString",     "NSData",   "NSURL",          "NSMutableURLRequest", "NSURLSessionConfiguration",
+        "NSURLSession", "NSObject", "MXMetricManager"};
     static struct object classes[MACHINE_COUNT(names)];
 
+    if (strcmp(name, "MXMetricManager") == 0 && !payload_path())
+        return NULL;
     for (size_t i = 0; i < MACHINE_COUNT(names); i++) {
         classes[i].text = (char *)(uintptr_t)names[i];
         if (strcmp(names[i], name) == 0)
             return &classes[i];
     }
     return NULL;
+}
+
+/* ---- classes of the library's own ---- */
+
+typedef void method_fn(struct object *self, const char *selector, struct object *argument);
+
+static struct {
+    const char *class, *selector;
+    method_fn *function;
+} methods[METHODS_MAX];
+static size_t methods_count;
+
+static struct object *fake_allocate_class(const struct object *parent, const char *name, size_t extra)
+{
+    (void)extra;
+    return parent ? make(NULL, name) : NULL;
+}
+
+static int fake_add_method(const struct object *class, const char *selector, method_fn *function, const char *types)
+{
+    if (strcmp(types, "v@:@") != 0 || methods_count == METHODS_MAX)
+        return 0;
+    methods[methods_count].class = class->text;
+    methods[methods_count].selector = selector;
+    methods[methods_count++].function = function;
+    return 1;
+}
+
+static struct object *read_payload(void)
+{
+    static char bytes[65536];
+    FILE *file = fopen(payload_path(), "rb");
+    size_t size = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
+
+    if (file)
+        fclose(file);
+    return make_data(bytes, size);
+}
+
+/* An array of one payload, on a thread of the system's. */
+static void *run_delivery(void *subscriber)
+{
+    const struct object *self = subscriber;
+    struct object *payloads = make("NSArray", NULL);
+
+    payloads->size = 1;
+    payloads->body = read_payload();
+    for (size_t i = 0; i < methods_count; i++)
+        if (strcmp(methods[i].class, self->class) == 0 &&
+            strcmp(methods[i].selector, "didReceiveDiagnosticPayloads:") == 0)
+            methods[i].function(subscriber, methods[i].selector, payloads);
+    return NULL;
+}
+
+static void deliver(struct object *subscriber)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, run_delivery, subscriber) == 0)
+        pthread_join(thread, NULL);
 }
 
 static const char *fake_selector(const char *name)
@@ -254,8 +324,18 @@ static uintptr_t fake_send(struct object *self, const char *selector, uintptr_t 
         return IS("UTF8String") ? (uintptr_t)self->text : (uintptr_t)make("NSString", self->text);
     if (IS("dataWithBytes:length:"))
         return (uintptr_t)make_data((const void *)a, b);
-    if (IS("length"))
+    if (IS("length") || IS("count"))
         return self->size;
+    if (IS("bytes"))
+        return (uintptr_t)self->bytes;
+    if (IS("alloc") || IS("sharedManager"))
+        return (uintptr_t)make(self->text, NULL);
+    if (IS("init") || IS("objectAtIndex:"))
+        return (uintptr_t)self;
+    if (IS("JSONRepresentation"))
+        return (uintptr_t)self->body;
+    if (IS("addSubscriber:"))
+        deliver((struct object *)a);
     if (IS("getBytes:length:"))
         memcpy((void *)a, self->bytes, b < self->size ? b : self->size);
     if (IS("URLWithString:"))
@@ -308,6 +388,12 @@ void *runtime_find(const char *name)
         {"_kCFRunLoopCommonModes", &common_modes},
         {"__NSConcreteStackBlock", block_class},
         {"_objc_getClass", (void *)fake_class},
+        {"_objc_getProtocol", (void *)some},
+        {"_objc_allocateClassPair", (void *)fake_allocate_class},
+        {"_objc_registerClassPair", (void *)nothing},
+        {"_class_addMethod", (void *)fake_add_method},
+        {"_class_addProtocol", (void *)nothing},
+        {"_dlopen", (void *)none},
         {"_sel_registerName", (void *)fake_selector},
         {"_objc_msgSend", (void *)fake_send},
         {"_objc_autoreleasePoolPush", (void *)none},

@@ -5,6 +5,7 @@ Eight threads allocate, move and free until the process is killed at any instant
 its size and stack, and no other. An app grows to its limit, reports at the threshold, and is killed; the next start tells
 why, over NSURLSession, and the server names file and line from the dSYM.
 """
+import json
 import os
 import pathlib
 import signal
@@ -47,9 +48,9 @@ class Memory(unittest.TestCase):
         self.store = self.folder / "store"
         self.addCleanup(self.scratch.cleanup)
 
-    def popen(self, *words, limit=0):
+    def popen(self, *words, limit=0, **env):
         return subprocess.Popen([MACHINE, "run", self.libmalloc, LIBRARY, self.app, str(limit), *map(str, words)],
-                                stdout=subprocess.PIPE, text=True)
+                                stdout=subprocess.PIPE, text=True, env=os.environ | env)
 
     def judge(self, truth):
         heap = next((self.store / "box").glob("*.heap"))
@@ -86,10 +87,13 @@ class Memory(unittest.TestCase):
         app.stdout.close()
         mired = Mired(self.folder)
         self.addCleanup(mired.stop)
-        following = self.popen("next", self.store, mired.url, mired.key("mac", "ingest"))
+        payload = self.folder / "payload.json"
+        payload.write_text(json.dumps(self.payload()))
+        following = self.popen("next", self.store, mired.url, mired.key("mac", "ingest"), MACHINE_METRICKIT=payload)
         self.assertEqual(following.communicate(timeout=300)[0], "flushed 0\n")
-        foom, memory = until("both reports are there", lambda: self.issues(mired))
-        self.assertEqual((foom["category"], memory["category"]), ("foom", "memory"))
+        foom, hang, memory = until("the reports are there", lambda: self.issues(mired))
+        self.assertEqual((foom["category"], hang["category"], memory["category"]), ("foom", "hang", "memory"))
+        self.assertEqual(hang["totals"]["longest_ms"], 20000)
         self.assertTrue(foom["caller1"].startswith("memory_app+"), foom)
         self.check_categories(mired, memory)
         archive = self.folder / "Mac.xcarchive"
@@ -100,11 +104,30 @@ class Memory(unittest.TestCase):
         text = (SOURCE / "tests/apple/memory_app.c").read_text()
         line = text[:text.index("malloc(100000)")].count("\n") + 1
         for issue in self.issues(mired):
+            if issue["category"] == "hang":
+                self.assertIn("tests/apple/memory_app.c:", issue["caller1_location"])
+                self.assertEqual(issue["first_version"], "1.0")
+                continue
             self.assertTrue(issue["caller1_location"].endswith(f"tests/apple/memory_app.c:{line}"), issue)
 
     def issues(self, mired):
         found = sorted(mired.issues("mac"), key=lambda issue: issue["category"])
-        return found if len(found) == 2 else None
+        return found if len(found) == 3 else None
+
+    def payload(self):
+        """A hang as MetricKit tells it, in load_cells."""
+        names = subprocess.run([tool("llvm-nm"), self.app], stdout=subprocess.PIPE, text=True, check=True).stdout
+        address = {line.split()[-1]: int(line.split()[0], 16) for line in names.splitlines() if line[0] != " "}
+        uuid = subprocess.run([tool("llvm-objdump"), "--macho", "--private-headers", self.app], stdout=subprocess.PIPE, text=True,
+                              check=True).stdout.split("uuid ")[1].split()[0]
+        frames = [{"binaryName": "memory_app", "binaryUUID": uuid, "address": 0x100000000 + address[name] + 8,
+                   "offsetIntoBinaryTextSegment": 0x100000000, "sampleCount": 1} for name in ("_load_cells", "_grow", "_app_main")]
+        tree = None
+        for frame in reversed(frames):
+            tree = frame | ({"subFrames": [tree]} if tree else {})
+        stacks = {"callStackPerThread": True, "callStacks": [{"threadAttributed": True, "callStackRootFrames": [tree]}]}
+        return {"timeStampEnd": time.strftime("%Y-%m-%d %H:%M:%S +0000", time.gmtime()), "hangDiagnostics": [
+            {"diagnosticMetaData": {"hangDuration": "20 sec", "appVersion": "1.0", "osVersion": "macOS 15.5"}, "callStackTree": stacks}]}
 
     def check_categories(self, mired, issue):
         path = f"/apps/mac/issues/{issue['id']}/reports"

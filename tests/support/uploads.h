@@ -35,6 +35,7 @@ struct script {
     const struct upload_answer *answers;
     size_t count, used;
     char bodies[64][8];
+    const char *types[64];
 };
 
 static inline void send_scripted(void *context, struct upload_answer *answer, const struct upload_request *request,
@@ -47,6 +48,7 @@ static inline void send_scripted(void *context, struct upload_answer *answer, co
     assert_string_equal(request->path, "/api/v1/reports");
     assert_in_range(request->size, 0, 7);
     memcpy(script->bodies[script->used], request->body, request->size);
+    script->types[script->used] = request->type;
     char *text = answer->text;
     size_t cap = answer->cap;
     *answer = script->answers[at];
@@ -54,6 +56,8 @@ static inline void send_scripted(void *context, struct upload_answer *answer, co
     answer->cap = cap;
     if (answer->status == 202)
         answer->size = (size_t)snprintf(text, cap, "{\"report_id\":\"%s\"}", id_of(request->body, request->size));
+    if (answer->status == 202 && strstr(request->type, "metrickit"))
+        answer->size = (size_t)snprintf(text, cap, "{\"report_ids\":[\"one\",\"other\"]}");
     if (answer->status == 200) /* a captive portal */
         answer->size = (size_t)snprintf(text, cap, "<html>Welcome to the hotel's network. Please log in.</html>");
     script->used++;

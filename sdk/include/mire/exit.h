@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -96,6 +98,27 @@ typedef size_t mire_trace_fn(void *context, const char *run, void *out, size_t c
  * Returns MIRE_OK, MIRE_E_ARG (options is NULL).
  */
 MIRE_API enum mire_err mire_options_set_trace(mire_options *options, mire_trace_fn *read, void *context);
+
+/*
+ * Send a payload of MetricKit, as jsonRepresentation of MXDiagnosticPayload gives it, or the JSON of the Codable form: its
+ * hangs, crashes, CPU and disk write exceptions and slow launches become reports. The payload is stored as it is, and goes
+ * the way of all reports (mire/delivery.h); a hook sees the payload itself. A payload twice is one at the server.
+ *
+ *   json  `size_bytes` of UTF-8; borrowed
+ *
+ * Returns MIRE_OK, MIRE_E_ARG (no diagnostic is in it: metrics alone are no reports), MIRE_E_FULL (larger than 8 MiB, or
+ * no room in the store), MIRE_E_STATE (not started), MIRE_E_STORE, MIRE_E_MEMORY.
+ * Thread: any.  Signal handler: no.
+ */
+MIRE_API enum mire_err mire_metrickit(const void *json, size_t size_bytes);
+
+/*
+ * On Apple's systems: have the library subscribe to MetricKit itself, from mire_start to mire_stop, and call
+ * mire_metrickit for each payload. Off by default. Elsewhere it has no effect.
+ *
+ * Returns MIRE_OK, MIRE_E_ARG (options is NULL).
+ */
+MIRE_API enum mire_err mire_options_set_metrickit(mire_options *options, int subscribes);
 
 /*
  * Returns the name of this run, 32 hexadecimal digits: the app hands it to the system, to recognise the record later.

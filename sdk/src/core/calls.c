@@ -14,8 +14,10 @@
 #include "core/state.h"
 #include "core/variant.h"
 #include "gate/gate.h"
+#include "mire/exit.h"
 #include "mire/ping.h"
 #include "platform/platform.h"
+#include "report/report.h"
 #include "store/sending.h"
 
 #define FLUSH_MAX_MS 600000u
@@ -136,6 +138,24 @@ enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t interval_byte
 enum mire_err mire_memory_report(const char *name)
 {
     return mire__memory_reports_ask(name);
+}
+
+enum mire_err mire_metrickit(const void *json, size_t size_bytes)
+{
+    uint32_t state;
+    enum mire_err err;
+
+    if (!json)
+        return MIRE_E_ARG;
+    if (size_bytes > MIRE_REPORT_JSON_MAX)
+        return MIRE_E_FULL;
+    if (mire__core.owner_pid != mire__pid() || !mire__core_enter(&state, MIRE_CORE_HELD))
+        return MIRE_E_STATE;
+    err = mire__report_payload(mire__core.store, MIRE_FORMAT_METRICKIT, json, size_bytes, mire__wall_now_ms());
+    if (err == MIRE_OK && mire__core.works)
+        mire__worker_wake(&mire__core.worker, MIRE_WAKE_SEND);
+    mire__core_leave(state);
+    return err;
 }
 
 enum mire_err mire_set_consent(enum mire_consent consent)

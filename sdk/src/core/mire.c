@@ -256,6 +256,7 @@ static enum mire_err stop(bool exits, struct mire_counts *counts_out)
 
     if (mire__quiet_is() || mire__core.owner_pid != mire__pid() || !mire__core_enter(&state, MIRE_CORE_BUSY))
         return MIRE_E_STATE;
+    mire__variant_unsubscribe();
     if (state == MIRE_CORE_ON)
         stop_watching(exits);
     else if (mire__core.works)
@@ -316,6 +317,7 @@ static enum mire_err start(void)
     mire__gate_as_ours_end(true);
     mire__departure_hook(depart);
     mire__core_leave(watches ? MIRE_CORE_ON : MIRE_CORE_ON_IDLE);
+    mire__variant_subscribe(&mire__core.options);
     return MIRE_OK;
 }
 

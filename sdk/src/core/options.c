@@ -202,6 +202,14 @@ enum mire_err mire_options_set_memory_budget(mire_options *options, uint32_t bud
     return MIRE_OK;
 }
 
+enum mire_err mire_options_set_metrickit(mire_options *options, int subscribes)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    options->metrickit = subscribes != 0;
+    return MIRE_OK;
+}
+
 enum mire_err mire_options_set_memory_source(mire_options *options, enum mire_memory_source source)
 {
     if (!options)

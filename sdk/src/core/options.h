@@ -42,6 +42,7 @@ struct mire_options {
     char session[33];                   /* mire-run's session that the process is part of; empty: none */
     struct capture_settings settings;
     struct memory_options memory;
+    bool metrickit;
     struct store_caps store_caps;
     enum mire_store_sync store_sync;
     char threads[MIRE_THREAD_NAMES_MAX][MIRE_GATE_NAME_BYTES];

@@ -49,6 +49,12 @@ void mire__variant_rehook_heap(const struct heap *heap);
 void mire__variant_unhook_heap(bool exits);
 
 /*
+ * Hear the system's own diagnostics, where it hands them to a process that runs (mire_options_set_metrickit). End it.
+ */
+void mire__variant_subscribe(const mire_options *options);
+void mire__variant_unsubscribe(void);
+
+/*
  * Are the memory tables kept if the program ends by itself? Under mire-run they are, because its user may want to see
  * the memory at the end.
  */

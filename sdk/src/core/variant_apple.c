@@ -5,6 +5,7 @@
 
 #include "allochook/allochook.h"
 #include "core/ground.h"
+#include "core/metrickit.h"
 #include "gate/run_loop.h"
 
 void mire__variant_begin(void)
@@ -66,6 +67,17 @@ bool mire__variant_marks_quit(const mire_options *options)
 {
     (void)options;
     return true;
+}
+
+void mire__variant_subscribe(const mire_options *options)
+{
+    if (options->metrickit)
+        mire__metrickit_subscribe();
+}
+
+void mire__variant_unsubscribe(void)
+{
+    mire__metrickit_unsubscribe();
 }
 
 bool mire__variant_recovers(const mire_options *options)

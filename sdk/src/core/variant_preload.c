@@ -98,6 +98,15 @@ void mire__variant_unhook_heap(bool exits)
     mire__patch_remove(mire__new_hooks);
 }
 
+void mire__variant_subscribe(const mire_options *options)
+{
+    (void)options;
+}
+
+void mire__variant_unsubscribe(void)
+{
+}
+
 bool mire__variant_recovers(const mire_options *options)
 {
     return options->launch == MIRE_LAUNCH_NONE;

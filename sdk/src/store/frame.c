@@ -70,6 +70,7 @@ void mire__frame_write(uint8_t out[MIRE_FRAME_BYTES], const struct frame *frame,
     out[8] = MIRE_FRAME_VERSION;
     out[9] = (uint8_t)frame->value;
     out[10] = MIRE_DROP_REASONS;
+    out[11] = (uint8_t)frame->format;
     store_le(out + 16, size, 8);
     for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
         store_le(out + FIXED + 8 * i, frame->told[i], 8);
@@ -107,6 +108,7 @@ enum frame_state mire__frame_peek(struct frame *out, const void *head, size_t he
         return FRAME_BROKEN;
     if (at[9] >= MIRE_VALUE_BASELINE && at[9] <= MIRE_VALUE_SESSION)
         out->value = (enum store_value)at[9];
+    out->format = at[11] == MIRE_FORMAT_METRICKIT ? MIRE_FORMAT_METRICKIT : MIRE_FORMAT_OWN;
     out->body_at = length;
     out->body_size = (size_t)(file_size - length);
     read_told(out, at + FIXED, at[10]);

@@ -6,7 +6,7 @@
  *      8  u8   version, MIRE_FRAME_VERSION
  *      9  u8   value of a sealed report (enum store_value), else 0
  *     10  u8   reasons: number of counts; a later version may have more
- *     11  u8   0
+ *     11  u8   format of a sealed report (enum store_format), else 0
  *     12  u32  CRC-32 of the file, these four bytes taken as 0
  *     16  u64  bytes of the body
  *     24  u64  each: the counts in the body, by enum store_reason
@@ -29,6 +29,7 @@
 
 struct frame {
     enum store_value value;
+    enum store_format format;
     uint64_t told[MIRE_DROP_REASONS];
     size_t body_at, body_size;
 };
@@ -40,7 +41,7 @@ enum frame_state {
     FRAME_BROKEN
 };
 
-/* Write the frame of a body in parts; value and told are taken from `frame`. */
+/* Write the frame of a body in parts; value, format and told are taken from `frame`. */
 void mire__frame_write(uint8_t out[MIRE_FRAME_BYTES], const struct frame *frame, const struct disk_part *body,
                        size_t count);
 

@@ -56,19 +56,20 @@ static size_t keep(struct store_item *items, size_t count, size_t cap, const str
     return count;
 }
 
-/* The value in the frame; without a readable frame the lowest value. */
-static enum store_value value_of(int dir, const char *name, uint64_t file_size)
+/* Value and format from the frame; without a readable frame the lowest value. */
+static void read_head(struct store_item *item, int dir, const char *name)
 {
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     uint8_t head[MIRE_FRAME_BYTES_MAX];
     ssize_t size = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
-    struct frame frame = {.value = MIRE_VALUE_BASELINE};
+    struct frame frame;
 
     if (fd >= 0)
         close(fd);
-    if (size < 0 || mire__frame_peek(&frame, head, (size_t)size, file_size) > FRAME_OLD)
-        return MIRE_VALUE_BASELINE;
-    return frame.value;
+    if (size < 0 || mire__frame_peek(&frame, head, (size_t)size, item->bytes) > FRAME_OLD)
+        return;
+    item->value = frame.value;
+    item->format = frame.format;
 }
 
 size_t mire__store_list(struct store_item *items, size_t cap, struct store *store)
@@ -94,7 +95,7 @@ size_t mire__store_list(struct store_item *items, size_t cap, struct store *stor
     }
     for (size_t i = 0; i < count; i++) {
         snprintf(name, sizeof(name), "%s" SUFFIX, items[i].id);
-        items[i].value = value_of(dirfd(dir), name, items[i].bytes);
+        read_head(&items[i], dirfd(dir), name);
     }
     mire__own.closedir(dir);
     mire__own.qsort(items, count, sizeof(*items), by_id);
@@ -183,7 +184,7 @@ enum mire_err mire__store_get(void **body_out, size_t *size_out, struct store *s
 static enum mire_err write_report(struct store *store, const struct store_report *report, const char *path)
 {
     const struct disk_part body = {report->body, report->size};
-    struct frame frame = {.value = report->value};
+    struct frame frame = {.value = report->value, .format = report->format};
     uint8_t head[MIRE_FRAME_BYTES];
     const struct disk_part parts[2] = {{head, sizeof(head)}, body};
     unsigned how = mire__store_how(store, true);

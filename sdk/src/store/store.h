@@ -91,6 +91,12 @@ enum store_value {
     MIRE_VALUE_SESSION = 5
 };
 
+/* The format of a sealed report. The numbers are in files. */
+enum store_format {
+    MIRE_FORMAT_OWN = 0,
+    MIRE_FORMAT_METRICKIT = 1 /* a payload of MetricKit as the system made it, for the server to read */
+};
+
 struct store;
 
 /*
@@ -149,6 +155,7 @@ struct store_report {
     const void *body;
     size_t size;
     enum store_value value;
+    enum store_format format;
     const uint64_t *told; /* MIRE_DROP_REASONS counts in the body, from mire__store_drops; NULL: none */
 };
 
@@ -183,6 +190,7 @@ void mire__store_balance(struct store_balance *out, const struct store *store);
 struct store_item {
     char id[MIRE_STORE_ID_LENGTH + 1];
     enum store_value value;
+    enum store_format format;
     uint64_t bytes; /* on disk */
 };
 

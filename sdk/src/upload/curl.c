@@ -90,7 +90,7 @@ static CURLcode perform(struct client *client, const atomic_bool *cancel)
     return code;
 }
 
-/* The headers of this request alone: the device's clock, and the ETag of a known document. NULL: no memory. */
+/* The headers of this request alone: the device's clock, the body's media type or the ETag of a known document. NULL: no memory. */
 static struct curl_slist *own_headers(const struct upload_request *request)
 {
     char line[32 + MIRE_STORE_ETAG_BYTES];
@@ -98,10 +98,10 @@ static struct curl_slist *own_headers(const struct upload_request *request)
 
     mire__upload_clock(line, sizeof(line), mire__wall_now_ms());
     own = curl_slist_append(NULL, line);
-    if (!own || request->body || !request->etag[0])
+    if (!own || (!request->body && !request->etag[0]))
         return own;
     snprintf(line, sizeof(line), "If-None-Match: %s", request->etag);
-    more = curl_slist_append(own, line);
+    more = curl_slist_append(own, request->body ? request->type : line);
     return more ? more : own;
 }
 
@@ -188,7 +188,7 @@ static enum mire_err add_header(struct curl_slist **headers, const char *line)
 static enum mire_err set_headers(struct client *client, const char *key)
 {
     /* An empty "Expect:" saves the round trip of "100-continue", which takes longer than sending a report. */
-    static const char *const of_post[] = {"Content-Type: application/json", mire__unpack_header, "Expect:"};
+    static const char *const of_post[] = {mire__unpack_header, "Expect:"};
     char line[512];
     enum mire_err err;
 

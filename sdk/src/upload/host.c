@@ -44,15 +44,15 @@ static char *join(const char *one, const char *other)
 }
 
 static void set_headers(const char *headers[HEADERS_MAX], const struct host *host, const char *clock, const char *known,
-                        bool has_body)
+                        const char *type)
 {
     size_t count = 0;
 
     headers[count++] = host->authorization;
     headers[count++] = "User-Agent: libmire/" MIRE_VERSION;
     headers[count++] = clock;
-    if (has_body) {
-        headers[count++] = "Content-Type: application/json";
+    if (type) {
+        headers[count++] = type;
         headers[count++] = mire__unpack_header;
     } else if (known[0]) {
         headers[count++] = known;
@@ -87,7 +87,7 @@ static void send_with_host(void *context, struct upload_answer *answer, const st
     snprintf(known, sizeof(known), request->etag && request->etag[0] ? "If-None-Match: %s" : "%s",
              request->etag ? request->etag : "");
     mire__upload_clock(clock, sizeof(clock), mire__wall_now_ms());
-    set_headers(headers, host, clock, known, request->body != NULL);
+    set_headers(headers, host, clock, known, request->body ? request->type : NULL);
     const struct host_request sent = {.request = {.method = request->body ? "POST" : "GET",
                                                   .url = url,
                                                   .headers = headers,

@@ -117,7 +117,10 @@ static size_t pass(const char *text, size_t size, size_t at, const char *word)
 
 bool mire__upload_is_ack(const char *text, size_t size, const char *id)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; !id && i < size; i++)
+        if (pass(text, size, i, "\"report_ids\""))
+            return true;
+    for (size_t i = 0; id && i < size; i++) {
         size_t at = pass(text, size, i, "\"report_id\"");
 
         if (at && (at = pass(text, size, skip_spaces(text, size, at), ":")) &&

@@ -29,6 +29,7 @@ bool mire__upload_parse_retry_after(uint64_t *at_ms_out, const char *text, uint6
  * which is sent compressed.
  *
  *   text  untrusted; `size` bytes
+ *   id    NULL: of a body of another format, from which the server makes reports with ids of its own ("report_ids")
  */
 bool mire__upload_is_ack(const char *text, size_t size, const char *id);
 

@@ -187,11 +187,19 @@ static void go_broke(struct upload *upload, const struct upload_now *now)
         now->boot_ms + DAY_MS - now->wall_ms % DAY_MS + random32() % (upload->options.retry_limit_ms + 1);
 }
 
-/* POST one body, and check that the answer names this report. */
-static enum upload_verdict post(struct upload *upload, struct upload_answer *answer, const char *id, const void *body,
-                                size_t size)
+static const char *type_of(enum store_format format)
 {
-    const struct upload_request request = {.path = REPORTS, .body = body, .size = size, .etag = ""};
+    return format == MIRE_FORMAT_METRICKIT ? "Content-Type: application/vnd.apple.metrickit+json"
+                                           : "Content-Type: application/json";
+}
+
+/* POST one body, and check that the answer names this report; of another format, the reports that were made of it. */
+static enum upload_verdict post(struct upload *upload, struct upload_answer *answer, const struct store_item *item,
+                                const void *body, size_t size)
+{
+    const struct upload_request request = {
+        .path = REPORTS, .body = body, .type = type_of(item->format), .size = size, .etag = ""};
+    const char *id = item->format == MIRE_FORMAT_OWN ? item->id : NULL;
     char text[ACK_BYTES];
     enum upload_verdict verdict;
 
@@ -236,8 +244,10 @@ static bool take_out(void **body_out, size_t *size_out, bool *stop_out, struct u
 }
 
 /* False: the round ends. */
-static bool send_one(struct upload *upload, const char *id, struct upload_tally *tally, const struct upload_now *now)
+static bool send_one(struct upload *upload, const struct store_item *item, struct upload_tally *tally,
+                     const struct upload_now *now)
 {
+    const char *id = item->id;
     enum upload_verdict verdict;
     void *body;
     size_t size;
@@ -250,7 +260,7 @@ static bool send_one(struct upload *upload, const char *id, struct upload_tally 
         go_broke(upload, now);
         return false;
     }
-    verdict = post(upload, &tally->last, id, body, size);
+    verdict = post(upload, &tally->last, item, body, size);
     mire__free(body);
     if (verdict == UPLOAD_LATER) {
         if (!is_cancelled(upload))
@@ -302,7 +312,7 @@ static void send_all(struct upload *upload, struct upload_tally *tally, const st
 
     for (size_t i = 0; i < count; i++)
         if (is_cancelled(upload) || !mire__upload_may_ask(upload) ||
-            !send_one(upload, items[(first + i) % count].id, tally, now))
+            !send_one(upload, &items[(first + i) % count], tally, now))
             return;
 }
 

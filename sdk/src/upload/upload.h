@@ -27,6 +27,7 @@
 struct upload_request {
     const char *path; /* "/api/v1/...", with its query */
     const void *body; /* POSTed, zstd-compressed JSON; NULL: GET */
+    const char *type; /* of the body: the header line with its media type */
     size_t size;
     const char *etag; /* of a GET: of the known document; "": none */
 };

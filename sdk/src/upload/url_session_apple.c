@@ -99,7 +99,7 @@ static void set_body(id request, const struct upload_request *sent)
 
     call_with(request, "setHTTPMethod:", text("POST"));
     call_with(request, "setHTTPBody:", data);
-    set_header(request, "Content-Type", "application/json");
+    set_header_line(request, sent->type);
     set_header_line(request, mire__unpack_header);
     if (sent->size > MIRE_METERED_BYTES)
         ((void (*)(id, SEL, BOOL))objc_msgSend)(request, sel_registerName("setAllowsConstrainedNetworkAccess:"), NO);

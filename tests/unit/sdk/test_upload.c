@@ -224,6 +224,29 @@ static void upload_knows_an_ack_by_the_reports_id(void **state)
         assert_false(mire__upload_is_ack(good[0], size, id));
 }
 
+/* Of a payload of the system's the server makes reports of its own; the answer names them all. */
+static void upload_sends_a_payload_under_its_media_type(void **state)
+{
+    static const struct upload_answer answers[] = {{.status = 202}};
+    char id[MIRE_STORE_ID_LENGTH + 1];
+    const struct store_report payload = {
+        .id = id, .body = "kit", .size = 3, .value = MIRE_VALUE_HANG, .format = MIRE_FORMAT_METRICKIT};
+    const struct upload_now now = {NOW, BOOT};
+    struct scene scene;
+
+    snprintf(id, sizeof(id), "%08x-%04x-7000-8000-0000000fffff", (unsigned)(NOW >> 16), (unsigned)(NOW & 0xffff));
+    scene_open(&scene, *state, answers, 1);
+    assert_int_equal(mire__store_put(scene.store, &payload, NOW), MIRE_OK);
+    seal_of(&scene, "own", MIRE_VALUE_BASELINE);
+    assert_int_equal(mire__upload_round(scene.upload, &scene.tally, &now), UINT64_MAX);
+    assert_int_equal(scene.tally.sent, 2);
+    assert_string_equal(scene.script.types[0], "Content-Type: application/vnd.apple.metrickit+json");
+    assert_string_equal(scene.script.types[1], "Content-Type: application/json");
+    assert_false(mire__upload_is_ack("<html>report</html>", 19, NULL));
+    assert_false(mire__upload_is_ack("{\"report_ids", 12, NULL));
+    scene_close(&scene);
+}
+
 static void upload_does_not_take_a_portals_answer_for_the_servers(void **state)
 {
     static const struct upload_answer answers[] = {{.status = 200}, {.status = 202}};
@@ -334,6 +357,7 @@ int main(void)
         cmocka_unit_test(upload_reads_retry_after_in_all_forms),
         cmocka_unit_test(upload_ignores_a_retry_after_that_is_none),
         cmocka_unit_test(upload_backs_off_with_jitter_up_to_a_quarter_of_an_hour),
+        TEST(upload_sends_a_payload_under_its_media_type),
         TEST(upload_deletes_only_what_was_taken),
         TEST(upload_drops_and_counts_what_is_refused),
         TEST(upload_keeps_retry_after_over_a_restart),

@@ -1,0 +1,96 @@
+/*
+ * metrickit_apple.c - see metrickit.h. The framework is public, and looked up so that libmire does not need it: iOS 14 and
+ * macOS 12 have it. The system calls the subscriber on a queue of its own, soon after it has subscribed or a day later.
+ */
+#include "core/metrickit.h"
+
+#include "mire/exit.h"
+
+#include <dlfcn.h>
+#include <objc/message.h>
+#include <objc/runtime.h>
+#include <stddef.h>
+
+#define FRAMEWORK "/System/Library/Frameworks/MetricKit.framework/MetricKit"
+
+static id subscriber; /* made once, and kept */
+
+static id call(id object, const char *selector)
+{
+    return ((id(*)(id, SEL))objc_msgSend)(object, sel_registerName(selector));
+}
+
+static unsigned long number(id object, const char *selector)
+{
+    return ((unsigned long (*)(id, SEL))objc_msgSend)(object, sel_registerName(selector));
+}
+
+/* An array of MXDiagnosticPayload. */
+static void receive(id self, SEL selector, id payloads)
+{
+    unsigned long count = payloads ? number(payloads, "count") : 0;
+
+    (void)self;
+    (void)selector;
+    for (unsigned long i = 0; i < count; i++) {
+        id payload = ((id(*)(id, SEL, unsigned long))objc_msgSend)(payloads, sel_registerName("objectAtIndex:"), i);
+        id data = call(payload, "JSONRepresentation");
+
+        if (data)
+            mire_metrickit((const void *)call(data, "bytes"), number(data, "length"));
+    }
+}
+
+/* Metrics are no reports. */
+static void receive_metrics(id self, SEL selector, id payloads)
+{
+    (void)self;
+    (void)selector;
+    (void)payloads;
+}
+
+static id make_subscriber(void)
+{
+    Class made = objc_allocateClassPair((Class)objc_getClass("NSObject"), "MireMetricSubscriber", 0);
+    Protocol *protocol = objc_getProtocol("MXMetricManagerSubscriber");
+
+    if (!made)
+        return NULL;
+    class_addMethod(made, sel_registerName("didReceiveDiagnosticPayloads:"), (IMP)receive, "v@:@");
+    class_addMethod(made, sel_registerName("didReceiveMetricPayloads:"), (IMP)receive_metrics, "v@:@");
+    if (protocol)
+        class_addProtocol(made, protocol);
+    objc_registerClassPair(made);
+    return call(call((id)made, "alloc"), "init");
+}
+
+/* NULL: the system has no MetricKit. */
+static id find_manager(void)
+{
+    id class = (id)objc_getClass("MXMetricManager");
+
+    if (!class && dlopen(FRAMEWORK, RTLD_LAZY))
+        class = (id)objc_getClass("MXMetricManager");
+    return class ? call(class, "sharedManager") : NULL;
+}
+
+static void tell_manager(const char *selector)
+{
+    id manager = find_manager();
+
+    if (manager && subscriber)
+        ((void (*)(id, SEL, id))objc_msgSend)(manager, sel_registerName(selector), subscriber);
+}
+
+void mire__metrickit_subscribe(void)
+{
+    if (!subscriber && find_manager())
+        subscriber = make_subscriber();
+    tell_manager("addSubscriber:");
+}
+
+void mire__metrickit_unsubscribe(void)
+{
+    if (subscriber)
+        tell_manager("removeSubscriber:");
+}
