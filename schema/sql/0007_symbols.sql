@@ -31,6 +31,25 @@ COMMENT ON COLUMN symbol_file.defect IS 'Which parts of it are damaged, as found
 COMMENT ON COLUMN symbol_file.uploaded_at IS 'When it arrived.';
 COMMENT ON INDEX symbol_file_is_identified_by_build_and_kind IS 'Serves: symbolication by build id.';
 
+-- Which apps sent a file of a build id. An app sees the files that it sent, whoever's contents are used.
+CREATE TABLE symbol_owner (
+    build_id bytea       NOT NULL,
+    kind     text        NOT NULL,
+    app_id   integer     NOT NULL,
+    hash     bytea       NOT NULL,
+    sent_at  timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT symbol_owner_is_identified_by_file_and_app PRIMARY KEY (build_id, kind, app_id)
+);
+CREATE INDEX symbol_owner_by_app ON symbol_owner (app_id);
+COMMENT ON TABLE symbol_owner IS 'Apps that sent a debug file, each with the contents that it sent last. Reference table.';
+COMMENT ON COLUMN symbol_owner.build_id IS 'Build id of the file.';
+COMMENT ON COLUMN symbol_owner.kind IS 'Kind of the file.';
+COMMENT ON COLUMN symbol_owner.app_id IS 'App whose key it was sent with.';
+COMMENT ON COLUMN symbol_owner.hash IS 'BLAKE2b-256 of the contents that the app sent last.';
+COMMENT ON COLUMN symbol_owner.sent_at IS 'When it sent them.';
+COMMENT ON INDEX symbol_owner_is_identified_by_file_and_app IS 'Serves: whether an app may see a file.';
+COMMENT ON INDEX symbol_owner_by_app IS 'Serves: the files of an app.';
+
 -- The bytes of debug files, in pieces that fit in memory.
 CREATE TABLE symbol_chunk (
     build_id bytea   NOT NULL,

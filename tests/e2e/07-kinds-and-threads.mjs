@@ -13,6 +13,18 @@ await play(async (server, browser) => {
   const issuesOf = async (query = '') =>
     (await getJson(`${server.url}/api/v1/apps/mapview/issues${query}`)).groups.flatMap((group) => group.issues);
   const key = await server.key('mapview');
+  /* The share that the vectors say counts only if a rollout gave it. */
+  const rollout = await fetch(`${server.url}/api/v1/apps/mapview/rollout`, {
+    method: 'PUT',
+    headers: { 'Content-Type': 'application/json', 'X-Mire-Change': '1' },
+    body: JSON.stringify({
+      base: 0,
+      author: 'kim',
+      reason: 'a quarter',
+      rules: { fetch_s: 3600, kill: false, rules: [{ name: 'all', when: {}, plugins: { hang: { probability: 0.25 } } }] },
+    }),
+  });
+  assert.equal(rollout.status, 201, await rollout.text());
   const test = await vector('stacks-of-many-threads');
   test.event.trigger = 'test';
   await send(server, key, await vector('every-field'));

@@ -333,6 +333,40 @@ class Accounts(Case):
         self.assertEqual(kept - stored, 45)
 
 
+class Files(Case):
+    """An app sees the debug files that it sent, and no other app's; damaged contents replace no whole ones."""
+
+    def send(self, key, contents, name):
+        return self.server.ask("PUT", f"/api/v1/symbols?name={name}", key, contents, Content_Type="application/octet-stream")
+
+    def seen(self, app):
+        return {one["name"]: one for one in self.server.get(f"/apps/{app}/symbols")["files"]}
+
+    def test_files_are_seen_by_the_app_that_sent_them(self):
+        other = self.server.key("other", "symbols")
+        mired.until("the key is known", lambda: self.server.ask("GET", "/api/v1/apps/other/symbols", other)[0] == 200)
+        whole = (mired.BINARY / "server/mire").read_bytes()
+        self.assertEqual(self.send(self.symbols, whole, "ours")[0], 201)
+        self.assertEqual((set(self.seen("shop")), set(self.seen("other"))), ({"ours"}, set()))
+        hash = self.server.sql("SELECT encode(hash, 'hex') FROM symbol_file")[0]
+        # Another app's damaged contents under the same build id: ours stay, and it is told.
+        at = whole.index(b".debug_info") and len(whole) * 3 // 4
+        damaged = whole[:at] + bytes(1 << 16) + whole[at + (1 << 16):]
+        status, _, body = self.send(other, damaged, "theirs")
+        if status == 201 and json.loads(body)["files"][0]["defect"]:
+            self.assertEqual(self.server.sql("SELECT encode(hash, 'hex') FROM symbol_file")[0], hash)
+            self.assertIn("whole", json.loads(body)["files"][0]["instead"])
+        self.assertNotIn("theirs", self.seen("shop"))
+        # The same contents: stored once, and seen by both.
+        self.assertEqual(self.send(other, whole, "ours")[0], 201)
+        self.assertFalse(self.seen("other")["ours"]["second"])
+        self.assertEqual(self.server.sql("SELECT count(*) FROM symbol_file"), ["1"])
+        # Other whole contents of one build id are a second version, and told.
+        self.assertEqual(self.send(other, whole + bytes(16), "theirs")[0], 201)
+        ours, theirs = self.seen("shop"), self.seen("other")
+        self.assertEqual([one["second"] for one in [*ours.values(), *theirs.values()]], [True, False])
+
+
 class Turns(Case):
     def test_a_flood_of_one_app_does_not_keep_another_waiting(self):
         other = self.server.key("other", "ingest")

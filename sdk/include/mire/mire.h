@@ -207,7 +207,8 @@ MIRE_API enum mire_err mire_options_set_launch(mire_options *options, int watche
  * Set the fraction of installations that are watched. It holds until the first rollout document arrives from the
  * server, and for plugins that the document does not mention.
  *
- *   probability  0..1, default 1. Reports carry it, so that the server can weight its counts
+ *   probability  0..1, default 1. Reports carry it; the server weights its counts by it if one of its rollouts has the
+ *                same probability, else each report counts once
  *
  * A hash of a random identifier in the store decides whether this installation is in; a larger fraction keeps all
  * installations that were in before. In an installation that is out, mire_start succeeds, nothing is watched, and the

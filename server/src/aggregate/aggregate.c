@@ -38,13 +38,23 @@ static void count_turns(double turns[MIRE_TURN_BUCKETS], const struct report *re
             continue;
         while (bucket + 1 < MIRE_TURN_BUCKETS && from_ms >= (uint64_t)MIRE_TURN_LEAST << (bucket + 1))
             bucket++;
-        turns[bucket] += weight * report->buckets[i].count;
+        turns[bucket] += weight * (double)at_most(report->buckets[i].count, MIRE_AGGREGATE_TURNS_MS_MAX / from_ms + 1);
     }
 }
 
-static double bounded_weight(const struct report *report)
+/* Suppressed events of a report: no more than fit into the length that it tells, and that length into a day. */
+static void bound_suppressed(int64_t *count_out, int64_t *ms_out, const struct report_event *event)
 {
-    double weight = report_weight(report);
+    const struct report_suppressed *told = &event->suppressed;
+    *ms_out = at_most(told->duration_ms.value, MIRE_AGGREGATE_SUPPRESSED_MS_MAX);
+    *count_out = at_most(told->count, MIRE_AGGREGATE_SUPPRESSED_MAX);
+    if (told->duration_ms.known && *count_out > *ms_out / MIRE_AGGREGATE_EVENT_MS_LEAST)
+        *count_out = *ms_out / MIRE_AGGREGATE_EVENT_MS_LEAST;
+}
+
+static double bounded_weight(const struct report *report, const struct aggregate_facts *facts)
+{
+    double weight = facts->weight > 0 ? facts->weight : report_weight(report);
     return weight <= MIRE_AGGREGATE_WEIGHT_MAX ? weight : MIRE_AGGREGATE_WEIGHT_MAX;
 }
 
@@ -71,12 +81,12 @@ static void add_memory(struct aggregate_rows *out, const struct report *report, 
 
 void aggregate_rows(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts)
 {
-    double weight = bounded_weight(report);
+    double weight = bounded_weight(report, facts);
     int64_t at_us = facts->occurred.at_us;
     const struct report_event *event = &report->event;
     int64_t waited_ms = at_most(category_waited_ms(facts->category, report), INT32_MAX);
-    int64_t suppressed = at_most(event->suppressed.count, MIRE_AGGREGATE_SUPPRESSED_MAX);
-    int64_t suppressed_ms = at_most(event->suppressed.duration_ms.value, MIRE_AGGREGATE_SUPPRESSED_MS_MAX);
+    int64_t suppressed, suppressed_ms;
+    bound_suppressed(&suppressed, &suppressed_ms, event);
     int64_t all_ms = waited_ms + (category_is_of_process(facts->category) ? 0 : suppressed_ms);
 
     *out = (struct aggregate_rows){
@@ -143,7 +153,7 @@ void aggregate_baseline(struct baseline_row *out, const struct report *report, c
         .version_id = facts->version_id,
         .device_class = report->device.class_name,
         .received_us = facts->received_us,
-        .weight = bounded_weight(report),
+        .weight = bounded_weight(report, facts),
         .footprint_bytes = footprint(&report->memory),
         .held_bytes = at_most(report->memory.held_bytes, INT64_MAX),
     };

@@ -11,8 +11,12 @@
 #define MIRE_AGGREGATE_WEIGHT_MAX \
     1000000 /* events one report may stand for: nobody samples thinner than one in a million */
 
-#define MIRE_AGGREGATE_SUPPRESSED_MAX    100000 /* events one report may stand for besides: one a second, for a day */
-#define MIRE_AGGREGATE_SUPPRESSED_MS_MAX 604800000 /* a week */
+/* Bounds of what one report can add: a device sends at least once a day, and does not live through more than that. */
+#define MIRE_AGGREGATE_SUPPRESSED_MAX    100000   /* events one report may stand for besides: one a second, for a day */
+#define MIRE_AGGREGATE_SUPPRESSED_MS_MAX 86400000 /* their lengths together: a day */
+#define MIRE_AGGREGATE_EVENT_MS_LEAST    10       /* no threshold is lower: so many events have so long a length */
+#define MIRE_AGGREGATE_TURNS_MS_MAX      691200000 /* length of all turns of a bucket: a day of eight threads */
+#define MIRE_AGGREGATE_SESSION_THREADS   64        /* of all processes of a session, each hung all the time */
 
 /* What is known of the clock of the device that sent a report. */
 struct aggregate_clock {
@@ -51,6 +55,7 @@ struct aggregate_facts {
     const char *holder;
     uint64_t subject_bytes; /* of memory: what the category to blame holds */
     int32_t rules_version;
+    double weight; /* as it is stored; 0: as the report says */
     size_t frame_count;
     size_t unresolved_count;
 };

@@ -13,12 +13,21 @@ static double at_most(double value, double limit)
     return value <= limit ? value : limit;
 }
 
+static int64_t least(uint64_t value, uint64_t limit)
+{
+    return (int64_t)(value < limit ? value : limit);
+}
+
 void aggregate_session(struct session_row *out, const struct report *report, const struct aggregate_facts *facts)
 {
     const struct report_session *session = &report->session;
     bool watched = session->loop && session->plugins >> MIRE_PLUGIN_HANG & 1;
-    double weight = at_most(report_weight(report), MIRE_AGGREGATE_WEIGHT_MAX);
+    double weight = at_most(facts->weight > 0 ? facts->weight : report_weight(report), MIRE_AGGREGATE_WEIGHT_MAX);
     uint64_t time_ms = session->duration_ms.value;
+    /* Hangs that fit into the session's length. */
+    int64_t hang_ms = least(session->hang_ms - session->background_ms, time_ms * MIRE_AGGREGATE_SESSION_THREADS);
+    int64_t hangs =
+        least(session->hang_count - session->background_count, (uint64_t)hang_ms / MIRE_AGGREGATE_EVENT_MS_LEAST);
 
     if (session->foreground_ms.known && session->foreground_ms.value < time_ms)
         time_ms = session->foreground_ms.value;
@@ -37,8 +46,8 @@ void aggregate_session(struct session_row *out, const struct report *report, con
         .loop = session->loop,
         .duration_ms = (int64_t)session->duration_ms.value,
         .foreground_ms = session->foreground_ms.known ? (int64_t)session->foreground_ms.value : -1,
-        .hangs = (int64_t)(session->hang_count - session->background_count),
-        .hang_ms = (int64_t)(session->hang_ms - session->background_ms),
+        .hangs = hangs,
+        .hang_ms = hang_ms,
         .sdk_cpu_us = session->sdk_cpu_us.value < INT64_MAX / 2 ? (int64_t)session->sdk_cpu_us.value : INT64_MAX / 2,
         .weight = weight,
         .watched_weight = watched ? at_most(weight / report_share(report, "hang"), MIRE_AGGREGATE_WEIGHT_MAX) : 0,

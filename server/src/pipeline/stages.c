@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "fetch/mappings.h"
 #include "pipeline/kinds.h"
+#include "pipeline/shares.h"
 
 #include "cluster/cluster.h"
 #include "decode/decode.h"
@@ -27,6 +28,18 @@ static void find_occurred(struct item *item)
         item->occurred = aggregate_occurred(&item->report, claim->received_us, &clock);
 }
 
+/* A share that nobody gave it does not make a report count for many. */
+static int believe(struct item *item)
+{
+    const struct inbox_claim *claim = &item->claim;
+    size_t refused;
+    int rc =
+        shares_believe(&refused, &item->report, item->shares, item->tx, item->arena, claim->app_id, claim->received_us);
+    if (!rc && refused)
+        atomic_fetch_add_explicit(item->disbelieved, 1, memory_order_relaxed);
+    return rc;
+}
+
 static int run_decode(struct item *item)
 {
     struct decode_fault fault;
@@ -35,7 +48,7 @@ static int run_decode(struct item *item)
                           claim->body_len)) {
     case MIRE_DECODE_OK:
         find_occurred(item);
-        return MIRE_STAGE_DONE;
+        return believe(item);
     case MIRE_DECODE_NO_MEMORY:
         return MIRE_FAULT_MEMORY;
     case MIRE_DECODE_MALFORMED:

@@ -12,6 +12,8 @@
 #include "model/resolved.h"
 #include "symbolicate/symbolicate.h"
 
+#include <stdatomic.h>
+
 struct item {
     struct arena *arena; /* of the batch */
     struct pg_tx *tx;    /* the same */
@@ -20,7 +22,9 @@ struct item {
     struct symbols *symbols;   /* the worker's own */
     const struct rules *rules;
     const struct suspect_rules *suspects;
-    struct modules *modules; /* the worker's own */
+    struct modules *modules;       /* the worker's own */
+    struct shares *shares;         /* the worker's own */
+    _Atomic uint64_t *disbelieved; /* reports with shares that no rollout gave */
     uint64_t now_ms;
     int keep_days; /* days for which reports are kept; 0: for ever */
     struct inbox_claim claim;

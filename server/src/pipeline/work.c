@@ -35,6 +35,8 @@ struct item worker_item(struct worker *worker, struct pg_tx *tx)
                          .rules = work->rules,
                          .suspects = work->suspects,
                          .modules = &worker->modules,
+                         .shares = &worker->shares,
+                         .disbelieved = &work->disbelieved,
                          .now_ms = clock_mono_ns() / 1000000,
                          .keep_days = work->options.keep_days};
 }
@@ -205,6 +207,7 @@ void work_stop(struct work *work)
         symbols_close(work->workers[i].symbols);
         arena_fini(&work->workers[i].arena);
         app_rules_fini(&work->workers[i].app_rules);
+        shares_fini(&work->workers[i].shares);
     }
     if (work->own_wakeup)
         inbox_wakeup_free(work->wakeup);
@@ -221,6 +224,9 @@ void work_metrics(struct work *work, struct text *out)
     metric_value(out, "mire_reports_worked_total", "outcome=\"done\"", (double)atomic_load(&work->done));
     metric_value(out, "mire_reports_worked_total", "outcome=\"failed\"", (double)atomic_load(&work->failed));
     metric_value(out, "mire_reports_worked_total", "outcome=\"dead_letter\"", (double)atomic_load(&work->given_up));
+    metric_head(out, "mire_reports_disbelieved_total", "counter",
+                "Reports with a sampling share that no rollout of their app gave; each counts once.");
+    metric_value(out, "mire_reports_disbelieved_total", NULL, (double)atomic_load(&work->disbelieved));
     metric_head(out, "mire_reports_rekeyed_total", "counter", "Stored reports derived anew, by what came of it.");
     metric_value(out, "mire_reports_rekeyed_total", "outcome=\"moved\"", (double)atomic_load(&work->moved));
     metric_value(out, "mire_reports_rekeyed_total", "outcome=\"stayed\"", (double)atomic_load(&work->stayed));

@@ -7,6 +7,7 @@
 #include "pipeline/app_rules.h"
 #include "pipeline/journal.h"
 #include "pipeline/modules.h"
+#include "pipeline/shares.h"
 #include "pipeline/stages.h"
 #include "pipeline/work.h"
 
@@ -27,6 +28,7 @@ struct worker {
     struct modules modules;
     int32_t turn; /* app whose reports were worked on last */
     size_t most;  /* reports in the next batch */
+    struct shares shares;
 };
 
 struct work {
@@ -41,6 +43,7 @@ struct work {
     _Atomic uint64_t done; /* the counters: written by workers, read by anyone; relaxed */
     _Atomic uint64_t given_up;
     _Atomic uint64_t failed;
+    _Atomic uint64_t disbelieved;
     _Atomic uint64_t moved, stayed, left; /* reports derived anew, by what came of it */
     struct histogram seconds;             /* a report took */
     int started;

@@ -75,6 +75,14 @@ int rows_document_number(int64_t *out, struct pg_tx *tx, enum rows_document what
     return rc;
 }
 
+int rows_rollouts_since(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app, int64_t after, int64_t most)
+{
+    return pg_query(rows_out, tx,
+                    "SELECT version, made_at, rules FROM rollout_version WHERE app_id = $1 AND version > $2"
+                    " ORDER BY version LIMIT $3",
+                    PG_INT4(app), PG_INT8(after), PG_INT8(most));
+}
+
 int rows_document_history(struct rows_document_version **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                           enum rows_document what, int32_t app)
 {

@@ -40,6 +40,9 @@ int rows_document_number(int64_t *out, struct pg_tx *tx, enum rows_document what
 int rows_document_history(struct rows_document_version **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                           enum rows_document what, int32_t app);
 
+/* Versions of an app's rollout above `after`, oldest first, `most` of them: number, when it was made, rules. 0 or a fault. */
+int rows_rollouts_since(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app, int64_t after, int64_t most);
+
 /* The scope of the keys that may change it: "rollout" or "rules"; static. */
 const char *rows_document_scope(enum rows_document what);
 

@@ -92,6 +92,15 @@ int rows_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int3
                     PG_BYTES(frame.bytes, frame.len));
 }
 
+int rows_symbol_own(struct pg_tx *tx, const struct symbol_file *file, int32_t app_id)
+{
+    return pg_query(NULL, tx,
+                    "INSERT INTO symbol_owner (build_id, kind, app_id, hash) VALUES ($1, $2, $3, $4)"
+                    " ON CONFLICT (build_id, kind, app_id) DO UPDATE SET hash = EXCLUDED.hash, sent_at = now()",
+                    PG_BYTES(file->build_id.bytes, file->build_id.len), PG_TEXT(kind(file->debug)), PG_INT4(app_id),
+                    PG_BYTES(file->hash.bytes, file->hash.len));
+}
+
 #define FILE_COLUMNS "SELECT build_id, kind = 'debug', arch, name, size_bytes, defect, depth, hash FROM symbol_file"
 
 /* The first of the rows: 1, 0 there is none. */

@@ -53,6 +53,9 @@ int rows_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *a
                       bool debug);
 int rows_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame);
 
+/* An app sent a file of these contents: it may see it from now on. 0 or a fault. */
+int rows_symbol_own(struct pg_tx *tx, const struct symbol_file *file, int32_t app_id);
+
 /* A file of these contents: 1, 0 there is none, below zero a fault. Texts and ids lie in the arena. */
 int rows_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash);
 

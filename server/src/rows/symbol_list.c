@@ -42,14 +42,17 @@ int rows_missing_read(struct missing_row **out, size_t *count, struct pg_tx *tx,
 }
 
 int rows_symbol_files_read(struct symbol_row **out, size_t *count, struct symbol_sum *sum, struct pg_tx *tx,
-                           struct arena *arena, int64_t most)
+                           struct arena *arena, int32_t app, int64_t most)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
                       "SELECT build_id, kind, arch, name, size_bytes, uploaded_at, source, count(*) OVER (),"
-                      " sum(size_bytes) OVER ()::int8, defect, depth FROM symbol_file"
+                      " sum(size_bytes) OVER ()::int8, defect, depth, coalesce(o.hash <> f.hash, false)"
+                      " FROM symbol_file f LEFT JOIN (SELECT build_id, kind, hash FROM symbol_owner WHERE app_id = $2)"
+                      "  o (build_id, kind, hash) USING (build_id, kind)"
+                      " WHERE o.hash IS NOT NULL OR f.source <> 'upload'"
                       " ORDER BY uploaded_at DESC, build_id, kind LIMIT $1",
-                      PG_INT8(most));
+                      PG_INT8(most), PG_INT4(app));
     if (rc)
         return rc;
     *count = pg_row_count(rows);
@@ -65,7 +68,8 @@ int rows_symbol_files_read(struct symbol_row **out, size_t *count, struct symbol
                                         .came_us = pg_time(rows, i, 5),
                                         .source = arena_strdup(arena, pg_text(rows, i, 6)),
                                         .defect = arena_strdup(arena, pg_text(rows, i, 9)),
-                                        .depth = arena_strdup(arena, pg_text(rows, i, 10))};
+                                        .depth = arena_strdup(arena, pg_text(rows, i, 10)),
+                                        .second = pg_bool(rows, i, 11)};
         struct symbol_row *row = &(*out)[i];
         if (!row->build_id || !row->kind || !row->arch || !row->name || !row->source || !row->defect || !row->depth)
             return MIRE_FAULT_MEMORY;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pg_tx;
@@ -34,14 +35,15 @@ struct symbol_row {
     const char *defect; /* what of it is damaged; "" */
     const char *depth;  /* as in symbol_file */
     int64_t size_bytes, came_us;
+    bool second; /* the app sent other contents under the same build id: these are used */
 };
 
 struct symbol_sum {
     int64_t files, bytes;
 };
 
-/* Debug files that are there, newest first, and how many there are in all. */
+/* Debug files that an app sent, and those that came from nobody's app, newest first, and how many there are in all. */
 int rows_symbol_files_read(struct symbol_row **out, size_t *count, struct symbol_sum *sum, struct pg_tx *tx,
-                           struct arena *arena, int64_t most);
+                           struct arena *arena, int32_t app, int64_t most);
 
 #endif

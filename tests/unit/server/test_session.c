@@ -114,6 +114,16 @@ static void a_row_stands_for_those_that_were_not_drawn(void **state)
     assert_true(row.time_ms == 30000);
     assert_int_equal(row.occurred_day, 10);
     assert_int_equal(row.plugins, 1 << MIRE_PLUGIN_HANG | 1 << MIRE_PLUGIN_SESSION);
+    /* So many hangs do not fit into their length, nor that into the session's. */
+    row_of(&row, &scene,
+           RECORD("{}", "{\"duration_ms\":1000,\"on\":[\"hang\"],\"hangs\":{\"foreground\":{\"count\":4000000000,"
+                        "\"duration_ms\":604800000}}}"));
+    assert_int_equal(row.hang_ms, 64 * 1000);
+    assert_int_equal(row.hangs, 6400);
+    row_of(&row, &scene,
+           RECORD("{}", "{\"duration_ms\":100000,\"on\":[\"hang\"],\"hangs\":{\"foreground\":{\"count\":1000,"
+                        "\"duration_ms\":100}}}"));
+    assert_int_equal(row.hangs, 10);
     /* Hangs were not watched: the record does not count for them, at any share. */
     row_of(&row, &scene, RECORD("{\"session\":0.5,\"hang\":0.05}", "{\"duration_ms\":90000,\"on\":[\"session\"]}"));
     assert_true(row.weight == 2 && row.watched_weight == 0 && row.time_ms == 90000);

@@ -1232,7 +1232,7 @@ export interface components {
             missing: components["schemas"]["SymbolMissing"][];
             file_count: number;
             file_bytes: number;
-            /** @description Of all apps, newest first; at most 200. */
+            /** @description Those that the app sent, and those that mired fetched, newest first; at most 200. */
             files: components["schemas"]["SymbolThere"][];
         };
         SymbolMissing: {
@@ -1279,6 +1279,8 @@ export interface components {
              * @enum {string}
              */
             depth: "names" | "lines" | "dwarf" | "";
+            /** @description The app sent other contents under this build id; these, which are better or came later, are used. */
+            second: boolean;
         };
         Rekey: {
             jobs: components["schemas"]["RekeyJob"][];

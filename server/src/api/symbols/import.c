@@ -161,7 +161,7 @@ static int store(struct pg_tx *tx, struct arena *arena, struct symbol_file *kept
 
 /* All items by rising build id, so that two uploads never wait for each other in a circle; then that they came. */
 static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *kept, const struct contents *contents,
-                     const struct file_bytes *file, const struct symbol_upload *upload)
+                     const struct file_bytes *file, const struct symbol_upload *upload, int32_t app_id)
 {
     struct symbol_upload now = upload ? *upload : (struct symbol_upload){0};
     int rc = upload ? rows_upload_lock(&now, tx) : 0;
@@ -169,6 +169,8 @@ static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *
         rc = MIRE_FAULT_RACED;
     for (size_t i = 0; !rc && i < contents->count; i++)
         rc = store(tx, arena, &kept[i], &contents->rows[i], file, upload);
+    for (size_t i = 0; !rc && i < contents->count; i++)
+        rc = rows_symbol_own(tx, &kept[i], app_id);
     for (size_t i = 1; !rc && i < contents->count; i++) /* of one archive, by id */
         if (is_same(&kept[i], &kept[i - 1]) && !kept[i].instead && !kept[i - 1].instead)
             rc = tell_instead(&kept[i - 1], &kept[i], arena);
@@ -194,7 +196,7 @@ static int import_contents(bool *imported_out, const struct api *api, const stru
     if (!rc)
         rc = import_version(request, reply, tx, contents);
     if (!rc)
-        rc = store_all(tx, request->arena, kept, contents, &file, upload);
+        rc = store_all(tx, request->arena, kept, contents, &file, upload, request->grant.app_id);
     file_bytes_unmap(&file);
     if (!rc)
         rc = pg_commit(&tx);

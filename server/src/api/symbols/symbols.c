@@ -43,7 +43,7 @@ static int put_files(struct call *call)
     struct symbol_sum sum;
     size_t count;
 
-    int rc = rows_symbol_files_read(&rows, &count, &sum, call->tx, call->arena, ROWS_MAX);
+    int rc = rows_symbol_files_read(&rows, &count, &sum, call->tx, call->arena, call->view.app, ROWS_MAX);
     if (rc)
         return rc;
     json_write_i64(w, "file_count", sum.files);
@@ -60,6 +60,7 @@ static int put_files(struct call *call)
         json_write_text(w, "source", rows[i].source);
         json_write_text(w, "defect", rows[i].defect);
         json_write_text(w, "depth", rows[i].depth);
+        json_write_bool(w, "second", rows[i].second);
         json_write_close(w, '}');
     }
 

@@ -81,7 +81,7 @@ function There({ data }: { data: Symbols }): JSX.Element {
       title={say('There')}
       aside={
         <span class="dim">
-          {say('{n|file|files} of all apps, {size}', {
+          {say('{n|file|files}, {size}', {
             n: exact(data.file_count, lang.value),
             size: bytes(data.file_bytes),
           })}
@@ -129,6 +129,9 @@ function File({ file }: { file: SymbolThere }): JSX.Element {
             ? say('function names and lines')
             : say('lines and inlined calls')}
         {file.defect === '' ? null : <div class="warn-text small">{file.defect}</div>}
+        {file.second ? (
+          <div class="warn-text small">{say('Other contents than this app sent under the build id')}</div>
+        ) : null}
       </td>
       <td class="num">{bytes(file.size_bytes)}</td>
       <td>

@@ -1,0 +1,47 @@
+/*
+ * shares.h - the sampling shares that an app's rollouts ever gave. Inside pipeline/ only.
+ *
+ * A report says with which probability each plugin was on, and stands for 1/p events. Anyone who has the ingest key can
+ * write any p. So a share counts only if the app's rollout of some version, or the default one, gave it for that plugin
+ * before the report was received; a report with another one stands for itself alone.
+ *
+ * Shares are kept until other apps need the room, and are read anew when a report has one that is not among them. One
+ * thread.
+ */
+#ifndef MIRE_PIPELINE_SHARES_H
+#define MIRE_PIPELINE_SHARES_H
+
+#include "model/report.h"
+#include "pg/pg.h"
+
+#define MIRE_SHARES_APPS 8 /* kept */
+
+struct shares {
+    struct shares_app {
+        int32_t app;     /* 0: none */
+        int64_t version; /* of the newest rollout that was read */
+        uint64_t used;   /* when it was last asked for, counting up */
+        struct shares_row {
+            int plugin;
+            uint32_t ppm;
+            int64_t since_us; /* when it was first given */
+        } * rows;
+        size_t count, room;
+    } apps[MIRE_SHARES_APPS];
+    uint64_t now;
+};
+
+void shares_fini(struct shares *shares);
+
+/*
+ * Take those shares out of a report of an app that no rollout gave by the time it was received.
+ *
+ *   report       its sampling is replaced by one in the arena
+ *   refused_out  how many were taken out
+ *
+ * 0 or a fault.
+ */
+int shares_believe(size_t *refused_out, struct report *report, struct shares *shares, struct pg_tx *tx,
+                   struct arena *arena, int32_t app, int64_t received_us);
+
+#endif
