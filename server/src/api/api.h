@@ -35,6 +35,7 @@ struct api {
     size_t oidc_role_count;             /* 0: roles are given by hand */
     const char *oidc_default_role;      /* "none", or a role in every app */
     const struct log *log;
+    const char *base; /* address in links of messages; borrowed, and set when the database is ready */
 };
 
 /* Indexes of similar issues (api/issues/nearby.h), empty. NULL: no memory. */

@@ -92,6 +92,20 @@ int post_key(void *api, struct request *request, struct reply *reply);
 int post_key_rotate(void *api, struct request *request, struct reply *reply);
 int delete_key(void *api, struct request *request, struct reply *reply);
 
+/* alerts/ */
+int get_alerts(void *api, struct request *request, struct reply *reply);
+int get_alert_history(void *api, struct request *request, struct reply *reply);
+int post_alert_rule(void *api, struct request *request, struct reply *reply);
+int put_alert_rule(void *api, struct request *request, struct reply *reply);
+int delete_alert_rule(void *api, struct request *request, struct reply *reply);
+int post_alert_snooze(void *api, struct request *request, struct reply *reply);
+int post_alert_replay(void *api, struct request *request, struct reply *reply);
+int post_alert_channel(void *api, struct request *request, struct reply *reply);
+int delete_alert_channel(void *api, struct request *request, struct reply *reply);
+int post_alert_channel_test(void *api, struct request *request, struct reply *reply);
+int post_alert_ack(void *api, struct request *request, struct reply *reply);
+int post_ack(void *api, struct request *request, struct reply *reply);
+
 /* links.c, pages.c, routes.c */
 int get_issue_link(void *api, struct request *request, struct reply *reply);
 int get_report_link(void *api, struct request *request, struct reply *reply);

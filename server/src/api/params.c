@@ -8,8 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define HOUR_S   3600
-#define WORD_MAX 200
+#define HOUR_S 3600
 
 static int digits(int64_t *out, const char **text, int least, int most)
 {
@@ -138,45 +137,6 @@ int span_parse(struct span *out, const char *text, int64_t now_s)
         return -1;
     out->from_s = from_s - (from_s % HOUR_S + HOUR_S) % HOUR_S;
     out->to_s = (to_s + HOUR_S - 1) / HOUR_S * HOUR_S;
-    return 0;
-}
-
-static bool word_allowed(const char *word, const char *const *allowed)
-{
-    if (!allowed)
-        return true;
-    for (; *allowed; allowed++)
-        if (strcmp(*allowed, word) == 0)
-            return true;
-    return false;
-}
-
-int filter_parse(struct filter *out, struct arena *arena, const char *text, const char *const *allowed)
-{
-    struct filter f = {.with = arena_array(arena, MIRE_FILTER_MAX, sizeof *f.with),
-                       .without = arena_array(arena, MIRE_FILTER_MAX, sizeof *f.without)};
-
-    if (!f.with || !f.without)
-        return -1;
-    for (const char *p = text;; p++) {
-        bool negated = *p == '!';
-        p += negated;
-        size_t len = strcspn(p, ",");
-        if (len == 0 || len > WORD_MAX || f.with_count + f.without_count == MIRE_FILTER_MAX)
-            return -1;
-        char *word = arena_copy(arena, p, len);
-        if (!word || !word_allowed(word, allowed))
-            return -1;
-        if (negated)
-            f.without[f.without_count++] = word;
-        else
-            f.with[f.with_count++] = word;
-        p += len;
-        if (!*p)
-            break;
-    }
-
-    *out = f;
     return 0;
 }
 

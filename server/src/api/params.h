@@ -20,16 +20,6 @@
  * hours. */
 int span_parse(struct span *out, const char *text, int64_t now_s);
 
-#define MIRE_FILTER_MAX 64
-
-/*
- * A list "a,b,!c": with a and b, without c.
- *
- *   allowed  NULL-ended words, or NULL if any text goes
- * Also -1 for an empty word, one over 200 bytes, more than MIRE_FILTER_MAX of them, and when memory runs out.
- */
-int filter_parse(struct filter *out, struct arena *arena, const char *text, const char *const *allowed);
-
 /* A decimal integer in [low, high], and no other character. */
 int integer_parse(int64_t *out, const char *text, int64_t low, int64_t high);
 

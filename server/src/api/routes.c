@@ -14,6 +14,7 @@
 #define ROLLOUT_MAX  (2u << 20)  /* the rules, and a whitelist of ten thousand */
 #define REGROUP_MAX  (64u << 10) /* fifty issues or trees, and why */
 #define PERSON_MAX   (8u << 10)  /* names, passwords, labels */
+#define ALERT_MAX    (16u << 10) /* a rule, a channel */
 
 #define API   "/api/v1"
 #define APP   API "/apps/{app}"
@@ -70,6 +71,19 @@ const struct http_route api_routes[] = {
     POST(ROLLOUT, APP "/rollout/back", post_rollout_back, ROLLOUT_MAX),
     PUT(ROLLOUT, APP "/rollout/ramps/{plugin}", put_ramp, ROLLOUT_MAX),
     POST(ROLLOUT, APP "/rollout/ramps/{plugin}", post_ramp, ROLLOUT_MAX),
+
+    GET(READ, APP "/alerts", get_alerts),
+    GET(READ, APP "/alerts/history", get_alert_history),
+    POST(READ, APP "/alerts/replay", post_alert_replay, ALERT_MAX),
+    POST(TRIAGE, APP "/alerts/rules", post_alert_rule, ALERT_MAX),
+    PUT(TRIAGE, APP "/alerts/rules/{rule}", put_alert_rule, ALERT_MAX),
+    DELETE(TRIAGE, APP "/alerts/rules/{rule}", delete_alert_rule),
+    POST(TRIAGE, APP "/alerts/rules/{rule}/snooze", post_alert_snooze, ALERT_MAX),
+    POST(TRIAGE, APP "/alerts/open/{alert}/ack", post_alert_ack, ALERT_MAX),
+    POST(ADMIN, APP "/alerts/channels", post_alert_channel, ALERT_MAX),
+    DELETE(ADMIN, APP "/alerts/channels/{channel}", delete_alert_channel),
+    POST(ADMIN, APP "/alerts/channels/{channel}/test", post_alert_channel_test, ALERT_MAX),
+    POST(KNOCK, API "/ack", post_ack, ALERT_MAX),
 
     PUT(SYMBOLS, API "/symbols", put_symbols, SYMBOLS_MAX),
     POST(SYMBOLS, API "/symbols/missing", post_missing, QUESTION_MAX),

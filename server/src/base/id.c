@@ -113,6 +113,33 @@ void hash_sha256(uint8_t out[MIRE_SHA256], const void *bytes, size_t len)
 
 static const char key_alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
 
+void hash_hmac_sha256(uint8_t out[MIRE_SHA256], const void *key, size_t key_len, const void *bytes, size_t len)
+{
+    crypto_auth_hmacsha256_state state;
+    crypto_auth_hmacsha256_init(&state, key, key_len);
+    crypto_auth_hmacsha256_update(&state, bytes, len);
+    crypto_auth_hmacsha256_final(&state, out);
+}
+
+void base64_format(char *out, const uint8_t *bytes, size_t len, enum base64_kind kind)
+{
+    sodium_bin2base64(out, MIRE_BASE64_TEXT(len), bytes, len,
+                      kind == MIRE_BASE64_URL ? sodium_base64_VARIANT_URLSAFE_NO_PADDING
+                                              : sodium_base64_VARIANT_ORIGINAL);
+}
+
+bool base64_parse(uint8_t *out, size_t room, size_t *len_out, const char *text)
+{
+    const char *end;
+    return sodium_base642bin(out, room, text, strlen(text), NULL, len_out, &end, sodium_base64_VARIANT_ORIGINAL) == 0 &&
+           !*end;
+}
+
+bool secret_equals(const void *a, const void *b, size_t len)
+{
+    return sodium_memcmp(a, b, len) == 0;
+}
+
 uint64_t hash_short(const uint8_t key[MIRE_SHORT_KEY], const void *bytes, size_t len)
 {
     uint64_t hash;

@@ -49,6 +49,20 @@ void hash_blake2b(uint8_t *out, size_t out_len, const void *bytes, size_t len);
 #define MIRE_SHA256 32
 void hash_sha256(uint8_t out[MIRE_SHA256], const void *bytes, size_t len);
 
+/* HMAC-SHA-256 of `len` bytes under a key of any length. */
+void hash_hmac_sha256(uint8_t out[MIRE_SHA256], const void *key, size_t key_len, const void *bytes, size_t len);
+
+/* `len` bytes as base64 (RFC 4648): with padding, or for URLs without. `out` has room for MIRE_BASE64_TEXT(len). */
+enum base64_kind { MIRE_BASE64, MIRE_BASE64_URL };
+#define MIRE_BASE64_TEXT(len) (((len) + 2) / 3 * 4 + 1)
+void base64_format(char *out, const uint8_t *bytes, size_t len, enum base64_kind kind);
+
+/* base64 with padding to at most `room` bytes; how many in *len_out. False if the text is not that, or too long. */
+bool base64_parse(uint8_t *out, size_t room, size_t *len_out, const char *text);
+
+/* Are `len` bytes the same? The time does not depend on where they differ. */
+bool secret_equals(const void *a, const void *b, size_t len);
+
 /* SipHash-2-4: for tables in memory whose keys a stranger may choose, under a key of their own from random_fill. */
 #define MIRE_SHORT_KEY 16
 uint64_t hash_short(const uint8_t key[MIRE_SHORT_KEY], const void *bytes, size_t len);

@@ -29,6 +29,7 @@ int cli_main(int argc, char **argv);
 const char *cli_nearest(const char *word, const char *const *names, size_t count);
 
 int cli_issue(int argc, char **argv);
+int cli_alerts(int argc, char **argv);
 int cli_issues(int argc, char **argv);
 int cli_issues_regroup(int argc, char **argv); /* of cli_issues; argv[1] is merge, split or unmerge */
 int cli_import(int argc, char **argv);

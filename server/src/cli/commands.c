@@ -15,6 +15,7 @@ const struct cli_command cli_commands[] = {
     {"import", "take in reports of other formats", cli_import},
     {"memory", "print what a process held in memory", cli_memory},
     {"symbols", "send debug files to the server, or ask one", cli_symbols},
+    {"alerts", "see what fires, and change conditions and channels", cli_alerts},
     {"rollout", "see and change which installations watch what", cli_rollout},
     {"rules", "see, preview and change what may be blamed", cli_rules},
     {"rekey", "derive stored reports anew, or see what that would move", cli_rekey},

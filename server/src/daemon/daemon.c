@@ -3,6 +3,7 @@
  */
 #include "daemon/daemon.h"
 
+#include "alert/sender.h"
 #include "api/api.h"
 #include "base/clock.h"
 #include "base/fault.h"
@@ -57,6 +58,9 @@ struct daemon {
     struct work_options work_options; /* borrowed by work */
     struct work *work;                /* made by the upkeep thread; ours once that was joined */
     struct seek *seek;                /* the same */
+    struct sender *sender;            /* the same */
+    char base[MIRE_SETTING_MAX];      /* address in links */
+    char smtp_password[256];
     struct door_people people;
     struct access *access;
     struct openid openid;
@@ -136,7 +140,8 @@ static int open_database(struct daemon *daemon)
                    1; /* the handler of what takes seconds */
     if (daemon->role & MIRE_ROLE_WORK)
         threads += (int)config_number(config, MIRE_SET_WORKERS) +
-                   2; /* one derives stored reports anew, one seeks debug files */
+                   2 + /* one derives stored reports anew, one seeks debug files */
+                   MIRE_SENDER_THREADS;
     struct pg_options options = {.conninfo = daemon->conninfo,
                                  .connections = threads + POOL_SPARE,
                                  .wait_ms = 5000,
@@ -281,7 +286,8 @@ static int start_http(struct daemon *daemon)
                                .converter = "/proc/self/exe",
                                .access = daemon->access,
                                .full_context = &daemon->space,
-                               .is_full = daemon->embedded ? space_is_low : NULL};
+                               .is_full = daemon->embedded ? space_is_low : NULL,
+                               .base = daemon->base};
     daemon->api.oidc = daemon->openid.oidc;
     daemon->api.oidc_roles = daemon->openid.roles;
     daemon->api.oidc_role_count = daemon->openid.role_count;
@@ -355,12 +361,55 @@ static void find_base(char out[MIRE_SETTING_MAX], const struct daemon *daemon)
 
 static int invite_first_admin(struct daemon *daemon)
 {
-    char base[MIRE_SETTING_MAX];
     const char *header = config_text(daemon->config, MIRE_SET_PROXY_USER_HEADER);
     if (!daemon->http || config_mode(daemon->config) != MIRE_MODE_SIGN_IN || *header)
         return 0;
-    find_base(base, daemon);
-    return door_invite_first_admin(daemon->pg, &daemon->log, base);
+    return door_invite_first_admin(daemon->pg, &daemon->log, daemon->base);
+}
+
+/* The first line of the file. */
+static int read_smtp_password(struct daemon *daemon)
+{
+    const char *path = config_text(daemon->config, MIRE_SET_SMTP_PASSWORD_FILE);
+    FILE *file MIRE_SCOPED(close_file) = *path ? fopen(path, "re") : NULL;
+    if (!*path)
+        return 0;
+    if (!file || !fgets(daemon->smtp_password, sizeof daemon->smtp_password, file)) {
+        log_event(&daemon->log, MIRE_LOG_ERROR, "mired.smtp_password", LOG_TEXT("path", path),
+                  LOG_TEXT("why", strerror(errno)));
+        return MIRE_FAULT_SYSTEM;
+    }
+    daemon->smtp_password[strcspn(daemon->smtp_password, "\r\n")] = '\0';
+    return 0;
+}
+
+/* The host of an address, for ids of e-mails. */
+static const char *host_of(const struct daemon *daemon)
+{
+    const char *at = strrchr(config_text(daemon->config, MIRE_SET_MAIL_FROM), '@');
+    return at && at[1] ? at + 1 : "mire";
+}
+
+static int start_sender(struct daemon *daemon)
+{
+    const struct config *config = daemon->config;
+    struct sender_options options = {.pg = daemon->pg,
+                                     .log = &daemon->log,
+                                     .base = daemon->base,
+                                     .every_s = (int32_t)config_number(config, MIRE_SET_ALERT_EVERY_S),
+                                     .hook = {.private_too = config_flag(config, MIRE_SET_ALERT_PRIVATE_HOOKS),
+                                              .ca_file = config_text(config, MIRE_SET_ALERT_CA_FILE),
+                                              .smtp = config_text(config, MIRE_SET_SMTP),
+                                              .smtp_user = config_text(config, MIRE_SET_SMTP_USER),
+                                              .smtp_password = daemon->smtp_password,
+                                              .smtp_plain = !config_flag(config, MIRE_SET_SMTP_TLS),
+                                              .mail_from = config_text(config, MIRE_SET_MAIL_FROM),
+                                              .host = host_of(daemon)}};
+    int rc = read_smtp_password(daemon);
+    if (!rc)
+        rc = sender_start(&daemon->sender, &options);
+    atomic_store(&daemon->health.sender, daemon->sender);
+    return rc;
 }
 
 /* In the upkeep thread: the tables are ready. */
@@ -370,6 +419,8 @@ static int on_ready(void *context)
     int rc = 0;
     if (daemon->role & MIRE_ROLE_WORK)
         rc = start_work(daemon);
+    if (!rc && daemon->role & MIRE_ROLE_WORK)
+        rc = start_sender(daemon);
     if (!rc)
         rc = invite_first_admin(daemon);
     if (!rc && daemon->http)
@@ -409,6 +460,7 @@ static int start(struct daemon *daemon)
         rc = openid_start(&daemon->openid, daemon->config, &daemon->log);
     if (!rc && (daemon->role & MIRE_ROLE_HTTP))
         rc = start_http(daemon);
+    find_base(daemon->base, daemon); /* before the database lets anybody ask */
     return rc ? rc : start_upkeep(daemon);
 }
 
@@ -442,6 +494,7 @@ static int stop(struct daemon *daemon)
     if (quiet)
         ingest_stop(daemon->ingest);
     if (!stuck) {
+        sender_stop(daemon->sender);
         seek_stop(daemon->seek);
         work_stop(daemon->work);
     }

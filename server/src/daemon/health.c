@@ -4,6 +4,7 @@
 #include "daemon/health.h"
 
 #include "access/access.h"
+#include "alert/sender.h"
 #include "base/fault.h"
 #include "base/metric.h"
 #include "daemon/space.h"
@@ -11,6 +12,7 @@
 #include "ingest/ingest.h"
 #include "pg/pg.h"
 #include "pipeline/work.h"
+#include "rows/outbox.h"
 
 /* By the pool's own watch, so that a health check waits for nobody. */
 static int get_health(void *context, struct request *request, struct reply *reply)
@@ -45,6 +47,18 @@ static void add_inbox(struct text *out, struct pg *pg)
     metric_value(out, "mire_dead_letters", NULL, (double)depth.dead_letters);
 }
 
+static void add_outbox(struct text *out, struct pg *pg)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int64_t waiting, failed;
+    if (pg_begin(&tx, pg, MIRE_PG_READ) || rows_message_count(&waiting, &failed, tx))
+        return;
+    metric_head(out, "mire_alert_outbox", "gauge",
+                "Messages about alerts that wait to be sent, and that were given up.");
+    metric_value(out, "mire_alert_outbox", "state=\"waiting\"", (double)waiting);
+    metric_value(out, "mire_alert_outbox", "state=\"given_up\"", (double)failed);
+}
+
 static int get_metrics(void *context, struct request *request, struct reply *reply)
 {
     struct health *health = context;
@@ -64,6 +78,9 @@ static int get_metrics(void *context, struct request *request, struct reply *rep
         metric_head(out, "mire_disk_free_bytes", "gauge", "Free on the disk of data_dir.");
         metric_value(out, "mire_disk_free_bytes", NULL, (double)space_free(health->space));
     }
+    if (health->sender)
+        sender_metrics(health->sender, out);
+    add_outbox(out, health->pg);
     add_inbox(out, health->pg);
     reply->status = 200;
     reply->type = "text/plain; version=0.0.4; charset=utf-8";

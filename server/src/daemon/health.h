@@ -11,11 +11,12 @@ struct http_server;
 struct ingest;
 struct pg;
 struct space;
+struct sender;
 struct work;
 
 /*
- * What is asked. Filled before http_start, but `http`, which main sets right after it, and `work`, which the upkeep
- * thread sets when the database is ready; any may be NULL but pg.
+ * What is asked. Filled before http_start, but `http`, which main sets right after it, and `work` and
+ * `sender`, which the upkeep thread sets when the database is ready; any may be NULL but pg.
  */
 struct health {
     struct pg *pg;
@@ -24,6 +25,7 @@ struct health {
     struct space *space; /* NULL: nobody looks at the disk */
     struct ingest *ingest;
     struct work *_Atomic work;
+    struct sender *_Atomic sender;
 };
 
 extern const struct http_route health_routes[];

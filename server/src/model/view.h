@@ -4,6 +4,8 @@
 #ifndef MIRE_MODEL_VIEW_H
 #define MIRE_MODEL_VIEW_H
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +23,16 @@ struct filter {
     const char **without;
     size_t without_count;
 };
+
+#define MIRE_FILTER_MAX 64
+
+/*
+ * A list "a,b,!c": with a and b, without c.
+ *
+ *   allowed  NULL-ended words, or NULL if any text goes
+ * Also -1 for an empty word, one over 200 bytes, more than MIRE_FILTER_MAX of them, and when memory runs out.
+ */
+int filter_parse(struct filter *out, struct arena *arena, const char *text, const char *const *allowed);
 
 struct view {
     int32_t app;

@@ -35,8 +35,8 @@ static void take(struct session_sums *out, const struct pg_rows *rows, size_t i)
     };
 }
 
-int rows_sessions_read(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                       const struct view *view, const struct filter *channel)
+static int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                         const struct view *view, const struct filter *channel, int64_t versions)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
@@ -44,7 +44,7 @@ int rows_sessions_read(struct session_point **out, size_t *count, struct pg_tx *
                                {"channel_wanted", IS_WANTED("channel", "$7", "$8")});
     if (!sql)
         return MIRE_FAULT_MEMORY;
-    int rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(channel), PG_INT8(MIRE_SERIES_MAX));
+    int rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(channel), PG_INT8(versions));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -58,6 +58,18 @@ int rows_sessions_read(struct session_point **out, size_t *count, struct pg_tx *
     }
 
     return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int rows_sessions_read(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                       const struct view *view, const struct filter *channel)
+{
+    return read_sessions(out, count, tx, arena, view, channel, MIRE_SERIES_MAX);
+}
+
+int rows_sessions_each_read(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                            const struct view *view, const struct filter *channel)
+{
+    return read_sessions(out, count, tx, arena, view, channel, MIRE_SESSION_VERSIONS_MAX);
 }
 
 int rows_losses_read(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena,

@@ -29,6 +29,11 @@ struct session_point {
 int rows_sessions_read(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                        const struct view *view, const struct filter *channel);
 
+/* The same of every version, up to MIRE_SESSION_VERSIONS_MAX. */
+#define MIRE_SESSION_VERSIONS_MAX 1000
+int rows_sessions_each_read(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                            const struct view *view, const struct filter *channel);
+
 /* Losses that devices reported: uses app, version, and the days of the span. Most first. */
 struct loss_sum {
     const char *reason;

@@ -627,6 +627,194 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rules that alert, alerts that are not over, channels, and the newest messages. */
+        get: operations["getAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/alerts/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Alerts, newest first, those that are over too. */
+        get: operations["getAlertHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/alerts/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Try a rule on the past 30 days; nothing is kept or told. */
+        post: operations["replayAlertRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/alerts/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a rule. For triagers. */
+        post: operations["makeAlertRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/alerts/rules/{rule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change a rule. For triagers. */
+        put: operations["changeAlertRule"];
+        post?: never;
+        /** Remove a rule; what it found is over. For triagers. */
+        delete: operations["removeAlertRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/alerts/rules/{rule}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tell nobody about a rule for some hours. For triagers. */
+        post: operations["snoozeAlertRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/alerts/open/{alert}/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledge an alert; it is neither repeated nor escalated. For triagers. */
+        post: operations["ackAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/alerts/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a channel. For admins of the app. */
+        post: operations["makeAlertChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/alerts/channels/{channel}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Send nothing more to a channel. For admins of the app. */
+        delete: operations["removeAlertChannel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/alerts/channels/{channel}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test to a channel. For admins of the app. */
+        post: operations["testAlertChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look at an alert, or acknowledge it, with the token of a link in a message. Needs no sign-in. */
+        post: operations["ackByLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/rollout": {
         parameters: {
             query?: never;
@@ -1065,6 +1253,242 @@ export interface components {
         };
         Code: {
             code: string;
+        };
+        AlertRuleBody: {
+            name: string;
+            /** @enum {string} */
+            kind: "rate" | "new" | "growth" | "missing" | "silence" | "guard";
+            /**
+             * @description Of kind rate.
+             * @enum {string}
+             */
+            measure?: "" | "lag" | "hang_time" | "foom" | "killed" | "crash";
+            /**
+             * @description Of kind rate: which versions are judged.
+             * @enum {string}
+             */
+            scope?: "" | "newest" | "each" | "all";
+            /** @description View: versions with commas between, !x to exclude; empty for all. */
+            versions?: string;
+            /** @description View: kinds of issues, the same. */
+            kinds?: string;
+            /** @description View: release channels, the same. */
+            channel?: string;
+            /**
+             * @description Of kind rate: week if bound is a multiple of the rate in the seven days before.
+             * @enum {string}
+             */
+            against?: "" | "week";
+            /** @description What the 95 % interval must be clear of. rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual. */
+            bound?: number;
+            /** @description How much is judged at a time, seconds. */
+            window_s?: number;
+            /** @description How long the condition holds before it is told. */
+            hold_s?: number;
+            /** @description After how long it is told again while nobody acknowledges it; 0: never. */
+            repeat_s?: number;
+            /** @description After how long the channels of escalates are told; 0: never. */
+            escalate_s?: number;
+            /** @description Begin of quiet hours, minutes of the day. */
+            quiet_from?: number;
+            /** @description Their end; may be before the begin. */
+            quiet_to?: number;
+            /** @description Time zone of quiet hours, such as Europe/Berlin. */
+            quiet_zone?: string;
+            /** @description Channels that are told; none: all of the app. */
+            tells?: number[];
+            escalates?: number[];
+        };
+        AlertRule: {
+            id: number;
+            name: string;
+            /** @enum {string} */
+            kind: "rate" | "new" | "growth" | "missing" | "silence" | "guard";
+            /**
+             * @description Of kind rate.
+             * @enum {string}
+             */
+            measure: "" | "lag" | "hang_time" | "foom" | "killed" | "crash";
+            /**
+             * @description Of kind rate: which versions are judged.
+             * @enum {string}
+             */
+            scope: "" | "newest" | "each" | "all";
+            /** @description View: versions with commas between, !x to exclude; empty for all. */
+            versions: string;
+            /** @description View: kinds of issues, the same. */
+            kinds: string;
+            /** @description View: release channels, the same. */
+            channel: string;
+            /**
+             * @description Of kind rate: week if bound is a multiple of the rate in the seven days before.
+             * @enum {string}
+             */
+            against: "" | "week";
+            /** @description What the 95 % interval must be clear of. rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual. */
+            bound: number;
+            /** @description How much is judged at a time, seconds. */
+            window_s: number;
+            /** @description How long the condition holds before it is told. */
+            hold_s: number;
+            /** @description After how long it is told again while nobody acknowledges it; 0: never. */
+            repeat_s: number;
+            /** @description After how long the channels of escalates are told; 0: never. */
+            escalate_s: number;
+            /** @description Begin of quiet hours, minutes of the day. */
+            quiet_from: number | null;
+            /** @description Their end; may be before the begin. */
+            quiet_to: number | null;
+            /** @description Time zone of quiet hours, such as Europe/Berlin. */
+            quiet_zone: string;
+            /** @description Channels that are told; none: all of the app. */
+            tells: number[];
+            escalates: number[];
+            /** @description The rule that every app begins with. */
+            is_default: boolean;
+            made_by: string;
+            /** Format: date-time */
+            snoozed_until: string | null;
+            /** Format: date-time */
+            looked_at: string | null;
+            /** @description Why it could not be judged last; empty if it could. */
+            fault: string;
+        };
+        Alert: {
+            id: number;
+            rule: number;
+            rule_name: string;
+            kind: string;
+            /** @description A version, the number of an issue, a plugin; empty for the app. */
+            subject: string;
+            /**
+             * @description waiting: it has not held for hold_s yet.
+             * @enum {string}
+             */
+            state: "waiting" | "firing" | "over";
+            /** Format: date-time */
+            began_at: string;
+            /** Format: date-time */
+            fired_at: string | null;
+            /**
+             * Format: date-time
+             * @description Last; null: never, because of quiet hours, a snooze, or because it waits.
+             */
+            told_at: string | null;
+            /** Format: date-time */
+            escalated_at: string | null;
+            /** Format: date-time */
+            acked_at: string | null;
+            acked_by: string;
+            /** Format: date-time */
+            over_at: string | null;
+            value: number;
+            low: number;
+            high: number;
+            bound: number;
+            verdict: string;
+            spark: string;
+            /** @description Path of the page that shows it. */
+            page: string;
+        };
+        AlertChannel: {
+            id: number;
+            /** @enum {string} */
+            kind: "webhook" | "email" | "slack" | "teams" | "pagerduty" | "dingtalk" | "feishu" | "wecom";
+            name: string;
+            /** @description Of e-mail the addresses, of others the host alone. */
+            target: string;
+            made_by: string;
+            /** Format: date-time */
+            made_at: string;
+            /**
+             * Format: date-time
+             * @description When a message to it was given up last.
+             */
+            failed_at: string | null;
+            failed_as: string;
+        };
+        AlertMessage: {
+            /**
+             * Format: uuid
+             * @description The same in every attempt; webhook-id, Message-ID.
+             */
+            id: string;
+            alert: number | null;
+            channel: number;
+            channel_name: string;
+            /** @enum {string} */
+            occasion: "fired" | "again" | "escalated" | "over" | "test";
+            title: string;
+            /** Format: date-time */
+            made_at: string;
+            /** Format: date-time */
+            sent_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was given up.
+             */
+            failed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it is tried next; null once it is sent or given up.
+             */
+            due_at: string | null;
+            /** @description Attempts that failed. */
+            tries: number;
+            fault: string;
+        };
+        Alerts: {
+            open: components["schemas"]["Alert"][];
+            rules: components["schemas"]["AlertRule"][];
+            channels: components["schemas"]["AlertChannel"][];
+            messages: components["schemas"]["AlertMessage"][];
+        };
+        AlertHistory: {
+            alerts: components["schemas"]["Alert"][];
+            has_more: boolean;
+        };
+        AlertAnswer: {
+            alert: components["schemas"]["Alert"];
+        };
+        AlertMade: {
+            id: number;
+        };
+        AlertChannelBody: {
+            /** @enum {string} */
+            kind: "webhook" | "email" | "slack" | "teams" | "pagerduty" | "dingtalk" | "feishu" | "wecom";
+            name: string;
+            /** @description URL of the hook, or addresses with commas between; PagerDuty's own if absent. */
+            target?: string;
+            /** @description webhook: whsec_ and base64, made if absent; pagerduty: the routing key; dingtalk, feishu: the secret of the robot. */
+            secret?: string;
+        };
+        AlertChannelMade: {
+            id: number;
+            secret?: string;
+        };
+        AlertReplay: {
+            days: number;
+            /** @description How far apart the points are, seconds. */
+            part_s: number;
+            /** @description How often it would have begun, of all subjects. */
+            times: number;
+            /** @description Subjects that are not listed. */
+            more: number;
+            subjects: {
+                subject: string;
+                title: string;
+                times: number;
+                points: {
+                    /** Format: date-time */
+                    at: string;
+                    value: number | null;
+                    low: number | null;
+                    high: number | null;
+                    bound: number | null;
+                    fired: boolean;
+                }[];
+            }[];
         };
         AccountName: {
             /** @description Empty for the link that makes the first admin. */
@@ -4006,6 +4430,321 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RulesJob"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Alerts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alerts"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAlertHistory: {
+        parameters: {
+            query?: {
+                /** @description Alerts of a lower number. */
+                before?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Alerts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertHistory"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    replayAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleBody"];
+            };
+        };
+        responses: {
+            /** @description What it would have found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertReplay"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleBody"];
+            };
+        };
+        responses: {
+            /** @description Added. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertMade"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    changeAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                rule: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleBody"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertMade"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                rule: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    snoozeAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                rule: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description 0: tell again. */
+                    hours: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Set. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    ackAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                alert: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Acknowledged. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertChannelBody"];
+            };
+        };
+        responses: {
+            /** @description The channel; of a webhook the secret that was made, told once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertChannelMade"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                channel: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    testAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                channel: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It waits to be sent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    ackByLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    token: string;
+                    /** @default false */
+                    acknowledge?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The alert. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertAnswer"];
                 };
             };
             default: components["responses"]["Problem"];

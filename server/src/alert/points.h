@@ -1,0 +1,54 @@
+/*
+ * points.h - the values that a rule judges: one code for judging now, for the line in a message, and for trying a rule on
+ * the past.
+ */
+#ifndef MIRE_ALERT_POINTS_H
+#define MIRE_ALERT_POINTS_H
+
+#include "base/arena.h"
+#include "model/alert.h"
+#include "model/view.h"
+
+struct pg_tx;
+
+struct alert_points {
+    struct alert_point *points; /* by subject, then by time */
+    size_t count;
+    int32_t part_s; /* how far apart in time */
+};
+
+/*
+ * The values of the newest `parts` windows until now. A window of which too little has come (model/completeness.h) is
+ * there, and not known.
+ * 0, a fault, or MIRE_ALERT_WRONG: the view of the rule cannot be read.
+ */
+enum { MIRE_ALERT_WRONG = 1 };
+int alert_points_read(struct alert_points *out, struct pg_tx *tx, struct arena *arena, const struct alert_rule *rule,
+                      int64_t now_us, int parts);
+
+/* How many parts a month, and the line of a message, have. */
+int alert_parts(const struct alert_rule *rule, int days);
+
+/* Inside alert/ only: what alert_points_read has read of the rule. */
+struct alert_look {
+    struct pg_tx *tx;
+    struct arena *arena;
+    const struct alert_rule *rule;
+    struct view view;
+    struct filter channel;
+    int64_t now_us;
+    int parts;
+    struct alert_points *out;
+    size_t room;
+};
+
+/* Room for one more point; NULL: no memory. */
+struct alert_point *alert_points_add(struct alert_look *look);
+
+/* The kinds of points_issues.c. 0 or a fault. */
+int alert_points_new(struct alert_look *look);
+int alert_points_growth(struct alert_look *look);
+int alert_points_missing(struct alert_look *look);
+int alert_points_silence(struct alert_look *look);
+
+#endif

@@ -1,0 +1,337 @@
+/* alerts.c - `mire alerts`: what fires, rules and channels of an app. */
+#include "cli/answer.h"
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/fetch.h"
+#include "cli/say.h"
+
+#include "base/scope.h"
+#include "json/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BODY_MAX 16384
+
+static const char usage[] =
+    "Usage: mire alerts list APP               what fires now\n"
+    "       mire alerts history APP            what fired, newest first\n"
+    "       mire alerts rules APP              conditions\n"
+    "       mire alerts add APP FILE           add the condition in FILE (-: standard input), JSON as rules --json has "
+    "it\n"
+    "       mire alerts change APP RULE FILE   put it in the place of rule RULE\n"
+    "       mire alerts try APP FILE           what the condition would have found in the past 30 days\n"
+    "       mire alerts remove APP RULE        judge a rule no more\n"
+    "       mire alerts snooze APP RULE HOURS  tell nobody about a rule; 0 hours: tell again\n"
+    "       mire alerts ack APP ALERT          acknowledge what fires\n"
+    "       mire alerts channels APP           where messages go\n"
+    "       mire alerts channel APP KIND NAME TARGET\n"
+    "                                          add one: webhook, email, slack, teams, pagerduty, dingtalk, feishu, "
+    "wecom\n"
+    "       mire alerts unchannel APP CHANNEL  remove one\n"
+    "       mire alerts test APP CHANNEL       send a test to it\n\n"
+    "  --server URL   a mired; default: $MIRE_SERVER, else http://127.0.0.1:7117\n"
+    "  --key KEY      a key of scope read or admin; default: $MIRE_KEY, or the token of `mire login`\n"
+    "  --secret TEXT  of a new channel: the routing key of pagerduty, the secret of dingtalk or feishu\n"
+    "  --json         the server's answer as it is\n";
+
+struct alerts_asking {
+    const char *server, *key, *secret;
+    bool json_wanted;
+    char **words; /* after the verb */
+    struct text answer;
+    struct json json;
+};
+
+/* Ask, and read the answer. `method` NULL: GET. Returns an exit status; with --json the answer is printed, and done. */
+static int ask(struct alerts_asking *a, const char *method, const char *path, const struct text *body)
+{
+    static const struct text nothing = {.bytes = ""};
+    MIRE_SCOPED(text_fini) struct text url = {0};
+    size_t len = strlen(a->server);
+
+    while (len && a->server[len - 1] == '/')
+        len--;
+    text_append(&url, a->server, len);
+    text_add(&url, "/api/v1/apps/");
+    fetch_escape(&url, a->words[0]);
+    text_printf(&url, "/alerts%s", path);
+    if (text_failed(&url))
+        return CLI_FAILED;
+    int rc = method ? fetch_send(&a->answer, method, url.bytes, a->key, body ? body : &nothing)
+                    : fetch_get(&a->answer, url.bytes, a->key);
+    if (rc)
+        return CLI_FAILED;
+    return answer_read(&a->json, &a->answer, "mire alerts", a->server) ? CLI_DONE : CLI_FAILED;
+}
+
+static void print_answer(const struct alerts_asking *a)
+{
+    fwrite(a->answer.bytes, 1, a->answer.len, stdout);
+    fputc('\n', stdout);
+}
+
+/* For each element of a list: `print`, or with --json the answer as it is. */
+static int print_list(struct alerts_asking *a, const char *name, const char *none,
+                      void (*print)(const struct json *json, uint32_t at))
+{
+    uint32_t list = json_member(&a->json, 0, name);
+
+    if (a->json_wanted) {
+        print_answer(a);
+        return CLI_DONE;
+    }
+    if (!list || !json_size(&a->json, list))
+        say(stdout, "%s\n", none);
+    for (uint32_t i = 0, at = list + 1; list && i < json_size(&a->json, list); i++, at = json_next(&a->json, at))
+        print(&a->json, at);
+    return CLI_DONE;
+}
+
+static void print_alert(const struct json *json, uint32_t at)
+{
+    MIRE_SCOPED(free_memory) char *state = answer_text(json, at, "state");
+    MIRE_SCOPED(free_memory) char *since = answer_text(json, at, "began_at");
+    MIRE_SCOPED(free_memory) char *rule = answer_text(json, at, "rule_name");
+    MIRE_SCOPED(free_memory) char *verdict = answer_text(json, at, "verdict");
+    MIRE_SCOPED(free_memory) char *acked = answer_text(json, at, "acked_by");
+
+    if (!state || !since || !rule || !verdict || !acked)
+        return;
+    say(stdout, "%5" PRId64 "  %-7s  since %.16s  %s%s%s\n       %s\n", answer_number(json, at, "id"), state, since,
+        rule, *acked ? "  acknowledged by " : "", acked, verdict);
+}
+
+static int run_list(struct alerts_asking *a)
+{
+    int status = ask(a, NULL, "", NULL);
+    return status ? status : print_list(a, "open", "Nothing fires.", print_alert);
+}
+
+static int run_history(struct alerts_asking *a)
+{
+    int status = ask(a, NULL, "/history", NULL);
+    return status ? status : print_list(a, "alerts", "Nothing ever fired.", print_alert);
+}
+
+static void print_rule(const struct json *json, uint32_t at)
+{
+    MIRE_SCOPED(free_memory) char *name = answer_text(json, at, "name");
+    MIRE_SCOPED(free_memory) char *kind = answer_text(json, at, "kind");
+    MIRE_SCOPED(free_memory) char *measure = answer_text(json, at, "measure");
+    MIRE_SCOPED(free_memory) char *against = answer_text(json, at, "against");
+    MIRE_SCOPED(free_memory) char *snoozed = answer_text(json, at, "snoozed_until");
+    uint32_t bound = json_member(json, at, "bound");
+
+    if (!name || !kind || !measure || !against || !snoozed)
+        return;
+    say(stdout, "%5" PRId64 "  %-7s  %-9s  %8.6g%s  %s%s%s\n", answer_number(json, at, "id"), kind, measure,
+        bound ? json_double(json, bound) : 0, *against ? " x week" : "", name, *snoozed ? "  silent until " : "",
+        snoozed);
+}
+
+static int run_rules(struct alerts_asking *a)
+{
+    int status = ask(a, NULL, "", NULL);
+    return status ? status : print_list(a, "rules", "There is no rule.", print_rule);
+}
+
+static void print_channel(const struct json *json, uint32_t at)
+{
+    MIRE_SCOPED(free_memory) char *name = answer_text(json, at, "name");
+    MIRE_SCOPED(free_memory) char *kind = answer_text(json, at, "kind");
+    MIRE_SCOPED(free_memory) char *target = answer_text(json, at, "target");
+    MIRE_SCOPED(free_memory) char *failed = answer_text(json, at, "failed_as");
+
+    if (!name || !kind || !target || !failed)
+        return;
+    say(stdout, "%5" PRId64 "  %-9s  %-20s  %s%s%s\n", answer_number(json, at, "id"), kind, name, target,
+        *failed ? "  a message was given up: " : "", failed);
+}
+
+static int run_channels(struct alerts_asking *a)
+{
+    int status = ask(a, NULL, "", NULL);
+    return status ? status : print_list(a, "channels", "There is no channel: nobody is told.", print_channel);
+}
+
+/* --- changes --- */
+
+static bool read_file(struct text *out, const char *path)
+{
+    FILE *file MIRE_SCOPED(close_file) = !strcmp(path, "-") ? fdopen(dup(0), "r") : fopen(path, "re");
+    char piece[4096];
+
+    if (!file) {
+        say(stderr, "mire alerts: cannot read %s\n", path);
+        return false;
+    }
+    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0 && out->len <= BODY_MAX;)
+        text_append(out, piece, got);
+    return !text_failed(out);
+}
+
+/* Print the number of what was made, and a secret that is told once. */
+static int print_made(struct alerts_asking *a, int status)
+{
+    MIRE_SCOPED(free_memory) char *secret = status ? NULL : answer_text(&a->json, 0, "secret");
+
+    if (status)
+        return status;
+    if (a->json_wanted)
+        print_answer(a);
+    else if (answer_number(&a->json, 0, "id"))
+        say(stdout, "%" PRId64 "\n", answer_number(&a->json, 0, "id"));
+    if (!a->json_wanted && secret && *secret)
+        say(stdout, "%s\n", secret);
+    return CLI_DONE;
+}
+
+static int send_file(struct alerts_asking *a, const char *method, const char *path, const char *file)
+{
+    MIRE_SCOPED(text_fini) struct text body = {0};
+    return read_file(&body, file) && body.len ? ask(a, method, path, &body) : CLI_FAILED;
+}
+
+static int run_add(struct alerts_asking *a)
+{
+    return print_made(a, send_file(a, "POST", "/rules", a->words[1]));
+}
+
+/* A path with a number of the command line in it; it is checked by the server. */
+static int at_number(struct alerts_asking *a, const char *method, const char *before, const char *after,
+                     const struct text *body)
+{
+    MIRE_SCOPED(text_fini) struct text path = {0};
+
+    text_add(&path, before);
+    fetch_escape(&path, a->words[1]);
+    text_add(&path, after);
+    return text_failed(&path) ? CLI_FAILED : print_made(a, ask(a, method, path.bytes, body));
+}
+
+static int run_change(struct alerts_asking *a)
+{
+    MIRE_SCOPED(text_fini) struct text body = {0};
+    return read_file(&body, a->words[2]) && body.len ? at_number(a, "PUT", "/rules/", "", &body) : CLI_FAILED;
+}
+
+static int run_remove(struct alerts_asking *a)
+{
+    return at_number(a, "DELETE", "/rules/", "", NULL);
+}
+
+static int run_snooze(struct alerts_asking *a)
+{
+    MIRE_SCOPED(text_fini) struct text body = {0};
+    char *end;
+    long hours = strtol(a->words[2], &end, 10);
+
+    if (*end || hours < 0)
+        return cli_wrong("mire alerts", "HOURS is a whole number, not '%s'", a->words[2]);
+    text_printf(&body, "{\"hours\":%ld}", hours);
+    return at_number(a, "POST", "/rules/", "/snooze", &body);
+}
+
+static const struct text empty_object = {.bytes = "{}", .len = 2};
+
+static int run_ack(struct alerts_asking *a)
+{
+    return at_number(a, "POST", "/open/", "/ack", &empty_object);
+}
+
+static int run_unchannel(struct alerts_asking *a)
+{
+    return at_number(a, "DELETE", "/channels/", "", NULL);
+}
+
+static int run_test(struct alerts_asking *a)
+{
+    return at_number(a, "POST", "/channels/", "/test", &empty_object);
+}
+
+static int run_channel(struct alerts_asking *a)
+{
+    MIRE_SCOPED(text_fini) struct text body = {0};
+    const char *const names[] = {"kind", "name", "target", "secret"};
+    const char *const values[] = {a->words[1], a->words[2], a->words[3], a->secret};
+
+    for (size_t i = 0; i < CLI_COUNT(names); i++) {
+        text_printf(&body, "%s\"%s\":", i ? "," : "{", names[i]);
+        text_add_json(&body, values[i] ? values[i] : "", strlen(values[i] ? values[i] : ""));
+    }
+    text_add(&body, "}");
+    return text_failed(&body) ? CLI_FAILED : print_made(a, ask(a, "POST", "/channels", &body));
+}
+
+static void print_tried(const struct json *json, uint32_t at)
+{
+    MIRE_SCOPED(free_memory) char *title = answer_text(json, at, "title");
+    uint32_t points = json_member(json, at, "points");
+
+    if (!title || !points)
+        return;
+    for (uint32_t i = 0, p = points + 1; i < json_size(json, points); i++, p = json_next(json, p)) {
+        MIRE_SCOPED(free_memory) char *when = answer_text(json, p, "at");
+        uint32_t fired = json_member(json, p, "fired"), value = json_member(json, p, "value");
+        if (when && fired && json_kind(json, fired) == MIRE_JSON_TRUE && value)
+            say(stdout, "%.16s  %8.4g  %s\n", when, json_double(json, value), title);
+    }
+}
+
+static int run_try(struct alerts_asking *a)
+{
+    int status = send_file(a, "POST", "/replay", a->words[1]);
+
+    if (status)
+        return status;
+    if (!a->json_wanted)
+        say(stdout, "It would have fired %" PRId64 " times in %" PRId64 " days.\n", answer_number(&a->json, 0, "times"),
+            answer_number(&a->json, 0, "days"));
+    return print_list(a, "subjects", "Nothing is there to judge.", print_tried);
+}
+
+static const struct alerts_verb {
+    struct cli_verb verb;
+    int (*run)(struct alerts_asking *a);
+} verbs[] = {
+    {{"list", "APP"}, run_list},
+    {{"history", "APP"}, run_history},
+    {{"rules", "APP"}, run_rules},
+    {{"add", "APP FILE"}, run_add},
+    {{"change", "APP RULE FILE"}, run_change},
+    {{"try", "APP FILE"}, run_try},
+    {{"remove", "APP RULE"}, run_remove},
+    {{"snooze", "APP RULE HOURS"}, run_snooze},
+    {{"ack", "APP ALERT"}, run_ack},
+    {{"channels", "APP"}, run_channels},
+    {{"channel", "APP KIND NAME TARGET"}, run_channel},
+    {{"unchannel", "APP CHANNEL"}, run_unchannel},
+    {{"test", "APP CHANNEL"}, run_test},
+};
+
+int cli_alerts(int argc, char **argv)
+{
+    const char *key = getenv("MIRE_KEY");
+    struct alerts_asking a = {.server = fetch_server(), .key = key && *key ? key : NULL};
+    const struct cli_option options[] = {{.name = "server", .text = &a.server},
+                                         {.name = "key", .text = &a.key},
+                                         {.name = "secret", .text = &a.secret},
+                                         {.name = "json", .flag = &a.json_wanted}};
+    int status;
+
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    int verb = cli_pick_verb(argc, argv, &verbs[0].verb, sizeof *verbs, CLI_COUNT(verbs));
+    if (verb < 0)
+        return CLI_USAGE;
+    a.words = argv + 2;
+    json_init(&a.json);
+    status = verbs[verb].run(&a);
+    json_fini(&a.json);
+    text_fini(&a.answer);
+    return status;
+}
