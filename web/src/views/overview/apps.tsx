@@ -22,7 +22,7 @@ export function Apps(): JSX.Element {
   }, [only]);
   return (
     <>
-      <h1>{say('Apps')}</h1>
+      {result.data?.apps.length === 0 ? null : <h1>{say('Apps')}</h1>}
       <Loaded result={result} rows={4} label={say('apps')}>
         {({ apps }) =>
           apps.length === 0 ? (

@@ -30,7 +30,7 @@ export function NewAppPage(): JSX.Element {
   return (
     <>
       <h1>{say('New app')}</h1>
-      <Panel title={say('Name')}>
+      <Panel title={say('App')}>
         <Form
           run={run}
           submit={say('Make the app and a key')}
