@@ -12,7 +12,7 @@ packages_of() {
   build) echo make gcc g++ libc6-dev cmake ninja-build pkg-config libcurl4-openssl-dev libzstd-dev libbrotli-dev \
     libpq-dev libjansson-dev libcjose-dev libsodium-dev libssl-dev libdeflate-dev libiberty-dev liblzma-dev libbz2-dev zlib1g-dev libglib2.0-dev libuv1-dev libcmocka-dev ;;
   test) echo binutils lld mold clang-format-14 python3 python3-yaml python3-jsonschema python3-aiosmtpd openssl postgresql-15 redis-server curl procps util-linux zstd chromium nginx-light caddy gdb sqlite3 musl-tools linux-libc-dev dwz libuv1-dev \
-    clang llvm llvm-14 lld-14 python3-pip bzip2 xz-utils libevent-dev libev-dev qtbase5-dev lua5.4 lua-luv linux-perf vim mosquitto libjemalloc2 libgoogle-perftools4 libmimalloc2.0 rpm db5.3-util openjdk-17-jdk-headless maven ;;
+    clang llvm llvm-14 lld-14 python3-pip bzip2 xz-utils libevent-dev libev-dev qtbase5-dev lua5.4 lua-luv linux-perf vim mosquitto libjemalloc2 libgoogle-perftools4 libmimalloc2.0 rpm db5.3-util openjdk-17-jdk-headless maven android-libutils-dev ;;
   symbols) echo llvm-16 binutils ;; # what bench-symbols and symbols-proof compare with
   memory) echo libheaptrack libgoogle-perftools4 libjemalloc2 libxml2-utils jq lua5.4 ;; # what bench-memory runs, and its neighbours
   programs) echo libc6-dbg linux-perf xvfb xdotool vim mc nano w3m gnuplot-nox mousepad emacs-nox weechat-curses mutt less sqlite3 nginx-light mosquitto dnsmasq-base haproxy php-cli ruby \

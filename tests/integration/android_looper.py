@@ -140,7 +140,7 @@ class LooperTest(unittest.TestCase):
         """All at once: most of their time they wait."""
         apps = {"hangs": App("message", "handler", "idler", "printer"), "leak": App("barrier"),
                 "removed": App("barrier", removes=True), "idle": App("idle"), "frames": App("frames"),
-                "loops": App("nested", "second", "both", "tick", "touch")}
+                "loops": App("second", "nested", "both", "tick", "touch")}
         cls.runs = {name: app.end() for name, app in apps.items()}
         cls.bodies = apps["hangs"].bodies()
 
