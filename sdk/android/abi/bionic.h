@@ -55,7 +55,6 @@ void *memchr(const void *bytes, int byte, size_t size);
 int memcmp(const void *one, const void *other, size_t size);
 void *memcpy(void *restrict to, const void *restrict from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
-void *memmem(const void *in, size_t size, const void *what, size_t length);
 void *memset(void *to, int byte, size_t size);
 char *strchr(const char *text, int byte);
 int strcmp(const char *one, const char *other);

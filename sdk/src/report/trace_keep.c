@@ -131,16 +131,26 @@ static uint8_t *keep(uint8_t *out, const uint8_t *at, const uint8_t *end, const 
     return out;
 }
 
+static bool begins_section(const uint8_t *line, size_t left)
+{
+    static const char *const begins[] = {"memory near ", "memory map", "--------- ",
+                                         "open files",   "logcat:\n",  "stack:\n"};
+
+    for (size_t i = 0; i < MIRE_COUNT(begins); i++)
+        if (left >= strlen(begins[i]) && memcmp(line, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
 /* The text up to the first section that tells more than stacks. */
 static size_t keep_text(const uint8_t *bytes, size_t size)
 {
-    static const char *const ends[] = {"\nmemory near ", "\nmemory map", "\n--------- ",
-                                       "\nopen files",   "\nlogcat:\n",  "\nstack:\n"};
+    const uint8_t *end = bytes + size, *line = bytes, *feed;
 
-    for (size_t i = 0; i < MIRE_COUNT(ends); i++) {
-        const uint8_t *found = memmem(bytes, size, ends[i], strlen(ends[i]));
-
-        size = found ? (size_t)(found - bytes) + 1 : size;
+    while ((feed = memchr(line, '\n', (size_t)(end - line)))) {
+        line = feed + 1;
+        if (begins_section(line, (size_t)(end - line)))
+            return (size_t)(line - bytes);
     }
     return size;
 }

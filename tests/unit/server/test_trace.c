@@ -208,6 +208,20 @@ static void a_tombstone_without_memory_reads_the_same(void **state)
     free(bytes);
 }
 
+static void a_text_ends_before_memory_and_logs(void **state)
+{
+    static const char *const sections[] = {
+        "memory near x0:\n", "memory map (3 entries):\n", "--------- beginning of main\n", "open files:\n", "logcat:\n",
+        "stack:\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        char text[256];
+        size_t len = (size_t)snprintf(text, sizeof text, "backtrace:\n  #00 stack: x\n\n%ssecret\n", sections[i]);
+        size_t kept = mire__trace_keep((uint8_t *)text, len);
+        assert_int_equal(kept, strlen("backtrace:\n  #00 stack: x\n\n"));
+    }
+}
+
 static void a_trace_of_no_kind_is_left_out_and_told(void **state)
 {
     struct foreign f;
@@ -253,6 +267,7 @@ int main(void)
         cmocka_unit_test(a_hang_of_another_thread_keeps_its_samples),
         cmocka_unit_test(a_tombstone_joins_cut_or_whole),
         cmocka_unit_test(a_tombstone_without_memory_reads_the_same),
+        cmocka_unit_test(a_text_ends_before_memory_and_logs),
         cmocka_unit_test(a_trace_of_no_kind_is_left_out_and_told),
         cmocka_unit_test(real_traces_join),
     };
