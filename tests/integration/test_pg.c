@@ -304,6 +304,42 @@ static void partitions_are_made_ahead_and_dropped_when_old(void **state)
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM pg_class WHERE relname ~ '^report_[0-9]{8}$'"), kept);
 }
 
+static int64_t reports_of(int app)
+{
+    char sql[96];
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM report WHERE app_id = %d AND day < current_date - 5", app);
+    return pgtest_number(pg, sql);
+}
+
+/* One keeps its reports for 30 days, one for ever, one as the server: 20 days. */
+static void apps_keep_their_reports_as_long_as_they_say(void **state)
+{
+    (void)state;
+    int made, dropped;
+    struct pg_days days = {.today = clock_day(clock_wall_us()), .keep = 20};
+    pgtest_run(pg, "INSERT INTO app (app_id, slug, name, retention_days) VALUES (70, 'short', 'Short', 30),"
+                   " (71, 'ever', 'Ever', 0), (72, 'usual', 'Usual', NULL)");
+    pgtest_run(pg,
+               "INSERT INTO report (slot, day, report_id, app_id, format, encoding, body) SELECT 1, current_date - d,"
+               " gen_random_uuid(), app_id, 'mire', 'identity', '' FROM unnest(ARRAY[10, 25, 40]) d,"
+               " unnest(ARRAY[70, 71, 72]) app_id");
+    for (int back = 10; back <= 40; back += 15)
+        assert_int_equal(pg_partition(&made, &dropped, pg, &(struct pg_days){.today = days.today - back}, NULL), 0);
+    for (days.hour = 1; days.hour <= 25; days.hour++) /* every day that is due had its turn */
+        assert_int_equal(pg_partition(&made, &dropped, pg, &days, NULL), 0);
+    assert_int_equal(reports_of(70), 2);
+    assert_int_equal(reports_of(71), 3);
+    assert_int_equal(reports_of(72), 1);
+    /* Nobody keeps them for ever any more: the days go, by the app that keeps them longest. */
+    pgtest_run(pg, "UPDATE app SET retention_days = 30 WHERE app_id = 71");
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(pg_partition(&made, &dropped, pg, &days, NULL), 0);
+    assert_int_equal(reports_of(70), 2);
+    assert_int_equal(reports_of(71), 2);
+    assert_int_equal(reports_of(72), 1);
+    pgtest_run(pg, "DELETE FROM app WHERE app_id >= 70");
+}
+
 /* Rows of reports that are gone neither stay nor keep the others waiting, whatever day they carry. */
 static void rows_without_a_report_go(void **state)
 {
@@ -334,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_claim_is_seen_by_one_worker_and_survives_its_death),
         cmocka_unit_test(the_fifth_failure_gives_up),
         cmocka_unit_test(partitions_are_made_ahead_and_dropped_when_old),
+        cmocka_unit_test(apps_keep_their_reports_as_long_as_they_say),
         cmocka_unit_test(rows_without_a_report_go),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -28,16 +28,19 @@ int pg_migrate(int *applied_out, struct pg *pg, const struct pg_migration *migra
 bool pg_is_migrated(struct pg *pg, const struct pg_migration *migrations, size_t count);
 
 /*
- * Make the daily partitions of report, event and event_stack from `today` - `back` to `today` + `ahead`, and drop those
+ * Make the daily partitions of report, event and others from `today` - `back` to `today` + `ahead`, and drop those
  * older than `keep` days (0: keep all), the oldest day alone if several are due. Servers take turns. 0 or a fault.
+ * An app with its own retention_days keeps its rows that long: days are dropped when no app keeps them any more, and
+ * until then the rows of the others are deleted, two days of an app at a time.
  *   made_out, dropped_out  partitions
  */
 struct pg_days {
     int32_t today; /* 0: by the database's clock */
     int back;
     int ahead;
-    int keep;
-    int32_t cut; /* set by the call: days before this one are dropped */
+    int keep;     /* of apps without retention_days of their own */
+    int64_t hour; /* since 1970; 0: by the database's clock. Each day that is due has its turn, hour by hour */
+    int32_t cut;  /* set by the call: days before this one are dropped */
 };
 int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg_days *days, const struct log *log);
 

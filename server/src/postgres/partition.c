@@ -130,7 +130,18 @@ static int sweep_uploads(struct pg_tx *tx)
  * goes now. So a wrong clock costs one day an hour until someone notices it, and a server that was off for a week needs
  * some hours to catch up.
  */
-static int find_cut(struct pg_days *days, struct pg_tx *tx, const struct log *log)
+static void find_cut(struct pg_days *days, int32_t oldest, const struct log *log)
+{
+    days->cut = days->today - days->keep;
+    if (!days->keep || days->cut <= oldest + 1)
+        return;
+    log_event(log, MIRE_LOG_WARN, "partition.many_due", LOG_NUMBER("days", days->cut - oldest),
+              LOG_TEXT("next", "One day goes at a time. Check the clock of the database, and retention_days."));
+    days->cut = oldest + 1;
+}
+
+/* The oldest day with a partition; today if there is none. */
+static int find_oldest(int32_t *out, struct pg_tx *tx, int32_t today)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -138,14 +149,81 @@ static int find_cut(struct pg_days *days, struct pg_tx *tx, const struct log *lo
                       " JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = ANY($1::text[]::regclass[])"
                       " AND c.relname ~ '_[0-9]{8}$'",
                       PG_TEXTS(tables, TABLE_COUNT));
+    if (!rc)
+        *out = pg_is_null(rows, 0, 0) ? today : pg_day(rows, 0, 0);
+    return rc;
+}
 
-    days->cut = days->today - days->keep;
-    if (rc || !days->keep || pg_is_null(rows, 0, 0) || days->cut <= pg_day(rows, 0, 0) + 1)
-        return rc;
-    log_event(log, MIRE_LOG_WARN, "partition.many_due", LOG_NUMBER("days", days->cut - pg_day(rows, 0, 0)),
-              LOG_TEXT("next", "One day goes at a time. Check the clock of the database, and retention_days."));
-    days->cut = pg_day(rows, 0, 0) + 1;
-    return 0;
+/* Days after which no app keeps a row; 0: one keeps them for ever. */
+static int find_longest(int *out, struct pg_tx *tx, int keep)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT CASE WHEN $1 = 0 OR min(retention_days) = 0 THEN 0"
+                      " ELSE greatest($1, max(retention_days)) END FROM app",
+                      PG_INT4(keep));
+    if (!rc)
+        *out = (int)pg_int(rows, 0, 0);
+    return rc;
+}
+
+/* Delete the rows of an app and a day, those of its events first. */
+static int clean_day(struct pg_tx *tx, int32_t app, int32_t day)
+{
+    static const char *const sql[] = {
+        "DELETE FROM event_stack s USING event e WHERE e.app_id = $1 AND e.day = $2 AND s.day = $2"
+        " AND s.slot = e.slot AND s.report_id = e.report_id",
+        "DELETE FROM missing_debug_file WHERE app_id = $1 AND day = $2",
+        "DELETE FROM event WHERE app_id = $1 AND day = $2",
+        "DELETE FROM memory_baseline WHERE app_id = $1 AND day = $2",
+        "DELETE FROM session WHERE app_id = $1 AND day = $2",
+        "DELETE FROM report WHERE app_id = $1 AND day = $2",
+    };
+    int rc = 0;
+    for (size_t i = 0; !rc && i < sizeof sql / sizeof *sql; i++)
+        rc = pg_query(NULL, tx, sql[i], PG_INT4(app), PG_DAY(day));
+    return rc;
+}
+
+/* Those of devices with a wrong clock, by their receipt. */
+static int clean_other(struct pg_tx *tx, int32_t app, int32_t cut)
+{
+    static const char *const sql[] = {
+        "DELETE FROM report_other WHERE app_id = $1 AND received_at < $2::date",
+        "DELETE FROM event_other WHERE app_id = $1 AND received_at < $2::date",
+        "DELETE FROM memory_baseline_other WHERE app_id = $1 AND received_at < $2::date",
+        "DELETE FROM session_other WHERE app_id = $1 AND received_at < $2::date",
+    };
+    int rc = 0;
+    for (size_t i = 0; !rc && i < sizeof sql / sizeof *sql; i++)
+        rc = pg_query(NULL, tx, sql[i], PG_INT4(app), PG_DAY(cut));
+    return rc;
+}
+
+/*
+ * Delete what apps keep for less time than the partitions stay: the day that became due last, and one of the earlier
+ * days, each in its turn, for reports that came late and for retention_days that was lowered.
+ */
+static int clean_apps(struct pg_tx *tx, const struct pg_days *days, int longest, int32_t oldest)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT app_id, coalesce(retention_days, $1), (extract(epoch FROM now()) / 3600)::int8 FROM app"
+                      " WHERE coalesce(retention_days, $1) > 0 AND ($2 = 0 OR coalesce(retention_days, $1) < $2)"
+                      " ORDER BY app_id",
+                      PG_INT4(days->keep), PG_INT4(longest));
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        int32_t app = (int32_t)pg_int(rows, i, 0), cut = days->today - (int32_t)pg_int(rows, i, 1);
+        int64_t hour = days->hour ? days->hour : pg_int(rows, i, 2);
+        if (cut <= oldest)
+            continue;
+        rc = clean_day(tx, app, cut - 1);
+        if (!rc)
+            rc = clean_day(tx, app, oldest + (int32_t)(hour % (cut - oldest)));
+        if (!rc)
+            rc = clean_other(tx, app, cut);
+    }
+    return rc;
 }
 
 /* The day by the database's clock. */
@@ -163,14 +241,21 @@ int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     struct pg_days days = *asked;
-    int made = 0, dropped = 0;
+    int made = 0, dropped = 0, longest = 0;
+    int32_t oldest = 0;
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
         rc = pg_query(NULL, tx, "SELECT pg_advisory_xact_lock(7117, 2)");
     if (!rc && !days.today)
         rc = find_today(&days.today, tx);
     if (!rc)
-        rc = find_cut(&days, tx, log);
+        rc = find_oldest(&oldest, tx, days.today);
+    if (!rc)
+        rc = find_longest(&longest, tx, days.keep);
+    if (!rc)
+        rc = clean_apps(tx, &days, longest, oldest);
+    days.keep = longest;
+    find_cut(&days, oldest, log);
     for (size_t i = 0; !rc && i < TABLE_COUNT; i++)
         rc = arrange(&made, &dropped, tx, tables[i], &days);
     if (!rc)
