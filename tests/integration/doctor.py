@@ -2,6 +2,7 @@
 """`mired doctor` against a server that is well, and against what can be wrong with one: each is named, with the next step."""
 
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -10,6 +11,9 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
+
+
+ALERTS = mired.SOURCE / "deploy/alerts.yml"
 
 
 class Doctor(unittest.TestCase):
@@ -41,6 +45,18 @@ class Doctor(unittest.TestCase):
         for about in ("configuration", "disk", "descriptors", "database", "clock", "partitions", "inbox", "dead letters", "keys"):
             self.assertEqual(self.finding(about)[0], "ok", out)
         self.assertIn("0 bad", out)
+
+    def test_alerts_ask_for_metrics_that_there_are(self):
+        metrics = self.server.ask("GET", "/metrics")[2]
+        metrics = metrics if isinstance(metrics, str) else metrics.decode()
+        asked = re.findall(r"^ +expr: (.*)$", ALERTS.read_text(), re.M)
+        self.assertGreater(len(asked), 5)
+        for expression in asked:
+            for name in re.findall(r"\bmire_\w+", expression):
+                self.assertRegex(metrics, rf"(?m)^# TYPE {name} ")
+            for outcomes in re.findall(r'outcome=~?"([^"]*)"', expression):
+                for outcome in outcomes.split("|"):
+                    self.assertIn(f'outcome="{outcome}"', metrics)
 
     def test_no_database(self):
         grade, next_step = self.finding("database", data=self.folder / "nothing")
