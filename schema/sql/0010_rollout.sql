@@ -39,6 +39,7 @@ CREATE TABLE rollout_ramp (
     step_since       timestamptz      NOT NULL,
     looked_at        timestamptz      NOT NULL,
     note             text             NOT NULL,
+    tripped_at       timestamptz,
     CONSTRAINT rollout_ramp_is_the_only_one_of_its_plugin PRIMARY KEY (app_id, plugin),
     CONSTRAINT rollout_ramp_has_a_known_state CHECK (state IN ('running', 'paused', 'done', 'stopped')),
     CONSTRAINT rollout_ramp_is_on_one_of_its_steps CHECK (step >= 0 AND step < cardinality(steps))
@@ -60,4 +61,5 @@ COMMENT ON COLUMN rollout_ramp.step IS 'Step that holds, from 0.';
 COMMENT ON COLUMN rollout_ramp.step_since IS 'Since when.';
 COMMENT ON COLUMN rollout_ramp.looked_at IS 'When it was looked at last.';
 COMMENT ON COLUMN rollout_ramp.note IS 'What it waits for, or why it does not go on.';
+COMMENT ON COLUMN rollout_ramp.tripped_at IS 'When a guard tripped; null if none did, or somebody has acted since.';
 COMMENT ON INDEX rollout_ramp_is_the_only_one_of_its_plugin IS 'Serves: the ramps of an app.';

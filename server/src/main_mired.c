@@ -10,6 +10,7 @@
 
 #include <sodium.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +39,15 @@ static int check(const struct config *config)
     return bad ? 1 : 0;
 }
 
+/* Anywhere: `mired serve --help` asks the same as `mired --help`. */
+static bool asks_for_help(char *const *args)
+{
+    for (; *args; args++)
+        if (!strcmp(*args, "--help") || !strcmp(*args, "-h"))
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -55,7 +65,7 @@ int main(int argc, char **argv)
     char **args = argv + (argc > 0);
     if (*args && !strcmp(*args, "symbol-child")) /* what work.c starts to convert a debug file */
         return symbols_child(argc - 1, args);
-    if (*args && (!strcmp(*args, "--help") || !strcmp(*args, "-h"))) {
+    if (asks_for_help(args)) {
         help(stdout);
         return 0;
     }

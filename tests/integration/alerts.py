@@ -215,6 +215,12 @@ class JudgingTest(Case):
         self.sessions("1.0", 0, 20000, 405)
         self.sessions("1.1", 0, 4000, 160)
         until("a version with twice the lag fires", lambda: self.open(subject="1.1", state="firing"))
+        self.judged_again()
+        self.assertIsNone(self.open(subject="1.1")[0]["told_at"], "there is no channel: it waits")
+        waits = self.channel("webhook", self.receiver.url)["id"]
+        until("a channel that comes later is told", lambda: self.receiver.got)
+        self.of_app("DELETE", f"/channels/{waits}")
+        self.receiver.got.clear()
         self.assertEqual(self.open(subject="1.0"), [], "within chance of its week")
         self.of_app("DELETE", f"/rules/{rule['id']}")
 
@@ -338,6 +344,13 @@ class KindsTest(Case):
                 WHERE slug = 'kinds' GROUP BY n, app_id""")
         until("silence fires", lambda: self.open(kind="silence", state="firing"))
         self.assertIn("0 % of the usual 100", self.open(kind="silence")[0]["verdict"])
+        self.rule(name="Guard", kind="guard")
+        self.mired.sql("""INSERT INTO rollout_ramp SELECT app_id, 'hang', 'public', 'kim', '{10000,50000}', 3600, 0.1, 0, 0, true, 0, 'stopped', 0,
+            now(), now(), 'runs with the plugin end badly more often', now() FROM app WHERE slug = 'kinds'""")
+        until("the guard fires", lambda: self.open(kind="guard", state="firing"))
+        self.assertIn("tripped: hang, runs with the plugin end badly more often.", self.open(kind="guard")[0]["verdict"])
+        self.mired.sql("UPDATE rollout_ramp SET tripped_at = NULL")
+        until("somebody acted", lambda: not self.open(kind="guard"))
 
 
 class QuietTest(Case):

@@ -153,9 +153,9 @@ static void crashes_of_the_sampled_bring_back_what_was(void **state)
     sessions(&scene, "public", 8, 500, 5);
     pass(&scene, 2);
     assert_int_equal(versions(&scene), 2);
-    assert_true(says(&scene,
-                     "state = 'stopped' AND note LIKE '%end badly%' AND reason LIKE 'hang back to 2 %' AND rules LIKE "
-                     "'%\"name\":\"public\",\"when\":{},\"plugins\":{\"hang\":{\"probability\":0.02}%'"));
+    assert_true(says(&scene, "state = 'stopped' AND tripped_at IS NOT NULL AND note LIKE '%end badly%' AND reason LIKE "
+                             "'hang back to 2 %' AND rules LIKE "
+                             "'%\"name\":\"public\",\"when\":{},\"plugins\":{\"hang\":{\"probability\":0.02}%'"));
     pass(&scene, 600);
     assert_int_equal(versions(&scene), 2);
     pg_close(scene.pg);
@@ -170,7 +170,7 @@ static void crashes_pause_a_ramp_that_does_not_go_back(void **state)
     sessions(&scene, "public", 8, 500, 5);
     pass(&scene, 2);
     assert_int_equal(versions(&scene), 1);
-    assert_true(says(&scene, "state = 'paused' AND note LIKE '%end badly%'"));
+    assert_true(says(&scene, "state = 'paused' AND tripped_at IS NOT NULL AND note LIKE '%end badly%'"));
     pg_close(scene.pg);
 }
 
@@ -184,7 +184,7 @@ static void a_rollout_changed_by_hand_pauses(void **state)
             " '{\"rules\":[]}' FROM rollout_version");
     pass(&scene, 2);
     assert_int_equal(versions(&scene), 2);
-    assert_true(says(&scene, "state = 'paused' AND note LIKE '%somebody has changed it'"));
+    assert_true(says(&scene, "state = 'paused' AND tripped_at IS NULL AND note LIKE '%somebody has changed it'"));
     pg_close(scene.pg);
 }
 

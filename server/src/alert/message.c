@@ -158,6 +158,8 @@ const char *alert_page_path(struct arena *arena, const struct alert_rule *rule, 
     case ALERT_GROWTH:
         return arena_printf(arena, "/%s/%s/%c-%s?t=%s", slug, memory ? "memory" : "issues", memory ? 'M' : 'I',
                             point->subject, range);
+    case ALERT_GUARD:
+        return arena_printf(arena, "/%s/alerts", slug);
     case ALERT_MISSING:
         return arena_printf(arena, "/%s/symbols?t=%s", slug, range);
     default:

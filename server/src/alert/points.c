@@ -236,6 +236,7 @@ int alert_points_read(struct alert_points *out, struct pg_tx *tx, struct arena *
         [ALERT_GROWTH] = alert_points_growth,
         [ALERT_MISSING] = alert_points_missing,
         [ALERT_SILENCE] = alert_points_silence,
+        [ALERT_GUARD] = alert_points_guard,
     };
     struct alert_look look = {.tx = tx,
                               .arena = arena,
@@ -250,5 +251,5 @@ int alert_points_read(struct alert_points *out, struct pg_tx *tx, struct arena *
         (*rule->channel && filter_parse(&look.channel, arena, rule->channel, NULL) != 0))
         return MIRE_ALERT_WRONG;
     int rc = read_kinds(&look.view.kind, arena, rule->kinds);
-    return rc || !readers[rule->kind] ? rc : readers[rule->kind](&look);
+    return rc ? rc : readers[rule->kind](&look);
 }

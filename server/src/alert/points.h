@@ -49,6 +49,7 @@ struct alert_point *alert_points_add(struct alert_look *look);
 int alert_points_new(struct alert_look *look);
 int alert_points_growth(struct alert_look *look);
 int alert_points_missing(struct alert_look *look);
+int alert_points_guard(struct alert_look *look);
 int alert_points_silence(struct alert_look *look);
 
 #endif

@@ -6,6 +6,7 @@
 #include "model/completeness.h"
 #include "rows/alert_counts.h"
 #include "rows/arrivals.h"
+#include "rows/ramp.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -188,6 +189,27 @@ int alert_points_missing(struct alert_look *look)
                                       .at_s = (int64_t)rows[i].day * DAY_S,
                                       .bound = look->rule->bound,
                                       .rate = {share.known, 100 * share.value, 100 * share.low, 100 * share.high}};
+    }
+    return rc;
+}
+
+/* The past is not known: a ramp has its newest trip alone. */
+int alert_points_guard(struct alert_look *look)
+{
+    struct rows_ramp *ramps;
+    size_t count;
+    int rc = rows_ramp_list(&ramps, &count, look->tx, look->arena, look->rule->app);
+
+    for (size_t i = 0; !rc && i < count; i++) {
+        struct alert_point *point = ramps[i].tripped_us ? alert_points_add(look) : NULL;
+        const char *title = arena_printf(look->arena, "%s, %s", ramps[i].plugin, ramps[i].note);
+        if (!title || (ramps[i].tripped_us && !point))
+            return MIRE_FAULT_MEMORY;
+        if (point)
+            *point = (struct alert_point){.subject = ramps[i].plugin,
+                                          .title = title,
+                                          .at_s = ramps[i].tripped_us / US,
+                                          .rate = {.known = true, .value = 1, .low = 1, .high = 1}};
     }
     return rc;
 }

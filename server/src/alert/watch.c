@@ -29,6 +29,7 @@ struct watch {
     struct outbox_channel *channels;
     size_t channel_count;
     bool has_channels; /* they were read */
+    size_t written;    /* messages about the alert at hand */
 };
 
 /* --- messages --- */
@@ -55,6 +56,7 @@ static int write_one(struct watch *w, const struct alert_row *alert, const struc
     const char *body = alert_body(&w->arena, channel->kind, &own, channel->secret);
     if (!body)
         return MIRE_FAULT_MEMORY;
+    w->written++;
     return rows_message_add(w->tx, &(struct outbox_message){.id = own.id,
                                                             .app = alert->app,
                                                             .alert = alert->alert,
@@ -90,6 +92,7 @@ static int tell_all(struct watch *w, const struct alert_row *alert, unsigned due
     bool all = !rule->tell_count;
     int rc = 0;
 
+    w->written = 0;
     if (due & ALERT_TELL_FIRED)
         rc = tell(w, alert, "fired", rule->tells, rule->tell_count, all);
     if (!rc && due & ALERT_TELL_AGAIN)
@@ -98,7 +101,7 @@ static int tell_all(struct watch *w, const struct alert_row *alert, unsigned due
         rc = tell(w, alert, "escalated", rule->escalates, rule->escalate_count, false);
     if (!rc && due & ALERT_TELL_OVER && rule->kind != ALERT_NEW) /* what was new once is no news when it is old */
         rc = tell(w, alert, "over", rule->tells, rule->tell_count, all);
-    if (!rc && due)
+    if (!rc && w->written)
         log_event(w->log, MIRE_LOG_INFO, due & ALERT_TELL_OVER ? "alert.over" : "alert.told", LOG_TEXT("app", w->slug),
                   LOG_TEXT("rule", rule->name), LOG_NUMBER("alert", alert->alert), LOG_TEXT("what", alert->verdict));
     return rc;
@@ -160,7 +163,13 @@ static int move_on(struct watch *w, struct alert_row *alert, enum alert_verdict 
         alert->tellings++;
     if (!rc)
         rc = rows_alert_put(alert, w->tx);
-    return rc ? rc : tell_all(w, alert, due);
+    if (!rc)
+        rc = tell_all(w, alert, due);
+    if (rc || !(due & ALERT_TELL_FIRED) || w->written)
+        return rc;
+    alert->state.told_us = 0; /* there is no channel yet: it is told when there is one */
+    alert->tellings = 0;
+    return rows_alert_put(alert, w->tx);
 }
 
 static struct alert_row *open_of(struct watch *w, const char *subject)

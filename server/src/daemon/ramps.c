@@ -66,13 +66,15 @@ static int change(struct look *look, uint32_t ppm, const char *reason)
     return rc == MIRE_DOCUMENT_MOVED || rc == MIRE_DOCUMENT_NONE ? MIRE_FAULT_RACED : rc;
 }
 
-static int act(struct look *look, enum ramp_move move, int64_t now_us)
+/* `tripped`: a guard is why it pauses or goes back. */
+static int act(struct look *look, enum ramp_move move, bool tripped, int64_t now_us)
 {
     struct rows_ramp *row = &look->row;
     char reason[2 * MIRE_RAMP_NOTE_BYTES];
 
     row->looked_us = now_us;
     row->note = look->note;
+    row->tripped_us = tripped ? now_us : 0;
     switch (move) {
     case MIRE_RAMP_STAYS:
         return 0;
@@ -111,7 +113,8 @@ static int step_one(struct look *look, struct pg *pg, const struct log *log, int
         return rc;
     struct ramp ramp = ramp_of(&look->row);
     enum ramp_move move = ramp_decide(look->note, &ramp, &seen);
-    rc = act(look, move, now_us);
+    bool tripped = (move == MIRE_RAMP_PAUSE || move == MIRE_RAMP_BACK) && seen.ppm == ramp.steps[ramp.step];
+    rc = act(look, move, tripped, now_us);
     if (!rc)
         rc = rows_ramp_put(look->tx, &look->row);
     if (!rc)

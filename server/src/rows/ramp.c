@@ -7,7 +7,7 @@
 /* Arrays come back as text: "{100,1000}". */
 #define COLUMNS                                                                                                  \
     "app_id, plugin, rule, author, state, note, array_to_string(steps, ','), hold_s, crash_points, cpu_percent," \
-    " reports_per_hour, backs, before_ppm, step, step_since, looked_at"
+    " reports_per_hour, backs, before_ppm, step, step_since, looked_at, coalesce(tripped_at, 'epoch')"
 
 static int take(struct rows_ramp *out, struct arena *arena, const struct pg_rows *rows, size_t row)
 {
@@ -27,7 +27,8 @@ static int take(struct rows_ramp *out, struct arena *arena, const struct pg_rows
                               .before_ppm = (int32_t)pg_int(rows, row, 12),
                               .step = (int32_t)pg_int(rows, row, 13),
                               .step_since_us = pg_time(rows, row, 14),
-                              .looked_us = pg_time(rows, row, 15)};
+                              .looked_us = pg_time(rows, row, 15),
+                              .tripped_us = pg_time(rows, row, 16)};
     while (*steps && out->step_count < MIRE_PG_STEPS_MAX) {
         char *end;
         out->steps[out->step_count++] = (int32_t)strtol(steps, &end, 10);
@@ -42,17 +43,20 @@ int rows_ramp_put(struct pg_tx *tx, const struct rows_ramp *ramp)
     return pg_query(
         NULL, tx,
         "INSERT INTO rollout_ramp (app_id, plugin, rule, author, state, note, steps, hold_s, crash_points, cpu_percent,"
-        " reports_per_hour, backs, before_ppm, step, step_since, looked_at)"
-        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
+        " reports_per_hour, backs, before_ppm, step, step_since, looked_at, tripped_at)"
+        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, nullif($17::timestamptz, "
+        "'epoch'))"
         " ON CONFLICT (app_id, plugin) DO UPDATE SET rule = EXCLUDED.rule, author = EXCLUDED.author,"
         " state = EXCLUDED.state, note = EXCLUDED.note, steps = EXCLUDED.steps, hold_s = EXCLUDED.hold_s,"
         " crash_points = EXCLUDED.crash_points, cpu_percent = EXCLUDED.cpu_percent,"
         " reports_per_hour = EXCLUDED.reports_per_hour, backs = EXCLUDED.backs, before_ppm = EXCLUDED.before_ppm,"
-        " step = EXCLUDED.step, step_since = EXCLUDED.step_since, looked_at = EXCLUDED.looked_at",
+        " step = EXCLUDED.step, step_since = EXCLUDED.step_since, looked_at = EXCLUDED.looked_at, tripped_at = "
+        "EXCLUDED.tripped_at",
         PG_INT4(ramp->app), PG_TEXT(ramp->plugin), PG_TEXT(ramp->rule), PG_TEXT(ramp->author), PG_TEXT(ramp->state),
         PG_TEXT(ramp->note), PG_INT4S(ramp->steps, ramp->step_count), PG_INT8(ramp->hold_s),
         PG_REAL(ramp->crash_points), PG_REAL(ramp->cpu_percent), PG_REAL(ramp->reports_per_hour), PG_BOOL(ramp->backs),
-        PG_INT4(ramp->before_ppm), PG_INT4(ramp->step), PG_TIME(ramp->step_since_us), PG_TIME(ramp->looked_us));
+        PG_INT4(ramp->before_ppm), PG_INT4(ramp->step), PG_TIME(ramp->step_since_us), PG_TIME(ramp->looked_us),
+        PG_TIME(ramp->tripped_us));
 }
 
 int rows_ramp_list(struct rows_ramp **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app)

@@ -21,6 +21,7 @@ struct rows_ramp {
     int32_t before_ppm;
     int32_t step;
     int64_t step_since_us, looked_us;
+    int64_t tripped_us; /* when a guard tripped; 0: none did, or somebody has acted since */
 };
 
 /* One arm of a ramp: the sessions with the plugin on, or off, since a day, in channels that have both. */

@@ -5,6 +5,8 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './schema';
 import type {
+  AlertChannelBody,
+  AlertRuleBody,
   Audit,
   Changes,
   Facets,
@@ -135,6 +137,40 @@ export const api = {
     body(client.POST('/api/v1/apps/{app}/keys/{key}/rotate', { params: { path: { app, key } }, body: {} })),
   revokeKey: (app: string, key: number) =>
     body(client.DELETE('/api/v1/apps/{app}/keys/{key}', { params: { path: { app, key } } })),
+  alerts: (app: string, signal: AbortSignal) =>
+    body(client.GET('/api/v1/apps/{app}/alerts', { params: { path: { app } }, signal })),
+  alertHistory: (app: string, before: number, signal: AbortSignal) =>
+    body(
+      client.GET('/api/v1/apps/{app}/alerts/history', {
+        params: { path: { app }, query: before > 0 ? { before } : {} },
+        signal,
+      }),
+    ),
+  replayAlertRule: (app: string, rule: AlertRuleBody, signal: AbortSignal) =>
+    body(client.POST('/api/v1/apps/{app}/alerts/replay', { params: { path: { app } }, body: rule, signal })),
+  makeAlertRule: (app: string, rule: AlertRuleBody) =>
+    body(client.POST('/api/v1/apps/{app}/alerts/rules', { params: { path: { app } }, body: rule })),
+  changeAlertRule: (app: string, rule: number, to: AlertRuleBody) =>
+    body(client.PUT('/api/v1/apps/{app}/alerts/rules/{rule}', { params: { path: { app, rule } }, body: to })),
+  removeAlertRule: (app: string, rule: number) =>
+    body(client.DELETE('/api/v1/apps/{app}/alerts/rules/{rule}', { params: { path: { app, rule } } })),
+  snoozeAlertRule: (app: string, rule: number, hours: number) =>
+    body(
+      client.POST('/api/v1/apps/{app}/alerts/rules/{rule}/snooze', {
+        params: { path: { app, rule } },
+        body: { hours },
+      }),
+    ),
+  ackAlert: (app: string, alert: number) =>
+    body(client.POST('/api/v1/apps/{app}/alerts/open/{alert}/ack', { params: { path: { app, alert } } })),
+  makeAlertChannel: (app: string, channel: AlertChannelBody) =>
+    body(client.POST('/api/v1/apps/{app}/alerts/channels', { params: { path: { app } }, body: channel })),
+  removeAlertChannel: (app: string, channel: number) =>
+    body(client.DELETE('/api/v1/apps/{app}/alerts/channels/{channel}', { params: { path: { app, channel } } })),
+  testAlertChannel: (app: string, channel: number) =>
+    body(client.POST('/api/v1/apps/{app}/alerts/channels/{channel}/test', { params: { path: { app, channel } } })),
+  ackByLink: (token: string, acknowledge: boolean) =>
+    body(client.POST('/api/v1/ack', { body: { token, acknowledge } })),
   audit: (app: string | null, query: { action?: string; who?: string; before?: number }, signal: AbortSignal) =>
     (app === null
       ? body(client.GET('/api/v1/audit', { params: { query: sent(query) }, signal }))

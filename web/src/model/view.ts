@@ -9,11 +9,13 @@ export type Page =
   | { name: 'memory'; app: string }
   | { name: 'rules'; app: string }
   | { name: 'symbols'; app: string }
+  | { name: 'alerts'; app: string }
   | { name: 'start'; app: string }
   | { name: 'issue'; app: string; id: string }
   | { name: 'settings'; app: string; part: SettingsPart }
   | { name: 'sign-in' }
   | { name: 'welcome' }
+  | { name: 'ack' }
   | { name: 'new' }
   | { name: 'profile' }
   | { name: 'server' }
@@ -24,7 +26,7 @@ export type SettingsPart = 'keys' | 'members' | 'audit';
 export const SETTINGS_PARTS: readonly SettingsPart[] = ['keys', 'members', 'audit'];
 
 /* Pages of no app stand below a name that no app can have. */
-const OF_NO_APP = ['sign-in', 'welcome', 'new', 'profile', 'server', 'audit'] as const;
+const OF_NO_APP = ['sign-in', 'welcome', 'ack', 'new', 'profile', 'server', 'audit'] as const;
 
 export type Tab = 'stack' | 'held' | 'all' | 'flame' | 'tree' | 'top' | 'reports' | 'group' | 'raw';
 /** Tabs of an issue; and of a memory issue, whose id begins with M. */
@@ -140,6 +142,7 @@ export function parsePage(path: string): Page {
   if (section === 'rules' && id === undefined) return { name: 'rules', app };
   if (section === 'start') return id === undefined ? { name: 'start', app } : { name: 'lost' };
   if (section === 'symbols') return id === undefined ? { name: 'symbols', app } : { name: 'lost' };
+  if (section === 'alerts') return id === undefined ? { name: 'alerts', app } : { name: 'lost' };
   if (section === 'settings') {
     const part = SETTINGS_PARTS.find((one) => one === (id ?? 'keys'));
     return part && more.length === 0 ? { name: 'settings', app, part } : { name: 'lost' };
@@ -167,6 +170,7 @@ export function formatPage(page: Page): string {
     case 'memory':
     case 'rules':
     case 'symbols':
+    case 'alerts':
     case 'start':
       return `/${page.app}/${page.name}`;
     case 'issue':
@@ -175,6 +179,7 @@ export function formatPage(page: Page): string {
       return page.part === 'keys' ? `/${page.app}/settings` : `/${page.app}/settings/${page.part}`;
     case 'sign-in':
     case 'welcome':
+    case 'ack':
     case 'new':
     case 'profile':
     case 'server':

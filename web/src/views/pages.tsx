@@ -19,6 +19,8 @@ const loadMemory = () => import('./memory/memory').then((module) => module.Memor
 
 const loadStart = () => import('./start/start').then((module) => module.StartPage);
 const loadNew = () => import('./start/new').then((module) => module.NewAppPage);
+const loadAlerts = () => import('./alerts/alerts').then((module) => module.AlertsPage);
+const loadAck = () => import('./alerts/ack').then((module) => module.AckPage);
 const loadSignIn = () => import('./people/sign-in').then((module) => module.SignInPage);
 const loadWelcome = () => import('./people/sign-in').then((module) => module.WelcomePage);
 const loadProfile = () => import('./people/profile').then((module) => module.ProfilePage);
@@ -32,7 +34,7 @@ export function Pages(): JSX.Element {
   /* The next page is mostly an issue, so its code is loaded ahead. */
   useEffect(() => void loadIssue().catch(() => {}), []);
   /* Who is nobody signs in where they are, and then sees what they came for. */
-  if (known && known.who === null && here.name !== 'welcome')
+  if (known && known.who === null && here.name !== 'welcome' && here.name !== 'ack')
     return (
       <Shell app={null}>
         <Late key="sign-in" load={loadSignIn} props={{}} label={say('Sign in')} />
@@ -84,6 +86,18 @@ export function Pages(): JSX.Element {
             props={{ app: here.app, id: here.id }}
             label={here.id}
           />
+        </Shell>
+      );
+    case 'alerts':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <Late key="alerts" load={loadAlerts} props={{ app: here.app }} label={say('Alerts')} />
+        </Shell>
+      );
+    case 'ack':
+      return (
+        <Shell app={null}>
+          <Late key="ack" load={loadAck} props={{}} label={say('Alerts')} />
         </Shell>
       );
     case 'settings':

@@ -59,6 +59,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
             {link({ name: 'memory', app }, say('Memory'), section === 'memory')}
             {link({ name: 'rules', app }, say('Rules'), section === 'rules')}
             {link({ name: 'symbols', app }, say('Symbols'), section === 'symbols')}
+            {link({ name: 'alerts', app }, say('Alerts'), section === 'alerts')}
             {known && may(known.who, app, 'admin')
               ? link({ name: 'settings', app, part: 'keys' }, say('Settings'), section === 'settings')
               : null}
@@ -89,7 +90,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
         </button>
       </nav>
       <div class="page">
-        {app && here.name !== 'settings' ? <FilterBar app={app} /> : null}
+        {app && here.name !== 'settings' && here.name !== 'alerts' ? <FilterBar app={app} /> : null}
         <main id="main" tabIndex={-1}>
           {children}
         </main>

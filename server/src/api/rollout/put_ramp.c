@@ -137,6 +137,7 @@ static int act_on_ramp(struct change *change)
     if (rc)
         return rc;
     ramp->note = change->row.reason;
+    ramp->tripped_us = 0;
     if (strcmp(change->action, "pause") == 0 && runs) {
         ramp->state = ramp_state_name(MIRE_RAMP_PAUSED);
         change->same = true;

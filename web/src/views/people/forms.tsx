@@ -153,7 +153,7 @@ export function Sure({ text, what, run }: { text: string; what: string; run: () 
 }
 
 /* A secret that the server tells once. */
-export function Secret({ text, label }: { text: string; label: string }): JSX.Element {
+export function Secret({ text, label, note }: { text: string; label: string; note?: string }): JSX.Element {
   return (
     <div class="notice" role="status">
       <div>
@@ -161,7 +161,7 @@ export function Secret({ text, label }: { text: string; label: string }): JSX.El
         <p>
           <code class="secret">{text}</code>
         </p>
-        <p class="dim small">{say('It is shown once. The server keeps its hash only.')}</p>
+        <p class="dim small">{note ?? say('It is shown once. The server keeps its hash only.')}</p>
       </div>
       <button type="button" onClick={() => void copy(text, say('Copied'))}>
         {say('Copy')}
