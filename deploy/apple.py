@@ -81,8 +81,11 @@ class Builder:
         command = [self.zig, "cc", "-target", TARGETS[target][0], *WARNINGS, *FLAGS]
         if TARGETS[target][2] != "macos":
             command += ["-isystem", str(self.headers)]
-        done = subprocess.run([*command, "-c", str(source), "-o", str(item)], env=self.environment, stderr=subprocess.PIPE,
+        fresh = item.with_suffix(".new")  # a compiler that is killed leaves no object
+        done = subprocess.run([*command, "-c", str(source), "-o", str(fresh)], env=self.environment, stderr=subprocess.PIPE,
                               text=True, check=False)
+        if done.returncode == 0:
+            fresh.replace(item)
         return item, done.stderr if done.returncode else ""
 
     def compile_all(self, target):

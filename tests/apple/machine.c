@@ -122,7 +122,7 @@ static void *map_file(const char *path, size_t *size_out)
     return bytes;
 }
 
-/* The innermost function of a stack that is the app's; "" if none is. */
+/* The innermost function of a stack that is a site of the app's; "" if none is. */
 static const char *site_of(uint32_t node, uint32_t *depth_out)
 {
     struct heap_read_image image;
@@ -130,11 +130,14 @@ static const char *site_of(uint32_t node, uint32_t *depth_out)
     const char *site = "";
 
     for (*depth_out = 0; mire__read_frame(&frame, &judging.reader, &node); ++*depth_out) {
+        const char *name;
+
         if (site[0] || !mire__read_image(&image, &judging.reader, frame.image) || image.path_bytes < 4 ||
             memcmp(image.path + image.path_bytes - 3, "app", 3) != 0)
             continue;
         app.base = (uint8_t *)(uintptr_t)(image.load + image.base);
-        site = macho_name(&app, frame.address);
+        name = macho_name(&app, frame.address);
+        site = strncmp(name, "_site_", 6) == 0 ? name : "";
     }
     return site;
 }
@@ -187,8 +190,9 @@ static int judge(char **arguments)
     if (!macho_read(&app, arguments[2], 0) || mire__read_open(&judging.reader, heap, heap_size) != MIRE_READ_OK)
         return 1;
     mire__read_facts(&facts, &judging.reader);
+    /* malloc_logger tells a move late: a block may be told to begin inside the old one, which is dropped then. */
     for (int i = 0; i < MIRE_HEAP_DROPS; i++)
-        if (facts.drops[i] > 0)
+        if (facts.drops[i] > 0 && i != MIRE_HEAP_DROP_OVERLAP)
             complain(mire__read_drop_name((enum heap_drop)i), 0, facts.drops[i], "dropped");
     mire__read_blocks(&judging.reader, on_block, NULL);
     for (int i = 0; i < TRUTH_SLOTS; i++) {

@@ -25,7 +25,7 @@ from mired import Mired, scratch, until
 MACHINE = BINARY / "tests" / "integration" / "apple_machine"
 FLAGS = ["-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", f"-I{SOURCE}/tests", f"-I{SOURCE}/sdk/include"]
 KILLS = 2          # of each way to see allocations
-CALLS = 300_000    # between two kills, at least
+CALLS = 400_000    # between two kills, at least
 LIMIT_MIB = 145    # that the system gives the growing app
 MIB = 1 << 20
 

@@ -248,9 +248,10 @@ static void set_hooks(malloc_zone_t *zone, const malloc_zone_t *real)
 }
 #undef SET
 
+/* A field that another tool has replaced since stays the tool's, which calls ours. */
 #define TAKE(name)                   \
     do {                             \
-        if (real->name)              \
+        if (zone->name == on_##name) \
             zone->name = real->name; \
     } while (0)
 
@@ -297,11 +298,6 @@ static bool change(malloc_zone_t *zone, const malloc_zone_t *real, void (*set)(m
     return true;
 }
 
-static bool is_hooked(const malloc_zone_t *zone)
-{
-    return zone->malloc == on_malloc;
-}
-
 /* The row of a zone: its own, else a free one; NULL: there is no room. */
 static struct zone *row_of(const malloc_zone_t *zone)
 {
@@ -317,15 +313,18 @@ static struct zone *row_of(const malloc_zone_t *zone)
     return spare;
 }
 
+/*
+ * A zone is read once. Afterwards another tool may have replaced our pointers by its own, which lead here: they must not
+ * become the real ones.
+ */
 static bool hook(malloc_zone_t *zone)
 {
-    struct zone *row;
+    struct zone *row = row_of(zone);
 
-    if (is_hooked(zone))
-        return true;
-    row = row_of(zone);
     if (!row)
         return false;
+    if (atomic_load(&row->at) == zone)
+        return zone->malloc != row->real.malloc || change(zone, &row->real, set_hooks);
     for (size_t i = 0; i < bytes_of(zone) / sizeof(void *); i++)
         ((void **)(void *)&row->real)[i] = ((void *const *)(const void *)zone)[i];
     atomic_store(&row->at, zone);
@@ -353,7 +352,7 @@ void mire__zones_unhook(void)
     for (uint32_t i = 0; i < count; i++) {
         malloc_zone_t *zone = atomic_load(&zones[i].at);
 
-        if (zone && is_hooked(zone))
+        if (zone)
             change(zone, &zones[i].real, set_real);
     }
 }
