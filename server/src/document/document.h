@@ -6,13 +6,23 @@
 
 #include "model/resolved.h"
 
+/* Memory that encodes one document after the other. One thread at a time. NULL: out of memory; free(NULL) is fine. */
+struct document_encoder;
+struct document_encoder *document_encoder_new(void);
+void document_encoder_free(struct document_encoder *encoder);
+
 /*
  * Write a document.
  *
  *   bytes_out, len_out   zstd-compressed JSON, owned by caller (free)
+ *   encoder              borrowed; NULL: memory of its own for this document
  *
  * Returns 0, or -1 out of memory.
  */
+int resolved_encode_by(struct document_encoder *encoder, unsigned char **bytes_out, size_t *len_out,
+                       const struct resolved *doc);
+
+/* The same without an encoder. */
 int resolved_encode(unsigned char **bytes_out, size_t *len_out, const struct resolved *doc);
 
 /*

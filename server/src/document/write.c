@@ -197,7 +197,42 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     json_write_close(w, '}');
 }
 
+struct document_encoder {
+    ZSTD_CCtx *context;
+};
+
+struct document_encoder *document_encoder_new(void)
+{
+    struct document_encoder *encoder = calloc(1, sizeof *encoder);
+    if (encoder)
+        encoder->context = ZSTD_createCCtx();
+    if (encoder && encoder->context)
+        return encoder;
+    free(encoder);
+    return NULL;
+}
+
+void document_encoder_free(struct document_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    ZSTD_freeCCtx(encoder->context);
+    free(encoder);
+}
+
+static size_t compress(struct document_encoder *encoder, unsigned char *bytes, size_t room, const struct json_writer *w)
+{
+    return encoder ? ZSTD_compressCCtx(encoder->context, bytes, room, w->text, w->len, LEVEL)
+                   : ZSTD_compress(bytes, room, w->text, w->len, LEVEL);
+}
+
 int resolved_encode(unsigned char **bytes_out, size_t *len_out, const struct resolved *doc)
+{
+    return resolved_encode_by(NULL, bytes_out, len_out, doc);
+}
+
+int resolved_encode_by(struct document_encoder *encoder, unsigned char **bytes_out, size_t *len_out,
+                       const struct resolved *doc)
 {
     struct json_writer w;
 
@@ -207,7 +242,7 @@ int resolved_encode(unsigned char **bytes_out, size_t *len_out, const struct res
     size_t room = ZSTD_compressBound(w.len);
     if (!w.failed)
         bytes = malloc(room);
-    size_t len = bytes ? ZSTD_compress(bytes, room, w.text, w.len, LEVEL) : 0;
+    size_t len = bytes ? compress(encoder, bytes, room, &w) : 0;
     free(w.text);
     if (!bytes || ZSTD_isError(len)) {
         free(bytes);

@@ -77,18 +77,32 @@ void json_write_text(struct json_writer *w, const char *key, const char *text)
     put(w, "\"", 1);
 }
 
+#define DIGITS_MAX 20 /* of a number of 64 bits */
+
+/* Put a number without printf: a document of stacks has ten thousand of them. */
+static void put_number(struct json_writer *w, uint64_t value, bool is_negative)
+{
+    char digits[DIGITS_MAX + 1];
+    size_t at = sizeof digits;
+
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    if (is_negative)
+        digits[--at] = '-';
+    put(w, digits + at, sizeof digits - at);
+}
+
 void json_write_u64(struct json_writer *w, const char *key, uint64_t value)
 {
-    char digits[24];
     before_value(w, key);
-    put(w, digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value));
+    put_number(w, value, false);
 }
 
 void json_write_i64(struct json_writer *w, const char *key, int64_t value)
 {
-    char digits[24];
     before_value(w, key);
-    put(w, digits, (size_t)snprintf(digits, sizeof digits, "%" PRId64, value));
+    put_number(w, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
 }
 
 void json_write_bool(struct json_writer *w, const char *key, bool value)

@@ -14,7 +14,7 @@
 #define MIRE_BATCH_REPORTS     200
 #define MIRE_BATCH_BODY_BYTES  (4u << 20)  /* of the bodies of a batch, as stored */
 #define MIRE_BATCH_ARENA_BYTES (64u << 20) /* derived reports that take this make a batch */
-#define MIRE_BATCH_NS          1000000000u /* so does this time: other apps wait for their turn meanwhile */
+#define MIRE_BATCH_NS          2000000000u /* so does this time: other apps wait for their turn meanwhile */
 
 struct worker;
 

@@ -1,4 +1,4 @@
-/* place.c - where the reports of a batch belong: one question a table, and single statements for what is new. */
+/* place.c - version, issue and tree of each report of a batch: one question a table; only a new issue costs more. */
 #include "pipeline/batch.h"
 #include "pipeline/kinds.h"
 
@@ -36,26 +36,47 @@ static int by_tree(const void *a, const void *b)
     return order ? order : compare(x->occurred.at_us, y->occurred.at_us);
 }
 
-/* Versions are few: one statement for each that is in the batch. */
+/* The first item before `at` of the same version and build; `at` if there is none. */
+static size_t first_of_version(const struct batch *batch, size_t at)
+{
+    const struct report_app *app = &batch->items[at].report.app;
+    size_t same = 0;
+
+    while (same < at &&
+           (batch->items[same].failed || strcmp(batch->items[same].report.app.version, app->version) != 0 ||
+            strcmp(batch->items[same].report.app.build, app->build) != 0))
+        same++;
+    return same;
+}
+
 static int find_versions(struct batch *batch)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        struct item *item = &batch->items[i];
-        const struct report_app *app = &item->report.app;
-        size_t same = 0;
-        if (item->failed)
-            continue;
-        while (same < i &&
-               (batch->items[same].failed || strcmp(batch->items[same].report.app.version, app->version) != 0 ||
-                strcmp(batch->items[same].report.app.build, app->build) != 0))
-            same++;
-        int rc = same == i ? stages_find_version(item) : 0;
-        if (rc)
-            return rc;
-        item->version_id = batch->items[same].version_id;
-    }
+    const char **versions = arena_array(batch->arena, batch->count + 1, sizeof *versions);
+    const char **builds = arena_array(batch->arena, batch->count + 1, sizeof *builds);
+    int64_t *ids = arena_array(batch->arena, batch->count + 1, sizeof *ids);
+    size_t *firsts = arena_array(batch->arena, batch->count + 1, sizeof *firsts), count = 0;
 
-    return 0;
+    if (!versions || !builds || !ids || !firsts)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct report_app *app = &batch->items[i].report.app;
+        if (batch->items[i].failed || first_of_version(batch, i) != i)
+            continue;
+        versions[count] = stages_cut(&batch->items[i], app->version);
+        builds[count] = stages_cut(&batch->items[i], app->build);
+        if (!versions[count] || !builds[count])
+            return MIRE_FAULT_MEMORY;
+        firsts[count++] = i;
+    }
+    int rc = count ? rows_versions_find(ids, batch->tx, batch->items->claim.app_id, versions, builds, count) : 0;
+    for (size_t i = 0; !rc && i < count; i++) {
+        batch->items[firsts[i]].version_id = ids[i];
+        rc = ids[i] ? 0 : stages_find_version(&batch->items[firsts[i]]);
+    }
+    for (size_t i = 0; !rc && i < batch->count; i++)
+        if (!batch->items[i].failed)
+            batch->items[i].version_id = batch->items[first_of_version(batch, i)].version_id;
+    return rc;
 }
 
 /* The index behind the last item that has the feature of the item at `from`. */
@@ -68,46 +89,61 @@ static size_t end_of_issue(const struct order *order, size_t from)
     return to;
 }
 
-/* The issue of an item that is the first of its feature in the batch. */
-static int find_issue(struct item *item, const struct rows_issue_found *found)
+/* Is the row of a known issue to be changed by this event? */
+static bool is_taken(const struct rows_issue_found *found, const struct item *item)
 {
-    const struct cluster_index index = stages_index(item->tx);
-    struct issue_row issue;
-
-    item->issue_id = found->issue_id;
-    if (!found->issue_id) {
-        stages_issue(&issue, item);
-        int rc = cluster_assign(&item->issue_id, &index, &issue);
-        return rc < 0 ? rc : 0;
-    }
-    if (!found->gone && found->first_seen_us <= item->occurred.at_us)
-        return 0;
-    return rows_issue_take(item->tx, item->issue_id, item->occurred.at_us, item->version_id);
+    return found->gone || found->first_seen_us > item->occurred.at_us;
 }
 
-/* Those that have to be opened first: that locks the app's row, which goes before rows of issues. */
+/* Issues that have no row are opened first: that locks the app's row, which goes before rows of issues. */
+static int place_issues(struct batch *batch, struct item *const *firsts, const struct rows_issue_found *found,
+                        size_t count)
+{
+    const struct cluster_index index = stages_index(batch->tx);
+    struct rows_taken *taken = arena_array(batch->arena, count + 1, sizeof *taken);
+    size_t taken_count = 0;
+
+    if (!taken)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        struct item *item = firsts[i];
+        struct issue_row issue;
+        item->issue_id = found[i].issue_id;
+        if (found[i].issue_id && is_taken(&found[i], item))
+            taken[taken_count++] = (struct rows_taken){item->issue_id, item->version_id, item->occurred.at_us};
+        if (found[i].issue_id)
+            continue;
+        stages_issue(&issue, item);
+        int rc = cluster_assign(&item->issue_id, &index, &issue);
+        if (rc < 0)
+            return rc;
+    }
+    return rows_issues_take(batch->tx, batch->arena, taken, taken_count);
+}
+
 static int find_issues(struct batch *batch, struct order *order)
 {
     struct pg_bytes *keys = arena_array(batch->arena, order->count + 1, sizeof *keys);
     struct rows_issue_found *found = arena_array(batch->arena, order->count + 1, sizeof *found);
-    size_t *firsts = arena_array(batch->arena, order->count + 1, sizeof *firsts), count = 0;
+    struct item **firsts = arena_array(batch->arena, order->count + 1, sizeof(struct item *));
+    size_t count = 0;
     int rc = 0;
 
     if (!keys || !found || !firsts)
         return MIRE_FAULT_MEMORY;
     for (size_t at = 0; at < order->count; at = end_of_issue(order, at)) {
         keys[count] = (struct pg_bytes){order->items[at]->feature.key, MIRE_FEATURE_KEY_LEN};
-        firsts[count++] = at;
+        firsts[count++] = order->items[at];
     }
     if (count)
         rc = rows_issues_find(found, batch->tx, batch->items->claim.app_id, keys, count);
-    for (int known = 0; known < 2; known++)
-        for (size_t i = 0; !rc && i < count; i++)
-            if ((found[i].issue_id != 0) == known)
-                rc = find_issue(order->items[firsts[i]], &found[i]);
-    for (size_t i = 0; !rc && i < count; i++)
-        for (size_t at = firsts[i] + 1; at < end_of_issue(order, firsts[i]); at++)
-            order->items[at]->issue_id = order->items[firsts[i]]->issue_id;
+    if (!rc)
+        rc = place_issues(batch, firsts, found, count);
+    for (size_t at = 0, to; !rc && at < order->count; at = to) {
+        to = end_of_issue(order, at);
+        for (size_t i = at + 1; i < to; i++)
+            order->items[i]->issue_id = order->items[at]->issue_id;
+    }
     return rc;
 }
 
@@ -116,14 +152,29 @@ static bool same_tree(const struct item *a, const struct item *b)
     return a->issue_id == b->issue_id && a->feature.tree == b->feature.tree;
 }
 
-/* The tree of an item that is the first of it in the batch. */
-static int keep_tree(struct item *item, const struct rows_tree_found *found)
+/* Keep the trees that are new, as many as an issue has, and those that have an earlier event now. `firsts` is ordered by
+ * issue. */
+static int keep_trees(struct batch *batch, struct item *const *firsts, const struct rows_tree_found *found,
+                      size_t count)
 {
-    bool is_old = found->kept && found->first_seen_us <= item->occurred.at_us;
-    bool is_full = !found->kept && found->trees >= MIRE_TREES_MAX;
+    struct tree_row *rows = arena_array(batch->arena, count + 1, sizeof *rows);
+    size_t kept = 0, added = 0;
 
-    item->tree = is_old ? item->feature.tree : 0;
-    return is_old || is_full ? 0 : stages_keep_tree(item);
+    if (!rows)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        struct item *item = firsts[i];
+        added = i && firsts[i - 1]->issue_id == item->issue_id ? added : 0;
+        bool is_full = !found[i].kept && found[i].trees + (int64_t)added >= MIRE_TREES_MAX;
+        item->tree = is_full ? 0 : item->feature.tree;
+        if (is_full || (found[i].kept && found[i].first_seen_us <= item->occurred.at_us))
+            continue;
+        added += !found[i].kept;
+        int rc = stages_tree(&rows[kept++], item);
+        if (rc)
+            return rc;
+    }
+    return rows_trees_keep(batch->tx, batch->arena, rows, kept);
 }
 
 static int find_trees(struct batch *batch, struct order *order)
@@ -149,8 +200,8 @@ static int find_trees(struct batch *batch, struct order *order)
     }
     if (count)
         rc = rows_trees_find(found, batch->tx, batch->items->claim.app_id, issues, trees, count);
-    for (size_t i = 0; !rc && i < count; i++)
-        rc = keep_tree(firsts[i], &found[i]);
+    if (!rc)
+        rc = keep_trees(batch, firsts, found, count);
     for (size_t i = 0, at = 0; !rc && i < order->count; i++) {
         struct item *item = order->items[i];
         if (!item->feature.tree)

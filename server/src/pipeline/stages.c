@@ -123,18 +123,30 @@ struct cluster_index stages_index(struct pg_tx *tx)
     return (struct cluster_index){tx, find_issue, open_issue, be_alone, find_scenes, join_issue};
 }
 
+static struct tree_row tree_of(const struct item *item)
+{
+    return (struct tree_row){.app_id = item->claim.app_id,
+                             .issue_id = item->issue_id,
+                             .tree = item->feature.tree,
+                             .first_seen_us = item->occurred.at_us,
+                             .caller1 = item->feature.stack_caller1};
+}
+
+int stages_tree(struct tree_row *out, const struct item *item)
+{
+    *out = tree_of(item);
+    out->frames = frames_format(item->arena, &item->resolved, item->feature.stack);
+    return out->frames ? 0 : MIRE_FAULT_MEMORY;
+}
+
 int stages_keep_tree(struct item *item)
 {
     const struct feature *feature = &item->feature;
-    struct tree_row row = {.app_id = item->claim.app_id,
-                           .issue_id = item->issue_id,
-                           .tree = feature->tree,
-                           .first_seen_us = item->occurred.at_us,
-                           .caller1 = feature->stack_caller1};
+    struct tree_row row = tree_of(item);
     int rc = feature->tree ? rows_tree_find(item->tx, &row) : 0;
     if (feature->tree && !rc) {
-        row.frames = frames_format(item->arena, &item->resolved, feature->stack);
-        rc = row.frames ? rows_tree_keep(item->tx, &row) : MIRE_FAULT_MEMORY;
+        rc = stages_tree(&row, item);
+        rc = rc ? rc : rows_tree_keep(item->tx, &row);
     }
     item->tree = rc > 0 ? feature->tree : 0;
     return rc < 0 ? rc : MIRE_STAGE_DONE;
@@ -170,7 +182,7 @@ int stages_encode(struct item *item)
 
     if (!kind_of(item)->feature)
         return 0;
-    if (resolved_encode(&bytes, &len, &item->resolved))
+    if (resolved_encode_by(item->encoder, &bytes, &len, &item->resolved))
         return MIRE_FAULT_MEMORY;
     item->document = (struct pg_bytes){arena_copy(item->arena, (const char *)bytes, len), len};
     free(bytes);

@@ -22,9 +22,10 @@ struct item {
     struct symbols *symbols;   /* the worker's own */
     const struct rules *rules;
     const struct suspect_rules *suspects;
-    struct modules *modules;       /* the worker's own */
-    struct shares *shares;         /* the worker's own */
-    _Atomic uint64_t *disbelieved; /* reports with shares that no rollout gave */
+    struct modules *modules;          /* the worker's own */
+    struct shares *shares;            /* the worker's own */
+    _Atomic uint64_t *disbelieved;    /* reports with shares that no rollout gave */
+    struct document_encoder *encoder; /* the worker's own */
     uint64_t now_ms;
     int keep_days; /* days for which reports are kept; 0: for ever */
     struct inbox_claim claim;
@@ -66,6 +67,9 @@ void stages_facts(struct aggregate_facts *out, const struct item *item);
 
 /* Issues as rows. */
 struct cluster_index stages_index(struct pg_tx *tx);
+
+/* The item's tree with the stack that stands for it, in the item's arena. 0 or a fault. */
+int stages_tree(struct tree_row *out, const struct item *item);
 
 /* Level 3 of item->issue_id: the stack that stands for a tree is kept when the tree is new; one tree more than are kept
  * has no number. 0 or a fault. */

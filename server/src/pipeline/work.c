@@ -5,6 +5,8 @@
 #include "pipeline/batch.h"
 #include "pipeline/worker.h"
 
+#include "document/document.h"
+
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/log.h"
@@ -37,6 +39,7 @@ struct item worker_item(struct worker *worker, struct pg_tx *tx)
                          .modules = &worker->modules,
                          .shares = &worker->shares,
                          .disbelieved = &work->disbelieved,
+                         .encoder = worker->encoder,
                          .now_ms = clock_mono_ns() / 1000000,
                          .keep_days = work->options.keep_days};
 }
@@ -134,9 +137,13 @@ int worker_start(struct work *work, void *(*run)(void *worker))
     symbols.refused = log_refused;
     symbols.refused_context = work;
     arena_init(&worker->arena, ARENA_BYTES);
-    if (symbols_open(&worker->symbols, &symbols))
+    worker->encoder = document_encoder_new();
+    if (!worker->encoder || symbols_open(&worker->symbols, &symbols)) {
+        document_encoder_free(worker->encoder);
         return MIRE_FAULT_MEMORY;
+    }
     if (pthread_create(&worker->thread, NULL, run, worker) != 0) {
+        document_encoder_free(worker->encoder);
         symbols_close(worker->symbols);
         return MIRE_FAULT_SYSTEM;
     }
@@ -205,6 +212,7 @@ void work_stop(struct work *work)
     for (int i = 0; i < work->started; i++) {
         pthread_join(work->workers[i].thread, NULL);
         symbols_close(work->workers[i].symbols);
+        document_encoder_free(work->workers[i].encoder);
         arena_fini(&work->workers[i].arena);
         app_rules_fini(&work->workers[i].app_rules);
         shares_fini(&work->workers[i].shares);

@@ -26,6 +26,7 @@ struct worker {
     struct journal_slot *slot;
     struct app_rules app_rules;
     struct modules modules;
+    struct document_encoder *encoder;
     int32_t turn; /* app whose reports were worked on last */
     size_t most;  /* reports in the next batch */
     struct shares shares;

@@ -153,6 +153,45 @@ int rows_issues_find(struct rows_issue_found *out, struct pg_tx *tx, int32_t app
     return rc;
 }
 
+int rows_issues_take(struct pg_tx *tx, struct arena *arena, const struct rows_taken *taken, size_t count)
+{
+    int64_t *issues = arena_array(arena, count + 1, sizeof *issues);
+    int64_t *versions = arena_array(arena, count + 1, sizeof *versions);
+    int64_t *occurred = arena_array(arena, count + 1, sizeof *occurred);
+
+    if (!count)
+        return 0;
+    if (!issues || !versions || !occurred)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        issues[i] = taken[i].issue_id;
+        versions[i] = taken[i].version_id;
+        occurred[i] = taken[i].occurred_us;
+    }
+    return pg_query(NULL, tx,
+                    "UPDATE issue i SET gone_to = NULL, first_seen = least(i.first_seen, l.seen),"
+                    " first_version_id = CASE WHEN i.first_seen > l.seen THEN l.version_id ELSE i.first_version_id END"
+                    " FROM (SELECT issue.issue_id, u.version_id, u.seen FROM unnest($1::bigint[], $2::bigint[],"
+                    "  $3::timestamptz[]) u (issue_id, version_id, seen) JOIN issue ON issue.issue_id = u.issue_id"
+                    "  ORDER BY issue.issue_id FOR UPDATE OF issue) l WHERE i.issue_id = l.issue_id",
+                    PG_INT8S(issues, count), PG_INT8S(versions, count), PG_TIMES(occurred, count));
+}
+
+int rows_versions_find(int64_t *ids_out, struct pg_tx *tx, int32_t app_id, const char *const *versions,
+                       const char *const *builds, size_t count)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT l.n, v.version_id FROM unnest($2::text[], $3::text[]) WITH ORDINALITY l (version, build, n)"
+                 " JOIN version v ON v.app_id = $1 AND v.version = l.version AND v.build = l.build",
+                 PG_INT4(app_id), PG_TEXTS(versions, count), PG_TEXTS(builds, count));
+    memset(ids_out, 0, count * sizeof *ids_out);
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        ids_out[pg_int(rows, i, 0) - 1] = pg_int(rows, i, 1);
+    return rc;
+}
+
 /* Of the rows in a table of one row a report. */
 static int find_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, const char *sql,
                        const struct report_key *keys, size_t count)

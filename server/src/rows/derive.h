@@ -45,6 +45,17 @@ struct rows_issue_found {
 int rows_issues_find(struct rows_issue_found *out, struct pg_tx *tx, int32_t app_id, const struct pg_bytes *keys,
                      size_t count);
 
+/* rows_issue_take of several issues, each once. */
+struct rows_taken {
+    int64_t issue_id, version_id;
+    int64_t occurred_us;
+};
+int rows_issues_take(struct pg_tx *tx, struct arena *arena, const struct rows_taken *taken, size_t count);
+
+/* The numbers of an app's versions, all at once; 0: there is no row. */
+int rows_versions_find(int64_t *ids_out, struct pg_tx *tx, int32_t app_id, const char *const *versions,
+                       const char *const *builds, size_t count);
+
 /* Reports that have a row already: they may not be stored or counted again. */
 enum rows_table { ROWS_OF_EVENTS, ROWS_OF_SESSIONS, ROWS_OF_BASELINES };
 int rows_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, enum rows_table table,

@@ -35,6 +35,35 @@ int rows_trees_find(struct rows_tree_found *out, struct pg_tx *tx, int32_t app_i
     return rc;
 }
 
+int rows_trees_keep(struct pg_tx *tx, struct arena *arena, const struct tree_row *trees, size_t count)
+{
+    int64_t *issues = arena_array(arena, count + 1, sizeof *issues),
+            *seen = arena_array(arena, count + 1, sizeof *seen);
+    int32_t *numbers = arena_array(arena, count + 1, sizeof *numbers);
+    int32_t *callers = arena_array(arena, count + 1, sizeof *callers);
+    const char **frames = arena_array(arena, count + 1, sizeof *frames);
+
+    if (!count)
+        return 0;
+    if (!issues || !seen || !numbers || !callers || !frames)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        issues[i] = trees[i].issue_id;
+        numbers[i] = trees[i].tree;
+        seen[i] = trees[i].first_seen_us;
+        frames[i] = trees[i].frames;
+        callers[i] = trees[i].caller1;
+    }
+    return pg_query(NULL, tx,
+                    "INSERT INTO issue_tree AS t (app_id, issue_id, tree, first_seen, frames, caller1)"
+                    " SELECT $1, l.* FROM unnest($2::bigint[], $3::integer[], $4::timestamptz[], $5::text[],"
+                    " $6::integer[]) l (issue_id, tree, first_seen, frames, caller1) ORDER BY issue_id, tree"
+                    " ON CONFLICT (app_id, issue_id, tree) DO UPDATE SET"
+                    " first_seen = least(t.first_seen, EXCLUDED.first_seen)",
+                    PG_INT4(trees->app_id), PG_INT8S(issues, count), PG_INT4S(numbers, count), PG_TIMES(seen, count),
+                    PG_TEXTS(frames, count), PG_INT4S(callers, count));
+}
+
 int rows_tree_keep(struct pg_tx *tx, const struct tree_row *row)
 {
     int rc = pg_query(NULL, tx,

@@ -20,6 +20,9 @@ struct rows_tree_found {
 int rows_trees_find(struct rows_tree_found *out, struct pg_tx *tx, int32_t app_id, const int64_t *issues,
                     const int32_t *trees, size_t count);
 
+/* Keep trees, all at once. One that is kept already has an event of the row's first_seen_us from now on. 0 or a fault. */
+int rows_trees_keep(struct pg_tx *tx, struct arena *arena, const struct tree_row *trees, size_t count);
+
 /* Is the row's tree kept? 1, 0, or a fault. It has an event of the row's first_seen_us from now on. */
 int rows_tree_find(struct pg_tx *tx, const struct tree_row *row);
 
