@@ -142,12 +142,11 @@ static void make_report(struct text *out, const struct uuid *id, int64_t at_us, 
     add_head(out, id, session ? "session" : "event", random);
     if (session) {
         text_printf(out,
-                    "\"sampling\":{\"session\":0.5,\"hang\":0.5},\"session\":{\"begin_wall_ms\":%" PRId64
-                    ",\"duration_ms\":90000,\"on\":[\"hang\",\"session\"]}}",
+                    "\"session\":{\"begin_wall_ms\":%" PRId64 ",\"duration_ms\":90000,\"on\":[\"hang\",\"session\"]}}",
                     at_us / 1000);
         return;
     }
-    text_printf(out, "\"sampling\":{\"hang\":0.5},\"process\":{\"pid\":7,\"name\":\"a\"},\"images\":[");
+    text_printf(out, "\"process\":{\"pid\":7,\"name\":\"a\"},\"images\":[");
     for (int i = 0; i < IMAGES; i++)
         text_printf(out,
                     "%s{\"name\":\"/opt/a/lib%d.so\",\"id\":\"%040x\",\"arch\":\"x86_64\",\"load\":4096,\"own\":%s}",

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -156,6 +157,22 @@ class Occurrence(unittest.TestCase):
         reports = self.mired.get(f"/apps/first/issues/{issue['id']}/reports")["reports"]
         self.assertEqual([row["id"] for row in reports], [later["id"], earlier["id"]])
         self.counters_agree()
+
+    def test_a_seeded_app(self):
+        """mire seed: the workers take every report once, the counters agree, and the planted hang stands out."""
+        told = self.mired.mire("seed", "seeded", "--reports=2000", f"--days={KEEP_DAYS - 1}", f"--data-dir={self.mired.data}")
+        made, late, twice = (int(re.search(pattern, told)[1]) for pattern in (r"^(\d+) reports", r"(\d+) came", r"(\d+) twice"))
+        self.assertTrue(1400 < made < 2600 and late > made / 10 and twice > 5, told)
+        mired.until("all is worked on", lambda: self.mired.sql("SELECT count(*) FROM inbox") == ["0"])
+        mine = "app_id = (SELECT app_id FROM app WHERE slug = 'seeded')"
+        count = f"SELECT (SELECT count(*) FROM event WHERE {mine}) + (SELECT count(*) FROM session WHERE {mine})"
+        self.assertEqual(self.mired.sql(count), [str(made)])
+        self.assertEqual(self.mired.sql("SELECT count(*) FROM dead_letter"), ["0"])
+        self.counters_agree()
+        share = f"""SELECT (100 * avg((caller1 = 'decode_thumbnails')::int))::int FROM event JOIN issue USING (issue_id)
+                    JOIN version USING (version_id) WHERE event.{mine} AND (version = '1.4.0') = """
+        self.assertLess(int(self.mired.sql(share + "false")[0]), 10)
+        self.assertGreater(int(self.mired.sql(share + "true")[0]), 20)
 
     def test_the_library_tells_its_clock(self):
         """A program that is killed while it hangs: the next start tells, and the kill counts when it happened."""

@@ -41,6 +41,7 @@ int cli_logout(int argc, char **argv);
 int cli_memory(int argc, char **argv);
 int cli_rules(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_seed(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_symbols(int argc, char **argv);
 int cli_user(int argc, char **argv);

@@ -22,6 +22,7 @@ const struct cli_command cli_commands[] = {
     {"login", "sign in at a server: the commands above send the token", cli_login},
     {"logout", "forget the token", cli_logout},
     {"user", "make accounts of people, and links by which they set a password", cli_user},
+    {"seed", "fill an app with reports to try the dashboard with", cli_seed},
     {"key", "make, list or revoke the keys apps report with", cli_key},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;

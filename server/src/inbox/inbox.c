@@ -8,8 +8,10 @@
 #include <string.h>
 
 static const char store_sql[] =
-    "WITH stored AS (INSERT INTO report (slot, day, report_id, app_id, format, encoding, body, clock_behind_ms)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING slot, day, report_id, app_id)"
+    "WITH stored AS (INSERT INTO report (slot, day, report_id, app_id, format, encoding, body, clock_behind_ms,"
+    " received_at)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, now())) ON CONFLICT DO NOTHING RETURNING slot, day, "
+    "report_id, app_id)"
     " INSERT INTO inbox (slot, day, report_id, app_id) SELECT slot, day, report_id, app_id FROM stored"
     " ON CONFLICT DO NOTHING";
 
@@ -24,6 +26,7 @@ static int add_row(struct pg_tx *tx, const struct inbox_row *row)
         PG_TEXT(row->encoding),
         PG_BYTES(row->body, row->body_len),
         row->clock_told ? PG_INT8(row->clock_behind_ms) : PG_NULL(),
+        row->received_us ? PG_TIME(row->received_us) : PG_NULL(),
     };
     return pg_batch_add(tx, store_sql, params, sizeof params / sizeof *params);
 }

@@ -26,6 +26,7 @@ struct inbox_row {
     const char *encoding; /* "identity", "zstd", "gzip" */
     const void *body;     /* borrowed */
     size_t body_len;
+    int64_t received_us;     /* 0: now */
     bool clock_told;         /* the device told its clock when it sent the report */
     int64_t clock_behind_ms; /* how far that was behind the server's; negative: ahead of it */
 };

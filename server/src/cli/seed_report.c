@@ -1,0 +1,225 @@
+/*
+ * seed_report.c - the documents of seed.h. Names are those that the device knows, so no debug file is needed.
+ */
+#include "cli/seed.h"
+
+#include "json/write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SAMPLE_MS 50
+#define FRAMES    5 /* of a stack: four of the app, one of the C library */
+
+static const char *const verbs[] = {"decode", "load", "sort", "layout", "parse", "compress", "index", "merge"};
+static const char *const nouns[] = {"thumbnails", "bookmarks", "messages", "fonts", "history"};
+static const char *const scenes[] = {"on_open_document", "on_scroll", "on_search", "on_sync", "on_paste"};
+static const char *const leaves[] = {"memcpy", "read", "fsync", "nanosleep"};
+static const char *const versions[SEED_VERSIONS] = {"1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0"};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+uint32_t seed_roll(uint64_t *state, uint32_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u; /* Knuth, MMIX */
+    return (uint32_t)(*state >> 33) % below;
+}
+
+const char *seed_version(int version)
+{
+    return versions[version];
+}
+
+void seed_function(char out[64], int hang)
+{
+    size_t at = (size_t)hang;
+    snprintf(out, 64, "%s_%s", verbs[at % COUNT(verbs)], nouns[at / COUNT(verbs) % COUNT(nouns)]);
+}
+
+static void write_device(struct json_writer *w, uint32_t install)
+{
+    static const struct {
+        const char *model, *class_name, *os_version;
+        uint64_t bytes;
+    } models[] = {{"ThinkPad X1", "16gb", "6.1", 16ull << 30}, {"XPS 13", "8gb", "6.8", 8ull << 30},
+                  {"IdeaPad 3", "4gb", "5.15", 4ull << 30},    {"Latitude 5440", "16gb", "6.1", 16ull << 30},
+                  {"Aspire 5", "8gb", "5.15", 8ull << 30},     {"NUC 11", "32gb", "6.8", 32ull << 30},
+                  {"Pavilion 15", "8gb", "6.1", 8ull << 30},   {"Chromebook 14", "4gb", "6.1", 4ull << 30}};
+    uint64_t state = install + 1u;
+    uint32_t at = seed_roll(&state, 1 + seed_roll(&state, COUNT(models)));
+    char id[40];
+
+    snprintf(id, sizeof id, "5eed%028x", install);
+    json_write_open(w, "device", '{');
+    json_write_text(w, "install", id);
+    json_write_text(w, "os", "linux");
+    json_write_text(w, "os_version", models[at].os_version);
+    json_write_text(w, "model", models[at].model);
+    json_write_text(w, "class", models[at].class_name);
+    json_write_text(w, "arch", "x86_64");
+    json_write_u64(w, "memory_bytes", models[at].bytes);
+    json_write_close(w, '}');
+}
+
+static void write_head(struct json_writer *w, const char *kind, const char *app, const struct uuid *id,
+                       const struct seed_session *session)
+{
+    char text[MIRE_UUID_TEXT];
+
+    uuid_format(text, id);
+    json_write_begin(w);
+    json_write_open(w, NULL, '{');
+    json_write_u64(w, "mire", 1);
+    json_write_text(w, "id", text);
+    json_write_text(w, "kind", kind);
+    json_write_open(w, "app", '{');
+    json_write_text(w, "name", app);
+    json_write_text(w, "version", versions[session->version]);
+    json_write_text(w, "channel", session->install % 50 ? "public" : "internal");
+    json_write_close(w, '}');
+    write_device(w, session->install);
+}
+
+static bool finish(struct text *out, struct json_writer *w)
+{
+    json_write_close(w, '}');
+    bool good = !w->failed;
+    if (good)
+        text_append(out, w->text, w->len);
+    free(w->text);
+    return good && !text_failed(out);
+}
+
+bool seed_write_session(struct text *out, const char *app, const struct uuid *id, const struct seed_session *session)
+{
+    struct json_writer w;
+
+    write_head(&w, "session", app, id, session);
+    json_write_open(&w, "session", '{');
+    json_write_u64(&w, "begin_wall_ms", (uint64_t)session->device_us / 1000);
+    json_write_u64(&w, "duration_ms", session->duration_ms);
+    json_write_open(&w, "on", '[');
+    json_write_text(&w, NULL, "hang");
+    json_write_text(&w, NULL, "session");
+    json_write_close(&w, ']');
+    json_write_open(&w, "hangs", '{');
+    if (session->hangs) {
+        json_write_open(&w, "foreground", '{');
+        json_write_u64(&w, "count", session->hangs);
+        json_write_u64(&w, "duration_ms", session->hang_ms);
+        json_write_close(&w, '}');
+    }
+    json_write_close(&w, '}');
+    json_write_open(&w, "ends", '[');
+    json_write_open(&w, NULL, '{');
+    json_write_text(&w, "verdict", session->verdict);
+    json_write_close(&w, '}');
+    json_write_close(&w, ']');
+    json_write_close(&w, '}');
+    return finish(out, &w);
+}
+
+static void write_image(struct json_writer *w, const char *path, uint64_t load, bool own)
+{
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "name", path);
+    json_write_u64(w, "load", load);
+    json_write_bool(w, "own", own);
+    json_write_close(w, '}');
+}
+
+/* Frame i, from the outermost one: name i, of the app but for the last. */
+static void write_frames(struct json_writer *w, const char *const names[FRAMES], int hang)
+{
+    json_write_open(w, "script", '{');
+    json_write_open(w, "texts", '[');
+    for (int i = 0; i < FRAMES; i++)
+        json_write_text(w, NULL, names[i]);
+    json_write_close(w, ']');
+    json_write_open(w, "function", '[');
+    for (uint64_t i = 0; i < FRAMES; i++)
+        json_write_u64(w, NULL, i);
+    json_write_close(w, ']');
+    json_write_close(w, '}');
+    json_write_open(w, "frames", '{');
+    json_write_open(w, "image", '[');
+    for (int i = 0; i < FRAMES; i++)
+        json_write_u64(w, NULL, i == FRAMES - 1);
+    json_write_close(w, ']');
+    json_write_open(w, "offset", '[');
+    for (int i = 0; i < FRAMES; i++)
+        json_write_u64(w, NULL, (uint64_t)(4096 + 256 * (i * SEED_HANGS + hang)));
+    json_write_close(w, ']');
+    json_write_open(w, "name", '[');
+    for (uint64_t i = 0; i < FRAMES; i++)
+        json_write_u64(w, NULL, i);
+    json_write_close(w, ']');
+    json_write_close(w, '}');
+    json_write_open(w, "nodes", '{');
+    json_write_open(w, "up", '[');
+    for (int i = 0; i < FRAMES; i++)
+        json_write_u64(w, NULL, 1);
+    json_write_close(w, ']');
+    json_write_open(w, "frame", '[');
+    for (uint64_t i = 0; i < FRAMES; i++)
+        json_write_u64(w, NULL, i);
+    json_write_close(w, ']');
+    json_write_close(w, '}');
+}
+
+static void write_samples(struct json_writer *w, uint32_t duration_ms)
+{
+    uint64_t count = duration_ms / SAMPLE_MS;
+
+    count = count > 200 ? 200 : count;
+    json_write_open(w, "samples", '{');
+    json_write_u64(w, "period_ms", SAMPLE_MS);
+    json_write_open(w, "at_ms", '[');
+    for (uint64_t i = 0; i < count; i++)
+        json_write_u64(w, NULL, i * SAMPLE_MS);
+    json_write_close(w, ']');
+    json_write_open(w, "weight_ms", '[');
+    for (uint64_t i = 0; i < count; i++)
+        json_write_u64(w, NULL, SAMPLE_MS);
+    json_write_close(w, ']');
+    json_write_open(w, "node", '[');
+    for (uint64_t i = 0; i < count; i++)
+        json_write_u64(w, NULL, i % 6 ? FRAMES : FRAMES - 1);
+    json_write_close(w, ']');
+    json_write_close(w, '}');
+}
+
+bool seed_write_hang(struct text *out, const char *app, const struct uuid *id, const struct seed_session *session,
+                     const struct seed_hang *hang)
+{
+    char function[64], helper[80], path[128];
+    const char *scene = scenes[(size_t)hang->number % COUNT(scenes)];
+    struct json_writer w;
+
+    seed_function(function, hang->number);
+    snprintf(helper, sizeof helper, "%s_step", function);
+    snprintf(path, sizeof path, "/opt/%s/bin/%s", app, app);
+    write_head(&w, "event", app, id, session);
+    json_write_open(&w, "process", '{');
+    json_write_u64(&w, "pid", 4711);
+    json_write_text(&w, "name", app);
+    json_write_close(&w, '}');
+    json_write_open(&w, "images", '[');
+    write_image(&w, path, 0x555500000000u, true);
+    write_image(&w, "/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000u, false);
+    json_write_close(&w, ']');
+    write_frames(
+        &w, (const char *const[]){"main", scene, helper, function, leaves[(size_t)hang->number / 5 % COUNT(leaves)]},
+        hang->number);
+    json_write_open(&w, "event", '{');
+    json_write_u64(&w, "begin_ns", 1);
+    json_write_u64(&w, "begin_wall_ms", (uint64_t)hang->device_us / 1000);
+    json_write_u64(&w, "duration_ms", hang->duration_ms);
+    json_write_u64(&w, "threshold_ms", 500);
+    json_write_text(&w, "trigger", "busy");
+    json_write_bool(&w, "open", false);
+    json_write_bool(&w, "foreground", true);
+    write_samples(&w, hang->duration_ms);
+    json_write_close(&w, '}');
+    return finish(out, &w);
+}
