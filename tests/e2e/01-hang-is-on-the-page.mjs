@@ -19,7 +19,7 @@ await play(async (server, browser) => {
   const report = await vector('every-field');
   await send(server, key, report);
   await send(server, key, report);
-  await page.getByRole('heading', { name: 'Issues that cost most' }).waitFor();
+  await page.getByRole('heading', { name: 'Costliest issues' }).waitFor();
   const overview = await worked(server, 'mapview', 1);
   assert.equal(overview.totals.reports, 1, 'a report sent twice counts once');
 

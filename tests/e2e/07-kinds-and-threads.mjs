@@ -54,7 +54,7 @@ await play(async (server, browser) => {
     '64 wake-ups, 1.0 MiB stored',
   ])
     assert.ok(shown.includes(told), `the issue shows ${told}, among ${shown}`);
-  await page.getByText('Turns of the watched loops since the last report').click();
+  await page.getByText('Main-loop blocks in this session').click();
   await page.getByText('250 ms – 500 ms').waitFor();
 
   await page.goto(`${server.url}/mapview/issues/${cpu.id}?tab=tree`);
@@ -64,7 +64,7 @@ await play(async (server, browser) => {
   assert.ok(tree.includes('high CPU'), 'the kind is named');
   await page.goto(`${server.url}/mapview`);
   await settle(page);
-  assert.match(await page.locator('main').textContent(), /Turns by length/);
+  assert.match(await page.locator('main').textContent(), /Main-loop blocks by length/);
   assert.deepEqual(complaints, []);
   for (const id of [hang.id, cpu.id]) await holdsTheRules(browser, `${server.url}/mapview/issues/${id}?tab=stack`);
 });

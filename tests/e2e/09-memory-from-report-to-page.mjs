@@ -52,7 +52,7 @@ await play(async (server, browser) => {
   const stacks = page.getByRole('region', { name: 'Stacks of Malloc 48.00 KiB' });
   assert.match(await stacks.textContent(), /80%.*302 MiB.*app\+0x40\s*Caller1/);
   const main = await page.locator('main').textContent();
-  for (const told of ['The kernel killed the process for want of memory.', 'of 6 baselines of this version and device class', 'All 817 categories'])
+  for (const told of ['Killed: out of memory.', 'of 6 baselines of this version and device class', 'All 817 categories'])
     assert.ok(main.includes(told), `the page shows ${told}`);
   assert.ok((await page.evaluate(() => document.querySelectorAll('*').length)) < 2000, 'the page stays small');
 

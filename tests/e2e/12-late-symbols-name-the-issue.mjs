@@ -57,7 +57,7 @@ await play(async (server, browser) => {
   });
   assert.deepEqual([after.id, after.state, after.first_seen_at], [before.id, before.state, before.first_seen_at]);
   await page.getByRole('rowheader', { name: /locker.debug/ }).waitFor();
-  await page.getByText('debug files came').waitFor();
+  await page.getByText('new symbols').waitFor();
   await page.goto(`${server.url}/locker/issues/${before.id}?tab=stack`);
   await page.getByRole('heading', { name: /save_document/ }).first().waitFor();
   assert.deepEqual(complaints.filter((one) => !/401/.test(one)), []); // the wrong key

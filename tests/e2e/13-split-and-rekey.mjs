@@ -49,8 +49,8 @@ await play(async (server, browser) => {
   const rows = await preview.locator('tbody tr').allTextContents();
   assert.equal(rows.length, 2);
   assert.match(rows[0], new RegExp(`^${id} .*3 reports, 1 device.*2 reports, 1 device`));
-  assert.match(rows[1], /^A new issue .*not shown on its own.*1 report, 1 device/);
-  await preview.getByRole('button', { name: 'Leave it as it is' }).click();
+  assert.match(rows[1], /^A new issue .*not there yet.*1 report, 1 device/);
+  await preview.getByRole('button', { name: 'Cancel' }).click();
   assert.equal(await preview.count(), 0);
   assert.deepEqual(await counts(), { [id]: 3, [otherId]: 1 }, 'a preview changes nothing');
   await page.getByRole('button', split).click();

@@ -146,7 +146,7 @@ await play(async (server, browser) => {
       await row(0);
     },
     o: async () => {
-      await open('/mapview/issues');
+      await open('/mapview/issues?by=caller1');
       const group = page.locator('main [data-row][aria-expanded]').first();
       const before = await group.getAttribute('aria-expanded');
       await group.focus();
@@ -176,8 +176,8 @@ await play(async (server, browser) => {
       await press('[');
       await page.waitForURL((url) => url.pathname === first);
     },
-    '1–8': async () => {
-      for (const [path, count] of [[issue, 7], [memory, 8]]) {
+    '1–9': async () => {
+      for (const [path, count] of [[issue, 8], [memory, 9]]) {
         await open(path);
         assert.equal(await page.getByRole('tab').count(), count);
         for (let n = count; n > 0; n--) {
@@ -188,6 +188,48 @@ await play(async (server, browser) => {
           );
         }
       }
+    },
+    x: async () => {
+      await open('/mapview/issues');
+      await press('j x');
+      await page.getByText('1 issue selected').waitFor();
+      await press('x');
+      await page.getByText('1 issue selected').waitFor({ state: 'hidden' });
+    },
+    X: async () => {
+      await open('/mapview/issues');
+      await press('j x j j X');
+      await page.getByText(/^3 issues selected$/).waitFor();
+    },
+    e: async () => {
+      await open(issue);
+      await press('e');
+      await page.locator('main .tag.state-resolved').waitFor();
+    },
+    u: async () => {
+      await tried.e();
+      await press('u');
+      await page.locator('main .tag.state-open').waitFor();
+    },
+    i: async () => {
+      await open(issue);
+      await press('i');
+      await page.locator('#ignore-menu:popover-open').waitFor();
+    },
+    a: async () => {
+      await open(issue);
+      await press('a');
+      await page.locator('#assign-menu:popover-open').waitFor();
+    },
+    c: async () => {
+      await open(issue);
+      await press('c');
+      await page.locator('.comment textarea:focus').waitFor();
+    },
+    h: async () => {
+      await open(issue);
+      await press('h');
+      await copied(/^# I-\d+/);
     },
     y: async () => {
       await open(`${issue}?tab=stack`);
@@ -253,7 +295,7 @@ await play(async (server, browser) => {
 
   await open('/mapview');
   await press('?');
-  await page.getByRole('checkbox', { name: 'Single-letter keys are on' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck();
   await page.getByRole('button', { name: 'Close' }).click();
   await press('g i');
   await press('?');

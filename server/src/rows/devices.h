@@ -13,7 +13,7 @@ struct pg_tx;
 /* Reports; with more of them, devices are counted from a share of the identifiers. */
 #define MIRE_DEVICES_EXACT 1000000
 
-enum rows_group { ROWS_BY_CALLER1, ROWS_BY_CATEGORY };
+enum rows_group { ROWS_BY_CALLER1, ROWS_BY_CATEGORY, ROWS_BY_PLACE }; /* place: Caller1 in Caller2 */
 
 /* Facts from the stored reports. Reports may be dropped before their counters. */
 struct kept {

@@ -70,3 +70,14 @@ int rows_version_sessions_read(struct version_sessions **out, size_t *count, str
         qsort(*out, *count, sizeof **out, newest_first);
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
+
+int rows_session_count_read(double *out, struct pg_tx *tx, const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
+    int rc =
+        pg_query(&rows, tx, "SELECT coalesce(sum(sessions), 0)::float8 FROM session_day WHERE " SESSION_DAY_IN_VIEW,
+                 VIEW_PARAMS(view), SLOT_PARAM);
+    *out = rc ? 0 : pg_real(rows, 0, 0);
+    return rc;
+}

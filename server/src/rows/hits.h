@@ -31,4 +31,7 @@ struct version_sessions {
 int rows_version_sessions_read(struct version_sessions **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                                const struct view *view);
 
+/* Sessions on days that the span touches, weighted. Honours app and version. */
+int rows_session_count_read(double *out, struct pg_tx *tx, const struct view *view);
+
 #endif

@@ -14,6 +14,9 @@
 #include <string.h>
 
 /* clang-format off */
+/* By change; those that did not change, and have 0, by the time lost, of memory by events. */
+#define CHANGE_RANK "(g.change::numeric * 1000000000000000 + round(greatest(g.waited_ms, g.events)::numeric, 0))"
+
 /* Sort keys of a group g with its devices d, and of an issue m, which has the same names. */
 static const struct {
     const char *of_group, *of_issue, *type;
@@ -25,6 +28,7 @@ static const struct {
     [ROWS_SORT_LAST] = {"(extract(epoch FROM g.last_at) * 1000000)::bigint", "(extract(epoch FROM g.last_at) * 1000000)::bigint", "bigint"},
     [ROWS_SORT_BYTES] = {"g.most_bytes", "g.most_bytes", "bigint"},
     [ROWS_SORT_TITLE] = {"lower(g.title) COLLATE \"C\"", "lower(m.caller1 || ' ' || m.caller2) COLLATE \"C\"", "text"},
+    [ROWS_SORT_CHANGE] = {CHANGE_RANK, CHANGE_RANK, "numeric"},
 };
 
 static const char summaries_sql[] =
@@ -282,8 +286,9 @@ static int group_begin(struct group *g, struct arena *arena, const struct pg_row
     g->totals = totals_at(rows, row, 11);
     g->last_us = pg_time(rows, row, 15);
     g->most_bytes = pg_int(rows, row, 18);
+    g->scene = arena_strdup(arena, pg_text(rows, row, 19));
     g->rank = arena_strdup(arena, pg_text(rows, row, 16));
-    return g->key && g->title && g->image && g->rank ? 0 : MIRE_FAULT_MEMORY;
+    return g->key && g->title && g->image && g->scene && g->rank ? 0 : MIRE_FAULT_MEMORY;
 }
 
 /* Rows come group by group. `issues` and the groups' lists are one array. */
@@ -313,9 +318,12 @@ static const char *groups_statement(struct arena *arena, const struct group_orde
         {"by_tree", BY_TREE_IF(split)},
         {"title", GROUP_TITLE(order->by)},
         {"image", GROUP_IMAGE(order->by)},
+        {"scene", GROUP_SCENE(order->by)},
+        {"key", GROUP_KEY(order->by)},
+        {"state", STATE},
         {"wholes", WHOLES},
         {"kind_wanted", IS_WANTED("i.category", "$7", "$8")},
-        {"state_wanted", IS_WANTED(STATE, "$9", "$10")},
+        {"state_wanted", IS_WANTED("state", "$9", "$10")},
         {"has_words", HAS_WORDS("$11")},
         {"group_rank", sorts[order->sort].of_group},
         {"issue_rank", sorts[order->sort].of_issue},
@@ -343,9 +351,14 @@ int rows_groups_read(struct group_page *out, struct pg_tx *tx, struct arena *are
         pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), FILTER_PARAMS(&view->state),
                  PG_TEXTS(view->words, view->word_count), PG_TEXT(order->after_rank), PG_TEXT(order->after_key),
                  PG_INT8(order->limit), PG_INT8S(d->issues, d->issue_count), PG_INT8S(d->of_issue, d->issue_count),
-                 PG_TEXTS(d->groups, d->group_count), PG_INT8S(d->of_group, d->group_count));
+                 PG_TEXTS(d->groups, d->group_count), PG_INT8S(d->of_group, d->group_count),
+                 PG_INT8S(order->changed, order->changed_count), PG_INT8S(order->change_ranks, order->changed_count));
     if (rc != 0)
         return rc;
+    out->open = pg_int(rows, 0, 20);
+    out->regressed = pg_int(rows, 0, 21);
+    out->resolved = pg_int(rows, 0, 22);
+    out->ignored = pg_int(rows, 0, 23);
     out->groups_total = pg_int(rows, 0, 0);
     out->issues_total = pg_int(rows, 0, 1);
     out->totals = totals_at(rows, 0, 2);

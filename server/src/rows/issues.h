@@ -47,8 +47,8 @@ int rows_trend_read(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct are
                     const int64_t *issues, size_t count);
 
 struct group {
-    const char *key, *title, *image;
-    struct totals totals; /* devices: not counted */
+    const char *key, *title, *image, *scene; /* scene: "" unless grouped by place */
+    struct totals totals;                    /* devices: not counted */
     int64_t most_bytes;
     int64_t last_us;
     const char *rank; /* the sort key as text, for a cursor */
@@ -58,9 +58,10 @@ struct group {
 
 struct group_page {
     int64_t groups_total, issues_total;
-    struct totals totals;  /* devices: not counted */
-    int64_t newest_us;     /* 0: none */
-    int64_t first_hour_us; /* of the oldest counter; 0: none */
+    int64_t open, regressed, resolved, ignored; /* issues by state, whatever states the view wants */
+    struct totals totals;                       /* devices: not counted */
+    int64_t newest_us;                          /* 0: none */
+    int64_t first_hour_us;                      /* of the oldest counter; 0: none */
     struct group *groups;
     size_t count;
 };
@@ -72,13 +73,16 @@ enum rows_sort {
     ROWS_SORT_LONGEST,
     ROWS_SORT_LAST,
     ROWS_SORT_TITLE,
-    ROWS_SORT_BYTES
+    ROWS_SORT_BYTES,
+    ROWS_SORT_CHANGE /* then by impact, of memory by events */
 };
 
 struct group_order {
     enum rows_group by;
     enum rows_sort sort;
-    const struct devices *devices; /* for ROWS_SORT_DEVICES; else NULL */
+    const struct devices *devices;         /* for ROWS_SORT_DEVICES; else NULL */
+    const int64_t *changed, *change_ranks; /* for ROWS_SORT_CHANGE: issues and their ranks, above 0 */
+    size_t changed_count;
     bool falling;
     const char *after_rank; /* NULL: from the beginning */
     const char *after_key;

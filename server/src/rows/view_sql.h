@@ -60,6 +60,12 @@
 
 #define GROUP_TITLE(order) ((order) == ROWS_BY_CATEGORY ? "coalesce(nullif(i.subject, ''), i.category)" : "i.caller1")
 #define GROUP_IMAGE(order) ((order) == ROWS_BY_CATEGORY ? "''" : "i.caller1_image")
+#define GROUP_SCENE(order) ((order) == ROWS_BY_PLACE ? "i.caller2" : "''")
+/* Of a group: 12 hex digits. */
+#define GROUP_KEY(order) \
+    ((order) == ROWS_BY_CATEGORY ? "left(md5(coalesce(nullif(i.subject, ''), i.category) || chr(31)), 12)" \
+     : (order) == ROWS_BY_PLACE  ? "left(md5(i.caller1 || chr(31) || i.caller1_image || chr(31) || i.caller2), 12)" \
+                                 : "left(md5(i.caller1 || chr(31) || i.caller1_image), 12)")
 #define IS_WANTED(column, with, without) \
     "(cardinality(" with "::text[]) = 0 OR " column " = ANY (" with ")) AND " column " <> ALL (" without "::text[])"
 

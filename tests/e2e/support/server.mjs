@@ -126,3 +126,9 @@ export function sought(server, app) {
     return missing.every((one) => one.answer !== '');
   });
 }
+
+/* Run a statement on the private database of a server. */
+export async function sql(server, statement) {
+  const lines = (await readFile(join(server.env.MIRED_DATA_DIR, 'postgres/postmaster.pid'), 'utf8')).split('\n');
+  await run('psql', ['-qXAt', '-h', lines[4], '-p', lines[3], '-U', 'mire', '-d', 'postgres', '-c', statement]);
+}

@@ -198,7 +198,8 @@ class World:
         groups = {}
         for h in events:
             i = self.issues[h["issue_id"]]
-            title = (i["caller1"], i["caller1_image"]) if by == "caller1" else (i["subject"] or i["category"], "")
+            title = (i["caller1"], i["caller1_image"]) if by == "caller1" else (i["caller1"], i["caller1_image"], i["caller2"]) \
+                if by == "place" else (i["subject"] or i["category"], "")
             groups.setdefault(title, []).append(h)
         rows = []
         field = {"impact": "waited_ms", "events": "events", "devices": "devices", "longest": "longest_ms"}
@@ -216,11 +217,14 @@ class World:
         for title, own in groups.items():
             features = [self.summary(i, own, span) for i in {h["issue_id"] for h in own}]
             rows.append({"key": hashlib.md5("\x1f".join(title).encode()).hexdigest()[:12], "title": title[0],
-                         "image": title[1], "most_bytes": max(h["subject_bytes"] or 0 for h in own), "totals": totals(own), "trend": self.trend(own, span),
+                         "image": title[1], "scene": title[2] if by == "place" else "", "most_bytes": max(h["subject_bytes"] or 0 for h in own), "totals": totals(own), "trend": self.trend(own, span),
                          "last_seen_at": stamp(max(h["occurred_at"] for h in own)),
                          "issues": ordered(features, lambda f: int(f["id"][2:]))})
         rows = ordered(rows, lambda g: g["key"])
-        return {"range": self.range(events, span), "total": len(rows), "issues_total": len({h["issue_id"] for h in events}),
+        every = self.select(slug, span, v, without_apart(kind))
+        states = [self.issues[i]["state"] for i in {h["issue_id"] for h in every}]
+        return {"range": self.range(events, span), "sort": sort, "states": {one: states.count(one) for one in ("open", "regressed", "resolved", "ignored")},
+                "sessions": None, "total": len(rows), "issues_total": len({h["issue_id"] for h in events}),
                 "totals": totals(events), "groups": rows, "next": None}
 
     def issue(self, slug, issue_id, span, v=None):

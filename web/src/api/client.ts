@@ -33,6 +33,7 @@ import type {
   Start,
   SymbolFile,
   Symbols,
+  Triage,
   Unmerge,
 } from './types';
 
@@ -86,7 +87,7 @@ export interface Scope {
 export interface IssueQuery extends Scope {
   state?: string[];
   q?: string;
-  by?: 'caller1' | 'category';
+  by?: 'place' | 'caller1' | 'category';
   sort?: string;
   cursor?: string;
   limit?: number;
@@ -262,6 +263,24 @@ export const api = {
       client.GET('/api/v1/apps/{app}/issues/{issue}/provenance', {
         params: { path: { app, issue }, query: sent(scope) },
         signal,
+      }),
+    ),
+  triage: (app: string, change: Triage) =>
+    body(client.POST('/api/v1/apps/{app}/triage', { params: { path: { app } }, body: change })),
+  undoTriage: (app: string, batch: number) =>
+    body(client.POST('/api/v1/apps/{app}/triage/undo', { params: { path: { app } }, body: { batch } })),
+  assignees: (app: string, signal: AbortSignal) =>
+    body(client.GET('/api/v1/apps/{app}/assignees', { params: { path: { app } }, signal })),
+  activity: (app: string, issue: string, signal: AbortSignal) =>
+    body(client.GET('/api/v1/apps/{app}/issues/{issue}/activity', { params: { path: { app, issue } }, signal })),
+  comment: (app: string, issue: string, text: string) =>
+    body(
+      client.POST('/api/v1/apps/{app}/issues/{issue}/comments', { params: { path: { app, issue } }, body: { text } }),
+    ),
+  removeComment: (app: string, issue: string, comment: number) =>
+    body(
+      client.DELETE('/api/v1/apps/{app}/issues/{issue}/comments/{comment}', {
+        params: { path: { app, issue, comment } },
       }),
     ),
   merge: (app: string, issue: string, scope: Scope, change: Merge): Promise<Regrouped> =>

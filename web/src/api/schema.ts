@@ -2589,6 +2589,8 @@ export interface components {
             key: string;
             title: string;
             image: string;
+            /** @description Of a place its Caller2; otherwise empty. */
+            scene: string;
             most_bytes: number;
             totals: components["schemas"]["Totals"];
             trend: number[];
@@ -2598,10 +2600,21 @@ export interface components {
         };
         IssueList: {
             range: components["schemas"]["Range"];
+            /** @description The order that was used, of auto the one it became. */
+            sort: string;
             /** @description Groups that match. */
             total: number;
             issues_total: number;
             totals: components["schemas"]["Totals"];
+            /** @description Issues by state, whatever states were asked for. */
+            states: {
+                open: number;
+                regressed: number;
+                resolved: number;
+                ignored: number;
+            };
+            /** @description Sessions of the range and versions, by which counts become rates; null where none is told. */
+            sessions: number | null;
             groups: components["schemas"]["Group"][];
             /** @description Cursor of the next page. */
             next: string | null;
@@ -4929,9 +4942,10 @@ export interface operations {
                 state?: string[];
                 /** @description Text that Caller1, Caller2, an image, the reason, the category of memory or the id must hold (each word). */
                 q?: string;
-                by?: "caller1" | "category";
-                /** @description - sorts descending. Impact is the time somebody waited in all events, bytes the most that the category of memory to blame held. */
-                sort?: "-impact" | "impact" | "-events" | "events" | "-devices" | "devices" | "-longest" | "longest" | "-last" | "last" | "-bytes" | "bytes" | "title" | "-title";
+                /** @description place: a group a Caller1 and Caller2, in which the kinds are issues. */
+                by?: "caller1" | "category" | "place";
+                /** @description - sorts descending. -change: as getChanges tells it, the largest change for the worse first, then what became better, then all else by impact; auto: -change where a change is told, otherwise -impact. Impact is the time somebody waited in all events, bytes the most that the category of memory to blame held. */
+                sort?: "-impact" | "impact" | "-events" | "events" | "-devices" | "devices" | "-longest" | "longest" | "-last" | "last" | "-bytes" | "bytes" | "title" | "-title" | "-change" | "auto";
                 cursor?: string;
                 /** @description Groups a page. */
                 limit?: number;

@@ -1,5 +1,5 @@
 /*
- * The page's language. A text is its own key: say('Drop {what}', { what }) is English as it stands, and another language
+ * The page's language. A text is its own key: say('Remove {what}', { what }) is English as it stands, and another language
  * has a catalogue from English texts to its own, loaded when it is first needed. A text it lacks stays English; a test
  * sees to it that none is lacking. {n|report|reports} is the value and the noun in the right number.
  */

@@ -11,7 +11,7 @@ export interface KeyRow {
   id: string;
   keys: string;
   does: string;
-  part: 'Everywhere' | 'Range' | 'Lists' | 'Issue' | 'Flame graph';
+  part: 'Everywhere' | 'Range' | 'Lists' | 'States' | 'Issue' | 'Flame graph';
   /** Handled by the graph itself while it has the focus. */
   local?: true;
 }
@@ -21,7 +21,7 @@ export const KEYS: readonly KeyRow[] = [
   { id: 'filter', keys: '/', does: 'Go to the text filter', part: 'Everywhere' },
   { id: 'overview', keys: 'g o', does: 'Go to the overview', part: 'Everywhere' },
   { id: 'issues', keys: 'g i', does: 'Go to the issues', part: 'Everywhere' },
-  { id: 'memory', keys: 'g m', does: 'Go to the issues of memory', part: 'Everywhere' },
+  { id: 'memory', keys: 'g m', does: 'Go to the memory issues', part: 'Everywhere' },
   { id: 'rules', keys: 'g r', does: 'Go to the rules', part: 'Everywhere' },
   { id: 'symbols', keys: 'g s', does: 'Go to the debug files', part: 'Everywhere' },
   { id: 'copy', keys: 'l', does: 'Copy a link with the range as it is now', part: 'Everywhere' },
@@ -33,9 +33,17 @@ export const KEYS: readonly KeyRow[] = [
   { id: 'previous', keys: 'k', does: 'Previous row', part: 'Lists' },
   { id: 'unfold', keys: 'o', does: 'Unfold or fold the group', part: 'Lists' },
   { id: 'enter', keys: 'Enter', does: 'Open the row', part: 'Lists', local: true },
+  { id: 'select', keys: 'x', does: 'Select the row', part: 'Lists' },
+  { id: 'select-range', keys: 'X', does: 'Select all rows from the last selected one on', part: 'Lists' },
+  { id: 'resolve', keys: 'e', does: 'Resolve in the newest version', part: 'States' },
+  { id: 'ignore', keys: 'i', does: 'Ignore until ...', part: 'States' },
+  { id: 'assign', keys: 'a', does: 'Assign', part: 'States' },
+  { id: 'comment', keys: 'c', does: 'Comment', part: 'States' },
+  { id: 'undo', keys: 'u', does: 'Undo the last change of a state or assignee', part: 'States' },
   { id: 'issue-before', keys: '[', does: 'Previous issue of the list', part: 'Issue' },
   { id: 'issue-after', keys: ']', does: 'Next issue of the list', part: 'Issue' },
-  { id: 'view', keys: '1–8', does: 'The tab of that number', part: 'Issue' },
+  { id: 'view', keys: '1–9', does: 'The tab of that number', part: 'Issue' },
+  { id: 'hand-over', keys: 'h', does: 'Copy the issue for a ticket', part: 'Issue' },
   { id: 'path', keys: 'y', does: 'Copy the stack as text', part: 'Issue' },
   { id: 'arrows', keys: '← ↑ → ↓', does: 'Walk the frames', part: 'Flame graph', local: true },
   { id: 'zoom', keys: 'Enter', does: 'Zoom to the frame', part: 'Flame graph', local: true },
@@ -56,7 +64,7 @@ export function setEnabled(on: boolean): void {
 type Actions = Partial<Record<string, () => void>>;
 const layers: Actions[] = [];
 const byKeys = new Map(KEYS.filter((row) => !row.local).map((row) => [row.keys, row.id]));
-for (const digit of '12345678') byKeys.set(digit, `view-${digit}`);
+for (const digit of '123456789') byKeys.set(digit, `view-${digit}`);
 let pending = '';
 
 function inField(target: EventTarget | null): boolean {

@@ -32,10 +32,10 @@ export const KINDS: Readonly<Record<string, string>> = {
   disk: 'heavy disk use',
   frames: 'dropped frames',
   foom: 'out of memory',
-  memory: 'much memory',
+  memory: 'high memory',
   custom: 'captured by the app',
   test: 'test',
-  system: 'no code of the app',
+  system: 'no app code',
   idle: 'waiting for events',
 };
 
@@ -48,10 +48,10 @@ export const REASONS: Readonly<Record<string, string>> = {
 
 /* Why a thread did not get on, where the word alone says too little. */
 export const WAITS: Readonly<Record<string, string>> = {
-  page_in: 'pages read in',
-  ipc: 'another process',
+  page_in: 'page-in',
+  ipc: 'waiting for another process (IPC)',
   idle: 'waiting for events',
-  late: 'frozen or starved',
+  late: 'suspended or starved',
 };
 
 /* What the device took an event for. */

@@ -63,7 +63,7 @@ it('equal views have equal addresses, whatever order they came in', () => {
 
 it('defaults are dropped and unknown keys kept', () => {
   expect(formatQuery(DEFAULTS)).toBe('');
-  expect(formatQuery(parseQuery('?t=14d&sort=-impact&later=yes'))).toBe('?later=yes');
+  expect(formatQuery(parseQuery('?t=14d&sort=auto&later=yes'))).toBe('?later=yes');
 });
 
 it('nonsense falls back to the default', () => {

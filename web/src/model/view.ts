@@ -28,10 +28,20 @@ export const SETTINGS_PARTS: readonly SettingsPart[] = ['keys', 'members', 'audi
 /* Pages of no app stand below a name that no app can have. */
 const OF_NO_APP = ['sign-in', 'welcome', 'ack', 'new', 'profile', 'server', 'audit'] as const;
 
-export type Tab = 'stack' | 'held' | 'all' | 'flame' | 'tree' | 'top' | 'reports' | 'group' | 'raw';
+export type Tab = 'stack' | 'held' | 'all' | 'flame' | 'tree' | 'top' | 'reports' | 'group' | 'activity' | 'raw';
 /** Tabs of an issue; and of a memory issue, whose id begins with M. */
-export const TABS: readonly Tab[] = ['stack', 'flame', 'tree', 'top', 'reports', 'group', 'raw'];
-export const MEMORY_TABS: readonly Tab[] = ['held', 'all', 'flame', 'tree', 'top', 'reports', 'group', 'raw'];
+export const TABS: readonly Tab[] = ['stack', 'flame', 'tree', 'top', 'reports', 'group', 'activity', 'raw'];
+export const MEMORY_TABS: readonly Tab[] = [
+  'held',
+  'all',
+  'flame',
+  'tree',
+  'top',
+  'reports',
+  'group',
+  'activity',
+  'raw',
+];
 
 export interface Query {
   /** Range: 14d, or FROM..TO. */
@@ -42,7 +52,7 @@ export interface Query {
   kind: string[];
   state: string[];
   q: string;
-  by: 'caller1' | 'category';
+  by: 'place' | 'caller1' | 'category';
   sort: string;
   /** Cursor of the page of the list; empty for the first. */
   after: string;
@@ -79,8 +89,8 @@ export const DEFAULTS: Query = {
   kind: [],
   state: [],
   q: '',
-  by: 'caller1',
-  sort: '-impact',
+  by: 'place',
+  sort: 'auto',
   after: '',
   open: null,
   tab: null,
@@ -223,7 +233,7 @@ export function parseQuery(search: string): Query {
     kind: list(params, 'kind'),
     state: list(params, 'state'),
     q: params.get('q') ?? '',
-    by: oneOf(params.get('by'), ['caller1', 'category'], DEFAULTS.by),
+    by: oneOf(params.get('by'), ['place', 'caller1', 'category'], DEFAULTS.by),
     sort: params.get('sort') || DEFAULTS.sort,
     after: params.get('after') ?? DEFAULTS.after,
     open: params.has('open') ? list(params, 'open') : null,

@@ -24,11 +24,11 @@ export function Waiting({ app }: { app: string }): JSX.Element {
 /* No issue of memory: nothing was killed, or nothing watches. */
 export function NoMemory(): JSX.Element {
   return (
-    <section class="empty" aria-label={say('No issue of memory')}>
-      <h2>{say('No issue of memory in this range')}</h2>
+    <section class="empty" aria-label={say('No memory issues')}>
+      <h2>{say('No memory issues in this range')}</h2>
       <p>
         {say(
-          'A report comes when a process is killed for want of memory, when the system runs short of it, or when the app asks for one.',
+          'A report is sent when a process is killed because it is out of memory, when memory is low, or when the app requests one.',
         )}
       </p>
       <pre>{['MIRE_MEMORY=exact mire run -- ./app', 'mire_memory_report("what for");'].join('\n')}</pre>
@@ -72,7 +72,7 @@ export function NothingLeft({ app, what }: { app: string; what: string }): JSX.E
         {drops.length === 0
           ? say('Nothing was received in this range.')
           : worst
-            ? say('Of the filters, {what} excludes most.', { what: worst[0] })
+            ? say('{what} hides the most.', { what: worst[0] })
             : say('The filters leave nothing over in this range.')}
       </p>
       <p class="row">
@@ -83,12 +83,12 @@ export function NothingLeft({ app, what }: { app: string; what: string }): JSX.E
             class={drop === worst ? 'primary' : undefined}
             onClick={() => patch(drop[1])}
           >
-            {say('Drop {what}', { what: drop[0] })}
+            {say('Remove {what}', { what: drop[0] })}
           </button>
         ))}
         {t !== '90d' ? (
           <button type="button" onClick={() => patch({ t: '90d' })}>
-            {say('Look at 90 days')}
+            {say('Show 90 days')}
           </button>
         ) : null}
       </p>

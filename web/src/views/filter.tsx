@@ -9,7 +9,7 @@ import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { go, page, patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
-import { kindWord, word } from '../lib/words';
+import { kindWord } from '../lib/words';
 import { count, moment } from '../model/format';
 import { absolute, isRelative, PRESETS, resolve, type Span, shift, widen } from '../model/range';
 import { carried, formatPage, formatQuery, href } from '../model/view';
@@ -18,11 +18,10 @@ import { announce, below, copy } from './parts';
 const FACETS = [
   ['v', 'version', 'Version'],
   ['kind', 'kind', 'Kind'],
-  ['state', 'state', 'State'],
 ] as const;
 
 /* Filters that do not apply to the page; the bar says so. Rules and debug files are the same at all times. */
-function ignored(key: 't' | 'v' | 'kind' | 'state' | 'q'): boolean {
+function ignored(key: 't' | 'v' | 'kind' | 'q'): boolean {
   const name = page.value.name;
   if (name === 'rules' || name === 'symbols') return true;
   if (key === 't' || key === 'v') return false;
@@ -49,7 +48,7 @@ const copyMarkdown = () => {
 };
 
 export function FilterBar({ app }: { app: string }): JSX.Element {
-  const { t, v, kind, state, q } = query.value;
+  const { t, v, kind, q } = query.value;
   const field = useRef<HTMLInputElement>(null);
   const range = useRef<HTMLButtonElement>(null);
   const result = useQuery(['facets', app, t], (signal) => api.facets(app, t, signal));
@@ -80,8 +79,8 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
           type="search"
           key={q}
           defaultValue={q}
-          placeholder={say('Function, image or id')}
-          aria-label={say('Find issues by function, image, reason or id')}
+          placeholder={say('Function, module or id')}
+          aria-label={say('Find issues by function, module, reason or id')}
           aria-keyshortcuts="/"
           maxLength={200}
           onSearch={submit}
@@ -91,8 +90,8 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
         query.value[key].map((value) => <Chip key={`${key}${value}`} name={key} value={value} off={ignored(key)} />),
       )}
       {q !== '' ? <Chip name="q" value={q} off={ignored('q')} /> : null}
-      {v.length + kind.length + state.length + (q ? 1 : 0) > 1 ? (
-        <button type="button" class="quiet" onClick={() => patch({ v: [], kind: [], state: [], q: '' })}>
+      {v.length + kind.length + (q ? 1 : 0) > 1 ? (
+        <button type="button" class="quiet" onClick={() => patch({ v: [], kind: [], q: '' })}>
           {say('Clear')}
         </button>
       ) : null}
@@ -189,7 +188,7 @@ function RangeMenu({ button }: { button: { current: HTMLButtonElement | null } }
   );
 }
 
-function FacetMenu(props: { id: 'v' | 'kind' | 'state'; label: string; values: readonly Share[] }): JSX.Element | null {
+function FacetMenu(props: { id: 'v' | 'kind'; label: string; values: readonly Share[] }): JSX.Element | null {
   const { id, label, values } = props;
   const chosen = query.value[id];
   if (ignored(id) && chosen.length === 0) return null;
@@ -210,7 +209,7 @@ function FacetMenu(props: { id: 'v' | 'kind' | 'state'; label: string; values: r
         {values.map((share) => (
           <button key={share.key} type="button" class="facet" onClick={() => set(share.key)}>
             <span class={`state ${mode(share.key)}`}>{words[mode(share.key)]}</span>
-            <span>{id === 'v' ? share.key : id === 'kind' ? kindWord(share.key) : word(share.key)}</span>
+            <span>{id === 'v' ? share.key : kindWord(share.key)}</span>
             <span class="num dim">{count(share.reports, lang.value)}</span>
           </button>
         ))}
@@ -219,7 +218,7 @@ function FacetMenu(props: { id: 'v' | 'kind' | 'state'; label: string; values: r
   );
 }
 
-function Chip({ name, value, off }: { name: 'v' | 'kind' | 'state' | 'q'; value: string; off: boolean }): JSX.Element {
+function Chip({ name, value, off }: { name: 'v' | 'kind' | 'q'; value: string; off: boolean }): JSX.Element {
   const drop = () =>
     name === 'q' ? patch({ q: '' }) : patch({ [name]: query.value[name].filter((x) => x !== value) });
   return (
@@ -227,7 +226,7 @@ function Chip({ name, value, off }: { name: 'v' | 'kind' | 'state' | 'q'; value:
       type="button"
       class={off ? 'chip off' : 'chip'}
       onClick={drop}
-      aria-label={say('Drop the filter {what}', { what: `${name}:${value}` })}
+      aria-label={say('Remove the filter {what}', { what: `${name}:${value}` })}
     >
       {name}:{value}
       {off ? ` (${say('not used here')})` : ''} <span aria-hidden="true">✕</span>

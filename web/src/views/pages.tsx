@@ -156,8 +156,8 @@ export function Pages(): JSX.Element {
     case 'lost':
       return (
         <Shell app={null}>
-          <section class="empty" aria-label={say('No such page')}>
-            <h1>{say('There is no such page')}</h1>
+          <section class="empty" aria-label={say('Page not found')}>
+            <h1>{say('Page not found')}</h1>
             <p>
               <a href="/">{say('All apps')}</a>
             </p>

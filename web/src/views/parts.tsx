@@ -30,7 +30,15 @@ export function Moment({ at, seconds }: { at: string; seconds?: boolean }): JSX.
 
 /* Politely read out; replaced by each call. */
 export const announcement = signal('');
+/* What a button beside the announcement does: the way back from what was just done. */
+export const offered = signal<{ label: string; act: () => void } | null>(null);
 export function announce(text: string): void {
+  offered.value = null;
+  announcement.value = text;
+}
+
+export function offer(text: string, label: string, act: () => void): void {
+  offered.value = { label, act };
   announcement.value = text;
 }
 
@@ -118,7 +126,7 @@ function WayOut(): JSX.Element {
   const here = page.value;
   if (here.name !== 'issue') return <a href="/">{say('All apps')}</a>;
   const name = isMemory(here.id) ? 'memory' : 'issues';
-  const words = name === 'memory' ? say('All issues of memory') : say('All issues');
+  const words = name === 'memory' ? say('All memory issues') : say('All issues');
   return <a href={href({ name, app: here.app }, query.value)}>{words}</a>;
 }
 

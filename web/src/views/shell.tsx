@@ -15,7 +15,7 @@ import type { Page } from '../model/view';
 import { carried, href, isMemory } from '../model/view';
 import { may } from '../model/who';
 import { FilterBar } from './filter';
-import { announcement, Moment } from './parts';
+import { announce, announcement, Moment, offered } from './parts';
 
 const LANGUAGES = { en: 'English', 'zh-CN': '中文' };
 
@@ -126,16 +126,21 @@ function Globe(): JSX.Element {
 /* The last announcement to assistive technology, visible for a moment too. */
 function Toast(): JSX.Element | null {
   const text = announcement.value;
+  const way = offered.value;
   useEffect(() => {
     if (text === '') return;
-    const timer = setTimeout(() => {
-      announcement.value = '';
-    }, 3000);
+    const timer = setTimeout(() => announce(''), way ? 10_000 : 3000);
     return () => clearTimeout(timer);
-  }, [text]);
-  return text === '' ? null : (
-    <div class="toast" aria-hidden="true">
-      {text}
+  }, [text, way]);
+  if (text === '') return null;
+  return (
+    <div class="toast">
+      <span aria-hidden="true">{text}</span>
+      {way ? (
+        <button type="button" onClick={way.act} aria-keyshortcuts="u">
+          {way.label}
+        </button>
+      ) : null}
     </div>
   );
 }
@@ -165,7 +170,7 @@ function StatusLine({ app }: { app: string }): JSX.Element {
           <span>{say('{n|report|reports} in range', { n: exact(data.totals.reports, lang.value) })}</span>
           <span>
             {data.waiting === 0
-              ? say('none waiting')
+              ? say('up to date')
               : say('{n} waiting to be worked on', { n: exact(data.waiting, lang.value) })}
           </span>
           {data.dead_letters > 0 ? (
@@ -214,7 +219,7 @@ function KeySheet({ sheet }: { sheet: { current: HTMLDialogElement | null } }): 
           checked={enabled.value}
           onChange={(event) => setEnabled((event.currentTarget as HTMLInputElement).checked)}
         />
-        {say('Single-letter keys are on')}
+        {say('Single-key shortcuts')}
       </label>
     </dialog>
   );

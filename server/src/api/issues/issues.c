@@ -1,4 +1,5 @@
 /* issues.c - the issue list on two levels, sorted and paged by the database. */
+#include "api/apps/compared.h"
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/params.h"
@@ -11,27 +12,52 @@
 
 #define SORTS                                                                                                     \
     "-impact, impact, -events, events, -devices, devices, -longest, longest, -last, last, -bytes, bytes, title, " \
-    "-title"
+    "-title, -change, auto"
 
 static int read_order(struct group_order *order, struct call *call)
 {
     static const char *const sorts[] = {
         [ROWS_SORT_IMPACT] = "impact",   [ROWS_SORT_EVENTS] = "events", [ROWS_SORT_DEVICES] = "devices",
         [ROWS_SORT_LONGEST] = "longest", [ROWS_SORT_LAST] = "last",     [ROWS_SORT_TITLE] = "title",
-        [ROWS_SORT_BYTES] = "bytes"};
+        [ROWS_SORT_BYTES] = "bytes",     [ROWS_SORT_CHANGE] = "change"};
     const char *by = request_query(call->request, "by"), *sort = request_query(call->request, "sort");
     size_t i = 0;
 
-    if (by && strcmp(by, "caller1") != 0 && strcmp(by, "category") != 0)
-        return call_refuse(call, "by", "caller1, category");
-    order->by = by && strcmp(by, "category") == 0 ? ROWS_BY_CATEGORY : ROWS_BY_CALLER1;
-    sort = sort ? sort : "-impact";
+    if (by && strcmp(by, "caller1") != 0 && strcmp(by, "category") != 0 && strcmp(by, "place") != 0)
+        return call_refuse(call, "by", "caller1, category, place");
+    order->by = !by || !strcmp(by, "caller1") ? ROWS_BY_CALLER1
+                : !strcmp(by, "place")        ? ROWS_BY_PLACE
+                                              : ROWS_BY_CATEGORY;
+    sort = !sort ? "-impact" : strcmp(sort, "auto") == 0 ? "-change" : sort;
     order->falling = *sort == '-';
     while (i < sizeof sorts / sizeof *sorts && strcmp(sorts[i], sort + order->falling) != 0)
         i++;
     if (i == sizeof sorts / sizeof *sorts)
         return call_refuse(call, "sort", SORTS);
     order->sort = (enum rows_sort)i;
+    return order->sort == ROWS_SORT_CHANGE && !order->falling ? call_refuse(call, "sort", SORTS) : 0;
+}
+
+/* The ranks of what changed: the first of the comparison has the highest. */
+static int read_changed(struct group_order *order, struct call *call)
+{
+    struct comparison c;
+    int rc = order->sort == ROWS_SORT_CHANGE ? compared_read(&c, call, NULL) : 0;
+
+    if (rc || order->sort != ROWS_SORT_CHANGE)
+        return rc;
+    int64_t *issues = arena_array(call->arena, c.count + 1, sizeof *issues);
+    int64_t *ranks = arena_array(call->arena, c.count + 1, sizeof *ranks);
+    if (!issues || !ranks)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < c.count; i++) {
+        if (!compared_is_told(&c.list[i]))
+            continue;
+        issues[order->changed_count] = c.list[i].issue;
+        ranks[order->changed_count++] = (int64_t)(c.count - i);
+    }
+    order->changed = issues;
+    order->change_ranks = ranks;
     return 0;
 }
 
@@ -90,6 +116,7 @@ static int put_group(struct call *call, const struct group *g, const struct issu
     json_write_text(w, "key", g->key);
     json_write_text(w, "title", g->title);
     json_write_text(w, "image", g->image);
+    json_write_text(w, "scene", g->scene);
     json_write_i64(w, "most_bytes", g->most_bytes);
     part_totals(w, "totals", &g->totals);
     part_trend(w, trend);
@@ -161,6 +188,38 @@ static int read_page(struct group_page *page, struct kept *kept, struct group_or
     return rc;
 }
 
+/* The order that was used, as `sort` names it. */
+static const char *sort_name(struct call *call, const struct group_order *order)
+{
+    const char *sort = request_query(call->request, "sort");
+
+    bool changed = order->sort == ROWS_SORT_CHANGE && order->changed_count;
+    return !sort || !strcmp(sort, "auto") ? (changed ? "-change" : "-impact") : sort;
+}
+
+static void put_states(struct json_writer *w, const struct group_page *page)
+{
+    json_write_open(w, "states", '{');
+    json_write_i64(w, "open", page->open);
+    json_write_i64(w, "regressed", page->regressed);
+    json_write_i64(w, "resolved", page->resolved);
+    json_write_i64(w, "ignored", page->ignored);
+    json_write_close(w, '}');
+}
+
+/* Sessions of the view, by which counts become rates; null where none is told. */
+static int put_sessions(struct call *call)
+{
+    double sessions;
+    int rc = rows_session_count_read(&sessions, call->tx, &call->view);
+
+    if (!rc && sessions > 0)
+        json_write_real(&call->json, "sessions", sessions);
+    else
+        json_write_null(&call->json, "sessions");
+    return rc;
+}
+
 static int answer_issues(struct call *call)
 {
     struct json_writer *w = &call->json;
@@ -171,7 +230,7 @@ static int answer_issues(struct call *call)
     int rc;
 
     if ((rc = read_order(&order, call)) || (rc = call_integer(&limit, call, "limit", 1, 200, 50)) ||
-        (rc = read_cursor(&order, call)))
+        (rc = read_cursor(&order, call)) || (rc = read_changed(&order, call)))
         return rc;
     order.limit = (int)limit + 1;
     if ((rc = read_page(&page, &kept, &order, call)))
@@ -180,9 +239,13 @@ static int answer_issues(struct call *call)
     page.count -= more;
     json_write_open(w, NULL, '{');
     part_range_kept(w, &call->view.span, page.newest_us, page.first_hour_us, kept.oldest_us);
+    json_write_text(w, "sort", sort_name(call, &order));
     json_write_i64(w, "total", page.groups_total);
     json_write_i64(w, "issues_total", page.issues_total);
     part_totals(w, "totals", &page.totals);
+    put_states(w, &page);
+    if ((rc = put_sessions(call)))
+        return rc;
     rc = put_groups(call, &page, &kept.devices);
     if (more && rc == 0)
         rc = put_next(call, &page.groups[page.count - 1]);

@@ -13,6 +13,6 @@ c AS (
     SELECT {shown_id} AS issue_id, string_agg(installs, '') AS installs, min(oldest) AS oldest, max(newest) AS newest
     FROM h {shown_join}
     GROUP BY 1)
-SELECT c.issue_id, c.installs, c.oldest, c.newest, left(md5({title} || chr(31) || {image}), 12)
+SELECT c.issue_id, c.installs, c.oldest, c.newest, {key}
 FROM c JOIN issue i USING (issue_id) {wholes}
 WHERE {kind_wanted} AND {state_wanted} AND {has_words}{of_issues}

@@ -40,7 +40,7 @@ function Weighing(): JSX.Element {
     <div class="picker">
       <WeighedBy />
       {c === '' ? (
-        <span class="dim">{say('everything that is alive, of one process on average')}</span>
+        <span class="dim">{say('all live memory of one process, on average')}</span>
       ) : (
         <>
           <span class="dim">{say('only {what}', { what: c.slice(c.indexOf(':') + 1) })}</span>

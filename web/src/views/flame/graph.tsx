@@ -170,9 +170,7 @@ export function Graph(props: { tree: Tree; found: Found; zoomed: number; whole: 
         />
         <div class="spacer" style={{ height: `${height}px` }} />
       </div>
-      <p class="dim small">
-        {say('Wider is more; what a function calls stands below it. Click a frame twice, or press Enter, to zoom.')}
-      </p>
+      <p class="dim small">{say('Width = time. Double-click or Enter to zoom.')}</p>
     </>
   );
 }

@@ -65,12 +65,12 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
   const ask = (deed: Deed) => send(deed, true, (seen) => setAsked({ deed, seen }));
   const confirm = (deed: Deed) => {
     if (author.trim() === '') {
-      tell(say('Say who you are first: it is kept with what you do.'), true);
+      tell(say('Enter your name: it is kept with what you do.'), true);
       return;
     }
     send(deed, false, ({ reports }) => {
       setAsked(null);
-      tell(say('Done. Shown elsewhere now: {n|report|reports}.', { n: exact(reports, lang.value) }), false);
+      tell(say('Done: {n|report|reports} moved.', { n: exact(reports, lang.value) }), false);
       void client.invalidateQueries();
     });
   };
@@ -123,7 +123,7 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
 
 function Alike({ app, id, data, doing }: { app: string; id: string; data: Similar; doing: Doing }): JSX.Element {
   return (
-    <Panel title={say('Issues that look alike')}>
+    <Panel title={say('Similar issues')}>
       {data.suggestions.length === 0 ? (
         <p class="dim">
           {data.trees === 0
@@ -157,8 +157,8 @@ function Card({ app, id, one, doing }: { app: string; id: string; one: Suggestio
         <span>
           {say('in')} <span class="fn">{issue.caller2}</span>
         </span>
-        <span class="tag">{say('{share} alike', { share })}</span>
-        {one.suggested ? <span class="tag">{say('merge suggested')}</span> : null}
+        <span class="tag">{say('{share} similar', { share })}</span>
+        {one.suggested ? <span class="tag">{say('likely the same')}</span> : null}
         <span class="grow" />
         <button type="button" hidden={!doing.allowed} disabled={doing.busy} onClick={() => doing.ask(merge)}>
           {merge.title}
@@ -210,7 +210,7 @@ function Parts({ app, id, data, doing }: { app: string; id: string; data: Proven
     send: (who) => api.split(app, id, { t, v }, { ...who, trees: there }),
   };
   const out = (member: string): Deed => ({
-    title: say('Take {id} out again', { id: member }),
+    title: say('Unmerge {id}', { id: member }),
     otherwise: 'not the same',
     send: (who) => api.unmerge(app, id, { t, v }, { ...who, issues: [member] }),
   });
@@ -244,7 +244,7 @@ function Parts({ app, id, data, doing }: { app: string; id: string; data: Proven
           </ul>
         </Panel>
       ) : null}
-      <Panel title={say('Ways to Caller1')}>
+      <Panel title={say('Call paths')}>
         <ul class="trees">
           {data.trees.map((tree) => (
             <TreeLine

@@ -50,7 +50,7 @@ export function WouldBe({ title, seen, busy, confirm, leave }: Props): JSX.Eleme
           {title}
         </button>
         <button type="button" disabled={busy} onClick={leave}>
-          {say('Leave it as it is')}
+          {say('Cancel')}
         </button>
       </p>
     </Panel>
@@ -66,8 +66,10 @@ function Line({ change: { issue, before, after } }: { change: Change }): JSX.Ele
         <span class="id">{opened ? say('A new issue') : issue.id}</span> <span class="fn">{issue.caller1}</span>{' '}
         {say('in')} <span class="fn">{issue.caller2}</span>
       </th>
-      <td>{before ? <Counts of={before} /> : <span class="dim">{say('not shown on its own')}</span>}</td>
-      <td>{after ? <Counts of={after} /> : <span class="dim">{say('not shown on its own')}</span>}</td>
+      <td>
+        {before ? <Counts of={before} /> : <span class="dim">{opened ? say('not there yet') : say('merged')}</span>}
+      </td>
+      <td>{after ? <Counts of={after} /> : <span class="dim">{say('merged')}</span>}</td>
     </tr>
   );
 }

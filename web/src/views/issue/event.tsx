@@ -66,8 +66,8 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
             : lost > 0
               ? say('stacks cover {part} of {all}', { part: duration(stacks_ms), all: duration(event_ms) })
               : whole
-                ? say('samples cover all of it')
-                : say('samples cover the last {part} of {all}', {
+                ? say('Sampled: all of it')
+                : say('Sampled: the last {part} of {all}', {
                     part: duration(covered_ms),
                     all: duration(event_ms),
                   }),
@@ -121,13 +121,13 @@ function Holder({ report }: { report: Report }): JSX.Element | null {
 /* The server's verdict and the device's own, one below the other. */
 export function Blame({ report }: { report: Report }): JSX.Element | null {
   const rows = [
-    { who: say('The server'), meaning: say('the deepest function of the app'), verdict: report.verdict },
-    { who: say('The device'), meaning: say('the deepest function of all'), verdict: report.blame },
+    { who: say('Mire says'), meaning: say('the deepest function of the app'), verdict: report.verdict },
+    { who: say('On the device'), meaning: say('the deepest function of all'), verdict: report.blame },
   ].filter((row) => row.verdict);
   if (rows.length === 0) return null;
   return (
     <table class="tight blame">
-      <caption>{say('Who holds at least 60% of the sampled time')}</caption>
+      <caption>{say('Most of the time is spent in')}</caption>
       <tbody>
         {rows.map(({ who, meaning, verdict }) => (
           <tr key={who}>
@@ -156,7 +156,7 @@ export function Cost({ report }: { report: Report }): JSX.Element {
     <>
       {turns.length > 0 ? (
         <details class="turns">
-          <summary>{say('Turns of the watched loops since the last report')}</summary>
+          <summary>{say('Main-loop blocks in this session')}</summary>
           <TurnsTable turns={turns} />
         </details>
       ) : null}

@@ -15,8 +15,11 @@ import { base } from '../../model/name';
 import { carried, href, isMemory, type Tab } from '../../model/view';
 import { FlameTab } from '../flame/flame';
 import { GroupingTab } from '../grouping/grouping';
-import { lastList, listQuery } from '../issues/issues';
+import { lastList, listQuery, useNewestVersion } from '../issues/issues';
+import { StateTag } from '../issues/rows';
 import { Loaded } from '../parts';
+import { ActivityTab, wantsComment } from '../triage/activity';
+import { TriageButtons, useMayTriage } from '../triage/buttons';
 import { RawTab } from './raw';
 import { ReportsTab } from './reports';
 import { Verdict } from './verdict';
@@ -71,11 +74,30 @@ export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Elem
         <span class={`tag kind-${issue.category}`}>{kindWord(issue.category)}</span>
         {memory ? <span class="tag subject">{issue.subject}</span> : null}
         <span class={`tag reason-${issue.reason}`}>{memory ? reasonWord(issue.reason) : word(issue.reason)}</span>
-        <span class={`tag state-${issue.state}`}>{word(issue.state)}</span>
+        <StateTag issue={issue} />
         {children}
       </p>
+      <States app={app} issue={issue} />
       <Verdict app={app} id={issue.id} data={data} />
     </>
+  );
+}
+
+/* What may be done with it, and who has it. */
+function States({ app, issue }: { app: string; issue: Issue['issue'] }): JSX.Element | null {
+  const mayTriage = useMayTriage(app);
+  const newest = useNewestVersion(app);
+  useKeys({
+    comment: () => {
+      wantsComment.value = true;
+      patch({ tab: 'activity' }, true);
+    },
+  });
+  return (
+    <div class="row states">
+      {mayTriage ? <TriageButtons app={app} issues={() => [issue.id]} state={issue.state} version={newest} /> : null}
+      {issue.assignee === '' ? null : <span class="assignee">{say('assigned to {who}', { who: issue.assignee })}</span>}
+    </div>
   );
 }
 
@@ -152,6 +174,7 @@ const LABELS: Record<Tab, string> = {
   top: 'Top functions',
   reports: 'Reports',
   group: 'Grouping',
+  activity: 'Activity',
   raw: 'Raw',
 };
 
@@ -171,6 +194,7 @@ export function Tabs({ app, id, tabs, tab, children }: TabsProps): JSX.Element {
         {tab === 'flame' || tab === 'tree' || tab === 'top' ? <FlameTab app={app} id={id} view={tab} /> : null}
         {tab === 'reports' ? <ReportsTab app={app} id={id} /> : null}
         {tab === 'group' ? <GroupingTab app={app} id={id} /> : null}
+        {tab === 'activity' ? <ActivityTab app={app} id={id} /> : null}
         {tab === 'raw' ? <RawTab app={app} id={id} /> : null}
       </div>
     </div>

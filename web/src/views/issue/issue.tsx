@@ -38,9 +38,9 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
         />
         {isOfProcess(issue.category) ? null : (
           <Tile
-            label={say('Half last longer than')}
+            label={say('Median')}
             value={duration(data.p50_ms)}
-            note={say('1 in 20 longer than {time}', { time: duration(data.p95_ms) })}
+            note={say('95 % under {time}', { time: duration(data.p95_ms) })}
           />
         )}
         {isWait(issue.category) ? (
@@ -93,7 +93,7 @@ function Facts({ data }: { data: Issue }): JSX.Element | null {
     data.background > 0 ? say('{n} in the background', { n: n(data.background) }) : '',
     data.launch > 0 ? say('{n} at launch', { n: n(data.launch) }) : '',
     data.many_threads > 0 ? say('{n} with more than 64 threads', { n: n(data.many_threads) }) : '',
-    data.suppressed > 0 ? say('{n} more were counted on devices and not sent', { n: n(data.suppressed) }) : '',
+    data.suppressed > 0 ? say('{n} more not sent (repeats)', { n: n(data.suppressed) }) : '',
   ].filter((text) => text !== '');
   return told.length > 0 ? (
     <p class="dim small facts">

@@ -40,11 +40,11 @@ function Images({ app, id }: { app: string; id: string }): JSX.Element {
           return <p class="dim">{say('In the report shown every frame has a name; look at another one.')}</p>;
         return (
           <>
-            <div class="scroll" role="region" aria-label={say('Images without names')} tabIndex={0}>
+            <div class="scroll" role="region" aria-label={say('Modules without names')} tabIndex={0}>
               <table class="tight">
                 <thead>
                   <tr>
-                    <th scope="col">{say('Image')}</th>
+                    <th scope="col">{say('Module')}</th>
                     <th scope="col" class="num">
                       {say('Places without a name')}
                     </th>
@@ -66,7 +66,7 @@ function Images({ app, id }: { app: string; id: string }): JSX.Element {
               <>
                 <p>
                   {say(
-                    'Upload the unstripped files, or their .debug files, with these build ids; reports that come then have names.',
+                    'Upload the unstripped files, or their .debug files, with these build ids: stored reports get names too.',
                   )}
                 </p>
                 <Copyable

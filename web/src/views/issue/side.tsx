@@ -80,7 +80,7 @@ function Shares({ one }: { one: Distribution }): JSX.Element {
           </th>
           {known ? (
             <th scope="col" class="num">
-              {say('Lift')}
+              {say('vs average')}
             </th>
           ) : null}
         </tr>

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { api } from '../../api/client';
 import type { Issue } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
+import { useKeys } from '../../lib/keys';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { factor } from '../../model/change';
@@ -22,13 +23,15 @@ export function Verdict({ app, id, data }: { app: string; id: string; data: Issu
   const rates = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
   const rows = rates.data ? perThousand(data, rates.data).slice(-SHOWN_VERSIONS) : [];
   const words = sentences(id, data);
+  const give = () => void handOver(id, words, rows);
+  useKeys({ 'hand-over': give });
   return (
     <div class="verdict">
       {words.length > 0 ? <p class="said">{words.join(' ')}</p> : null}
       <div class="row">
         {rows.length > 0 ? <PerVersion rows={rows} /> : null}
         <span class="grow" />
-        <button type="button" onClick={() => void handOver(id, words, rows)}>
+        <button type="button" onClick={give} aria-keyshortcuts="h">
           {say('Hand over')}
         </button>
       </div>

@@ -19,7 +19,7 @@ export function Why({ report, frames }: { report: Report; frames: readonly Frame
   if (frames.length === 0) return null;
   return (
     <details class="why" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{say('Why this key')}</summary>
+      <summary>{say('Why it is grouped here')}</summary>
       {open ? <Reasons report={report} frames={frames} /> : null}
     </details>
   );

@@ -1,10 +1,10 @@
-/* /:app/issues - the list on two levels: level 1 by Caller1 or by kind, level 2 the issues in it. */
+/* /:app/issues - the list: a row a place (Caller1 in Caller2), or on two levels by function or by kind. */
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { api, type IssueQuery } from '../../api/client';
-import type { IssueList } from '../../api/types';
+import type { Change, IssueList } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { useKeys } from '../../lib/keys';
 import { patch, query } from '../../lib/location';
@@ -16,7 +16,9 @@ import type { Query } from '../../model/view';
 import { NoMemory, NothingLeft, Waiting } from '../empty';
 import { Loaded } from '../parts';
 import { useOverview } from '../shell';
-import { COLUMNS, GroupRows, MEMORY_COLUMNS } from './rows';
+import { TriageButtons, useMayTriage } from '../triage/buttons';
+import { type Columns, columnsOf, GroupRows } from './rows';
+import { selected } from './selected';
 
 /* The ids of the list last shown, in its order: [ and ] in an issue walk along them. */
 export const lastList = signal<string[]>([]);
@@ -27,13 +29,34 @@ const PAGE_GROUPS = 40;
 /* With this few issues in all, every group is unfolded until the reader folds one. */
 const FEW = 12;
 
+/* The states of a list: those that ask for work, unless others are chosen. */
+export function statesOf(chosen: readonly string[]): string[] {
+  if (chosen.length === 0) return ['open', 'regressed'];
+  return chosen.includes('all') ? [] : [...chosen];
+}
+
+const byVersion = new Intl.Collator('en', { numeric: true });
+
+/* The newest version that reported in the range; empty if none did. */
+export function useNewestVersion(app: string): string {
+  const { t } = query.value;
+  const { data } = useQuery(['facets', app, t], (signal) => api.facets(app, t, signal));
+  return (
+    (data?.version ?? [])
+      .map((one) => one.key)
+      .sort(byVersion.compare)
+      .at(-1) ?? ''
+  );
+}
+
 /* Kinds of the list of memory; the other list has all else, unless it is asked for one of them. */
 const OF_MEMORY = ['foom', 'memory'];
 
 /* Nobody waits for memory: its issues stand in the order of how often they happened. */
 export function listQuery(query: Query, memory: boolean): IssueQuery {
-  const { t, v, state, q, by, after } = query;
+  const { t, v, q, by, after } = query;
   const sort = memory && query.sort === '-impact' ? '-events' : query.sort;
+  const state = statesOf(query.state);
   const chosen = query.kind.filter((one) => !memory || OF_MEMORY.includes(one.replace('!', '')));
   const wanted = chosen.some((one) => !one.startsWith('!'));
   const kind = wanted ? chosen : [...chosen, ...OF_MEMORY.map((one) => (memory ? one : `!${one}`))];
@@ -78,20 +101,58 @@ export function IssuesPage({ app, memory = false }: { app: string; memory?: bool
         ) : null}
         <span class="grow" />
         <div class="segments" role="group" aria-label={say('Group by')}>
+          <button type="button" aria-pressed={by === 'place'} onClick={() => patch({ by: 'place', open: null })}>
+            {say('By place')}
+          </button>
           <button type="button" aria-pressed={by === 'caller1'} onClick={() => patch({ by: 'caller1', open: null })}>
-            {say('By Caller1')}
+            {say('By function')}
           </button>
           <button type="button" aria-pressed={by === 'category'} onClick={() => patch({ by: 'category', open: null })}>
             {memory ? say('By category') : say('By kind')}
           </button>
         </div>
       </div>
+      <StateTabs states={result.data?.states} />
       <Loaded result={result} rows={12} label={say('issues')}>
         {(data) =>
           data.total === 0 ? <None app={app} memory={memory} /> : <List app={app} data={data} memory={memory} />
         }
       </Loaded>
     </>
+  );
+}
+
+const STATE_TABS = [
+  ['', 'Open'],
+  ['regressed', 'Regressed'],
+  ['resolved', 'Resolved'],
+  ['ignored', 'Ignored'],
+  ['all', 'All'],
+] as const;
+
+/* One state at a time, each with how many issues it has. */
+function StateTabs({ states }: { states: IssueList['states'] | undefined }): JSX.Element {
+  const chosen = query.value.state.join(',');
+  const counts: Record<string, number | undefined> = {
+    '': states && states.open + states.regressed,
+    regressed: states?.regressed,
+    resolved: states?.resolved,
+    ignored: states?.ignored,
+    all: states && states.open + states.regressed + states.resolved + states.ignored,
+  };
+  return (
+    <div class="segments states-tabs" role="group" aria-label={say('State')}>
+      {STATE_TABS.map(([key, label]) => (
+        <button
+          key={key}
+          type="button"
+          aria-pressed={chosen === key}
+          onClick={() => patch({ state: key === '' ? [] : [key], after: '' }, true)}
+        >
+          {say(label)} <span class="num">{counts[key] === undefined ? '' : exact(counts[key], lang.value)}</span>
+        </button>
+      ))}
+    </div>
   );
 }
 
@@ -108,21 +169,20 @@ function None({ app, memory }: { app: string; memory: boolean }): JSX.Element {
   const { v, kind, state, q } = query.value;
   const result = useQuery(['apps'], api.apps);
   const ever = result.data?.apps.find((one) => one.slug === app)?.last_seen_at;
-  const filtered = v.length + kind.length + state.length > 0 || q !== '';
+  const filtered = v.length + kind.length > 0 || q !== '' || state.length > 0;
   if (memory && !filtered) return <NoMemory />;
   return filtered || ever ? <NothingLeft app={app} what={say('issues')} /> : <Waiting app={app} />;
 }
 
-function Head({ what, memory }: { what: string; memory: boolean }): JSX.Element {
-  const sort = listQuery(query.value, memory).sort!;
+function Head({ what, sort, columns }: { what: string; sort: string; columns: Columns }): JSX.Element {
   return (
     <thead>
       <tr>
-        {(memory ? MEMORY_COLUMNS : COLUMNS).map(([key, label, cell]) => {
+        {columns.map(([key, label, cell]) => {
           const down = sort === `-${key}`;
           const up = sort === key;
           const first = key === 'title' ? key : `-${key}`;
-          const other = key === 'title' ? `-${key}` : key!;
+          const other = key === 'title' ? `-${key}` : key === 'change' ? 'auto' : key!;
           return (
             <th key={label} scope="col" class={cell} aria-sort={down ? 'descending' : up ? 'ascending' : undefined}>
               {key === null ? (
@@ -149,7 +209,12 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
   if (query.value.after === '') lastList.value = ids;
   else if (!lastList.value.includes(ids[0] ?? '')) lastList.value = [...lastList.value, ...ids];
   const open = query.value.open;
-  const isOpen = (key: string) => (open === null ? data.issues_total <= FEW : open.includes(key));
+  const { changes, busy } = useChanges(app, data.sessions !== null);
+  const mayTriage = useMayTriage(app);
+  const newest = useNewestVersion(app);
+  const anchor = useRef<string>('');
+  const isOpen = (key: string) =>
+    open === null ? query.value.by !== 'place' && data.issues_total <= FEW : open.includes(key);
   const fold = (key: string) => {
     const now = groups.map((group) => group.key).filter(isOpen);
     patch({ open: isOpen(key) ? now.filter((one) => one !== key) : [...now, key] });
@@ -176,14 +241,41 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
       const key = (document.activeElement as HTMLElement | null)?.closest('tbody')?.dataset.group;
       if (key) fold(key);
     },
+    select: () => toggle(idsOf(document.activeElement), false),
+    'select-range': () => toggle(idsOf(document.activeElement), true),
   });
+  const present = new Set(ids);
+  const chosen = [...selected.value].filter((id) => present.has(id));
+  const toggle = (of: string[], range: boolean) => {
+    if (of.length === 0) return;
+    const next = new Set(chosen);
+    const [from, to] = [ids.indexOf(anchor.current), ids.indexOf(of.at(-1)!)];
+    if (range && from >= 0) for (const id of ids.slice(Math.min(from, to), Math.max(from, to) + 1)) next.add(id);
+    else if (of.every((id) => next.has(id))) for (const id of of) next.delete(id);
+    else for (const id of of) next.add(id);
+    anchor.current = of.at(-1)!;
+    selected.value = next;
+  };
+  /* Keys and the bar change the selected issues; without any, those of the row with the focus. */
+  const meant = () => (chosen.length > 0 ? chosen : idsOf(document.activeElement));
+  const columns = columnsOf(memory, data.sessions !== null);
   return (
     <>
-      <table class="issues" ref={table} aria-rowcount={data.total}>
+      {mayTriage ? (
+        <div class={chosen.length > 0 ? 'bulk' : 'bulk none'}>
+          <span role="status">{chosen.length > 0 ? say('{n|issue|issues} selected', { n: chosen.length }) : ''}</span>
+          <TriageButtons app={app} issues={meant} state={query.value.state[0] ?? ''} version={newest} />
+          <button type="button" class="quiet" onClick={() => (selected.value = new Set())}>
+            {say('Clear')}
+          </button>
+        </div>
+      ) : null}
+      <table class="issues" ref={table} aria-rowcount={data.total} aria-busy={busy}>
         <caption class="offscreen">{say('Issues, grouped; the buttons in the head sort')}</caption>
         <Head
           what={say(counted(groups.flatMap((group) => group.issues.map((issue) => issue.category))))}
-          memory={memory}
+          sort={query.value.sort === 'auto' ? data.sort : listQuery(query.value, memory).sort!}
+          columns={columns}
         />
         {groups.map((group) => (
           <GroupRows
@@ -191,6 +283,10 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
             app={app}
             memory={memory}
             group={group}
+            changes={changes}
+            sessions={data.sessions}
+            columns={columns}
+            select={mayTriage ? (of) => toggle(of, false) : null}
             open={isOpen(group.key)}
             fold={() => fold(group.key)}
           />
@@ -221,6 +317,22 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
       )}
     </>
   );
+}
+
+/* The issues of the row that has the focus. */
+function idsOf(element: Element | null): string[] {
+  const row = element?.closest('tr');
+  return row?.dataset.ids?.split(' ') ?? [];
+}
+
+/* What changed since the version before, by issue: the test of the Overview. Empty until it is known. */
+function useChanges(app: string, enabled: boolean): { changes: ReadonlyMap<string, Change>; busy: boolean } {
+  const { t, v } = query.value;
+  const one = v.length <= 1 ? v : [];
+  const ask = (signal: AbortSignal) => api.changes(app, { t, v: one }, '', signal);
+  const { data, isError } = useQuery(['changes', app, t, one, ''], ask, { enabled });
+  const told = (data?.issues ?? []).filter((row) => row.verdict !== 'same');
+  return { changes: new Map(told.map((row) => [row.issue.id, row])), busy: enabled && !data && !isError };
 }
 
 /* Pages gone to since the page was loaded: what came before each, and how many groups. */

@@ -1,124 +1,244 @@
 /* The rows of a list of issues: groups, the issues in them, and the same without groups. */
 
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Group, IssueSummary } from '../../api/types';
+import type { Change, Group, IssueSummary } from '../../api/types';
 import { Spark } from '../../charts/spark';
 import { lang, say } from '../../lib/i18n';
 import { go, query } from '../../lib/location';
 import { kindWord, reasonWord, word } from '../../lib/words';
+import { times } from '../../model/change';
 import { counted } from '../../model/event';
-import { bytes, count, duration } from '../../model/format';
+import { bytes, count, duration, precise } from '../../model/format';
 import { base } from '../../model/name';
 import { carried, href } from '../../model/view';
 import { Ago } from '../parts';
+import { selected } from './selected';
 
 /* Issues of one group shown at once, so that a page stays small with all groups unfolded. */
 const SHOWN_ISSUES = 20;
 
-type Columns = readonly [key: string | null, label: string, cell: string][];
+export type Columns = readonly [key: string | null, label: string, cell: string][];
 
-export const COLUMNS: Columns = [
-  ['title', 'Issue', ''],
-  [null, 'Trend', 'mid-only'],
+const TREND: Columns = [[null, 'Trend', 'mid-only']];
+const CHANGE: Columns = [['change', 'Changed', 'num']];
+const PER_1000: Columns = [[null, 'Per 1,000', 'num wide-only']];
+const COUNTED: Columns = [
   ['events', 'Hangs', 'num'],
-  ['devices', 'Devices', 'num mid-only'],
-  ['longest', 'Longest', 'num'],
-  ['impact', 'Time lost', 'num'],
-  [null, 'Versions', 'wide-only'],
+  ['devices', 'Devices', 'num wide-only'],
+];
+const LAST: Columns = [
+  [null, 'Assignee', 'wide-only'],
   ['last', 'Last seen', 'num wide-only'],
 ];
 
-export const MEMORY_COLUMNS: Columns = [
-  ['title', 'Issue', ''],
-  [null, 'Trend', 'mid-only'],
-  ['events', 'Events', 'num'],
-  ['devices', 'Devices', 'num mid-only'],
-  ['bytes', 'Most held', 'num'],
-  [null, 'Versions', 'wide-only'],
-  ['last', 'Last seen', 'num wide-only'],
-];
+/* The columns of a list: a change and a rate only where sessions tell one. */
+export function columnsOf(memory: boolean, hasSessions: boolean): Columns {
+  return [
+    ['title', 'Issue', ''],
+    ...TREND,
+    ...(hasSessions ? [...CHANGE, ...PER_1000] : []),
+    ...COUNTED,
+    ...((memory
+      ? [['bytes', 'Largest', 'num']]
+      : [
+          ['longest', 'Longest', 'num wide-only'],
+          ['impact', 'Time lost', 'num'],
+        ]) as unknown as Columns),
+    ...LAST,
+  ];
+}
 
 function issueHref(app: string, id: string): string {
   return href({ name: 'issue', app, id }, carried(query.value));
 }
 
-function Numbers({ row, memory }: { row: Group | IssueSummary; memory: boolean }): JSX.Element {
-  if (memory)
-    return (
-      <>
-        <td class="mid-only">
-          <Spark values={row.trend} lang={lang.value} what={say('events')} />
-        </td>
-        <td class="num strong">{count(row.totals.events, lang.value)}</td>
-        <td class="num mid-only">{count(row.totals.devices, lang.value)}</td>
-        <td class="num">{bytes(row.most_bytes)}</td>
-      </>
-    );
+interface NumbersProps {
+  row: Group | IssueSummary;
+  memory: boolean;
+  columns: Columns;
+  sessions: number | null;
+  change: Change | undefined;
+  assignee: string;
+}
+
+/* The cells behind the name, one a column. */
+function Numbers({ row, memory, columns, sessions, change, assignee }: NumbersProps): JSX.Element {
+  const { totals } = row;
+  const per = sessions === null ? null : (1000 * totals.events) / sessions;
+  const cells: Record<string, ComponentChildren> = {
+    Trend: <Spark values={row.trend} lang={lang.value} what={say('events')} />,
+    Changed: change ? <Badge change={change} /> : null,
+    'Per 1,000': per === null ? '' : precise(per, lang.value),
+    Hangs: count(totals.events, lang.value),
+    Devices: count(totals.devices, lang.value),
+    Longest: totals.longest_ms > 0 ? duration(totals.longest_ms) : '—',
+    Largest: bytes(row.most_bytes),
+    'Time lost': totals.waited_ms > 0 ? duration(totals.waited_ms) : '—',
+    Assignee: assignee,
+    'Last seen': <Ago at={row.last_seen_at} />,
+  };
   return (
     <>
-      <td class="mid-only">
-        <Spark values={row.trend} lang={lang.value} what={say('events')} />
-      </td>
-      <td class="num">{count(row.totals.events, lang.value)}</td>
-      <td class="num mid-only">{count(row.totals.devices, lang.value)}</td>
-      <td class="num">{row.totals.longest_ms > 0 ? duration(row.totals.longest_ms) : '—'}</td>
-      <td class="num strong">{row.totals.waited_ms > 0 ? duration(row.totals.waited_ms) : '—'}</td>
+      {columns.slice(1).map(([, label, cell]) => (
+        <td key={label} class={label === (memory ? 'Hangs' : 'Time lost') ? `${cell} strong` : cell}>
+          {cells[label]}
+        </td>
+      ))}
     </>
   );
 }
 
-interface GroupProps {
+/* new, ×6.2, −95 %: red for worse, green for better. */
+function Badge({ change }: { change: Change }): JSX.Element {
+  const worse = change.verdict === 'new' || change.verdict === 'worse';
+  const [was, is] = [change.before.hits_per_1000, change.after.hits_per_1000].map((n) => precise(n, lang.value));
+  return (
+    <span
+      class={worse ? 'badge worse' : 'badge better'}
+      title={say('{was} → {is} in 1,000 sessions', { was: was!, is: is! })}
+    >
+      {times(change, lang.value)}
+    </span>
+  );
+}
+
+/* Of several issues the change that asks for most: worse before better, as the server has them in order. */
+function changeOf(issues: readonly IssueSummary[], changes: ReadonlyMap<string, Change>): Change | undefined {
+  const ids = new Set(issues.map((one) => one.id));
+  for (const [id, change] of changes) if (ids.has(id)) return change;
+  return undefined;
+}
+
+interface ListProps {
   app: string;
   memory: boolean;
+  changes: ReadonlyMap<string, Change>;
+  sessions: number | null;
+  columns: Columns;
+  /** Select issues, or no longer; null where nothing can be done with them. */
+  select: ((ids: string[]) => void) | null;
+}
+
+interface GroupProps extends ListProps {
   group: Group;
   open: boolean;
   fold: () => void;
 }
 
-export function GroupRows({ app, memory, group, open, fold }: GroupProps): JSX.Element {
+function Tick({ ids, name, select }: { ids: string[]; name: string; select: ListProps['select'] }): JSX.Element | null {
+  if (!select) return null;
+  return (
+    <input
+      type="checkbox"
+      class="pick"
+      aria-label={say('Select {what}', { what: name })}
+      checked={ids.every((id) => selected.value.has(id))}
+      onChange={() => select(ids)}
+    />
+  );
+}
+
+/* One row a place: the kinds of trouble there are counts in it. */
+function PlaceRow({ group, ...list }: ListProps & { group: Group }): JSX.Element {
+  const { app, memory, changes, select } = list;
+  const top = group.issues[0]!;
+  const ids = group.issues.map((one) => one.id);
+  const assignees = [...new Set(group.issues.map((one) => one.assignee).filter((one) => one !== ''))];
+  const settled = group.issues.find((one) => one.state !== 'open');
+  return (
+    <tr class="issue place" data-ids={ids.join(' ')} onDblClick={() => go(issueHref(app, top.id))}>
+      <th scope="row">
+        <span class="name">
+          <Tick ids={ids} name={group.title} select={select} />
+          <a href={issueHref(app, top.id)} data-row>
+            <span class="id">{top.id}</span>
+            <span class="fn">{group.title}</span>
+          </a>
+          {group.scene !== '' && group.scene !== group.title ? (
+            <span class="scene">
+              {say('in')} {group.scene}
+            </span>
+          ) : null}
+        </span>
+        <span class="tags">
+          {group.issues.map((one, i) => (
+            <Kind key={one.id} app={app} one={one} counted={group.issues.length > 1} link={i > 0} />
+          ))}
+          {top.reason !== 'unknown' ? <span class={`tag reason-${top.reason}`}>{reasonWord(top.reason)}</span> : null}
+          {top.subject ? <span class="tag subject">{top.subject}</span> : null}
+          {settled ? <StateTag issue={settled} /> : null}
+        </span>
+      </th>
+      <Numbers
+        {...list}
+        memory={memory}
+        row={group}
+        change={changeOf(group.issues, changes)}
+        assignee={assignees.join(', ')}
+      />
+    </tr>
+  );
+}
+
+/* hang, or of several killed 849, which leads to that issue. */
+function Kind(props: { app: string; one: IssueSummary; counted: boolean; link: boolean }): JSX.Element {
+  const { app, one, counted, link } = props;
+  const text = counted ? `${kindWord(one.category)} ${count(one.totals.events, lang.value)}` : kindWord(one.category);
+  return link ? (
+    <a class={`tag kind-${one.category}`} href={issueHref(app, one.id)} title={one.id}>
+      {text}
+    </a>
+  ) : (
+    <span class={`tag kind-${one.category}`}>{text}</span>
+  );
+}
+
+export function GroupRows(props: GroupProps): JSX.Element {
+  const { group, open, fold, ...list } = props;
+  const { app, changes, columns, select } = list;
   const [from, setFrom] = useState(0);
+  if (query.value.by === 'place')
+    return (
+      <tbody data-group={group.key}>
+        <PlaceRow {...list} group={group} />
+      </tbody>
+    );
   const top = group.issues[0];
   const shown = group.issues.slice(from, from + SHOWN_ISSUES);
+  const ids = group.issues.map((one) => one.id);
   return (
     <tbody data-group={group.key}>
-      <tr class="group">
+      <tr class="group" data-ids={ids.join(' ')}>
         <th scope="rowgroup">
-          <button type="button" class="fold" data-row aria-expanded={open} onClick={fold}>
-            <span class="twist" aria-hidden="true">
-              {open ? '▾' : '▸'}
-            </span>
-            <span class="fn">{query.value.by === 'category' ? kindWord(group.title) : group.title}</span>
-            {group.image ? <span class="image">{base(group.image)}</span> : null}
-          </button>
+          <span class="name">
+            <Tick ids={ids} name={group.title} select={select} />
+            <button type="button" class="fold" data-row aria-expanded={open} onClick={fold}>
+              <span class="twist" aria-hidden="true">
+                {open ? '▾' : '▸'}
+              </span>
+              <span class="fn">{query.value.by === 'category' ? kindWord(group.title) : group.title}</span>
+              {group.image ? <span class="image">{base(group.image)}</span> : null}
+            </button>
+          </span>
           {!open && top ? (
             <p class="sub">
-              {group.issues.length === 1 ? '' : `${say('{n} issues, first', { n: group.issues.length })} `}
               <a href={issueHref(app, top.id)}>{top.id}</a> {top.caller2 ? `${say('in')} ${top.caller2}` : ''}{' '}
+              {group.issues.length === 1 ? '' : `${say('and {n} more', { n: group.issues.length - 1 })} `}
               <Tags row={top} />
             </p>
           ) : null}
         </th>
-        <Numbers row={group} memory={memory} />
-        <td class="wide-only" />
-        <td class="num wide-only">
-          <Ago at={group.last_seen_at} />
-        </td>
+        <Numbers {...list} row={group} change={changeOf(group.issues, changes)} assignee="" />
       </tr>
       {open
         ? shown.map((issue) => (
-            <IssueRow
-              key={issue.id}
-              app={app}
-              memory={memory}
-              issue={issue}
-              title={issue.caller1 === group.title ? 2 : 1}
-            />
+            <IssueRow key={issue.id} {...list} issue={issue} title={issue.caller1 === group.title ? 2 : 1} />
           ))
         : null}
       {open && group.issues.length > SHOWN_ISSUES ? (
         <tr class="issue">
-          <th scope="row" colSpan={memory ? MEMORY_COLUMNS.length : COLUMNS.length}>
+          <th scope="row" colSpan={columns.length}>
             <span class="row">
               {from > 0 ? (
                 <button type="button" onClick={() => setFrom(from - SHOWN_ISSUES)}>
@@ -145,43 +265,30 @@ export function GroupRows({ app, memory, group, open, fold }: GroupProps): JSX.E
   );
 }
 
-function Tags({ row }: { row: IssueSummary }): JSX.Element {
-  return (
-    <>
-      <span class={`tag kind-${row.category}`}>{kindWord(row.category)}</span>
-      <span class={`tag reason-${row.reason}`}>{reasonWord(row.reason)}</span>
-      {row.subject ? <span class="tag subject">{row.subject}</span> : null}
-      {row.state === 'open' ? null : <span class="tag">{word(row.state)}</span>}
-    </>
-  );
-}
-
-function IssueRow(props: { app: string; memory: boolean; issue: IssueSummary; title: 1 | 2 }): JSX.Element {
-  const { app, memory, issue, title } = props;
+function IssueRow(props: ListProps & { issue: IssueSummary; title: 1 | 2 }): JSX.Element {
+  const { issue, title, ...list } = props;
+  const { app, changes, select } = list;
   const to = issueHref(app, issue.id);
   const name = title === 1 || !issue.caller2 ? issue.caller1 : issue.caller2;
-  const versions =
-    issue.first_version === issue.last_version ? issue.last_version : `${issue.first_version} → ${issue.last_version}`;
   return (
-    <tr class="issue" onDblClick={() => go(to)}>
+    <tr class="issue" data-ids={issue.id} onDblClick={() => go(to)}>
       <th scope="row">
-        <a href={to} data-row>
-          <span class="id">{issue.id}</span>
-          {title === 2 && issue.caller2 ? <span class="dim">{say('in')} </span> : null}
-          <span class="fn">{name}</span>
-        </a>
-        <Tags row={issue} />
+        <span class="name">
+          <Tick ids={[issue.id]} name={issue.id} select={select} />
+          <a href={to} data-row>
+            <span class="id">{issue.id}</span>
+            {title === 2 && issue.caller2 ? <span class="dim">{say('in')} </span> : null}
+            <span class="fn">{name}</span>
+          </a>
+          <Tags row={issue} />
+        </span>
         {title === 1 && issue.caller2 ? (
           <p class="sub">
             {say('in')} {issue.caller2}
           </p>
         ) : null}
       </th>
-      <Numbers row={issue} memory={memory} />
-      <td class="wide-only versions">{versions}</td>
-      <td class="num wide-only">
-        <Ago at={issue.last_seen_at} />
-      </td>
+      <Numbers {...list} row={issue} change={changes.get(issue.id)} assignee={issue.assignee} />
     </tr>
   );
 }
@@ -190,12 +297,13 @@ function IssueRow(props: { app: string; memory: boolean; issue: IssueSummary; ti
 export function IssueTable(props: { app: string; issues: readonly IssueSummary[]; memory?: boolean }): JSX.Element {
   const { app, issues, memory = false } = props;
   const what = say(counted(issues.map((issue) => issue.category)));
+  const columns = columnsOf(memory, false);
   return (
     <table class="issues flat">
-      <caption class="offscreen">{memory ? say('Issues of memory') : say('Issues that cost most')}</caption>
+      <caption class="offscreen">{memory ? say('Memory issues') : say('Costliest issues')}</caption>
       <thead>
         <tr>
-          {(memory ? MEMORY_COLUMNS : COLUMNS).map(([key, label, cell]) => (
+          {columns.map(([key, label, cell]) => (
             <th key={label} scope="col" class={cell}>
               {key === 'events' ? what : say(label)}
             </th>
@@ -204,9 +312,43 @@ export function IssueTable(props: { app: string; issues: readonly IssueSummary[]
       </thead>
       <tbody>
         {issues.map((issue) => (
-          <IssueRow key={issue.id} app={app} memory={memory} issue={issue} title={1} />
+          <IssueRow
+            key={issue.id}
+            app={app}
+            memory={memory}
+            issue={issue}
+            title={1}
+            changes={NO_CHANGES}
+            sessions={null}
+            columns={columns}
+            select={null}
+          />
         ))}
       </tbody>
     </table>
+  );
+}
+
+const NO_CHANGES: ReadonlyMap<string, Change> = new Map();
+
+/* resolved in 8.0.40, regressed in 8.0.41, ignored until 9.0 */
+export function StateTag({ issue }: { issue: Pick<IssueSummary, 'state' | 'state_version'> }): JSX.Element {
+  const version = issue.state_version;
+  const words: Record<string, string> = {
+    resolved: version === '' ? say('resolved') : say('resolved in {version}', { version }),
+    regressed: version === '' ? say('regressed') : say('regressed in {version}', { version }),
+    ignored: version === '' ? say('ignored') : say('ignored until {version}', { version }),
+  };
+  return <span class={`tag state-${issue.state}`}>{words[issue.state] ?? word(issue.state)}</span>;
+}
+
+function Tags({ row }: { row: IssueSummary }): JSX.Element {
+  return (
+    <>
+      <span class={`tag kind-${row.category}`}>{kindWord(row.category)}</span>
+      <span class={`tag reason-${row.reason}`}>{reasonWord(row.reason)}</span>
+      {row.subject ? <span class="tag subject">{row.subject}</span> : null}
+      {row.state === 'open' ? null : <StateTag issue={row} />}
+    </>
   );
 }

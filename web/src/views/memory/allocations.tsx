@@ -61,7 +61,7 @@ function Body({ app, id, memory }: { app: string; id: string; memory: Memory }):
       </div>
       {memory.key.length === 0 ? null : (
         <details class="why">
-          <summary>{say('Why this key')}</summary>
+          <summary>{say('Why it is grouped here')}</summary>
           <Key report={memory} />
         </details>
       )}

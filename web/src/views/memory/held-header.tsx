@@ -9,9 +9,9 @@ import { explained, mappingsOf } from '../../model/memory';
 import { Bar } from '../parts';
 
 const TRIGGERS: Record<string, string> = {
-  foom: 'The kernel killed the process for want of memory.',
+  foom: 'Killed: out of memory.',
   demand: 'The app asked for it.',
-  pressure: 'The system ran short of memory.',
+  pressure: 'Memory was low.',
   footprint: 'The process grew beyond its threshold.',
   test: 'A test.',
 };
@@ -161,7 +161,7 @@ function Measured({ memory }: { memory: Memory }): JSX.Element {
   const told = [
     memory.mode === 'exact'
       ? say('every allocation counted')
-      : say('estimated, one sample every {bytes}; the truth lies within ± 95 times of 100', {
+      : say('estimated, one sample every {bytes}; ±: 95 % interval', {
           bytes: bytes(interval_bytes ?? 0),
         }),
     grown_ms === null ? '' : say('growth of the last {time}', { time: duration(grown_ms) }),

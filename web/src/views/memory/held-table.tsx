@@ -108,8 +108,8 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
         <thead>
           <tr>
             <Head by="name" text={say('Category')} sortable={sortable} />
-            <Head by="bytes" text={say('Live bytes')} title={say('Persistent bytes')} number sortable={sortable} />
-            <Head by="count" text={say('# live')} title={say('# persistent')} number sortable={sortable} />
+            <Head by="bytes" text={say('Bytes')} title={say('Persistent bytes')} number sortable={sortable} />
+            <Head by="count" text={say('Count')} title={say('# persistent')} number sortable={sortable} />
             <th scope="col" class="num" title={say('Of what the process took')}>
               {say('Share')}
             </th>

@@ -33,7 +33,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
           value={count(issue.totals.events, lang.value)}
           note={say('{n|report|reports}', { n: exact(issue.totals.reports, lang.value) })}
         />
-        <Tile label={say('Most held')} value={bytes(issue.most_bytes)} note={issue.subject} />
+        <Tile label={say('Largest')} value={bytes(issue.most_bytes)} note={issue.subject} />
         <Tile
           label={say('Killed for it')}
           value={exact(data.killed, lang.value)}

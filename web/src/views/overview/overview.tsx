@@ -71,7 +71,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           href={list('-devices')}
           label={say('Devices')}
           value={count(totals.devices, lang.value)}
-          note={say('affected installations')}
+          note={say('devices with it')}
         />
         {killed > 0 ? (
           <Tile
@@ -112,13 +112,13 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
         />
         <StillArriving days={data.completeness} />
       </Panel>
-      <Panel title={say('Issues that cost most')} aside={<a href={list('-impact')}>{say('All issues')}</a>}>
+      <Panel title={say('Costliest issues')} aside={<a href={list('-impact')}>{say('All issues')}</a>}>
         <IssueTable app={app} issues={data.top} />
       </Panel>
       {data.memory_top.length > 0 ? (
         <Panel
-          title={say('Issues of memory')}
-          aside={<a href={href({ name: 'memory', app }, carried(query.value))}>{say('All issues of memory')}</a>}
+          title={say('Memory issues')}
+          aside={<a href={href({ name: 'memory', app }, carried(query.value))}>{say('All memory issues')}</a>}
         >
           <IssueTable app={app} issues={data.memory_top} memory />
         </Panel>
@@ -140,7 +140,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           ) : null}
         </Panel>
         {data.turns.length > 0 ? (
-          <Panel title={say('Turns by length')}>
+          <Panel title={say('Main-loop blocks by length')}>
             <TurnsTable turns={data.turns} />
             <p class="dim small">
               {say('Of all watched loops, as reports told them: also those too short to be reported.')}
@@ -169,8 +169,7 @@ function FirstReport({ app }: { app: string }): JSX.Element {
 
 function sampled(totals: Overview['totals']): string {
   const { reports, events } = totals;
-  if (Math.round(events) === reports)
-    return say('{n|report|reports}, every one counted', { n: exact(reports, lang.value) });
+  if (Math.round(events) === reports) return say('{n|report|reports}, exact', { n: exact(reports, lang.value) });
   return say('estimated from {n|report|reports}', { n: exact(reports, lang.value) });
 }
 

@@ -23,7 +23,9 @@ export function RulesPage({ app }: { app: string }): JSX.Element {
     <>
       <h1>{say('Rules')}</h1>
       <p class="dim">
-        {say('They say who may be blamed. The first rule that fits a function decides; those of the app come first.')}
+        {say(
+          'Rules decide which function an issue blames. The first rule that fits a function decides; those of the app come first.',
+        )}
       </p>
       <Loaded result={result} rows={14} label={say('rules')}>
         {(rules) => (
@@ -110,7 +112,7 @@ function Editor({ app, rules }: { app: string; rules: Rules }): JSX.Element {
           />
         </label>
         <div class="fields" hidden={!allowed}>
-          {who?.has_account ? null : field(say('Key of the scope rules'), key, setKey, 'password')}
+          {who?.has_account ? null : field(say('Rules key'), key, setKey, 'password')}
           {who?.has_account ? null : field(say('Author'), typed, setTyped)}
           {field(say('Reason'), reason, setReason)}
         </div>

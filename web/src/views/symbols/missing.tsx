@@ -46,13 +46,13 @@ export function Missing({ app, rows }: { app: string; rows: readonly SymbolMissi
             <table class="tight">
               <thead>
                 <tr>
-                  <th scope="col">{say('Image')}</th>
+                  <th scope="col">{say('Module')}</th>
                   <th scope="col" class="num">
                     {say('Reports')}
                   </th>
-                  <th scope="col">{say('Known of it')}</th>
+                  <th scope="col">{say('Has now')}</th>
                   <th scope="col">{say('Build id')}</th>
-                  <th scope="col">{say('Looked for')}</th>
+                  <th scope="col">{say('Searched')}</th>
                 </tr>
               </thead>
               <tbody>

@@ -36,7 +36,7 @@ function Jobs({ app }: { app: string }): JSX.Element | null {
   const jobs = data?.jobs.filter((job) => job.queued > 0).slice(0, 8) ?? [];
   if (jobs.length === 0) return null;
   return (
-    <Panel title={say('Reports derived anew')}>
+    <Panel title={say('Re-symbolicated')}>
       <ul class="sent">
         {jobs.map((job) => (
           <li key={job.job}>
@@ -49,14 +49,14 @@ function Jobs({ app }: { app: string }): JSX.Element | null {
 }
 
 function Job({ job }: { job: RekeyJob }): JSX.Element {
-  const causes = { symbols: say('debug files came'), rules: say('rules changed'), key: say('asked for') };
+  const causes = { symbols: say('new symbols'), rules: say('rules changed'), key: say('asked for') };
   const going = job.state === 'queueing' || job.state === 'running';
   const share = job.queued > 0 ? job.done / job.queued : 0;
   return (
     <>
       <strong>{causes[job.cause]}</strong> <span class="dim">{job.detail}</span>{' '}
       {going ? <progress max={1} value={share} aria-label={causes[job.cause]} /> : null}{' '}
-      {say('{done} of {n|report|reports}, {moved} to another issue', {
+      {say('{done} of {n|report|reports}, {moved} moved to another issue', {
         done: exact(job.done, lang.value),
         n: exact(job.queued, lang.value),
         moved: exact(job.moved, lang.value),

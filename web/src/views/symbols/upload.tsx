@@ -102,9 +102,7 @@ export function Upload({ app }: { app: string }): JSX.Element {
           onInput={(event) => setKey(event.currentTarget.value.trim())}
         />
         <span id="symbols-key-note" class={asks && key === '' ? 'bad-text small' : 'dim small'}>
-          {asks && key === ''
-            ? say('First the key; then pick the files again.')
-            : say('It stays on this page and is not kept.')}
+          {asks && key === '' ? say('Enter a symbols key first.') : say('Used once, not stored.')}
         </span>
       </div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way to do what the button does */}

@@ -1,0 +1,46 @@
+/*
+ * compared.h - how often each issue happened per session before and after: in a version and the one before it, or in a
+ * week and the one before it (docs/changes.md).
+ */
+#ifndef MIRE_API_COMPARED_H
+#define MIRE_API_COMPARED_H
+
+#include "model/change.h"
+#include "model/view.h"
+#include "rows/hits.h"
+#include "rows/rates.h"
+
+struct call;
+
+struct compared_side {
+    struct view view;
+    const char *version; /* NULL: all, of a time; or there is none to compare */
+    struct session_sums sums;
+    struct issue_hits *hits;
+    size_t count;
+};
+
+struct compared {
+    struct rate_change change;
+    int64_t issue;
+    double before_events, after_events;
+};
+
+/* Worse issues first, then better ones, then the others; the largest change first. Without sessions on both sides
+ * nothing is told. */
+struct comparison {
+    struct compared_side before, after;
+    struct compared *list;
+    size_t count;
+};
+
+/*
+ * Compare the view's version, or the newest if it names none or several, with `against`: a version, "week", or NULL for
+ * the version before it. Uses app, span, version and kind of the view. 0 or a fault.
+ */
+int compared_read(struct comparison *out, struct call *call, const char *against);
+
+/* Is it new, worse, better or gone? */
+bool compared_is_told(const struct compared *one);
+
+#endif
