@@ -170,9 +170,10 @@ static int find_longest(int *out, struct pg_tx *tx, int keep)
 /* Delete the rows of an app and a day, those of its events first. */
 static int clean_day(struct pg_tx *tx, int32_t app, int32_t day)
 {
+    static const char stacks[] = "DELETE FROM event_stack s USING event e WHERE e.app_id = $1 AND e.day = $2"
+                                 " AND s.day = $2 AND s.slot = e.slot AND s.report_id = e.report_id";
     static const char *const sql[] = {
-        "DELETE FROM event_stack s USING event e WHERE e.app_id = $1 AND e.day = $2 AND s.day = $2"
-        " AND s.slot = e.slot AND s.report_id = e.report_id",
+        stacks,
         "DELETE FROM missing_debug_file WHERE app_id = $1 AND day = $2",
         "DELETE FROM event WHERE app_id = $1 AND day = $2",
         "DELETE FROM memory_baseline WHERE app_id = $1 AND day = $2",
