@@ -78,13 +78,13 @@ static void await_health(struct httptest *http)
     assert_int_equal(http->status, 200);
 }
 
-/* SIGTERM ends it within seconds, with status 0. */
+/* SIGTERM ends it with status 0, and not only when what it waits for comes: that would be never. */
 static void assert_ends(void)
 {
     uint64_t begun = clock_mono_ns();
     int status = miredtest_end(&mired, SIGTERM);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    assert_true(clock_mono_ns() - begun < UINT64_C(8000000000));
+    assert_true(clock_mono_ns() - begun < PATIENCE_S * UINT64_C(1000000000));
 }
 
 static void an_external_database_may_come_later(void **state)
