@@ -23,6 +23,7 @@ LAYER = pathlib.Path(SOURCE) / "sdk" / "android" / "java"
 OUT = pathlib.Path(BINARY) / "android"
 API = int(sys.argv.pop())
 VERSION = sys.argv.pop()
+TOUCH = ("touch",) if API >= 29 else ()  # before, InputEventReceiver needs more of the runtime than there is
 COMPILED = "14-robolectric-10818077"  # as the AAR is: API level 34
 
 
@@ -140,7 +141,7 @@ class LooperTest(unittest.TestCase):
         """All at once: most of their time they wait."""
         apps = {"hangs": App("message", "handler", "idler", "printer"), "leak": App("barrier"),
                 "removed": App("barrier", removes=True), "idle": App("idle"), "frames": App("frames"),
-                "loops": App("second", "nested", "both", "tick", "touch")}
+                "loops": App("second", "nested", "both", "tick", *TOUCH)}
         cls.runs = {name: app.end() for name, app in apps.items()}
         cls.bodies = apps["hangs"].bodies()
 
@@ -251,6 +252,7 @@ class LooperTest(unittest.TestCase):
         self.assertEqual([r["event"].get("name") for r in reports], ["sync barrier leaked"])
         self.assertRegex(self.last_crumb(reports[0]), "; it is removed$")
 
+    @unittest.skipUnless(API >= 29, "Debug of Android 6.0 needs more of the runtime than there is")
     def test_memory_reports_have_what_the_system_measures(self):
         app = App("memory", memory=1)
         self.assertEqual(app.end()[0], {"asked": "true"})
@@ -276,7 +278,7 @@ class LooperTest(unittest.TestCase):
     def test_loops_within_loops_and_beside_each_other(self):
         said, reports = self.runs["loops"]
         app = "dev.mire.LooperApp"
-        self.assertEqual(len(reports), 5, [(r["event"].get("message"), r["event"]["duration_ms"]) for r in reports])
+        self.assertEqual(len(reports), 4 + len(TOUCH), [(r["event"].get("message"), r["event"]["duration_ms"]) for r in reports])
         loads = self.named(reports, f"android.os.Handler, {app}$CartLoader")
         self.assertEqual(len(loads), 2)  # in the loop within a message, and while another looper was busy
         self.assert_hang(loads[0], said, "message", f"android.os.Handler, {app}$CartLoader", f"{app}$CartLoader.parseCart", f"{app}$Dialog.run")
@@ -284,7 +286,8 @@ class LooperTest(unittest.TestCase):
         self.assert_hang(self.named(reports, dialog)[0], said, "dialog", dialog, f"{app}$Dialog.closeDialog", "android.os.Looper.loop")
         tick, = self.named(reports, f"android.os.Handler, {app}$Tick")  # the app's own printer is a part of the message
         self.assertGreaterEqual(tick["event"]["duration_ms"], 1150)
-        self.assert_hang(self.named(reports, "input")[0], said, "touch", "input", f"{app}$Touch.zoomMap", "android.view.InputEventReceiver.dispatchInputEvent")
+        for touch in self.named(reports, "input"):
+            self.assert_hang(touch, said, "touch", "input", f"{app}$Touch.zoomMap", "android.view.InputEventReceiver.dispatchInputEvent")
 
     @unittest.skipUnless(os.path.exists(CLI), "built without the server")
     def test_the_server_blames_the_handler(self):

@@ -3,7 +3,6 @@ package dev.mire;
 import android.app.RecordedEnds;
 import android.content.ContextWrapper;
 import android.os.Handler;
-import android.os.HandlerThread;
 import android.os.Looper;
 import android.os.Message;
 import android.os.MessageQueue;
@@ -15,6 +14,7 @@ import java.io.File;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
+import java.util.concurrent.ArrayBlockingQueue;
 
 /**
  * An app of Android's Looper that hangs in known ways, one after the other, and says when: "NAME MS".
@@ -234,6 +234,21 @@ public final class LooperApp {
         }
     }
 
+    /** A looper on a thread of its own. */
+    private static Looper startLooper() {
+        ArrayBlockingQueue<Looper> started = new ArrayBlockingQueue<>(1);
+        new Thread(() -> {
+            Looper.prepare();
+            started.add(Looper.myLooper());
+            Looper.loop();
+        }).start();
+        try {
+            return started.take();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** On a thread of its own, beside the looper. */
     private static void play(String scenario) {
         switch (scenario) {
@@ -299,16 +314,14 @@ public final class LooperApp {
             sleepFor(5000);
             break;
         case "second": /* another looper hangs: nobody waits for it */
-            HandlerThread second = new HandlerThread("second");
-            second.start();
-            new Handler(second.getLooper()).post(() -> compute(1500));
+            Looper second = startLooper();
+            new Handler(second).post(() -> compute(1500));
             sleepFor(1000);
             second.quit();
             break;
         case "both": /* both hang: the watched one is told */
-            HandlerThread busy = new HandlerThread("busy");
-            busy.start();
-            new Handler(busy.getLooper()).post(() -> compute(1500));
+            Looper busy = startLooper();
+            new Handler(busy).post(() -> compute(1500));
             handler.post(new CartLoader());
             sleepFor(500);
             busy.quit();
