@@ -310,6 +310,42 @@ class Audit(Shared):
         self.assertEqual(self.status(anna, "GET", "/api/v1/audit"), 403)
 
 
+    def test_an_admin_names_an_app_and_says_how_long_its_reports_stay(self):
+        server, path = self.server, "/api/v1/apps/named/settings"
+        server.key("named", "ingest")
+        eve = server.use(server.user("add", "eve", "--role", "admin", "--app", "named"))
+        read = lambda: json.loads(server.ask_as(eve, "GET", path)[2])  # noqa: E731
+        self.assertEqual(read(), {"name": "named", "retention_days": None, "server_retention_days": 90})
+        for wrong in ({"name": "x"}, {"retention_days": 3}, {"name": "", "retention_days": 3}, {"name": "  ", "retention_days": 3},
+                      {"name": "x" * 101, "retention_days": 3}, {"name": "x", "retention_days": -1},
+                      {"name": "x", "retention_days": 36501}, {"name": "x", "retention_days": "3"}, {"name": 3, "retention_days": 3}):
+            self.assertEqual(self.status(eve, "PUT", path, wrong), 422, wrong)
+        self.assertEqual(self.status(eve, "PUT", path, {"name": "The shop", "retention_days": 30}), 200)
+        self.assertEqual(read(), {"name": "The shop", "retention_days": 30, "server_retention_days": 90})
+        self.assertIn("The shop", [app["name"] for app in json.loads(server.ask_as(eve, "GET", "/api/v1/apps")[2])["apps"]])
+        self.assertEqual(self.status(eve, "PUT", path, {"name": "The shop", "retention_days": None}), 200)
+        self.assertIsNone(read()["retention_days"])
+        row = server.audit(eve, "/api/v1/apps/named/audit")[0]
+        self.assertEqual((row["action"], row["before"], row["after"]), ("settings.changed", "The shop; reports are kept for 30 days",
+                                                                        "The shop; reports are kept as the server is configured"))
+
+    def test_admins_of_the_server_see_its_configuration(self):
+        status, _, body = self.server.ask_as(self.root, "GET", "/api/v1/server")
+        settings = {one["name"]: (one["value"], one["from"]) for one in json.loads(body)["settings"]}
+        self.assertEqual(status, 200)
+        self.assertEqual((settings["data_dir"], settings["workers"]), ((str(self.server.data), "flag"), ("2", "default")))
+        table = (mired.SOURCE / "docs/configuration.md").read_text()
+        self.assertEqual([name for name in settings if f"| `{name}` |" not in table], [])
+
+    def test_an_upload_of_symbols_is_written_down(self):
+        server, key = self.server, self.server.key("uploaded", "symbols")
+        name = mired.BINARY / "tests/integration/spend"
+        server.mire("symbols", "upload", name, MIRE_KEY=key)
+        rows = [row for row in server.audit(self.root, "/api/v1/apps/uploaded/audit") if row["action"] == "symbols.added"]
+        self.assertTrue(rows and rows[0]["subject"].startswith("spend") and re.match("[0-9a-f]{16,} ", rows[0]["after"]), rows)
+        self.assertTrue(rows[0]["who"].startswith("key "), rows)
+
+
 class FirstAdmin(Case):
     settings = ("--sign-in=yes", "--log-level=warn")
 

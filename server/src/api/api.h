@@ -20,6 +20,11 @@ struct oidc;
 struct oidc_role;
 struct pg;
 
+/* A setting that the server runs with, as people may see it. */
+struct api_setting {
+    const char *name, *value, *from; /* from: default, file, environment, flag */
+};
+
 struct api {
     struct pg *pg;           /* borrowed */
     const char *web_dir;     /* the built dashboard; borrowed */
@@ -36,6 +41,10 @@ struct api {
     const char *oidc_default_role;      /* "none", or a role in every app */
     const struct log *log;
     const char *base; /* address in links of messages; borrowed, and set when the database is ready */
+    const struct api_setting *settings; /* borrowed, with the file that was read, "" if none */
+    size_t setting_count;
+    const char *config_file;
+    int retention_days; /* of apps that set none; 0: for ever */
 };
 
 /* Indexes of similar issues (api/issues/nearby.h), empty. NULL: no memory. */

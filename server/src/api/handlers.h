@@ -8,6 +8,8 @@
 int get_apps(void *api, struct request *request, struct reply *reply);
 int post_app(void *api, struct request *request, struct reply *reply);
 int get_start(void *api, struct request *request, struct reply *reply);
+int get_app_settings(void *api, struct request *request, struct reply *reply);
+int put_app_settings(void *api, struct request *request, struct reply *reply);
 int get_overview(void *api, struct request *request, struct reply *reply);
 int get_changes(void *api, struct request *request, struct reply *reply);
 int get_facets(void *api, struct request *request, struct reply *reply);
@@ -83,6 +85,7 @@ int get_accounts(void *api, struct request *request, struct reply *reply);
 int post_account(void *api, struct request *request, struct reply *reply);
 int put_account(void *api, struct request *request, struct reply *reply);
 int post_account_link(void *api, struct request *request, struct reply *reply);
+int get_server(void *api, struct request *request, struct reply *reply);
 int get_audit(void *api, struct request *request, struct reply *reply);
 int get_app_audit(void *api, struct request *request, struct reply *reply);
 int get_members(void *api, struct request *request, struct reply *reply);

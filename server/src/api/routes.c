@@ -113,10 +113,13 @@ const struct http_route api_routes[] = {
     PUT(SERVER, API "/accounts/{name}", put_account, PERSON_MAX),
     POST(SERVER, API "/accounts/{name}/link", post_account_link, PERSON_MAX),
     GET(SERVER, API "/audit", get_audit),
+    GET(SERVER, API "/server", get_server),
 
     GET(ADMIN, APP "/audit", get_app_audit),
     GET(ADMIN, APP "/members", get_members),
     PUT(ADMIN, APP "/members/{name}", put_member, PERSON_MAX),
+    GET(ADMIN, APP "/settings", get_app_settings),
+    PUT(ADMIN, APP "/settings", put_app_settings, PERSON_MAX),
     GET(ADMIN, APP "/keys", get_keys),
     POST(ADMIN, APP "/keys", post_key, PERSON_MAX),
     POST(ADMIN, APP "/keys/{key}/rotate", post_key_rotate, PERSON_MAX),

@@ -495,30 +495,45 @@ int config_check(const struct config *config, FILE *out)
     return bad;
 }
 
-/* Print without what stands between the user's name and the @, or after password=. */
-static void print_url(const char *url, FILE *out)
+/* Put *** in the place of what lies from `from` to `to`. */
+static void hide(char *text, char *from, char *to)
 {
-    const char *scheme = strstr(url, "://");
-    const char *at = scheme ? strchr(scheme, '@') : NULL;
-    const char *colon = at ? memchr(scheme + 3, ':', (size_t)(at - scheme - 3)) : NULL;
-    const char *word = strstr(url, "password=");
-    if (colon)
-        fprintf(out, "%.*s:***%s", (int)(colon - url), url, at);
-    else if (word)
-        fprintf(out, "%.*spassword=***", (int)(word - url), url);
-    else
-        fprintf(out, "%s", url);
+    static const char stars[] = "***";
+    size_t room = MIRE_SETTING_MAX - 1 - (size_t)(from - text), rest = strlen(to);
+    if (rest + sizeof stars - 1 > room)
+        rest = room - (sizeof stars - 1);
+    memmove(from + sizeof stars - 1, to, rest);
+    memcpy(from, stars, sizeof stars - 1);
+    from[sizeof stars - 1 + rest] = '\0';
+}
+
+void config_shown(char out[MIRE_SETTING_MAX], const struct config *config, enum setting setting)
+{
+    snprintf(out, MIRE_SETTING_MAX, "%s", config->settings[setting].value);
+    for (char *at = out; (at = strstr(at, "://"));) { /* between a user's name and the @ */
+        at += 3;
+        size_t len = strcspn(at, "@/ ");
+        char *colon = at[len] == '@' ? memchr(at, ':', len) : NULL;
+        if (colon)
+            hide(out, colon + 1, at + len);
+    }
+    for (char *at = out; (at = strstr(at, "password="));) {
+        at += strlen("password=");
+        hide(out, at, at + strcspn(at, " &"));
+    }
+}
+
+const char *config_name(enum setting setting)
+{
+    return table[setting].name;
 }
 
 void config_print(const struct config *config, FILE *out)
 {
+    char value[MIRE_SETTING_MAX];
     for (int s = 0; s < MIRE_SETTING_COUNT; s++) {
-        fprintf(out, "%-23s = ", table[s].name);
-        if (s == MIRE_SET_DATABASE_URL)
-            print_url(config->settings[s].value, out);
-        else
-            fprintf(out, "%s", config->settings[s].value);
-        fprintf(out, "   (%s)\n", config->settings[s].from);
+        config_shown(value, config, (enum setting)s);
+        fprintf(out, "%-23s = %s   (%s)\n", table[s].name, value, config->settings[s].from);
     }
 }
 

@@ -101,7 +101,12 @@ int config_load(struct config *out, struct problem *problem, char *const *args, 
 /* Is every value one? Returns how many are not; each is described on `out` (NULL: nowhere). */
 int config_check(const struct config *config, FILE *out);
 
-/* Print each value and where it is from; the password in database_url is not shown. */
+const char *config_name(enum setting setting);
+
+/* A value as people may see it: passwords in addresses are ***. */
+void config_shown(char out[MIRE_SETTING_MAX], const struct config *config, enum setting setting);
+
+/* Print each value as it may be seen, and where it is from. */
 void config_print(const struct config *config, FILE *out);
 
 /* Print the settings with their defaults, as help for flags. */

@@ -70,6 +70,8 @@ struct daemon {
     uint16_t port;            /* listened on */
     struct space space;       /* of the private PostgreSQL */
     struct health health;
+    struct api_setting settings[MIRE_SETTING_COUNT]; /* their values lie in `shown` */
+    char shown[MIRE_SETTING_COUNT][MIRE_SETTING_MAX];
     struct nearby *nearby;
     struct api api;
     struct http_table tables[4];
@@ -261,6 +263,20 @@ static int open_tls(struct daemon *daemon)
     return *cert ? http_tls_open(&daemon->tls, cert, *key ? key : cert, &daemon->log) : 0;
 }
 
+/* What admins of the server may see of the configuration. */
+static void show_settings(struct daemon *daemon)
+{
+    for (int s = 0; s < MIRE_SETTING_COUNT; s++) {
+        config_shown(daemon->shown[s], daemon->config, (enum setting)s);
+        daemon->settings[s] =
+            (struct api_setting){config_name((enum setting)s), daemon->shown[s], daemon->config->settings[s].from};
+    }
+    daemon->api.settings = daemon->settings;
+    daemon->api.setting_count = MIRE_SETTING_COUNT;
+    daemon->api.config_file = daemon->config->file;
+    daemon->api.retention_days = (int)config_number(daemon->config, MIRE_SET_RETENTION_DAYS);
+}
+
 static int start_http(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
@@ -293,6 +309,7 @@ static int start_http(struct daemon *daemon)
     daemon->api.oidc_role_count = daemon->openid.role_count;
     daemon->api.oidc_default_role = config_text(config, MIRE_SET_OIDC_DEFAULT_ROLE);
     daemon->api.log = &daemon->log;
+    show_settings(daemon);
     daemon->tables[0] = (struct http_table){ingest_routes, ingest_route_count, daemon->ingest};
     daemon->tables[1] = (struct http_table){health_routes, health_route_count, &daemon->health};
     daemon->tables[2] = (struct http_table){api_routes, api_route_count, &daemon->api};

@@ -123,6 +123,25 @@ int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug)
     return 0;
 }
 
+int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct arena *arena, int32_t app)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, "SELECT name, coalesce(retention_days, -1) FROM app WHERE app_id = $1", PG_INT4(app));
+    if (rc)
+        return rc;
+    if (!pg_row_count(rows))
+        return MIRE_FAULT_RACED;
+    *out =
+        (struct app_settings){.name = arena_strdup(arena, pg_text(rows, 0, 0)), .retention_days = pg_int(rows, 0, 1)};
+    return out->name ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings)
+{
+    return pg_query(NULL, tx, "UPDATE app SET name = $2, retention_days = nullif($3, -1) WHERE app_id = $1",
+                    PG_INT4(app), PG_TEXT(settings->name), PG_INT4((int32_t)settings->retention_days));
+}
+
 static int home_fill(struct home *out, struct arena *arena, const struct pg_rows *rows)
 {
     if (pg_row_count(rows) == 0)

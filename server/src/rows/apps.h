@@ -53,6 +53,16 @@ int rows_app_start_read(struct app_start *out, struct pg_tx *tx, int32_t app);
 /* Number of an app. 0, READ_NONE or a fault. */
 int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug);
 
+/* What admins of an app set; -1: as the server is configured. */
+struct app_settings {
+    const char *name;
+    int64_t retention_days;
+};
+
+/* 0 or a fault. */
+int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct arena *arena, int32_t app);
+int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings);
+
 /* Where a permalink leads. */
 struct home {
     const char *slug;

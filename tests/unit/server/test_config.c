@@ -111,6 +111,16 @@ static void a_password_is_not_printed(void **state)
     fclose(out);
     assert_null(strstr(text, "hunter2"));
     assert_non_null(strstr(text, "postgres://mire:***@db/mire"));
+    char shown[MIRE_SETTING_MAX];
+    environment[1] = "DATABASE_URL=host=db password=hunter2 user=mire";
+    assert_int_equal(
+        load("debuginfod = https://a:hunter2@one.example https://two.example/x@y https://b:hunter2@three.example", NULL,
+             environment),
+        0);
+    config_shown(shown, &config, MIRE_SET_DATABASE_URL);
+    assert_string_equal(shown, "host=db password=*** user=mire");
+    config_shown(shown, &config, MIRE_SET_DEBUGINFOD);
+    assert_string_equal(shown, "https://a:***@one.example https://two.example/x@y https://b:***@three.example");
 }
 
 int main(void)

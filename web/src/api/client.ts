@@ -108,6 +108,11 @@ function bearer(key: string): Record<string, string> {
 export const api = {
   signedIn: (signal: AbortSignal) => body(client.GET('/api/v1/sign-in', { signal })),
   signIn: (name: string, password: string) => body(client.POST('/api/v1/sign-in', { body: { name, password } })),
+  server: (signal: AbortSignal) => body(client.GET('/api/v1/server', { signal })),
+  settings: (app: string, signal: AbortSignal) =>
+    body(client.GET('/api/v1/apps/{app}/settings', { params: { path: { app } }, signal })),
+  setSettings: (app: string, settings: { name: string; retention_days: number | null }) =>
+    body(client.PUT('/api/v1/apps/{app}/settings', { params: { path: { app } }, body: settings })),
   makeCode: () => body(client.POST('/api/v1/code')),
   signOut: () => body(client.DELETE('/api/v1/sign-in')),
   signOutEverywhere: () => body(client.DELETE('/api/v1/sign-ins')),

@@ -352,6 +352,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The configuration that this process runs with, without secrets, and where each setting is from. */
+        get: operations["getServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -413,6 +430,24 @@ export interface paths {
         get?: never;
         /** Give an account a role in the app, or take it away. For its admins. */
         put: operations["setMember"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What admins of the app set. */
+        get: operations["getAppSettings"];
+        /** Set all of them. */
+        put: operations["setAppSettings"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1247,6 +1282,26 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Done: Record<string, never>;
+        Server: {
+            version: string;
+            /** @description The configuration file that was read; empty if none was. */
+            file: string;
+            settings: {
+                name: string;
+                /** @description Passwords in addresses are ***. */
+                value: string;
+                /** @enum {string} */
+                from: "default" | "file" | "environment" | "flag";
+            }[];
+        };
+        AppSettings: {
+            /** @description As people read it; URLs have the slug. */
+            name: string;
+            /** @description Days after which reports are dropped; 0: never; null: server_retention_days. */
+            retention_days: number | null;
+            /** @description Of apps that set none. */
+            server_retention_days: number;
+        };
         SignedOut: {
             /** @description Where the browser goes on to end the session at the OpenID provider that the person came by. */
             leave: string | null;
@@ -3918,6 +3973,27 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The configuration. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getAudit: {
         parameters: {
             query?: {
@@ -4031,6 +4107,59 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAppSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppSettings"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    setAppSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    retention_days: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppSettings"];
                 };
             };
             default: components["responses"]["Problem"];

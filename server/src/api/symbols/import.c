@@ -1,9 +1,11 @@
 /* import.c - what a file holds, into symbol_file and its pieces. */
 #include "api/symbols/import.h"
 
+#include "api/call.h"
 #include "base/fault.h"
 #include "base/scope.h"
 #include "model/report.h"
+#include "rows/audit.h"
 #include "rows/rekey.h"
 #include "archive/contents.h"
 #include "sandbox/open.h"
@@ -11,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH 32 /* bytes of a BLAKE2b-256 */
+#define HASH        32 /* bytes of a BLAKE2b-256 */
+#define AUDIT_FILES 20 /* of an upload that its row of the audit log names */
 
 void import_put(struct text *out, const struct symbol_file *file)
 {
@@ -179,6 +182,28 @@ static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *
     return rc || !upload ? rc : rows_upload_drop(tx, upload->hash);
 }
 
+/* One row of the audit log for an upload, whatever it holds. 0 or a fault. */
+static int tell_audit(struct pg_tx *tx, const struct request *request, const struct symbol_file *kept, size_t count)
+{
+    MIRE_SCOPED(text_fini) struct text after = {0};
+    for (size_t i = 0; i < count && i < AUDIT_FILES; i++) {
+        char id[2 * MIRE_SYMBOL_ID_MAX + 1];
+        hex_format(id, kept[i].build_id.bytes, kept[i].build_id.len);
+        text_printf(&after, "%s%s %s %s%s", i ? ", " : "", id, kept[i].arch, kept[i].depth,
+                    kept[i].instead ? " (a better one stays)" : "");
+    }
+    if (count > AUDIT_FILES)
+        text_printf(&after, " and %zu more", count - AUDIT_FILES);
+    text_append(&after, "", 1);
+    if (text_failed(&after))
+        return MIRE_FAULT_MEMORY;
+    return audit_request(tx, request,
+                         &(struct audit_row){.app = request->grant.app_id,
+                                             .action = "symbols.added",
+                                             .subject = count && kept[0].name[0] ? kept[0].name : "a file",
+                                             .after = after.bytes});
+}
+
 /* The file holds something: judge it, then store it. MIRE_HTTP_DONE or a fault. */
 static int import_contents(bool *imported_out, const struct api *api, const struct request *request,
                            struct reply *reply, struct contents *contents, const char *name,
@@ -198,6 +223,8 @@ static int import_contents(bool *imported_out, const struct api *api, const stru
     if (!rc)
         rc = store_all(tx, request->arena, kept, contents, &file, upload, request->grant.app_id);
     file_bytes_unmap(&file);
+    if (!rc)
+        rc = tell_audit(tx, request, kept, contents->count);
     if (!rc)
         rc = pg_commit(&tx);
     if (rc)

@@ -1,4 +1,4 @@
-/* Settings of the server: accounts. */
+/* Settings of the server: accounts, and the configuration that it runs with. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -59,6 +59,7 @@ export function ServerPage(): JSX.Element {
         </p>
       </Panel>
       <Add show={show} />
+      <Configuration />
     </>
   );
 }
@@ -165,6 +166,62 @@ function Add({ show }: { show: (made: { link: string }) => void }): JSX.Element 
           {say('admin of the server')}
         </label>
       </Form>
+    </Panel>
+  );
+}
+
+function origin(from: 'default' | 'file' | 'environment' | 'flag', name: string, file: string): JSX.Element {
+  if (from === 'default') return <span class="dim">{say('default')}</span>;
+  if (from === 'file') return <code>{file}</code>;
+  return <code>{from === 'flag' ? `--${name.replaceAll('_', '-')}` : `MIRED_${name.toUpperCase()}`}</code>;
+}
+
+/* Read only: it is set where mired is started, and holds from the next start on. */
+function Configuration(): JSX.Element {
+  const result = useQuery(['server'], api.server);
+  return (
+    <Panel title={say('Configuration')}>
+      <p class="dim">
+        {say(
+          'The settings that this process runs with, and where each is set. Change them there and start mired anew; docs/configuration.md describes them.',
+        )}
+      </p>
+      <Loaded result={result} rows={12} label={say('settings')}>
+        {({ version, file, settings }) => (
+          <>
+            <p>
+              {say('Version')} <code>{version}</code>
+            </p>
+            <div
+              class="scroll"
+              tabIndex={0}
+              role="region"
+              aria-label={say('{what} table', { what: say('Configuration') })}
+            >
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">{say('Setting')}</th>
+                    <th scope="col">{say('Value')}</th>
+                    <th scope="col">{say('Set in')}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {settings.map((one) => (
+                    <tr key={one.name}>
+                      <th scope="row">
+                        <code>{one.name}</code>
+                      </th>
+                      <td class="long">{one.value === '' ? <span class="dim">{say('empty')}</span> : one.value}</td>
+                      <td>{origin(one.from, one.name, file)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </>
+        )}
+      </Loaded>
     </Panel>
   );
 }

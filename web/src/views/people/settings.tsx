@@ -1,9 +1,9 @@
-/* Settings of an app: its keys, its members, its audit log. */
+/* Settings of an app: its keys, its members, its name and how long reports are kept, its audit log. */
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { api, type Role, type Scopes } from '../../api/client';
-import type { Key, Member } from '../../api/types';
+import type { AppSettings, Key, Member } from '../../api/types';
 import { say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { client, useQuery } from '../../lib/query';
@@ -18,6 +18,7 @@ export function SettingsPage({ app, part }: { app: string; part: SettingsPart })
   const parts: [SettingsPart, string][] = [
     ['keys', say('Keys')],
     ['members', say('Members')],
+    ['reports', say('Name and reports')],
     ['audit', say('Audit')],
   ];
   return (
@@ -38,8 +39,72 @@ export function SettingsPage({ app, part }: { app: string; part: SettingsPart })
           </a>
         ))}
       </nav>
-      {part === 'keys' ? <Keys app={app} /> : part === 'members' ? <Members app={app} /> : <AuditPanel app={app} />}
+      {part === 'keys' ? (
+        <Keys app={app} />
+      ) : part === 'members' ? (
+        <Members app={app} />
+      ) : part === 'reports' ? (
+        <Reports app={app} />
+      ) : (
+        <AuditPanel app={app} />
+      )}
     </>
+  );
+}
+
+function Reports({ app }: { app: string }): JSX.Element {
+  const result = useQuery(['settings', app], (signal) => api.settings(app, signal));
+  return (
+    <Panel title={say('Name and reports')}>
+      <Loaded result={result} rows={3} label={say('settings')}>
+        {(settings) => <ReportsForm app={app} settings={settings} />}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function ReportsForm({ app, settings }: { app: string; settings: AppSettings }): JSX.Element {
+  const [name, setName] = useState(settings.name);
+  const [days, setDays] = useState(settings.retention_days?.toString() ?? '');
+  const run = useAttempt();
+  useEffect(() => {
+    setName(settings.name);
+    setDays(settings.retention_days?.toString() ?? '');
+  }, [settings]);
+  const standard = settings.server_retention_days;
+  return (
+    <Form
+      run={run}
+      submit={say('Save')}
+      done={async () => {
+        await api.setSettings(app, { name: name.trim(), retention_days: days.trim() === '' ? null : Number(days) });
+        announce(say('Saved'));
+        await Promise.all([
+          client.invalidateQueries({ queryKey: ['settings', app] }),
+          client.invalidateQueries({ queryKey: ['apps'] }),
+        ]);
+      }}
+    >
+      <Field
+        label={say('Name of the app')}
+        value={name}
+        set={setName}
+        note={say('As people read it; addresses keep {app}.', { app })}
+      />
+      <Field
+        label={say('Days that reports are kept')}
+        value={days}
+        set={setDays}
+        type="number"
+        optional
+        note={
+          standard === 0
+            ? say('0: for ever. Empty: as the server is configured, for ever.')
+            : say('0: for ever. Empty: as the server is configured, {days} days.', { days: standard })
+        }
+      />
+      <p class="dim small">{say('Counters stay. If more days than one are due, the oldest one goes each hour.')}</p>
+    </Form>
   );
 }
 
