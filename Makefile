@@ -21,7 +21,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan aarch64 aar android-matrix fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle soak network programs replay faults package clean help
+.PHONY: all build test check asan tsan aarch64 aar android-matrix fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle soak network programs replay contract faults package clean help
 
 all: build
 
@@ -110,6 +110,9 @@ replay: build
 package: build
 	@MIRE_BINARY_DIR=$(CURDIR)/build/$(PRESET) deploy/package/package.sh
 
+contract: build
+	@MIRE_SOURCE_DIR=$(CURDIR) MIRE_BINARY_DIR=$(CURDIR)/build/$(PRESET) tests/schemathesis/contract.py
+
 faults: build
 	@ONLY='$(ONLY)' MIRE_SOURCE_DIR=$(CURDIR) MIRE_BINARY_DIR=$(CURDIR)/build/$(PRESET) tests/bench/faults.py
 
@@ -158,6 +161,7 @@ help:
 	@echo 'make oracle KILLS=10000  programs killed at any instant, and whether every block they held is told'
 	@echo 'make soak         as many allocations as a process makes in two days, and whether the tables grow'
 	@echo 'make replay       the device store killed, and its power lost, at every instant (docs/store.md)'
+	@echo 'make contract     every operation of the API asked at random, with every role; MAX_S=60 each'
 	@echo 'make faults       mired killed, starved and frozen under load: acknowledged, missing, twice; ONLY=disk for some'
 	@echo 'make package      Debian packages of mired, mire-run and libmire in build/packages'
 	@echo 'make e2e          the end-to-end tests alone'

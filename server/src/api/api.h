@@ -40,7 +40,7 @@ struct api {
     size_t oidc_role_count;             /* 0: roles are given by hand */
     const char *oidc_default_role;      /* "none", or a role in every app */
     const struct log *log;
-    const char *base; /* address in links of messages; borrowed, and set when the database is ready */
+    const char *base;                   /* address in links of messages; borrowed, and set when the database is ready */
     const struct api_setting *settings; /* borrowed, with the file that was read, "" if none */
     size_t setting_count;
     const char *config_file;

@@ -169,7 +169,7 @@ static int answer_post_sign_in(struct call *call)
     if (!rc && !access_may_sign_in(call->api->access, call->request))
         return refuse_plain(call);
     if (!rc)
-        rc = wait_turn(call, asked.code ? "code" : asked.name);
+        rc = wait_turn(call, asked.code ? asked.code : asked.name);
     if (rc)
         return rc;
     if (asked.code)
@@ -308,7 +308,7 @@ static int answer_welcome(struct call *call)
     if (!rc)
         rc = people_check_password(call, asked.password);
     if (!rc)
-        rc = wait_turn(call, "welcome");
+        rc = wait_turn(call, asked.link); /* a link is no word that others guess: its address alone limits it */
     if (!rc)
         rc = use_link(&account, &name, call, &asked);
     if (!rc)

@@ -103,7 +103,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
             : say('0: for ever. Empty: as the server is configured, {days} days.', { days: standard })
         }
       />
-      <p class="dim small">{say('Counters stay. If more days than one are due, the oldest one goes each hour.')}</p>
+      <p class="dim small">{say('Counters stay. If many days are due, they go one after the other, hour by hour.')}</p>
     </Form>
   );
 }
