@@ -205,12 +205,11 @@ await play(async (server, browser) => {
       await open(issue);
       await press('e');
       await page.locator('main .tag.state-resolved').waitFor();
-    },
-    u: async () => {
-      await tried.e();
+      await page.locator('.toast button').waitFor(); // from now on there is something to undo
       await press('u');
       await page.locator('main .tag.state-open').waitFor();
     },
+    u: () => tried.e(),
     i: async () => {
       await open(issue);
       await press('i');

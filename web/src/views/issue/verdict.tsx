@@ -109,7 +109,8 @@ function skew(data: Issue): string {
 
 /* The issue as text for whoever mends it: what the page says, and the server's Markdown with an address that leads back. */
 async function handOver(id: string, words: readonly string[], rows: readonly VersionRate[]): Promise<void> {
-  const answer = await fetch(`/i/${id}.md${location.search}`).catch(() => null);
+  const asked = new URLSearchParams({ t: query.value.t }); // the tab and the rest are refused there
+  const answer = await fetch(`/i/${id}.md?${asked}`).catch(() => null);
   if (!answer?.ok) {
     announce(say('The text could not be loaded'));
     return;
