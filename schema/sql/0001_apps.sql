@@ -3,7 +3,7 @@
 -- Rules of every table (docs/adr/0004-one-store-postgresql.md); tests/structure/sql.sh checks them:
 --   * A high-volume table leads its keys with slot, so that the same SQL runs on Citus with slot as the distribution column.
 --     A row of a report has slot = hash(report_id) mod 64. A counter has slot = hash(app, key) mod 64, where the key is the
---     version or the issue, so that a batch of reports changes few rows (docs/adr/0035-work-in-batches.md).
+--     version or the issue, so that a batch of reports changes few rows (docs/adr/0036-work-in-batches.md).
 --   * A low-volume table is a reference table: small, read everywhere, written rarely.
 --   * A table of one row a report is partitioned by day and emptied by dropping partitions.
 --   * No triggers, no foreign key between two slots, no LISTEN/NOTIFY.
