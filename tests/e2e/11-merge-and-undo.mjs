@@ -45,7 +45,7 @@ await play(async (server, browser) => {
   assert.deepEqual((await api('/issues')).groups, list.groups, 'a preview changes nothing');
   const merge = preview.getByRole('button', words);
   await merge.click();
-  await page.getByRole('alert').getByText('Say who you are first').waitFor();
+  await page.getByRole('alert').getByText('Enter your name').waitFor();
   await page.getByLabel('Your name').fill('kim');
   await merge.click();
   await page.getByRole('button', { name: `Undo ${once.id}` }).waitFor();

@@ -55,7 +55,7 @@ await play(async (server, browser) => {
   assert.deepEqual(await counts(), { [id]: 3, [otherId]: 1 }, 'a preview changes nothing');
   await page.getByRole('button', split).click();
   await preview.getByRole('button', split).click();
-  await page.getByRole('tabpanel').getByText('Done. Shown elsewhere now: 1 report.').waitFor();
+  await page.getByRole('tabpanel').getByText('Done: 1 report moved.').waitFor();
   const opened = (await features()).find((feature) => feature.split_from === id).id;
   assert.deepEqual(await counts(), { [id]: 2, [opened]: 1, [otherId]: 1 });
   await report(THERE, HERE);
