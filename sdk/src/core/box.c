@@ -67,5 +67,6 @@ static void close_box(void *context)
 
 void mire__core_box_close(bool leaves)
 {
+    mire__core.monitors.box = NULL;
     mire__apart_run(close_box, &leaves);
 }

@@ -202,15 +202,15 @@ static enum mire_err start_watching(const struct blackbox_facts *facts)
     mire__store_wait_in(mire__core.store, box->losses.waiting);
     mire__context_open(&box->context);
     mire__process_session_open(box, mire__core.store, &mire__core.options, &mire__core.plan);
-    err = start_worker(facts);
-    if (err != MIRE_OK)
-        goto fail_box;
     mire__core.monitors = (struct monitor_context){.options = &mire__core.options,
                                                    .box = box,
                                                    .file = &mire__core.box,
                                                    .store = mire__core.store,
                                                    .worker = &mire__core.worker,
                                                    .plan = &mire__core.plan};
+    err = start_worker(facts);
+    if (err != MIRE_OK)
+        goto fail_box;
     err = mire__monitors_start(&mire__core.monitors);
     if (err != MIRE_OK)
         goto fail_worker;
@@ -357,6 +357,7 @@ enum mire_err mire__core_restart_in_child(void)
     mire__core.store = NULL; /* not freed: mire__variant_begin */
     mire__core.expects = false;
     memset(&mire__core.box, 0, sizeof(mire__core.box));
+    mire__core.monitors.box = NULL;
     mire__core.options.launch = MIRE_LAUNCH_NONE;
     mire__watch_settings(&mire__core.options.settings);
     return start();

@@ -20,6 +20,7 @@ struct monitor_context {
     const struct plan *plan;
     bool exits;                  /* during a stop: the process exits, or unloads the library */
     _Atomic uint32_t seals;      /* 1: a thread seals an event */
+    _Atomic uint32_t waiting;    /* events that wait to be sealed */
     struct rate_limiter limiter; /* its */
     _Atomic uint32_t running;    /* bits by enum mire__plugin; the owner of the state writes, any thread reads */
 };

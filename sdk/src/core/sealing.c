@@ -72,6 +72,7 @@ void mire__sealing_take(struct monitor_context *monitor, uint32_t lane)
     uint32_t waiting = free_lane(monitor);
 
     if (waiting) {
+        atomic_fetch_add(&monitor->waiting, 1);
         mire__blackbox_move(monitor->box, waiting, lane);
         mire__worker_wake(monitor->worker, MIRE_WAKE_SEAL);
         return;
@@ -103,18 +104,18 @@ void mire__sealing_work(struct monitor_context *monitor)
 {
     uint32_t lane;
 
+    if (!monitor->box)
+        return;
     begin(monitor);
     while ((lane = next_lane(monitor->box))) {
         seal(monitor, lane);
         mire__blackbox_clear(monitor->box, lane);
+        atomic_fetch_sub(&monitor->waiting, 1);
     }
     end(monitor);
 }
 
 bool mire__sealing_settled(const struct monitor_context *monitor)
 {
-    for (uint32_t lane = MIRE_LANE_WAITING; lane < MIRE_LANES; lane++)
-        if (mire__blackbox_is_ended(monitor->box, lane))
-            return false;
-    return true;
+    return atomic_load(&monitor->waiting) == 0;
 }

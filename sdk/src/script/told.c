@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-enum told_state { TOLD_IDLE, TOLD_ASKED, TOLD_TAKING, TOLD_GIVEN };
+enum told_state { TOLD_IDLE, TOLD_ASKED, TOLD_TAKING, TOLD_GIVEN, TOLD_CLOSED };
 
 static struct {
-    _Atomic uint32_t state;  /* enum told_state; a futex word for both sides */
-    _Atomic uint32_t tid;    /* the thread that is served; 0: nobody serves */
-    struct told_stack stack; /* the check thread's in IDLE and GIVEN, the virtual machine's in TAKING */
+    _Atomic uint32_t state; /* enum told_state; a futex word for both sides */
+    _Atomic uint32_t tid;   /* the thread that is served; 0: nobody serves */
+    struct told_stack
+        stack; /* the check thread's in IDLE and GIVEN, the virtual machine's in TAKING, nobody's in CLOSED */
 } told;
 
 static bool turn(uint32_t from, uint32_t to)
@@ -24,15 +25,21 @@ static bool turn(uint32_t from, uint32_t to)
 
 void mire__told_open(uint32_t tid)
 {
-    turn(TOLD_TAKING, TOLD_IDLE); /* of a thread that ended while it served */
+    if (!turn(TOLD_CLOSED, TOLD_IDLE))
+        turn(TOLD_TAKING, TOLD_IDLE); /* of a thread that ended while it served */
     atomic_store(&told.tid, tid);
 }
 
 void mire__told_close(void)
 {
     atomic_store(&told.tid, 0);
-    turn(TOLD_ASKED, TOLD_IDLE);
-    mire__futex_wake(&told.state);
+    /* The word changes, so that a thread about to wait for it does not. One that takes a stack looks at tid afterwards. */
+    while (!turn(TOLD_ASKED, TOLD_CLOSED) && !turn(TOLD_IDLE, TOLD_CLOSED) && !turn(TOLD_GIVEN, TOLD_CLOSED)) {
+        uint32_t state = atomic_load(&told.state);
+
+        if (state == TOLD_TAKING || state == TOLD_CLOSED)
+            break;
+    }
 }
 
 struct told_stack *mire__told_await(void)

@@ -7,7 +7,7 @@
  * A thread of the virtual machine serves one watched thread. It sleeps while nothing is sampled. The check thread waits
  * MIRE_ANSWER_NS at most, and not again before the late answer has come: the machine may have stopped all of its threads.
  *
- *     state    IDLE, GIVEN --ask--> ASKED --await--> TAKING --give--> GIVEN
+ *     state    IDLE, GIVEN --ask--> ASKED --await--> TAKING --give--> GIVEN; IDLE, ASKED, GIVEN --close--> CLOSED --open--> IDLE
  */
 #ifndef MIRE_SCRIPT_TOLD_H
 #define MIRE_SCRIPT_TOLD_H
