@@ -128,13 +128,23 @@ int mire__disk_create_aside(char aside[MIRE_STORE_PATH_MAX], const char *path, i
         unlink(aside);
         close(fd);
     }
+    errno = ENOENT; /* swept each time */
     return -1;
 }
 
-static bool fill(char aside[MIRE_STORE_PATH_MAX], const char *path, const struct disk_part *parts, size_t count,
-                 bool sync)
+/* Closes a copy of the descriptor, since network file systems report a failed write there. The file stays open. */
+static bool has_arrived(int fd)
 {
-    int fd = mire__disk_create_aside(aside, path, O_WRONLY);
+    int copy = dup(fd);
+
+    return copy < 0 || close(copy) == 0;
+}
+
+/* The aside, whole, open and locked: no sweeper deletes it before it has its name. -1 with the reason in errno. */
+static int fill(char aside[MIRE_STORE_PATH_MAX], const char *path, const struct disk_part *parts, size_t count,
+                bool sync)
+{
+    int fd = mire__disk_create_aside(aside, path, O_WRONLY), reason;
     bool whole = fd >= 0;
     size_t size = 0;
 
@@ -146,11 +156,13 @@ static bool fill(char aside[MIRE_STORE_PATH_MAX], const char *path, const struct
     }
     for (size_t i = 0; whole && i < count; i++)
         whole = write_all(fd, &parts[i]);
-    whole = whole && (!sync || mire__file_sync(fd));
-    /* On network file systems close may report a failed write. */
-    if (fd >= 0 && close(fd) != 0)
-        whole = false;
-    return whole;
+    if (whole && (!sync || mire__file_sync(fd)) && has_arrived(fd))
+        return fd;
+    reason = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = reason;
+    return -1;
 }
 
 static void wait_for_lock(int fd, uint32_t wait_ms)
@@ -188,13 +200,15 @@ static bool write_once(const char *path, const struct disk_part *parts, size_t c
 {
     char aside[MIRE_STORE_PATH_MAX];
     bool moved = false;
-    int reason;
+    int fd = fill(aside, path, parts, count, how & MIRE_DISK_SYNC_FILE), reason;
 
-    if (fill(aside, path, parts, count, how & MIRE_DISK_SYNC_FILE))
+    if (fd >= 0)
         moved = how & MIRE_DISK_EXCLUSIVE ? publish(aside, path) : rename(aside, path) == 0;
     reason = errno;
     if (how & MIRE_DISK_EXCLUSIVE || !moved)
         unlink(aside);
+    if (fd >= 0)
+        close(fd);
     errno = reason;
     return moved;
 }
@@ -203,7 +217,7 @@ enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, 
 {
     bool written = write_once(path, parts, count, how);
 
-    /* The aside has no holder between its closing and its renaming: a sweeper may delete it there. */
+    /* A sweeper may delete an aside between its creation and its lock. */
     for (int tries = 1; !written && errno == ENOENT && tries < ASIDE_TRIES; tries++)
         written = write_once(path, parts, count, how);
     if (!written)

@@ -16,6 +16,7 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -522,6 +523,8 @@ static void a_write_survives_those_that_sweep(void **state)
 
     for (size_t i = 0; i < 2; i++) {
         sweepers[i] = fork();
+        if (sweepers[i] == 0)
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves none behind */
         while (sweepers[i] == 0)
             recover(store);
     }
