@@ -10,6 +10,16 @@
 /* Every diagnostic has its stacks under a name that begins so; metrics have none, and are no reports. */
 #define STACKS "\"callStack"
 
+static bool has_stacks(const char *json, size_t size)
+{
+    const size_t length = strlen(STACKS);
+
+    for (size_t i = 0; i + length <= size; i++)
+        if (memcmp(json + i, STACKS, length) == 0)
+            return true;
+    return false;
+}
+
 enum mire_err mire__report_payload(struct store *store, enum store_format format, const char *json, size_t size,
                                    uint64_t now_ms)
 {
@@ -19,7 +29,7 @@ enum mire_err mire__report_payload(struct store *store, enum store_format format
     void *body;
     enum mire_err err;
 
-    if (!memmem(json, size, STACKS, strlen(STACKS)))
+    if (!has_stacks(json, size))
         return MIRE_E_ARG;
     mire__uuid7(bytes);
     mire__text_id(id, bytes);
