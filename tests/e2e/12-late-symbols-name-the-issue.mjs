@@ -43,7 +43,7 @@ await play(async (server, browser) => {
 
   await page.getByRole('button', { name: 'Pick files' }).waitFor();
   await page.locator('input[type=file]').setInputFiles(debug);
-  await page.getByText('First the key').waitFor();
+  await page.getByText('Enter a symbols key first.').waitFor();
   await page.getByLabel('Key with scope symbols').fill('mk_wrong');
   await page.locator('input[type=file]').setInputFiles(debug);
   await page.locator('.sent .bad-text').waitFor();

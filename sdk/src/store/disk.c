@@ -135,7 +135,7 @@ int mire__disk_create_aside(char aside[MIRE_STORE_PATH_MAX], const char *path, i
 /* Closes a copy of the descriptor, since network file systems report a failed write there. The file stays open. */
 static bool has_arrived(int fd)
 {
-    int copy = dup(fd);
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
     return copy < 0 || close(copy) == 0;
 }
