@@ -270,7 +270,10 @@ class LooperTest(unittest.TestCase):
         self.assertEqual(reports, [])
         before, after = (dict(word.split("=") for word in said[name].split()) for name in ("before", "after"))
         self.assertGreaterEqual(set(before), {"mire-check", "mire-java", "mire-send", "mire-worker"})
-        self.assertEqual(after, before)
+        self.assertEqual(set(after), set(before))
+        # A busy machine runs late whatever the start left to do. Anything periodic, of ten seconds or less, is seen twice.
+        more = {name: int(after[name]) - int(before[name]) for name in after}
+        self.assertLessEqual(max(more.values()), 1, more)
 
     def named(self, reports, message):
         return [report for report in reports if report["event"].get("message") == message]
