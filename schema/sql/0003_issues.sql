@@ -193,4 +193,4 @@ COMMENT ON COLUMN issue_act.undone_at IS 'When it was undone, or a comment remov
 COMMENT ON COLUMN issue_act.undone_by IS 'Who undid it.';
 COMMENT ON INDEX issue_act_is_identified_by_its_number IS 'Serves: the newest act, which pages that wait for changes are compared with.';
 COMMENT ON INDEX issue_act_of_an_issue IS 'Serves: the activity of an issue, newest first.';
-COMMENT ON INDEX issue_act_of_a_batch IS 'Serves: undoing what was done together.';
+COMMENT ON INDEX issue_act_of_a_batch IS 'Serves: undoing a batch.';

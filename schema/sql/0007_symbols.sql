@@ -31,7 +31,7 @@ COMMENT ON COLUMN symbol_file.defect IS 'Which parts of it are damaged, as found
 COMMENT ON COLUMN symbol_file.uploaded_at IS 'When it arrived.';
 COMMENT ON INDEX symbol_file_is_identified_by_build_and_kind IS 'Serves: symbolication by build id.';
 
--- Which apps sent a file of a build id. An app sees the files that it sent, whoever's contents are used.
+-- Which apps sent a file of a build id. An app sees the files that it sent, also where the contents of another app are used.
 CREATE TABLE symbol_owner (
     build_id bytea       NOT NULL,
     kind     text        NOT NULL,

@@ -78,7 +78,7 @@ COMMENT ON COLUMN alert_rule.kinds IS 'View: kinds of issues, the same.';
 COMMENT ON COLUMN alert_rule.channel IS 'View: release channels, the same.';
 COMMENT ON COLUMN alert_rule.against IS 'Of rate: week if bound is a multiple of the rate in the seven days before; empty if it is a value.';
 COMMENT ON COLUMN alert_rule.bound IS 'Rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual.';
-COMMENT ON COLUMN alert_rule.window_s IS 'What is judged at a time, seconds: a day of rate and missing; how long an issue is new; hours of growth and silence.';
+COMMENT ON COLUMN alert_rule.window_s IS 'Period of one judgement, seconds: a day of rate and missing; how long an issue is new; hours of growth and silence.';
 COMMENT ON COLUMN alert_rule.hold_s IS 'How long the condition holds before it is told, seconds.';
 COMMENT ON COLUMN alert_rule.repeat_s IS 'After how long an alert that nobody acknowledged is told again, seconds; 0: never.';
 COMMENT ON COLUMN alert_rule.escalate_s IS 'After how long it is told to escalates, seconds; 0: never.';
@@ -129,7 +129,7 @@ COMMENT ON TABLE alert IS 'What conditions found: one row for as long as the con
 COMMENT ON COLUMN alert.alert_id IS 'Number of the alert.';
 COMMENT ON COLUMN alert.rule_id IS 'Rule whose condition holds.';
 COMMENT ON COLUMN alert.app_id IS 'App.';
-COMMENT ON COLUMN alert.subject IS 'What it holds of: a version, the number of an issue, a plugin; empty for the app.';
+COMMENT ON COLUMN alert.subject IS 'Subject of the condition: a version, the number of an issue, a plugin; empty for the app.';
 COMMENT ON COLUMN alert.began_at IS 'Since when it was seen to hold.';
 COMMENT ON COLUMN alert.fired_at IS 'When it had held for hold_s; null: not yet.';
 COMMENT ON COLUMN alert.told_at IS 'When it was told last; null: never, because of quiet hours, a snooze, or because it is new.';

@@ -10,7 +10,7 @@
 
 struct alert_row;
 
-/* What every channel tells, each in its format. */
+/* The message of every channel, each in its format. */
 struct alert_text {
     struct uuid id;       /* of the message: the same in every attempt */
     const char *occasion; /* fired, again, escalated, over, test */
@@ -48,7 +48,7 @@ const char *alert_body(struct arena *arena, const char *kind, const struct alert
 /* Is it a kind of channel? */
 bool alert_channel_is_known(const char *kind);
 
-/* What a hook's answer must say besides 2xx: the name of a member that is 0. NULL: nothing. */
+/* A member that must be 0 in a hook's answer with 2xx. NULL: none. */
 const char *alert_answer_member(const char *kind);
 
 /* --- acknowledging by a link --- */

@@ -98,7 +98,7 @@ int audit_request(struct pg_tx *tx, const struct request *request, const struct 
     whole.who = request->grant.who ? request->grant.who : "";
     whole.via = request->grant.via ? request->grant.via : "nobody";
     whole.address = address;
-    return audit_add(tx, &whole);
+    return rows_audit_add(tx, &whole);
 }
 
 int call_audit(struct call *call, const struct audit_row *row)

@@ -22,6 +22,14 @@ void part_time(struct json_writer *w, const char *key, int64_t wall_us)
     json_write_text(w, key, text);
 }
 
+void part_time_or_null(struct json_writer *w, const char *key, int64_t wall_us)
+{
+    if (wall_us)
+        part_time(w, key, wall_us);
+    else
+        json_write_null(w, key);
+}
+
 void part_range_kept(struct json_writer *w, const struct span *span, int64_t newest_us, int64_t first_hour_us,
                      int64_t oldest_us)
 {

@@ -13,6 +13,9 @@
 /* An instant, microseconds since 1970, as RFC 3339. */
 void part_time(struct json_writer *w, const char *key, int64_t wall_us);
 
+/* The same; null for 0. */
+void part_time_or_null(struct json_writer *w, const char *key, int64_t wall_us);
+
 /* Range. newest_us 0: nothing is counted, as_of is the beginning. */
 void part_range(struct json_writer *w, const struct span *span, int64_t newest_us);
 

@@ -48,7 +48,7 @@ int cli_audit(struct pg_tx *tx, const struct audit_row *row)
 
     whole.who = user ? user->pw_name : "unknown user";
     whole.via = "command";
-    return audit_add(tx, &whole);
+    return rows_audit_add(tx, &whole);
 }
 
 /* Open the database of a configuration; what it complains of goes to `log`. CLI_DONE or CLI_FAILED. */

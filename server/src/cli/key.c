@@ -93,9 +93,9 @@ static int create(char key_out[MIRE_KEY_TEXT], const struct key_command *keys)
 
     snprintf(after, sizeof after, "%s, %d days: %.200s", keys->scope, days, keys->label);
     if (!rc)
-        rc = app_ensure(&app, tx, keys->app);
+        rc = rows_app_ensure(&app, tx, keys->app);
     if (!rc)
-        rc = key_add(&number, key_out, tx, app, keys->scope, keys->label, days);
+        rc = rows_key_add(&number, key_out, tx, app, keys->scope, keys->label, days);
     if (!rc)
         rc = audit(tx, app, "key.made", number, after);
     return rc ? rc : pg_commit(&tx);
@@ -182,7 +182,8 @@ static int change(char key_out[MIRE_KEY_TEXT], const struct key_command *keys, i
     if (rc == READ_NONE)
         return MIRE_KEY_UNKNOWN;
     if (!rc)
-        rc = overlap_s < 0 ? key_end(tx, app, number) : key_replace(&fresh, key_out, tx, app, number, overlap_s);
+        rc = overlap_s < 0 ? rows_key_end(tx, app, number)
+                           : rows_key_replace(&fresh, key_out, tx, app, number, overlap_s);
     if (!rc && overlap_s >= 0)
         snprintf(after, sizeof after, "key %" PRId64, fresh);
     if (!rc)

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "inbox/inbox.h"
+#include "rows/apps.h"
 #include "rows/key.h"
 
 #include <inttypes.h>
@@ -193,7 +194,7 @@ static int fill(struct seed *seed)
     int rc = pg_begin(&tx, seed->database.pg, MIRE_PG_WRITE);
 
     if (!rc)
-        rc = app_ensure(&seed->app_id, tx, seed->app);
+        rc = rows_app_ensure(&seed->app_id, tx, seed->app);
     if (!rc)
         rc = pg_commit(&tx);
     /* In the order of time, so that the oldest report is the first that mired processes. */
@@ -271,8 +272,7 @@ int cli_seed(int argc, char **argv)
         return status;
     }
     seed->app = argv[1];
-    if (argc != 2 || strspn(seed->app, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(seed->app) ||
-        seed->app[0] == '-' || !seed->app[0] || strlen(seed->app) > 63) {
+    if (argc != 2 || !rows_app_is_slug(seed->app)) {
         free(seed);
         return cli_wrong("mire seed", "one APP is expected: lower-case letters, digits and '-', 63 at most");
     }

@@ -60,7 +60,7 @@ static int status_of(const struct user_command *user, int rc)
 
 static int find(struct account_row *out, struct user_command *user)
 {
-    int rc = account_find(out, user->tx, &user->arena, user->name);
+    int rc = rows_account_find(out, user->tx, &user->arena, user->name);
 
     return rc == ACCOUNT_NONE ? failed(user, "there is no such account; `mire user list` shows all")
                               : status_of(user, rc);
@@ -75,7 +75,7 @@ static int set_role(struct user_command *user, int64_t account)
     if (rc == READ_NONE)
         return failed(user, "there is no app of that name");
     if (!rc)
-        rc = member_set(&before, user->tx, &user->arena, account, app, role);
+        rc = rows_member_set(&before, user->tx, &user->arena, account, app, role);
     if (!rc)
         rc = cli_audit(user->tx,
                        &(struct audit_row){
@@ -89,11 +89,11 @@ static int give_link(struct user_command *user, int64_t account)
     const char *named = config_text(&user->database.config, MIRE_SET_PUBLIC_URL);
     size_t len = strcspn(named, " ");
     char secret[MIRE_KEY_TEXT];
-    int rc = credential_end_links(user->tx, account);
+    int rc = rows_credential_end_links(user->tx, account);
 
     if (!rc)
-        rc = credential_add(secret, user->tx,
-                            &(struct credential_new){.account = account, .kind = "link", .lasts_s = LINK_S});
+        rc = rows_credential_add(secret, user->tx,
+                                 &(struct credential_new){.account = account, .kind = "link", .lasts_s = LINK_S});
     if (!rc)
         rc = pg_commit(&user->tx);
     if (rc)
@@ -110,7 +110,7 @@ static int give_link(struct user_command *user, int64_t account)
 static int run_add(struct user_command *user)
 {
     int64_t account;
-    int rc = account_add(&account, user->tx, user->name, "local", "", user->is_server_admin);
+    int rc = rows_account_add(&account, user->tx, user->name, "local", "", user->is_server_admin);
 
     if (rc == ACCOUNT_THERE)
         return failed(user, "there is such an account; `mire user link` prints another link for it");
@@ -131,7 +131,7 @@ static int run_link(struct user_command *user)
 
     if (status != CLI_DONE)
         return status;
-    int rc = account_set_disabled(user->tx, account.account, false);
+    int rc = rows_account_set_disabled(user->tx, account.account, false);
     if (!rc)
         rc = cli_audit(user->tx, &(struct audit_row){.action = "account.link", .subject = user->name});
     return rc ? status_of(user, rc) : give_link(user, account.account);
@@ -157,11 +157,11 @@ static int run_disable(struct user_command *user)
 
     if (status != CLI_DONE)
         return status;
-    int rc = account_set_disabled(user->tx, account.account, true);
+    int rc = rows_account_set_disabled(user->tx, account.account, true);
     if (!rc)
-        rc = credential_revoke_all(&ended, user->tx, account.account, "sign-in", 0);
+        rc = rows_credential_revoke_all(&ended, user->tx, account.account, "sign-in", 0);
     if (!rc)
-        rc = credential_revoke_all(&ended, user->tx, account.account, "token", 0);
+        rc = rows_credential_revoke_all(&ended, user->tx, account.account, "token", 0);
     if (!rc)
         rc = cli_audit(user->tx,
                        &(struct audit_row){.action = "account.changed", .subject = user->name, .after = "disabled"});
@@ -173,10 +173,10 @@ static int run_list(struct user_command *user)
     struct account_row *accounts;
     struct member_row *members;
     size_t count, member_count;
-    int rc = account_list(&accounts, &count, user->tx, &user->arena);
+    int rc = rows_account_list(&accounts, &count, user->tx, &user->arena);
 
     if (!rc)
-        rc = member_list(&members, &member_count, user->tx, &user->arena, 0, -1);
+        rc = rows_member_list(&members, &member_count, user->tx, &user->arena, 0, -1);
     if (rc)
         return status_of(user, rc);
     say(stdout, "%-32s %-7s %-10s %-8s %s\n", "NAME", "FROM", "SEEN", "STATE", "ROLES");
@@ -228,7 +228,7 @@ int cli_user(int argc, char **argv)
     if (v < 0)
         return CLI_USAGE;
     user.name = argc > 2 ? argv[2] : "";
-    if (*user.name && !account_is_name(user.name))
+    if (*user.name && !rows_account_is_name(user.name))
         return cli_wrong("mire user",
                          "NAME is an address of e-mail or a word: lower-case letters, digits and . _ @ + -");
     arena_init(&user.arena, ARENA_BYTES);

@@ -194,13 +194,13 @@ int door_load_keys(void *context, struct access_keys *keys)
     const struct people_take take = {
         .context = keys, .account = take_account, .member = take_member, .credential = take_credential};
     int rc = rows_key_each(people->pg, take_key, keys);
-    return rc ? rc : people_each(people->pg, &take);
+    return rc ? rc : rows_people_each(people->pg, &take);
 }
 
 int door_keys_used(void *context, bool are_of_people, const int64_t *keys, size_t count)
 {
     const struct door_people *people = context;
-    return are_of_people ? credential_used(people->pg, keys, count) : rows_key_used(people->pg, keys, count);
+    return are_of_people ? rows_credential_used(people->pg, keys, count) : rows_key_used(people->pg, keys, count);
 }
 
 /* A name as accounts have it. False: it cannot be one. */
@@ -211,7 +211,7 @@ static bool fold_name(char out[MIRE_ACCESS_NAME], const char *name)
         return false;
     for (size_t i = 0; i <= len; i++)
         out[i] = (char)tolower((unsigned char)name[i]);
-    return account_is_name(out);
+    return rows_account_is_name(out);
 }
 
 int door_arrive(void *context, const char *sent)
@@ -227,17 +227,17 @@ int door_arrive(void *context, const char *sent)
         return 0;
     int rc = pg_begin(&tx, people->pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = account_add(&account, tx, name, "proxy", "", false);
+        rc = rows_account_add(&account, tx, name, "proxy", "", false);
     if (rc == ACCOUNT_THERE)
         return 0;
     if (!rc && strcmp(people->default_role, "none") != 0)
-        rc = member_set(&before, tx, &arena, account, MIRE_EVERY_APP, people->default_role);
+        rc = rows_member_set(&before, tx, &arena, account, MIRE_EVERY_APP, people->default_role);
     if (!rc)
-        rc = audit_add(tx, &(struct audit_row){.who = name,
-                                               .via = "proxy",
-                                               .action = "account.added",
-                                               .subject = name,
-                                               .after = people->default_role});
+        rc = rows_audit_add(tx, &(struct audit_row){.who = name,
+                                                    .via = "proxy",
+                                                    .action = "account.added",
+                                                    .subject = name,
+                                                    .after = people->default_role});
     return rc ? rc : pg_commit(&tx);
 }
 
@@ -250,10 +250,10 @@ int door_invite_first_admin(struct pg *pg, const struct log *log, const char *ba
     int64_t count;
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = account_count(&count, tx);
+        rc = rows_account_count(&count, tx);
     if (rc || count)
         return rc;
-    rc = credential_add(secret, tx, &(struct credential_new){.kind = "link", .lasts_s = FIRST_LINK_S});
+    rc = rows_credential_add(secret, tx, &(struct credential_new){.kind = "link", .lasts_s = FIRST_LINK_S});
     if (!rc)
         rc = pg_commit(&tx);
     if (rc)

@@ -29,7 +29,7 @@ int openid_start(struct openid *openid, const struct config *config, const struc
 /* Ask the provider of this configuration once, as `mired doctor` does. 0, or why it fails, as oidc_try. */
 int openid_try(char why[MIRE_OIDC_WHY], const struct config *config, const struct log *log);
 
-/* What was not started may be stopped. */
+/* A part that was not started may be stopped. */
 void openid_stop(struct openid *openid);
 
 #endif

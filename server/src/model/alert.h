@@ -69,7 +69,7 @@ enum alert_kind alert_kind_parse(const char *name);
 const char *alert_measure_name(enum alert_measure measure);
 enum alert_measure alert_measure_parse(const char *name);
 
-/* What a kind allows and begins with. */
+/* The limits and defaults of a kind. */
 struct alert_limits {
     double bound_min, bound_max;
     int32_t window_min_s, window_max_s, window_s; /* 0: it has none */
@@ -83,7 +83,7 @@ struct alert_point {
     int64_t at_s;      /* begin of the time it is of */
     struct rate rate;
     double bound; /* what it is held against; not above zero: nothing is known to hold it against */
-    double usual; /* what was usual before, where the bound is a part or a multiple of it; else 0 */
+    double usual; /* the usual value, where the bound is a part or a multiple of it; else 0 */
 };
 
 enum alert_verdict {

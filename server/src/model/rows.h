@@ -125,7 +125,7 @@ struct baseline_row {
 
 #define MIRE_DELAY_BUCKETS 13 /* of arrival_day: below 1, 2, 4 ... 2048 hours, and longer */
 
-/* What one report adds to version_hour, issue_hour, turn_hour and arrival_day. */
+/* The amounts that one report adds to version_hour, issue_hour, turn_hour and arrival_day. */
 struct hour_row {
     int64_t reports; /* 1, or -1 to take it away */
     int64_t hour_us;
@@ -145,7 +145,7 @@ struct hour_row {
 
 #define MIRE_LOSS_REASONS 13 /* what devices count, and "other" */
 
-/* What a report adds to loss_day; reasons each once. */
+/* The losses that a report adds to loss_day; each reason once. */
 struct loss_row {
     int32_t day; /* received */
     int32_t app_id;

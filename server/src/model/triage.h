@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* What was decided of an issue that is not open. */
+/* The decision about an issue that is not open. */
 struct triage {
     bool resolved;       /* else ignored */
     const char *version; /* with the fix, or until which it is ignored; "": none */

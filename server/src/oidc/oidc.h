@@ -74,7 +74,7 @@ const char *oidc_outcome_name(enum oidc_outcome outcome);
 int oidc_begin(char cookie_out[MIRE_OIDC_COOKIE], const char **location_out, char why[MIRE_OIDC_WHY], struct oidc *oidc,
                struct arena *arena, const char *base, const char *next);
 
-/* What the browser brings back; NULL: it does not. */
+/* The cookie that the browser brings back; NULL: there is none. */
 struct oidc_return {
     const char *cookie, *base;
     const char *state, *code, *issuer, *error;

@@ -5,7 +5,7 @@
  * write any p. So a share counts only if the app's rollout of some version, or the default one, gave it for that plugin
  * before the report was received; a report with another one stands for itself alone.
  *
- * Shares are kept until other apps need the room, and are read anew when a report has one that is not among them. One
+ * Shares are kept until other apps need the room, and are read again when a report has one that is not among them. One
  * thread.
  */
 #ifndef MIRE_PIPELINE_SHARES_H

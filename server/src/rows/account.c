@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool account_is_name(const char *name)
+bool rows_account_is_name(const char *name)
 {
     static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
     static const char rest[] = "abcdefghijklmnopqrstuvwxyz0123456789._@+-";
@@ -30,7 +30,7 @@ static int take_account(struct account_row *out, struct arena *arena, const stru
     return out->name && out->source && (out->password || !has_password) ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int account_find(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *name)
+int rows_account_find(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *name)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, "SELECT " COLUMNS " FROM account WHERE name = $1", PG_TEXT(name));
@@ -39,7 +39,7 @@ int account_find(struct account_row *out, struct pg_tx *tx, struct arena *arena,
     return pg_row_count(rows) ? take_account(out, arena, rows, 0) : ACCOUNT_NONE;
 }
 
-int account_of_subject(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *subject)
+int rows_account_of_subject(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *subject)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
@@ -49,7 +49,7 @@ int account_of_subject(struct account_row *out, struct pg_tx *tx, struct arena *
     return pg_row_count(rows) ? take_account(out, arena, rows, 0) : ACCOUNT_NONE;
 }
 
-int account_list(struct account_row **out, size_t *count, struct pg_tx *tx, struct arena *arena)
+int rows_account_list(struct account_row **out, size_t *count, struct pg_tx *tx, struct arena *arena)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, "SELECT " COLUMNS " FROM account ORDER BY name");
@@ -62,7 +62,7 @@ int account_list(struct account_row **out, size_t *count, struct pg_tx *tx, stru
     return *out ? rc : MIRE_FAULT_MEMORY;
 }
 
-int account_count(int64_t *out, struct pg_tx *tx)
+int rows_account_count(int64_t *out, struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, "SELECT count(*) FROM account");
@@ -70,8 +70,8 @@ int account_count(int64_t *out, struct pg_tx *tx)
     return rc;
 }
 
-int account_add(int64_t *account_out, struct pg_tx *tx, const char *name, const char *source, const char *subject,
-                bool is_server_admin)
+int rows_account_add(int64_t *account_out, struct pg_tx *tx, const char *name, const char *source, const char *subject,
+                     bool is_server_admin)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -86,19 +86,19 @@ int account_add(int64_t *account_out, struct pg_tx *tx, const char *name, const 
     return ACCOUNT_DONE;
 }
 
-int account_set_password(struct pg_tx *tx, int64_t account, const char *stored)
+int rows_account_set_password(struct pg_tx *tx, int64_t account, const char *stored)
 {
     return pg_query(NULL, tx, "UPDATE account SET password = $2 WHERE account_id = $1", PG_INT8(account),
                     PG_TEXT(stored));
 }
 
-int account_set_admin(struct pg_tx *tx, int64_t account, bool is_server_admin)
+int rows_account_set_admin(struct pg_tx *tx, int64_t account, bool is_server_admin)
 {
     return pg_query(NULL, tx, "UPDATE account SET is_server_admin = $2 WHERE account_id = $1", PG_INT8(account),
                     PG_BOOL(is_server_admin));
 }
 
-int account_set_disabled(struct pg_tx *tx, int64_t account, bool is_disabled)
+int rows_account_set_disabled(struct pg_tx *tx, int64_t account, bool is_disabled)
 {
     return pg_query(NULL, tx,
                     "UPDATE account SET disabled_at = CASE WHEN $2 THEN coalesce(disabled_at, now()) END"
@@ -108,8 +108,8 @@ int account_set_disabled(struct pg_tx *tx, int64_t account, bool is_disabled)
 
 /* --- roles ------------------------------------------------------------------------------------------------------- */
 
-int member_list(struct member_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t account,
-                int32_t app)
+int rows_member_list(struct member_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t account,
+                     int32_t app)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -135,8 +135,8 @@ int member_list(struct member_row **out, size_t *count, struct pg_tx *tx, struct
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int member_set(const char **before_out, struct pg_tx *tx, struct arena *arena, int64_t account, int32_t app,
-               const char *role)
+int rows_member_set(const char **before_out, struct pg_tx *tx, struct arena *arena, int64_t account, int32_t app,
+                    const char *role)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, "SELECT role FROM member WHERE account_id = $1 AND app_id = $2 FOR UPDATE",
@@ -202,7 +202,7 @@ static int each_credential(struct pg_tx *tx, const struct people_take *take)
     return rc;
 }
 
-int people_each(struct pg *pg, const struct people_take *take)
+int rows_people_each(struct pg *pg, const struct people_take *take)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, pg, MIRE_PG_READ);

@@ -12,7 +12,7 @@ enum account_outcome { ACCOUNT_DONE = 0, ACCOUNT_NONE = 1, ACCOUNT_THERE = 2 };
 #define MIRE_EVERY_APP 0 /* number of no app: a role in all of them */
 
 /* Is it a name of an account: an address of e-mail or a word, lower case? */
-bool account_is_name(const char *name);
+bool rows_account_is_name(const char *name);
 
 struct account_row {
     int64_t account;
@@ -23,25 +23,25 @@ struct account_row {
 };
 
 /* ACCOUNT_DONE with texts in the arena, ACCOUNT_NONE (a disabled one is found too), or a fault. */
-int account_find(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *name);
+int rows_account_find(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *name);
 
 /* The same by what an OpenID provider calls the person. */
-int account_of_subject(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *subject);
+int rows_account_of_subject(struct account_row *out, struct pg_tx *tx, struct arena *arena, const char *subject);
 
 /* All of them by name. 0 or a fault. */
-int account_list(struct account_row **out, size_t *count, struct pg_tx *tx, struct arena *arena);
+int rows_account_list(struct account_row **out, size_t *count, struct pg_tx *tx, struct arena *arena);
 
 /* How many there are. 0 or a fault. */
-int account_count(int64_t *out, struct pg_tx *tx);
+int rows_account_count(int64_t *out, struct pg_tx *tx);
 
 /* ACCOUNT_DONE, ACCOUNT_THERE (the name is taken), or a fault. source: local, proxy, oidc. */
-int account_add(int64_t *account_out, struct pg_tx *tx, const char *name, const char *source, const char *subject,
-                bool is_server_admin);
+int rows_account_add(int64_t *account_out, struct pg_tx *tx, const char *name, const char *source, const char *subject,
+                     bool is_server_admin);
 
 /* 0 or a fault. */
-int account_set_password(struct pg_tx *tx, int64_t account, const char *stored);
-int account_set_admin(struct pg_tx *tx, int64_t account, bool is_server_admin);
-int account_set_disabled(struct pg_tx *tx, int64_t account, bool is_disabled);
+int rows_account_set_password(struct pg_tx *tx, int64_t account, const char *stored);
+int rows_account_set_admin(struct pg_tx *tx, int64_t account, bool is_server_admin);
+int rows_account_set_disabled(struct pg_tx *tx, int64_t account, bool is_disabled);
 
 struct member_row {
     int64_t account;
@@ -50,12 +50,12 @@ struct member_row {
 };
 
 /* Roles of an account, or of all (0); in an app, or in all (-1). By account's name, then slug. 0 or a fault. */
-int member_list(struct member_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t account,
-                int32_t app);
+int rows_member_list(struct member_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t account,
+                     int32_t app);
 
 /* role "": none any more. *before_out: the role until now, "" for none. 0 or a fault. */
-int member_set(const char **before_out, struct pg_tx *tx, struct arena *arena, int64_t account, int32_t app,
-               const char *role);
+int rows_member_set(const char **before_out, struct pg_tx *tx, struct arena *arena, int64_t account, int32_t app,
+                    const char *role);
 
 /* --- for access -------------------------------------------------------------------------------------------------- */
 
@@ -74,6 +74,6 @@ struct people_take {
 };
 
 /* Hand over everyone who is not disabled, their roles and credentials. 0, what a function returned, or a fault. */
-int people_each(struct pg *pg, const struct people_take *take);
+int rows_people_each(struct pg *pg, const struct people_take *take);
 
 #endif

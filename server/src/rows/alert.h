@@ -25,7 +25,7 @@ int rows_alert_rule_find(struct alert_rule *out, struct pg_tx *tx, struct arena 
 /* Add the rule (rule->rule 0) or change it; the number is set. 0, READ_NONE or a fault. */
 int rows_alert_rule_put(struct alert_rule *rule, struct pg_tx *tx);
 
-/* Judge it no more; what is open of it is over. 0, READ_NONE or a fault. */
+/* Remove a rule; its open alerts end. 0, READ_NONE or a fault. */
 int rows_alert_rule_remove(struct pg_tx *tx, int32_t app, int64_t rule);
 
 /* Tell nobody until then; 0: tell again. 0, READ_NONE or a fault. */

@@ -4,6 +4,8 @@
 #include "rows/rows.h"
 #include "rows/view_sql.h"
 
+#include <string.h>
+
 /* clang-format off */
 const int16_t read_slots[MIRE_SLOT_COUNT] = {
      0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -54,6 +56,13 @@ int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct
     }
 
     return 0;
+}
+
+bool rows_app_is_slug(const char *text)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    return len && !text[len] && len <= MIRE_APP_SLUG_MAX && *text != '-';
 }
 
 /* The number is given out under a lock of the table: apps are few and made by hand. */

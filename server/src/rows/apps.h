@@ -36,10 +36,13 @@ int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct
 
 enum rows_app_outcome { ROWS_APP_MADE = 0, ROWS_APP_THERE = 1 };
 
+/* Can a slug be so: lower-case letters, digits and hyphens, no hyphen in front, at most MIRE_APP_SLUG_MAX. Pure. */
+bool rows_app_is_slug(const char *text);
+
 /* Make an app of that slug, which the caller has checked. ROWS_APP_MADE, ROWS_APP_THERE (the slug is taken), or a fault. */
 int rows_app_add(struct pg_tx *tx, const char *slug, const char *name);
 
-/* What of an app has arrived; 0: nothing yet. */
+/* The first arrivals of an app; 0: nothing yet. */
 struct app_start {
     int64_t contact_us; /* an ingest key was last used then, some seconds late */
     int64_t session_us; /* a version that has sessions was first seen then; sessions of the last 30 days */
@@ -53,7 +56,7 @@ int rows_app_start_read(struct app_start *out, struct pg_tx *tx, int32_t app);
 /* Number of an app. 0, READ_NONE or a fault. */
 int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug);
 
-/* What admins of an app set; -1: as the server is configured. */
+/* The settings of an app; -1: the server's value. */
 struct app_settings {
     const char *name;
     int64_t retention_days;

@@ -17,7 +17,7 @@ static const char *fit(char out[MIRE_AUDIT_TEXT_MAX + 8], const char *text)
     return out;
 }
 
-int audit_add(struct pg_tx *tx, const struct audit_row *row)
+int rows_audit_add(struct pg_tx *tx, const struct audit_row *row)
 {
     char before[MIRE_AUDIT_TEXT_MAX + 8], after[MIRE_AUDIT_TEXT_MAX + 8];
     return pg_query(NULL, tx,
@@ -49,8 +49,8 @@ static int take(struct audit_row *out, struct arena *arena, const struct pg_rows
     return 0;
 }
 
-int audit_list(struct audit_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-               const struct audit_filter *filter)
+int rows_audit_list(struct audit_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                    const struct audit_filter *filter)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,

@@ -20,7 +20,7 @@ struct audit_row {
 };
 
 /* Add a row in the transaction of the change itself. 0 or a fault. */
-int audit_add(struct pg_tx *tx, const struct audit_row *row);
+int rows_audit_add(struct pg_tx *tx, const struct audit_row *row);
 
 /* Which rows: 0 and "" are all. */
 struct audit_filter {
@@ -33,7 +33,7 @@ struct audit_filter {
 };
 
 /* Newest first. 0 or a fault. */
-int audit_list(struct audit_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-               const struct audit_filter *filter);
+int rows_audit_list(struct audit_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                    const struct audit_filter *filter);
 
 #endif

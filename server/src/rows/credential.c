@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int credential_add(char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, const struct credential_new *made)
+int rows_credential_add(char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, const struct credential_new *made)
 {
     char prefix[MIRE_KEY_PREFIX_LEN + 1];
     uint8_t hash[MIRE_KEY_HASH];
@@ -25,8 +25,8 @@ int credential_add(char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, const struc
                 " AND (kind <> 'sign-in' OR coalesce(used_at, created_at) > now() - interval '7 days')"
 /* clang-format on */
 
-int credential_list(struct credential_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t account,
-                    const char *kind)
+int rows_credential_list(struct credential_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                         int64_t account, const char *kind)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
@@ -54,7 +54,7 @@ int credential_list(struct credential_row **out, size_t *count, struct pg_tx *tx
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int credential_revoke(struct pg_tx *tx, int64_t account, const char *kind, int64_t credential)
+int rows_credential_revoke(struct pg_tx *tx, int64_t account, const char *kind, int64_t credential)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -66,7 +66,7 @@ int credential_revoke(struct pg_tx *tx, int64_t account, const char *kind, int64
     return pg_touched(rows) ? CREDENTIAL_DONE : CREDENTIAL_NONE;
 }
 
-int credential_revoke_all(int64_t *count_out, struct pg_tx *tx, int64_t account, const char *kind, int64_t but)
+int rows_credential_revoke_all(int64_t *count_out, struct pg_tx *tx, int64_t account, const char *kind, int64_t but)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -103,24 +103,24 @@ static int link_of(int64_t *account_out, const char **name_out, struct pg_tx *tx
 #define LINK_NAME "(SELECT name FROM account a WHERE a.account_id = credential.account_id)"
 /* clang-format on */
 
-int credential_use_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
-                        const char *secret)
+int rows_credential_use_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
+                             const char *secret)
 {
     return link_of(account_out, name_out, tx, arena, secret,
                    "UPDATE credential SET revoked_at = now(), used_at = now() WHERE hash = $1" LINK_LEADS
                    " RETURNING coalesce(account_id, 0), coalesce(" LINK_NAME ", '')");
 }
 
-int credential_read_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
-                         const char *secret)
+int rows_credential_read_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
+                              const char *secret)
 {
     return link_of(account_out, name_out, tx, arena, secret,
                    "SELECT coalesce(account_id, 0), coalesce(" LINK_NAME ", '') FROM credential"
                    " WHERE hash = $1" LINK_LEADS);
 }
 
-int credential_use_code(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
-                        const char *secret)
+int rows_credential_use_code(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
+                             const char *secret)
 {
     return link_of(account_out, name_out, tx, arena, secret,
                    "UPDATE credential SET revoked_at = now(), used_at = now() WHERE hash = $1 AND kind = 'code'"
@@ -128,7 +128,7 @@ int credential_use_code(int64_t *account_out, const char **name_out, struct pg_t
                    " AND disabled_at IS NULL) RETURNING account_id, " LINK_NAME);
 }
 
-int credential_end_links(struct pg_tx *tx, int64_t account)
+int rows_credential_end_links(struct pg_tx *tx, int64_t account)
 {
     return pg_query(NULL, tx,
                     "UPDATE credential SET revoked_at = now() WHERE kind = 'link' AND revoked_at IS NULL"
@@ -136,7 +136,7 @@ int credential_end_links(struct pg_tx *tx, int64_t account)
                     PG_INT8(account));
 }
 
-int credential_used(struct pg *pg, const int64_t *credentials, size_t count)
+int rows_credential_used(struct pg *pg, const int64_t *credentials, size_t count)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, pg, MIRE_PG_EACH);

@@ -17,7 +17,7 @@ struct credential_new {
 };
 
 /* 0 or a fault. */
-int credential_add(char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, const struct credential_new *made);
+int rows_credential_add(char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, const struct credential_new *made);
 
 struct credential_row {
     int64_t credential;
@@ -26,31 +26,31 @@ struct credential_row {
 };
 
 /* Good ones of an account, newest first. 0 or a fault. */
-int credential_list(struct credential_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t account,
-                    const char *kind);
+int rows_credential_list(struct credential_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                         int64_t account, const char *kind);
 
 /* Refuse one from now on. CREDENTIAL_DONE, CREDENTIAL_NONE (no such good one of the account), or a fault. */
-int credential_revoke(struct pg_tx *tx, int64_t account, const char *kind, int64_t credential);
+int rows_credential_revoke(struct pg_tx *tx, int64_t account, const char *kind, int64_t credential);
 
 /* The same of all of a kind but one (0: of all); *count_out: how many. 0 or a fault. */
-int credential_revoke_all(int64_t *count_out, struct pg_tx *tx, int64_t account, const char *kind, int64_t but);
+int rows_credential_revoke_all(int64_t *count_out, struct pg_tx *tx, int64_t account, const char *kind, int64_t but);
 
 /* Use a link up. CREDENTIAL_DONE with its account (0: the first admin's), CREDENTIAL_NONE, or a fault. */
-int credential_use_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
-                        const char *secret);
+int rows_credential_use_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
+                             const char *secret);
 
 /* Whose a link is, without using it up: the same. */
-int credential_read_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
-                         const char *secret);
+int rows_credential_read_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
+                              const char *secret);
 
 /* Use a code up that signs a command line in: the same, but its account is never 0. */
-int credential_use_code(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
-                        const char *secret);
+int rows_credential_use_code(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
+                             const char *secret);
 
 /* Links that were not used are refused from now on: of an account, or the first admin's (0). 0 or a fault. */
-int credential_end_links(struct pg_tx *tx, int64_t account);
+int rows_credential_end_links(struct pg_tx *tx, int64_t account);
 
 /* These were used by now, and so their people were here. 0 or a fault. */
-int credential_used(struct pg *pg, const int64_t *credentials, size_t count);
+int rows_credential_used(struct pg *pg, const int64_t *credentials, size_t count);
 
 #endif

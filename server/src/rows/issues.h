@@ -58,7 +58,7 @@ struct group {
 
 struct group_page {
     int64_t groups_total, issues_total;
-    int64_t open, regressed, resolved, ignored; /* issues by state, whatever states the view wants */
+    int64_t open, regressed, resolved, ignored; /* issues by state, in any view */
     struct totals totals;                       /* devices: not counted */
     int64_t newest_us;                          /* 0: none */
     int64_t first_hour_us;                      /* of the oldest counter; 0: none */

@@ -2,6 +2,7 @@
  * key.c - apps and the access keys that open them.
  */
 #include "rows/key.h"
+#include "rows/apps.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,25 +25,15 @@ int rows_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_H
     return MIRE_KEY_FOUND;
 }
 
-/* The number is given out under a lock of the table: apps are few and made by hand. */
-int app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug)
+int rows_app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug)
 {
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(NULL, tx, "LOCK TABLE app IN SHARE ROW EXCLUSIVE MODE");
-    if (!rc)
-        rc = pg_query(NULL, tx,
-                      "INSERT INTO app (app_id, slug, name) SELECT coalesce(max(app_id), 0) + 1, $1, $1 FROM app"
-                      " ON CONFLICT (slug) DO NOTHING",
-                      PG_TEXT(slug));
-    if (!rc)
-        rc = pg_query(&rows, tx, "SELECT app_id FROM app WHERE slug = $1", PG_TEXT(slug));
-    if (!rc)
-        *app_out = (int32_t)pg_int(rows, 0, 0);
-    return rc;
+    int rc = rows_app_add(tx, slug, slug);
+
+    return rc < 0 ? rc : rows_app_read(app_out, tx, slug);
 }
 
-int key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, const char *scope,
-            const char *label, int days)
+int rows_key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, const char *scope,
+                 const char *label, int days)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     char prefix[MIRE_KEY_PREFIX_LEN + 1];
@@ -67,9 +58,9 @@ int rows_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *
     int32_t app;
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = app_ensure(&app, tx, slug);
+        rc = rows_app_ensure(&app, tx, slug);
     if (!rc)
-        rc = key_add(&number, key_out, tx, app, scope, label, days);
+        rc = rows_key_add(&number, key_out, tx, app, scope, label, days);
     return rc ? rc : pg_commit(&tx);
 }
 
@@ -78,8 +69,8 @@ int rows_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug
     return rows_key_create_for(key_out, pg, slug, scope, label, 0);
 }
 
-int key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, int64_t key,
-                int64_t overlap_s)
+int rows_key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, int64_t key,
+                     int64_t overlap_s)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -89,7 +80,7 @@ int key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *
                       PG_INT4(app), PG_INT8(key), PG_INT8(overlap_s));
     if (!rc && !pg_row_count(rows))
         return MIRE_KEY_UNKNOWN;
-    return rc ? rc : key_add(key_out, secret_out, tx, app, pg_text(rows, 0, 0), pg_text(rows, 0, 1), 0);
+    return rc ? rc : rows_key_add(key_out, secret_out, tx, app, pg_text(rows, 0, 0), pg_text(rows, 0, 1), 0);
 }
 
 /* App of a slug. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN, or a fault. */
@@ -112,7 +103,7 @@ int rows_key_rotate(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug
     if (!rc)
         rc = app_of(&app, tx, slug);
     if (!rc)
-        rc = key_replace(&number, key_out, tx, app, key, overlap_s);
+        rc = rows_key_replace(&number, key_out, tx, app, key, overlap_s);
     return rc ? rc : pg_commit(&tx);
 }
 
@@ -146,7 +137,8 @@ int rows_key_used(struct pg *pg, const int64_t *keys, size_t count)
                          PG_INT8S(keys, count));
 }
 
-int key_list(struct pg_tx *tx, int32_t app, int (*take)(void *context, const struct rows_key_row *row), void *context)
+int rows_key_list_of(struct pg_tx *tx, int32_t app, int (*take)(void *context, const struct rows_key_row *row),
+                     void *context)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -175,10 +167,10 @@ int rows_key_list(struct pg *pg, const char *slug, int (*take)(void *context, co
         rc = app_of(&app, tx, slug);
     if (rc)
         return rc == MIRE_KEY_UNKNOWN ? 0 : rc;
-    return key_list(tx, app, take, context);
+    return rows_key_list_of(tx, app, take, context);
 }
 
-int key_end(struct pg_tx *tx, int32_t app, int64_t key)
+int rows_key_end(struct pg_tx *tx, int32_t app, int64_t key)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
@@ -198,6 +190,6 @@ int rows_key_revoke(struct pg *pg, const char *slug, int64_t key)
     if (!rc)
         rc = app_of(&app, tx, slug);
     if (!rc)
-        rc = key_end(tx, app, key);
+        rc = rows_key_end(tx, app, key);
     return rc ? rc : pg_commit(&tx);
 }

@@ -14,14 +14,14 @@ enum rows_key_outcome { MIRE_KEY_FOUND = 0, MIRE_KEY_UNKNOWN = 1 };
 int rows_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HASH], const char *scope);
 
 /* The same as below in the caller's transaction, by the number of the app. */
-int key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, const char *scope,
-            const char *label, int days);
-int key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, int64_t key,
-                int64_t overlap_s);
-int key_end(struct pg_tx *tx, int32_t app, int64_t key);
+int rows_key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, const char *scope,
+                 const char *label, int days);
+int rows_key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, int64_t key,
+                     int64_t overlap_s);
+int rows_key_end(struct pg_tx *tx, int32_t app, int64_t key);
 
 /* Number of the app of that slug, which is made if there is none. 0 or a fault. */
-int app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug);
+int rows_app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug);
 
 /*
  * Make a key for an app, creating the app if there is none of that slug. The key is told once, here.
@@ -59,7 +59,8 @@ int rows_key_each(struct pg *pg, int (*take)(void *context, const struct rows_ke
 int rows_key_used(struct pg *pg, const int64_t *keys, size_t count);
 
 /* The same in the caller's transaction, by the number of the app. */
-int key_list(struct pg_tx *tx, int32_t app, int (*take)(void *context, const struct rows_key_row *row), void *context);
+int rows_key_list_of(struct pg_tx *tx, int32_t app, int (*take)(void *context, const struct rows_key_row *row),
+                     void *context);
 
 /* Hand the keys of an app to `take`, oldest first; it returns 0 to go on. 0, what `take` returned, or a fault. */
 int rows_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct rows_key_row *row),

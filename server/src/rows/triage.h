@@ -62,7 +62,7 @@ int rows_triage_waiting(struct triage_waiting **out, size_t *count, struct pg_tx
 /* Devices, estimated, that had the issue since a time. 0 or a fault. */
 int rows_triage_devices(double *out, struct pg_tx *tx, const struct triage_waiting *waiting);
 
-/* Hits of it per 1,000 sessions of today and yesterday, and the reports behind it. 0 or a fault. */
+/* Hits of it per 1,000 sessions of today and yesterday, and the reports behind the rate. 0 or a fault. */
 int rows_triage_rate(double *per_1000_out, int64_t *reports_out, struct pg_tx *tx,
                      const struct triage_waiting *waiting);
 

@@ -26,10 +26,7 @@ static int answer_apps(struct call *call)
         json_write_text(w, "slug", apps[i].slug);
         json_write_text(w, "name", apps[i].name);
         json_write_i64(w, "reports_24h", apps[i].reports_24h);
-        if (apps[i].last_us)
-            part_time(w, "last_seen_at", apps[i].last_us);
-        else
-            json_write_null(w, "last_seen_at");
+        part_time_or_null(w, "last_seen_at", apps[i].last_us);
         json_write_close(w, '}');
     }
 

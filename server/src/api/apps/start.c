@@ -8,9 +8,6 @@
 #include "rows/apps.h"
 #include "rows/audit.h"
 
-#include <ctype.h>
-#include <string.h>
-
 #define NAME_MAX 200
 
 static const char *const no_names[] = {NULL};
@@ -24,14 +21,6 @@ static const struct bind_field fields[] = {
     {"name", MIRE_BIND_TEXT, offsetof(struct app_asked, name), .max = NAME_MAX},
 };
 
-/* As the table has it: lower-case letters, digits and hyphens, and no hyphen in front. */
-static bool is_slug(const char *slug)
-{
-    size_t len = strspn(slug, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-    return len && !slug[len] && len <= MIRE_APP_SLUG_MAX && *slug != '-';
-}
-
 static int answer_post_app(struct call *call)
 {
     struct app_asked asked = {.name = ""};
@@ -39,7 +28,7 @@ static int answer_post_app(struct call *call)
 
     if (rc)
         return rc;
-    if (!is_slug(asked.slug))
+    if (!rows_app_is_slug(asked.slug))
         return call_problem(
             call, 422, "app.slug",
             "A slug has lower-case letters, digits and hyphens, begins with a letter or digit, and has at"
@@ -65,14 +54,6 @@ int post_app(void *api, struct request *request, struct reply *reply)
     return call_run(api, request, reply, &kind);
 }
 
-static void put_time(struct json_writer *w, const char *key, int64_t us)
-{
-    if (us)
-        part_time(w, key, us);
-    else
-        json_write_null(w, key);
-}
-
 static int answer_start(struct call *call)
 {
     struct json_writer *w = &call->json;
@@ -80,9 +61,9 @@ static int answer_start(struct call *call)
     int rc = rows_app_start_read(&start, call->tx, call->view.app);
 
     json_write_open(w, NULL, '{');
-    put_time(w, "contact_at", start.contact_us);
-    put_time(w, "session_at", start.session_us);
-    put_time(w, "report_at", start.report_us);
+    part_time_or_null(w, "contact_at", start.contact_us);
+    part_time_or_null(w, "session_at", start.session_us);
+    part_time_or_null(w, "report_at", start.report_us);
     if (start.report_us) {
         json_write_text(w, "install", start.install);
         json_write_text(w, "issue", part_issue_name(start.issue, start.memory).text);

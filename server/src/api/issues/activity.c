@@ -37,10 +37,7 @@ static void put_act(struct json_writer *w, const struct act_row *a)
     put_raw(w, "after", a->after);
     json_write_text(w, "issues", regrouped ? a->before : "");
     json_write_text(w, "body", a->body);
-    if (a->undone_us)
-        part_time(w, "undone_at", a->undone_us);
-    else
-        json_write_null(w, "undone_at");
+    part_time_or_null(w, "undone_at", a->undone_us);
     json_write_text(w, "undone_by", a->undone_by);
     json_write_close(w, '}');
 }

@@ -25,10 +25,7 @@ static void put_one(struct call *call, const struct account_row *account, const 
     json_write_bool(w, "is_disabled", account->disabled_us != 0);
     json_write_bool(w, "has_password", account->password != NULL);
     part_time(w, "made_at", account->created_us);
-    if (account->seen_us)
-        part_time(w, "seen_at", account->seen_us);
-    else
-        json_write_null(w, "seen_at");
+    part_time_or_null(w, "seen_at", account->seen_us);
     json_write_open(w, "roles", '[');
     for (size_t i = 0; i < count; i++) {
         if (members[i].account != account->account)
@@ -47,10 +44,10 @@ static int answer_accounts(struct call *call)
     struct account_row *accounts = NULL;
     struct member_row *members = NULL;
     size_t account_count = 0, member_count = 0;
-    int rc = account_list(&accounts, &account_count, call->tx, call->arena);
+    int rc = rows_account_list(&accounts, &account_count, call->tx, call->arena);
 
     if (!rc)
-        rc = member_list(&members, &member_count, call->tx, call->arena, 0, -1);
+        rc = rows_member_list(&members, &member_count, call->tx, call->arena, 0, -1);
     json_write_open(&call->json, NULL, '{');
     json_write_open(&call->json, "accounts", '[');
     for (size_t i = 0; !rc && i < account_count; i++)
@@ -119,11 +116,11 @@ static int answer_post_account(struct call *call)
     if (!name)
         return call_problem(call, 422, "account.name",
                             "A name is an address of e-mail or a word of letters, digits and . _ @ + -.");
-    rc = account_add(&account, call->tx, name, "local", "", asked.is_server_admin);
+    rc = rows_account_add(&account, call->tx, name, "local", "", asked.is_server_admin);
     if (rc == ACCOUNT_THERE)
         return call_problem(call, 409, "account.there", "There is an account of that name.");
     if (!rc && *asked.role)
-        rc = member_set(&before, call->tx, call->arena, account, MIRE_EVERY_APP, asked.role);
+        rc = rows_member_set(&before, call->tx, call->arena, account, MIRE_EVERY_APP, asked.role);
     if (!rc)
         rc = call_audit(call, &(struct audit_row){.action = "account.added",
                                                   .subject = name,
@@ -166,7 +163,7 @@ static int keep_an_admin(struct call *call)
 {
     struct account_row *all;
     size_t count, admins = 0;
-    int rc = account_list(&all, &count, call->tx, call->arena);
+    int rc = rows_account_list(&all, &count, call->tx, call->arena);
 
     for (size_t i = 0; !rc && i < count; i++)
         admins += all[i].is_server_admin && !all[i].disabled_us;
@@ -179,16 +176,16 @@ static int change_account(struct call *call, const struct account_row *account, 
 {
     const char *before;
     int64_t ended;
-    int rc = account_set_admin(call->tx, account->account, asked->is_server_admin);
+    int rc = rows_account_set_admin(call->tx, account->account, asked->is_server_admin);
 
     if (!rc)
-        rc = account_set_disabled(call->tx, account->account, asked->is_disabled);
+        rc = rows_account_set_disabled(call->tx, account->account, asked->is_disabled);
     if (!rc)
-        rc = member_set(&before, call->tx, call->arena, account->account, MIRE_EVERY_APP, asked->role);
+        rc = rows_member_set(&before, call->tx, call->arena, account->account, MIRE_EVERY_APP, asked->role);
     if (!rc && asked->is_disabled)
-        rc = credential_revoke_all(&ended, call->tx, account->account, "sign-in", 0);
+        rc = rows_credential_revoke_all(&ended, call->tx, account->account, "sign-in", 0);
     if (!rc && asked->is_disabled)
-        rc = credential_revoke_all(&ended, call->tx, account->account, "token", 0);
+        rc = rows_credential_revoke_all(&ended, call->tx, account->account, "token", 0);
     if (!rc)
         rc = keep_an_admin(call);
     if (rc)

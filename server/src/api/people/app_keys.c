@@ -15,14 +15,6 @@
 
 static const char *const no_names[] = {NULL};
 
-static void put_time(struct json_writer *w, const char *key, int64_t us)
-{
-    if (us)
-        part_time(w, key, us);
-    else
-        json_write_null(w, key);
-}
-
 static int put_key(void *context, const struct rows_key_row *row)
 {
     struct json_writer *w = context;
@@ -33,9 +25,9 @@ static int put_key(void *context, const struct rows_key_row *row)
     json_write_text(w, "scope", row->scope);
     json_write_text(w, "label", row->label);
     part_time(w, "made_at", row->created_us);
-    put_time(w, "used_at", row->used_us);
-    put_time(w, "expires_at", row->expires_us);
-    put_time(w, "revoked_at", row->revoked_us);
+    part_time_or_null(w, "used_at", row->used_us);
+    part_time_or_null(w, "expires_at", row->expires_us);
+    part_time_or_null(w, "revoked_at", row->revoked_us);
     json_write_close(w, '}');
     return 0;
 }
@@ -44,7 +36,7 @@ static int answer_keys(struct call *call)
 {
     json_write_open(&call->json, NULL, '{');
     json_write_open(&call->json, "keys", '[');
-    int rc = key_list(call->tx, call->view.app, put_key, &call->json);
+    int rc = rows_key_list_of(call->tx, call->view.app, put_key, &call->json);
     json_write_close(&call->json, ']');
     json_write_close(&call->json, '}');
     return rc;
@@ -97,7 +89,7 @@ static int answer_post_key(struct call *call)
         return rc;
     if (!access_scope_parse(asked.scope))
         return call_problem(call, 422, "key.wrong", "The scope is ingest, symbols, rollout, rules, read or admin.");
-    rc = key_add(&key, secret, call->tx, call->view.app, asked.scope, asked.label, (int)asked.days);
+    rc = rows_key_add(&key, secret, call->tx, call->view.app, asked.scope, asked.label, (int)asked.days);
     if (!rc)
         rc = call_audit(call, &(struct audit_row){.action = "key.made",
                                                   .subject = name_of(call, key),
@@ -129,7 +121,7 @@ static int answer_rotate_key(struct call *call)
         rc = people_number(&key, call, 1, "key");
     if (rc)
         return rc;
-    rc = key_replace(&fresh, secret, call->tx, call->view.app, key, (int64_t)asked.days * 86400);
+    rc = rows_key_replace(&fresh, secret, call->tx, call->view.app, key, (int64_t)asked.days * 86400);
     if (rc == MIRE_KEY_UNKNOWN)
         return no_key(call, key);
     if (!rc)
@@ -155,7 +147,7 @@ static int answer_delete_key(struct call *call)
 
     if (rc)
         return rc;
-    rc = key_end(call->tx, call->view.app, key);
+    rc = rows_key_end(call->tx, call->view.app, key);
     if (rc == MIRE_KEY_UNKNOWN)
         return no_key(call, key);
     if (!rc)

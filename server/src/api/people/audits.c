@@ -84,7 +84,7 @@ static int answer(struct call *call, bool is_of_app)
         rc = call_integer(&limit, call, "limit", 1, LIMIT_MAX, is_csv ? LIMIT_MAX : LIMIT);
     filter.limit = (int)limit;
     if (!rc)
-        rc = audit_list(&rows, &count, call->tx, call->arena, &filter);
+        rc = rows_audit_list(&rows, &count, call->tx, call->arena, &filter);
     if (rc)
         return rc;
     if (is_csv)

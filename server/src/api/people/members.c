@@ -13,7 +13,7 @@ static int answer_members(struct call *call)
     struct json_writer *w = &call->json;
     struct member_row *members = NULL;
     size_t count = 0;
-    int rc = member_list(&members, &count, call->tx, call->arena, 0, call->view.app);
+    int rc = rows_member_list(&members, &count, call->tx, call->arena, 0, call->view.app);
 
     json_write_open(w, NULL, '{');
     json_write_open(w, "members", '[');
@@ -55,7 +55,7 @@ static int answer_put_member(struct call *call)
     if (!rc)
         rc = people_of_path(&account, call, 1);
     if (!rc)
-        rc = member_set(&before, call->tx, call->arena, account.account, call->view.app, asked.role);
+        rc = rows_member_set(&before, call->tx, call->arena, account.account, call->view.app, asked.role);
     if (!rc)
         rc = call_audit(call,
                         &(struct audit_row){

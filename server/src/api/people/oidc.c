@@ -142,7 +142,7 @@ static int set_role(struct call *call, int64_t account, const struct given *give
         return 0;
     }
     if (!rc)
-        rc = member_set(&was, call->tx, call->arena, account, app, given->role);
+        rc = rows_member_set(&was, call->tx, call->arena, account, app, given->role);
     if (rc || !strcmp(was, given->role))
         return rc;
     const char *of = *given->app ? given->app : "every app";
@@ -159,7 +159,7 @@ static int end_others(struct call *call, int64_t account, const struct given *al
 {
     struct member_row *members;
     size_t member_count;
-    int rc = member_list(&members, &member_count, call->tx, call->arena, account, -1);
+    int rc = rows_member_list(&members, &member_count, call->tx, call->arena, account, -1);
 
     for (size_t m = 0; !rc && m < member_count; m++) {
         size_t i = 0;
@@ -208,7 +208,7 @@ static int give_roles(struct call *call, const struct account_row *account, bool
     if (!rc)
         rc = end_others(call, account->account, all, count, &before, &after);
     if (!rc && account->is_server_admin != is_server_admin)
-        rc = account_set_admin(call->tx, account->account, is_server_admin);
+        rc = rows_account_set_admin(call->tx, account->account, is_server_admin);
     return rc ? rc : tell_roles(call, account, is_server_admin, &before, &after);
 }
 
@@ -224,7 +224,7 @@ static int add_account(struct account_row *out, struct call *call, const struct 
         out->name = n == 1 ? person->name : arena_printf(call->arena, "%s-%d", person->name, n);
         if (!out->name)
             return MIRE_FAULT_MEMORY;
-        rc = account_add(&out->account, call->tx, out->name, "oidc", person->subject, false);
+        rc = rows_account_add(&out->account, call->tx, out->name, "oidc", person->subject, false);
     }
     if (rc)
         return rc == ACCOUNT_THERE ? MIRE_FAULT_RACED : rc;
@@ -237,14 +237,14 @@ static int add_account(struct account_row *out, struct call *call, const struct 
 
 static int find_account(struct account_row *out, bool *is_new, struct call *call, const struct oidc_person *person)
 {
-    int rc = account_of_subject(out, call->tx, call->arena, person->subject);
+    int rc = rows_account_of_subject(out, call->tx, call->arena, person->subject);
 
     *is_new = false;
     if (rc != ACCOUNT_NONE)
         return rc;
     rc = pg_query(NULL, call->tx, "LOCK TABLE account IN SHARE ROW EXCLUSIVE MODE");
     if (!rc) /* another sign-in may have made it meanwhile */
-        rc = account_of_subject(out, call->tx, call->arena, person->subject);
+        rc = rows_account_of_subject(out, call->tx, call->arena, person->subject);
     if (rc != ACCOUNT_NONE)
         return rc;
     *is_new = true;

@@ -19,7 +19,7 @@ const char *people_fold(struct call *call, const char *name)
 
     for (char *c = folded; c && *c; c++)
         *c = (char)tolower((unsigned char)*c);
-    return folded && account_is_name(folded) ? folded : NULL;
+    return folded && rows_account_is_name(folded) ? folded : NULL;
 }
 
 static int give_cookie(struct call *call, const char *secret, int lasts_s)
@@ -43,7 +43,7 @@ int people_end_own(struct call *call)
 
     if (strcmp(grant->via, "sign-in") != 0)
         return 0;
-    int rc = credential_revoke(call->tx, grant->account_id, "sign-in", grant->credential_id);
+    int rc = rows_credential_revoke(call->tx, grant->account_id, "sign-in", grant->credential_id);
     return rc == CREDENTIAL_NONE ? 0 : rc;
 }
 
@@ -73,7 +73,7 @@ int people_sign_in(struct call *call, int64_t account, int lasts_s)
     }
     label[len] = '\0';
     http_peer_format(address, &call->request->grant.client);
-    int rc = credential_add(
+    int rc = rows_credential_add(
         secret, call->tx,
         &(struct credential_new){
             .account = account, .kind = "sign-in", .label = label, .address = address, .lasts_s = lasts_s});
@@ -88,7 +88,7 @@ int people_drop_cookie(struct call *call)
 int people_of_path(struct account_row *out, struct call *call, size_t param)
 {
     const char *name = people_fold(call, request_param(call->request, param));
-    int rc = name ? account_find(out, call->tx, call->arena, name) : ACCOUNT_NONE;
+    int rc = name ? rows_account_find(out, call->tx, call->arena, name) : ACCOUNT_NONE;
 
     if (rc == ACCOUNT_NONE)
         return call_missing(call, "There is no account \"%.100s\".", request_param(call->request, param));
@@ -108,11 +108,11 @@ int people_check_password(struct call *call, const char *password)
 int people_make_link(const char **path_out, struct call *call, int64_t account)
 {
     char secret[MIRE_KEY_TEXT];
-    int rc = credential_end_links(call->tx, account);
+    int rc = rows_credential_end_links(call->tx, account);
 
     if (!rc)
-        rc = credential_add(secret, call->tx,
-                            &(struct credential_new){.account = account, .kind = "link", .lasts_s = LINK_S});
+        rc = rows_credential_add(secret, call->tx,
+                                 &(struct credential_new){.account = account, .kind = "link", .lasts_s = LINK_S});
     if (!rc && !(*path_out = arena_printf(call->arena, "/-/welcome#%s", secret)))
         rc = MIRE_FAULT_MEMORY;
     return rc;

@@ -18,14 +18,6 @@
 
 static const char *const no_names[] = {NULL};
 
-static void put_time(struct json_writer *w, const char *key, int64_t us)
-{
-    if (us)
-        part_time(w, key, us);
-    else
-        json_write_null(w, key);
-}
-
 static int put_nothing(struct call *call)
 {
     json_write_open(&call->json, NULL, '{');
@@ -61,16 +53,16 @@ static int answer_password(struct call *call)
         return call_problem(call, 429, "too_often", "Too many passwords were tried. Try again in %u s.", wait_s);
     if (rc)
         return rc;
-    rc = account_find(&account, call->tx, call->arena, grant->who);
+    rc = rows_account_find(&account, call->tx, call->arena, grant->who);
     if (rc)
         return rc == ACCOUNT_NONE ? MIRE_FAULT_RACED : rc;
     if (!password_fits(account.password, asked.old))
         return call_problem(call, 422, "password.wrong", "The old password is wrong.");
     rc = password_hash(stored, asked.fresh);
     if (!rc)
-        rc = account_set_password(call->tx, grant->account_id, stored);
+        rc = rows_account_set_password(call->tx, grant->account_id, stored);
     if (!rc)
-        rc = credential_revoke_all(&ended, call->tx, grant->account_id, "sign-in", 0);
+        rc = rows_credential_revoke_all(&ended, call->tx, grant->account_id, "sign-in", 0);
     if (!rc)
         rc = people_sign_in(call, grant->account_id, MIRE_SIGN_IN_DAYS * 86400);
     if (!rc)
@@ -94,7 +86,7 @@ static int answer_sign_ins(struct call *call)
     struct json_writer *w = &call->json;
     struct credential_row *all = NULL;
     size_t count = 0;
-    int rc = credential_list(&all, &count, call->tx, call->arena, grant->account_id, "sign-in");
+    int rc = rows_credential_list(&all, &count, call->tx, call->arena, grant->account_id, "sign-in");
 
     json_write_open(w, NULL, '{');
     json_write_open(w, "sign_ins", '[');
@@ -104,7 +96,7 @@ static int answer_sign_ins(struct call *call)
         json_write_text(w, "browser", all[i].label);
         json_write_text(w, "address", all[i].address);
         part_time(w, "made_at", all[i].created_us);
-        put_time(w, "used_at", all[i].used_us);
+        part_time_or_null(w, "used_at", all[i].used_us);
         json_write_bool(w, "is_this", !strcmp(grant->via, "sign-in") && grant->credential_id == all[i].credential);
         json_write_close(w, '}');
     }
@@ -124,7 +116,7 @@ static int answer_delete_sign_ins(struct call *call)
 {
     const struct http_grant *grant = &call->request->grant;
     int64_t ended;
-    int rc = credential_revoke_all(&ended, call->tx, grant->account_id, "sign-in", 0);
+    int rc = rows_credential_revoke_all(&ended, call->tx, grant->account_id, "sign-in", 0);
 
     if (!rc)
         rc = call_audit(call, &(struct audit_row){.action = "sign-in.ended",
@@ -151,7 +143,7 @@ static int end_one(struct call *call, const char *kind, const char *action)
 
     if (rc)
         return rc;
-    rc = credential_revoke(call->tx, grant->account_id, kind, number);
+    rc = rows_credential_revoke(call->tx, grant->account_id, kind, number);
     if (rc == CREDENTIAL_NONE)
         return call_missing(call, "There is no %s %" PRId64 " of yours.", kind, number);
     if (!rc)
@@ -183,13 +175,14 @@ static int answer_post_code(struct call *call)
     const struct http_grant *grant = &call->request->grant;
     char secret[MIRE_KEY_TEXT], address[MIRE_HTTP_PEER_TEXT];
     int64_t ended;
-    int rc = credential_revoke_all(&ended, call->tx, grant->account_id, "code", 0);
+    int rc = rows_credential_revoke_all(&ended, call->tx, grant->account_id, "code", 0);
 
     http_peer_format(address, &grant->client);
     if (!rc)
-        rc = credential_add(secret, call->tx,
-                            &(struct credential_new){
-                                .account = grant->account_id, .kind = "code", .address = address, .lasts_s = CODE_S});
+        rc = rows_credential_add(
+            secret, call->tx,
+            &(struct credential_new){
+                .account = grant->account_id, .kind = "code", .address = address, .lasts_s = CODE_S});
     if (!rc)
         rc = call_audit(call, &(struct audit_row){.action = "code.made", .subject = grant->who});
     if (!rc)
@@ -213,7 +206,7 @@ static int answer_tokens(struct call *call)
     struct json_writer *w = &call->json;
     struct credential_row *all = NULL;
     size_t count = 0;
-    int rc = credential_list(&all, &count, call->tx, call->arena, call->request->grant.account_id, "token");
+    int rc = rows_credential_list(&all, &count, call->tx, call->arena, call->request->grant.account_id, "token");
 
     json_write_open(w, NULL, '{');
     json_write_open(w, "tokens", '[');
@@ -224,8 +217,8 @@ static int answer_tokens(struct call *call)
         json_write_text(w, "scope", all[i].scope);
         json_write_text(w, "label", all[i].label);
         part_time(w, "made_at", all[i].created_us);
-        put_time(w, "expires_at", all[i].expires_us);
-        put_time(w, "used_at", all[i].used_us);
+        part_time_or_null(w, "expires_at", all[i].expires_us);
+        part_time_or_null(w, "used_at", all[i].used_us);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
@@ -261,13 +254,13 @@ static int answer_post_token(struct call *call)
     if (strcmp(asked.scope, "read") != 0 && strcmp(asked.scope, "triage") != 0 && strcmp(asked.scope, "admin") != 0)
         return call_problem(call, 422, "token.wrong", "The scope is read, triage or admin.");
     http_peer_format(address, &call->request->grant.client);
-    rc = credential_add(secret, call->tx,
-                        &(struct credential_new){.account = call->request->grant.account_id,
-                                                 .kind = "token",
-                                                 .scope = asked.scope,
-                                                 .label = asked.label,
-                                                 .address = address,
-                                                 .lasts_s = (int64_t)asked.days * 86400});
+    rc = rows_credential_add(secret, call->tx,
+                             &(struct credential_new){.account = call->request->grant.account_id,
+                                                      .kind = "token",
+                                                      .scope = asked.scope,
+                                                      .label = asked.label,
+                                                      .address = address,
+                                                      .lasts_s = (int64_t)asked.days * 86400});
     if (!rc)
         rc = call_audit(call, &(struct audit_row){.action = "token.made",
                                                   .subject = arena_printf(call->arena, "%.9s", secret),

@@ -33,7 +33,7 @@ static int put_roles(struct call *call)
     struct json_writer *w = &call->json;
     struct member_row *members = NULL;
     size_t count = 0;
-    int rc = grant->account_id ? member_list(&members, &count, call->tx, call->arena, grant->account_id, -1) : 0;
+    int rc = grant->account_id ? rows_member_list(&members, &count, call->tx, call->arena, grant->account_id, -1) : 0;
 
     json_write_open(w, "roles", '[');
     if (!grant->account_id && grant->role)
@@ -49,7 +49,7 @@ static int put_who(struct call *call)
     const struct http_grant *grant = &call->request->grant;
     struct json_writer *w = &call->json;
     struct account_row account = {.password = NULL};
-    int rc = grant->account_id ? account_find(&account, call->tx, call->arena, grant->who) : 0;
+    int rc = grant->account_id ? rows_account_find(&account, call->tx, call->arena, grant->who) : 0;
 
     json_write_open(w, "who", '{');
     json_write_text(w, "name", grant->who);
@@ -149,7 +149,7 @@ static int enter_by_code(struct call *call, const char *code)
 {
     const char *name;
     int64_t account;
-    int rc = credential_use_code(&account, &name, call->tx, call->arena, code);
+    int rc = rows_credential_use_code(&account, &name, call->tx, call->arena, code);
 
     if (rc == CREDENTIAL_NONE)
         return call_problem(
@@ -175,7 +175,7 @@ static int answer_post_sign_in(struct call *call)
     if (asked.code)
         return enter_by_code(call, asked.code);
     const char *name = people_fold(call, asked.name);
-    rc = name ? account_find(&account, call->tx, call->arena, name) : ACCOUNT_NONE;
+    rc = name ? rows_account_find(&account, call->tx, call->arena, name) : ACCOUNT_NONE;
     if (rc < 0)
         return rc;
     bool is_good = !rc && account.password && !account.disabled_us;
@@ -199,7 +199,7 @@ static int find_leave(const char **out, struct call *call)
     *out = NULL;
     if (!call->api->oidc || strcmp(grant->via, "sign-in") != 0)
         return 0;
-    int rc = account_find(&account, call->tx, call->arena, grant->who);
+    int rc = rows_account_find(&account, call->tx, call->arena, grant->who);
     if (rc)
         return rc == ACCOUNT_NONE ? 0 : rc;
     const char *base = people_base(call);
@@ -257,7 +257,7 @@ static int look_at_link(struct call *call, const struct asked *asked)
 {
     const char *name;
     int64_t account;
-    int rc = credential_read_link(&account, &name, call->tx, call->arena, asked->link);
+    int rc = rows_credential_read_link(&account, &name, call->tx, call->arena, asked->link);
 
     if (rc == CREDENTIAL_NONE)
         return refuse_link(call);
@@ -270,7 +270,7 @@ static int look_at_link(struct call *call, const struct asked *asked)
 /* The account that the link makes or leads to. 0, CALL_REPLIED, or a fault. */
 static int use_link(int64_t *account, const char **name, struct call *call, const struct asked *asked)
 {
-    int rc = credential_use_link(account, name, call->tx, call->arena, asked->link);
+    int rc = rows_credential_use_link(account, name, call->tx, call->arena, asked->link);
 
     if (rc == CREDENTIAL_NONE)
         return refuse_link(call);
@@ -285,7 +285,7 @@ static int use_link(int64_t *account, const char **name, struct call *call, cons
         return call_problem(call, 422, "account.name",
                             "A name is an address of e-mail or a word of letters, digits and . _ @ + -.");
     call->request->grant.who = *name;
-    rc = account_add(account, call->tx, *name, "local", "", true);
+    rc = rows_account_add(account, call->tx, *name, "local", "", true);
     if (rc == ACCOUNT_THERE)
         return refuse_link(call);
     return rc ? rc
@@ -314,9 +314,9 @@ static int answer_welcome(struct call *call)
     if (!rc)
         rc = password_hash(stored, asked.password);
     if (!rc)
-        rc = account_set_password(call->tx, account, stored);
+        rc = rows_account_set_password(call->tx, account, stored);
     if (!rc)
-        rc = credential_revoke_all(&ended, call->tx, account, "sign-in", 0);
+        rc = rows_credential_revoke_all(&ended, call->tx, account, "sign-in", 0);
     if (!rc)
         rc =
             call_audit(call, &(struct audit_row){.action = "password.set", .subject = name, .reason = "one-time link"});

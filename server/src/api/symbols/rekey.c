@@ -26,10 +26,7 @@ static int put_job(struct json_writer *w, struct pg_tx *tx, const struct rekey_j
     json_write_text(w, "state", job->state);
     json_write_bool(w, "preview", job->preview);
     part_time(w, "asked_at", job->created_us);
-    if (job->ended_us)
-        part_time(w, "ended_at", job->ended_us);
-    else
-        json_write_null(w, "ended_at");
+    part_time_or_null(w, "ended_at", job->ended_us);
     json_write_i64(w, "queued", job->queued);
     json_write_i64(w, "done", job->done);
     json_write_i64(w, "moved", job->moved);
