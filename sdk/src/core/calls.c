@@ -202,5 +202,5 @@ enum mire_err mire_flush(uint32_t timeout_ms)
 
     if (timeout_ms > FLUSH_MAX_MS)
         return MIRE_E_RANGE;
-    return monitors ? mire__flush(monitors, timeout_ms) : MIRE_E_STATE;
+    return monitors ? mire__flush(monitors, mire__core.store, timeout_ms) : MIRE_E_STATE;
 }

@@ -36,9 +36,8 @@ static bool pause_until(uint64_t end_ns)
     return true;
 }
 
-enum mire_err mire__flush(const struct monitor_context *monitors, uint32_t timeout_ms)
+enum mire_err mire__flush(const struct monitor_context *monitors, struct store *store, uint32_t timeout_ms)
 {
-    struct store *store = monitors->store;
     struct store_item items[MIRE_STORE_LIST_MAX / 4];
     const uint64_t end_ns = mire__now_ns() + timeout_ms * MIRE_NS_PER_MS;
     size_t count;

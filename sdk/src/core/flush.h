@@ -6,7 +6,7 @@
 
 #include "core/monitor.h"
 
-/* See mire_flush. Returns MIRE_OK, MIRE_E_TIMEOUT.  Thread: any. */
-enum mire_err mire__flush(const struct monitor_context *monitors, uint32_t timeout_ms);
+/* See mire_flush. Where nothing is watched the monitors are empty. Returns MIRE_OK, MIRE_E_TIMEOUT.  Thread: any. */
+enum mire_err mire__flush(const struct monitor_context *monitors, struct store *store, uint32_t timeout_ms);
 
 #endif

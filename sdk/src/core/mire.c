@@ -67,6 +67,7 @@ static void release(bool exits)
     mire__variant_send_close(mire__core.worker.sender);
     mire__context_close();
     mire__core_box_close(!session.told);
+    mire__core.monitors = (struct monitor_context){0}; /* the next run may watch nothing */
     mire__core.works = false;
 }
 
@@ -357,7 +358,7 @@ enum mire_err mire__core_restart_in_child(void)
     mire__core.store = NULL; /* not freed: mire__variant_begin */
     mire__core.expects = false;
     memset(&mire__core.box, 0, sizeof(mire__core.box));
-    mire__core.monitors.box = NULL;
+    mire__core.monitors = (struct monitor_context){0};
     mire__core.options.launch = MIRE_LAUNCH_NONE;
     mire__watch_settings(&mire__core.options.settings);
     return start();
