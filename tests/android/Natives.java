@@ -9,6 +9,14 @@ final class Natives {
         "android.os.Parcel", "android.os.StrictMode", "android.app.ActivityThread", "android.os.Debug",
         "android.os.MessageQueue$Message", "android.os.ThreadLocalWorkSource", "android.view.InputEventReceiver",
         "android.view.InputChannel", "android.view.InputEvent", "android.view.KeyEvent",
+        "android.os.PerfettoTrace", "android.os.PerfettoTrace$Category", "android.os.PerfettoTrackEventExtra",
+        "android.os.PerfettoTrackEventExtra$CounterInt64", "android.os.PerfettoTrackEventExtra$CounterTrack",
+        "android.os.PerfettoTrackEventExtra$FieldInt64", "android.os.PerfettoTrackEventExtra$FieldString",
+        "android.os.PerfettoTrackEventExtra$FieldNested", "android.os.PerfettoTrackEventExtra$NamedTrack",
+        "android.os.PerfettoTrackEventExtra$Proto", "android.os.PerfettoTrackEventExtra$Flow",
+        "android.os.PerfettoTrackEventExtra$ArgInt64", "android.os.PerfettoTrackEventExtra$ArgString",
+        "android.os.PerfettoTrackEventExtra$ArgBool", "android.os.PerfettoTrackEventExtra$ArgDouble",
+        "android.os.PerfettoTrackEventExtra$CounterDouble", "android.os.PerfettoTrackEventExtra$FieldDouble",
         "dalvik.system.VMRuntime"};
 
     private Natives() {

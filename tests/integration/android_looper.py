@@ -303,5 +303,14 @@ class LooperTest(unittest.TestCase):
         self.assertRegex(said, r"(?m)^message +dev\.mire\.LooperApp\$SearchHandler, what 7$")
 
 
+class ProfileTest(unittest.TestCase):
+    @unittest.skipUnless(API >= 36, "the system has no triggers before Android 16")
+    def test_the_system_is_asked_for_profiles(self):
+        said, reports = App("profile").end()
+        self.assertEqual({name for name in said if name.startswith("trigger")}, {"trigger2", "trigger7", "trigger8"} if API >= 37 else {"trigger2"})
+        self.assertEqual("warned" in said, API >= 37)
+        self.assertIn("the system made a profile: /data/profile.perfetto-trace", reports[0]["context"]["crumbs"]["texts"])
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

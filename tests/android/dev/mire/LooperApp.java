@@ -1,6 +1,7 @@
 package dev.mire;
 
 import android.app.RecordedEnds;
+import android.content.Context;
 import android.content.ContextWrapper;
 import android.os.Handler;
 import android.os.Looper;
@@ -12,9 +13,13 @@ import android.view.InputEventReceiver;
 import android.view.KeyEvent;
 import java.io.File;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.function.Consumer;
 
 /**
  * An app of Android's Looper that hangs in known ways, one after the other, and says when: "NAME MS".
@@ -178,6 +183,47 @@ public final class LooperApp {
         return out.toString();
     }
 
+    /** The system's own ProfilingManager, on a service that says which triggers it gets, and has made one profile. */
+    private static void profile() throws ReflectiveOperationException {
+        Class<?> service = Class.forName("android.os.IProfilingService");
+        Class<?> of = Class.forName("android.os.ProfilingManager");
+        Object manager = of.getConstructor(Context.class).newInstance(new ContextWrapper(null) {
+            @Override
+            public String getPackageName() {
+                return "com.example";
+            }
+
+            @Override
+            public String getSystemServiceName(Class<?> of) {
+                return of.getName();
+            }
+
+            @Override
+            public Object getSystemService(String name) {
+                return new RecordedEnds();
+            }
+
+            @Override
+            public File getFilesDir() {
+                return new File(System.getProperty("java.io.tmpdir"), "mire-no-profiles");
+            }
+        });
+        of.getField("mProfilingService").set(manager, Proxy.newProxyInstance(service.getClassLoader(), new Class<?>[] {service}, (self, method, words) -> {
+            if (method.getName().equals("addProfilingTriggers"))
+                for (Object trigger : (List<?>) words[0])
+                    System.out.println("trigger" + trigger.getClass().getField("triggerType").getInt(trigger) + " yes");
+            return method.getReturnType() == boolean.class ? false : null;
+        }));
+        ProfileWatch.open(manager);
+        Object result = Class.forName("android.os.ProfilingResult").getConstructor(int.class, String.class, String.class, String.class, int.class)
+                .newInstance(0, "/data/profile.perfetto-trace", "tag", null, 2);
+        for (Object wrapper : (List<?>) of.getField("mCallbacks").get(manager)) {
+            Field listener = wrapper.getClass().getDeclaredField("mListener");
+            listener.setAccessible(true);
+            ((Consumer<Object>) listener.get(wrapper)).accept(result);
+        }
+    }
+
     private static int leakBarrier() {
         try {
             Method post = MessageQueue.class.getDeclaredMethod("postSyncBarrier");
@@ -308,6 +354,14 @@ public final class LooperApp {
                 ends.append(' ').append(ExitWatch.endOf(reason, 9, null));
             ends.append(' ').append(ExitWatch.endOf(13, 0, "MemoryLimiter:AnonSwap"));
             System.out.println(ends.append(' ').append(ExitWatch.endOf(2, 0, null)).append(' ').append(ExitWatch.endOf(5, 0, null)));
+            break;
+        case "profile":
+            try {
+                profile();
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+            handler.post(new CartLoader());
             break;
         case "nested":
             handler.post(new Dialog());

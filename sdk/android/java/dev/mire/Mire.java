@@ -90,6 +90,8 @@ public final class Mire {
         started = running = true;
         if (context != null) {
             ExitWatch.leaveName(context);
+            if (options.systemProfiles)
+                ProfileWatch.open(context);
             NetworkWatch.open(context);
         }
         return 0;

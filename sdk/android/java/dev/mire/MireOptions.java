@@ -21,6 +21,7 @@ public final class MireOptions {
     long barrierMs = 3000;
     boolean removesBarriers;
     boolean needsConsent;
+    boolean systemProfiles;
 
     /**
      * @param server "https://mire.example.com"; null: reports stay on the device
@@ -86,6 +87,16 @@ public final class MireOptions {
     /** Remove a leaked barrier, by reflection. Default: no, it is reported only. */
     public MireOptions removeLeakedBarriers(boolean remove) {
         this.removesBarriers = remove;
+        return this;
+    }
+
+    /**
+     * Ask the system for a trace before an ANR (Android 16 and later), and for a heap dump when Java's memory is exhausted or the process
+     * uses too much memory (Android 17). The files stay on the device; a breadcrumb has the path of each. Default: no, because they take
+     * storage.
+     */
+    public MireOptions systemProfiles(boolean ask) {
+        this.systemProfiles = ask;
         return this;
     }
 

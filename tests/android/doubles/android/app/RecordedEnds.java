@@ -7,6 +7,8 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /**
  * A system that keeps one record of an ended process, and the state that this process leaves: the service's double.
@@ -69,6 +71,11 @@ public final class RecordedEnds extends ActivityManager {
     @Override
     public List<ApplicationExitInfo> getHistoricalProcessExitReasons(String packageName, int pid, int most) {
         return records;
+    }
+
+    /** Of Android 17 on, whose ProfilingManager wants to be told before an ANR. */
+    public void registerAnrWarningListener(Executor executor, Consumer<?> listener) {
+        System.out.println("warned true");
     }
 
     @Override
