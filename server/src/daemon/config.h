@@ -1,9 +1,9 @@
 /*
- * config.h - what mired is told: flags before environment before file before default.
+ * config.h - mired's settings: a flag counts before the environment, that before the file, that before the default.
  *
  *     --data-dir=DIR      MIRED_DATA_DIR=DIR      data_dir = DIR
  *
- * docs/configuration.md lists every setting; the table in config.c is where they are.
+ * The settings are rows of config_table.c; docs/configuration.md lists them for people.
  */
 #ifndef MIRE_DAEMON_CONFIG_H
 #define MIRE_DAEMON_CONFIG_H
@@ -88,7 +88,7 @@ struct config {
 };
 
 /*
- * Read all of it.
+ * Read the settings from all four sources.
  *
  *   args         flags, NULL-ended; --name value, --name=value, and --config FILE
  *   environment  NAME=value texts, NULL-ended
@@ -98,15 +98,15 @@ struct config {
  */
 int config_load(struct config *out, struct problem *problem, char *const *args, char *const *environment);
 
-/* Is every value one? Returns how many are not; each is described on `out` (NULL: nowhere). */
+/* Count the settings whose value is not allowed, and describe each on `out` (NULL: nowhere). */
 int config_check(const struct config *config, FILE *out);
 
 const char *config_name(enum setting setting);
 
-/* A value as people may see it: passwords in addresses are ***. */
+/* The value with *** in place of passwords in addresses. */
 void config_shown(char out[MIRE_SETTING_MAX], const struct config *config, enum setting setting);
 
-/* Print each value as it may be seen, and where it is from. */
+/* Print each value, as config_shown has it, and its source. */
 void config_print(const struct config *config, FILE *out);
 
 /* Print the settings with their defaults, as help for flags. */
@@ -116,7 +116,13 @@ const char *config_text(const struct config *config, enum setting setting);
 long config_number(const struct config *config, enum setting setting);
 bool config_flag(const struct config *config, enum setting setting);
 
-/* Address and port of `listen`; "127.0.0.1:7117" or "[::1]:7117". False if it is not that. */
+/*
+ * The first line of the file that a setting names; "" if the setting is empty.
+ * 0, or -1: the file cannot be read (errno), or its first line is empty (errno is 0). The caller erases `out`.
+ */
+int config_secret(char out[MIRE_SETTING_MAX], const struct config *config, enum setting setting);
+
+/* Address and port of `listen`, as in "127.0.0.1:7117" or "[::1]:7117". False if the value has another form. */
 bool config_listen(char address_out[64], uint16_t *port_out, const struct config *config);
 
 /* The hosts of public_url without scheme, port and path, separated by spaces. */
@@ -125,15 +131,15 @@ void config_hosts(char out[MIRE_SETTING_MAX], const struct config *config);
 /* The addresses of trusted_proxies: at most `most`. */
 size_t config_proxies(struct http_peer *out, size_t most, const struct config *config);
 
-/* Do all addresses that `listen` names belong to this machine alone? */
+/* Is `listen` an address that only this machine reaches? */
 bool config_is_loopback(const struct config *config);
 
-/* Whom a request without a credential comes from: sign_in, where `auto` is MIRE_MODE_SINGLE on a private loopback. */
+/* How requests without a credential are taken: by sign_in; `auto` on loopback without public_url is MIRE_MODE_SINGLE. */
 enum access_mode config_mode(const struct config *config);
 
 /*
  * The database a client of this configuration talks to: database_url, or the private cluster in data_dir.
- * 0, or -1 if neither is there.
+ * 0, or -1 if there is no database_url and no cluster.
  */
 int config_conninfo(char *out, size_t room, const struct config *config);
 

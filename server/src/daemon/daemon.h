@@ -3,9 +3,9 @@
  *
  *     start   private cluster (begins) -> pool (held) -> ingest -> http -> upkeep
  *     upkeep  cluster answers -> migrate, partitions -> pool released -> workers -> ready
- *     stop    http (answers what it has taken) -> upkeep -> ingest -> workers -> pool -> private cluster
+ *     stop    http (finishes its requests) -> upkeep -> ingest -> workers -> pool -> private cluster
  *
- * So http listens from the first moment: until the tables are ready, whatever needs the database is answered 503.
+ * http listens from the start. Until the tables are ready, requests that need the database are answered 503.
  */
 #ifndef MIRE_DAEMON_DAEMON_H
 #define MIRE_DAEMON_DAEMON_H

@@ -37,7 +37,7 @@ struct doctor {
     int bad, look;
 };
 
-/* One finding. `next` is what to do, unless all is well. */
+/* Prints a finding. `next` is the next step, unless all is well. */
 __attribute__((format(printf, 4, 5))) static void tell(struct doctor *doctor, enum grade grade, const char *next,
                                                        const char *format, ...)
 {

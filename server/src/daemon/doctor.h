@@ -7,7 +7,7 @@
 
 #include "daemon/config.h"
 
-/* Print the findings, one a line: "ok", "look" (soon) or "bad" (now), and the next step. How many are bad. */
+/* Print the findings, one a line: "ok", "look" (act soon) or "bad" (act now), with the next step. Returns the number of bad ones. */
 int doctor_run(const struct config *config, FILE *out);
 
 #endif

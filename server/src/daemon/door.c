@@ -21,7 +21,7 @@
 #define FOREIGN_REPORTS_MAX 256         /* of one body */
 #define FOREIGN_BYTES_MAX   (8u << 20)  /* of these as they are stored */
 
-/* What decode found, as a problem and an outcome of the door. */
+/* The result of decode as a problem and as an outcome of ingest. */
 static int translate(struct problem *problem, enum decode_outcome outcome, const struct decode_fault *fault)
 {
     switch (outcome) {
@@ -167,7 +167,7 @@ static int take_member(void *context, const struct member_row *row)
     return access_keys_add_member(context, &member) ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* The most that a token may, whatever its person may. */
+/* The upper bound of a token; its person may have less. */
 static enum access_role most_of(const char *scope)
 {
     if (!strcmp(scope, "read"))

@@ -15,14 +15,14 @@ struct sender;
 struct work;
 
 /*
- * What is asked. Filled before http_start, but `http`, which main sets right after it, and `work` and
- * `sender`, which the upkeep thread sets when the database is ready; any may be NULL but pg.
+ * The parts that are asked for their state. Members are set before http_start, with three exceptions: `http` is set
+ * right after it, `work` and `sender` by the upkeep thread when the database is ready. Any but pg may be NULL.
  */
 struct health {
     struct pg *pg;
     struct http_server *_Atomic http;
     struct access *access;
-    struct space *space; /* NULL: nobody looks at the disk */
+    struct space *space; /* NULL: the disk is not looked at */
     struct ingest *ingest;
     struct work *_Atomic work;
     struct sender *_Atomic sender;

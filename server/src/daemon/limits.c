@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #define KEPT  512 /* descriptors for the rest: database, files, debug files, connections on their way */
-#define LEAST 16  /* clients served with whatever limit */
+#define LEAST 16  /* clients served under any limit */
 
 unsigned limits_raise_files(unsigned connections, const struct log *log)
 {

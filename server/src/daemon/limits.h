@@ -1,5 +1,5 @@
 /*
- * limits.h - descriptors: as many as the settings need, or fewer connections.
+ * limits.h - raises the limit of file descriptors to the need of the settings.
  */
 #ifndef MIRE_DAEMON_LIMITS_H
 #define MIRE_DAEMON_LIMITS_H
@@ -7,9 +7,9 @@
 struct log;
 
 /*
- * Raise the soft RLIMIT_NOFILE so that `connections` clients are served and enough descriptors are left for the
- * database, files and children. Returns the number of clients there is room for: fewer if the hard limit is lower,
- * which is logged. Before any thread.
+ * Raise the soft RLIMIT_NOFILE to `connections` and a reserve for the database, files and children. Returns the number
+ * of clients that fit: fewer than `connections` if the hard limit is too low, which is logged. Call it before threads
+ * start.
  */
 unsigned limits_raise_files(unsigned connections, const struct log *log);
 

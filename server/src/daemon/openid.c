@@ -8,20 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* The secret is the first line of its file. False: it cannot be read, or has none. */
-static bool read_secret(char out[MIRE_SETTING_MAX], const char *path)
-{
-    MIRE_SCOPED(close_file) FILE *file = *path ? fopen(path, "re") : NULL;
-
-    out[0] = '\0';
-    if (!*path)
-        return true;
-    if (!file || !fgets(out, MIRE_SETTING_MAX, file))
-        return false;
-    out[strcspn(out, "\r\n")] = '\0';
-    return *out != '\0';
-}
-
 static int wrong(FILE *out, const char *setting, const char *value, const char *what)
 {
     if (out)
@@ -51,7 +37,7 @@ int openid_check(const struct config *config, FILE *out)
                      "must be https://..., as the provider's configuration names itself; http:// on loopback alone");
     if (!*config_text(config, MIRE_SET_OIDC_CLIENT_ID))
         bad += wrong(out, "oidc_client_id", "", "must be the name of this client at the provider");
-    if (!read_secret(secret, file))
+    if (config_secret(secret, config, MIRE_SET_OIDC_CLIENT_SECRET_FILE))
         bad += wrong(out, "oidc_client_secret_file", file, errno ? strerror(errno) : "its first line is empty");
     explicit_bzero(secret, sizeof secret);
     if (!config_is_loopback(config) && !*config_text(config, MIRE_SET_PUBLIC_URL))
@@ -81,7 +67,7 @@ static int make(struct openid *openid, const struct config *config, const struct
     if (!*issuer)
         return 0;
     arena_init(&openid->arena, 1 << 20);
-    if (!read_secret(openid->secret, config_text(config, MIRE_SET_OIDC_CLIENT_SECRET_FILE)) ||
+    if (config_secret(openid->secret, config, MIRE_SET_OIDC_CLIENT_SECRET_FILE) ||
         oidc_roles_parse(&openid->roles, &openid->role_count, &openid->arena, config_text(config, MIRE_SET_OIDC_ROLES)))
         return MIRE_FAULT_SYSTEM;
     const struct oidc_options options = {.issuer = issuer,

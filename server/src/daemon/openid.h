@@ -20,16 +20,16 @@ struct openid {
     bool is_trying;
 };
 
-/* How many settings are wrong; each is described on `out` (NULL: nowhere). */
+/* Count the settings that are wrong, and describe each on `out` (NULL: nowhere). */
 int openid_check(const struct config *config, FILE *out);
 
-/* Make it, and ask the provider once, in a thread, so that the log tells at start what is wrong. 0 or a fault. */
+/* Set up sign-in. A thread asks the provider once, so that the log names a fault of it at the start. 0 or a fault. */
 int openid_start(struct openid *openid, const struct config *config, const struct log *log);
 
-/* Ask the provider of this configuration once, as `mired doctor` does. 0, or why it fails, as oidc_try. */
+/* Ask the provider of this configuration once, for `mired doctor`. Result and `why` are those of oidc_try. */
 int openid_try(char why[MIRE_OIDC_WHY], const struct config *config, const struct log *log);
 
-/* A part that was not started may be stopped. */
+/* End the thread and free. Allowed without openid_start. */
 void openid_stop(struct openid *openid);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * triage.h - opens ignored issues whose time is over, or that reached the devices or the rate they were ignored until.
+ * triage.h - reopens ignored issues when the condition is met that they were ignored until: a time, devices, or a rate.
  */
 #ifndef MIRE_DAEMON_TRIAGE_H
 #define MIRE_DAEMON_TRIAGE_H
@@ -7,7 +7,7 @@
 struct log;
 struct pg;
 
-/* Look at all of them once. 0 or a fault. Thread: upkeep's. */
+/* Check every ignored issue once. 0 or a fault. Thread: upkeep's. */
 int triage_step(struct pg *pg, const struct log *log);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * upkeep.h - the thread that makes the database ready and keeps it so.
+ * upkeep.h - the thread that makes the database ready and maintains it.
  *
  *     private cluster answers -> migrations -> partitions -> pool released -> on_ready -> partitions, each hour
  *
- * A database that is away is waited for, however long. What waiting does not cure ends the thread.
+ * The thread waits for an unreachable database without limit. An error that waiting cannot cure ends the thread.
  */
 #ifndef MIRE_DAEMON_UPKEEP_H
 #define MIRE_DAEMON_UPKEEP_H
@@ -16,7 +16,7 @@ struct pg;
 struct upkeep;
 
 struct upkeep_options {
-    struct embedded *embedded; /* NULL: the database is somebody else's */
+    struct embedded *embedded; /* NULL: mired does not run the database */
     const char *conninfo;
     struct pg *pg; /* held; released when the tables are ready */
     int retention_days;
@@ -26,15 +26,16 @@ struct upkeep_options {
     void *context;
 };
 
-/* Start the thread. Options are copied, what they point to is borrowed until upkeep_stop. 0 or a fault. */
+/* Start the thread. Options are copied; the objects they point to are borrowed until upkeep_stop. 0 or a fault. */
 int upkeep_start(struct upkeep **out, const struct upkeep_options *options);
 
 /* A descriptor that can be read once the thread has ended by itself. */
 int upkeep_fd(const struct upkeep *upkeep);
 
 /*
- * Tell the thread to end and wait for it, at most `patience_ms`. What it ended with: 0 or a fault; MIRE_FAULT_TIMEOUT:
- * it still waits for the database, uses what it borrowed, and the program should end. NULL is fine.
+ * Ask the thread to end and wait for at most `patience_ms`. Returns the thread's result, 0 or a fault.
+ * MIRE_FAULT_TIMEOUT: the thread is still waiting for the database and uses the borrowed objects, so the program should
+ * end without freeing them. NULL is allowed.
  */
 int upkeep_stop(struct upkeep *upkeep, int patience_ms);
 
