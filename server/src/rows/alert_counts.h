@@ -1,5 +1,5 @@
 /*
- * alert_counts.h - the counts that alerts judge, besides sessions (rows/rates.h).
+ * alert_counts.h - the counts that alerts judge, except sessions (rows/rates.h).
  */
 #ifndef MIRE_ROWS_ALERT_COUNTS_H
 #define MIRE_ROWS_ALERT_COUNTS_H
@@ -11,7 +11,7 @@
 
 struct pg_tx;
 
-/* Devices on which an issue happened for the first time on that day. */
+/* Devices that had an issue for the first time on a day. */
 struct fresh_devices {
     int64_t issue; /* as it is shown */
     const char *title;
@@ -22,11 +22,13 @@ struct fresh_devices {
     double sum, variance; /* of the weights w, and of w (w - 1) */
 };
 
-/* Of issues of the view whose first event is in it, by issue and day. */
+/* By issue and day, for issues whose first event is in the view. */
 int rows_fresh_devices_read(struct fresh_devices **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                             const struct view *view);
 
-/* Reports of an issue, or of all, in one of the windows of `window_s` that end at `end_us`: the last is number 0. */
+/*
+ * Reports of an issue, or of all, in a window of `window_s` seconds. Window 0 ends at `end_us`, window 1 before it ...
+ */
 struct window_reports {
     int64_t issue; /* 0: all */
     const char *title;
@@ -35,15 +37,15 @@ struct window_reports {
     double reports;
 };
 
-/* All together. Honours app, span, version and kind. By falling number. */
+/* All issues together, by falling window. App, span, version and kind apply. */
 int rows_window_reports_read(struct window_reports **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                              const struct view *view, int64_t end_us, int32_t window_s);
 
-/* By issue, of those that have `least` reports in one of the last `recent` windows. By issue and falling number. */
+/* Issues with at least `least` reports in one of the last `recent` windows, by issue and falling window. */
 int rows_window_issues_read(struct window_reports **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                             const struct view *view, int64_t end_us, int32_t window_s, int64_t recent, int64_t least);
 
-/* Reports of a day, and of those the ones whose issue has an address where a name should be. */
+/* Reports of a day, and those of issues that are named by an address. */
 struct unnamed_reports {
     int32_t day;
     double reports, unnamed;

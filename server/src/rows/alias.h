@@ -1,12 +1,12 @@
 /*
- * alias.h - issues, or trees of them, that somebody wants shown as another issue: rows that are added and undone, and
- * what follows of them (docs/adr/0024-merges-and-splits-as-alias-rows.md).
+ * alias.h - merges and splits: an issue, or some of its trees, is shown as another issue. Rows are added and undone
+ * (docs/adr/0024-merges-and-splits-as-alias-rows.md).
  *
  *     issue_alias    I-4 -> I-1    who, when, why             the log; a row is undone, never deleted
- *     issue_shown    I-4 -> I-1    followed to the end        what lists and pages join
+ *     issue_shown    I-4 -> I-1    followed to the end        derived from it, for the joins of lists and pages
  *
  * Reports and counters keep the issue of their key. Every function runs inside the caller's transaction, which holds
- * the app's row from rows_alias_begin on: changes of one app come one after the other.
+ * the app's row from rows_alias_begin on, so the changes of one app happen one after the other.
  */
 #ifndef MIRE_ROWS_ALIAS_H
 #define MIRE_ROWS_ALIAS_H
@@ -17,7 +17,7 @@
 #define MIRE_ALIAS_MAX     50  /* issues merged, or trees split off, in one act */
 #define MIRE_ALIAS_LOG_MAX 200 /* rows of an issue in a listing */
 
-enum { MIRE_ALIAS_NONE = 1 }; /* the named issue, tree or act does not exist, or is not shown so */
+enum { MIRE_ALIAS_NONE = 1 }; /* the named issue, tree or act does not exist, or has no such alias */
 
 struct alias_act {
     int32_t app;
@@ -25,24 +25,24 @@ struct alias_act {
     int64_t act;                 /* number of the act, set by its first row; rows_alias_undo takes it */
 };
 
-/* A tree of an issue, by the issue its reports' key has. */
+/* A tree of an issue; the issue is that of its reports' key. */
 struct alias_tree {
     int64_t issue;
     int32_t tree;
 };
 
-/* Keep others from changing the aliases of this app until the transaction ends. 0 or a fault. */
+/* Lock the aliases of an app until the transaction ends. 0 or a fault. */
 int rows_alias_begin(struct pg_tx *tx, int32_t app);
 
-/* Show `issue` as `into` from now on; both must be shown as themselves, and both or
- * neither of memory. 0, MIRE_ALIAS_NONE, or a fault. */
+/* Show `issue` as `into`. Both must be shown as themselves, and both or neither be of memory. 0, MIRE_ALIAS_NONE, or a
+ * fault. */
 int rows_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64_t into);
 
 /*
  * Show these trees as a new issue of their own.
  *
- *   from        issue they are shown as now: the new one takes its names and state
- *   opened_out  its number
+ *   from        the issue that they are shown as; the new one copies its names and state
+ *   opened_out  the number of the new one
  *
  * 0, MIRE_ALIAS_NONE if a tree is not kept or was split off already, or a fault.
  */
@@ -55,7 +55,7 @@ int rows_alias_undo(struct pg_tx *tx, const struct alias_act *act);
 /* Undo the merges of these issues. 0, MIRE_ALIAS_NONE if none is merged, or a fault. */
 int rows_alias_take_out(struct pg_tx *tx, const struct alias_act *act, const int64_t *issues, size_t count);
 
-/* Resolve all aliases of the app again. A caller that sets issue.gone_to calls it too. 0 or a fault. */
+/* Derive issue_shown of the app again; needed after a change of issue.gone_to too. 0 or a fault. */
 int rows_shown_refresh(struct pg_tx *tx, int32_t app);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * apps.h - what apps there are, and where a permalink leads.
+ * apps.h - apps, their settings, and the target of a permalink.
  */
 #ifndef MIRE_ROWS_APPS_H
 #define MIRE_ROWS_APPS_H
@@ -18,14 +18,14 @@ struct app_row {
     int64_t last_us; /* 0: never */
 };
 
-/* Who asks, and so sees which apps. */
+/* Which apps the asker may see. */
 struct apps_seen {
-    bool all;        /* every one */
-    int32_t app;     /* of a key: its own */
-    int64_t account; /* of a person: those with a role of the person */
+    bool all;        /* every app */
+    int32_t app;     /* of a key: the app that it opens */
+    int64_t account; /* of a person: the apps with a role of the account */
 };
 
-/* Is that one among them? 0 or a fault. */
+/* May the asker see this app? 0 or a fault. */
 int rows_app_seen_read(bool *out, struct pg_tx *tx, const struct apps_seen *seen, int32_t app);
 
 /* Apps by slug, with the reports received since since_us. At most 1000. */
@@ -36,19 +36,19 @@ int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct
 
 enum rows_app_outcome { ROWS_APP_MADE = 0, ROWS_APP_THERE = 1 };
 
-/* Can a slug be so: lower-case letters, digits and hyphens, no hyphen in front, at most MIRE_APP_SLUG_MAX. Pure. */
+/* Is `text` a slug: at most MIRE_APP_SLUG_MAX lower-case letters, digits and hyphens, the first no hyphen? Pure. */
 bool rows_app_is_slug(const char *text);
 
-/* Make an app of that slug, which the caller has checked. ROWS_APP_MADE, ROWS_APP_THERE (the slug is taken), or a fault. */
+/* Make an app; the caller has checked the slug. ROWS_APP_MADE, ROWS_APP_THERE (the slug is taken), or a fault. */
 int rows_app_add(struct pg_tx *tx, const char *slug, const char *name);
 
-/* The first arrivals of an app; 0: nothing yet. */
+/* Signs of life of a new app; 0: none yet. */
 struct app_start {
-    int64_t contact_us; /* an ingest key was last used then, some seconds late */
-    int64_t session_us; /* a version that has sessions was first seen then; sessions of the last 30 days */
-    int64_t report_us;  /* the newest event was received then; the rest is of this event */
+    int64_t contact_us; /* last use of an ingest key, some seconds late */
+    int64_t session_us; /* first sight of a version with sessions in the last 30 days */
+    int64_t report_us;  /* receipt of the newest event; the members below are of that event */
     int64_t issue;
-    bool memory; /* it is an issue of memory */
+    bool memory; /* `issue` is a memory issue */
     char install[33];
 };
 int rows_app_start_read(struct app_start *out, struct pg_tx *tx, int32_t app);
@@ -56,7 +56,7 @@ int rows_app_start_read(struct app_start *out, struct pg_tx *tx, int32_t app);
 /* Number of an app. 0, READ_NONE or a fault. */
 int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug);
 
-/* The settings of an app; -1: the server's value. */
+/* The settings of an app; -1: as the server's setting. */
 struct app_settings {
     const char *name;
     int64_t retention_days;
@@ -66,24 +66,22 @@ struct app_settings {
 int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct arena *arena, int32_t app);
 int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings);
 
-/* Where a permalink leads. */
+/* The target of a permalink. */
 struct home {
     const char *slug;
     int32_t app;
     int64_t issue;
-    bool memory; /* it is an issue of memory */
+    bool memory; /* `issue` is a memory issue */
 };
 
-/* The issue that holds the reports of one that was emptied, however often they moved; itself if it was not. 0 or a
- * fault.
- */
+/* Follow an emptied issue to the one that has its reports now; other issues stay as they are. 0 or a fault. */
 int rows_issue_now_read(int64_t *issue, struct pg_tx *tx);
 
 /* 0, READ_NONE or a fault. */
 int rows_issue_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue);
 int rows_report_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report);
 
-/* Reports of an app not worked on yet, and given up in the view's range. */
+/* Reports of an app that wait in the inbox, and dead letters in the view's span. */
 int rows_backlog_read(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view);
 
 #endif

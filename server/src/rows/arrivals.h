@@ -1,5 +1,5 @@
 /*
- * arrivals.h - how late an app's events or sessions came, by the day in which they happened. The app is honoured.
+ * arrivals.h - delays of an app's events or sessions, by the day in which they happened.
  */
 #ifndef MIRE_ROWS_ARRIVALS_H
 #define MIRE_ROWS_ARRIVALS_H

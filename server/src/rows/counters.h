@@ -1,8 +1,9 @@
 /*
- * counters.h - what reports add to the counters. Every function runs inside the caller's transaction and returns 0 or a
+ * counters.h - adds reports to the counters. Every function runs inside the caller's transaction and returns 0 or a
  * fault. Rows with one key are added up first, and rows are locked by rising key until commit.
  *
- * A counter is on the slot of its key, not of the report: a batch of reports touches few rows (rows_slot, model/rows.h).
+ * The slot of a counter is that of its key, not of the report, so a batch of reports touches few rows (rows_slot,
+ * model/rows.h).
  */
 #ifndef MIRE_ROWS_COUNTERS_H
 #define MIRE_ROWS_COUNTERS_H
@@ -14,11 +15,11 @@
 /* Add reports of one app to version_hour, issue_hour, turn_hour and arrival_day, in this order. */
 int rows_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count);
 
-/* Parts of that; hour_row.reports is less than 0 to take away. */
+/* The first two tables alone; hour_row.reports below 0 takes reports away. */
 int rows_version_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count);
 int rows_issue_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count);
 
-/* Records that came so late, of one app: their kind is "event" or "session". Those without a known delay are left out. */
+/* Delays of one app's records of the kind "event" or "session". Records without a known delay are left out. */
 struct rows_arrival {
     int32_t day; /* in which it happened */
     int delay;   /* bucket; -1: not known */
@@ -27,7 +28,7 @@ struct rows_arrival {
 int rows_arrivals_add(struct pg_tx *tx, struct arena *arena, int32_t app_id, const char *kind,
                       const struct rows_arrival *arrivals, size_t count);
 
-/* Add what reports of one app lost to loss_day. */
+/* Add the losses that reports of one app name to loss_day. */
 int rows_losses_add(struct pg_tx *tx, struct arena *arena, const struct loss_row *losses, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * credential.h - secrets of people: sign-ins of browsers, personal tokens, one-time links and codes. Each is told once, where it
- * is made; its hash is stored.
+ * credential.h - secrets of people: sign-ins of browsers, personal tokens, one-time links and codes. A secret is
+ * returned once, by the function that makes it; the table has its hash.
  */
 #ifndef MIRE_ROWS_CREDENTIAL_H
 #define MIRE_ROWS_CREDENTIAL_H
@@ -25,32 +25,32 @@ struct credential_row {
     int64_t created_us, expires_us, used_us; /* 0: never */
 };
 
-/* Good ones of an account, newest first. 0 or a fault. */
+/* An account's valid credentials of a kind, newest first. 0 or a fault. */
 int rows_credential_list(struct credential_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                          int64_t account, const char *kind);
 
-/* Refuse one from now on. CREDENTIAL_DONE, CREDENTIAL_NONE (no such good one of the account), or a fault. */
+/* Revoke one. CREDENTIAL_DONE, CREDENTIAL_NONE (the account has no such valid credential), or a fault. */
 int rows_credential_revoke(struct pg_tx *tx, int64_t account, const char *kind, int64_t credential);
 
-/* The same of all of a kind but one (0: of all); *count_out: how many. 0 or a fault. */
+/* Revoke all of a kind except `but` (0: all). *count_out is their number. 0 or a fault. */
 int rows_credential_revoke_all(int64_t *count_out, struct pg_tx *tx, int64_t account, const char *kind, int64_t but);
 
-/* Use a link up. CREDENTIAL_DONE with its account (0: the first admin's), CREDENTIAL_NONE, or a fault. */
+/* Use up a link. CREDENTIAL_DONE with its account (0: the first admin's), CREDENTIAL_NONE, or a fault. */
 int rows_credential_use_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
                              const char *secret);
 
-/* Whose a link is, without using it up: the same. */
+/* The account of a link, which stays usable. Result as above. */
 int rows_credential_read_link(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
                               const char *secret);
 
-/* Use a code up that signs a command line in: the same, but its account is never 0. */
+/* Use up a code that signs in a command line. Result as above; the account is never 0. */
 int rows_credential_use_code(int64_t *account_out, const char **name_out, struct pg_tx *tx, struct arena *arena,
                              const char *secret);
 
-/* Links that were not used are refused from now on: of an account, or the first admin's (0). 0 or a fault. */
+/* Revoke the unused links of an account, or the first admin's (0). 0 or a fault. */
 int rows_credential_end_links(struct pg_tx *tx, int64_t account);
 
-/* These were used by now, and so their people were here. 0 or a fault. */
+/* Record that credentials were just used, and their people seen. 0 or a fault. */
 int rows_credential_used(struct pg *pg, const int64_t *credentials, size_t count);
 
 #endif

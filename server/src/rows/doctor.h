@@ -1,5 +1,5 @@
 /*
- * doctor.h - what the database knows of a mired's health. Reads, and writes nothing.
+ * doctor.h - facts for `mired doctor` from the database. Reads, and writes nothing.
  */
 #ifndef MIRE_ROWS_DOCTOR_H
 #define MIRE_ROWS_DOCTOR_H

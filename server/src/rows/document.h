@@ -1,6 +1,6 @@
 /*
- * document.h - versions of the documents that an app's team changes as a whole: its rollout, and its rules for blame. The
- * version of the highest number holds; none is ever changed or deleted. Text handed out lies in the arena.
+ * document.h - versions of the documents that an app's team changes as a whole: its rollout, and its rules for blame.
+ * The highest version is in force; no version is ever changed or deleted. Texts lie in the arena.
  */
 #ifndef MIRE_ROWS_DOCUMENT_H
 #define MIRE_ROWS_DOCUMENT_H
@@ -16,7 +16,7 @@ enum rows_document { ROWS_DOCUMENT_ROLLOUT, ROWS_DOCUMENT_RULES };
 enum rows_document_outcome {
     MIRE_DOCUMENT_DONE = 0,
     MIRE_DOCUMENT_NONE = 1,  /* no such key, app or version */
-    MIRE_DOCUMENT_MOVED = 2, /* another version was made meanwhile: nothing was changed */
+    MIRE_DOCUMENT_MOVED = 2, /* another version was made meanwhile; nothing was changed */
 };
 
 struct rows_document_version {
@@ -25,30 +25,30 @@ struct rows_document_version {
     const char *author, *reason, *rules;
 };
 
-/* The rollout that holds for the app that a key of scope ingest opens. MIRE_DOCUMENT_DONE, _NONE, or a fault. */
+/* The rollout in force for the app of an ingest key. MIRE_DOCUMENT_DONE, _NONE, or a fault. */
 int rows_rollout_of_key(struct rows_document_version *out, struct pg_tx *tx, struct arena *arena,
                         const uint8_t hash[MIRE_KEY_HASH]);
 
-/* What holds for an app (version 0), or held. _NONE: there is none of that number. */
+/* A version of an app's document; version 0: the one in force. _NONE: there is no such version. */
 int rows_document_find(struct rows_document_version *out, struct pg_tx *tx, struct arena *arena,
                        enum rows_document what, int32_t app, int64_t version);
 
-/* Number of the version that holds for an app; 0: it has none. 0 or a fault. */
+/* Number of the version in force for an app; 0: it has none. 0 or a fault. */
 int rows_document_number(int64_t *out, struct pg_tx *tx, enum rows_document what, int32_t app);
 
 /* The newest versions without their rules, newest first, MIRE_DOCUMENT_HISTORY_MAX at most. 0 or a fault. */
 int rows_document_history(struct rows_document_version **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                           enum rows_document what, int32_t app);
 
-/* Versions of an app's rollout above `after`, oldest first, `most` of them: number, when it was made, rules. 0 or a fault. */
+/* Versions of an app's rollout above `after`, oldest first, at most `most`: number, time, rules. 0 or a fault. */
 int rows_rollouts_since(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app, int64_t after, int64_t most);
 
-/* The scope of the keys that may change it: "rollout" or "rules"; static. */
+/* The scope of keys that may change the document: "rollout" or "rules"; static. */
 const char *rows_document_scope(enum rows_document what);
 
 /*
  * Make version `base` + 1.
- *   base  the version it was made from: if that no longer holds, MIRE_DOCUMENT_MOVED
+ *   base  the version that it was made from; MIRE_DOCUMENT_MOVED if that is no longer in force
  *   row   author, reason and rules
  * MIRE_DOCUMENT_DONE, _MOVED, or a fault. The caller commits.
  */

@@ -16,9 +16,9 @@ struct pg_tx;
 struct issue_summary {
     int64_t issue;
     const char *caller1, *caller1_image, *caller1_location, *caller2, *caller2_image, *category, *reason, *state;
-    const char *state_version; /* with the fix, that opened it again, or until which it is ignored; "" */
+    const char *state_version; /* version with the fix, of the regression, or until which the issue is ignored; "" */
     const char *assignee;      /* "": nobody */
-    const char *subject;       /* the category of memory to blame; "" of an issue that is none of memory */
+    const char *subject;       /* the category of memory to blame; "" unless it is a memory issue */
     struct totals totals;      /* devices: not counted */
     int64_t most_bytes;        /* of the subject in one report */
     double trend[MIRE_TREND_PARTS];
@@ -42,7 +42,7 @@ enum rows_top {
 int rows_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
              enum rows_top which);
 
-/* Events of these issues together in each part of the span. Honours span and version. */
+/* Events of these issues together, in each part of the span. Span and version apply. */
 int rows_trend_read(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
                     const int64_t *issues, size_t count);
 
@@ -74,7 +74,7 @@ enum rows_sort {
     ROWS_SORT_LAST,
     ROWS_SORT_TITLE,
     ROWS_SORT_BYTES,
-    ROWS_SORT_CHANGE /* then by impact, of memory by events */
+    ROWS_SORT_CHANGE /* then by impact; memory issues by events */
 };
 
 struct group_order {
@@ -89,7 +89,7 @@ struct group_order {
     int limit;
 };
 
-/* Reports the counters tell of. Honours span and version. */
+/* The number of reports by the counters. Span and version apply. */
 int rows_report_count_read(int64_t *out, struct pg_tx *tx, const struct view *view);
 
 /* A page of the groups that match the view, and the totals of all groups. */

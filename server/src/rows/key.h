@@ -1,5 +1,5 @@
 /*
- * key.h - apps and the access keys that open them.
+ * key.h - access keys of apps.
  */
 #ifndef MIRE_ROWS_KEY_H
 #define MIRE_ROWS_KEY_H
@@ -8,32 +8,33 @@
 
 enum rows_key_outcome { MIRE_KEY_FOUND = 0, MIRE_KEY_UNKNOWN = 1 };
 
-/* App that a key opens in a scope ("ingest", "symbols" ...). MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (or revoked, or expired), or
- * a fault.
+/*
+ * The app that a key of this scope ("ingest", "symbols" ...) opens. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (unknown, revoked
+ * or expired), or a fault.
  */
 int rows_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HASH], const char *scope);
 
-/* The same as below in the caller's transaction, by the number of the app. */
+/* rows_key_create_for, rows_key_rotate and rows_key_revoke in the caller's transaction, by the number of the app. */
 int rows_key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, const char *scope,
                  const char *label, int days);
 int rows_key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, int64_t key,
                      int64_t overlap_s);
 int rows_key_end(struct pg_tx *tx, int32_t app, int64_t key);
 
-/* Number of the app of that slug, which is made if there is none. 0 or a fault. */
+/* Number of the app of a slug; the app is made if there is none. 0 or a fault. */
 int rows_app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug);
 
 /*
- * Make a key for an app, creating the app if there is none of that slug. The key is told once, here.
+ * Make a key for an app; the app is made if there is none of that slug. The key's text is returned here only.
  *   slug   must match ^[a-z0-9][a-z0-9-]{0,62}$, else MIRE_FAULT_SQL
  *   label  what it is for; may be ""
- *   days   the key expires after so many; 0: never
+ *   days   days until the key expires; 0: never
  * 0 or a fault.
  */
 int rows_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope,
                         const char *label, int days);
 
-/* The same for a key that does not expire. */
+/* Make a key that does not expire. */
 int rows_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label);
 
 struct rows_key_row {
@@ -44,7 +45,7 @@ struct rows_key_row {
     int64_t expires_us, used_us;    /* 0: never */
 };
 
-/* A key that is good now, or was until it expired. */
+/* A key that is not revoked; it may have expired. */
 struct rows_key_good {
     struct pg_bytes hash;
     int64_t key, expires_us; /* expires: 0, never */
@@ -55,10 +56,10 @@ struct rows_key_good {
 /* Hand every key that is not revoked to `take`, which returns 0 to go on. 0, what `take` returned, or a fault. */
 int rows_key_each(struct pg *pg, int (*take)(void *context, const struct rows_key_good *key), void *context);
 
-/* These keys were used by now. 0 or a fault. */
+/* Record that keys were just used. 0 or a fault. */
 int rows_key_used(struct pg *pg, const int64_t *keys, size_t count);
 
-/* The same in the caller's transaction, by the number of the app. */
+/* rows_key_list in the caller's transaction, by the number of the app. */
 int rows_key_list_of(struct pg_tx *tx, int32_t app, int (*take)(void *context, const struct rows_key_row *row),
                      void *context);
 
@@ -67,13 +68,12 @@ int rows_key_list(struct pg *pg, const char *slug, int (*take)(void *context, co
                   void *context);
 
 /*
- * Make a key that takes the place of another one of the app, with its scope and label; the old one expires
- * `overlap_s` seconds from now, or earlier if it was to. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (no such good key), or a
- * fault.
+ * Make a key that replaces another one of the app, with its scope and label. The old key expires in `overlap_s`
+ * seconds, unless it expires earlier. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (no such valid key), or a fault.
  */
 int rows_key_rotate(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, int64_t key, int64_t overlap_s);
 
-/* Refuse a key from now on. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (no such good key of that app), or a fault. */
+/* Revoke a key. MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (the app has no such valid key), or a fault. */
 int rows_key_revoke(struct pg *pg, const char *slug, int64_t key);
 
 #endif

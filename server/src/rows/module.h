@@ -1,5 +1,5 @@
 /*
- * module.h - the libraries of an app, and libraries that only one app has.
+ * module.h - the libraries of apps, and which of them only one app has.
  */
 #ifndef MIRE_ROWS_MODULE_H
 #define MIRE_ROWS_MODULE_H
@@ -18,7 +18,7 @@ struct module_seen {
  * Store the modules of an app's report.
  *
  *   seen       at most MIRE_MODULES_AT_ONCE, by rising module, each once
- *   known_out  per module: it was stored before, with no less
+ *   known_out  per module: it was stored before with the same facts or more
  *
  * Returns 0 or a fault.
  */
@@ -27,8 +27,8 @@ int rows_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const 
 /*
  * Modules that may be the app's own: no rule names their owner, and no other app has them.
  *
- *   compared_out  other apps with MIRE_MODULE_REPORTS reports or more. Below MIRE_MODULE_APPS of them, or if the app
- *                 itself has fewer reports, no module is told
+ *   compared_out  other apps with at least MIRE_MODULE_REPORTS reports. If there are fewer than MIRE_MODULE_APPS of
+ *                 them, or the app itself has fewer reports, no module is returned
  *   out           rows of module, path, time; freed by the caller
  *
  * Returns 0 or a fault.

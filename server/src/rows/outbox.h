@@ -1,5 +1,5 @@
 /*
- * outbox.h - channels, and the messages that wait to be sent to them or were.
+ * outbox.h - channels, and the messages to them: waiting, sent and given up.
  */
 #ifndef MIRE_ROWS_OUTBOX_H
 #define MIRE_ROWS_OUTBOX_H
@@ -15,20 +15,20 @@ struct outbox_channel {
     int32_t app;
     const char *kind, *name, *target, *secret, *made_by;
     int64_t made_us;
-    int64_t failed_us;     /* when a message to it was given up last; 0: never. Read only, as the next one */
+    int64_t failed_us;     /* when the last message to it was given up; 0: never. Read only, as failed_as */
     const char *failed_as; /* why */
 };
 
-/* Those in use, oldest first. 0 or a fault. */
+/* The channels in use, oldest first. 0 or a fault. */
 int rows_channel_list(struct outbox_channel **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app);
 
-/* One in use. 0, READ_NONE or a fault. */
+/* A channel in use. 0, READ_NONE or a fault. */
 int rows_channel_find(struct outbox_channel *out, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t channel);
 
-/* Add; its number is set. 0 or a fault. */
+/* Add a channel; its number is set. 0 or a fault. */
 int rows_channel_add(struct outbox_channel *channel, struct pg_tx *tx);
 
-/* Send nothing more to it; what waits is given up. 0, READ_NONE or a fault. */
+/* Remove a channel; waiting messages to it are given up. 0, READ_NONE or a fault. */
 int rows_channel_remove(struct pg_tx *tx, int32_t app, int64_t channel);
 
 struct outbox_message {
@@ -40,33 +40,33 @@ struct outbox_message {
     int64_t made_us, due_us, sent_us, failed_us;
     int32_t tries;
     const char *fault;
-    struct outbox_channel to; /* of a claimed one */
-    const char *channel_name; /* of a listed one */
+    struct outbox_channel to; /* set by rows_message_claim */
+    const char *channel_name; /* set by rows_message_list */
 };
 
-/* Write a message, in the transaction of what it tells. 0 or a fault. */
+/* Write a message, in the transaction of the change that it is about. 0 or a fault. */
 int rows_message_add(struct pg_tx *tx, const struct outbox_message *message);
 
 /*
- * Lock the message that is due for longest. The lock is the transaction's, so a sender that dies leaves the message to the
- * next one at once. 1: there is one, 0: none is due, below zero a fault.
+ * Lock the message that has been due for longest. The transaction holds the lock, so the message of a sender that dies
+ * is free at once. 1: there is one, 0: none is due, below zero a fault.
  */
 int rows_message_claim(struct outbox_message *out, struct pg_tx *tx, struct arena *arena, int64_t now_us);
 
-/* Milliseconds until the next one is due, at most `most`. 0 or a fault. */
+/* Milliseconds until the next message is due, at most `most`. 0 or a fault. */
 int rows_message_wait(int64_t *out, struct pg_tx *tx, int64_t now_us, int64_t most);
 
-/* It was taken. 0 or a fault. */
+/* The channel accepted the message. 0 or a fault. */
 int rows_message_sent(struct pg_tx *tx, const struct uuid *id, int64_t now_us);
 
-/* The attempt failed: again at due_us, or, where that is 0, never. 0 or a fault. */
+/* An attempt failed; the next one is at due_us, or never if that is 0. 0 or a fault. */
 int rows_message_failed(struct pg_tx *tx, const struct uuid *id, int64_t now_us, int64_t due_us, const char *fault);
 
-/* The newest of an app. 0 or a fault. */
+/* The newest messages of an app. 0 or a fault. */
 int rows_message_list(struct outbox_message **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
                       int limit);
 
-/* Waiting and given-up messages of all apps. 0 or a fault. */
+/* The numbers of waiting and of given-up messages of all apps. 0 or a fault. */
 int rows_message_count(int64_t *waiting_out, int64_t *failed_out, struct pg_tx *tx);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * parts.h - the parts of an issue: its trees, its members, and the acts of people. Reports and events use span and
- * version.
+ * parts.h - the parts of an issue: its trees, its members, and the acts of people. Span and version apply to reports
+ * and events.
  */
 #ifndef MIRE_ROWS_PARTS_H
 #define MIRE_ROWS_PARTS_H

@@ -1,6 +1,6 @@
 /*
- * populations.h - the memory of processes: those of an issue, and healthy ones. Uses versions; spans are widened to UTC
- * days.
+ * populations.h - the memory of processes: those of an issue, and healthy ones. Versions apply, and spans widened to
+ * UTC days.
  */
 #ifndef MIRE_ROWS_POPULATIONS_H
 #define MIRE_ROWS_POPULATIONS_H
@@ -11,7 +11,7 @@
 
 struct pg_tx;
 
-/* The processes of an issue. And: the healthy ones of the versions on which the issue was seen. */
+/* The processes of an issue; and the healthy processes of the versions with the issue. */
 int rows_issue_memory_read(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                            int64_t issue);
 int rows_issue_healthy_read(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
@@ -26,7 +26,7 @@ struct healthy_row {
     int64_t last_us;
 };
 
-/* Versions and device classes with healthy processes, newest first; at most MIRE_FACET_MAX. Uses the app. */
+/* Versions and device classes with healthy processes, newest first; at most MIRE_FACET_MAX. The app applies. */
 int rows_healthy_versions_read(struct healthy_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                                const struct view *view);
 

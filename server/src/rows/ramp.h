@@ -21,7 +21,7 @@ struct rows_ramp {
     int32_t before_ppm;
     int32_t step;
     int64_t step_since_us, looked_us;
-    int64_t tripped_us; /* when a guard tripped; 0: none did, or somebody has acted since */
+    int64_t tripped_us; /* when a guard tripped; 0: none did, or a person has acted since */
 };
 
 /* One arm of a ramp: the sessions with the plugin on, or off, since a day, in channels that have both. */
@@ -30,7 +30,7 @@ struct rows_arm {
     double ends, ends_sq, bad, time_ms, sdk_cpu_us;
 };
 
-/* Store a ramp, in place of an older one of the same plugin. 0 or a fault. */
+/* Store a ramp, and replace an older one of the same plugin. 0 or a fault. */
 int rows_ramp_put(struct pg_tx *tx, const struct rows_ramp *ramp);
 
 /* The ramps of an app, by plugin. 0 or a fault. */

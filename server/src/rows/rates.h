@@ -1,5 +1,5 @@
 /*
- * rates.h - sessions and losses by version and day. The app, the version, and the days that the span touches are honoured.
+ * rates.h - sessions and losses by version and day. App, version, and the days of the span apply.
  */
 #ifndef MIRE_ROWS_RATES_H
 #define MIRE_ROWS_RATES_H
@@ -25,16 +25,16 @@ struct session_point {
     struct session_sums sums;
 };
 
-/* All, then version by version and day by day, of the MIRE_SERIES_MAX versions with most sessions. */
+/* The sum of all, then day by day of the MIRE_SERIES_MAX versions with most sessions. */
 int rows_sessions_read(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                        const struct view *view, const struct filter *channel);
 
-/* The same of every version, up to MIRE_SESSION_VERSIONS_MAX. */
+/* The same for every version, at most MIRE_SESSION_VERSIONS_MAX. */
 #define MIRE_SESSION_VERSIONS_MAX 1000
 int rows_sessions_each_read(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                             const struct view *view, const struct filter *channel);
 
-/* Losses that devices reported: uses app, version, and the days of the span. Most first. */
+/* Losses that devices reported, most first. App, version, and the days of the span apply. */
 struct loss_sum {
     const char *reason;
     int64_t lost;

@@ -1,10 +1,10 @@
 /*
- * rekey.h - stored reports that are derived anew, as rows. Whoever changes what reports are derived with asks for a
- * job; rekey/rekey.h does it, in the background.
+ * rekey.h - jobs that derive stored reports again. A change of rules, keys or debug files asks for a job;
+ * rekey/rekey.h does it in the background.
  *
  *     a debug file came  --> rows_symbol_arrived --.
  *     rules changed      --> rows_rekey_ask -------+--> rekey_job --> rekey_queue --> batches --> rekey_flow
- *     keys are made anew --> rows_rekey_ask -------'      one row a set   a report each           what went where
+ *     keys changed       --> rows_rekey_ask -------'      a row a job   a report a row              moves
  *
  * A preview goes the same way and changes nothing but rekey_flow. Every function runs inside the caller's transaction
  * and returns 0 or a fault.
@@ -15,8 +15,8 @@
 #include "pg/pg.h"
 
 struct rekey_ask {
-    int32_t app_id;     /* whose reports */
-    const char *cause;  /* "rules" or "key"; "symbols" is rows_symbol_arrived's */
+    int32_t app_id;     /* the app of the reports */
+    const char *cause;  /* "rules" or "key"; rows_symbol_arrived makes jobs of the cause "symbols" */
     const char *detail; /* the change, for people */
     const char *rules;  /* for a preview: a draft in place of the app's rules; NULL: the app's rules */
     bool preview;       /* count the moves only, and change nothing */
@@ -25,10 +25,10 @@ struct rekey_ask {
 /* Ask for a job. It begins when the transaction commits, and uses the rules and debug files of that time. */
 int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask);
 
-/* How far a job is. Texts live as long as `rows`. */
+/* The progress of a job. Texts live as long as `rows`. */
 struct rekey_job {
     int64_t job;
-    int32_t app_id; /* 0: all apps with reports that missed a debug file */
+    int32_t app_id; /* 0: all apps with reports that lacked a debug file */
     const char *cause;
     const char *detail;
     const char *state; /* "queueing", "running", "done", "cancelled" */
@@ -56,7 +56,7 @@ struct rekey_flow {
 int rows_rekey_flows(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job, int64_t most);
 void rows_rekey_read_flow(struct rekey_flow *out, const struct pg_rows *rows, size_t row);
 
-/* A debug file of that build id has arrived: the reports that miss it are derived again. */
+/* A debug file of this build id has arrived: derive the reports again that lack it. */
 int rows_symbol_arrived(struct pg_tx *tx, struct pg_bytes build_id);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * reports.h - the reports of an issue, and the stacks they keep. Span and version are honoured.
+ * reports.h - the reports of an issue, and their stacks. Span and version apply.
  */
 #ifndef MIRE_ROWS_REPORTS_H
 #define MIRE_ROWS_REPORTS_H
@@ -15,13 +15,13 @@ struct pg_tx;
 struct report_row {
     struct uuid id;
     int64_t received_us, occurred_us, duration_ms;
-    int64_t footprint_bytes, subject_bytes; /* -1: not told, or no memory report */
+    int64_t footprint_bytes, subject_bytes; /* -1: unknown, or not a memory report */
     bool open;
     const char *version, *os_version, *arch, *model, *process, *category, *reason;
     char install[33];
 };
 
-/* Newest first, after the report received at after_us with that id (NULL: from the beginning). */
+/* Newest first, from the report after (after_us, after) on; `after` NULL: from the newest. */
 int rows_reports_read(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                       const struct view *view, int64_t issue, int64_t after_us, const struct uuid *after, int limit);
 
@@ -34,14 +34,14 @@ struct report_position {
     struct uuid newer, older;
 };
 
-/* One report of an issue and where it stands. 0, READ_NONE or a fault. */
+/* A report of an issue and its position among all. 0, READ_NONE or a fault. */
 int rows_report_read(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                      int64_t issue, enum rows_pick pick, const struct uuid *id);
 
 /*
- * Hand the stacks of an issue's reports to `take`, newest first, at most `limit`; only those of `one` if it is given.
- * A report whose stacks are gone has no bytes.
- * `take` returns 0 to go on, or what rows_stacks_read shall return: above zero to stop, below for a fault.
+ * Hand the stacks of an issue's reports to `take`, newest first, at most `limit`; only those of the report `one` if it
+ * is given. A report whose stacks were deleted has no bytes. `take` returns 0 to go on; any other value ends the call
+ * and is its result: above zero to stop, below for a fault.
  */
 typedef int (*read_take)(void *context, double weight, const void *bytes, size_t len);
 int rows_stacks_read(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,

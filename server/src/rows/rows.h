@@ -1,8 +1,8 @@
 /*
- * rows.h - what all reads of rows/ have in common. Functions ending in _read write nothing.
+ * rows.h - the conventions of the folder. Functions ending in _read write nothing.
  *
- * Every call runs inside a transaction the caller began, so that several see one snapshot; text lies in the arena.
- * Returns 0 or a fault (base/fault.h), and READ_NONE where something named does not exist. Arrays are in the arena too.
+ * Every call runs inside a transaction that the caller began, so that several calls see one snapshot. Texts and arrays
+ * lie in the arena. Result: 0 or a fault (base/fault.h); READ_NONE if a named thing does not exist.
  * Counters are summed over all slots, so the same statements serve one machine and many.
  */
 #ifndef MIRE_ROWS_ROWS_H

@@ -1,6 +1,6 @@
 /*
- * session.h - stores session records and what they add to the days. Every function runs inside the caller's transaction
- * and returns 0 or a fault. All records of a call are of one app.
+ * session.h - stores session records and adds them to the days. Every function runs inside the caller's transaction and
+ * returns 0 or a fault. All records of a call are of one app.
  */
 #ifndef MIRE_ROWS_SESSION_H
 #define MIRE_ROWS_SESSION_H
@@ -9,13 +9,13 @@
 #include "model/rows.h"
 #include "pg/pg.h"
 
-/* Store records that are not there yet (rows_stored in derive.h). */
+/* Store records that have no row yet (rows_stored in derive.h). */
 int rows_sessions_store(struct pg_tx *tx, const struct session_row *sessions, size_t count);
 
-/* Add them to session_day. */
+/* Add records to session_day. */
 int rows_sessions_add(struct pg_tx *tx, struct arena *arena, const struct session_row *sessions, size_t count);
 
-/* Ends of runs that a record told: its verdict, and how many of them. */
+/* Ends of runs in a record: a verdict, and their number. */
 struct rows_session_end {
     const struct session_row *session;
     const char *verdict;

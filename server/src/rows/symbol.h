@@ -11,23 +11,23 @@
 #define MIRE_SYMBOL_PIECE (1u << 20) /* bytes of a file in one piece, before compression */
 
 struct symbol_info {
-    uint8_t id[MIRE_BUILD_ID_MAX]; /* the file's own: what was asked for may be another name of it */
+    uint8_t id[MIRE_BUILD_ID_MAX]; /* the file's own; the requested id may be another name of it */
     size_t id_len;
     bool debug; /* has DWARF; otherwise names only */
     int64_t size_bytes;
     int64_t came_us;      /* microseconds since 1970 UTC */
-    uint64_t contents_id; /* another number for other contents; never 0 */
+    uint64_t contents_id; /* differs if the contents differ; never 0 */
 };
 
-/* The best uploaded file of a build id, or of the mapping that is known by it: 1 found, 0 there is none, below zero a
- * fault. */
+/* The best uploaded file of a build id, or of the mapping known by it. 1 found, 0 there is none, below zero a fault. */
 int rows_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes build_id);
 
-/* How many files have come so far. */
+/* The number of files that have arrived so far. */
 int rows_symbol_arrivals(int64_t *count_out, struct pg_tx *tx);
 
-/* Piece `part` of a file, from 0, as a zstd frame. Rows are freed by the caller; no row: there is no such piece. 0 or a
- * fault. */
+/*
+ * Piece `part` (from 0) of a file, as a zstd frame; no row if there is none. The caller frees the rows. 0 or a fault.
+ */
 int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part);
 
 struct symbol_file {
@@ -36,33 +36,33 @@ struct symbol_file {
     const char *arch, *name;
     int64_t size_bytes;
     struct pg_bytes hash; /* BLAKE2b-256 of its contents */
-    const char *defect;   /* what of it is damaged; "": nothing is, as far as is known */
-    const char *depth;    /* what it tells of the code: "names", "lines", "dwarf", "": unknown */
-    const char *instead;  /* what is used in its place, and why, for people; "" or NULL: it is used itself */
+    const char *defect;   /* which part is damaged; "": none, as far as is known */
+    const char *depth;    /* level of detail: "names", "lines", "dwarf"; "": unknown */
+    const char *instead;  /* which file is used in its place and why, for people; "" or NULL: this one is used */
 };
 
 /*
- * Begin to store a file, in place of one with the same build id and kind; then add its pieces in order. The caller
- * commits. 0, 1: what is there is better, and stays, or a fault. What is whole is better than what is damaged; of two
- * that are, or are not, the deeper one; of equals the newer.
+ * Begin to store a file in place of the one with the same build id and kind; then add its pieces in order. The caller
+ * commits. 0, 1: the stored file is better and stays, or a fault. An undamaged file is better than a damaged one, then
+ * the deeper one, then the newer one.
  */
 int rows_symbol_begin(struct pg_tx *tx, const struct symbol_file *file);
 
-/* The file of a build id and kind that is there: 1, 0 there is none, below zero a fault. Texts lie in the arena. */
+/* The stored file of a build id and kind. 1, 0: there is none, below zero a fault. Texts lie in the arena. */
 int rows_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes build_id,
                       bool debug);
 int rows_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame);
 
-/* An app sent a file of these contents: it may see it from now on. 0 or a fault. */
+/* Record that an app has sent a file with these contents, and so may see it. 0 or a fault. */
 int rows_symbol_own(struct pg_tx *tx, const struct symbol_file *file, int32_t app_id);
 
-/* A file of these contents: 1, 0 there is none, below zero a fault. Texts and ids lie in the arena. */
+/* The stored file with these contents. 1, 0: there is none, below zero a fault. Texts and ids lie in the arena. */
 int rows_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash);
 
 /* Add all pieces of a file that was begun. */
 int rows_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const void *bytes, size_t len);
 
-/* A mapping is that of a version of an app: it is found by mapping_id too. In place of an earlier one. */
+/* Make a mapping that of a version of an app, found by mapping_id too; it replaces an earlier one. */
 struct symbol_version {
     int32_t app_id;
     const char *version, *build;
@@ -70,10 +70,10 @@ struct symbol_version {
 };
 int rows_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct symbol_version *version);
 
-/* Where a file came from, if not by upload. */
+/* The source of a file that was not uploaded. */
 int rows_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *source);
 
-/* A module whose debug file reports miss, and that is due to be looked for. */
+/* A module without a debug file whose next search is due. */
 struct symbol_wanted {
     uint8_t id[MIRE_BUILD_ID_MAX];
     size_t id_len;
@@ -81,38 +81,40 @@ struct symbol_wanted {
     int64_t looks; /* this one included */
 };
 
-/* Take the next one for ten minutes: 1, 0 none is due, below zero a fault. Then what came of it, and when it is due
- * again. */
+/*
+ * Take the next due module for ten minutes. 1, 0: none is due, below zero a fault. Then record the answer, and the time
+ * of the next search.
+ */
 int rows_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx);
 int rows_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s);
 
 /*
- * Those that are missing and not due: build id, and when it was found in a directory the last time, or null.
+ * Modules without a debug file whose search is not due: build id, and when a directory had it last, or null.
  *
  *   most     rows
- *   again_s  as it was told to rows_symbol_answer then
+ *   again_s  the value given to rows_symbol_answer then
  *
- * 0 or a fault. rows_symbol_due: that one is due now.
+ * 0 or a fault. rows_symbol_due makes one due now.
  */
 int rows_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s);
 int rows_symbol_due(struct pg_tx *tx, struct pg_bytes build_id);
 
-/* Put pieces of an upload that is whole into the file that was begun. */
+/* Copy the pieces of a complete upload into the file that was begun. */
 int rows_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash);
 
 struct symbol_there {
-    bool missing; /* there is no file of that build id, or only names where `debug` is asked for */
-    bool wanting; /* there is, and yet it is damaged, has lines alone where `debug` is asked for, or reports miss it,
-                     or the program it is a split file of: what is not `hash` may serve better */
-    uint8_t hash[32]; /* of the contents that are there, if wanting */
-    char defect[240]; /* what of them is damaged, if wanting */
+    bool missing; /* there is no file of that build id, or `debug` is wanted and it has names only */
+    bool wanting; /* there is one, and a file other than `hash` may serve better: it is damaged, has lines only where
+                     `debug` is wanted, or reports still lack it or the program that it is a split file of */
+    uint8_t hash[32]; /* of the stored contents, if wanting */
+    char defect[240]; /* their damaged part, if wanting */
 };
 
-/* Which of these files are missing; `out` has one a file. */
+/* Which of these files should be sent? `out` has an entry a file. */
 int rows_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
                          size_t count);
 
-/* A file that is sent in parts, by the BLAKE2b-256 of the whole. */
+/* A file that is sent in parts, by the BLAKE2b-256 of the whole file. */
 struct symbol_upload {
     struct pg_bytes hash;
     int64_t size_bytes;
@@ -121,21 +123,21 @@ struct symbol_upload {
 };
 
 /*
- * Begin an upload, or go on with it: `have_bytes` is filled in, and the row is locked until commit. 0, 1: another size
- * was told for that hash, or a fault.
+ * Begin or continue an upload: `have_bytes` is filled in, and the row is locked until commit. 0, 1: the size differs
+ * from the one given before for that hash, or a fault.
  */
 int rows_upload_lock(struct symbol_upload *upload, struct pg_tx *tx);
 
-/* How much of an upload has come; 0 if nothing is known of it. */
+/* The bytes of an upload that have arrived; 0 if it is unknown. */
 int rows_upload_have(int64_t *have_out, struct pg_tx *tx, struct pg_bytes hash);
 
-/* Add a piece, of `len` bytes as it was, behind what there is; its number follows from have_bytes. */
+/* Append a piece that had `len` bytes before compression; its number follows from have_bytes. */
 int rows_upload_add(struct pg_tx *tx, struct symbol_upload *upload, struct pg_bytes frame, size_t len);
 
-/* As rows_symbol_piece, of an upload. */
+/* rows_symbol_piece for an upload. */
 int rows_upload_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes hash, int32_t part);
 
-/* Forget an upload. */
+/* Delete an upload. */
 int rows_upload_drop(struct pg_tx *tx, struct pg_bytes hash);
 
 #endif

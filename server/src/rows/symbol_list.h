@@ -1,5 +1,5 @@
 /*
- * symbol_list.h - debug files that are there, and those that reports miss.
+ * symbol_list.h - the stored debug files, and the modules that lack one.
  */
 #ifndef MIRE_ROWS_SYMBOL_LIST_H
 #define MIRE_ROWS_SYMBOL_LIST_H
@@ -11,38 +11,38 @@
 
 struct pg_tx;
 
-/* A module that reports of an app have frames in, and that there is no debug file for. Texts lie in the arena. */
+/* A module without a debug file that reports of an app have frames in. Texts lie in the arena. */
 struct missing_row {
     char *build_id; /* hexadecimal */
     const char *name, *arch;
-    int64_t reports;            /* that miss it */
-    int64_t reports_with_names; /* of them, those that have its functions' names, but neither lines nor inlined calls */
+    int64_t reports;            /* that lack it */
+    int64_t reports_with_names; /* those of them that have function names, but neither lines nor inlined calls */
     int64_t first_seen_us;
-    int64_t looks, look_at_us; /* how often it was looked for, and when it is again; 0: it is not looked for */
-    const char *answer;        /* what came of it the last time */
-    const char *version;       /* of a mapping that is known by the app's version: that, and the build; else "" */
+    int64_t looks, look_at_us; /* number of searches, and the time of the next one; 0: there is none */
+    const char *answer;        /* of the last search */
+    const char *version;       /* of a mapping known by the app's version: version and build; otherwise "" */
     const char *build;
-    const char *defect; /* what is wrong with what is there; "" */
+    const char *defect; /* of the stored file; "" */
 };
 
-/* Those that most reports know nothing of come first. */
+/* Modules without any names for most reports come first. */
 int rows_missing_read(struct missing_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
                       int64_t most);
 
 struct symbol_row {
     char *build_id; /* hexadecimal */
     const char *kind, *arch, *name, *source;
-    const char *defect; /* what of it is damaged; "" */
+    const char *defect; /* the damaged part; "" */
     const char *depth;  /* as in symbol_file */
     int64_t size_bytes, came_us;
-    bool second; /* the app sent other contents under the same build id: these are used */
+    bool second; /* the app sent other contents under the same build id; this file is used */
 };
 
 struct symbol_sum {
     int64_t files, bytes;
 };
 
-/* Debug files that an app sent, and those that came from nobody's app, newest first, and how many there are in all. */
+/* Debug files that an app sent, and those that no app sent, newest first; and the number of all. */
 int rows_symbol_files_read(struct symbol_row **out, size_t *count, struct symbol_sum *sum, struct pg_tx *tx,
                            struct arena *arena, int32_t app, int64_t most);
 

@@ -1,5 +1,5 @@
 /*
- * totals.h - sums of an app's counters: totals, versions, kinds, turns. Uses app, span, version and kind of the view.
+ * totals.h - sums of an app's counters: totals, versions, kinds, turns. App, span, version and kind of the view apply.
  */
 #ifndef MIRE_ROWS_TOTALS_H
 #define MIRE_ROWS_TOTALS_H
@@ -32,7 +32,7 @@ struct turn {
     double turns;
 };
 
-/* Turns of watched loops by length, shortest first; honours app, span and version. At most MIRE_TURN_BUCKETS. */
+/* Turns of watched loops by length, shortest first; at most MIRE_TURN_BUCKETS. App, span and version apply. */
 int rows_turns_read(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
 
 enum rows_facet { ROWS_BY_VERSION, ROWS_BY_KIND, ROWS_BY_STATE };
@@ -41,7 +41,7 @@ enum rows_facet { ROWS_BY_VERSION, ROWS_BY_KIND, ROWS_BY_STATE };
 int rows_facet_values_read(struct facet_value **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                            const struct view *view, enum rows_facet facet);
 
-/* Everything an app's counters say about a view. */
+/* All sums of a view. */
 struct sums {
     struct totals totals;      /* devices: not counted */
     int64_t first_hour_us;     /* of the oldest counter; 0: none */

@@ -1,5 +1,5 @@
 /*
- * triage.h - states, assignees and comments of issues, and the log of who did what (issue_act).
+ * triage.h - states, assignees and comments of issues, and the log of changes by people (issue_act).
  */
 #ifndef MIRE_ROWS_TRIAGE_H
 #define MIRE_ROWS_TRIAGE_H
@@ -13,27 +13,27 @@ enum triage_outcome { TRIAGE_DONE = 0, TRIAGE_NONE = 1, TRIAGE_MOVED = 2 };
 struct triage_change {
     int32_t app;
     const char *who, *why;
-    const char *state;    /* open, resolved, ignored; NULL: it stays as it is */
-    const char *version;  /* with the fix, or until which it is ignored; "" */
-    int64_t for_s;        /* ignored for so long; 0: no such condition */
-    int64_t devices;      /* until so many had it; 0: no such condition */
-    double per_1000;      /* until so many hits per 1,000 sessions; 0: no such condition */
-    const char *assignee; /* "": nobody; NULL: stays as it is */
+    const char *state;    /* open, resolved, ignored; NULL: unchanged */
+    const char *version;  /* version with the fix, or until which the issue is ignored; "" */
+    int64_t for_s;        /* ignore for so many seconds; 0: no such condition */
+    int64_t devices;      /* ignore until so many devices had it; 0: no such condition */
+    double per_1000;      /* ignore until so many hits per 1,000 sessions; 0: no such condition */
+    const char *assignee; /* "": nobody; NULL: unchanged */
 };
 
 /*
- * Change all these issues in one batch, whose number is stored in *batch_out. TRIAGE_DONE, TRIAGE_NONE (the app has not
- * all of them; nothing may be committed), or a fault.
+ * Change several issues in one batch, whose number is stored in *batch_out. TRIAGE_DONE, TRIAGE_NONE (an issue is not
+ * the app's; the caller rolls back), or a fault.
  */
 int rows_triage_set(int64_t *batch_out, struct pg_tx *tx, const struct triage_change *change, const int64_t *issues,
                     size_t count);
 
-/* Take a batch back. TRIAGE_DONE, TRIAGE_NONE (there is none, or it was undone), TRIAGE_MOVED (an issue was changed
- * since), or a fault. The issues are stored in *issues_out. */
+/* Undo a batch. TRIAGE_DONE with its issues in *issues_out, TRIAGE_NONE (there is none, or it was undone), TRIAGE_MOVED
+ * (an issue was changed since), or a fault. */
 int rows_triage_undo(int64_t **issues_out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
                      int64_t batch, const char *who);
 
-/* A report as it comes. */
+/* The facts of a new report that may reopen its issue. */
 struct triage_report {
     int64_t issue; /* of its key */
     int32_t tree;
@@ -41,32 +41,32 @@ struct triage_report {
 };
 
 /*
- * Reports came: open their issues that somebody resolved in an earlier version, or ignores until one of these. One
- * question for all; it locks the rows of issues that it opens, in order of their numbers. 0 or a fault.
+ * Reopen issues of new reports that were resolved in an earlier version, or ignored until one of these versions. One
+ * statement for all reports; it locks the rows of the reopened issues by rising number. 0 or a fault.
  */
 int rows_triage_seen(struct pg_tx *tx, struct arena *arena, int32_t app, const struct triage_report *reports,
                      size_t count);
 
-/* An ignored issue with a condition that upkeep looks at. */
+/* An ignored issue with a condition that upkeep checks. */
 struct triage_waiting {
     int32_t app;
     int64_t issue;
-    bool is_over; /* the time until which it is ignored is over */
+    bool is_over; /* the time until which it is ignored has passed */
     int64_t since_us, until_devices;
     double until_per_1000; /* 0: no such condition */
 };
 
-/* All of them. 0 or a fault. */
+/* All ignored issues with a condition. 0 or a fault. */
 int rows_triage_waiting(struct triage_waiting **out, size_t *count, struct pg_tx *tx, struct arena *arena);
 
-/* Devices, estimated, that had the issue since a time. 0 or a fault. */
+/* The estimated number of devices with the issue since since_us. 0 or a fault. */
 int rows_triage_devices(double *out, struct pg_tx *tx, const struct triage_waiting *waiting);
 
-/* Hits of it per 1,000 sessions of today and yesterday, and the reports behind the rate. 0 or a fault. */
+/* Hits per 1,000 sessions of today and yesterday, and the reports behind the rate. 0 or a fault. */
 int rows_triage_rate(double *per_1000_out, int64_t *reports_out, struct pg_tx *tx,
                      const struct triage_waiting *waiting);
 
-/* The condition is met: the issue is open again; why is told. 0 or a fault. */
+/* Reopen an issue whose condition is met; `why` names the condition. 0 or a fault. */
 int rows_triage_return(struct pg_tx *tx, int64_t issue, const char *why);
 
 /* One row of the activity of an issue. */
@@ -75,7 +75,7 @@ struct act_row {
     const char *who, *kind, *before, *after, *body, *undone_by; /* before, after: JSON or "" */
 };
 
-/* The activity of an issue and of those shown as it, merges and splits among it, newest first. 0 or a fault. */
+/* The activity of an issue and of the issues shown as it, with merges and splits, newest first. 0 or a fault. */
 int rows_activity_read(struct act_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
                        int64_t issue);
 
@@ -85,7 +85,7 @@ int rows_comment_add(int64_t *act_out, struct pg_tx *tx, int32_t app, int64_t is
 /* Remove a comment of this person; NULL: of anyone. TRIAGE_DONE, TRIAGE_NONE, or a fault. */
 int rows_comment_remove(struct pg_tx *tx, int32_t app, int64_t issue, int64_t act, const char *who, const char *by);
 
-/* The number of the newest act of any app; of merges and splits too. 0 or a fault. */
+/* The number of the newest act of any app, merges and splits included. 0 or a fault. */
 int rows_act_newest(int64_t *out, struct pg_tx *tx);
 
 /* Names of people who may see the app, in order. 0 or a fault. */

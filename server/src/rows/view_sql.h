@@ -1,5 +1,5 @@
 /*
- * view_sql.h - what the statements of read_*.c share.
+ * view_sql.h - the pieces that statements about a view share.
  *
  * Parameters 1 to 5 of every statement about a view are: $1 app, $2 from, $3 to, $4 versions wanted, $5 versions not
  * wanted; statements about counters have the slots as $6, so that their index is entered with slot and hour.
@@ -27,14 +27,14 @@
     "NOT EXISTS (SELECT FROM unnest(" words "::text[]) word WHERE strpos(coalesce(w.texts, " ISSUE_TEXT "), lower(word)) = 0)"
 
 /*
- * Counters and reports have the issue of their key; where that is shown is in issue_shown, by tree or as a whole. Of
- * sums `t` by issue_id and tree: FROM t SHOWN_JOIN("t"), with SHOWN_ID("t") the issue they are shown as.
+ * Counters and reports have the issue of their key; issue_shown has the issue that it is shown as, by tree or as a
+ * whole. For sums `t` by issue_id and tree: FROM t SHOWN_JOIN("t"), with SHOWN_ID("t") the issue they are shown as.
  */
 #define SHOWN_JOIN(t) \
     " LEFT JOIN issue_shown part ON part.app_id = $1 AND part.issue_id = " t ".issue_id AND part.tree = " t ".tree AND part.tree <> 0" \
     " LEFT JOIN issue_shown whole ON whole.app_id = $1 AND whole.issue_id = " t ".issue_id AND whole.tree = 0 "
 #define SHOWN_ID(t) "coalesce(part.shown_id, whole.shown_id, " t ".issue_id)"
-/* Of issues that others are shown as, what all of them say together: joined as `w` with the issue `i`. */
+/* For an issue `i` that others are shown as: the facts of all of them together, joined as `w`. */
 #define WHOLES \
     " LEFT JOIN (SELECT s.shown_id, string_agg(" ISSUE_TEXT ", ' ') AS texts, min(i.first_seen) AS first_seen," \
     "   (array_agg(i.first_version_id ORDER BY i.first_seen))[1] AS first_version_id, count(*) AS members" \
@@ -42,13 +42,14 @@
     " ON w.shown_id = i.issue_id "
 #define STATE "CASE WHEN i.is_regressed THEN 'regressed' ELSE i.state END"
 
-/* The columns of issue that say how its state came about: an issue that takes the place of another takes all of them. */
+/* The columns of issue that hold its state: an issue that replaces another copies all of them. */
 #define ISSUE_STATE_COLUMNS \
     "state, is_regressed, state_version, state_from_next, until_at, until_devices, until_per_1000, state_at"
 
 /*
- * Rows of one issue, its number in parameter `p`. Where it has rows in issue_shown (view->many) it stands for others too,
- * or not for all of itself. OF_ISSUE(view, SQL) is the statement that fits, of a macro SQL(WHICH) with WHICH("6") in it.
+ * Rows of one issue, its number in parameter `p`. If the issue has rows in issue_shown (view->many), it includes
+ * others, or lacks parts of its own. OF_ISSUE(view, SQL) is the matching statement, of a macro SQL(WHICH) with
+ * WHICH("6") in it.
  */
 #define ISSUE_ALONE(p) " AND issue_id = $" p
 #define ISSUE_MANY(p) \
@@ -61,7 +62,7 @@
 #define GROUP_TITLE(order) ((order) == ROWS_BY_CATEGORY ? "coalesce(nullif(i.subject, ''), i.category)" : "i.caller1")
 #define GROUP_IMAGE(order) ((order) == ROWS_BY_CATEGORY ? "''" : "i.caller1_image")
 #define GROUP_SCENE(order) ((order) == ROWS_BY_PLACE ? "i.caller2" : "''")
-/* Of a group: 12 hex digits. */
+/* The key of a group: 12 hex digits. */
 #define GROUP_KEY(order) \
     ((order) == ROWS_BY_CATEGORY ? "left(md5(coalesce(nullif(i.subject, ''), i.category) || chr(31)), 12)" \
      : (order) == ROWS_BY_PLACE  ? "left(md5(i.caller1 || chr(31) || i.caller1_image || chr(31) || i.caller2), 12)" \
@@ -80,14 +81,16 @@
 int population_of_rows(struct population *out, struct arena *arena, const struct pg_rows *rows, int column);
 
 /*
- * Has the app trees that were split off? Only then are sums told apart by tree: one more column to group by, even a
+ * Does the app have trees that were split off? Only then are sums grouped by tree: one more column to group by, even a
  * constant one, costs a third. 0 or a fault.
  */
 int rows_splits_read(bool *out, struct pg_tx *tx, int32_t app);
 #define TREE_IF(split)    ((split) ? "tree" : "0")
 #define BY_TREE_IF(split) ((split) ? ", tree" : "")
 
-/* Issues whose reports may be shown as one of these: asked before, for the planner counts what it is given. */
+/*
+ * The issues whose reports may be shown as one of these. A query of its own, because the planner estimates by the list.
+ */
 struct issue_keys {
     int64_t *issues;
     size_t count;
