@@ -1,0 +1,133 @@
+/* cell.c - values are sorted, so that a cell has few, and equal cells have equal bytes. */
+#include "rollup/cell.h"
+
+#include "base/fault.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static int sums_add(struct cell_sums *sums, struct arena *arena, const struct cell_event *event)
+{
+    sums->reports++;
+    sums->events += event->events;
+    sums->waited_ms += event->waited_ms;
+    if (event->longest_ms > sums->longest_ms)
+        sums->longest_ms = event->longest_ms;
+    int rc = sketch_add(&sums->lengths, arena, event->length_ms, 1);
+    return rc ? rc : distinct_add(&sums->devices, arena, event->device);
+}
+
+static int sums_merge(struct cell_sums *sums, struct arena *arena, const struct cell_sums *more)
+{
+    sums->reports += more->reports;
+    sums->events += more->events;
+    sums->waited_ms += more->waited_ms;
+    if (more->longest_ms > sums->longest_ms)
+        sums->longest_ms = more->longest_ms;
+    int rc = sketch_merge(&sums->lengths, arena, &more->lengths);
+    return rc ? rc : distinct_merge(&sums->devices, arena, &more->devices);
+}
+
+/* Where a value is, or would be. */
+static size_t place_of(const struct cell *cell, enum cell_facet facet, const char *text, bool *found_out)
+{
+    size_t low = 0, high = cell->value_count;
+
+    *found_out = false;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct cell_value *value = &cell->values[middle];
+        int order = value->facet != facet ? (value->facet < facet ? -1 : 1) : strcmp(value->text, text);
+        if (!order) {
+            *found_out = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static size_t count_of(const struct cell *cell, enum cell_facet facet)
+{
+    bool found;
+    return place_of(cell, facet + 1, "", &found) - place_of(cell, facet, "", &found);
+}
+
+/* The value, made if there is none; one too many is MIRE_CELL_OTHERS. NULL: no memory. */
+static struct cell_value *value_of(struct cell *cell, struct arena *arena, enum cell_facet facet, const char *text)
+{
+    bool found;
+    size_t at = place_of(cell, facet, text, &found);
+
+    if (found)
+        return &cell->values[at];
+    if (cell->value_count >= MIRE_CELL_VALUES && count_of(cell, facet) >= MIRE_CELL_VALUES) {
+        text = MIRE_CELL_OTHERS;
+        at = place_of(cell, facet, text, &found);
+        if (found)
+            return &cell->values[at];
+    }
+    if (cell->value_count == cell->room) {
+        size_t room = cell->room ? cell->room * 2 : MIRE_FACET_COUNT;
+        struct cell_value *values = arena_array(arena, room, sizeof *values);
+        if (!values)
+            return NULL;
+        if (cell->value_count)
+            memcpy(values, cell->values, cell->value_count * sizeof *values);
+        cell->values = values;
+        cell->room = room;
+    }
+    const char *copy = arena_strdup(arena, text);
+    if (!copy)
+        return NULL;
+    memmove(&cell->values[at + 1], &cell->values[at], (cell->value_count - at) * sizeof *cell->values);
+    cell->values[at] = (struct cell_value){.facet = facet, .text = copy};
+    cell->value_count++;
+    return &cell->values[at];
+}
+
+static void widen(struct cell *cell, int64_t oldest_us, int64_t newest_us)
+{
+    cell->oldest_us = !cell->all.reports || oldest_us < cell->oldest_us ? oldest_us : cell->oldest_us;
+    cell->newest_us = !cell->all.reports || newest_us > cell->newest_us ? newest_us : cell->newest_us;
+}
+
+int cell_add(struct cell *cell, struct arena *arena, const struct cell_event *event)
+{
+    widen(cell, event->occurred_us, event->occurred_us);
+    int rc = sums_add(&cell->all, arena, event);
+    for (size_t i = 0; i < MIRE_CELL_COUNTS; i++)
+        cell->counts[i] += event->counts[i];
+    for (int facet = 0; !rc && facet < MIRE_FACET_COUNT; facet++) {
+        if (!event->values[facet])
+            continue;
+        struct cell_value *value = value_of(cell, arena, (enum cell_facet)facet, event->values[facet]);
+        rc = value ? sums_add(&value->sums, arena, event) : MIRE_FAULT_MEMORY;
+    }
+    return rc;
+}
+
+int cell_merge(struct cell *cell, struct arena *arena, const struct cell *more)
+{
+    if (!more->all.reports)
+        return 0;
+    widen(cell, more->oldest_us, more->newest_us);
+    int rc = sums_merge(&cell->all, arena, &more->all);
+    for (size_t i = 0; i < MIRE_CELL_COUNTS; i++)
+        cell->counts[i] += more->counts[i];
+    for (size_t i = 0; !rc && i < more->value_count; i++) {
+        struct cell_value *value = value_of(cell, arena, more->values[i].facet, more->values[i].text);
+        rc = value ? sums_merge(&value->sums, arena, &more->values[i].sums) : MIRE_FAULT_MEMORY;
+    }
+    return rc;
+}
+
+const struct cell_sums *cell_find(const struct cell *cell, enum cell_facet facet, const char *text)
+{
+    bool found;
+    size_t at = place_of(cell, facet, text, &found);
+    return found ? &cell->values[at].sums : NULL;
+}

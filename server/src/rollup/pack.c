@@ -1,0 +1,115 @@
+/* pack.c - see pack.h. */
+#include "rollup/pack.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WHOLE_MAX 9007199254740992.0 /* 2^53: whole numbers are exact up to here */
+
+void pack_bytes(struct pack_out *out, const void *bytes, size_t len)
+{
+    if (out->len + len > out->room && !out->failed) {
+        size_t room = (out->len + len) * 2 + 64;
+        unsigned char *more = arena_alloc(out->arena, room);
+        out->failed = !more;
+        if (more && out->len)
+            memcpy(more, out->bytes, out->len);
+        if (more) {
+            out->bytes = more;
+            out->room = room;
+        }
+    }
+    if (out->failed)
+        return;
+    if (len)
+        memcpy(out->bytes + out->len, bytes, len);
+    out->len += len;
+}
+
+void pack_number(struct pack_out *out, uint64_t value)
+{
+    unsigned char bytes[10];
+    size_t len = 0;
+    do {
+        bytes[len++] = (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+        value >>= 7;
+    } while (value);
+    pack_bytes(out, bytes, len);
+}
+
+void pack_real(struct pack_out *out, double value)
+{
+    if (value >= 0 && value <= WHOLE_MAX && value == floor(value)) {
+        pack_number(out, (uint64_t)value << 1);
+        return;
+    }
+    pack_number(out, 1);
+    pack_bytes(out, &value, sizeof value);
+}
+
+void pack_text(struct pack_out *out, const char *text)
+{
+    size_t len = strlen(text);
+    pack_number(out, len);
+    pack_bytes(out, text, len);
+}
+
+uint64_t pack_get_number(struct pack_in *in, uint64_t most)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64 && in->at < in->end && !in->bad; shift += 7) {
+        unsigned char byte = *in->at++;
+        if (shift == 63 && byte > 1)
+            break;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte & 0x80)
+            continue;
+        in->bad = value > most;
+        return in->bad ? 0 : value;
+    }
+    in->bad = true;
+    return 0;
+}
+
+double pack_get_real(struct pack_in *in)
+{
+    uint64_t value = pack_get_number(in, (uint64_t)WHOLE_MAX << 1);
+    double real = 0;
+    if (!(value & 1))
+        return (double)(value >> 1);
+    const unsigned char *bytes = pack_get_bytes(in, sizeof real);
+    if (bytes)
+        memcpy(&real, bytes, sizeof real);
+    in->bad |= value != 1 || !isfinite(real) || real < 0;
+    return in->bad ? 0 : real;
+}
+
+const unsigned char *pack_get_bytes(struct pack_in *in, size_t len)
+{
+    const unsigned char *bytes = in->at;
+    in->bad |= (size_t)(in->end - in->at) < len;
+    if (in->bad)
+        return NULL;
+    in->at += len;
+    return bytes;
+}
+
+const char *pack_get_text(struct pack_in *in, size_t most)
+{
+    size_t len = pack_get_number(in, most);
+    const unsigned char *bytes = pack_get_bytes(in, len);
+    const char *text = NULL;
+    in->bad |= bytes && len && memchr(bytes, 0, len);
+    if (bytes && !in->bad)
+        text = arena_copy(in->arena, (const char *)bytes, len);
+    in->bad |= !text;
+    return text ? text : "";
+}
+
+size_t pack_get_count(struct pack_in *in, size_t most, size_t least)
+{
+    size_t count = pack_get_number(in, most);
+    in->bad |= count > (size_t)(in->end - in->at) / least;
+    return in->bad ? 0 : count;
+}
