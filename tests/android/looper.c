@@ -174,7 +174,7 @@ static jint print_log(JNIEnv *env, jclass class, jint buffer, jint priority, jst
     return 0;
 }
 
-/* What the system measures of a process: KiB. */
+/* The system's figures of a process, in KiB. */
 static void memory_info(JNIEnv *env, jclass class, jobject info)
 {
     jclass of = (*env)->GetObjectClass(env, info);

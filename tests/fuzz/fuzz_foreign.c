@@ -1,6 +1,6 @@
 /*
- * fuzz_foreign.c - a decoder of a foreign format, DECODER, on any bytes; what is a report goes on through symbols, feature
- * and its document and back, as in the worker. The same bytes must give the same report twice.
+ * fuzz_foreign.c - a decoder of a foreign format, DECODER, on any bytes; what is a report goes on through symbols,
+ * feature and its document and back, as in the worker. The same bytes must give the same report twice.
  */
 #include "decode/aei.h"
 #include "decode/anr.h"
@@ -23,7 +23,7 @@ static void must(bool so)
         abort();
 }
 
-/* What the model promises: numbers of rows that exist. */
+/* The model's promise: numbers of rows that exist. */
 static void check(const struct report *report)
 {
     must(report->node_count > 0);

@@ -8,8 +8,8 @@
  *     mire_breadcrumb("opened the cart");
  *
  * Every report of a hang, of memory or of a kill carries these values as they are when it is made, or as they were when
- * the process died: they lie in a mapped file and survive SIGKILL. They can be set before mire_start, survive mire_stop,
- * and a forked child inherits them.
+ * the process died: they lie in a mapped file and survive SIGKILL. They can be set before mire_start, survive
+ * mire_stop, and a forked child inherits them.
  *
  * Texts are UTF-8; longer ones are cut between two characters, and control characters become spaces. The functions copy
  * them. Privacy: all of it leaves the device in reports, except a hashed user id.
@@ -73,7 +73,7 @@ MIRE_API enum mire_err mire_set_scene(const char *name);
  */
 MIRE_API enum mire_err mire_set_tag(const char *name, const char *value);
 
-/* What leaves the device of a user's id. */
+/* The form in which a user's id leaves the device. */
 enum mire_user_form {
     MIRE_USER_HASHED = 0, /* 32 hex digits: the first half of SHA-256 over "mire:" and the id */
     MIRE_USER_PLAIN = 1   /* the id itself */

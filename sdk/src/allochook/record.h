@@ -5,9 +5,9 @@
  *                    --> the real call
  *                    --> record: stack -> node (call_stack.h), block -> tables (heap/blocks.h, heap/mappings.h)
  *
- * Every thread that allocates has a state from a pool, which is not on the heap. The state of a thread that has ended goes
- * to the next one. One page (struct collect_gate) has the tables in use. A forked child finds that page and the states
- * wiped, so it records nothing from its first instruction on, until a run of its own begins.
+ * Every thread that allocates has a state from a pool, which is not on the heap. The state of a thread that has ended
+ * goes to the next one. One page (struct collect_gate) has the tables in use. A forked child finds that page and the
+ * states wiped, so it records nothing from its first instruction on, until a run of its own begins.
  */
 #ifndef MIRE_ALLOCHOOK_RECORD_H
 #define MIRE_ALLOCHOOK_RECORD_H
@@ -31,7 +31,7 @@ struct collect_thread {
     uint64_t stack_start, stack_end;     /* the stack's mapping, if it was recorded; else 0 */
     uint64_t random;
 
-    /* What each call in exact mode reads, in one line of the cache. */
+    /* The members that each call in exact mode reads, in one cache line. */
     _Alignas(64) struct heap_slot *slot; /* mire__collect_has_slot */
     struct heap *heap;                   /* of the slot; stays mapped for ever */
     uint64_t fast_path_flags;            /* the tables' flags while this thread may take the fast path; else 0 */
@@ -49,7 +49,7 @@ _Static_assert(sizeof(struct stack_few) == 4096 && offsetof(struct collect_threa
 /* Found by its address relative to the code, without a table between. */
 #define MIRE_INSIDE __attribute__((visibility("hidden")))
 
-/* What every hook reads first. Wiped in a forked child. */
+/* The first members that every hook reads. Wiped in a forked child. */
 struct collect_gate {
     _Atomic(struct heap *) heap; /* NULL: nothing is recorded */
     void (*wake)(void *context); /* mire__collect_rest; stored before MIRE_FLAG_RESTS */

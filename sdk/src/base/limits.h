@@ -82,8 +82,10 @@
 #define MIRE_ROLLOUT_FETCH_MIN_S 60u
 #define MIRE_ROLLOUT_FETCH_MAX_S (7u * 24 * 3600)
 
-/* What a rollout may ask of the memory plugin. Below 4 KiB sampling costs as much as recording everything; a budget
- * below 1 MiB holds no stacks, one above 64 MiB would be noticed. */
+/*
+ * Bounds of a rollout's numbers for the memory plugin. Below 4 KiB sampling costs as much as recording everything; a
+ * budget below 1 MiB holds no stacks, one above 64 MiB would be noticed.
+ */
 #define MIRE_MEMORY_INTERVAL_MIN (4ull << 10)
 #define MIRE_MEMORY_INTERVAL_MAX (64ull << 20)
 #define MIRE_MEMORY_BUDGET_MIN   (1ull << 20)

@@ -25,7 +25,7 @@ enum mire__wait_length {
     MIRE_WAIT_ASKED  /* long, and nothing is there yet: it has asked */
 };
 
-/* What becomes of a call that may wait. */
+/* The outcome of a call that may wait. */
 enum mire__wait {
     MIRE_WAIT_COUNTS, /* the thread is idle in it */
     MIRE_WAIT_NESTED, /* it belongs to the work, or lies inside another wait */

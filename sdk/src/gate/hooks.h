@@ -50,7 +50,7 @@ static inline enum mire__wait_length mire__wait_of_us(const struct timeval *time
     return timeout->tv_usec == 0 ? MIRE_WAIT_LOOK : MIRE_WAIT_SHORT;
 }
 
-/* What a long wait's first part takes; it is taken from the rest. */
+/* Length of a long wait's first part; the second part is shorter by it. */
 static inline int mire__wait_short(int *timeout)
 {
     if (*timeout > 0)

@@ -49,7 +49,7 @@ bool mire__mappings_as_map_stack(struct heap *heap, uint64_t start, uint64_t byt
 /* The thread has ended: those parts of its stack go that are still recorded as its own. */
 bool mire__mappings_as_end_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t owner);
 
-/* What was mapped in a range. */
+/* A mapping found in a range. */
 struct mapping_was {
     bool known; /* the others are valid */
     enum heap_kind kind;

@@ -1,6 +1,6 @@
 /*
- * tables.h - the tables of one run: where the sections of the file lie, and the indexes beside the file that find entries
- * quickly. Opened once, written by every thread that allocates.
+ * tables.h - the tables of one run: where the sections of the file lie, and the indexes beside the file that find
+ * entries quickly. Opened once, written by every thread that allocates.
  */
 #ifndef MIRE_HEAP_TABLES_H
 #define MIRE_HEAP_TABLES_H
@@ -52,7 +52,7 @@ struct heap_spare {
 #define MIRE_DIRECTORY_TABLES_MAX 512u
 
 /*
- * What the page directory says of 32 KiB of address space and a phase. 0: no block that would need a shadow page has
+ * The page directory's entry for 32 KiB of address space and a phase. 0: no block that would need a shadow page has
  * come. Greater than 0 as a signed number: the address of its shadow page. Anything else takes the slow path:
  */
 typedef _Atomic uint64_t shadow_ref;
@@ -63,7 +63,7 @@ typedef _Atomic uint64_t shadow_ref;
 #define MIRE_REF_LIVE     0x0000ffffu         /* small blocks that live in the block table */
 
 /*
- * What every hook reads first, in one word: the mode, and everything that keeps a call from the fast path. Readers of
+ * The word that every hook reads first: the mode, and everything that keeps a call from the fast path. Readers of
  * the file find the mode in `header->mode`.
  */
 #define MIRE_FLAG_MODE      3u
@@ -75,7 +75,7 @@ typedef _Atomic uint64_t shadow_ref;
 #define MIRE_FLAG_STEPS     (UINT64_C(1) << 32) /* the bits from here on count how often the step cache became void */
 
 struct heap {
-    /* What every call looks at, in one line of the cache. */
+    /* The members that every call reads, in one cache line. */
     struct heap_header *header;
     _Atomic uint64_t flags;
     _Atomic(shadow_ref *) *shadow_directory; /* tables of the page directory */

@@ -37,7 +37,7 @@ static bool is_of_blocks(uint32_t category)
     return mire__memory_kind(category) == 0 || mire__memory_kind(category) == 2;
 }
 
-/* What of blocks lies in memory is so many times what was counted. */
+/* Ratio of the resident bytes of blocks to the counted ones. */
 static void scale_blocks(struct memory_draft *draft, double factor)
 {
     for (uint32_t i = 0; i < MIRE_CATEGORIES_MAX; i++)
@@ -96,7 +96,7 @@ static uint32_t kind_of(const struct piece *piece)
     }
 }
 
-/* Which part a piece belongs to that is of no kind of mapping's; MIRE_PARTS: it is of a kind. */
+/* The part of a piece that belongs to no kind of mapping; MIRE_PARTS: it belongs to one. */
 static enum memory_part part_of(const struct piece *piece)
 {
     if (piece->of == AREA_OWN)
@@ -181,7 +181,7 @@ static void recall_kinds(struct memory_draft *draft, const struct residency *the
     }
 }
 
-/* What allocators hold beyond the blocks: headers at least, and what was free already, or was freed since. */
+/* Memory that allocators hold beyond the blocks: headers, and free blocks. */
 static double allocators_own(const struct memory_draft *draft, const struct residency *then, double blocks)
 {
     double own = then ? (double)then->free_bytes : 0;
@@ -231,7 +231,7 @@ static void find_footprint(struct memory_draft *draft, double known)
     }
 }
 
-/* What nobody has seen in memory: large blocks, and mappings that were made since the look. */
+/* Memory whose residency was not read: large blocks, and mappings made since the look. */
 static double unseen(struct memory_draft *draft, double factor)
 {
     double sum = 0;

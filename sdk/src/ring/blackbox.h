@@ -27,7 +27,7 @@
 #define MIRE_BLACKBOX_MAGIC   0x3178626572696dull /* "mirebx1" */
 #define MIRE_BLACKBOX_VERSION 7u                  /* others are refused; magic, version and size stay where they are */
 
-/* What core knows at start. Texts end with a zero byte. */
+/* Facts that core has at the start. Texts end with a zero byte. */
 struct blackbox_facts {
     uint32_t pid;
     uint32_t cpu_count;

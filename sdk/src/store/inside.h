@@ -69,7 +69,7 @@ void mire__store_sweep(int dir, const char *name);
 /* ---- files with a frame (file.c) ---- */
 
 /*
- * Read a file of the store's directory, without its frame. What does not hold is refused: deleted and counted.
+ * Read a file of the store's directory, without its frame. A damaged file is deleted and counted.
  *
  *   name  "rollout", "after", ...
  *   out   borrowed; room for `cap` bytes, no NUL is put behind them
@@ -144,7 +144,7 @@ bool mire__ledger_tell(struct ledger *ledger, const struct store_report *report,
 /* Do, or undo, what the words say, by what is there. */
 void mire__ledger_finish(struct ledger *ledger, const struct store *store);
 
-/* What could not be written waits in memory. */
+/* Entries that could not be written wait in memory. */
 void mire__ledger_close(struct ledger *ledger, struct store *store);
 
 /* If a killed process left something to be finished, which is looked at without the lock: finish it. */
@@ -160,7 +160,7 @@ void mire__drops_add(uint64_t to[MIRE_DROP_REASONS], const uint64_t what[MIRE_DR
 /* Add losses to those that wait in memory. */
 void mire__store_keep_drops(struct store *store, const uint64_t add[MIRE_DROP_REASONS]);
 
-/* What the sealed report at `path` tells; zeros where that cannot be known. False: it is not there. */
+/* The facts in the sealed report at `path`; zeros for unknown ones. False: there is no such report. */
 bool mire__store_report_told(uint64_t told[MIRE_DROP_REASONS], const char *path);
 
 #endif

@@ -43,7 +43,7 @@ static bool row_by_frame_pointer(struct cfi_row *out, uint32_t encoding)
     return true;
 }
 
-/* Which registers are saved, in order: a permutation of `count` of the six, as a number with mixed radix. */
+/* The saved registers, in order: a permutation of `count` of the six, as a number with mixed radix. */
 static bool unpack_registers(uint8_t out[REGISTERS_MAX], uint32_t count, uint32_t permutation)
 {
     bool used[REGISTERS_MAX + 1] = {false};
@@ -100,8 +100,8 @@ bool mire__compact_row_x86_64(struct cfi_row *out, struct peek_cache *cache, con
 
 /* ---- prologues and epilogues ----
  *
- * Neighbours with one encoding share an entry of the table, so where a function begins is unknown: the instructions from
- * pc on decide.
+ * Neighbours with one encoding share an entry of the table, so where a function begins is unknown: the instructions
+ * from pc on decide.
  */
 
 #define AHEAD_BYTES 48

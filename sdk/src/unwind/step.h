@@ -1,8 +1,8 @@
 /*
  * step.h - one step of a stack: from a frame to its caller, for one pc.
  *
- * What `.eh_frame` says of a pc is compiled into a few numbers on the two registers that nearly all code is described
- * by, stack pointer and frame pointer:
+ * The rules of `.eh_frame` for a pc are compiled into a few numbers on the two registers that nearly all code is
+ * described by, stack pointer and frame pointer:
  *
  *     CFA            = base + offset                  or  word at (base + offset), + add
  *     return address = word at CFA + ra_at

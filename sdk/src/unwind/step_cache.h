@@ -24,7 +24,7 @@
 #define MIRE_STEP_CACHE_SLOTS   (2 * MIRE_STEP_CACHE_STEPS)
 #define MIRE_STEP_CACHE_MODULES (2 * MIRE_IMAGES_MAX) /* those of the last reading, and those that replace them */
 
-/* What the owner of the cache learns and decides. Called under the cache's lock; must not call the cache. */
+/* Functions of the cache's owner. Called under the cache's lock; must not call the cache. */
 struct step_cache_owner {
     void *context;
     void (*on_module)(void *context, const struct module *module, const struct module_facts *facts);

@@ -44,7 +44,7 @@ enum access_scope access_scope_parse(const char *name);
  */
 #define MIRE_SENTRY_PATH "/api/{project}/"
 
-/* What a person may in an app; each may what those before it may. */
+/* Roles in an app; each includes the rights of those before it. */
 enum access_role {
     MIRE_ACCESS_NOBODY,
     MIRE_ACCESS_VIEWER,

@@ -17,7 +17,7 @@ const char *access_app_of(const struct request *request)
     return !strncmp(request->route->pattern, of_app, sizeof of_app - 1) ? request_param(request, 0) : "";
 }
 
-/* What one look at the keys found. */
+/* The result of a lookup of a key. */
 struct looked_up {
     struct access_key key;
     struct access_account account;

@@ -30,7 +30,7 @@ struct asker {
     bool is_person;        /* has an account, or is the user of this machine */
 };
 
-/* What identify returns beside MIRE_HTTP_BLOCKS and faults. */
+/* Results of identify besides MIRE_HTTP_BLOCKS and faults. */
 enum identified {
     ASKER_KNOWN = MIRE_HTTP_SLOW + 1,
     ASKER_UNKNOWN, /* it bears nothing */

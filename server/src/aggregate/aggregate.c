@@ -63,7 +63,7 @@ static int64_t footprint(const struct memory *memory)
     return memory->footprint_bytes.known ? at_most(memory->footprint_bytes.value, INT64_MAX) : -1;
 }
 
-/* What only a memory report tells; where the app was, and whether it ended so, others tell with their event. */
+/* Facts of memory reports alone. The app's state and the end are in other reports' events too. */
 static void add_memory(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts)
 {
     const struct memory *memory = &report->memory;

@@ -18,7 +18,7 @@
 #define MIRE_AGGREGATE_TURNS_MS_MAX      691200000 /* length of all turns of a bucket: a day of eight threads */
 #define MIRE_AGGREGATE_SESSION_THREADS   64        /* of all processes of a session, each hung all the time */
 
-/* What is known of the clock of the device that sent a report. */
+/* Facts about the clock of the device that sent a report. */
 struct aggregate_clock {
     bool told;         /* the device told its clock when it sent the report */
     int64_t behind_ms; /* how far that was behind the server's; negative: ahead of it */
@@ -41,7 +41,7 @@ struct aggregate_instant aggregate_occurred(const struct report *report, int64_t
 /* The bucket of arrival_day that a report's delay is in: 0 below an hour, n below 2^n hours; -1: it is not known. */
 int aggregate_delay(const struct aggregate_instant *occurred, int64_t received_us);
 
-/* What is known of a report besides its content. */
+/* Facts about a report besides its content. */
 struct aggregate_facts {
     struct report_key key;
     int32_t app_id;

@@ -135,7 +135,10 @@ int alert_points_growth(struct alert_look *look)
     return rc;
 }
 
-/* Percent of the usual. What came in the current hour counts for the last whole one: it can only be too much. */
+/*
+ * Percent of the usual. Reports of the current hour count as those of the last whole one, so the number is never too
+ * low.
+ */
 int alert_points_silence(struct alert_look *look)
 {
     const struct alert_rule *rule = look->rule;

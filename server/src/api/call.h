@@ -63,7 +63,7 @@ int call_body(void *out, struct call *call, const struct bind_field *fields, siz
 
 struct audit_row;
 
-/* Which apps may be seen by who asks. */
+/* The apps that the asker may see. */
 struct apps_seen call_seen(const struct request *request);
 
 /* Write a row of the audit log for what the call changes; who, where from and the app are filled in. 0 or a fault. */

@@ -72,7 +72,7 @@ static void add_frame(struct ticket *ticket, const struct resolved_location *p)
     }
 }
 
-/* What the first suspect holds, and the stack that holds most of it. */
+/* The bytes of the first suspect, and the stack with most of them. */
 static void add_memory(struct ticket *ticket, const struct resolved *doc)
 {
     const struct memory *memory = &doc->memory;

@@ -76,7 +76,7 @@ void key_make(char out[MIRE_KEY_TEXT]);
 /* Does it look like a key: mk_ and 40 characters of a-z2-7? */
 bool key_is_wellformed(const char *text, size_t len);
 
-/* What is stored of a key. */
+/* The stored hash of a key. */
 void key_hash(uint8_t out[MIRE_KEY_HASH], const char *text, size_t len);
 
 #endif

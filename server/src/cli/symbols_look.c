@@ -24,7 +24,7 @@ static const char usage[] =
     "       mire symbols look MAPPING [FRAME]...\n\n"
     "What lies at each ADDRESS (hexadecimal, as in the file's program headers) of an ELF, Mach-O or Breakpad FILE:\n"
     "functions inlined there first, the function itself last, each with its place below it. Without an ADDRESS they\n"
-    "are read from standard input, one a line. What is not known is ??. DIR holds .build-id/xx/yyyy.debug, for a file\n"
+    "are read from standard input, one a line. Unknown names are ??. DIR holds .build-id/xx/yyyy.debug, for a file\n"
     "that FILE's DWARF refers to (dwz); /usr/lib/debug unless given. FILE.dwp and .dwo files beside FILE are used.\n"
     "FILE may be a dSYM bundle; a BCSymbolMap of its archive (.xcarchive) gives hidden names back. Of a universal FILE "
     "the first slice is asked, with --arch that of an architecture "

@@ -8,7 +8,7 @@
  *                                      the scene tells its troubles apart
  *
  * The scene is in every key. An issue that is opened for a further scene of a known Caller1 (of the same kind and
- * reason) is shown as the first, as long as there are fewer than MIRE_CLUSTER_SCENES. What was joined stays so, and
+ * reason) is shown as the first, as long as there are fewer than MIRE_CLUSTER_SCENES. Joined issues stay joined, and
  * what was not, until somebody says otherwise: the answer is a row (docs/adr/0032-first-scenes-as-one-issue.md), so a
  * report that is derived anew finds it. Scenes that somebody named (a rule, or the app itself) are never joined.
  *

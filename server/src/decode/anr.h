@@ -70,7 +70,7 @@ struct anr_told {
 /* The event: when it began, how long it lasted, and main's stack. After anr_finish_threads. */
 void anr_set_event(struct anr *anr, const struct anr_told *told);
 
-/* What texts of Android tell of the device and the process; a fact that stands in the report already is left. */
+/* Take facts about device and process from Android's lines. A fact that the report has already stays. */
 void anr_fingerprint(struct build *build, const char *fingerprint);
 void anr_process(struct build *build, const char *name);
 const char *anr_arch(const char *abi); /* static; "" if unknown */

@@ -1,4 +1,6 @@
-/* backtrace.c - see backtrace.h. Printed by art/runtime/native_stack_dump.cc, stack.cc and debuggerd's backtrace.cpp. */
+/*
+ * backtrace.c - see backtrace.h. Printed by art/runtime/native_stack_dump.cc, stack.cc and debuggerd's backtrace.cpp.
+ */
 #include "decode/backtrace.h"
 
 #include "wire/limits.h"
@@ -131,7 +133,7 @@ static void read_function(struct report_told *out, struct build *build, struct l
         out->function = build_text(build, group.at, group.len);
 }
 
-/* What stands behind the path, from the right; the path is left. */
+/* Takes the parts behind the path off, from the right. */
 static void read_groups(struct backtrace_module *module, struct report_told *told, struct build *build,
                         struct line_span *line)
 {

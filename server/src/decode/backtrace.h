@@ -22,7 +22,7 @@ struct backtrace_modules {
     size_t last; /* most frames are of the module of the one before */
 };
 
-/* What is known of a module before its frames come. */
+/* Facts about a module, before its frames. */
 struct backtrace_module {
     const char *path; /* build_text's */
     uint64_t offset;  /* where in the file it begins: a library inside an APK */

@@ -9,7 +9,8 @@
  *     202, 206 CPU                                          text   event, cpu
  *     145 disk writes                                       text   event, disk
  *
- * What is behind the first line decides: threads, processes, or text. Source of the numbers: the table of blacktop/ipsw.
+ * The content after the first line decides: threads, processes, or text. Source of the numbers: the table of
+ * blacktop/ipsw.
  */
 #include "decode/ips.h"
 

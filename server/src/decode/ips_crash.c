@@ -137,7 +137,7 @@ static void read_process(struct crash *c)
         c->ips->wall_ms = time;
 }
 
-/* What ended it. True: the watchdog, because the main thread hung. */
+/* The cause of the end. True: the watchdog, because the main thread hung. */
 static bool read_end(struct crash *c)
 {
     const struct json *json = c->json;

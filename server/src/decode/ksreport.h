@@ -42,10 +42,10 @@ void ks_thread(struct ks *ks, uint32_t at, const char *role);
 /* The time of an integer of seconds, milliseconds or microseconds, or of a text; unknown before the year 2000. */
 struct fact ks_time(struct draft *b, const struct json *json, uint32_t at);
 
-/* What crashed: the type of error, and with it the section exit. */
+/* The type of error, and the section exit. */
 void ks_crash(struct ks *ks);
 
-/* What happened, by the table of kscrash.c, after ks_begin: threads and all. */
+/* The event and its threads, by the table of kscrash.c. After ks_begin. */
 enum decode_outcome kscrash_rest(struct ks *ks);
 
 /* Ends the report and hands it on. `own` tells it from others with the same report.id. */

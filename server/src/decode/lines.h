@@ -94,7 +94,7 @@ static inline const char *span_find_last(const struct line_span *span, const cha
     return NULL;
 }
 
-/* What stands up to `end`, which lies in the span; both are passed over, with `skip` bytes more. */
+/* Take the text up to `end`, which lies in the span, and pass over `skip` bytes more. */
 static inline struct line_span span_cut(struct line_span *span, const char *end, size_t skip)
 {
     struct line_span cut = {span->at, (size_t)(end - span->at)};

@@ -83,7 +83,7 @@ static uint32_t tree_frame(void *context, uint32_t at, bool caller)
     return draft_frame(ks->b, &frame);
 }
 
-/* What the ring held, as a tree: [{profile: {stack_string: [tree]}, index: 0}]. */
+/* The content of the ring, as a tree: [{profile: {stack_string: [tree]}, index: 0}]. */
 static uint64_t read_profile(struct ks *ks)
 {
     const struct json *json = ks->json;

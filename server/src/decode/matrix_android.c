@@ -13,7 +13,7 @@
  *     PthreadHook_*           event, captured by the app: threads that did not end
  *
  * A tree is lines "depth,method,count,ms" in the order of calls; names are in methodmap.txt, which the server knows as
- * the app's mapping. What a method did itself is its time less that of those below.
+ * the app's mapping. A method's own time is its time less that of the methods below.
  */
 #include "decode/apple.h"
 #include "decode/draft_context.h"

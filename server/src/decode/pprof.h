@@ -9,7 +9,7 @@
 #include "decode/profile.h"
 #include "decode/proto.h"
 
-/* What a profile's values are: which of a sample's is which; -1: none. */
+/* The position of each kind of value in a sample; -1: the profile has none. */
 struct profile_values {
     int live_count, live_bytes, total_count, total_bytes; /* of memory */
     int time;                                             /* of time, or of samples a period apart */

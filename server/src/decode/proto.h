@@ -6,7 +6,7 @@
  *         switch (field.number) { case 3: inner = proto_within(&message, &field); ... }
  *     if (message.wrong) ...  proto_place(&message)
  *
- * Nothing is copied or allocated and nothing recurses: nesting is the caller's. Whatever the bytes are, no read leaves
+ * Nothing is copied or allocated and nothing recurses: nesting is the caller's. For any bytes, no read leaves
  * the message. Groups, which no format of ours has, are wrong. Encoding: protobuf.dev/programming-guides/encoding.
  * Thread: one a message.
  */

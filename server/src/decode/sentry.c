@@ -233,7 +233,7 @@ static void read_release(struct sentry *s)
     b->report.event.foreground = look_flag(json, foreground);
 }
 
-/* What Mire keeps nothing of, by count. */
+/* Counts the parts that Mire does not keep. */
 static void note_left_out(struct sentry *s, const char *left_out)
 {
     const struct json *json = s->json;
@@ -261,8 +261,10 @@ static bool is_hang(const char *mechanism, const char *type)
            contains(type, "AppHang") || contains(type, "ApplicationNotResponding") || !strcasecmp(type, "ANR");
 }
 
-/* "App hanging for at least 2000 ms.", "between 2.0 and 2.5 seconds", "Application Not Responding for at least 5000 ms":
- * the first number with the first unit behind it, in milliseconds. */
+/*
+ * "App hanging for at least 2000 ms.", "between 2.0 and 2.5 seconds", "Application Not Responding for at least 5000
+ * ms": the first number with the first unit behind it, in milliseconds.
+ */
 static uint32_t hang_ms(const char *value)
 {
     const char *digit = value + strcspn(value, "0123456789");

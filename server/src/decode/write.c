@@ -1,5 +1,5 @@
 /*
- * write.c - one function a section, in the order of the schema. What is not known is left out.
+ * write.c - one function a section, in the order of the schema. Unknown facts are left out.
  */
 #include "decode/write_inside.h"
 

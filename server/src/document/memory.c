@@ -22,7 +22,7 @@ static void write_fact(struct json_writer *w, const char *key, struct fact fact)
         json_write_u64(w, key, fact.value);
 }
 
-/* Which of the facts of a category are known, as bits in the order of this list; growth is the last. */
+/* The known facts of a category, as bits in the order of this list; growth is the last. */
 enum { TOTAL = 1, PEAK = 2, ERROR = 4, STACKS = 8, GROWN = 16, HEALTHY = 32 };
 
 static uint64_t known_of(const struct memory *memory, size_t i)

@@ -33,7 +33,7 @@ int regex_make(struct regex **out, const char **why_out, const char *text);
 void regex_free(struct regex *regex);
 bool regex_match(const struct regex *regex, const char *text);
 
-/* Which pairs of neighbouring bytes stand in a text: a bit for several. A name without all of a glob's does not fit. */
+/* The pairs of neighbouring bytes in a text: a bit for several pairs. A name without all of a glob's does not fit. */
 uint64_t pairs_of(const char *text);
 
 static inline bool pairs_hold(uint64_t name, uint64_t wanted)

@@ -7,14 +7,15 @@
  *                                                          something: then as below, and cpu if that says nothing
  *     D  disk sleep                                        io; page_in if it is in no call, the frames do not say io,
  *                                                          and pages were read for it
- *     other           futex                                sleep, or wait and what is waited for, as the frames say; else lock
+ * other           futex                                sleep, or wait and what is waited for, as the frames say; else
+ * lock
  *                     reads, writes, sleeps, file locks    that
  *                     waits for events or processes        what the frames say, else wait
  *                     none, or not told                    what the frames say; else, if the state is not told, cpu
  *                                                          if the thread used the CPU most of the time; else lock if
  *                                                          the report tells of one (a monitor of Java)
  *
- * What the frames say is the class of the innermost one that is lock, io, sleep, wait or ipc, before the first app
+ * The frames' word is the class of the innermost one that is lock, io, sleep, wait or ipc, before the first app
  * frame; lock, io or ipc behind a wait is what is waited for.
  *
  * Samples see only moments. If the thread spent most of the hang on the CPU, it is cpu whatever they say; else, if the
@@ -44,8 +45,10 @@ static enum event_reason of_class(enum rule_class class)
     }
 }
 
-/* What the innermost frames say, up to the first that is the app's own. A wait may turn out to be for a lock, for another
- * thread's input or output, or for another process. */
+/*
+ * What the innermost frames say, up to the first that is the app's own. A wait may turn out to be for a lock, for
+ * another thread's input or output, or for another process.
+ */
 static enum event_reason of_stack(const struct resolved *doc, const enum rule_class *classes, uint32_t node,
                                   bool *waits)
 {
@@ -84,7 +87,7 @@ static bool hardly_on_cpu(const struct report *report)
     return percent >= 0 && percent < IDLE_PERCENT;
 }
 
-/* What the system call says that the thread sleeps in, with the help of the frames. */
+/* The reason by the system call in which the thread sleeps, and by the frames. */
 static enum event_reason of_syscall(enum syscall_kind kind, enum event_reason frames, bool waits)
 {
     switch (kind) {

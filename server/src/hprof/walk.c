@@ -26,7 +26,7 @@ static bool refuse(struct hprof_fault *fault, uint64_t place, const char *what)
     return false;
 }
 
-/* What follows the id of a root; 255: this tag is no root's. */
+/* Bytes behind the id of a root; 255: the tag is no root's. */
 static uint8_t root_rest(enum root_kind *kind, unsigned tag, unsigned id_len)
 {
     static const struct {

@@ -14,7 +14,7 @@
 #define WAYS_MAX   200000
 #define WAYS_DEPTH 60
 
-/* What a way is: an object of a class, the class itself (its static fields), or a reason to live. */
+/* A step of a way: an object of a class, the class itself (its static fields), or a reason to live. */
 enum { WAY_SEVERAL = ROOT_KINDS, WAY_GARBAGE, WAY_REASONS };
 
 static inline uint32_t way_of_class(uint32_t class, bool itself)

@@ -3,15 +3,15 @@
  *
  *     socket -> head (strict) -> route -> admit -> body (bounded, counted) -> handler -> reply
  *                                                                               \-> MIRE_HTTP_LATER ...
- *                                                                                   request->finish(request), any thread
+ * request->finish(request), any thread
  *
- * What the headers tell is judged before the body is read: length, encoding, and the route's `admit`. A refusal is sent
+ * The headers are judged before the body is read: length, encoding, and the route's `admit`. A refusal is sent
  * at once and closes the connection if a body was announced. A body's memory is counted as its bytes come. A client has
  * so long for its headers, its body and taking its answer; a connection is cut off then, with a reason in the log.
  *
  * Threads: two network threads read, write and call handlers of inline routes, which must not block. All other handlers
  * run on a few handler threads and may wait for the database; what takes seconds goes on on one thread of its own, so
- * that it holds none of those. A handler runs once at a time per request. What is wrong is answered as RFC 9457
+ * that it holds none of those. A handler runs once at a time per request. Errors are answered as RFC 9457
  * problem+json with the request's id.
  */
 #ifndef MIRE_HTTP_HTTP_H
@@ -67,7 +67,7 @@ struct http_grant {
     struct http_peer client; /* behind trusted proxies */
 };
 
-/* What a handler returns besides a fault (below zero; answered as 503 for away, raced and timeout, else 500). */
+/* Results of a handler besides a fault (below zero; answered as 503 for away, raced and timeout, else 500). */
 enum http_outcome {
     MIRE_HTTP_DONE = 0, /* the reply is filled */
     MIRE_HTTP_LATER,    /* somebody else fills it and then calls request->finish(request) */

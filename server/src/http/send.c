@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* What a browser may do with an answer: the dashboard runs its own scripts and styles and nothing else. */
+/* The policy for browsers: the dashboard runs its own scripts and styles and nothing else. */
 static const char policy[] =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; "

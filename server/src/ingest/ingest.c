@@ -13,7 +13,7 @@
 
 const char *const ingest_encodings[] = {"zstd", "gzip", "deflate", "br", NULL};
 
-/* What a route that takes reports has beside its path. */
+/* The members of a route that takes reports, except its path. */
 #define TAKES_REPORTS                                                                                       \
     .method = MIRE_HTTP_POST, .who = MIRE_MAY_INGEST, .body_cap = MIRE_REPORT_MAX_BYTES, .is_inline = true, \
     .has_reserve = true, .encodings = ingest_encodings, .admit = admit_report

@@ -3,7 +3,7 @@
  * durable, answer. The key is asked before (access.h).
  *
  *     Mire's own report -> check -----\
- *     foreign media type -> convert ---+-> queue (bounded) -> writers -> store_batch = one COMMIT -> 202, or Sentry's 200
+ * foreign media type -> convert ---+-> queue (bounded) -> writers -> store_batch = one COMMIT -> 202, or Sentry's 200
  *     /api/<n>/envelope/ -> convert --/
  *
  * A foreign body holds one report or many; the answer comes when all of them are durable.
@@ -23,7 +23,7 @@
 
 #define MIRE_REPORT_MAX_BYTES (4u << 20) /* of a body as sent: ten times the largest report an SDK writes */
 
-/* What a look at the body found. */
+/* The result of the check of a body. */
 enum ingest_check {
     MIRE_CHECK_GOOD = 0,
     MIRE_CHECK_MALFORMED, /* cannot be read: bad compression or JSON; problem has the position -> 400 */
@@ -51,10 +51,12 @@ struct ingest_converted {
     const char *own;        /* the sender's identifier of the first one; "" if there is none */
 };
 
-/* What ingest needs from others. Each function is called from many threads at once. */
+/* Functions of other folders that ingest calls, from many threads at once. */
 struct ingest_needs {
     void *check_context;
-    /* Name of the foreign format of a media type, NULL if it is none of those. Static. May be NULL: no format is taken. */
+    /*
+     * Name of the foreign format of a media type, NULL if it is none of those. Static. May be NULL: no format is taken.
+     */
     const char *(*foreign_format)(const char *media_type, size_t len);
     /* enum ingest_check or a fault. May take a second: called on handler threads alone. */
     int (*convert)(void *context, struct ingest_converted *out, struct problem *problem, struct arena *arena,

@@ -33,7 +33,7 @@ struct queued {
     struct queued *next;
 };
 
-/* What waits for the writers. */
+/* Reports that wait for a writer. */
 struct queue {
     pthread_mutex_t mutex;
     pthread_cond_t more;

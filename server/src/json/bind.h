@@ -10,8 +10,8 @@
  *     bind_write(w, "app", &app, fields, 2, MIRE_BIND_NULL)   {"name": "shop", "pid": null}
  *
  * Members are read in the order of the table, whatever their order in the document; those not in it are skipped; one
- * that is given twice is wrong. What is absent stays as it was. Texts and columns lie in the arena; texts have no NUL
- * inside (U+0000 reads as U+FFFD, which every store can hold).
+ * that is given twice is wrong. An absent member leaves its field unchanged. Texts and columns lie in the arena; texts
+ * have no NUL inside (U+0000 reads as U+FFFD, which every store can hold).
  */
 #ifndef MIRE_JSON_BIND_H
 #define MIRE_JSON_BIND_H
@@ -91,7 +91,10 @@ struct bind_table {
 /* Fill the struct at `out` from the object at `at`. */
 enum bind_outcome bind_object(struct bind *bind, void *out, uint32_t at, const struct bind_field *fields, size_t count);
 
-/* Write the members that the table names, in its order; a fact that nobody told as null, or not at all. Columns are not written. */
+/*
+ * Write the members that the table names, in its order; a fact that nobody told as null, or not at all. Columns are not
+ * written.
+ */
 enum bind_unknown { MIRE_BIND_LEAVE_OUT, MIRE_BIND_NULL };
 void bind_write(struct json_writer *w, const void *in, const struct bind_table *table, enum bind_unknown unknown);
 

@@ -68,7 +68,7 @@ enum alert_verdict alert_judge(enum alert_kind kind, const struct alert_point *p
     return rate->low > point->bound ? ALERT_HOLDS : rate->high <= point->bound ? ALERT_CLEAR : ALERT_UNKNOWN;
 }
 
-/* What a firing alert has to tell now. */
+/* The message that a firing alert sends now. */
 static unsigned tell(struct alert_state *state, const struct alert_rule *rule, int64_t now_us)
 {
     bool acked = state->acked_us != 0;

@@ -75,7 +75,7 @@ static double hits_each(const struct change_side *side, double both)
     return (side->hits_sq + PRIOR * both * both) / (side->hits + PRIOR * both);
 }
 
-/* What the sample of the sessions leaves open, through what that of the hits does. */
+/* The uncertainty from sampled sessions, and from sampled hits. */
 static double sessions_open(const struct rate_change *c, double before_each, double after_each)
 {
     double sessions = relative_variance(c->before.sessions, c->before.sessions_sq) +

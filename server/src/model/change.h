@@ -2,12 +2,12 @@
  * change.h - whether something happens more or less often per session than before, and which of many such changes are
  * not chance.
  *
- * What is counted is a hit: a day on which a device had the issue, however often. One device may hang four hundred times
+ * A hit is counted: a day on which a device had the issue, however often. One device may hang four hundred times
  * a day, so events say little; hits of one device on several days still belong together, so the hits of a side count as
  * (sum y)^2 / (sum y^2) independent ones, y being the hits of one device. Given the hits of both sides, those after are
- * binomial with the share that the sessions after have of all; the test and the interval are the exact ones of Clopper and
- * Pearson (1934). Several changes are told at once, so their false discovery is held down as in Benjamini and Hochberg
- * (1995). Pure. Thread: any.
+ * binomial with the share that the sessions after have of all; the test and the interval are the exact ones of Clopper
+ * and Pearson (1934). Several changes are told at once, so their false discovery is held down as in Benjamini and
+ * Hochberg (1995). Pure. Thread: any.
  */
 #ifndef MIRE_MODEL_CHANGE_H
 #define MIRE_MODEL_CHANGE_H

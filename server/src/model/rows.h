@@ -1,6 +1,6 @@
 /*
- * rows.h - what is derived of one report, as rows: computed by cluster and aggregate, stored by rows/derive.c. Texts are
- * borrowed. Instants are microseconds since 1970 UTC, days count from 1970-01-01.
+ * rows.h - what is derived of one report, as rows: computed by cluster and aggregate, stored by rows/derive.c. Texts
+ * are borrowed. Instants are microseconds since 1970 UTC, days count from 1970-01-01.
  */
 #ifndef MIRE_MODEL_ROWS_H
 #define MIRE_MODEL_ROWS_H
@@ -107,7 +107,7 @@ struct missing_debug_row {
     size_t split_count;
 };
 
-/* What a healthy process held. */
+/* The memory of a healthy process. */
 struct baseline_row {
     struct report_key key;
     int32_t app_id;

@@ -73,7 +73,7 @@ static bool list_has(const struct json *json, const char *name, const char *text
     return false;
 }
 
-/* What the configuration says. OIDC_DONE, OIDC_UNREACHABLE with `why`, or a fault. */
+/* Reads the provider's configuration. OIDC_DONE, OIDC_UNREACHABLE with `why`, or a fault. */
 static int take_configuration(struct provider *out, char why[MIRE_OIDC_WHY], const struct oidc *oidc,
                               struct arena *arena, const struct json *json)
 {

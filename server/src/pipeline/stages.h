@@ -61,7 +61,7 @@ int stages_find_version(struct item *item);
 /* A text of the report in the item's arena, no longer than an index takes. NULL: no memory. */
 const char *stages_cut(const struct item *item, const char *text);
 
-/* What came of them, as the rows that cluster and aggregate make. Texts are borrowed from the item. */
+/* The result of the stages, as the rows that cluster and aggregate make. Texts are borrowed from the item. */
 void stages_issue(struct issue_row *out, const struct item *item);
 void stages_facts(struct aggregate_facts *out, const struct item *item);
 

@@ -151,7 +151,7 @@ int worker_start(struct work *work, void *(*run)(void *worker))
     return 0;
 }
 
-/* What the last process left in hand. Without the file reports are worked on all the same. */
+/* The reports in hand when the last process ended. Without the journal's file the workers run as well. */
 static int recover(struct work *work)
 {
     const struct work_options *options = &work->options;
@@ -162,7 +162,7 @@ static int recover(struct work *work)
     return journal_recover(&work->journal, options->pg, options->log);
 }
 
-/* Whoever waits to work alone comes next. */
+/* A thread that waits to work alone comes next. */
 static void init_turn(struct work *work)
 {
     pthread_rwlockattr_t attributes;

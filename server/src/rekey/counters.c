@@ -1,5 +1,5 @@
 /*
- * counters.c - see counters.h. What was added is taken away again, and added elsewhere; the longest and the most are found anew.
+ * counters.c - see counters.h. Old amounts are taken away, new ones added; longest and largest are searched again.
  */
 #include "rekey/counters.h"
 
@@ -47,7 +47,7 @@ static int by_issue_hour(const void *a, const void *b)
     return order ? order : move_compare(x->hour.tree, y->hour.tree);
 }
 
-/* What takes away what was added. The longest and the most are found anew. */
+/* The row that takes the old amounts away. Longest and largest are searched again. */
 static struct hour_row taken(const struct hour_row *hour)
 {
     struct hour_row out = *hour;

@@ -24,7 +24,7 @@ struct rekeyer {
     int most;     /* reports in a batch */
 };
 
-/* What a report of that job is derived with: the draft of a preview, else the rules that hold for its app. */
+/* The rules for a report of a job: the draft of a preview, otherwise those in force for its app. */
 static int job_rules(const struct rules **out, struct worker *worker, struct pg_tx *tx,
                      const struct rekey_stored *stored)
 {

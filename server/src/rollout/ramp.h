@@ -67,7 +67,7 @@ enum ramp_move {
 };
 
 /*
- * What a running ramp does now.
+ * The next step of a running ramp.
  *   note  why, or what it waits for; for people
  */
 enum ramp_move ramp_decide(char note[MIRE_RAMP_NOTE_BYTES], const struct ramp *ramp, const struct ramp_seen *seen);

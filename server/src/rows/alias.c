@@ -137,7 +137,7 @@ int rows_alias_split(int64_t *opened_out, struct pg_tx *tx, struct alias_act *ac
     return rc ? rc : rows_shown_refresh(tx, act->app);
 }
 
-/* What an update has undone is followed anew. */
+/* Follows the aliases again after an update undid some. */
 static int undone(struct pg_tx *tx, int32_t app, int rc, const struct pg_rows *rows)
 {
     if (rc || !pg_touched(rows))

@@ -6,7 +6,7 @@
 /* A column of `count` values for a list parameter; NULL: no memory. */
 #define COLUMN(arena, count, type) ((type *)arena_array((arena), (count) + 1, sizeof(type)))
 
-/* What version_hour and issue_hour have in common, column by column. */
+/* The columns that version_hour and issue_hour share. */
 struct columns {
     int16_t *slots;
     int64_t *hours, *issues, *versions, *reports, *longest, *last, *most;

@@ -3,8 +3,8 @@
  *
  * Workers lock rows in one order: version, app (alone), issue, issue_tree (tree.c), event, event_stack, image,
  * split_wanted, missing_debug_file, issue_memory (memory.c), memory_baseline, healthy, session, then counters
- * (counters.c, session.c); rows of one table by rising key. So two batches do not wait for each other in a circle; where
- * they do all the same, PostgreSQL ends one of them, and it is worked on again.
+ * (counters.c, session.c); rows of one table by rising key. So two batches do not wait for each other in a circle;
+ * where they do all the same, PostgreSQL ends one of them, and it is worked on again.
  */
 #include "rows/derive.h"
 
@@ -288,7 +288,7 @@ int rows_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_b
 
 #define MISSING_AT_ONCE 64
 
-/* Which split files a program wants: when one comes, the program's reports are derived anew. */
+/* The split files that a program lacks. When one arrives, the program's reports are derived again. */
 static int splits_store(struct pg_tx *tx, const struct missing_debug_row *entry)
 {
     struct pg_bytes splits[MISSING_AT_ONCE];
@@ -303,7 +303,7 @@ static int splits_store(struct pg_tx *tx, const struct missing_debug_row *entry)
         PG_BYTESS(splits, count), PG_BYTES(entry->build_id, entry->build_id_len));
 }
 
-/* What is wrong with the files there are of them, where that is something else by now. */
+/* The damage of the stored files, where it has changed. */
 static int defects_store(struct pg_tx *tx, const struct pg_bytes *builds, const char *const *defects, size_t count)
 {
     bool any = false;

@@ -51,7 +51,7 @@ static void fill_key(struct session_keys *out, size_t i, const struct session_ro
     out->plugins[i] = s->plugins;
 }
 
-/* What a record adds, in the order of the columns of session_day from records on. */
+/* The amounts of a record, in the order of the columns of session_day from records on. */
 enum { SUMS = 13 };
 
 static void fill_sums(double *sums[SUMS], size_t i, const struct session_row *s)

@@ -50,7 +50,7 @@ export async function settle(page) {
   await page.waitForFunction(() => document.querySelectorAll('.plot:not(:has(.uplot))').length === 0);
 }
 
-/* What can be read, without the times that move with the clock. */
+/* The text of the page, without the times that move with the clock. */
 export function text(page) {
   return page.evaluate(() => {
     const copy = document.body.cloneNode(true);

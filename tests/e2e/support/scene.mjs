@@ -1,4 +1,4 @@
-/* What nearly every test here begins and ends with. */
+/* The beginning and the end of nearly every test here. */
 import { openBrowser } from './browser.mjs';
 import { startServer } from './server.mjs';
 

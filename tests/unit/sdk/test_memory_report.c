@@ -156,7 +156,7 @@ static void footprint_limit_and_trail_stand_in_it_and_what_is_explained(void **s
     heaps_free(heaps);
 }
 
-/* What the app measures follows the rows of the tables, and is in no sum. */
+/* Gauges of the app follow the rows of the tables, and are in no sum. */
 static void gauges_are_rows_of_their_own(void **state)
 {
     struct heaps *heaps = heaps_new(8 * MIB, MIRE_HEAP_EXACT);

@@ -14,7 +14,7 @@
 static char body[64 * 1024];
 static size_t body_len, rest_len;
 
-/* What becomes of a body that comes in pieces of `step` bytes. */
+/* The outcome of a body that comes in pieces of `step` bytes. */
 static enum wire_outcome take(const char *text, size_t len, size_t step)
 {
     struct chunks chunks = {0};

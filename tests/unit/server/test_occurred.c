@@ -132,7 +132,7 @@ static double random_delay(uint64_t *random)
     return part < 0.5 ? 0.1 : part < 0.8 ? 24 * within : 168 * within;
 }
 
-/* What has come by now of a world of `a_day` events a day; *true_share: of each day. */
+/* The arrivals so far in a world of `a_day` events a day; *true_share: of each day. */
 static size_t world(struct arrivals days[DAYS], double true_share[DAYS], int a_day, uint64_t *random)
 {
     memset(days, 0, DAYS * sizeof *days);

@@ -19,7 +19,7 @@ static struct wire_head head;
 static struct http_pair headers[ROOM];
 static char *bytes;
 
-/* What becomes of a head that comes whole: BAD_BYTES, MORE, or what wire_parse says. */
+/* The outcome of a complete head: BAD_BYTES, MORE, or the result of wire_parse. */
 static int take(const char *text, size_t len)
 {
     const char *why = NULL;

@@ -17,7 +17,7 @@ export interface Look {
   mark: Uint8Array | null;
 }
 
-/* What a frame is called: its function, or what it stands for. */
+/* The text on a frame: its function, or its kind. */
 export function label(tree: Tree, i: number): string {
   if (isAll(tree, i)) return say('all');
   return isOther(tree, i) ? say('other') : nameOf(tree, i);

@@ -83,7 +83,7 @@ export function onKey(event: KeyboardEvent): void {
   action();
 }
 
-/* What keys do while the caller is on screen. */
+/* The keys that work while the caller is on screen. */
 export function useKeys(actions: Actions): void {
   const latest = useRef(actions);
   latest.current = actions;

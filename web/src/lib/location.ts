@@ -24,7 +24,7 @@ export function go(to: string, replace = false): void {
   });
 }
 
-/* What makes a list another list, which begins with its first page again. */
+/* Parameters whose change makes another list, which begins with its first page. */
 const OF_THE_LIST: readonly (keyof Query)[] = ['t', 'v', 'kind', 'state', 'q', 'by', 'sort'];
 
 /* Change part of the query. `push` where Back should undo it: zooming, another tab, another report. */

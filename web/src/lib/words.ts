@@ -54,7 +54,7 @@ export const WAITS: Readonly<Record<string, string>> = {
   late: 'suspended or starved',
 };
 
-/* What the device took an event for. */
+/* The device's own verdict on an event. */
 export const GUESSES: Readonly<Record<string, string>> = {
   foreground_block: 'a hang in the foreground',
   background_block: 'a hang in the background',

@@ -31,7 +31,7 @@ export function measureName(measure: string): string {
   return names[measure] ?? measure;
 }
 
-/* What a bound counts. */
+/* The unit of a bound. */
 export function unitOf(rule: { kind: string; measure?: string; against?: string }): string {
   if (rule.kind === 'rate' && rule.against === 'week') return say('times the week before');
   if (rule.kind === 'rate') return rule.measure === 'hang_time' ? say('seconds an hour') : '%';

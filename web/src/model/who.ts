@@ -1,4 +1,4 @@
-/* What the person who looks at the page may. The server decides; the page leaves out what it would refuse. */
+/* The rights of the reader. The server decides; the page leaves out actions that it would refuse. */
 import type { Who } from '../api/types';
 
 const RANKS = ['nobody', 'viewer', 'triager', 'admin', 'server'] as const;

@@ -30,7 +30,7 @@ export function Moment({ at, seconds }: { at: string; seconds?: boolean }): JSX.
 
 /* Politely read out; replaced by each call. */
 export const announcement = signal('');
-/* What a button beside the announcement does: the way back from what was just done. */
+/* A button beside the announcement, which undoes the last action. */
 export const offered = signal<{ label: string; act: () => void } | null>(null);
 export function announce(text: string): void {
   offered.value = null;

@@ -30,7 +30,7 @@ static const char *newest(const struct version_sessions *versions, size_t count,
     return NULL;
 }
 
-/* Which versions, or which weeks. *one: there is only one version. */
+/* The versions or weeks to compare. *one: there is only one version. */
 static int choose(struct compared_side *before, struct compared_side *after, bool *one, struct call *call,
                   const char *against)
 {

@@ -95,7 +95,7 @@ static int put_shares(struct call *call, const char *key, enum rows_facet facet)
     return rc;
 }
 
-/* What is nobody's trouble is counted, but neither in the totals nor ranked; whatever kinds are asked for. */
+/* The kinds idle and system are listed, but are neither in the totals nor ranked, also if they are asked for. */
 static int put_apart(struct call *call)
 {
     struct view all = call->view;

@@ -115,7 +115,7 @@ static int read_asked(struct regroup *asked, struct call *call, const struct bin
     return rc == 1 ? CALL_REPLIED : rc;
 }
 
-/* What an act is about: its issues and where they are shown, before and after. */
+/* The subject of an act: its issues, and the issues they are shown as before and after. */
 struct affected {
     int64_t issues[2 * MIRE_ALIAS_MAX + 2];
     size_t count;

@@ -107,7 +107,7 @@ static void add_given(struct given *all, size_t *count, const char *app, const c
         all[i].role = role;
 }
 
-/* What the groups give; where none of them gives anything, the role that everybody has. */
+/* The roles of the groups; without any, the default role. */
 static size_t find_given(struct given *all, bool *is_server_admin, const struct api *api,
                          const struct oidc_person *person)
 {
@@ -128,7 +128,9 @@ static size_t find_given(struct given *all, bool *is_server_admin, const struct 
     return count;
 }
 
-/* Set the role of an app; what it was goes into `before` and what it is into `after` where they differ. 0 or a fault. */
+/*
+ * Set the role of an app; what it was goes into `before` and what it is into `after` where they differ. 0 or a fault.
+ */
 static int set_role(struct call *call, int64_t account, const struct given *given, struct text *before,
                     struct text *after)
 {

@@ -86,7 +86,7 @@ static int import_version(const struct request *request, struct reply *reply, st
     return rc ? rc : rows_symbol_arrived(tx, version.alias);
 }
 
-/* What is kept of each item, with what of it is damaged: reads all of them, in the child. NULL and *rc: a fault. */
+/* Reads all items in the child: which are kept, and their damaged parts. NULL and *rc: a fault. */
 static struct symbol_file *judge_items(int *rc, const struct api *api, const struct request *request,
                                        const struct contents *contents, const struct file_bytes *file, const char *name,
                                        const struct symbol_upload *upload)

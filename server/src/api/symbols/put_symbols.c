@@ -332,7 +332,7 @@ static int answer_ended(const struct symbol_upload *upload, struct pg_tx *tx, st
     return reply_json(reply, 201);
 }
 
-/* All parts have come. What cannot be kept is forgotten, so that it can be sent again. */
+/* All parts have arrived. A file that cannot be kept is deleted, so that it can be sent again. */
 static int end_upload(const struct api *api, struct request *request, struct reply *reply, struct symbol_upload *upload)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;

@@ -83,7 +83,7 @@ export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Elem
   );
 }
 
-/* What may be done with it, and who has it. */
+/* The actions on the issue, and its assignee. */
 function States({ app, issue }: { app: string; issue: Issue['issue'] }): JSX.Element | null {
   const mayTriage = useMayTriage(app);
   const newest = useNewestVersion(app);

@@ -33,7 +33,7 @@ export function StackTab({ app, id }: { app: string; id: string }): JSX.Element 
   );
 }
 
-/* Which report is shown, and the ways to another. */
+/* The report that is shown, and links to others. */
 type Placed = Pick<Report, 'row' | 'position' | 'total' | 'previous' | 'next' | 'facts'>;
 
 export function Picker({ report, worst = say('Longest') }: { report: Placed; worst?: string }): JSX.Element {
@@ -90,7 +90,7 @@ function Body({ app, report: whole }: { app: string; report: Report }): JSX.Elem
   );
 }
 
-/* What is copied: the hottest stack with the verdict, or the frames of one sample. */
+/* The text to copy: the hottest stack with the verdict, or the frames of one sample. */
 function textOf(report: Report, sample: number | null, frames: readonly Frame[]): string {
   return sample === null ? hotAsText(report) : asText(frames);
 }

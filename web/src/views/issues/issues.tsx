@@ -325,7 +325,7 @@ function idsOf(element: Element | null): string[] {
   return row?.dataset.ids?.split(' ') ?? [];
 }
 
-/* What changed since the version before, by issue: the test of the Overview. Empty until it is known. */
+/* Changes since the version before, by issue, by the Overview's test. Empty until they are known. */
 function useChanges(app: string, enabled: boolean): { changes: ReadonlyMap<string, Change>; busy: boolean } {
   const { t, v } = query.value;
   const one = v.length <= 1 ? v : [];

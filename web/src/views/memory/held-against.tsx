@@ -1,4 +1,4 @@
-/* What a report is compared with: the healthy median, healthy processes of a version, or another report. */
+/* The reference of a memory report: the healthy median, healthy processes of a version, or another report. */
 
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
@@ -79,7 +79,7 @@ export function Against({ app, id, memory }: { app: string; id: string; memory: 
   );
 }
 
-/* Which healthy processes the median is of. */
+/* The healthy processes of the median. */
 function whose(memory: Memory): string {
   const { healthy } = memory;
   if (!healthy) return say('too few healthy processes were known when the report came');

@@ -1,4 +1,4 @@
-/* Which issues happen more or less often per session than before, in words; what nothing is said of is not there. */
+/* Issues that happen more or less often per session than before, in words. Issues without a verdict are left out. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

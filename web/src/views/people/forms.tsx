@@ -1,4 +1,4 @@
-/* What forms about people share: fields, a button that asks once more, a secret that is shown once. */
+/* Parts of the forms about people: fields, a button that asks once more, a secret that is shown once. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';

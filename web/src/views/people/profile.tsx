@@ -1,4 +1,4 @@
-/* What a person sees and changes of the own account: password, sign-ins, personal tokens. */
+/* The reader's own account: password, sign-ins, personal tokens. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';

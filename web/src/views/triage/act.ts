@@ -7,7 +7,7 @@ import { say } from '../../lib/i18n';
 import { client } from '../../lib/query';
 import { announce, offer } from '../parts';
 
-/* What `u` takes back. */
+/* The action that `u` undoes. */
 const last = signal<{ app: string; batch: number } | null>(null);
 
 const OF_ISSUES = ['issues', 'issue', 'activity', 'changes', 'facets', 'overview'];

@@ -57,7 +57,7 @@ function Acts({ app, id, data }: OfIssue & { data: Activity }): JSX.Element {
   );
 }
 
-/* What can be done about an act: take it back, or remove the comment. */
+/* The actions on a row: undo the act, or remove the comment. */
 function Way({ app, id, act }: OfIssue & { act: ActivityAct }): JSX.Element | null {
   const who = useSignIn()?.who;
   const mayTriage = useMayTriage(app);

@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What {@link Mire#start} needs. Every setter returns the object, and takes effect at the start alone.
+ * Options of {@link Mire#start}. Every setter returns the object, and takes effect at the start alone.
  * Thread: any, one at a time.
  */
 public final class MireOptions {
