@@ -7,11 +7,11 @@
  *                                                          something: then as below, and cpu if that says nothing
  *     D  disk sleep                                        io; page_in if it is in no call, the frames do not say io,
  *                                                          and pages were read for it
- * other           futex                                sleep, or wait and what is waited for, as the frames say; else
- * lock
+ *     other           futex                                sleep, or wait and what is waited for, as the frames say;
+ *                                                          else lock
  *                     reads, writes, sleeps, file locks    that
  *                     waits for events or processes        what the frames say, else wait
- *                     none, or not told                    what the frames say; else, if the state is not told, cpu
+ *                     none, or unknown                     what the frames say; else, if the state is unknown, cpu
  *                                                          if the thread used the CPU most of the time; else lock if
  *                                                          the report tells of one (a monitor of Java)
  *

@@ -2,19 +2,19 @@
  * http.h - requests in, replies out. Handlers see no sockets, so a test calls them directly.
  *
  *     socket -> head (strict) -> route -> admit -> body (bounded, counted) -> handler -> reply
- *                                                                               \-> MIRE_HTTP_LATER ...
- * request->finish(request), any thread
+ *                                                                                \-> MIRE_HTTP_LATER ...
+ *                                                                       request->finish(request), any thread
  *
- * The headers are judged before the body is read: length, encoding, and the route's `admit`. A refusal is sent
- * at once and closes the connection if a body was announced. A body's memory is counted as its bytes come. A client has
- * so long for its headers, its body and taking its answer; a connection is cut off then, with a reason in the log.
+ * Length, encoding and the route's `admit` are judged by the headers, before the body is read. A refusal is sent at once
+ * and closes the connection if a body was announced. Memory of a body is counted as its bytes arrive. A client has a
+ * limited time each for its headers, its body and for taking the answer; then its connection is cut off and the log
+ * has the reason.
  *
  * Threads: two network threads read, write and call handlers of inline routes, which must not block. All other handlers
- * run on a few handler threads and may wait for the database; what takes seconds goes on on one thread of its own, so
- * that it holds none of those. A handler runs once at a time per request. Errors are answered as RFC 9457
- * problem+json with the request's id.
+ * run on a few handler threads and may wait for the database. Requests that take seconds continue on one thread of their
+ * own and occupy no handler thread. A request has one handler at a time. Errors are answered as RFC 9457 problem+json
+ * with the request's id.
  */
-#ifndef MIRE_HTTP_HTTP_H
 #define MIRE_HTTP_HTTP_H
 
 #include "base/arena.h"

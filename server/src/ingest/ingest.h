@@ -1,15 +1,16 @@
 /*
  * ingest.h - POST /api/v1/reports, and the endpoints of Sentry's SDKs: check or convert the body, make its reports
- * durable, answer. The key is asked before (access.h).
+ * durable, answer. access.h has checked the key before.
  *
- *     Mire's own report -> check -----\
- * foreign media type -> convert ---+-> queue (bounded) -> writers -> store_batch = one COMMIT -> 202, or Sentry's 200
- *     /api/<n>/envelope/ -> convert --/
+ *     Mire's own report  -> check -----\
+ *     foreign media type -> convert ---+-> queue (bounded) -> writers -> store_batch = one COMMIT -> 202, or Sentry's
+ *     /api/<n>/envelope/ -> convert --/                                                              200
  *
- * A foreign body holds one report or many; the answer comes when all of them are durable.
- * The queue is drained by a few writer threads; a batch is whatever has gathered while the one before was committed, so
- * nothing is ever delayed on purpose. Not acknowledged means not promised: when the store is away or the queue is full
- * the answer is 503 with Retry-After, and the device keeps its report and sends it again under the same id.
+ * A foreign body holds one report or many; the answer is sent when all of them are durable.
+ *
+ * A few writer threads drain the queue. A batch is all that arrived during the previous commit, so no report is delayed
+ * on purpose. If the database is away or the queue is full, the answer is 503 with Retry-After; the device keeps its
+ * report and sends it again under the same id.
  */
 #ifndef MIRE_INGEST_INGEST_H
 #define MIRE_INGEST_INGEST_H
