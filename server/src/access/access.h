@@ -1,9 +1,9 @@
 /*
- * access.h - who may: the keys that requests bear, asked when the headers are there, on every route that names a scope.
+ * access.h - authorization: judges a request by its headers, on every route that names a scope.
  *
  *     http_route.who -> access_check: host, origin -> key -> scope -> app of the path -> token buckets -> grant
  *
- * All good keys are held in memory and read again every few seconds by one query. So a request costs no query. A crowd
+ * All valid keys are held in memory and read again every few seconds by one query, so a request costs no query. A crowd
  * of unknown keys costs ten a second; beyond that an unknown key is answered 503, because it may be a new one.
  *
  * Threads: any. access_check does not wait unless request->may_block is set.
@@ -14,7 +14,7 @@
 #include "base/id.h"
 #include "http/http.h"
 
-/* Scope of a key, and who of a route. 0: anyone, and nobody asks who it is. */
+/* Scope of a key, and http_route.who. 0: all are allowed, and the asker is not determined. */
 enum access_scope {
     MIRE_MAY_INGEST = 1, /* send reports, ask for the rollout */
     MIRE_MAY_SYMBOLS,    /* send debug files; read */
@@ -23,9 +23,9 @@ enum access_scope {
     MIRE_MAY_READ,       /* read what the dashboard shows */
     MIRE_MAY_ADMIN,      /* all but ingest; of a route: the settings of an app */
     MIRE_MAY_COUNT,
-    /* These are who of a route, and no scope. */
+    /* These are values of http_route.who, and no scopes. */
     MIRE_MAY_TRIAGE = MIRE_MAY_COUNT, /* merge, split and the like */
-    MIRE_MAY_KNOCK,                   /* anyone; grant says who it is */
+    MIRE_MAY_KNOCK,                   /* all are allowed; the grant names the asker */
     MIRE_MAY_SELF,                    /* a person, by a sign-in or a proxy: own profile and tokens */
     MIRE_MAY_SERVER,                  /* admins of the server: accounts */
     MIRE_MAY_FOUND,                   /* admins of the server, and the user of a server without accounts: new apps */
@@ -39,7 +39,7 @@ const char *access_scope_name(enum access_scope scope);
 enum access_scope access_scope_parse(const char *name);
 
 /*
- * How the paths of Sentry's SDKs begin. A request there bears its key as an SDK does: in X-Sentry-Auth, in
+ * Prefix of the paths of Sentry's SDKs. A request there has its key where an SDK puts it: in X-Sentry-Auth, in
  * Authorization: Sentry, or as ?sentry_key=. The project is the number of the key's app.
  */
 #define MIRE_SENTRY_PATH "/api/{project}/"
@@ -60,7 +60,7 @@ const char *access_role_name(enum access_role role);
 /* MIRE_ACCESS_NOBODY if it is none of viewer, triager and admin. */
 enum access_role access_role_parse(const char *name);
 
-/* The least role that a route asks of a person; MIRE_ACCESS_COUNT: persons may not, keys alone. */
+/* The least role that a route requires of a person; MIRE_ACCESS_COUNT: the route is for keys alone. */
 enum access_role access_role_of(enum access_scope who);
 
 #define MIRE_ACCESS_SLUG 64
@@ -72,9 +72,9 @@ struct access_key {
     int64_t key_id;              /* of a credential if account_id is set */
     int32_t app_id;              /* 0 of a person's */
     int64_t account_id;          /* 0 of an app's */
-    bool is_sign_in;             /* comes as a cookie; all others as a bearer */
+    bool is_sign_in;             /* in a cookie; all others are bearer tokens */
     enum access_scope scope;     /* of an app's */
-    enum access_role most;       /* of a person's: the role counts up to this one */
+    enum access_role most;       /* of a person's: upper bound of the role */
     int64_t expires_us;          /* wall clock; 0: never */
     char slug[MIRE_ACCESS_SLUG]; /* of the app */
 };
@@ -93,19 +93,19 @@ struct access_member {
 
 struct access_keys;
 
-/* Add to those that are being loaded. False: no memory. */
+/* Called by access_options.load for each. False: no memory. */
 bool access_keys_add(struct access_keys *keys, const struct access_key *key);
 bool access_keys_add_account(struct access_keys *keys, const struct access_account *account);
 bool access_keys_add_member(struct access_keys *keys, const struct access_member *member);
 
-/* Requests a second, and how many may come at once after a pause. 0: no limit. */
+/* Requests a second, and the burst allowed after a pause. 0: no limit. */
 struct access_rate {
     double per_s, burst;
 };
 
-/* Whom a request without any credential comes from. */
+/* The asker of a request without any credential. */
 enum access_mode {
-    MIRE_MODE_SIGN_IN, /* from nobody */
+    MIRE_MODE_SIGN_IN, /* nobody */
     MIRE_MODE_SINGLE,  /* from the user of this machine, who is admin of all apps, while there is no account: only from
                           loopback and past no proxy */
     MIRE_MODE_OPEN,    /* the same from anywhere: something in front of mired keeps the door */
@@ -113,7 +113,7 @@ enum access_mode {
 
 struct access_options {
     void *context;
-    /* Add all good keys, accounts and members. 0 or a fault. Blocks. */
+    /* Add all valid keys, accounts and members. 0 or a fault. Blocks. */
     int (*load)(void *context, struct access_keys *keys);
     /* Keys, or credentials of people, that were used since the last call; may be NULL. Blocks. 0 or a fault, which
        loses nothing but the date. */
@@ -121,13 +121,13 @@ struct access_options {
     /* Make an account for a person whom the proxy named. Blocks. 0 or a fault. */
     int (*arrive)(void *context, const char *name);
     int64_t (*now_us)(void);
-    int ttl_ms;                           /* keys are read anew after so long */
+    int ttl_ms;                           /* keys are read again after so long */
     const char *hosts;                    /* besides addresses and localhost, separated by spaces */
     const char *public_urls;              /* the same with their schemes */
     struct access_rate key, app, address; /* of requests that send something: POST, PUT and DELETE */
     const struct http_peer *proxies;      /* whose X-Forwarded-For is believed */
     size_t proxy_count;
-    const char *proxy_user_header; /* in which they name the person; "" or NULL: they do not */
+    const char *proxy_user_header; /* header in which proxies name the person; "" or NULL: none */
     enum access_mode mode;
 };
 
@@ -143,22 +143,22 @@ void access_free(struct access *access);
  */
 int access_check(void *access, struct request *request, struct reply *reply);
 
-/* Keys, accounts or roles were changed: read them anew before the next request is judged by them. */
+/* Keys, accounts or roles have changed: read them again before the next request is judged. */
 void access_forget(struct access *access);
 
 /*
- * Before a password is tried: 0, or the seconds until it may be. Limits count by name and address, by name, by
- * address, and all together.
+ * Call it before a password is checked: 0, or the seconds until the next try. Limits are by name and address, by name,
+ * by address, and all together.
  */
 unsigned access_wait_to_sign_in(struct access *access, const char *name, const struct http_peer *client);
 
-/* The same before a provider is asked about a person, by address alone; loopback has no limit. */
+/* The same before a provider is asked about a person; the limit is by address, and loopback has none. */
 unsigned access_wait_for_provider(struct access *access, const struct http_peer *client);
 
 /* Does the request come over TLS, as its host is reached by (public_url)? */
 bool access_is_secure(const struct access *access, const struct request *request);
 
-/* May a cookie be given to it: over TLS, on loopback, or where public_url names the host with http. */
+/* May the answer set a cookie: over TLS, on loopback, or if public_url names the host with http? */
 bool access_may_sign_in(const struct access *access, const struct request *request);
 
 enum access_mode access_mode_of(const struct access *access);

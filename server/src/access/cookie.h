@@ -1,5 +1,5 @@
 /*
- * cookie.h - the cookie that bears a sign-in. Pure.
+ * cookie.h - the cookie of a sign-in. Pure.
  *
  * Over TLS its name begins with __Host-: the browser then takes it from this host alone, over TLS alone, for all paths.
  * On plain HTTP, which loopback is allowed, it has a plain name.

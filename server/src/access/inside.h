@@ -18,7 +18,7 @@ struct access {
     pthread_mutex_t mutex;
     struct access_keys *keys;         /* guarded by mutex; replaced as a whole */
     uint64_t loaded_ns;               /* guarded by mutex; 0: never */
-    uint64_t changes, loaded_changes; /* guarded by mutex; unequal: what was loaded does not hold any more */
+    uint64_t changes, loaded_changes; /* guarded by mutex; unequal: the loaded keys are out of date */
     struct buckets buckets;           /* guarded by mutex */
     _Atomic uint64_t refused, limited;
 };
@@ -33,27 +33,27 @@ struct asker {
 /* Results of identify besides MIRE_HTTP_BLOCKS and faults. */
 enum identified {
     ASKER_KNOWN = MIRE_HTTP_SLOW + 1,
-    ASKER_UNKNOWN, /* it bears nothing */
-    ASKER_REFUSED, /* it bears a key that is not good */
-    ASKER_LATER,   /* a key that nobody knows, while too many such are asked for */
+    ASKER_UNKNOWN, /* no credential */
+    ASKER_REFUSED, /* an invalid credential */
+    ASKER_LATER,   /* an unknown key, after too many unknown ones */
 };
 
 /* Find out who asks: *out, and request->grant. An enum identified, MIRE_HTTP_BLOCKS, or a fault. */
 int access_identify(struct asker *out, struct access *access, struct request *request);
 
-/* Read all keys anew, unless somebody else did so since `seen_ns`. Blocks. 0 or a fault. */
+/* Read all keys again, unless another thread has since `seen_ns`. Blocks. 0 or a fault. */
 int access_load(struct access *access, uint64_t seen_ns);
 
-/* Were the keys read, so lately that they hold? Call with the mutex held. */
+/* Are the loaded keys recent enough? Call with the mutex held. */
 bool access_is_fresh(const struct access *access);
 
-/* May all keys be read again for one that is unknown? */
+/* May all keys be read again because of an unknown one? */
 bool access_may_seek(struct access *access);
 
-/* App that the path names, "" if it names none. */
+/* The app in the path; "" if there is none. */
 const char *access_app_of(const struct request *request);
 
-/* The client's address: of X-Forwarded-For, the last one that no trusted proxy wrote of itself. */
+/* The client's address: the last one in X-Forwarded-For that is not a trusted proxy's. */
 void access_client_of(struct http_peer *out, const struct access *access, const struct request *request);
 bool access_is_proxy(const struct access *access, const struct http_peer *peer);
 

@@ -1,5 +1,5 @@
 /*
- * keys.h - all good keys and accounts at one time, sorted; and token buckets in fixed memory.
+ * keys.h - all valid keys and accounts, sorted; and token buckets in fixed memory.
  */
 #ifndef MIRE_ACCESS_KEYS_H
 #define MIRE_ACCESS_KEYS_H

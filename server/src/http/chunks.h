@@ -3,8 +3,8 @@
  *
  *     5;name=value CR LF  hello CR LF  0 CR LF  Trailer: value CR LF  CR LF
  *
- * Extensions and trailers are checked, bounded and ignored. Lines end in CR LF, and no other CR or LF is allowed, so that
- * no proxy can see the end of a chunk at another place.
+ * Extensions and trailers are checked, bounded and ignored. Lines end in CR LF, and no other CR or LF is allowed, so
+ * that no proxy can see the end of a chunk at another place.
  */
 #ifndef MIRE_HTTP_CHUNKS_H
 #define MIRE_HTTP_CHUNKS_H
@@ -32,7 +32,7 @@ enum chunks_part {
 /* Place in a body; {0} at its first byte. */
 struct chunks {
     enum chunks_part part; /* of the next byte */
-    uint64_t left;         /* bytes of the chunk that have not come; while at SIZE, the value of the digits so far */
+    uint64_t left;         /* missing bytes of the chunk; while at SIZE, the value of the digits so far */
     unsigned digits;       /* of the size */
     size_t extras;         /* bytes of extensions and trailers so far */
 };
@@ -41,7 +41,7 @@ struct chunks {
  * Read on, up to the end of the next piece of data.
  *
  *   data, data_len  the piece, inside of *bytes; data_len is 0 if no data was found
- *   bytes, len      what came; afterwards: the rest, which is for the next call, or behind the body (MIRE_WIRE_WHOLE)
+ *   bytes, len      received bytes; afterwards the rest, for the next call or behind the body (MIRE_WIRE_WHOLE)
  *
  * MIRE_WIRE_MORE: call again, with more bytes once *len is 0. MIRE_WIRE_BAD: the body cannot be read; *bytes is at the
  * byte that is not allowed.

@@ -5,16 +5,17 @@
  *                                                                                \-> MIRE_HTTP_LATER ...
  *                                                                       request->finish(request), any thread
  *
- * Length, encoding and the route's `admit` are judged by the headers, before the body is read. A refusal is sent at once
- * and closes the connection if a body was announced. Memory of a body is counted as its bytes arrive. A client has a
- * limited time each for its headers, its body and for taking the answer; then its connection is cut off and the log
- * has the reason.
+ * Length, encoding and the route's `admit` are judged by the headers, before the body is read. A refusal is sent at
+ * once and closes the connection if a body was announced. Memory of a body is counted as its bytes arrive. A client
+ * has a limited time each for its headers, its body and for taking the answer; then its connection is cut off and the
+ * log has the reason.
  *
  * Threads: two network threads read, write and call handlers of inline routes, which must not block. All other handlers
- * run on a few handler threads and may wait for the database. Requests that take seconds continue on one thread of their
- * own and occupy no handler thread. A request has one handler at a time. Errors are answered as RFC 9457 problem+json
- * with the request's id.
+ * run on a few handler threads and may wait for the database. Requests that take seconds continue on one thread of
+ * their own and occupy no handler thread. A request has one handler at a time. Errors are answered as RFC 9457
+ * problem+json with the request's id.
  */
+#ifndef MIRE_HTTP_HTTP_H
 #define MIRE_HTTP_HTTP_H
 
 #include "base/arena.h"
@@ -55,12 +56,12 @@ void http_peer_format(char out[MIRE_HTTP_PEER_TEXT], const struct http_peer *pee
 /* Read "192.0.2.1" or "2001:db8::1". False: it is neither. */
 bool http_peer_parse(struct http_peer *out, const char *text);
 
-/* In whose name a request is made, as http_options.check found. */
+/* The asker of a request, as http_options.check found. */
 struct http_grant {
-    int32_t app_id;          /* of an app's key; 0: the request bears none */
-    int64_t key_id;          /* the same */
-    int64_t account_id;      /* of a person; 0: nobody who has an account */
-    int64_t credential_id;   /* by which the person is known: a sign-in or a token; 0: neither */
+    int32_t app_id;          /* of an app's key; 0: the request has none */
+    int64_t key_id;          /* of an app's key; 0: none */
+    int64_t account_id;      /* of a person; 0: the asker has no account */
+    int64_t credential_id;   /* the person's sign-in or token; 0: neither */
     int role;                /* in the app of the path, or on the server: enum access_role */
     const char *who;         /* name of the account or key, in the request's arena; "" for nobody */
     const char *via;         /* "sign-in", "token", "proxy", "key", "local" or "nobody"; static */
@@ -70,7 +71,7 @@ struct http_grant {
 /* Results of a handler besides a fault (below zero; answered as 503 for away, raced and timeout, else 500). */
 enum http_outcome {
     MIRE_HTTP_DONE = 0, /* the reply is filled */
-    MIRE_HTTP_LATER,    /* somebody else fills it and then calls request->finish(request) */
+    MIRE_HTTP_LATER,    /* another thread fills it and then calls request->finish(request) */
     MIRE_HTTP_BLOCKS,   /* from an inline route or admit: call me again on a handler thread (may_block is then set) */
     MIRE_HTTP_ADMITTED, /* from admit only: read the body and call the handler */
     MIRE_HTTP_SLOW,     /* from a handler that may block: call me again on the thread for what takes long
@@ -84,7 +85,7 @@ struct http_route {
     const char *pattern;     /* /api/v1/apps/{app}/issues; a last segment of * takes the rest of the path */
     http_handler handler;
     http_handler admit;           /* judges by the headers, on a network thread; NULL: all are admitted */
-    int who;                      /* who may: read by http_options.check alone. 0: anyone */
+    int who;                      /* required rights: read by http_options.check alone. 0: none */
     size_t body_cap;              /* bytes; more is 413. 0: no body is taken */
     bool is_inline;               /* runs on a network thread: must not block */
     bool has_reserve;             /* its bodies may take the reserve of bodies_cap_bytes too */
@@ -98,7 +99,7 @@ struct request {
     const char *params[MIRE_HTTP_PARAMS_MAX]; /* of the pattern's braces and *, in order, decoded */
     struct http_pair query[MIRE_HTTP_QUERY_MAX];
     size_t query_count;
-    struct http_peer peer;           /* who asks */
+    struct http_peer peer;           /* the client's address */
     bool is_tls;                     /* over TLS of mired's own */
     const char *host;                /* Host as sent; "" if there is none */
     const struct http_pair *headers; /* as sent; use request_header() */
@@ -109,7 +110,7 @@ struct request {
     uint64_t begun_ns;        /* monotonic */
     bool may_block;
     bool may_be_slow;
-    struct http_grant grant; /* left by http_options.check */
+    struct http_grant grant; /* set by http_options.check */
     struct arena *arena;     /* lives until the reply is sent */
     struct reply *reply;
     void (*finish)(struct request *request); /* after MIRE_HTTP_LATER: sends reply; the request is gone then */
@@ -171,7 +172,7 @@ int request_parse_target(struct request *request, const char *target);
 
 /*
  * Find the route. The tables are asked in order; the first pattern that fits wins.
- * 0, or the status to answer: 404, 405 (then `allow_out` names what is allowed).
+ * 0, or the status to answer: 404, 405 (`allow_out` names the allowed methods).
  */
 int http_route_find(struct request *request, void **context_out, char allow_out[64], const struct http_table *tables,
                     size_t table_count);
@@ -191,23 +192,23 @@ struct http_options {
     size_t table_count;
     const struct log *log;
     int handler_threads;
-    int idle_s;                       /* a silent connection is closed after so long */
-    int headers_s;                    /* the headers are there after so long, from their first byte, or never */
-    int request_s;                    /* the body or the taking of the answer lasts so long, and longer by size */
-    size_t bodies_cap_bytes;          /* of all requests together; more is 503 */
-    size_t bodies_reserve_bytes;      /* of these: for routes with has_reserve alone */
-    unsigned connections_max;         /* beyond it, one that waits for its client gives way */
+    int idle_s;                       /* limit for a silent connection */
+    int headers_s;                    /* limit for the headers, from their first byte */
+    int request_s;                    /* limit for the body and for taking the answer; more by size */
+    size_t bodies_cap_bytes;          /* memory of all bodies together; more is 503 */
+    size_t bodies_reserve_bytes;      /* part of it for routes with has_reserve */
+    unsigned connections_max;         /* beyond it, one that waits for its client is closed */
     unsigned address_connections_max; /* of one address, or one /64 of IPv6; 0: no limit */
-    http_handler check; /* asked before the route's admit, with the same outcomes; NULL: anyone may do anything */
+    http_handler check; /* called before the route's admit, with the same results; NULL: all requests are allowed */
     void *check_context;
-    const struct http_peer *proxies; /* addresses without that limit */
+    const struct http_peer *proxies; /* addresses without address_connections_max */
     size_t proxy_count;
     struct tls_context *tls; /* NULL: plain; borrowed until http_stop returns */
 };
 
 /*
- * TLS for http_options.tls, of a certificate and its key in PEM files; http_tls_reload reads them again for connections
- * that come from then on. 0, or a fault, which is logged; after one the old ones stay. Any thread.
+ * Make http_options.tls of a certificate and its key in PEM files; http_tls_reload reads the files again, for
+ * connections accepted later. 0, or a fault, which is logged; after a fault the old ones stay. Any thread.
  */
 int http_tls_open(struct tls_context **out, const char *cert_path, const char *key_path, const struct log *log);
 int http_tls_reload(struct tls_context *tls, const struct log *log);
@@ -220,8 +221,8 @@ int http_start(struct http_server **out, const struct http_options *options);
 uint16_t http_port(const struct http_server *server);
 
 /*
- * Take no new connections, finish what is being answered (at most `patience_ms`), stop. NULL is fine.
- * False: a request was still unanswered then; its threads live on and the program should end.
+ * Accept no more connections, finish the requests in progress (at most `patience_ms`), stop. NULL is allowed.
+ * False: a request is still unanswered; the threads go on, and the program should end.
  */
 bool http_stop(struct http_server *server, int patience_ms);
 

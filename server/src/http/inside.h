@@ -4,8 +4,8 @@
  *     accept -> HEAD -> exchange: [ADMIT ->] [BODY ->] ANSWER -> SEND -> HEAD ...
  *                  \-> a refusal before the body: SEND -> LINGER -> closed
  *
- * A connection belongs to one network thread for life. Its exchange is touched by that thread alone, but between
- * hand-over and exchange_finish(), when another thread has it: the state is then ADMIT or ANSWER, and the connection is
+ * A connection belongs to one network thread for life. That thread alone uses its exchange, except between
+ * hand-over and exchange_finish(), when another thread has it. The state is then ADMIT or ANSWER, and the connection is
  * neither read, written nor freed.
  */
 #ifndef MIRE_HTTP_INSIDE_H
@@ -26,11 +26,11 @@
 #define MIRE_HTTP_LOOPS           2           /* network threads */
 #define MIRE_HTTP_COMING_MAX      64          /* accepted and not yet looked at, of each thread */
 #define MIRE_HTTP_HEAD_MAX        (32 * 1024) /* bytes of a head; more is 431 */
-#define MIRE_HTTP_FLOOR_BYTES_S   1024        /* a body that comes slower on the whole, after a grace, is cut off */
+#define MIRE_HTTP_FLOOR_BYTES_S   1024        /* least mean rate of a body, after a grace */
 #define MIRE_HTTP_WHOLE_BYTES_S   65536 /* a request may take request_s and the time its body takes at this rate */
 #define MIRE_HTTP_LINGER_NS       UINT64_C(3000000000) /* given to a refused client to read why */
 
-/* Why the server closed a connection on its own account. */
+/* The reason for which the server closed a connection. */
 enum http_cut {
     MIRE_CUT_FULL,        /* connections_max; the newest that waits for its client gives way */
     MIRE_CUT_ADDRESS,     /* address_connections_max */
@@ -49,8 +49,8 @@ enum connection_state {
     MIRE_AT_BODY,
     MIRE_AT_ANSWER, /* another thread makes the answer */
     MIRE_AT_SEND,
-    MIRE_AT_LINGER, /* answered; what still comes is thrown away */
-    MIRE_AT_END,    /* closed; freed when the events at hand are worked off */
+    MIRE_AT_LINGER, /* answered; further bytes are thrown away */
+    MIRE_AT_END,    /* closed; freed after the current batch of events */
 };
 
 struct exchange {
@@ -65,7 +65,7 @@ struct exchange {
     bool is_last;     /* the connection ends with it */
     size_t announced; /* bytes of body, by the headers; 0 if they come in chunks */
     struct chunks chunks;
-    int admitted;     /* what the route's admit came to */
+    int admitted;     /* result of the route's admit */
     uint8_t *body;    /* NULL: the body lies whole in the connection's buffer, or is empty */
     size_t body_room; /* bytes counted in the server's bodies_bytes */
     struct wire_head head;
@@ -77,7 +77,7 @@ struct http_connection {
     int fd;
     struct loop *loop;
     struct http_connection *next, **link; /* in the loop's list */
-    struct http_connection *again;        /* in the loop's list of those that still have to do */
+    struct http_connection *again;        /* in the loop's list of connections with work left */
     bool is_again;
     struct http_peer peer;
     struct tls *tls; /* NULL: plain */
@@ -86,7 +86,7 @@ struct http_connection {
     bool is_hung_up;          /* the client sends no more */
     uint64_t since_ns;        /* the state began; the request's first byte while at HEAD */
     uint64_t moved_ns;        /* a byte came or went */
-    char *in;                 /* what came: a head, and what follows it */
+    char *in;                 /* received bytes: a head, and all behind it */
     size_t in_len, in_room;
     size_t seen; /* by wire_scan; the head's length once it is whole */
     struct exchange *exchange;
@@ -172,12 +172,12 @@ int loop_start(struct loop *loop, struct http_server *server);
 /* Close its connections and end the thread. No exchange may be open. */
 void loop_stop(struct loop *loop);
 
-/* Look at the connection again before waiting for events. Its thread. */
+/* Step the connection again before the thread waits for events. Its thread. */
 void loop_again(struct loop *loop, struct http_connection *connection);
 
 /* --- accept.c: the first network thread */
 
-/* Take all connections that wait, and give each to a network thread. */
+/* Accept all waiting connections, and give each to a network thread. */
 void accept_all(struct http_server *server);
 
 /* Make room for a newcomer among the loop's connections. False: all of them are being answered. The loop's thread. */
@@ -194,10 +194,10 @@ void connection_run(struct http_connection *connection);
 /* The exchange that another thread had is finished: admitted, refused, or answered. */
 void connection_resume(struct http_connection *connection);
 
-/* Has the client had its time? Then it is cut off. */
+/* Cut the client off if its time is over. */
 void connection_check_time(struct http_connection *connection);
 
-/* Close now. `why` MIRE_CUTS: of the client's own will, or at the end of an answer. */
+/* Close now. `why` is MIRE_CUTS if the client closed, or the answer is complete. */
 void connection_end(struct http_connection *connection, enum http_cut why);
 
 /* Count and log that the server cut a connection off. Any thread. */
@@ -213,7 +213,9 @@ enum body_outcome {
     MIRE_BODY_LOST,    /* the client is gone */
 };
 
-/* The headers are admitted: take what of the body came with them, or ask for it if the client waits for that. */
+/*
+ * The headers are admitted: take the body's bytes that came with them, or send 100 Continue if the client waits for it.
+ */
 void connection_begin_body(struct http_connection *connection);
 
 /* Read once. */
@@ -221,7 +223,7 @@ enum body_outcome connection_read_body(struct http_connection *connection);
 
 /* --- bytes.c: bytes of a connection, plain or of TLS */
 
-/* Bytes read or written; 0: not now (may_read or may_write is false then); -1: the connection is at its end. */
+/* Bytes read or written; 0: the socket is not ready (may_read or may_write is false); -1: the connection has ended. */
 ssize_t connection_read(struct http_connection *connection, void *out, size_t room);
 ssize_t connection_write(struct http_connection *connection, const struct text *head, size_t sent, const void *body,
                          size_t len);
@@ -234,22 +236,25 @@ enum exchange_step {
     MIRE_STEP_BODY, /* read the body */
 };
 
-/* A head has come whole: make the exchange and judge by the headers. NULL without memory. */
+/* A head is complete: make the exchange and judge by the headers. NULL without memory. */
 struct exchange *exchange_begin(enum exchange_step *step, struct http_connection *connection);
 
-/* No request can be read: an exchange that answers so and ends the connection. */
+/* No request can be read: make an exchange that answers this and ends the connection. */
 struct exchange *exchange_malformed(struct http_connection *connection, int status, const char *why);
 
-/* Ask http_options.check and the route's admit; `admitted` is what they came to. Any thread that has the exchange. */
+/*
+ * Call http_options.check and the route's admit; their result is stored in `admitted`. Any thread that has the
+ * exchange.
+ */
 void exchange_admit(struct exchange *exchange);
 
-/* The route's admit has come to an outcome on another thread. */
+/* Go on after the route's admit ended on another thread. */
 enum exchange_step exchange_end_admit(struct exchange *exchange);
 
-/* Take memory for more of the body, counted first. False: there is none, and the reply says so. */
+/* Count and allocate memory for more of the body. False: there is none, and the reply is filled. */
 bool exchange_make_room(struct exchange *exchange);
 
-/* Answer so without reading the rest of the body. */
+/* Answer without reading the rest of the body. */
 void exchange_refuse_body(struct exchange *exchange, int status, const char *code, const char *text);
 void exchange_refuse_size(struct exchange *exchange);
 
@@ -264,7 +269,7 @@ void exchange_finish(struct request *request);
 
 /* --- head.c */
 
-/* Find the route and judge by the headers alone. False: go on; else the reply is filled. */
+/* Find the route and judge by the headers. True: the reply is filled. */
 bool exchange_refuse(struct exchange *exchange);
 
 /* Fill in id and method. */

@@ -1,7 +1,7 @@
 /*
  * wire.h - the head of an HTTP/1.1 request, read strictly. Pure.
  *
- * Two readers that understand one request differently are how requests are smuggled past a proxy. So a head that RFC
+ * Requests are smuggled past a proxy when two readers understand one request differently. So a head that RFC
  * 9112 does not allow is refused: a line that does not end in CR LF, NUL and other control characters, a folded line,
  * a space before a colon, more than one Content-Length, Content-Length beside Transfer-Encoding, a Transfer-Encoding
  * other than one `chunked`, no Host or several, and versions other than HTTP/1.0 and HTTP/1.1.
@@ -12,9 +12,9 @@
 #include "http/http.h"
 
 enum wire_outcome {
-    MIRE_WIRE_MORE,  /* good so far, and its end has not come */
-    MIRE_WIRE_WHOLE, /* the empty line that ends it has come */
-    MIRE_WIRE_BAD,   /* it cannot become a request */
+    MIRE_WIRE_MORE,  /* valid so far, and incomplete */
+    MIRE_WIRE_WHOLE, /* complete, with its empty line */
+    MIRE_WIRE_BAD,   /* no request can begin so */
 };
 
 /*
