@@ -2,9 +2,9 @@
  * hook.h - hands one message over: an HTTP POST, or an e-mail.
  *
  * Addresses of this machine and of private networks are refused, unless allowed: an admin of an app could otherwise
- * make the server call what only the server can reach. The address is checked when the connection is made, so neither a
- * name that resolves to another address the second time nor a redirect gets round it; redirects are not followed, and no
- * proxy is used. Time and size are bounded. Threads: any; each call has a connection of its own.
+ * make the server call hosts that only the server can reach. The address is checked when the connection is made, so
+ * neither a name that resolves to another address the second time nor a redirect gets round it; redirects are not
+ * followed, and no proxy is used. Time and size are bounded. Threads: any; each call has a connection of its own.
  */
 #ifndef MIRE_ALERT_HOOK_H
 #define MIRE_ALERT_HOOK_H
@@ -32,16 +32,16 @@ struct hook_options {
 
 struct hook_outcome {
     bool taken;
-    bool for_good;  /* not taken, and it never will be */
-    int64_t wait_s; /* the receiver asks to wait so long; 0: it does not */
+    bool for_good;  /* refused, and no further attempt can help */
+    int64_t wait_s; /* wait that the receiver asks for; 0: none */
     char why[MIRE_HOOK_WHY];
 };
 
-/* Send it. Takes ten seconds to connect and twenty in all, at most. */
+/* Send the message. Takes at most ten seconds to connect and twenty in all. */
 void hook_send(struct hook_outcome *out, const struct hook_options *options, const struct outbox_message *message,
                int64_t now_us);
 
-/* Is it an address of this machine, a private network, or nobody's (RFC 6890)? */
+/* Is it an address of this machine or of a private network, or a reserved one (RFC 6890)? */
 bool hook_is_private(const struct sockaddr *address);
 
 /* "v1,BASE64": the signature of Standard Webhooks over "id.timestamp.body" with a secret "whsec_BASE64". */

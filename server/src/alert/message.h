@@ -1,5 +1,5 @@
 /*
- * message.h - an alert in words: what is found, where it is seen, and the link that acknowledges it.
+ * message.h - an alert in words: the finding, the page that shows it, and the link that acknowledges it.
  */
 #ifndef MIRE_ALERT_MESSAGE_H
 #define MIRE_ALERT_MESSAGE_H
@@ -30,7 +30,7 @@ struct alert_text {
 /* The sentence about a point. NULL: no memory. */
 const char *alert_verdict_text(struct arena *arena, const struct alert_rule *rule, const struct alert_point *point);
 
-/* Path of the page where it is seen, with the days until now_us. NULL: no memory. */
+/* Path of the page that shows it, with the days until now_us. NULL: no memory. */
 const char *alert_page_path(struct arena *arena, const struct alert_rule *rule, const struct alert_point *point,
                             const char *slug, int64_t now_us);
 
@@ -54,16 +54,18 @@ const char *alert_answer_member(const char *kind);
 /* --- acknowledging by a link --- */
 
 #define MIRE_ACK_TOKEN 128
-#define MIRE_ACK_S     (7 * 86400) /* that long a link is good */
+#define MIRE_ACK_S     (7 * 86400) /* a link is valid so long */
 
-/* "alert.channel.expiry.mac": signed with the alert's own key, so that a link acknowledges one alert and nothing else. */
+/*
+ * "alert.channel.expiry.mac": signed with the alert's own key, so that a link acknowledges one alert and nothing else.
+ */
 void alert_ack_token(char out[MIRE_ACK_TOKEN], const uint8_t key[32], int64_t alert, int64_t channel,
                      int64_t expires_s);
 
-/* Whose alert it is for, without checking: false if it is no token. */
+/* The alert in a token, without checking the signature. False: it is no token. */
 bool alert_ack_read(int64_t *alert, int64_t *channel, int64_t *expires_s, const char *token);
 
-/* Was it made with this key, and has it not expired? */
+/* Is the token signed with this key, and not expired? */
 bool alert_ack_is_good(const char *token, const uint8_t key[32], int64_t now_s);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * points.h - the values that a rule judges: one code for judging now, for the line in a message, and for trying a rule on
- * the past.
+ * points.h - the values that a rule judges: the same code for judging, for the line in a message, and for trying a
+ * rule on the past.
  */
 #ifndef MIRE_ALERT_POINTS_H
 #define MIRE_ALERT_POINTS_H
@@ -18,18 +18,18 @@ struct alert_points {
 };
 
 /*
- * The values of the newest `parts` windows until now. A window of which too little has come (model/completeness.h) is
- * there, and not known.
+ * The values of the newest `parts` windows until now. A window with too few arrivals yet (model/completeness.h) is
+ * marked as unknown.
  * 0, a fault, or MIRE_ALERT_WRONG: the view of the rule cannot be read.
  */
 enum { MIRE_ALERT_WRONG = 1 };
 int alert_points_read(struct alert_points *out, struct pg_tx *tx, struct arena *arena, const struct alert_rule *rule,
                       int64_t now_us, int parts);
 
-/* How many parts a month, and the line of a message, have. */
+/* The number of parts of a month, and of the line of a message. */
 int alert_parts(const struct alert_rule *rule, int days);
 
-/* Inside alert/ only: what alert_points_read has read of the rule. */
+/* Inside alert/ only: the rule as alert_points_read has read it. */
 struct alert_look {
     struct pg_tx *tx;
     struct arena *arena;

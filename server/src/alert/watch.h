@@ -1,10 +1,10 @@
 /*
- * watch.h - judges the rules of all apps, once a minute each, and writes what is to be told into the outbox.
+ * watch.h - judges the rules of all apps, once a minute each, and writes messages into the outbox.
  *
  *     per rule, one transaction: lock the rule -> values (points.h) -> alerts move on (model/alert.h) -> messages -> commit
  *
- * An alert and its messages change together, so none is told twice and none is forgotten. Of several servers each rule is
- * judged by one at a time. Values are by the time at which something happened, and days of which too little has come yet
+ * An alert and its messages change in one transaction, so none is sent twice and none is forgotten. Of several servers,
+ * one at a time judges a rule. Values are by the time of the events, and days with too few arrivals yet
  * wait (model/completeness.h).
  */
 #ifndef MIRE_ALERT_WATCH_H
@@ -20,8 +20,8 @@ struct pg;
 struct pg_tx;
 
 /*
- * Judge all rules that were not looked at for every_s seconds. `base` is the address in links. 0 or a fault. Thread: one at
- * a time in a process.
+ * Judge all rules that were not looked at for every_s seconds. `base` is the address in links. 0 or a fault. Thread:
+ * one at a time in a process.
  */
 int alert_watch(struct pg *pg, const struct log *log, const char *base, int64_t now_us, int32_t every_s);
 

@@ -1,5 +1,5 @@
 /*
- * api.h - everything a browser asks for: /api/v1 as schema/api/openapi.yaml describes it, permalinks, and the
+ * api.h - the routes for browsers: /api/v1 as schema/api/openapi.yaml describes it, permalinks, and the
  * dashboard's files.
  *
  *     request -> routes.c -> call_run: parameters, one snapshot, answer, ETag -> reply
@@ -20,7 +20,7 @@ struct oidc;
 struct oidc_role;
 struct pg;
 
-/* A setting that the server runs with, as people may see it. */
+/* A setting of the server, without passwords. */
 struct api_setting {
     const char *name, *value, *from; /* from: default, file, environment, flag */
 };
@@ -30,11 +30,11 @@ struct api {
     const char *web_dir;     /* the built dashboard; borrowed */
     int64_t (*now_us)(void); /* wall clock */
     struct nearby *nearby;   /* borrowed */
-    const char *scratch_dir; /* files that come are put together and unpacked there, without a name; NULL: in memory */
+    const char *scratch_dir; /* uploads are joined and unpacked there, in files without a name; NULL: in memory */
     const char *converter;   /* as in symbols_options: the program that unpacks; NULL: this process does */
     struct access *access;   /* borrowed */
     void *full_context;
-    bool (*is_full)(void *context);     /* is the disk nearly full? Then no file is taken. NULL: nobody knows */
+    bool (*is_full)(void *context);     /* is the disk nearly full? Then no file is taken. NULL: unknown */
     struct oidc *oidc;                  /* borrowed; NULL: there is no OpenID provider */
     const struct oidc_role *oidc_roles; /* of groups; borrowed */
     size_t oidc_role_count;             /* 0: roles are given by hand */

@@ -1,9 +1,9 @@
 /*
- * call.h - one question to the API while it is being answered.
+ * call.h - one request to the API while it is answered.
  *
- * call_run does what all have in common: it refuses query names that the operation does not know, begins a transaction
- * (read-only, but for what changes something), finds the app, reads the parameters of the view, lets `answer` write
- * JSON, and makes the reply: ETag, 304 where the client has it already.
+ * call_run is the common part of all requests: it refuses query names that the operation does not know, begins a
+ * transaction (read-only unless the operation writes), finds the app, reads the parameters of the view, lets `answer`
+ * write JSON, and makes the reply: an ETag, or 304 if the client has it already.
  */
 #ifndef MIRE_API_CALL_H
 #define MIRE_API_CALL_H
@@ -27,7 +27,7 @@ struct call {
     struct json_writer json;
 };
 
-/* An answer's outcomes besides 0 and faults. */
+/* Results of `answer` besides 0 and faults. */
 enum {
     CALL_REPLIED = 1, /* the reply is complete: a problem, a redirect, not JSON */
 };
@@ -38,14 +38,14 @@ struct call_kind {
     const char *const *names; /* query names it knows, NULL-ended */
     bool has_app;             /* the path's first parameter is an app */
     bool has_issue;           /* and the second an issue */
-    bool writes;              /* the transaction is one that writes; `answer` commits it */
+    bool writes;              /* the transaction may write; `answer` commits it */
     call_answer answer;
 };
 
 /* Returns what a handler returns. */
 int call_run(void *api, struct request *request, struct reply *reply, const struct call_kind *kind);
 
-/* The question is about the issue that call->issue is shown as. 0 or a fault. */
+/* Replace call->issue by the issue that it is shown as. 0 or a fault. */
 int call_show(struct call *call);
 
 /* Answer 400: the parameter, its value, and what is allowed. Returns CALL_REPLIED. */
@@ -66,7 +66,7 @@ struct audit_row;
 /* The apps that the asker may see. */
 struct apps_seen call_seen(const struct request *request);
 
-/* Write a row of the audit log for what the call changes; who, where from and the app are filled in. 0 or a fault. */
+/* Write a row of the audit log about the change; person, address and app are filled in. 0 or a fault. */
 int call_audit(struct call *call, const struct audit_row *row);
 
 /* The same outside a call. */
@@ -75,7 +75,7 @@ int audit_request(struct pg_tx *tx, const struct request *request, const struct 
 /* An integer parameter, or `otherwise`. 0 or CALL_REPLIED. */
 int call_integer(int64_t *out, struct call *call, const char *name, int64_t low, int64_t high, int64_t otherwise);
 
-/* Hash of path and query without cursor and limit: what a cursor belongs to. */
+/* Hash of path and query without cursor and limit; a cursor is valid for one such hash. */
 uint64_t call_query_hash(const struct call *call);
 
 /* Set the ETag; when the client named it, turn the reply into 304. The body must be complete. */

@@ -1,9 +1,9 @@
 /*
- * change.h - one change of a rollout, or of an app's rules, while it is made: what is asked, by whom, and the answer.
+ * change.h - one change of a rollout, or of an app's rules, while it is made.
  *
  *     change_run: transaction -> app -> body -> fill, which makes the version after `base` -> audit -> commit -> 201
  *
- * Every change names the version it was made from: of two people who change one thing at a time, the second is told.
+ * Every change names the version that it was made from. Of two people who change the same version, the second gets 409.
  */
 #ifndef MIRE_API_CHANGE_H
 #define MIRE_API_CHANGE_H
@@ -22,11 +22,11 @@ struct change {
     int64_t now_us;
     int32_t app;
     uint64_t base;
-    bool same;               /* set by fill: no version is made, `base` goes on holding */
-    uint64_t to;             /* of a way back: whose rules */
+    bool same;               /* set by fill: no version is made, `base` stays in force */
+    uint64_t to;             /* of a revert: the version with the rules */
     struct rollout *rollout; /* of a new version of it */
     struct rows_document_version row;
-    int64_t job; /* set by fill: what is derived anew because of it; 0: nothing is */
+    int64_t job; /* set by fill: the job that derives reports again; 0: none */
     struct rows_ramp ramp;
     const char *action; /* on a ramp */
 };

@@ -9,7 +9,7 @@
 
 #include "rows/document.h"
 
-/* A version and all there are, newest first; in the call's arena. */
+/* A version, and the list of all, newest first; in the call's arena. */
 struct document_versions {
     struct rows_document_version row, *history;
     size_t count;
@@ -17,7 +17,7 @@ struct document_versions {
 
 /*
  * The version that the parameter "version" names, or the newest.
- *   what  "rollout": for who asks for one that is not there
+ *   what  "rollout" or "rules", for the text of a 404
  * Returns 0, CALL_REPLIED or a negative fault.
  */
 int document_versions_read(struct document_versions *out, struct call *call, enum rows_document of, const char *what);

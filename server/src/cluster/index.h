@@ -61,7 +61,7 @@ struct similar {
     double by_distance[MIRE_SIMILAR_FRAMES];
 };
 
-/* The number of a function's token; MIRE_SIMILAR_NONE: nobody has it. */
+/* The number of a function's token; MIRE_SIMILAR_NONE: no member has it. */
 uint32_t index_find(const struct similar *similar, uint64_t name);
 
 /* Weight of a frame by the number of members that have it. A token's weight depends on the number of members, so it is

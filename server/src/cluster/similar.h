@@ -78,7 +78,7 @@ struct similar_question {
 int similar_find(struct similar_hit *hits, size_t cap, size_t *got_out, struct similar *similar,
                  const struct similar_question *question);
 
-/* Reduce the scores of issues that were not seen any more when the stacks of the query came, and sort again. `gaps_s`
+/* Reduce the scores of issues that ended before the query's first event, and sort again. `gaps_s`
  * has the gap of each hit in seconds, 0 or less if both were seen at the same time. */
 void similar_age(struct similar_hit *hits, size_t count, const int64_t *gaps_s);
 
@@ -98,7 +98,7 @@ struct similar_evidence {
 void similar_explain(struct similar_evidence *out, struct similar *similar, const struct similar_stack *left,
                      const struct similar_stack *right);
 
-/* How many members are known. */
+/* The number of members. */
 size_t similar_count(const struct similar *similar);
 
 #endif

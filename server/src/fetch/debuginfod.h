@@ -23,7 +23,7 @@ struct debuginfod_options {
 /*
  * Write the debug file of a build id to `fd`.
  *
- *   why, room  what went wrong, in words
+ *   why, room  the cause of a failure, in words
  *
  * Blocks on the network.
  */

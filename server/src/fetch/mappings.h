@@ -1,5 +1,5 @@
 /*
- * mappings.h - which mapping gives a report's names of Java back.
+ * mappings.h - chooses the mapping for a report's names of Java.
  */
 #ifndef MIRE_FETCH_MAPPINGS_H
 #define MIRE_FETCH_MAPPINGS_H

@@ -23,17 +23,19 @@ struct seek_options {
     const char *cache_dir;          /* a file lies here while it is fetched; NULL: in memory */
     const char *const *symbol_dirs; /* roots with .build-id/ below */
     size_t symbol_dir_count;
-    const char *const *debuginfod; /* servers that are asked for files that lie in no directory, in order */
+    const char *const *debuginfod; /* servers for files that no directory has, in order */
     size_t debuginfod_count;
     uint64_t debuginfod_max_bytes; /* of one file of a server */
     int debuginfod_within_s;       /* for the whole answer of a server */
 };
 
-/* Start the thread. The options are copied, and the pointers in them borrowed until seek_stop. Without a directory and a server there
- * is nothing to do, and *out is NULL. 0 or a fault. */
+/*
+ * Start the thread. The options are copied, and the pointers in them borrowed until seek_stop. Without a directory and
+ * a server there is nothing to do, and *out is NULL. 0 or a fault.
+ */
 int seek_start(struct seek **out, const struct seek_options *options);
 
-/* End the thread, and a question to a server with it. NULL is fine. */
+/* End the thread and its request to a server. NULL is allowed. */
 void seek_stop(struct seek *seek);
 
 #endif

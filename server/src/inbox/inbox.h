@@ -1,11 +1,11 @@
 /*
- * inbox.h - reports that wait to be worked on.
+ * inbox.h - the queue of reports for the workers.
  *
  *     ingest: inbox_store_batch()  report + inbox row, one transaction a batch
  *     work:   begin; inbox_claim(); derive ...; inbox_finish() or inbox_fail(); commit
  *
- * A claim holds row locks of the worker's transaction: if the worker dies, PostgreSQL gives the rows back and nothing
- * it derived is there. So each report is counted once, however often it was begun.
+ * A claim is row locks of the worker's transaction. If the worker dies, PostgreSQL releases the rows, and nothing that
+ * the worker derived is stored. So each report is counted once, however often it was begun.
  */
 #ifndef MIRE_INBOX_INBOX_H
 #define MIRE_INBOX_INBOX_H
@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#define MIRE_INBOX_ATTEMPTS_MAX 5 /* then a report becomes a dead letter */
+#define MIRE_INBOX_ATTEMPTS_MAX 5 /* after so many failures a report becomes a dead letter */
 
 /* A report as received. */
 struct inbox_row {
@@ -27,17 +27,17 @@ struct inbox_row {
     const void *body;     /* borrowed */
     size_t body_len;
     int64_t received_us;     /* 0: now */
-    bool clock_told;         /* the device told its clock when it sent the report */
-    int64_t clock_behind_ms; /* how far that was behind the server's; negative: ahead of it */
+    bool clock_told;         /* the device sent the time of its clock with the report */
+    int64_t clock_behind_ms; /* lag of that clock behind the server's; negative: it is ahead */
 };
 
 /*
- * Store `count` rows durably, all or none, in one transaction on one connection. A row that is there already is left as
+ * Store `count` rows durably, all or none, in one transaction on one connection. A stored row stays as
  * it is. 0 means committed; MIRE_FAULT_AWAY may mean committed too, which storing again settles.
  */
 int inbox_store_batch(struct pg *pg, const struct inbox_row *rows, size_t count);
 
-/* The same; stored_out has `count` places: 1 for a row that is new, 0 for one that was there. */
+/* The same; stored_out has `count` places: 1 for a new row, 0 for one that was stored already. */
 int inbox_store_counted(struct pg *pg, const struct inbox_row *rows, size_t count, int64_t *stored_out);
 
 /* One claimed report; texts and body live in the arena given to inbox_claim. */
@@ -59,13 +59,13 @@ struct inbox_claim {
 #define MIRE_INBOX_CLAIM_MAX 256 /* reports claimed at once */
 
 /*
- * Claim up to `cap` reports of one app that are due, oldest first, inside the caller's write transaction; others pass
- * over them until it ends. Apps take turns, so that a flood of one does not keep the others waiting. A row whose report
- * is gone is removed.
+ * Claim up to `cap` reports of one app that are due, oldest first, inside the caller's write transaction; other
+ * workers skip them until it ends. Apps take turns,  so that a flood of one does not delay the others. A row whose
+ * report is gone is removed.
  *   cap        1..MIRE_INBOX_CLAIM_MAX
- *   max_bytes  of their bodies; the first is read whatever its size
+ *   max_bytes  of their bodies; the first report is claimed in any case
  *   got_out    reports claimed; 0: nothing is due
- *   turn     the app that was served last, 0 at first; the caller keeps it for its next claim
+ *   turn       the app that was served last, 0 at first; the caller keeps it for its next claim
  * 0 or a fault.
  */
 int inbox_claim(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *got_out, struct pg_tx *tx,
@@ -73,18 +73,18 @@ int inbox_claim(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *g
 
 /*
  * Claim one report, due or not; fills in app_id and attempts of a claim that has slot, day and report_id, no more.
- * Waits for whoever works on it. 1 claimed, 0 it is not in the inbox, below zero a fault.
+ * Waits while a worker has it. 1 claimed, 0 it is not in the inbox, below zero a fault.
  */
 int inbox_find(struct inbox_claim *claim, struct pg_tx *tx);
 
-/* Their derived rows are written: remove them from the inbox. Same transaction as the claim. 0 or a fault. */
+/* Remove reports whose derived rows are written, in the transaction of the claim. 0 or a fault. */
 int inbox_finish(struct pg_tx *tx, const struct inbox_claim *const *claims, size_t count);
 
 /*
- * It could not be worked on. After MIRE_INBOX_ATTEMPTS_MAX failures, or at once if `is_final` (the report itself is at
- * fault: trying again cannot help), it becomes a dead letter; else it is due again after 2, 4, 8, 16 seconds.
+ * Count a failed attempt. After MIRE_INBOX_ATTEMPTS_MAX of them, or at once if `is_final` (the report itself is at
+ * fault), the report becomes a dead letter; otherwise it is due again after 2, 4, 8, 16 seconds.
  *   stage   decode, symbolicate, feature, cluster, aggregate
- *   reason  what the stage said
+ *   reason  the stage's message
  * 0 or a fault.
  */
 int inbox_fail(struct pg_tx *tx, const struct inbox_claim *claim, const char *stage, const char *reason, bool is_final);
@@ -98,8 +98,8 @@ struct inbox_depth {
 int inbox_depth(struct inbox_depth *out, struct pg *pg);
 
 /*
- * A wake-up between ingest and the workers of one process: inbox_wake() wakes a worker that waits. It is a hint; workers
- * of other processes poll. Any thread.
+ * A wake-up between ingest and the workers of one process: inbox_wake() wakes a worker that waits. It is a hint;
+ * workers of other processes poll. Any thread.
  */
 struct inbox_wakeup;
 int inbox_wakeup_new(struct inbox_wakeup **out);

@@ -56,7 +56,7 @@ struct ingest_converted {
 struct ingest_needs {
     void *check_context;
     /*
-     * Name of the foreign format of a media type, NULL if it is none of those. Static. May be NULL: no format is taken.
+     * Name of the foreign format of a media type; NULL if there is none. Static. May be NULL: no format is taken.
      */
     const char *(*foreign_format)(const char *media_type, size_t len);
     /* enum ingest_check or a fault. May take a second: called on handler threads alone. */
@@ -95,10 +95,10 @@ struct ingest;
 /* Start the writers. 0 or a fault. */
 int ingest_start(struct ingest **out, const struct ingest_options *options);
 
-/* Finish what is queued (no request may come any more), stop the writers. NULL is fine. */
+/* Store the queued reports and stop the writers. No request may arrive any more. NULL is allowed. */
 void ingest_stop(struct ingest *ingest);
 
-/* Content-Encodings that are taken, NULL-ended. */
+/* The accepted Content-Encodings, NULL-ended. */
 extern const char *const ingest_encodings[];
 
 /* The routes, whose table's context must be the struct ingest. */

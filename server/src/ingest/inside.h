@@ -23,7 +23,7 @@ struct delivery {
     const char *own; /* the sender's identifier of the first report; "" if there is none */
     /* Fill the reply: every row is durable. On a writer's thread. */
     void (*stored)(const struct delivery *delivery, struct reply *reply);
-    _Atomic size_t left; /* rows that no writer has come back from */
+    _Atomic size_t left; /* rows that are not written yet */
     _Atomic int fault;   /* of a row that could not be stored; MIRE_FAULT_SQL outweighs all others */
 };
 
@@ -68,14 +68,14 @@ struct delivery *ingest_delivery(struct request *request, size_t count,
 
 /*
  * Turn the body, which is of a foreign format, into a delivery of Mire's own reports; *out is NULL if it holds none.
- * MIRE_HTTP_LATER: there it is. MIRE_HTTP_DONE: the reply is filled. MIRE_HTTP_BLOCKS, or a fault.
+ * MIRE_HTTP_LATER: *out is set. MIRE_HTTP_DONE: the reply is filled. MIRE_HTTP_BLOCKS, or a fault.
  *
  *   format  name of a format
  */
 int ingest_convert(struct delivery **out, struct ingest *ingest, struct request *request, struct reply *reply,
                    const char *format, void (*stored)(const struct delivery *delivery, struct reply *reply));
 
-/* The Content-Encoding as check and convert take it. http has refused all that the route does not take. */
+/* The Content-Encoding for check and convert. http has refused all others. */
 const char *ingest_encoding(const struct request *request);
 
 /* Answer that a body is refused; `check` is an enum ingest_check. */

@@ -2,8 +2,8 @@
  * kinds.h - one row for each kind of report: its part of the stages. A new kind is a row here and one in decode/mire.c.
  *
  *     kind       feature, and so an issue      rows
- *     event      of its samples                event, stacks, counters of the hour
- *     memory     of its categories, compared   the same, and the sums of what processes held
+ *     event      by its samples                event, stacks, counters of the hour
+ *     memory     by its categories, compared   the same, and sums of the memory of processes
  *     baseline   none                          baseline, population of healthy processes
  *     session    none                          session, counters of the day
  */
@@ -16,7 +16,7 @@
 struct kind {
     int (*feature)(struct item *item); /* NULL: it has no stacks to name, and belongs to no issue */
     enum rows_table rows;              /* store.c makes them */
-    bool has_memory;                   /* what its process held is summed by issue */
+    bool has_memory;                   /* the memory of its process is summed by issue */
 };
 
 /* The class of the item's device, no longer than an index takes. */

@@ -1,7 +1,7 @@
 /*
  * modules.h - the libraries in an app's reports. Inside pipeline/ only.
  *
- * A library that only one app has may be the app's own, whatever its directory; the page Rules proposes it
+ * A library that only one app has may be the app's own, also outside its directory; the page Rules proposes it
  * (server/src/rows/module.h). A worker remembers the stored rows, so a report with known modules needs no statement.
  */
 #ifndef MIRE_PIPELINE_MODULES_H

@@ -1,9 +1,9 @@
 /*
- * shares.h - the sampling shares that an app's rollouts ever gave. Inside pipeline/ only.
+ * shares.h - the sampling shares in all rollouts that an app ever had. Inside pipeline/ only.
  *
  * A report says with which probability each plugin was on, and stands for 1/p events. Anyone who has the ingest key can
  * write any p. So a share counts only if the app's rollout of some version, or the default one, gave it for that plugin
- * before the report was received; a report with another one stands for itself alone.
+ * before the report was received; a report with any other share counts as one event.
  *
  * Shares are kept until other apps need the room, and are read again when a report has one that is not among them. One
  * thread.
@@ -34,10 +34,10 @@ struct shares {
 void shares_fini(struct shares *shares);
 
 /*
- * Take those shares out of a report of an app that no rollout gave by the time it was received.
+ * Remove the shares from a report that no rollout of its app had given when it was received.
  *
  *   report       its sampling is replaced by one in the arena
- *   refused_out  how many were taken out
+ *   refused_out  number of removed shares
  *
  * 0 or a fault.
  */

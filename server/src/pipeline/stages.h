@@ -1,5 +1,5 @@
 /*
- * stages.h - the stages a report passes, and what it carries from one to the next. Inside pipeline/ only.
+ * stages.h - the stages of a report, and the data that it carries from one to the next. Inside pipeline/ only.
  */
 #ifndef MIRE_PIPELINE_STAGES_H
 #define MIRE_PIPELINE_STAGES_H
@@ -37,7 +37,7 @@ struct item {
     int64_t version_id, issue_id;      /* after cluster */
     int32_t tree;                      /* the same: level 3, 0 if it is not kept */
     struct pg_bytes document;          /* after encode, of an event: its resolved stacks as they are stored */
-    const char *failed;                /* stage that found the report itself at fault; NULL: none */
+    const char *failed;                /* stage that could not use the report; NULL: none */
     char reason[320];                  /* why a stage gave up */
 };
 
@@ -55,7 +55,7 @@ struct stage {
  * version that is new. */
 int stages_derive(struct item *item);
 
-/* Find, or make, the row of the app's version. 0 or a fault. */
+/* Find or make the row of the report's version. 0 or a fault. */
 int stages_find_version(struct item *item);
 
 /* A text of the report in the item's arena, no longer than an index takes. NULL: no memory. */
@@ -65,14 +65,14 @@ const char *stages_cut(const struct item *item, const char *text);
 void stages_issue(struct issue_row *out, const struct item *item);
 void stages_facts(struct aggregate_facts *out, const struct item *item);
 
-/* Issues as rows. */
+/* The issues of cluster/cluster.h, in the database. */
 struct cluster_index stages_index(struct pg_tx *tx);
 
-/* The item's tree with the stack that stands for it, in the item's arena. 0 or a fault. */
+/* The item's tree with its representative stack, in the item's arena. 0 or a fault. */
 int stages_tree(struct tree_row *out, const struct item *item);
 
-/* Level 3 of item->issue_id: the stack that stands for a tree is kept when the tree is new; one tree more than are kept
- * has no number. 0 or a fault. */
+/* Set item->tree. The stack of a new tree is stored; a tree beyond MIRE_TREES_MAX
+ * has the number 0. 0 or a fault. */
 int stages_keep_tree(struct item *item);
 
 /* Modules without debug file, in the item's arena; there are as many as item->counts.missing_count. 0 or a fault. */

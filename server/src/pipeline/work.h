@@ -5,12 +5,12 @@
  *
  * Many reports of one app are one batch and one transaction (batch.h): the claim, all that is derived and the removal
  * from the inbox commit together or not at all. Killed anywhere, the reports are worked on again and counted once. A
- * report that cannot be read becomes a dead letter at once; one that fails otherwise is tried again later, a few times,
- * and holds up no other.
+ * report that cannot be read becomes a dead letter at once; one that fails for another reason is tried again a few
+ * times, and delays no other.
  *
- * A report whose processing ends the process is tried again after a pause like any that failed, and given up like it:
- * what is in flight is in a journal in cache_dir (journal.h). Reports that failed before are worked on alone, so that no other is
- * blamed for them.
+ * A report whose processing crashes the process counts as failed:
+ * a journal in cache_dir has the reports in hand (journal.h). Reports that failed before are processed alone, so that
+ * no other is blamed for them.
  *
  * Threads: each worker has its own connection, symbols and arena; they share the rule pack, which never changes.
  */
@@ -34,10 +34,10 @@ struct work_options {
     int threads;                 /* 1.. */
     int keep_days;               /* days for which reports are kept; 0: for ever */
     const char *rules_path;      /* rules asked before the built-in ones; NULL or "": none */
-    const char *suspects_path;   /* the same, of what a process may hold */
+    const char *suspects_path;   /* rules for memory, asked before the built-in ones; NULL or "": none */
     const char *cache_dir;       /* where uploaded debug files are unpacked and converted ones kept; may be emptied at
                                   any time; NULL: uploaded ones are not used, others converted into memory */
-    uint64_t cache_max_bytes;    /* of the files there; what was used longest ago goes first; 0: no limit */
+    uint64_t cache_max_bytes;    /* limit of its files; the least recently used one is deleted first; 0: none */
     const char *converter;       /* as in symbols_options; NULL: debug files are converted in this process */
     const char *const *symbol_dirs; /* roots with .build-id/ below */
     size_t symbol_dir_count;
@@ -55,7 +55,7 @@ struct work_options {
  * wrong). */
 int work_start(struct work **out, const struct work_options *options);
 
-/* Let every worker end the report it is at, then stop. NULL is fine. */
+/* Stop the workers after their current reports. NULL is allowed. */
 void work_stop(struct work *work);
 
 /* Append counters in Prometheus' format. */

@@ -27,7 +27,7 @@ struct worker {
     struct app_rules app_rules;
     struct modules modules;
     struct document_encoder *encoder;
-    int32_t turn; /* app whose reports were worked on last */
+    int32_t turn; /* app of the last batch */
     size_t most;  /* reports in the next batch */
     struct shares shares;
 };
@@ -45,7 +45,7 @@ struct work {
     _Atomic uint64_t given_up;
     _Atomic uint64_t failed;
     _Atomic uint64_t disbelieved;
-    _Atomic uint64_t moved, stayed, left; /* reports derived anew, by what came of it */
+    _Atomic uint64_t moved, stayed, left; /* reports derived again, by outcome */
     struct histogram seconds;             /* a report took */
     int started;
     struct worker workers[]; /* room for options.threads of them, and for the one of rekey/ */
@@ -55,10 +55,10 @@ struct work {
  * 0 or a fault. Called by one thread, before work_stop. */
 int worker_start(struct work *work, void *(*run)(void *worker));
 
-/* An item with what a worker has for one; the transaction's connection included. */
+/* An item with the worker's own data, and the connection of the transaction. */
 struct item worker_item(struct worker *worker, struct pg_tx *tx);
 
-/* Wait, but not once the workers are to stop. */
+/* Wait; returns early when the workers are to stop. */
 void worker_pause(const struct work *work, int ms);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct move {
     struct rekey_stored stored;
-    bool left; /* it could not be derived again, and stays unchanged */
+    bool left; /* deriving it again failed; it stays unchanged */
     struct item item;
     struct issue_row issue;       /* by the new derivation */
     struct aggregate_rows before; /* its share of the counters so far */
@@ -31,7 +31,7 @@ int move_prepare(struct move *move);
 /* Store a batch, and count the outcome of each report. 0 or a fault. */
 int move_all(struct move_batch *batch, struct pg_tx *tx);
 
-/* Was the report derived again? And: is it to be stored, not only previewed? */
+/* Was the report derived again? Is the result to be stored, or only previewed? */
 static inline bool move_is_derived(const struct move *move)
 {
     return !move->stored.gone && !move->left;
