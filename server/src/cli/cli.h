@@ -38,6 +38,7 @@ int cli_rekey(int argc, char **argv);
 int cli_rollout(int argc, char **argv);
 int cli_login(int argc, char **argv);
 int cli_logout(int argc, char **argv);
+int cli_mcp(int argc, char **argv);
 int cli_memory(int argc, char **argv);
 int cli_rules(int argc, char **argv);
 int cli_run(int argc, char **argv);

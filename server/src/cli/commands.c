@@ -17,6 +17,7 @@ const struct cli_command cli_commands[] = {
     {"symbols", "send debug files to the server, or ask one", cli_symbols},
     {"alerts", "see what fires, and change conditions and channels", cli_alerts},
     {"rollout", "see and change which installations watch what", cli_rollout},
+    {"mcp", "answer an assistant over the Model Context Protocol", cli_mcp},
     {"rules", "see, preview and change what may be blamed", cli_rules},
     {"rekey", "derive stored reports anew, or see what that would move", cli_rekey},
     {"login", "sign in at a server: the commands above send the token", cli_login},

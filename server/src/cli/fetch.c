@@ -70,12 +70,9 @@ static void say_problem(const char *url, long status, const struct text *body)
 
 #define REFUSED 2 /* 401, without an explanation */
 
-/* Send a request, and print an error. `curl` has its other settings already. */
-static int exchange(struct text *out, CURL *curl, const char *url, bool may_refuse)
+/* Send a request. `curl` has its other settings already, `why` CURL_ERROR_SIZE bytes. */
+static CURLcode send_request(long *status, char *why, struct text *out, CURL *curl, const char *url)
 {
-    char why[CURL_ERROR_SIZE] = "";
-    long status = 0;
-
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
@@ -84,7 +81,17 @@ static int exchange(struct text *out, CURL *curl, const char *url, bool may_refu
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "mire/" MIRE_VERSION);
     CURLcode code = curl_easy_perform(curl);
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
+    return code;
+}
+
+/* The same, and print an error. */
+static int exchange(struct text *out, CURL *curl, const char *url, bool may_refuse)
+{
+    char why[CURL_ERROR_SIZE] = "";
+    long status = 0;
+
+    CURLcode code = send_request(&status, why, out, curl, url);
     if (code == CURLE_OK && status == 401 && may_refuse)
         return REFUSED;
     if (code != CURLE_OK)
@@ -158,6 +165,57 @@ int fetch_steps(const char *server, const struct fetch_step *steps, size_t count
     }
     curl_easy_cleanup(curl);
     return rc;
+}
+
+/* One exchange. Returns as fetch_ask. */
+static long ask_once(const struct fetch_session *session, const char *key, struct text *out, const char *method,
+                     const char *path, const struct text *body)
+{
+    MIRE_SCOPED(text_fini) struct text url = {0};
+    char why[CURL_ERROR_SIZE] = "";
+    size_t len = strlen(session->server);
+    long status = 0;
+    CURL *curl = begin();
+
+    while (len && session->server[len - 1] == '/')
+        len--;
+    text_append(&url, session->server, len);
+    text_add(&url, path);
+    if (!curl || text_failed(&url))
+        return 0;
+    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
+    headers = key && *key ? add_key(headers, key) : curl_slist_append(headers, "X-Mire-Change: 1");
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    if (body) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes ? body->bytes : "");
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
+    }
+    CURLcode code = send_request(&status, why, out, curl, url.bytes);
+    if (code != CURLE_OK) {
+        out->len = 0;
+        text_printf(out, "The server at %s cannot be reached: %s", session->server,
+                    *why ? why : curl_easy_strerror(code));
+    }
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(curl);
+    return code == CURLE_OK ? status : 0;
+}
+
+long fetch_ask(struct fetch_session *session, struct text *out, const char *method, const char *path,
+               const struct text *body)
+{
+    const char *key = session->key && *session->key ? session->key : fetch_token(session->server);
+    size_t len = out->len;
+    long status = 401;
+
+    if (!session->needs_key || !key)
+        status = ask_once(session, NULL, out, method, path, body);
+    if (status != 401 || !key)
+        return status;
+    session->needs_key = true;
+    out->len = len;
+    return ask_once(session, key, out, method, path, body);
 }
 
 int fetch_get(struct text *out, const char *url, const char *asked_key)

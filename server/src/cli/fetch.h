@@ -40,6 +40,22 @@ struct fetch_step {
 /* Returns 0, or -1 after saying which step was refused. */
 int fetch_steps(const char *server, const struct fetch_step *steps, size_t count);
 
+/* Questions to one server that print nothing. Start with `server` and `key` (NULL or "": the token of `mire login`). */
+struct fetch_session {
+    const char *server; /* without a path; borrowed */
+    const char *key;
+    bool needs_key; /* the server did not answer without one */
+};
+
+/*
+ * Ask, and append the answer's body to `out`, whatever the status; without an answer the reason.
+ *   method  "GET", "POST", "PUT" or "DELETE"; body: JSON, or NULL
+ *   path    begins with /, and is escaped
+ * Returns the HTTP status; 0: there was no answer.
+ */
+long fetch_ask(struct fetch_session *session, struct text *out, const char *method, const char *path,
+               const struct text *body);
+
 /* The personal token that `mire login` keeps for a server; NULL: none. Good until the next call. */
 const char *fetch_token(const char *server);
 

@@ -22,7 +22,7 @@
     " AND day <= (($3 - interval '1 microsecond') AT TIME ZONE 'UTC')::date AND " IN_VERSIONS
 #define ISSUE_TEXT \
     "lower(concat_ws(' ', CASE WHEN i.subject = '' THEN 'I-' ELSE 'M-' END || i.issue_id, i.caller1, i.caller2," \
-    " i.caller1_image, i.caller2_image, i.reason, i.category, i.subject))"
+    " i.caller1_image, i.caller2_image, i.caller1_location, i.reason, i.category, i.subject))"
 #define HAS_WORDS(words) \
     "NOT EXISTS (SELECT FROM unnest(" words "::text[]) word WHERE strpos(coalesce(w.texts, " ISSUE_TEXT "), lower(word)) = 0)"
 
