@@ -14,6 +14,7 @@ int get_overview(void *api, struct request *request, struct reply *reply);
 int get_changes(void *api, struct request *request, struct reply *reply);
 int get_facets(void *api, struct request *request, struct reply *reply);
 int get_rates(void *api, struct request *request, struct reply *reply);
+int get_metrics_apps(void *api, struct request *request, struct reply *reply);
 
 /* issues/ */
 int get_issues(void *api, struct request *request, struct reply *reply);

@@ -125,6 +125,7 @@ const struct http_route api_routes[] = {
     POST(ADMIN, APP "/keys/{key}/rotate", post_key_rotate, PERSON_MAX),
     DELETE(ADMIN, APP "/keys/{key}", delete_key),
 
+    GET(READ, "/metrics/apps", get_metrics_apps),
     GET(READ, "/i/{issue}", get_issue_link),
     GET(READ, "/r/{report}", get_report_link),
     OPEN("/api", get_no_such_call),

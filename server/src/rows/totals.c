@@ -48,6 +48,38 @@ int rows_facet_values_read(struct facet_value **out, size_t *count, struct pg_tx
 }
 
 /* clang-format off */
+static const char version_kinds_sql[] =
+    "SELECT category, version, sum(events)::float8 FROM version_hour JOIN version USING (version_id, app_id)"
+    " WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY 1, 2 ORDER BY category, version COLLATE \"C\"";
+static const char version_count_sql[] =
+    "SELECT count(DISTINCT version) FROM version WHERE app_id = $1 AND version_id IN"
+    " (SELECT version_id FROM session_day WHERE " SESSION_DAY_IN_VIEW ")";
+/* clang-format on */
+
+int rows_version_kinds_read(struct kind_row **out, size_t *count, int64_t *versions, struct pg_tx *tx,
+                            struct arena *arena, const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL, *counted MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, version_kinds_sql, TOTALS_PARAMS(view));
+
+    if (!rc)
+        rc = pg_query(&counted, tx, version_count_sql, VIEW_PARAMS(view), SLOT_PARAM);
+    if (rc)
+        return rc;
+    *versions = pg_int(counted, 0, 0);
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++) {
+        const char *kind = arena_strdup(arena, pg_text(rows, i, 0)),
+                   *version = arena_strdup(arena, pg_text(rows, i, 1));
+        if (!kind || !version)
+            return MIRE_FAULT_MEMORY;
+        (*out)[i] = (struct kind_row){kind, version, pg_real(rows, i, 2)};
+    }
+    return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* clang-format off */
 #define BUCKET(width) "(floor(date_part('epoch', hour) / " width "::integer) * " width "::integer)::bigint"
 
 /* The kind of a row by the bits of grouping(category, version, at). */

@@ -55,6 +55,16 @@ struct sums {
 
 int rows_sums_read(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s);
 
+/* Events of a version by kind. */
+struct kind_row {
+    const char *kind, *version;
+    double events;
+};
+
+/* By kind, then by version, of every version; `versions` counts those with sessions. */
+int rows_version_kinds_read(struct kind_row **out, size_t *count, int64_t *versions, struct pg_tx *tx,
+                            struct arena *arena, const struct view *view);
+
 /* The points of one issue, as in struct sums. */
 int rows_series_read(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                      int64_t issue, int bucket_s);
