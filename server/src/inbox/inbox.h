@@ -32,7 +32,7 @@ struct inbox_row {
 };
 
 /*
- * Store `count` rows durably, all or none, in one transaction on one connection. A stored row stays as
+ * Store `count` rows durably, all or none, in one transaction on one connection. A row that is stored already stays as
  * it is. 0 means committed; MIRE_FAULT_AWAY may mean committed too, which storing again settles.
  */
 int inbox_store_batch(struct pg *pg, const struct inbox_row *rows, size_t count);
@@ -60,7 +60,7 @@ struct inbox_claim {
 
 /*
  * Claim up to `cap` reports of one app that are due, oldest first, inside the caller's write transaction; other
- * workers skip them until it ends. Apps take turns,  so that a flood of one does not delay the others. A row whose
+ * workers skip them until it ends. Apps take turns, so that a flood of one does not delay the others. A row whose
  * report is gone is removed.
  *   cap        1..MIRE_INBOX_CLAIM_MAX
  *   max_bytes  of their bodies; the first report is claimed in any case
