@@ -67,6 +67,7 @@ static bool take_asleep(struct sampler *sampler, uint32_t tid, const struct thre
     mire__arch_as_regs_asleep(&snapshot->regs, before);
     mire__snapshot_as_copy_stack(snapshot);
     mire__sampler_as_copy_script(sampler);
+    sampler->asleep_cpu_ns = mire__thread_cpu_ns(tid);
     mire__thread_state(&after, tid);
     return after.blocked && after.sp == before->sp && after.pc == before->pc;
 }

@@ -81,6 +81,7 @@ enum mire__loss mire__grab(struct sample *out, struct sampler *sampler, uint32_t
         return MIRE_LOSS_HIDDEN; /* it would suspend itself */
     mire__thread_state(state, tid);
     out->state = (uint8_t)state->letter;
+    sampler->asleep_cpu_ns = mire__thread_cpu_ns(tid);
     if (state->letter == 'S' || state->letter == 'D')
         out->flags |= MIRE_SAMPLE_BLOCKED;
     return copy_suspended(sampler, tid);

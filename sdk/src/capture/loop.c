@@ -236,10 +236,13 @@ static void know(struct loop *loop, uint64_t place)
     loop->sleeps[loop->sleep_count++ % MIRE_LOOP_SLEEPS] = place;
 }
 
-/* Number of sleeps at this pc that followed another one there in this turn. */
-static uint32_t repeats_at(struct loop *loop, const struct gate_view *view, uint64_t place)
+/*
+ * Number of sleeps at this pc that followed another one there in this turn. The CPU time is of the sample: a thread that
+ * has woken since has used more, which would look like another sleep.
+ */
+static uint32_t repeats_at(struct loop *loop, const struct check *check, const struct gate_view *view, uint64_t place)
 {
-    uint64_t cpu_ns = mire__thread_cpu_ns(view->tid);
+    uint64_t cpu_ns = check->sampler->asleep_cpu_ns;
 
     loop->fresh = loop->sleep != place || loop->sleep_turn != view->turn;
     if (loop->fresh)
@@ -259,10 +262,10 @@ static bool is_timed(const struct sample *sample)
 }
 
 /* Asleep in a call of the loop's frame. A frame with a hooked wait does not use naps as its wait. */
-static enum loop_sleep judge_own(struct loop *loop, const struct gate_view *view, const struct sample *sample,
-                                 struct seat seat, bool nap)
+static enum loop_sleep judge_own(struct loop *loop, const struct check *check, const struct gate_view *view,
+                                 const struct sample *sample, struct seat seat)
 {
-    if (nap && seat.recurs)
+    if (seat.recurs && mire__sleep_is_nap(check->sampler))
         return LOOP_INSIDE;
 
     /* The compiler may have duplicated the call of a short loop. */
@@ -270,15 +273,15 @@ static enum loop_sleep judge_own(struct loop *loop, const struct gate_view *view
 
     if (is_known(loop, place) || (!seat.recurs && !is_timed(sample)))
         return LOOP_WAITS;
-    if (repeats_at(loop, view, place) == 0)
+    if (repeats_at(loop, check, view, place) == 0)
         return seat.recurs ? LOOP_MAYBE : LOOP_ONCE;
     know(loop, place);
     return LOOP_WAITED;
 }
 
 /* Asleep further in. */
-static enum loop_sleep judge_inside(struct loop *loop, uint32_t lane, const struct gate_view *view,
-                                    const struct sample *sample)
+static enum loop_sleep judge_inside(struct loop *loop, const struct check *check, uint32_t lane,
+                                    const struct gate_view *view, const struct sample *sample)
 {
     uint64_t stack = MIRE_HASH_START;
 
@@ -288,7 +291,7 @@ static enum loop_sleep judge_inside(struct loop *loop, uint32_t lane, const stru
         return LOOP_WAITS;
     if (call_recurs(lane, (struct gate_call){0, 0}))
         return LOOP_INSIDE;
-    if (repeats_at(loop, view, stack) < REPEATS)
+    if (repeats_at(loop, check, view, stack) < REPEATS)
         return LOOP_MAYBE;
     know(loop, stack);
     return LOOP_WAITED;
@@ -306,8 +309,8 @@ static enum loop_sleep judge_call(struct loop *loop, const struct check *check, 
     if (seat.frame == sample->depth || seat.frame < libc)
         return LOOP_UNSURE;
     if (is_own_call(check, sample, seat.frame, libc))
-        return judge_own(loop, view, sample, seat, mire__sleep_is_nap(check->sampler));
-    return judge_inside(loop, lane, view, sample);
+        return judge_own(loop, check, view, sample, seat);
+    return judge_inside(loop, check, lane, view, sample);
 }
 
 /* Was the thread in SDK code at the look, or has it been since? */

@@ -38,6 +38,7 @@ struct sampler {
     _Atomic uint32_t wake_tid;        /* the thread that such timers signal; 0: none */
     struct capture_cost cost;
     struct thread_state state; /* of the thread of the last sample, at that time */
+    uint64_t asleep_cpu_ns;    /* the CPU time of that thread then; valid if it slept */
     struct stack_snapshot snapshot;
     struct quiet_stack quiet; /* of the wanted thread; written while the request is IDLE */
     struct modules modules;

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/starved.h"
+
 #define STARVED 77 /* exit status of a child that got too little processor time */
 
 static void *watch_and_hang(void *unused)
@@ -112,23 +114,37 @@ static void a_process_that_slept_before_the_start_had_a_loop(void **state)
     assert_int_equal(sealed(*state), 1);
 }
 
-static void the_same_hang_again_is_counted_not_sealed(void **state)
+static char again_dir[4096]; /* of the scene below, in its process */
+
+/* A hang of which a starved check thread has no sample is not known to be the same. */
+static bool scene_same_hang_again(void)
 {
     const struct store_caps caps = MIRE_STORE_CAPS_INIT;
+    char dir[sizeof(again_dir) + 16];
     uint64_t drops[MIRE_DROP_REASONS];
+    struct store_item items[4];
     struct store *store;
+    bool ok;
 
-    assert_int_equal(start(*state), MIRE_OK);
+    snprintf(dir, sizeof(dir), "%s/%d", again_dir, (int)getpid());
+    ok = start(dir) == MIRE_OK;
     for (int i = 0; i < 3; i++) {
         idle_ms(10);
         busy_ms(HANG_MS);
     }
-    assert_int_equal(mire_stop(NULL), MIRE_OK);
-    assert_int_equal(sealed(*state), 1);
-    assert_int_equal(mire__store_open(&store, *state, &caps), MIRE_OK);
+    ok &= mire_stop(NULL) == MIRE_OK;
+    if (mire__store_open(&store, dir, &caps) != MIRE_OK)
+        return false;
+    ok &= mire__store_list(items, MIRE_COUNT(items), store) == 1;
     mire__store_drops(drops, store);
     mire__store_close(store);
-    assert_int_equal(drops[MIRE_DROP_SUPPRESSED], 2);
+    return ok && drops[MIRE_DROP_SUPPRESSED] == 2;
+}
+
+static void the_same_hang_again_is_counted_not_sealed(void **state)
+{
+    snprintf(again_dir, sizeof(again_dir), "%s", (const char *)*state);
+    starved_scene(scene_same_hang_again);
 }
 
 static void hang_is_seen_through_marks(void **state)
