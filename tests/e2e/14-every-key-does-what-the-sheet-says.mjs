@@ -106,6 +106,7 @@ await play(async (server, browser) => {
     'g o': () => goesTo('g o', '/mapview'),
     'g i': () => goesTo('g i', '/mapview/issues'),
     'g m': () => goesTo('g m', '/mapview/memory'),
+    'g v': () => goesTo('g v', '/mapview/versions'),
     'g r': () => goesTo('g r', '/mapview/rules'),
     'g s': () => goesTo('g s', '/mapview/symbols'),
     l: async () => {

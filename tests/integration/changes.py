@@ -92,6 +92,62 @@ class ChangesTest(unittest.TestCase):
         self.assertEqual(self.mired.ask("GET", "/api/v1/apps/shop/changes?v=1.9,1.10")[0], 400)
         self.assertEqual(self.mired.ask("GET", "/api/v1/apps/shop/changes?against=1.9&x=1")[0], 400)
 
+    def test_two_ranges_are_compared(self):
+        today, before = "1d", "2026-01-01..2026-01-02"
+        none = self.changes(f"?t={today}&before={before}")
+        self.assertEqual((none["before"]["sessions"], none["after"]["version"]), (0, None), "no sessions then")
+        self.sessions(9, SESSIONS // 2)
+        day = self.mired.sql("SELECT current_date - 9")[0]
+        after = self.mired.sql("SELECT current_date - 8")[0]
+        both = self.changes(f"?v=1.10&t=2d&before={day}..{after}")
+        self.assertEqual((both["before"]["version"], both["after"]["version"]), ("1.10", "1.10"))
+        self.assertEqual((both["before"]["sessions"], both["after"]["sessions"]), (SESSIONS // 2, SESSIONS))
+        self.assertEqual(self.verdicts(both)["grown"], "new", "no report is of that day")
+        crossed = self.changes(f"?v=1.10&t=2d&against=1.9&before={day}..{after}")
+        self.assertEqual((crossed["before"]["version"], crossed["after"]["version"]), ("1.9", "1.10"))
+        self.mired.sql("DELETE FROM session_day WHERE day < current_date - 1")
+        for wrong in ("before=yesterday", f"before={before}&against=week"):
+            self.assertEqual(self.mired.ask("GET", f"/api/v1/apps/shop/changes?{wrong}")[0], 400, wrong)
+
+    def test_both_sides_tell_their_rates(self):
+        answer = self.changes()
+        for side in ("before", "after"):
+            self.assertEqual(answer[side]["rates"]["sessions"], answer[side]["sessions"])
+            self.assertEqual(answer[side]["rates"]["lag_percent"]["value"], 0)
+
+    def test_versions_are_listed_newest_first_with_rates_and_issues(self):
+        answer = answer_of(self.mired.ask("GET", "/api/v1/apps/shop/versions")[2], "getVersions")
+        rows = {row["version"]: row for row in answer["versions"]}
+        self.assertEqual(list(rows), ["1.10", "1.9"], "by the natural order")
+        new, old = rows["1.10"], rows["1.9"]
+        self.assertEqual((new["sessions"], new["channels"]), (SESSIONS, [{"channel": "public", "sessions": SESSIONS}]))
+        self.assertEqual([round(day["share"], 2) for day in new["days"]], [0.5], "of the sessions of that day")
+        self.assertEqual(new["reports"] + old["reports"], 60 * 2 + 200 + 200 + 50 + 50 + 12 + 2 + 60)
+        self.assertEqual((new["issues_new"], new["issues_resolved"], new["issues_regressed"]), (2, 0, 0), "appeared, loud_device")
+        key = self.mired.key("shop", "admin")
+        grown = next(row["issue"]["id"] for row in self.changes()["issues"] if row["issue"]["caller1"] == "grown")
+        body = {"issues": [grown], "state": "resolved", "in": "1.10"}
+        status, _, text = self.mired.ask("POST", "/api/v1/apps/shop/triage", key, body, Content_Type="application/json")
+        self.assertEqual(status, 200, text)
+        again = json.loads(self.mired.ask("GET", "/api/v1/apps/shop/versions?v=1.10")[2])["versions"]
+        self.assertEqual([(row["version"], row["issues_resolved"]) for row in again], [("1.10", 1)])
+        self.mired.ask("POST", "/api/v1/apps/shop/triage/undo", key, {"batch": json.loads(text)["batch"]}, Content_Type="application/json")
+        self.assertEqual(self.mired.ask("GET", "/api/v1/apps/shop/versions?q=x")[0], 400)
+
+    def test_the_commands_say_the_same(self):
+        key = self.mired.key("shop", "read")
+        asked = ("--app", "shop", "--server", self.mired.url)
+        lines = self.mired.mire("versions", *asked, MIRE_KEY=key).splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["VERSION", "1.10", "1.9"])
+        said = self.mired.mire("compare", *asked, MIRE_KEY=key)
+        worse, better = said.split("\nWorse")[1].split("\nBetter")
+        self.assertRegex(worse, r"x4\.0 +2 -> 8 +grown \(hang\)")
+        self.assertTrue("grown" in worse and "appeared" in worse and "new" in worse, said)
+        self.assertTrue("shrunk" in better and "-75 %" in better and "vanished" in better and "gone" in better, said)
+        self.assertIn("2 stay as they were; 2 have too few reports to tell.", said)
+        back = self.mired.mire("compare", "1.9", "1.10", *asked, "--json", MIRE_KEY=key)
+        self.assertEqual(self.verdicts(answer_of(back, "getChanges"))["grown"], "better")
+
     def test_what_is_merged_is_compared_as_one(self):
         key = self.mired.key("shop", "admin")
         ids = {row["issue"]["caller1"]: row["issue"]["id"] for row in self.changes()["issues"]}

@@ -12,6 +12,7 @@ int get_app_settings(void *api, struct request *request, struct reply *reply);
 int put_app_settings(void *api, struct request *request, struct reply *reply);
 int get_overview(void *api, struct request *request, struct reply *reply);
 int get_changes(void *api, struct request *request, struct reply *reply);
+int get_versions(void *api, struct request *request, struct reply *reply);
 int get_facets(void *api, struct request *request, struct reply *reply);
 int get_rates(void *api, struct request *request, struct reply *reply);
 int get_metrics_apps(void *api, struct request *request, struct reply *reply);

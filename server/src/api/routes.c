@@ -37,6 +37,7 @@ const struct http_route api_routes[] = {
     GET(READ, APP "/facets", get_facets),
     GET(READ, APP "/rates", get_rates),
     GET(READ, APP "/changes", get_changes),
+    GET(READ, APP "/versions", get_versions),
 
     GET(READ, APP "/issues", get_issues),
     GET(READ, ISSUE, get_issue),

@@ -46,6 +46,8 @@ int cli_seed(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_symbols(int argc, char **argv);
 int cli_user(int argc, char **argv);
+int cli_versions(int argc, char **argv);
+int cli_compare(int argc, char **argv);
 int cli_symbols_look(int argc, char **argv); /* of cli_symbols; argv[1] is look */
 
 #endif

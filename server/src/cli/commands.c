@@ -11,6 +11,8 @@ const struct cli_command cli_commands[] = {
     {"run", "run a program and report what makes it hang", cli_run},
     {"issues", "list what makes an app hang, or run out of memory", cli_issues},
     {"issue", "resolve, ignore, assign issues, and comment on them", cli_issue},
+    {"versions", "list the versions of an app with their rates", cli_versions},
+    {"compare", "tell which rates and issues changed between two versions, or two ranges", cli_compare},
     {"show", "print a report so that people can read it", cli_show},
     {"import", "take in reports of other formats", cli_import},
     {"memory", "print what a process held in memory", cli_memory},

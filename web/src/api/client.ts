@@ -35,6 +35,7 @@ import type {
   Symbols,
   Triage,
   Unmerge,
+  Versions,
 } from './types';
 
 export class ProblemError extends Error {
@@ -192,13 +193,10 @@ export const api = {
   overview: (app: string, scope: Scope, signal: AbortSignal): Promise<Overview> =>
     body(client.GET('/api/v1/apps/{app}/overview', { params: { path: { app }, query: sent(scope) }, signal })),
 
-  changes: (app: string, scope: Pick<Scope, 't' | 'v'>, against: string, signal: AbortSignal): Promise<Changes> =>
-    body(
-      client.GET('/api/v1/apps/{app}/changes', {
-        params: { path: { app }, query: { ...sent(scope), ...(against === '' ? {} : { against }) } },
-        signal,
-      }),
-    ),
+  changes: (app: string, scope: Scope & { against?: string; before?: string }, signal: AbortSignal): Promise<Changes> =>
+    body(client.GET('/api/v1/apps/{app}/changes', { params: { path: { app }, query: sent(scope) }, signal })),
+  versions: (app: string, scope: Scope, signal: AbortSignal): Promise<Versions> =>
+    body(client.GET('/api/v1/apps/{app}/versions', { params: { path: { app }, query: sent(scope) }, signal })),
   rates: (app: string, scope: Pick<Scope, 't' | 'v'>, signal: AbortSignal): Promise<Rates> =>
     body(client.GET('/api/v1/apps/{app}/rates', { params: { path: { app }, query: sent(scope) }, signal })),
 

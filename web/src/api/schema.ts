@@ -593,6 +593,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Versions with sessions or reports in the range, newest first, each with its share of the sessions by day, its rates and its issues. */
+        get: operations["getVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/rules": {
         parameters: {
             query?: never;
@@ -1269,6 +1286,23 @@ export interface paths {
         };
         /** Counters in Prometheus text format. */
         get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics/apps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rates of apps and versions in Prometheus text format, of at most 100 apps and the versions with most sessions (docs/metrics.md). A key of scope read sees its app, a person their apps. */
+        get: operations["appMetrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2017,6 +2051,7 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
+            rates: components["schemas"]["RatesTotal"];
         };
         Change: {
             issue: components["schemas"]["IssueSummary"];
@@ -2053,6 +2088,71 @@ export interface components {
             versions: components["schemas"]["RatesVersion"][];
             /** @description What devices lost, by the counts that reports and session records of these days tell; of all channels; most first. */
             losses: components["schemas"]["Loss"][];
+            /** @description As in Overview, of session records. */
+            completeness: components["schemas"]["Completeness"][];
+        };
+        VersionRow: {
+            version: string;
+            /** @description Session records received. */
+            records: number;
+            /** @description Sessions they stand for: scaled by 1/p. One that lasts longer than a day counts once a day. */
+            sessions: number;
+            /** @description Time they stand for: in the foreground, or all of it where the app does not tell. */
+            hours: number;
+            /** @description Runs of which it is known how they ended; scaled. */
+            ends: number;
+            /** @description Sessions with a hang outside the background; of those that watched for hangs. */
+            lag_percent: components["schemas"]["Rate"];
+            /** @description Seconds of hangs in an hour; of those that watched for hangs. */
+            hang_s_per_hour: components["schemas"]["Rate"];
+            /** @description Ends that were foreground out-of-memory. */
+            foom_percent: components["schemas"]["Rate"];
+            /** @description Ends that were kills while stuck. */
+            watchdog_percent: components["schemas"]["Rate"];
+            /** @description Ends that were crashes or aborts. */
+            crash_percent: components["schemas"]["Rate"];
+            /** @description CPU time of the library's own threads, of one processor. */
+            sdk_cpu_percent: number | null;
+            /**
+             * Format: date-time
+             * @description When its first report was received.
+             */
+            first_seen_at: string;
+            /** @description Events received. */
+            reports: number;
+            /** @description Events they stand for. */
+            events: number;
+            /** @description Issues whose first report was of this version, at any time. */
+            issues_new: number;
+            /** @description Issues that are resolved in it. */
+            issues_resolved: number;
+            /** @description Resolved issues that a report of it opened again. */
+            issues_regressed: number;
+            /** @description Most sessions first. */
+            channels: components["schemas"]["VersionChannel"][];
+            /** @description Days without sessions of it are left out. */
+            days: components["schemas"]["VersionDay"][];
+        };
+        VersionChannel: {
+            channel: string;
+            sessions: number;
+        };
+        VersionDay: {
+            /**
+             * Format: date-time
+             * @description The day's begin, UTC.
+             */
+            day: string;
+            sessions: number;
+            /** @description Of the sessions of that day, from 0 to 1. */
+            share: number;
+        };
+        Versions: {
+            range: components["schemas"]["Range"];
+            /** @description At most 50, newest first in natural order. */
+            versions: components["schemas"]["VersionRow"][];
+            /** @description Older versions that are not listed. */
+            more: number;
             /** @description As in Overview, of session records. */
             completeness: components["schemas"]["Completeness"][];
         };
@@ -4421,6 +4521,8 @@ export interface operations {
                 kind?: components["parameters"]["kind"];
                 /** @description The version that v is compared with, or week: the last seven days of t against the seven before, of all versions or those of v. If absent, the newest version below v with 1,000 sessions; v itself is the newest such. */
                 against?: string;
+                /** @description A range as of t, which t is compared with: of the version against, if it is given, otherwise of v, or of all versions. Not with against=week. */
+                before?: string;
             };
             header?: never;
             path: {
@@ -4437,6 +4539,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Changes"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getVersions: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, crash, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
+                kind?: components["parameters"]["kind"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Versions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Versions"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -5069,7 +5201,7 @@ export interface operations {
                 kind?: components["parameters"]["kind"];
                 /** @description open, regressed, resolved, ignored; !x excludes. */
                 state?: string[];
-                /** @description Text that Caller1, Caller2, an image, the reason, the category of memory or the id must hold (each word). */
+                /** @description Text that Caller1, its file, Caller2, an image, the reason, the category of memory or the id must hold (each word). */
                 q?: string;
                 /** @description place: a group a Caller1 and Caller2, in which the kinds are issues. */
                 by?: "caller1" | "category" | "place";
@@ -5684,6 +5816,30 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+        };
+    };
+    appMetrics: {
+        parameters: {
+            query?: {
+                /** @description How far back; widened to whole days in UTC, as sessions are counted by day. */
+                t?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Metrics. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            default: components["responses"]["Problem"];
         };
     };
 }

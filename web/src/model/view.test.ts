@@ -43,7 +43,7 @@ function anyQuery(seed: number): Query {
     fo: pick('self', 'total', 'name'),
     c: pick('', 'heap:Malloc 48.00 KiB', 'object:地图,&'),
     type: pick('', 'heap', 'vm', 'object', 'part', 'gauge'),
-    cmp: pick('healthy', 'v:8.0.37', '01a19c85-30ba-7449-afa6-d5df6538eb94'),
+    cmp: pick('healthy', 'v:8.0.37', 'week', '2026-11-01T00Z..2026-11-08T00Z', '01a19c85-30ba-7449-afa6-d5df6538eb94'),
     of: pick('bytes', 'objects'),
     co: pick('bytes', 'count', 'ratio', 'grown', 'name'),
     rest: pick<[string, string][]>([], [['later', 'v:8.0.37']]),
@@ -80,7 +80,17 @@ it('the path of a report leads to its issue with the report chosen', () => {
 });
 
 it('pages are told from paths', () => {
-  for (const path of ['/', '/shop', '/shop/issues', '/shop/issues/I-1042', '/shop/memory', '/shop/memory/M-77'])
+  for (const path of [
+    '/',
+    '/shop',
+    '/shop/issues',
+    '/shop/issues/I-1042',
+    '/shop/memory',
+    '/shop/memory/M-77',
+    '/shop/versions',
+    '/shop/versions/8.0.40',
+    '/shop/versions/8.0%2F1%20%CE%B2',
+  ])
     expect(formatPage(parsePage(path))).toBe(path);
   for (const path of [
     '/Shop',
@@ -89,6 +99,7 @@ it('pages are told from paths', () => {
     '/shop/issues/I-1/x',
     '/shop/memory/I-1',
     '/shop/issues/M-1',
+    '/shop/versions/8/0',
   ]) {
     expect(parsePage(path).name, path).toBe('lost');
   }

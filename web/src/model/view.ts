@@ -10,6 +10,7 @@ export type Page =
   | { name: 'rules'; app: string }
   | { name: 'symbols'; app: string }
   | { name: 'alerts'; app: string }
+  | { name: 'versions'; app: string; version: string | null }
   | { name: 'start'; app: string }
   | { name: 'issue'; app: string; id: string }
   | { name: 'settings'; app: string; part: SettingsPart }
@@ -73,7 +74,7 @@ export interface Query {
   c: string;
   /** Kind of category shown; empty for all. */
   type: '' | 'heap' | 'vm' | 'object' | 'part' | 'gauge';
-  /** The other side of a memory comparison: healthy, v:VERSION or a report id. */
+  /** The other side of a comparison: healthy (of versions: the one before), v:VERSION, week, FROM..TO or a report id. */
   cmp: string;
   /** The unit of allocations. */
   of: 'bytes' | 'objects';
@@ -139,6 +140,15 @@ export function isMemory(id: string): boolean {
   return id.startsWith('M');
 }
 
+/* A segment of a path as text; unchanged where it is no escape. */
+function textOf(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
 export function parsePage(path: string): Page {
   const parts = path.split('/').filter((part) => part !== '');
   const [app, section, id, ...more] = parts;
@@ -152,6 +162,8 @@ export function parsePage(path: string): Page {
   if (section === 'rules' && id === undefined) return { name: 'rules', app };
   if (section === 'start') return id === undefined ? { name: 'start', app } : { name: 'lost' };
   if (section === 'symbols') return id === undefined ? { name: 'symbols', app } : { name: 'lost' };
+  if (section === 'versions' && more.length === 0)
+    return { name: 'versions', app, version: id === undefined ? null : textOf(id) };
   if (section === 'alerts') return id === undefined ? { name: 'alerts', app } : { name: 'lost' };
   if (section === 'settings') {
     const part = SETTINGS_PARTS.find((one) => one === (id ?? 'keys'));
@@ -185,6 +197,8 @@ export function formatPage(page: Page): string {
       return `/${page.app}/${page.name}`;
     case 'issue':
       return `/${page.app}/${isMemory(page.id) ? 'memory' : 'issues'}/${page.id}`;
+    case 'versions':
+      return `/${page.app}/versions${page.version === null ? '' : `/${encodeURIComponent(page.version)}`}`;
     case 'settings':
       return page.part === 'keys' ? `/${page.app}/settings` : `/${page.app}/settings/${page.part}`;
     case 'sign-in':

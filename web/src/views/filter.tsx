@@ -24,6 +24,7 @@ const FACETS = [
 function ignored(key: 't' | 'v' | 'kind' | 'q'): boolean {
   const name = page.value.name;
   if (name === 'rules' || name === 'symbols') return true;
+  if (name === 'versions' && (key === 'v' || key === 'q')) return true;
   if (key === 't' || key === 'v') return false;
   if (key === 'kind') return name === 'issue';
   return name !== 'issues';

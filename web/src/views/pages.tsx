@@ -20,6 +20,7 @@ const loadMemory = () => import('./memory/memory').then((module) => module.Memor
 const loadStart = () => import('./start/start').then((module) => module.StartPage);
 const loadNew = () => import('./start/new').then((module) => module.NewAppPage);
 const loadAlerts = () => import('./alerts/alerts').then((module) => module.AlertsPage);
+const loadVersions = () => import('./versions/versions').then((module) => module.VersionsPage);
 const loadAck = () => import('./alerts/ack').then((module) => module.AckPage);
 const loadSignIn = () => import('./people/sign-in').then((module) => module.SignInPage);
 const loadWelcome = () => import('./people/sign-in').then((module) => module.WelcomePage);
@@ -92,6 +93,17 @@ export function Pages(): JSX.Element {
       return (
         <Shell key={here.app} app={here.app}>
           <Late key="alerts" load={loadAlerts} props={{ app: here.app }} label={say('Alerts')} />
+        </Shell>
+      );
+    case 'versions':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <Late
+            key="versions"
+            load={loadVersions}
+            props={{ app: here.app, version: here.version }}
+            label={say('Versions')}
+          />
         </Shell>
       );
     case 'ack':

@@ -29,6 +29,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
     overview: () => app && go(href({ name: 'overview', app }, carry)),
     issues: () => app && go(href({ name: 'issues', app }, carry)),
     memory: () => app && go(href({ name: 'memory', app }, carry)),
+    versions: () => app && go(href({ name: 'versions', app, version: null }, carry)),
     rules: () => app && go(href({ name: 'rules', app }, carry)),
     symbols: () => app && go(href({ name: 'symbols', app }, carry)),
   });
@@ -57,6 +58,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
             {link({ name: 'overview', app }, say('Overview'), here.name === 'overview')}
             {link({ name: 'issues', app }, say('Issues'), section === 'issues')}
             {link({ name: 'memory', app }, say('Memory'), section === 'memory')}
+            {link({ name: 'versions', app, version: null }, say('Versions'), section === 'versions')}
             {link({ name: 'rules', app }, say('Rules'), section === 'rules')}
             {link({ name: 'symbols', app }, say('Symbols'), section === 'symbols')}
             {link({ name: 'alerts', app }, say('Alerts'), section === 'alerts')}

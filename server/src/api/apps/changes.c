@@ -1,8 +1,9 @@
 /*
- * changes.c - GET /api/v1/apps/{app}/changes: which issues happen more or less often per session than in the version
- * before, or than in the week before (api/apps/compared.h).
+ * changes.c - GET /api/v1/apps/{app}/changes: which issues happen more or less often per session than in another version,
+ * or than in another time (api/apps/compared.h).
  */
 #include "api/apps/compared.h"
+#include "api/apps/rates_part.h"
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/params.h"
@@ -11,6 +12,7 @@
 #include "base/fault.h"
 
 #include <math.h>
+#include <string.h>
 
 #define LISTED_MAX 100
 
@@ -58,6 +60,9 @@ static void put_compared_side(struct json_writer *w, const char *key, const stru
     json_write_real(w, "sessions", side->sums.sessions);
     part_time(w, "from", side->view.span.from_s * 1000000);
     part_time(w, "to", side->view.span.to_s * 1000000);
+    json_write_open(w, "rates", '{');
+    part_rates(w, &side->sums);
+    json_write_close(w, '}');
     json_write_close(w, '}');
 }
 
@@ -92,11 +97,18 @@ static int put_listed(struct call *call, struct compared *list, size_t count)
 static int answer_changes(struct call *call)
 {
     const struct filter *asked = &call->view.version;
+    const char *before = request_query(call->request, "before");
+    const char *against = request_query(call->request, "against");
     struct comparison c;
+    struct span span;
 
+    if (before && span_parse(&span, before, call->api->now_us() / 1000000) != 0)
+        return call_refuse(call, "before", "a range as of t, which t is compared with");
+    if (before && against && !strcmp(against, "week"))
+        return call_refuse(call, "before", "a range, or against=week; not both");
     if (asked->with_count > 1 || asked->without_count)
         return call_refuse(call, "v", "one version, which is compared with `against`");
-    int rc = compared_read(&c, call, request_query(call->request, "against"));
+    int rc = compared_read(&c, call, against, before ? &span : NULL);
     if (rc)
         return rc;
     json_write_open(&call->json, NULL, '{');
@@ -109,7 +121,7 @@ static int answer_changes(struct call *call)
 
 int get_changes(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {"t", "v", "kind", "against", NULL};
+    static const char *const names[] = {"t", "v", "kind", "against", "before", NULL};
     static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_changes};
 
     return call_run(api, request, reply, &kind);

@@ -30,9 +30,22 @@ static const char *newest(const struct version_sessions *versions, size_t count,
     return NULL;
 }
 
-/* The versions or weeks to compare. *one: there is only one version. */
+/* Two ranges, of the versions that the view names; of another one before, if `against` is one. */
+static void choose_ranges(struct compared_side *before, struct compared_side *after, struct call *call,
+                          const char *against, const struct span *span)
+{
+    const struct filter *asked = &call->view.version;
+
+    before->view.span = *span;
+    if (asked->with_count == 1 && !asked->without_count)
+        before->version = after->version = asked->with[0];
+    if (against)
+        only(before, call->arena, arena_strdup(call->arena, against));
+}
+
+/* The versions or ranges to compare. *one: there is only one version. */
 static int choose(struct compared_side *before, struct compared_side *after, bool *one, struct call *call,
-                  const char *against)
+                  const char *against, const struct span *span)
 {
     const struct filter *asked = &call->view.version;
     struct version_sessions *versions;
@@ -40,6 +53,10 @@ static int choose(struct compared_side *before, struct compared_side *after, boo
     size_t count;
 
     before->view = after->view = call->view;
+    if (span) {
+        choose_ranges(before, after, call, against, span);
+        return 0;
+    }
     if (against && !strcmp(against, "week")) {
         after->view.span.from_s = call->view.span.to_s - WEEK_S;
         before->view.span = (struct span){call->view.span.to_s - 2 * WEEK_S, call->view.span.to_s - WEEK_S};
@@ -142,12 +159,12 @@ static int in_order(const void *a, const void *b)
     return (least(x) < least(y)) - (least(x) > least(y));
 }
 
-int compared_read(struct comparison *out, struct call *call, const char *against)
+int compared_read(struct comparison *out, struct call *call, const char *against, const struct span *before)
 {
     bool one = false;
 
     *out = (struct comparison){.count = 0};
-    int rc = choose(&out->before, &out->after, &one, call, against);
+    int rc = choose(&out->before, &out->after, &one, call, against, before);
     if (!rc && !one)
         rc = look(&out->before, call);
     if (!rc && !one)

@@ -1,6 +1,6 @@
 /*
- * compared.h - how often each issue happened per session before and after: in a version and the one before it, or in a
- * week and the one before it (docs/changes.md).
+ * compared.h - how often each issue happened per session before and after: in two versions, or in two ranges of time
+ * (docs/changes.md).
  */
 #ifndef MIRE_API_COMPARED_H
 #define MIRE_API_COMPARED_H
@@ -36,9 +36,10 @@ struct comparison {
 
 /*
  * Compare the view's version, or the newest if it names none or several, with `against`: a version, "week", or NULL for
- * the version before it. Uses app, span, version and kind of the view. 0 or a fault.
+ * the version before it. With `before`, that range is compared with the view's: of `against` or, if that is NULL, of the
+ * versions that the view names. Uses app, span, version and kind of the view. 0 or a fault.
  */
-int compared_read(struct comparison *out, struct call *call, const char *against);
+int compared_read(struct comparison *out, struct call *call, const char *against, const struct span *before);
 
 /* Is it new, worse, better or gone? */
 bool compared_is_told(const struct compared *one);

@@ -1,47 +1,14 @@
 /* rates.c - GET /api/v1/apps/{app}/rates: how often sessions lag, hang and die, by version and day. */
+#include "api/apps/rates_part.h"
 #include "api/call.h"
 #include "api/complete.h"
 #include "api/handlers.h"
 #include "api/params.h"
 #include "api/parts.h"
 
-#include "model/rate.h"
 #include "rows/rates.h"
 
-#define MS_PER_HOUR 3600000.0
-#define DAY_S       86400
-
-static void put_rate(struct json_writer *w, const char *key, struct rate rate, double scale)
-{
-    if (!rate.known) {
-        json_write_null(w, key);
-        return;
-    }
-    json_write_open(w, key, '{');
-    json_write_real(w, "value", rate.value * scale);
-    json_write_real(w, "low", rate.low * scale);
-    json_write_real(w, "high", rate.high * scale);
-    json_write_close(w, '}');
-}
-
-/* Shares are in percent: to three decimals they tell one in 100,000. */
-static void put_rates(struct json_writer *w, const struct session_sums *s)
-{
-    json_write_i64(w, "records", s->records);
-    json_write_real(w, "sessions", s->sessions);
-    json_write_real(w, "hours", s->time_ms / MS_PER_HOUR);
-    json_write_real(w, "ends", s->ends);
-    put_rate(w, "lag_percent", rate_share(s->lagging, s->watched, s->watched_sq), 100);
-    put_rate(w, "hang_s_per_hour",
-             rate_ratio(s->hang_ms, s->watched_ms, s->hang_hang_sq, s->hang_time_sq, s->time_time_sq), 3600);
-    put_rate(w, "foom_percent", rate_share(s->foom, s->ends, s->ends_sq), 100);
-    put_rate(w, "watchdog_percent", rate_share(s->watchdog, s->ends, s->ends_sq), 100);
-    put_rate(w, "crash_percent", rate_share(s->crash, s->ends, s->ends_sq), 100);
-    if (s->time_ms > 0)
-        json_write_real(w, "sdk_cpu_percent", s->sdk_cpu_us / 10 / s->time_ms);
-    else
-        json_write_null(w, "sdk_cpu_percent");
-}
+#define DAY_S 86400
 
 static void put_versions(struct json_writer *w, const struct session_point *points, size_t count)
 {
@@ -51,12 +18,12 @@ static void put_versions(struct json_writer *w, const struct session_point *poin
         if (first) {
             json_write_open(w, NULL, '{');
             json_write_text(w, "version", points[i].version);
-            put_rates(w, &points[i].sums);
+            part_rates(w, &points[i].sums);
             json_write_open(w, "days", '[');
         } else {
             json_write_open(w, NULL, '{');
             part_time(w, "day", (int64_t)points[i].day * 86400000000);
-            put_rates(w, &points[i].sums);
+            part_rates(w, &points[i].sums);
             json_write_close(w, '}');
         }
         if (i + 1 == count || !points[i + 1].has_day) {
@@ -110,7 +77,7 @@ static int answer_rates(struct call *call)
     json_write_open(w, NULL, '{');
     put_days(w, &call->view.span);
     json_write_open(w, "total", '{');
-    put_rates(w, count ? &points[0].sums : &(struct session_sums){0});
+    part_rates(w, count ? &points[0].sums : &(struct session_sums){0});
     json_write_close(w, '}');
     put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0);
     put_losses(w, losses, loss_count);

@@ -42,7 +42,7 @@ static int read_order(struct group_order *order, struct call *call)
 static int read_changed(struct group_order *order, struct call *call)
 {
     struct comparison c;
-    int rc = order->sort == ROWS_SORT_CHANGE ? compared_read(&c, call, NULL) : 0;
+    int rc = order->sort == ROWS_SORT_CHANGE ? compared_read(&c, call, NULL, NULL) : 0;
 
     if (rc || order->sort != ROWS_SORT_CHANGE)
         return rc;

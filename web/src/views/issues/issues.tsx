@@ -329,7 +329,7 @@ function idsOf(element: Element | null): string[] {
 function useChanges(app: string, enabled: boolean): { changes: ReadonlyMap<string, Change>; busy: boolean } {
   const { t, v } = query.value;
   const one = v.length <= 1 ? v : [];
-  const ask = (signal: AbortSignal) => api.changes(app, { t, v: one }, '', signal);
+  const ask = (signal: AbortSignal) => api.changes(app, { t, v: one }, signal);
   const { data, isError } = useQuery(['changes', app, t, one, ''], ask, { enabled });
   const told = (data?.issues ?? []).filter((row) => row.verdict !== 'same');
   return { changes: new Map(told.map((row) => [row.issue.id, row])), busy: enabled && !data && !isError };

@@ -1,6 +1,6 @@
 /* Issues that happen more or less often per session than before, in words. Issues without a verdict are left out. */
 
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Change, Changes } from '../../api/types';
@@ -21,7 +21,7 @@ export function ChangedPanel({ app }: { app: string }): JSX.Element | null {
   const { t, v } = query.value;
   const one = v.length <= 1 ? v : [];
   const { data, isError } = useQuery(['changes', app, t, one, against], (signal) =>
-    api.changes(app, { t, v: one }, against, signal),
+    api.changes(app, { t, v: one, against }, signal),
   );
   /* Without sessions nothing can be compared. */
   if (data && against === '' && data.after.version === null) return null;
@@ -69,7 +69,7 @@ function Body({ app, data, week }: { app: string; data: Changes; week: boolean }
       {told.length === 0 ? <p>{say('No issue became more or less frequent.')}</p> : null}
       <ul class="changes">
         {shown.map((one) => (
-          <Row key={one.issue.id} app={app} one={one} after={after.version} />
+          <ChangeRow key={one.issue.id} app={app} one={one} after={after.version} />
         ))}
       </ul>
       <p class="dim small">
@@ -93,14 +93,25 @@ function Body({ app, data, week }: { app: string; data: Changes; week: boolean }
   );
 }
 
-function Row({ app, one, after }: { app: string; one: Change; after: string | null }): JSX.Element {
-  const worse = one.verdict === 'new' || one.verdict === 'worse';
+/* One issue whose rate changed: its name, how often it happens in words, and by how much. */
+export function ChangeRow({
+  app,
+  one,
+  after,
+  children,
+}: {
+  app: string;
+  one: Change;
+  after: string | null;
+  children?: ComponentChildren;
+}): JSX.Element {
+  const way = one.verdict === 'same' ? 'same' : one.verdict === 'new' || one.verdict === 'worse' ? 'worse' : 'better';
   const { issue } = one;
   const name = issue.subject === '' ? issue.caller1 : `${issue.subject}, ${shorten(issue.caller1, 60)}`;
   return (
-    <li class={worse ? 'worse' : 'better'}>
+    <li class={way}>
       <span class="mark" aria-hidden="true">
-        {worse ? '▲' : '▼'}
+        {{ worse: '▲', better: '▼', same: '=' }[way]}
       </span>
       <span class="what">
         <a href={href({ name: 'issue', app, id: issue.id }, carried(query.value))}>
@@ -111,13 +122,15 @@ function Row({ app, one, after }: { app: string; one: Change; after: string | nu
         ) : null}
         <span class={`tag kind-${issue.category}`}>{kindWord(issue.category)}</span>
       </span>
-      <span class="how">{sentence(one, after)}</span>
+      <span class="how">
+        {sentence(one, after)} {children}
+      </span>
       <b class="times">{times(one, lang.value)}</b>
     </li>
   );
 }
 
-function sentence(one: Change, after: string | null): string {
+export function sentence(one: Change, after: string | null): string {
   const [was, is] = [one.before.hits_per_1000, one.after.hits_per_1000].map((n) => precise(n, lang.value));
   if (one.verdict === 'new')
     return after === null

@@ -14,14 +14,14 @@ import { StillArriving } from '../complete';
 import { Panel } from '../parts';
 
 /* Session records below which a rate is shown greyed. */
-const FEW_RECORDS = 50;
+export const FEW_RECORDS = 50;
 
 interface Word {
   title: string;
   unit: string;
 }
 
-function wordsOf(name: RateName): Word {
+export function wordsOf(name: RateName): Word {
   const words: Record<RateName, Word> = {
     lag_percent: { title: say('Sessions with a hang'), unit: ' %' },
     foom_percent: { title: say('Out of memory'), unit: ' %' },
@@ -127,7 +127,7 @@ function Against(props: { now: Rate; before: Rate; pair: Pair; unit: string }): 
   );
 }
 
-function fixed(value: number, rate: { low: number; high: number }, language: string): string {
+export function fixed(value: number, rate: { low: number; high: number }, language: string): string {
   const n = digits(rate);
   return new Intl.NumberFormat(language, { minimumFractionDigits: n, maximumFractionDigits: n }).format(value);
 }
