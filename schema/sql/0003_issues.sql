@@ -62,7 +62,7 @@ COMMENT ON COLUMN issue.until_devices IS 'It is ignored until so many devices, e
 COMMENT ON COLUMN issue.until_per_1000 IS 'It is ignored until its hits per 1,000 sessions of today and yesterday reach this; null: no such condition.';
 COMMENT ON COLUMN issue.state_at IS 'When the state was set; null: never.';
 COMMENT ON COLUMN issue.assignee IS 'Name of the account it is assigned to; empty for nobody.';
-COMMENT ON COLUMN issue.first_seen IS 'When its first event happened.';
+COMMENT ON COLUMN issue.first_seen IS 'When its first event happened; infinity while all its reports are taken out again.';
 COMMENT ON COLUMN issue.first_version_id IS 'Version of its first report.';
 COMMENT ON COLUMN issue.gone_to IS 'Issue that all its reports moved to; null while it has its own. Followed until it is null.';
 COMMENT ON COLUMN issue.split_from IS 'Of an issue that was opened for trees split off: the issue they were shown as; null of all others.';

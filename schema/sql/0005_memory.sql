@@ -9,6 +9,7 @@ CREATE TABLE memory_baseline (
     version_id      bigint      NOT NULL,
     device_class    text        NOT NULL,
     received_at     timestamptz NOT NULL,
+    install         bytea       NOT NULL,
     weight          double precision NOT NULL,
     footprint_bytes bigint,
     held_bytes      bigint      NOT NULL,
@@ -23,6 +24,7 @@ COMMENT ON COLUMN memory_baseline.app_id IS 'App of the report.';
 COMMENT ON COLUMN memory_baseline.version_id IS 'Version of the app.';
 COMMENT ON COLUMN memory_baseline.device_class IS 'Class of the device; empty if it does not tell.';
 COMMENT ON COLUMN memory_baseline.received_at IS 'When the report was received.';
+COMMENT ON COLUMN memory_baseline.install IS 'Anonymous installation, 16 bytes.';
 COMMENT ON COLUMN memory_baseline.weight IS 'How many processes this one stands for: 1 / sampling probability.';
 COMMENT ON COLUMN memory_baseline.footprint_bytes IS 'What it took of the device''s memory, bytes; null if the device does not tell.';
 COMMENT ON COLUMN memory_baseline.held_bytes IS 'What all its categories held, bytes.';

@@ -78,7 +78,7 @@ class Server(http.server.BaseHTTPRequestHandler):
 CALLS = (("listIssues", 200, "issues --app a"), ("listIssues.memory", 200, "issues --app a"), ("listApps", 404, "issues --app a"),
          ("problem.no-such-issue", 404, "issues --app a"), ("mergeIssues", 200, "issues merge I-1 --into I-2 --app a --author b"),
          ("getRollout", 200, "rollout show a"), ("getRollout", 200, "rollout history a"), ("getRules", 200, "rules history a"),
-         ("getRekey", 200, "rekey list a"), ("getRulesJob", 200, "rules preview a /dev/null --key k"))
+         ("getRekey", 200, "rekey list a"), ("getForget", 200, "forget list a"), ("getRulesJob", 200, "rules preview a /dev/null --key k"))
 
 
 def answers():

@@ -157,4 +157,5 @@ void aggregate_baseline(struct baseline_row *out, const struct report *report, c
         .footprint_bytes = footprint(&report->memory),
         .held_bytes = at_most(report->memory.held_bytes, INT64_MAX),
     };
+    memcpy(out->install, report->device.install, sizeof out->install);
 }

@@ -35,6 +35,8 @@ int post_unmerge(void *api, struct request *request, struct reply *reply);
 /* reports/ */
 int get_reports(void *api, struct request *request, struct reply *reply);
 int get_report(void *api, struct request *request, struct reply *reply);
+int get_forget(void *api, struct request *request, struct reply *reply);
+int post_forget(void *api, struct request *request, struct reply *reply);
 
 /* flame/ */
 int get_flame(void *api, struct request *request, struct reply *reply);

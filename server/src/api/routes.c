@@ -56,6 +56,8 @@ const struct http_route api_routes[] = {
     GET(READ, ISSUE "/reports", get_reports),
     GET(READ, ISSUE "/reports/{report}", get_report),
     GET(READ, ISSUE "/reports/{report}/memory", get_memory),
+    GET(ADMIN, APP "/forget", get_forget),
+    POST(ADMIN, APP "/forget", post_forget, PERSON_MAX),
     GET(READ, ISSUE "/flame", get_flame),
     GET(READ, ISSUE "/memory", get_issue_memory),
     GET(READ, APP "/healthy", get_healthy),

@@ -32,6 +32,7 @@ int cli_issue(int argc, char **argv);
 int cli_alerts(int argc, char **argv);
 int cli_issues(int argc, char **argv);
 int cli_issues_regroup(int argc, char **argv); /* of cli_issues; argv[1] is merge, split or unmerge */
+int cli_forget(int argc, char **argv);
 int cli_import(int argc, char **argv);
 int cli_key(int argc, char **argv);
 int cli_rekey(int argc, char **argv);

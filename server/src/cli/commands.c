@@ -22,6 +22,7 @@ const struct cli_command cli_commands[] = {
     {"mcp", "answer an assistant over the Model Context Protocol", cli_mcp},
     {"rules", "see, preview and change what may be blamed", cli_rules},
     {"rekey", "derive stored reports anew, or see what that would move", cli_rekey},
+    {"forget", "take reports out again: of an installation, of a key, or one", cli_forget},
     {"login", "sign in at a server: the commands above send the token", cli_login},
     {"logout", "forget the token", cli_logout},
     {"user", "make accounts of people, and links by which they set a password", cli_user},

@@ -9,8 +9,8 @@
 
 static const char store_sql[] =
     "WITH stored AS (INSERT INTO report (slot, day, report_id, app_id, format, encoding, body, clock_behind_ms,"
-    " received_at)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, now())) ON CONFLICT DO NOTHING RETURNING slot, day, "
+    " received_at, key_id)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, now()), $10) ON CONFLICT DO NOTHING RETURNING slot, day, "
     "report_id, app_id)"
     " INSERT INTO inbox (slot, day, report_id, app_id) SELECT slot, day, report_id, app_id FROM stored"
     " ON CONFLICT DO NOTHING";
@@ -27,6 +27,7 @@ static int add_row(struct pg_tx *tx, const struct inbox_row *row)
         PG_BYTES(row->body, row->body_len),
         row->clock_told ? PG_INT8(row->clock_behind_ms) : PG_NULL(),
         row->received_us ? PG_TIME(row->received_us) : PG_NULL(),
+        PG_INT8(row->key_id),
     };
     return pg_batch_add(tx, store_sql, params, sizeof params / sizeof *params);
 }

@@ -22,6 +22,7 @@
 struct inbox_row {
     struct uuid report_id; /* UUIDv7 */
     int32_t app_id;
+    int64_t key_id;       /* it was sent with; 0: none */
     const char *format;   /* "mire" */
     const char *encoding; /* "identity", "zstd", "gzip" */
     const void *body;     /* borrowed */

@@ -28,6 +28,7 @@ int ingest_convert(struct delivery **out, struct ingest *ingest, struct request 
     for (size_t i = 0; i < found.count; i++) {
         delivery->rows[i].row = found.rows[i];
         delivery->rows[i].row.app_id = request->grant.app_id;
+        delivery->rows[i].row.key_id = request->grant.key_id;
         delivery->bytes += found.rows[i].body_len;
         delivery->own = found.own;
     }

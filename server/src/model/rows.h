@@ -114,6 +114,7 @@ struct baseline_row {
     int64_t version_id;
     const char *device_class;
     int64_t received_us;
+    uint8_t install[16];
     double weight;
     int64_t footprint_bytes; /* -1: not told */
     int64_t held_bytes;

@@ -264,6 +264,11 @@ int stages_missing(struct missing_debug_row **out, const struct item *item)
     return 0;
 }
 
+int stages_decode(struct item *item)
+{
+    return run_decode(item);
+}
+
 int stages_derive(struct item *item)
 {
     int rc = run_decode(item);

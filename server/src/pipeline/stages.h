@@ -51,6 +51,9 @@ struct stage {
     int (*run)(struct item *item); /* an outcome or a fault */
 };
 
+/* The first stage alone. */
+int stages_decode(struct item *item);
+
 /* The stages up to the feature, one after the other: an outcome or a fault. What they change in rows is at most a
  * version that is new. */
 int stages_derive(struct item *item);

@@ -245,7 +245,7 @@ static int add_ends(const struct batch *batch, const struct batch_part *part, co
             ends[count++] = (struct rows_session_end){&sessions[i], verdict, 1};
         }
     }
-    return rows_session_ends_add(batch->tx, batch->arena, ends, count);
+    return rows_session_ends_add(batch->tx, batch->arena, ends, count, 1);
 }
 
 static int store_sessions(struct batch *batch, struct added *added)
@@ -267,7 +267,7 @@ static int store_sessions(struct batch *batch, struct added *added)
     }
     rc = rows_sessions_store(batch->tx, sessions, part.count);
     if (!rc)
-        rc = rows_sessions_add(batch->tx, batch->arena, sessions, part.count);
+        rc = rows_sessions_add(batch->tx, batch->arena, sessions, part.count, 1);
     if (!rc)
         rc = add_ends(batch, &part, sessions);
     return rc || !part.count

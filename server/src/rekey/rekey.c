@@ -4,6 +4,7 @@
  */
 #include "rekey/rekey.h"
 #include "rekey/move.h"
+#include "forget/forget.h"
 #include "pipeline/worker.h"
 
 #include "base/clock.h"
@@ -243,7 +244,9 @@ static void *rekey_main(void *argument)
     struct work *work = rekeyer.worker->work;
 
     while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
+        int forgot = forget_step(rekeyer.worker); /* both take turns */
         int rc = step(&rekeyer);
+        rc = forgot && rc >= 0 ? forgot : rc;
         if (rc <= 0)
             worker_pause(work, rc ? PAUSE_MS : IDLE_MS);
     }

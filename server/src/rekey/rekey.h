@@ -1,5 +1,6 @@
 /*
- * rekey.h - derives stored reports again and moves each to its present issue.
+ * rekey.h - derives stored reports again and moves each to its present issue. Its thread also takes reports out
+ * (forget/forget.h).
  *
  *     claim some --> each: decode, symbolicate, feature --> issues found or opened --> rows, counters, sketches
  *                                                                                               --> COMMIT

@@ -33,7 +33,7 @@ static const struct {
 
 static const char summaries_sql[] =
     "SELECT i.issue_id, i.caller1, i.caller1_image, i.caller1_location, i.caller2, i.caller2_image, i.category, i.reason,"
-    "  " STATE ", i.subject, coalesce(w.first_seen, i.first_seen), v.version, coalesce(w.members, 1), i.split_from,"
+    "  " STATE ", i.subject, least(coalesce(w.first_seen, i.first_seen), now()), v.version, coalesce(w.members, 1), i.split_from,"
     "  i.state_version, i.assignee"
     " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)" WHOLES
     " JOIN version v ON v.version_id = coalesce(w.first_version_id, i.first_version_id) WHERE i.app_id = $1 ORDER BY u.place";

@@ -32,12 +32,13 @@ int rows_baselines_store(struct pg_tx *tx, const struct baseline_row *baselines,
         const struct baseline_row *b = &baselines[i];
         struct uuid id = id_of(&b->key);
         pg_copy(&copy, PG_INT2(b->key.slot), PG_DAY(b->key.day), PG_UUID(&id), PG_INT4(b->app_id),
-                PG_INT8(b->version_id), PG_TEXT(b->device_class), PG_TIME(b->received_us), PG_REAL(b->weight),
+                PG_INT8(b->version_id), PG_TEXT(b->device_class), PG_TIME(b->received_us),
+                PG_BYTES(b->install, sizeof b->install), PG_REAL(b->weight),
                 b->footprint_bytes >= 0 ? PG_INT8(b->footprint_bytes) : PG_NULL(), PG_INT8(b->held_bytes));
     }
     return pg_copy_end(tx,
                        "COPY memory_baseline (slot, day, report_id, app_id, version_id, device_class, received_at,"
-                       " weight, footprint_bytes, held_bytes) FROM STDIN BINARY",
+                       " install, weight, footprint_bytes, held_bytes) FROM STDIN BINARY",
                        &copy);
 }
 
@@ -88,6 +89,46 @@ int rows_healthy_add(struct pg_tx *tx, struct arena *arena, const struct rows_he
                     "UPDATE healthy SET population = $5, last_at = greatest(last_at, $6)"
                     " WHERE slot = $1 AND app_id = $2 AND version_id = $3 AND device_class = $4",
                     HEALTHY_KEY(added->baseline), PG_BYTES(bytes, len), PG_TIME(last_us));
+}
+
+/* The population of a row without one process that was counted in it, as bytes, owned by caller; NULL: none is left. */
+static int without(unsigned char **bytes_out, size_t *len_out, struct arena *arena, const struct pg_rows *rows,
+                   const struct memory *memory, double weight)
+{
+    struct population sum, one;
+
+    read_sum(&sum, arena, rows);
+    population_init(&one, arena);
+    int rc = population_add(&one, memory, (uint64_t)llround(weight));
+    if (rc)
+        return rc;
+    population_take(&sum, &one);
+    return sum.reports && population_encode(bytes_out, len_out, &sum) ? MIRE_FAULT_MEMORY : 0;
+}
+
+#define IS_HEALTHY "slot = $1 AND app_id = $2 AND version_id = $3 AND device_class = $4"
+
+int rows_healthy_take(struct pg_tx *tx, struct arena *arena, const struct baseline_row *baseline,
+                      const struct memory *memory)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
+    size_t len = 0;
+    int rc =
+        pg_query(&rows, tx, "SELECT population FROM healthy WHERE " IS_HEALTHY " FOR UPDATE", HEALTHY_KEY(baseline));
+
+    if (rc || !pg_row_count(rows))
+        return rc;
+    rc = without(&bytes, &len, arena, rows, memory, baseline->weight);
+    if (rc)
+        return rc;
+    if (!bytes)
+        return pg_query(NULL, tx, "DELETE FROM healthy WHERE " IS_HEALTHY, HEALTHY_KEY(baseline));
+    return pg_query(NULL, tx,
+                    "UPDATE healthy SET population = $5, last_at = CASE WHEN last_at > $6 THEN last_at ELSE coalesce("
+                    "(SELECT max(b.received_at) FROM memory_baseline b WHERE b.app_id = $2 AND b.version_id = $3"
+                    " AND b.device_class = $4), last_at) END WHERE " IS_HEALTHY,
+                    HEALTHY_KEY(baseline), PG_BYTES(bytes, len), PG_TIME(baseline->received_us));
 }
 
 #define ISSUE_KEY(event, day)                                                                      \
@@ -156,24 +197,18 @@ int rows_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct e
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
-    struct population sum, one;
     size_t len = 0;
     int rc = lock_sum(&rows, tx, event, sum_day(event));
+    if (!rc)
+        rc = without(&bytes, &len, arena, rows, memory, event->weight);
     if (rc)
         return rc;
-    read_sum(&sum, arena, rows);
-    population_init(&one, arena);
-    rc = population_add(&one, memory, (uint64_t)llround(event->weight));
-    if (rc)
-        return rc;
-    population_take(&sum, &one);
-    if (!sum.reports)
+    if (!bytes)
         return pg_query(NULL, tx,
                         "DELETE FROM issue_memory WHERE slot = $1 AND day = $2 AND app_id = $3 AND issue_id = $4"
                         " AND version_id = $5 AND tree = $6",
                         ISSUE_KEY(event, sum_day(event)));
-    rc = population_encode(&bytes, &len, &sum) ? MIRE_FAULT_MEMORY : 0;
-    return rc ? rc : write_sum(tx, event, sum_day(event), bytes, len);
+    return write_sum(tx, event, sum_day(event), bytes, len);
 }
 
 /* Merge one sum into that of another issue. */

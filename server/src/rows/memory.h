@@ -26,6 +26,10 @@ struct rows_healthy_one {
 };
 int rows_healthy_add(struct pg_tx *tx, struct arena *arena, const struct rows_healthy_one *added, size_t count);
 
+/* Take away a baseline that was added, and whose row is deleted. A sum of no baseline goes. */
+int rows_healthy_take(struct pg_tx *tx, struct arena *arena, const struct baseline_row *baseline,
+                      const struct memory *memory);
+
 /* Order of the sums that events are added to: below, at or above 0. */
 int rows_issue_memory_compare(const struct event_row *a, const struct event_row *b);
 

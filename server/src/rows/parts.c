@@ -15,7 +15,7 @@ static const char members_sql[] =
     "WITH m AS (SELECT issue_id FROM issue_shown WHERE shown_id = $7 AND tree = 0 UNION SELECT $7),"
     " h AS (SELECT issue_id, sum(reports)::bigint AS reports, sum(events) AS events FROM issue_hour WHERE " HOUR_IN_VIEW
     "  AND issue_id = ANY (ARRAY(SELECT issue_id FROM m)) GROUP BY 1)"
-    " SELECT i.issue_id, i.caller1, i.caller2, i.category, i.reason, " STATE ", i.first_seen, coalesce(h.reports, 0),"
+    " SELECT i.issue_id, i.caller1, i.caller2, i.category, i.reason, " STATE ", least(i.first_seen, now()), coalesce(h.reports, 0),"
     "  coalesce(h.events, 0), i.subject FROM m JOIN issue i USING (issue_id) LEFT JOIN h USING (issue_id)"
     " WHERE i.app_id = $1 ORDER BY i.issue_id <> $7, 8 DESC, i.issue_id LIMIT $8";
 static const char log_sql[] =

@@ -54,7 +54,7 @@ static void fill_key(struct session_keys *out, size_t i, const struct session_ro
 /* The amounts of a record, in the order of the columns of session_day from records on. */
 enum { SUMS = 13 };
 
-static void fill_sums(double *sums[SUMS], size_t i, const struct session_row *s)
+static void fill_sums(double *sums[SUMS], size_t i, const struct session_row *s, int sign)
 {
     double w = s->weight, v = s->watched_weight, t = s->time_ms, h = (double)s->hang_ms;
     const double all[SUMS] = {w,
@@ -71,10 +71,10 @@ static void fill_sums(double *sums[SUMS], size_t i, const struct session_row *s)
                               v * v * h * t,
                               v * v * t * t};
     for (int k = 0; k < SUMS; k++)
-        sums[k][i] = all[k];
+        sums[k][i] = sign * all[k];
 }
 
-int rows_sessions_add(struct pg_tx *tx, struct arena *arena, const struct session_row *sessions, size_t count)
+int rows_sessions_add(struct pg_tx *tx, struct arena *arena, const struct session_row *sessions, size_t count, int sign)
 {
     double *sums[SUMS];
     struct session_keys c;
@@ -88,14 +88,15 @@ int rows_sessions_add(struct pg_tx *tx, struct arena *arena, const struct sessio
             return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < count; i++) {
         fill_key(&c, i, &sessions[i]);
-        fill_sums(sums, i, &sessions[i]);
+        fill_sums(sums, i, &sessions[i], sign);
     }
     return pg_query(
         NULL, tx,
         "INSERT INTO session_day AS t (slot, day, app_id, version_id, channel, plugins, records, sessions, sessions_sq,"
         " time_ms, sdk_cpu_us, watched, watched_sq, watched_ms, lagging, hangs, hang_ms, hang_hang_sq, hang_time_sq,"
         " time_time_sq)"
-        " SELECT slot, day, $1, version_id, channel, plugins, count(*), sum(a), sum(b), sum(c), sum(d), sum(e), sum(f),"
+        " SELECT slot, day, $1, version_id, channel, plugins, $20 * count(*), sum(a), sum(b), sum(c), sum(d), sum(e), "
+        "sum(f),"
         " sum(g), sum(h), sum(i), sum(j), sum(k), sum(l), sum(m)"
         " FROM unnest($2::smallint[], $3::date[], $4::bigint[], $5::text[], $6::smallint[], $7::float8[], $8::float8[],"
         " $9::float8[], $10::float8[], $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[],"
@@ -115,10 +116,11 @@ int rows_sessions_add(struct pg_tx *tx, struct arena *arena, const struct sessio
         PG_TEXTS(c.channels, count), PG_INT2S(c.plugins, count), PG_REALS(sums[0], count), PG_REALS(sums[1], count),
         PG_REALS(sums[2], count), PG_REALS(sums[3], count), PG_REALS(sums[4], count), PG_REALS(sums[5], count),
         PG_REALS(sums[6], count), PG_REALS(sums[7], count), PG_REALS(sums[8], count), PG_REALS(sums[9], count),
-        PG_REALS(sums[10], count), PG_REALS(sums[11], count), PG_REALS(sums[12], count));
+        PG_REALS(sums[10], count), PG_REALS(sums[11], count), PG_REALS(sums[12], count), PG_INT8(sign));
 }
 
-int rows_session_ends_add(struct pg_tx *tx, struct arena *arena, const struct rows_session_end *ends, size_t count)
+int rows_session_ends_add(struct pg_tx *tx, struct arena *arena, const struct rows_session_end *ends, size_t count,
+                          int sign)
 {
     const char **verdicts = arena_array(arena, count + 1, sizeof *verdicts);
     double *weighted = arena_array(arena, count + 1, sizeof *weighted);
@@ -133,8 +135,8 @@ int rows_session_ends_add(struct pg_tx *tx, struct arena *arena, const struct ro
         double weight = ends[i].session->weight;
         fill_key(&c, i, ends[i].session);
         verdicts[i] = ends[i].verdict;
-        weighted[i] = ends[i].count * weight;
-        squares[i] = ends[i].count * weight * weight;
+        weighted[i] = sign * ends[i].count * weight;
+        squares[i] = sign * ends[i].count * weight * weight;
     }
     return pg_query(
         NULL, tx,

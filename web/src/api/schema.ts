@@ -137,6 +137,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/forget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reports that are, or were, taken out again, newest first, with who asked for it and why. */
+        get: operations["getForget"];
+        put?: never;
+        /** Take reports out again, in the background, with the rows derived of them and their share of every counter, or count them. */
+        post: operations["askForget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rollout": {
         parameters: {
             query?: never;
@@ -1797,6 +1815,40 @@ export interface components {
         };
         Rekey: {
             jobs: components["schemas"]["RekeyJob"][];
+        };
+        Forget: {
+            jobs: {
+                job: number;
+                /** @enum {string} */
+                what: "install" | "key" | "report";
+                /** @description The installation, the number of the key, or the id of the report. */
+                of: string;
+                /** @description Name of the account, or the key. */
+                author: string;
+                reason: string;
+                /** @enum {string} */
+                state: "queueing" | "running" | "done";
+                /** Format: date-time */
+                asked_at: string;
+                /** Format: date-time */
+                ended_at: string | null;
+                /** @description Reports found so far. */
+                queued: number;
+                /** @description Of those, taken out. */
+                done: number;
+            }[];
+        };
+        ForgetAsked: {
+            /** @description null of a preview. */
+            job: number | null;
+            /** @description That are there now, of every kind. */
+            reports: number;
+            /** @description That they stand for. */
+            events: number;
+            /** @description That they stand for. */
+            sessions: number;
+            /** @description Reports of the app that wait to be worked on: those of an installation are known then. */
+            waiting: number;
         };
         RekeyAsked: {
             job: number;
@@ -3626,6 +3678,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RekeyAsked"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getForget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Jobs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forget"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    askForget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Those of this installation. */
+                    install?: string;
+                    /** @description Those sent with the key of this number. */
+                    key?: number;
+                    /**
+                     * Format: uuid
+                     * @description This one.
+                     */
+                    report?: string;
+                    /** @description Only those received in this range, as in other questions; all if absent. */
+                    t?: string;
+                    /** @description Take nothing out, only count. */
+                    preview: boolean;
+                    reason: string;
+                } & (unknown | unknown | unknown);
+            };
+        };
+        responses: {
+            /** @description It is asked for; or, of a preview, counted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForgetAsked"];
                 };
             };
             default: components["responses"]["Problem"];

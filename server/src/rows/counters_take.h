@@ -1,0 +1,28 @@
+/*
+ * counters_take.h - takes reports out of the counters again: the reverse of counters.h and session.h. Every function
+ * runs inside the caller's transaction and returns 0 or a fault. The reports' own rows are deleted before, so that the
+ * longest and the newest are those of the reports that are left.
+ *
+ * Rows are locked in the order in which counters.h locks them. A sum of no report goes; what rounding leaves in a sum
+ * that counts nothing is removed.
+ */
+#ifndef MIRE_ROWS_COUNTERS_TAKE_H
+#define MIRE_ROWS_COUNTERS_TAKE_H
+
+#include "base/arena.h"
+#include "model/rows.h"
+#include "pg/pg.h"
+#include "rows/session.h"
+
+/* Take reports of one app, as they were added, from version_hour, issue_hour, turn_hour and arrival_day. */
+int rows_hours_take(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count);
+
+/* Take session records of one app, and the ends of runs that they told, from session_day, session_end_day and
+ * arrival_day. */
+int rows_sessions_take(struct pg_tx *tx, struct arena *arena, const struct session_row *sessions, size_t count);
+int rows_session_ends_take(struct pg_tx *tx, struct arena *arena, const struct rows_session_end *ends, size_t count);
+
+/* Take what reports of one app lost from loss_day. */
+int rows_losses_take(struct pg_tx *tx, const struct loss_row *losses, size_t count);
+
+#endif
