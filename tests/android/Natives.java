@@ -5,7 +5,7 @@ import java.lang.reflect.Modifier;
 /** Binds the native methods of the framework's classes to looper.c, before they are initialised. */
 final class Natives {
     private static final String[] CLASSES = {"android.os.MessageQueue", "android.os.SystemClock", "android.util.Log",
-        "android.os.SystemProperties", "android.os.Binder", "android.os.Trace", "android.os.Process", "libcore.io.Linux",
+        "android.os.SystemProperties", "android.os.Binder", "android.os.Trace", "android.os.Process", "libcore.io.Linux", "libcore.io.Posix",
         "android.os.Parcel", "android.os.StrictMode", "android.app.ActivityThread", "android.os.Debug",
         "android.os.MessageQueue$Message", "android.os.ThreadLocalWorkSource", "android.view.InputEventReceiver",
         "android.view.InputChannel", "android.view.InputEvent", "android.view.KeyEvent",

@@ -23,7 +23,7 @@ LAYER = pathlib.Path(SOURCE) / "sdk" / "android" / "java"
 OUT = pathlib.Path(BINARY) / "android"
 API = int(sys.argv.pop())
 VERSION = sys.argv.pop()
-TOUCH = ("touch",) if API >= 29 else ()  # before, InputEventReceiver needs more of the runtime than there is
+TOUCH = ("touch",) if API >= 29 else ()  # before, its events need arrays of ART
 COMPILED = "14-robolectric-10818077"  # as the AAR is: API level 34
 
 
@@ -102,7 +102,7 @@ class App:
             [JAVA, "-Xshare:auto", "-XX:TieredStopAtLevel=1", f"-Dmire.removes={str(removes).lower()}", f"-Dmire.memory={memory}", f"-Dmire.input={OUT}/libinput.so",
              f"-Dmire.idle={os.environ.get('MIRE_IDLE_S', 20)}", f"-Djava.library.path={OUT}", *records,
              "-cp", f"{CLASSES}:{JAR}", "Main", OUT / "liblooper.so", self.server.url, self.store, *scenarios],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "ANDROID_API": str(API)})
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "ANDROID_API": str(API), "EXTERNAL_STORAGE": "/sdcard"})
 
     def kill_stuck(self):
         """Kill the app some time after its loop got stuck. Returns the name of its run, as the system has it."""
@@ -252,19 +252,6 @@ class LooperTest(unittest.TestCase):
         self.assertEqual([r["event"].get("name") for r in reports], ["sync barrier leaked"])
         self.assertRegex(self.last_crumb(reports[0]), "; it is removed$")
 
-    @unittest.skipUnless(API >= 29, "Debug of Android 6.0 needs more of the runtime than there is")
-    def test_memory_reports_have_what_the_system_measures(self):
-        app = App("memory", memory=1)
-        self.assertEqual(app.end()[0], {"asked": "true"})
-        report, = [report for report in app.server.reports() if report["kind"] == "memory"]
-        SCHEMA.validate(report)
-        rows = report["memory"]["categories"]
-        gauges = {name: (size, count) for name, kind, size, count in zip(rows["name"], rows["kind"], rows["live_bytes"], rows["live_count"]) if kind == 4}
-        self.assertEqual(gauges["Java heap"], (4096 * 1024, 0))
-        self.assertEqual(gauges["Native heap"], (2048 * 1024, 0))
-        self.assertGreaterEqual(set(gauges), {"Graphics", "Code", "Stacks", "Other private", "System", "Threads", "Descriptors"})
-        self.assertTrue(10 < gauges["Threads"][1] < 200 and 5 < gauges["Descriptors"][1] < 1000, gauges)
-
     def test_idle_app_tells_nothing_and_wakes_nothing(self):
         said, reports = self.runs["idle"]
         self.assertEqual(reports, [])
@@ -303,7 +290,21 @@ class LooperTest(unittest.TestCase):
         self.assertRegex(said, r"(?m)^message +dev\.mire\.LooperApp\$SearchHandler, what 7$")
 
 
-class ProfileTest(unittest.TestCase):
+class SystemTest(unittest.TestCase):
+    """What the system measures and makes."""
+
+    def test_memory_reports_have_what_the_system_measures(self):
+        app = App("memory", memory=1)
+        self.assertEqual(app.end()[0], {"asked": "true"})
+        report, = [report for report in app.server.reports() if report["kind"] == "memory"]
+        SCHEMA.validate(report)
+        rows = report["memory"]["categories"]
+        gauges = {name: (size, count) for name, kind, size, count in zip(rows["name"], rows["kind"], rows["live_bytes"], rows["live_count"]) if kind == 4}
+        self.assertEqual(gauges["Java heap"], (4096 * 1024, 0))
+        self.assertEqual(gauges["Native heap"], (2048 * 1024, 0))
+        self.assertGreaterEqual(set(gauges), {"Graphics", "Code", "Stacks", "Other private", "System", "Threads", "Descriptors"})
+        self.assertTrue(10 < gauges["Threads"][1] < 200 and 5 < gauges["Descriptors"][1] < 1000, gauges)
+
     @unittest.skipUnless(API >= 36, "the system has no triggers before Android 16")
     def test_the_system_is_asked_for_profiles(self):
         said, reports = App("profile").end()
