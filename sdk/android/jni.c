@@ -9,6 +9,7 @@
 #include <mire/exit.h>
 #include <mire/memory.h>
 
+#include "android/input.h"
 #include "android/sending.h"
 #include "platform/platform.h"
 #include "script/told.h"
@@ -244,6 +245,29 @@ static jint capture(JNIEnv *env, jclass class, jstring name)
     return mire_capture(get(&text, env, name));
 }
 
+/* ---- input ---- */
+
+static jint open_input(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    return mire__input_open();
+}
+
+static void close_input(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    mire__input_close();
+}
+
+static jint input_waits_ms(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    return (jint)mire__input_waits_ms();
+}
+
 /* ---- stacks of Java ---- */
 
 static jint own_thread(JNIEnv *env, jclass class)
@@ -447,6 +471,9 @@ static const JNINativeMethod natives[] = {
     {"breadcrumb", "(" TEXT ")V", (void *)breadcrumb},
     {"frameTick", "(J)V", (void *)frame_tick},
     {"capture", "(" TEXT ")I", (void *)capture},
+    {"openInput", "()I", (void *)open_input},
+    {"closeInput", "()V", (void *)close_input},
+    {"inputWaitsMs", "()I", (void *)input_waits_ms},
     {"ownThread", "()I", (void *)own_thread},
     {"openStacks", "(I)V", (void *)open_stacks},
     {"closeStacks", "()V", (void *)close_stacks},

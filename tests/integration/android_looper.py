@@ -201,7 +201,7 @@ class LooperTest(unittest.TestCase):
         self.assertEqual(event.get("message"), message)
         self.assertEqual(report["context"]["scene"], "CartActivity")
         self.assertEqual([report["device"][name] for name in ("model", "os", "os_version")], ["Testphone 3", "android", "99"])
-        self.assertEqual(report["context"]["crumbs"]["texts"], ["gr\u00f6\u00dfer \U0001f600"])
+        self.assertEqual(report["context"]["crumbs"]["texts"][0], "gr\u00f6\u00dfer \U0001f600")
         stacks = [texts_of(report, node) for node in event["samples"]["node"]]
         told = [stack for stack in stacks if "Main.main" in stack]  # on a busy machine the virtual machine may be too late
         self.assertGreaterEqual(len(told), max(2, len(stacks) * 0.2), stacks[-1])
@@ -277,6 +277,9 @@ class LooperTest(unittest.TestCase):
         tick, = self.named(reports, f"android.os.Handler, {app}$Tick")  # the app's own printer is a part of the message
         self.assertGreaterEqual(tick["event"]["duration_ms"], 1150)
         for touch in self.named(reports, "input"):
+            crumb = self.last_crumb(touch)
+            self.assertRegex(crumb, "^input waited [0-9]+ ms for its answer$")
+            self.assertAlmostEqual(int(crumb.split()[2]), int(said["touch"]), delta=max(100, int(said["touch"]) * 0.1))
             self.assert_hang(touch, said, "touch", "input", f"{app}$Touch.zoomMap", "android.view.InputEventReceiver.dispatchInputEvent")
 
     @unittest.skipUnless(os.path.exists(CLI), "built without the server")

@@ -37,6 +37,7 @@ static struct hook lookup = {"dlsym", (void *)hook_dlsym, NULL};
 static struct added {
     _Atomic(struct hook *) hooks;
     size_t count;
+    const char *module; /* the only one that is hooked; NULL: all are */
 } added[MIRE_PATCH_TABLES];
 static _Atomic unsigned long long patched_adds; /* struct changes: its value at the last patching */
 
@@ -135,6 +136,7 @@ struct hooked_symbols {
 struct pass {
     const struct hook *only; /* this table; NULL: all */
     bool patch;
+    const char *module; /* the one at hand, by the last part of its path; NULL: any */
     struct changes changes, again;
     bool letters[256]; /* first letters of the hooks' names */
     struct hooked_symbols symbols;
@@ -152,7 +154,9 @@ static const struct hook *table_at(size_t *count, const struct pass *pass, size_
     }
     hooks = atomic_load(&added[i].hooks);
     *count = added[i].count;
-    return hooks && (!pass->only || pass->only == hooks) ? hooks : NULL;
+    if (!hooks || (pass->only && pass->only != hooks))
+        return NULL;
+    return !pass->module || !added[i].module || strcmp(added[i].module, pass->module) == 0 ? hooks : NULL;
 }
 
 static void gather_letters(struct pass *pass)
@@ -282,6 +286,13 @@ static bool is_left_alone(const struct dl_phdr_info *info)
 #endif
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return slash ? slash + 1 : path ? path : "";
+}
+
 static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct pass *pass = context;
@@ -289,6 +300,7 @@ static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
 
     see_changes(&pass->changes, info, size);
     patched_adds = pass->changes.adds;
+    pass->module = base_name(info->dlpi_name);
     if (is_left_alone(info) || !mire__module_tables(&tables, info))
         return 0;
     find_symbols(pass, &tables);
@@ -358,7 +370,7 @@ static void end_change(void)
     atomic_store_explicit(&changing, 0, memory_order_release);
 }
 
-static enum mire_err add(struct hook *hooks, size_t count)
+static enum mire_err add(const char *module, struct hook *hooks, size_t count)
 {
     struct pass pass = {.only = hooks, .patch = true};
 
@@ -368,6 +380,7 @@ static enum mire_err add(struct hook *hooks, size_t count)
         if (!atomic_load(&lookup.real))
             atomic_store(&lookup.real, (void *)dlsym);
         added[i].count = count;
+        added[i].module = module;
         atomic_store(&added[i].hooks, hooks);
         treat_all(&pass);
         return MIRE_OK;
@@ -375,15 +388,20 @@ static enum mire_err add(struct hook *hooks, size_t count)
     return MIRE_E_FULL;
 }
 
-enum mire_err mire__patch_add(struct hook *hooks, size_t count)
+enum mire_err mire__patch_add_in(const char *module, struct hook *hooks, size_t count)
 {
     enum mire_err err;
 
     mire__own_share();
     begin_change();
-    err = add(hooks, count);
+    err = add(module, hooks, count);
     end_change();
     return err;
+}
+
+enum mire_err mire__patch_add(struct hook *hooks, size_t count)
+{
+    return mire__patch_add_in(NULL, hooks, count);
 }
 
 static bool any_added(void)

@@ -19,7 +19,7 @@ struct hook {
 };
 
 /* Maximal number of tables. */
-#define MIRE_PATCH_TABLES 4
+#define MIRE_PATCH_TABLES 5
 
 /*
  * Hook the functions of a table in every loaded module; refresh: in modules loaded since.
@@ -28,6 +28,9 @@ struct hook {
  * Thread: any that may wait for the loader's lock.
  */
 enum mire_err mire__patch_add(struct hook *hooks, size_t count);
+
+/* The same in one module alone, by the last part of its path; static. */
+enum mire_err mire__patch_add_in(const char *module, struct hook *hooks, size_t count);
 void mire__patch_refresh(void);
 
 /* Number of modules that the loader has ever loaded; a change means that there may be new ones. Thread: as above. */

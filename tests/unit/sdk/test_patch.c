@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -138,6 +139,37 @@ static void dlsym_knows_who_called(void **state)
     mire__gate_unpatch();
 }
 
+static int own_poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+    (void)fds;
+    (void)count;
+    (void)timeout;
+    return 77;
+}
+
+static struct hook one_module[] = {{"poll", (void *)own_poll, (void *)poll}};
+
+static void hooks_of_one_module_leave_the_others_alone(void **state)
+{
+    (void)state;
+    const char *const names[] = {"libother.so", "libpolling.so"};
+
+    for (int i = 0; i < 2; i++) {
+        void *module;
+        int (*module_poll)(void);
+
+        assert_int_equal(mire__patch_add_in(names[i], one_module, 1), MIRE_OK);
+        module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW);
+        assert_non_null(module);
+        *(void **)&module_poll = dlsym(module, "poll_once");
+        assert_int_equal(module_poll(), i == 0 ? 0 : 77);
+        assert_int_equal(poll(NULL, 0, 0), 0);
+        mire__patch_remove(one_module);
+        assert_int_equal(module_poll(), 0);
+        dlclose(module);
+    }
+}
+
 static int begin_with_old_loader(void **state)
 {
     loader_is_old = true;
@@ -162,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PATCH_TEST(a_module_loaded_later_is_hooked_before_it_is_reached),
         PATCH_TEST(dlsym_knows_who_called),
+        cmocka_unit_test(hooks_of_one_module_leave_the_others_alone),
         PATCH_TEST(a_loaded_module_is_patched_and_put_back),
         cmocka_unit_test_setup_teardown(a_loader_that_does_not_count_will_do, begin_with_old_loader,
                                         end_with_old_loader),

@@ -81,6 +81,7 @@ public final class Mire {
         messages.install();
         stacks = new StackWatch(looper.getThread(), Native.ownThread(), messages);
         stacks.open();
+        Native.openInput();
         if (options.server != null || options.memoryMode > 0 || ExitWatch.hasTraces()) {
             sender = new Sender();
             sender.start();
@@ -191,6 +192,7 @@ public final class Mire {
         barriers = null;
         stacks.close();
         messages.remove();
+        Native.closeInput();
         Native.stop();
         if (sender != null)
             sender.close();

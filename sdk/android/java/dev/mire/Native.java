@@ -38,6 +38,14 @@ final class Native {
 
     static native int capture(String name);
 
+    /** The calling thread's input events are watched (android/input.h). */
+    static native int openInput();
+
+    static native void closeInput();
+
+    /** For so long the oldest input event has been waiting for its answer; 0: none waits. */
+    static native int inputWaitsMs();
+
     /** The number that the kernel gives the calling thread. */
     static native int ownThread();
 

@@ -31,6 +31,11 @@ final class StackWatch extends Thread {
         }
     }
 
+    /** Between messages an event that waits is what the thread handles: native code that Java's stack does not show. */
+    private static String inputOr(String turn) {
+        return Native.inputWaitsMs() > 0 ? "input" : turn;
+    }
+
     @Override
     public void run() {
         for (long stack; (stack = Native.awaitStack()) != 0;) {
@@ -41,7 +46,7 @@ final class StackWatch extends Thread {
                 frames = watched.getStackTrace();
                 turn = TurnName.ofStack(frames);
                 if (turn.isEmpty())
-                    turn = before.isEmpty() ? before : messages.now(TurnName.loopsOf(frames));
+                    turn = before.isEmpty() ? inputOr(before) : messages.now(TurnName.loopsOf(frames));
                 for (StackTraceElement frame : frames)
                     Native.addFrame(stack, frame.getClassName() + "." + frame.getMethodName(),
                             frame.getFileName(), frame.getLineNumber());
