@@ -4,6 +4,7 @@
  *     files.c, memory.c, threads.c, system.c
  *                libSystem: files; memory; threads, clocks and Mach calls, by Linux's, with Apple's structures and numbers
  *     runtime.c  CoreFoundation, dispatch, the ObjC runtime and the classes of Foundation that send a request
+ *     display.c  frames of a display, and a user who scrolls
  */
 #ifndef MIRE_TEST_MACHINE_H
 #define MIRE_TEST_MACHINE_H

@@ -4,6 +4,7 @@
  *     kill STORE zones|logger TRUTH    8 threads allocate, move and free until the process is killed
  *     grow STORE zones|logger          grows by regions and blocks up to its limit, and waits there to be killed
  *     next STORE SERVER KEY            the next start: sends what is there, and what MetricKit has, and ends
+ *     scroll STORE                     the user scrolls, and every eighth frame comes late
  */
 #include "apple/memory_truth.h"
 
@@ -29,6 +30,7 @@ extern int printf(const char *format, ...), fflush(void *file), strcmp(const cha
 extern char *strcpy(char *to, const char *from);
 extern void *memset(void *at, int value, word size);
 extern struct memory_truth *machine_truth(const char *path);
+extern unsigned machine_scroll(unsigned ms, void (*draw)(unsigned frame));
 extern void *machine_region(unsigned tag, word bytes);
 extern void machine_region_end(void *region);
 extern int mprotect(void *at, word size, int protection);
@@ -197,6 +199,31 @@ NOINLINE static void grow(void)
         wait_for(1000);
 }
 
+/* ---- an app that scrolls ---- */
+
+NOINLINE static void lay_out_cells(unsigned ms)
+{
+    for (unsigned i = 0; i < ms; i++)
+        usleep(1000);
+}
+
+static void draw(unsigned frame)
+{
+    wait_for(10);
+    if (frame % 8 == 0)
+        lay_out_cells(120);
+}
+
+static void scroll(void)
+{
+    wait_for(100);
+    printf("woken %u\n", machine_scroll(11500, draw));
+    mire_flush(5000);
+    printf("flushed\n");
+    fflush(0);
+    mire_stop(0);
+}
+
 /* ---- the start ---- */
 
 static int start(const char *store, const char *source, const char *server, const char *key)
@@ -210,7 +237,9 @@ static int start(const char *store, const char *source, const char *server, cons
         mire_options_set_server(options, server, key);
     if (server)
         mire_options_set_metrickit(options, 1);
-    if (source) {
+    if (source && strcmp(source, "display") == 0) {
+        mire_options_set_display(options, 1);
+    } else if (source) {
         mire_options_set_memory(options, MIRE_MEMORY_EXACT, 0);
         mire_options_set_memory_source(options, strcmp(source, "logger") == 0 ? MIRE_MEMORY_LOGGER : MIRE_MEMORY_ZONES);
         mire_options_set_number(options, "footprint_kib", 100u << 10);
@@ -231,6 +260,10 @@ int app_main(int count, char **arguments)
         be_killed(arguments[3]);
     if (strcmp(what, "grow") == 0 && start(arguments[1], arguments[2], 0, 0) == MIRE_OK)
         grow();
+    if (strcmp(what, "scroll") == 0 && start(arguments[1], "display", 0, 0) == MIRE_OK) {
+        scroll();
+        return 0;
+    }
     if (strcmp(what, "next") == 0 && start(arguments[1], 0, arguments[2], arguments[3]) == MIRE_OK) {
         enum mire_err err = mire_flush(20000);
 

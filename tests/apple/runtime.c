@@ -2,6 +2,7 @@
  * runtime.c - see machine.h: run loops that nothing drives, semaphores of dispatch, zlib, and as much of the ObjC runtime
  * and of Foundation as a request needs, which goes out over a socket. Objects stay until the process ends.
  */
+#include "apple/display.h"
 #include "apple/machine.h"
 
 #include <arpa/inet.h>
@@ -56,6 +57,12 @@ static void nothing(void)
 
 static const char *common_modes = "kCFRunLoopCommonModes";
 
+static void *fake_string(void *allocator, const char *text)
+{
+    (void)allocator;
+    return strdup(text);
+}
+
 static void *some(void)
 {
     return calloc(1, 64);
@@ -108,8 +115,8 @@ static const char *payload_path(void)
 static struct object *fake_class(const char *name)
 {
     static const char *const names[] = {
-        "NSString",     "NSData",   "NSURL",          "NSMutableURLRequest", "NSURLSessionConfiguration",
-        "NSURLSession", "NSObject", "MXMetricManager"};
+        "NSString",     "NSData",   "NSURL",           "NSMutableURLRequest", "NSURLSessionConfiguration",
+        "NSURLSession", "NSObject", "MXMetricManager", "CADisplayLink",       "NSRunLoop"};
     static struct object classes[MACHINE_COUNT(names)];
 
     if (strcmp(name, "MXMetricManager") == 0 && !payload_path())
@@ -157,6 +164,24 @@ static struct object *read_payload(void)
     if (file)
         fclose(file);
     return make_data(bytes, size);
+}
+
+/* A frame of the display, told to the library's own target. */
+static void tell_frame(void *target, const char *selector)
+{
+    static struct object link = {.class = "CADisplayLink"};
+    const struct object *self = target;
+
+    for (size_t i = 0; i < methods_count; i++)
+        if (strcmp(methods[i].class, self->class) == 0 && strcmp(methods[i].selector, selector) == 0)
+            methods[i].function(target, selector, &link);
+}
+
+/* A message's result of this type is in the processor's first vector register. */
+static uintptr_t answer_double(double value)
+{
+    __asm__ volatile("movsd %0, %%xmm0" : : "m"(value) : "xmm0");
+    return 0;
 }
 
 /* An array of one payload, on a thread of the system's. */
@@ -328,12 +353,22 @@ static uintptr_t fake_send(struct object *self, const char *selector, uintptr_t 
         return self->size;
     if (IS("bytes"))
         return (uintptr_t)self->bytes;
-    if (IS("alloc") || IS("sharedManager"))
+    if (IS("alloc") || IS("sharedManager") || IS("new") || IS("currentRunLoop"))
         return (uintptr_t)make(self->text, NULL);
     if (IS("init") || IS("objectAtIndex:"))
         return (uintptr_t)self;
     if (IS("JSONRepresentation"))
         return (uintptr_t)self->body;
+    if (IS("displayLinkWithTarget:selector:")) {
+        display_make_link((void *)a, (const char *)b, tell_frame);
+        return (uintptr_t)make(self->text, NULL);
+    }
+    if (IS("addToRunLoop:forMode:"))
+        display_add_link((const char *)b);
+    if (IS("setPaused:"))
+        display_pause((int)(a & 1));
+    if (IS("timestamp"))
+        return answer_double(display_time());
     if (IS("addSubscriber:"))
         deliver((struct object *)a);
     if (IS("getBytes:length:"))
@@ -379,12 +414,13 @@ void *runtime_find(const char *name)
         {"_CFNotificationCenterAddObserver", (void *)nothing},
         {"_CFRelease", (void *)nothing},
         {"_CFRunLoopGetCurrent", (void *)some},
-        {"_CFRunLoopAddObserver", (void *)nothing},
+        {"_CFRunLoopAddObserver", (void *)display_add_observer},
         {"_CFRunLoopCopyCurrentMode", (void *)none},
-        {"_CFRunLoopObserverCreate", (void *)some},
+        {"_CFRunLoopObserverCreate", (void *)display_make_observer},
         {"_CFRunLoopObserverInvalidate", (void *)nothing},
         {"_CFRunLoopRunInMode", (void *)none},
-        {"_CFStringCreateWithCString", (void *)some},
+        {"_CFStringCreateWithCString", (void *)fake_string},
+        {"_machine_scroll", (void *)display_scroll},
         {"_kCFRunLoopCommonModes", &common_modes},
         {"__NSConcreteStackBlock", block_class},
         {"_objc_getClass", (void *)fake_class},

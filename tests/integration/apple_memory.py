@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import unittest
+import zlib
 
 sys.dont_write_bytecode = True
 SOURCE = pathlib.Path(os.environ["MIRE_SOURCE_DIR"])
@@ -109,6 +110,20 @@ class Memory(unittest.TestCase):
                 self.assertEqual(issue["first_version"], "1.0")
                 continue
             self.assertTrue(issue["caller1_location"].endswith(f"tests/apple/memory_app.c:{line}"), issue)
+
+    def test_late_frames_of_a_scroll_are_told(self):
+        app = self.popen("scroll", self.store)
+        self.assertEqual(app.communicate(timeout=300)[0], "woken 0\nflushed\n")
+        reports = [self.unpack(path.read_bytes()) for path in (self.store / "out").glob("*.report")]
+        report, = [report for report in reports if report["kind"] == "event" and report["event"]["trigger"] == "frames"]
+        frames = report["event"]["frames"]
+        print("frames:", frames)
+        self.assertGreater(frames["dropped"], 100)
+
+    @staticmethod
+    def unpack(file):
+        """A report of the store: behind a header, whose length is its second word."""
+        return json.loads(zlib.decompress(file[8 + int.from_bytes(file[4:8], "little"):], 47))
 
     def issues(self, mired):
         found = sorted(mired.issues("mac"), key=lambda issue: issue["category"])

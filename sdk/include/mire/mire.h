@@ -360,6 +360,14 @@ MIRE_API enum mire_err mire_test(void);
 MIRE_API void mire_frame_tick(uint64_t when_ns);
 
 /*
+ * On iOS: have the library call mire_frame_tick itself for each frame of the display while the user scrolls, from mire_start to
+ * mire_stop, by a CADisplayLink that is paused otherwise. Off by default. Elsewhere it has no effect.
+ *
+ * Returns MIRE_OK, MIRE_E_ARG (options is NULL).
+ */
+MIRE_API enum mire_err mire_options_set_display(mire_options *options, int watches);
+
+/*
  * Begin and end a scene: an animation that should be smooth, such as a scroll or a transition. A scene is a window of
  * its own: every gap between its begin and its end counts, and its report carries its name. A scene that begins inside
  * another one discards the other one without a report.

@@ -210,6 +210,14 @@ enum mire_err mire_options_set_metrickit(mire_options *options, int subscribes)
     return MIRE_OK;
 }
 
+enum mire_err mire_options_set_display(mire_options *options, int watches)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    options->display = watches != 0;
+    return MIRE_OK;
+}
+
 enum mire_err mire_options_set_memory_source(mire_options *options, enum mire_memory_source source)
 {
     if (!options)

@@ -43,6 +43,7 @@ struct mire_options {
     struct capture_settings settings;
     struct memory_options memory;
     bool metrickit;
+    bool display;
     struct store_caps store_caps;
     enum mire_store_sync store_sync;
     char threads[MIRE_THREAD_NAMES_MAX][MIRE_GATE_NAME_BYTES];

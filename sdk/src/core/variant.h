@@ -49,7 +49,8 @@ void mire__variant_rehook_heap(const struct heap *heap);
 void mire__variant_unhook_heap(bool exits);
 
 /*
- * Hear the system's own diagnostics, where it hands them to a process that runs (mire_options_set_metrickit). End it.
+ * Hear the system: its diagnostics, where it hands them to a process that runs (mire_options_set_metrickit), and the frames
+ * of its display (mire_options_set_display). End it. Thread: that of mire_start and of mire_stop.
  */
 void mire__variant_subscribe(const mire_options *options);
 void mire__variant_unsubscribe(void);

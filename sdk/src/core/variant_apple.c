@@ -4,6 +4,7 @@
 #include "core/variant.h"
 
 #include "allochook/allochook.h"
+#include "core/display.h"
 #include "core/ground.h"
 #include "core/metrickit.h"
 #include "gate/run_loop.h"
@@ -73,11 +74,14 @@ void mire__variant_subscribe(const mire_options *options)
 {
     if (options->metrickit)
         mire__metrickit_subscribe();
+    if (options->display)
+        mire__display_watch();
 }
 
 void mire__variant_unsubscribe(void)
 {
     mire__metrickit_unsubscribe();
+    mire__display_forget();
 }
 
 bool mire__variant_recovers(const mire_options *options)
