@@ -48,6 +48,8 @@ control() {
 }
 
 put mired usr/bin/mired usr/bin/mire $([ ! -d "$all/usr/share/mire/web" ] || echo usr/share/mire/web)
+put mire-run usr/share/man/man1/mire-run.1
+put mired usr/share/man usr/share/bash-completion usr/share/zsh usr/share/fish
 put mire-run usr/bin/mire-run usr/lib/libmire-preload.so
 put libmire usr/lib/libmire.so.0 "usr/lib/libmire.so.$version"
 put libmire-dev usr/include/mire usr/lib/libmire.so usr/lib/libmire.a usr/lib/pkgconfig/mire.pc usr/lib/cmake/mire
@@ -56,6 +58,7 @@ find "$all" ! -type d > "$out/left"
 
 install -Dm644 deploy/mired.service "$out/mired/usr/lib/systemd/system/mired.service"
 install -Dm644 deploy/package/mired.conf "$out/mired/etc/mire/mired.conf"
+find "$out"/*/usr/share/man -type f -exec gzip -9n {} +
 for one in mired/usr/bin/mired mired/usr/bin/mire mire-run/usr/bin/mire-run; do strip "$out/$one"; done
 for one in mire-run/usr/lib/libmire-preload.so "libmire/usr/lib/libmire.so.$version"; do strip --strip-unneeded "$out/$one"; done
 strip --strip-debug "$out/libmire-dev/usr/lib/libmire.a"

@@ -16,28 +16,6 @@
 
 #define BODY_MAX 16384
 
-static const char usage[] =
-    "Usage: mire alerts list APP               what fires now\n"
-    "       mire alerts history APP            what fired, newest first\n"
-    "       mire alerts rules APP              conditions\n"
-    "       mire alerts add APP FILE           add the condition in FILE (-: standard input), JSON as rules --json has "
-    "it\n"
-    "       mire alerts change APP RULE FILE   put it in the place of rule RULE\n"
-    "       mire alerts try APP FILE           what the condition would have found in the past 30 days\n"
-    "       mire alerts remove APP RULE        judge a rule no more\n"
-    "       mire alerts snooze APP RULE HOURS  tell nobody about a rule; 0 hours: tell again\n"
-    "       mire alerts ack APP ALERT          acknowledge what fires\n"
-    "       mire alerts channels APP           where messages go\n"
-    "       mire alerts channel APP KIND NAME TARGET\n"
-    "                                          add one: webhook, email, slack, teams, pagerduty, dingtalk, feishu, "
-    "wecom\n"
-    "       mire alerts unchannel APP CHANNEL  remove one\n"
-    "       mire alerts test APP CHANNEL       send a test to it\n\n"
-    "  --server URL   a mired; default: $MIRE_SERVER, else http://127.0.0.1:7117\n"
-    "  --key KEY      a key of scope read or admin; default: $MIRE_KEY, or the token of `mire login`\n"
-    "  --secret TEXT  of a new channel: the routing key of pagerduty, the secret of dingtalk or feishu\n"
-    "  --json         the server's answer as it is\n";
-
 struct alerts_asking {
     const char *server, *key, *secret;
     bool json_wanted;
@@ -298,32 +276,39 @@ static const struct alerts_verb {
     struct cli_verb verb;
     int (*run)(struct alerts_asking *a);
 } verbs[] = {
-    {{"list", "APP"}, run_list},
-    {{"history", "APP"}, run_history},
-    {{"rules", "APP"}, run_rules},
-    {{"add", "APP FILE"}, run_add},
-    {{"change", "APP RULE FILE"}, run_change},
-    {{"try", "APP FILE"}, run_try},
-    {{"remove", "APP RULE"}, run_remove},
-    {{"snooze", "APP RULE HOURS"}, run_snooze},
-    {{"ack", "APP ALERT"}, run_ack},
-    {{"channels", "APP"}, run_channels},
-    {{"channel", "APP KIND NAME TARGET"}, run_channel},
-    {{"unchannel", "APP CHANNEL"}, run_unchannel},
-    {{"test", "APP CHANNEL"}, run_test},
+    {{"list", "APP", "the alerts that fire now"}, run_list},
+    {{"history", "APP", "the alerts that fired, newest first"}, run_history},
+    {{"rules", "APP", "conditions"}, run_rules},
+    {{"add", "APP FILE", "add the condition in FILE (-: standard input), JSON as `rules --json` has it"}, run_add},
+    {{"change", "APP RULE FILE", "put it in the place of rule RULE"}, run_change},
+    {{"try", "APP FILE", "what the condition would have found in the past 30 days"}, run_try},
+    {{"remove", "APP RULE", "judge a rule no more"}, run_remove},
+    {{"snooze", "APP RULE HOURS", "tell nobody about a rule; 0 hours: tell again"}, run_snooze},
+    {{"ack", "APP ALERT", "acknowledge an alert"}, run_ack},
+    {{"channels", "APP", "where messages go"}, run_channels},
+    {{"channel", "APP KIND NAME TARGET",
+      "add one; KIND is webhook, email, slack, teams, pagerduty, dingtalk, feishu or wecom"},
+     run_channel},
+    {{"unchannel", "APP CHANNEL", "remove one"}, run_unchannel},
+    {{"test", "APP CHANNEL", "send a test to it"}, run_test},
 };
 
 int cli_alerts(int argc, char **argv)
 {
+    static const struct cli_page page = {CLI_VERBS(verbs),
+                                         .about = "docs/alerts.md describes conditions and channels."};
     const char *key = getenv("MIRE_KEY");
     struct alerts_asking a = {.server = fetch_server(), .key = key && *key ? key : NULL};
-    const struct cli_option options[] = {{.name = "server", .text = &a.server},
-                                         {.name = "key", .text = &a.key},
-                                         {.name = "secret", .text = &a.secret},
-                                         {.name = "json", .flag = &a.json_wanted}};
+    const struct cli_option options[] = {
+        {"secret", "TEXT", "of a new channel: the routing key of pagerduty, the secret of dingtalk or feishu",
+         .text = &a.secret},
+        CLI_SERVER(a.server),
+        CLI_KEY(a.key, "key of scope read or admin"),
+        CLI_JSON(a.json_wanted),
+    };
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     int verb = cli_pick_verb(argc, argv, &verbs[0].verb, sizeof *verbs, CLI_COUNT(verbs));
     if (verb < 0)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool answer_read(struct json *json, const struct text *body, const char *command, const char *server)
 {
@@ -50,5 +51,16 @@ void answer_print_flows(const struct json *json, uint32_t job, unsigned most)
         say(stdout, "%7" PRId64 "  %s -> %s in %s%s\n", answer_number(json, at, "reports"), from, one, two,
             to ? "" : " (a new issue)");
         most--;
+    }
+}
+
+void answer_print_lines(const struct text *body)
+{
+    for (const char *at = body->bytes, *end = at + body->len; at && at < end;) {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        size_t len = line ? (size_t)(line - at) : (size_t)(end - at);
+        MIRE_SCOPED(free_memory) char *copy = strndup(at, len);
+        say(stdout, "%s\n", copy ? copy : "");
+        at += len + 1;
     }
 }

@@ -19,4 +19,7 @@ char *answer_text(const struct json *json, uint32_t object, const char *name);
 /* Print `flows` of a job (schema/api): which issue's reports go where, most reports first, at most `most` lines. */
 void answer_print_flows(const struct json *json, uint32_t job, unsigned most);
 
+/* Print a text of the server line by line, so that nothing in it can drive the terminal. */
+void answer_print_lines(const struct text *body);
+
 #endif

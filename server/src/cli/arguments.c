@@ -41,39 +41,76 @@ static const char *take(const struct cli_option *option, char *value)
     return NULL;
 }
 
-bool cli_take_options(int *status, int *argc, char ***argv, const struct cli_option *options, size_t count,
-                      const char *usage)
+static struct {
+    cli_visit *visit;
+    void *context;
+} describing;
+
+void cli_describe(cli_visit *visit, void *context)
+{
+    describing.visit = visit;
+    describing.context = context;
+}
+
+bool cli_is_describing(void)
+{
+    return describing.visit != NULL;
+}
+
+static void print_page(const char *command, const struct cli_option *options, size_t count, const struct cli_page *page)
+{
+    MIRE_SCOPED(text_fini) struct text out = {0};
+
+    cli_page_put(&out, command, options, count, page);
+    fputs(out.bytes ? out.bytes : "", stdout);
+}
+
+/* Handle what getopt found. Returns false, with *status, if the command ends. */
+static bool handle(int *status, int found, const char *command, const struct cli_option *options, size_t count,
+                   const struct cli_page *page)
+{
+    const char *wrong = NULL;
+
+    *status = found == HELP ? CLI_DONE : CLI_USAGE;
+    if (found == HELP)
+        print_page(command, options, count, page);
+    else if (found == '?')
+        say_where_help_is(command);
+    else
+        wrong = take(&options[found], optarg);
+    if (wrong)
+        cli_wrong(command, "%s", wrong);
+    return found != HELP && found != '?' && !wrong;
+}
+
+bool cli_begin(int *status, int *argc, char ***argv, const struct cli_option *options, size_t count,
+               const struct cli_page *page)
 {
     struct option known[CLI_OPTIONS_MAX + 2] = {{0}};
     char *command = (*argv)[0];
 
+    if (describing.visit) {
+        describing.visit(describing.context, command, options, count, page);
+        *status = CLI_DONE;
+        return false;
+    }
     for (size_t i = 0; i < count; i++)
         known[i] = (struct option){options[i].name, options[i].flag ? no_argument : required_argument, NULL, (int)i};
     known[count] = (struct option){"help", no_argument, NULL, HELP};
     optind = 0;
-    for (int found; (found = getopt_long(*argc, *argv, "", known, NULL)) != -1;) {
-        const char *wrong = NULL;
-        if (found == HELP) {
-            fputs(usage, stdout);
-            *status = CLI_DONE;
+    for (int found; (found = getopt_long(*argc, *argv, "", known, NULL)) != -1;)
+        if (!handle(status, found, command, options, count, page))
             return false;
-        }
-        if (found == '?')
-            say_where_help_is(command);
-        else
-            wrong = take(&options[found], optarg);
-        if (wrong)
-            cli_wrong(command, "%s", wrong);
-        if (found == '?' || wrong) {
-            *status = CLI_USAGE;
-            return false;
-        }
-    }
 
     *argc -= optind - 1;
     *argv += optind - 1;
     (*argv)[0] = command;
     return true;
+}
+
+const struct cli_verb *cli_verb_at(const struct cli_page *page, size_t at)
+{
+    return (const struct cli_verb *)((const char *)page->verbs + at * page->verb_size);
 }
 
 /* "APP [VERSION]" takes one or two words, "APP NAME..." two and more. */

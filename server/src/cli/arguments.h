@@ -5,35 +5,95 @@
 #ifndef MIRE_CLI_ARGUMENTS_H
 #define MIRE_CLI_ARGUMENTS_H
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 #define CLI_COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* --name, or --name VALUE. The value goes to the first of the three targets that is set. */
+/*
+ * --name, or --name VALUE. The value goes to the first of the three targets that is set. --help, the manual page and the
+ * shells' completions are made of the same rows.
+ */
 struct cli_option {
     const char *name;
-    bool *flag;                                      /* becomes true */
-    const char **text;                               /* the value, borrowed from argv; the last one counts */
+    const char *value;  /* what stands for the value in the help, "APP"; NULL of a flag */
+    const char *help;   /* what it does, without a full stop at the end */
+    const char *choice; /* words to complete the value with, "read admin"; or FILE, or DIR; NULL: nothing */
+    bool *flag;         /* becomes true */
+    const char **text;  /* the value, borrowed from argv; the last one counts */
     const char *(*take)(void *context, char *value); /* called for each value; returns its error, or NULL */
     void *context;                                   /* of take */
 };
 
-#define CLI_OPTIONS_MAX 16
-
-/*
- * Take the options out of argv, wherever they are: argv[0] stays, then the words, ended by NULL. --help prints `usage`.
- *
- * Returns whether the command continues; otherwise *status is its exit status, and all output is done.
- */
-bool cli_take_options(int *status, int *argc, char ***argv, const struct cli_option *options, size_t count,
-                      const char *usage);
+#define CLI_OPTIONS_MAX 24
 
 /* A row of a command's table of verbs begins with this. */
 struct cli_verb {
     const char *name;
     const char *words; /* the words that must follow, as in the usage: "APP [VERSION]", "APP PLUGIN=PERCENT..." */
+    const char *help;  /* what it does, without a full stop at the end */
 };
+
+/* What a command says about itself, besides its options. */
+struct cli_page {
+    const char *synopsis;         /* words behind the command, where it has no verbs: "[OPTION]... FILE"; or NULL */
+    const char *about;            /* paragraphs, "\n\n" between; or NULL */
+    const struct cli_verb *verbs; /* the first of `verb_count`, each `verb_size` bytes behind the one before */
+    size_t verb_size, verb_count;
+    const char *usage; /* all of the help as it is, of a command that reads its options itself; otherwise NULL */
+};
+
+#define CLI_VERBS(table) \
+    .verbs = (const struct cli_verb *)(table), .verb_size = sizeof *(table), .verb_count = CLI_COUNT(table)
+
+/* Options of many commands. */
+#define CLI_SERVER(target)                                                                              \
+    {                                                                                                   \
+        "server", "URL", "a mired; default $MIRE_SERVER, else http://127.0.0.1:7117", .text = &(target) \
+    }
+#define CLI_APP(target)                                                                       \
+    {                                                                                         \
+        "app", "APP", "the app, as its name is in URLs; default $MIRE_APP", .text = &(target) \
+    }
+#define CLI_KEY(target, kind)                                                                                  \
+    {                                                                                                          \
+        "key", "KEY", "a " kind "; default $MIRE_KEY, or the token that `mire login` keeps", .text = &(target) \
+    }
+#define CLI_JSON(target)                                                        \
+    {                                                                           \
+        "json", .help = "print the server's answer as it is", .flag = &(target) \
+    }
+#define CLI_RANGE(target)                                                                               \
+    {                                                                                                   \
+        "t", "RANGE", "30m, 24h, 14d back from now, or FROM..TO in UTC; default 14d", .text = &(target) \
+    }
+
+/*
+ * Take the options out of argv, wherever they are: argv[0] stays, then the words, ended by NULL. --help prints the page.
+ *
+ * Returns whether the command continues; otherwise *status is its exit status, and all output is done.
+ */
+bool cli_begin(int *status, int *argc, char ***argv, const struct cli_option *options, size_t count,
+               const struct cli_page *page);
+
+/* Called with each command's page: the command is named as "mire issues merge". */
+typedef void cli_visit(void *context, const char *command, const struct cli_option *options, size_t count,
+                       const struct cli_page *page);
+
+/* From now on cli_begin calls `visit` and ends the command; NULL: as usual again. */
+void cli_describe(cli_visit *visit, void *context);
+
+/* Is that so? A command that reads its options itself then calls cli_begin at once. */
+bool cli_is_describing(void);
+
+/* Append the help of a page. */
+void cli_page_put(struct text *out, const char *command, const struct cli_option *options, size_t count,
+                  const struct cli_page *page);
+
+/* The verb at an index of a page's table. */
+const struct cli_verb *cli_verb_at(const struct cli_page *page, size_t at);
 
 /*
  * Find the verb argv[1], with the right number of words after it.

@@ -17,6 +17,7 @@ struct cli_command {
     const char *name;
     const char *summary; /* one line for `mire --help` */
     int (*run)(int argc, char **argv);
+    const char *const *parts; /* verbs with a --help of their own, NULL-ended; NULL: none */
 };
 
 extern const struct cli_command cli_commands[];
@@ -29,6 +30,10 @@ int cli_main(int argc, char **argv);
 const char *cli_nearest(const char *word, const char *const *names, size_t count);
 
 int cli_issue(int argc, char **argv);
+int cli_completion(int argc, char **argv);
+int cli_man(int argc, char **argv);
+int cli_apps(int argc, char **argv);
+int cli_rates(int argc, char **argv);
 int cli_alerts(int argc, char **argv);
 int cli_issues(int argc, char **argv);
 int cli_issues_regroup(int argc, char **argv); /* of cli_issues; argv[1] is merge, split or unmerge */

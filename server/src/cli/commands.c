@@ -7,27 +7,34 @@
 
 #define WORD_MAX 32
 
+static const char *const issues_parts[] = {"merge", "split", "unmerge", NULL};
+static const char *const symbols_parts[] = {"upload", "look", NULL};
+
 const struct cli_command cli_commands[] = {
-    {"run", "run a program and report what makes it hang", cli_run},
-    {"issues", "list what makes an app hang, or run out of memory", cli_issues},
-    {"issue", "resolve, ignore, assign issues, and comment on them", cli_issue},
-    {"versions", "list the versions of an app with their rates", cli_versions},
-    {"compare", "tell which rates and issues changed between two versions, or two ranges", cli_compare},
-    {"show", "print a report so that people can read it", cli_show},
-    {"import", "take in reports of other formats", cli_import},
-    {"memory", "print what a process held in memory", cli_memory},
-    {"symbols", "send debug files to the server, or ask one", cli_symbols},
-    {"alerts", "see what fires, and change conditions and channels", cli_alerts},
-    {"rollout", "see and change which installations watch what", cli_rollout},
-    {"mcp", "answer an assistant over the Model Context Protocol", cli_mcp},
-    {"rules", "see, preview and change what may be blamed", cli_rules},
-    {"rekey", "derive stored reports anew, or see what that would move", cli_rekey},
-    {"forget", "take reports out again: of an installation, of a key, or one", cli_forget},
-    {"login", "sign in at a server: the commands above send the token", cli_login},
-    {"logout", "forget the token", cli_logout},
-    {"user", "make accounts of people, and links by which they set a password", cli_user},
-    {"seed", "fill an app with reports to try the dashboard with", cli_seed},
-    {"key", "make, list or revoke the keys apps report with", cli_key},
+    {"run", "run a program and report what makes it hang", cli_run, NULL},
+    {"apps", "list the apps", cli_apps, NULL},
+    {"issues", "list what makes an app hang, or run out of memory", cli_issues, issues_parts},
+    {"issue", "print an issue; resolve, ignore, assign issues, comment on them", cli_issue, NULL},
+    {"versions", "list the versions of an app with their rates", cli_versions, NULL},
+    {"compare", "tell which rates and issues changed between two versions, or two ranges", cli_compare, NULL},
+    {"rates", "list how often sessions hang and die, by version", cli_rates, NULL},
+    {"show", "print a report so that people can read it", cli_show, NULL},
+    {"import", "take in reports of other formats", cli_import, NULL},
+    {"memory", "print what a process held in memory", cli_memory, NULL},
+    {"symbols", "send debug files to the server, or ask one", cli_symbols, symbols_parts},
+    {"alerts", "see what fires, and change conditions and channels", cli_alerts, NULL},
+    {"rollout", "see and change which installations watch what", cli_rollout, NULL},
+    {"mcp", "answer an assistant over the Model Context Protocol", cli_mcp, NULL},
+    {"rules", "see, preview and change what may be blamed", cli_rules, NULL},
+    {"rekey", "derive stored reports again, or see what that would move", cli_rekey, NULL},
+    {"forget", "take reports out again: of an installation, of a key, or one", cli_forget, NULL},
+    {"login", "sign in at a server: the commands above send the token", cli_login, NULL},
+    {"logout", "forget the token", cli_logout, NULL},
+    {"user", "make accounts of people, and links by which they set a password", cli_user, NULL},
+    {"seed", "fill an app with reports to try the dashboard with", cli_seed, NULL},
+    {"key", "make, list or revoke the keys apps report with", cli_key, NULL},
+    {"completion", "print what makes bash, zsh or fish complete these commands", cli_completion, NULL},
+    {"man", "print a manual page", cli_man, NULL},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
@@ -35,7 +42,7 @@ static void help(FILE *out)
 {
     fputs("Usage: mire COMMAND [ARGUMENT]...\n\n", out);
     for (size_t i = 0; i < cli_command_count; i++)
-        say(out, "  %-9s %s\n", cli_commands[i].name, cli_commands[i].summary);
+        say(out, "  %-11s %s\n", cli_commands[i].name, cli_commands[i].summary);
     fputs("\n`mire COMMAND --help` says more. Exit status: 0 done, 1 failed, 2 called wrongly.\n", out);
 }
 

@@ -17,12 +17,22 @@ struct cli_database {
     struct pg *pg;        /* the same; the caller closes it */
 };
 
-/* Of the usage. */
-#define CLI_DATABASE_HELP                                                                       \
-    "The database is found as mired finds it:\n"                                                \
-    "  --config FILE        mired's configuration\n"                                            \
-    "  --data-dir DIR       where mired keeps its private PostgreSQL (mired must be running)\n" \
-    "  --database-url URL   a PostgreSQL of your own; also $DATABASE_URL\n"
+/* Of the page: the options, and the paragraph about them. */
+#define CLI_DATABASE_ABOUT                                                                                       \
+    "The command reads and writes mired's database, which it finds as mired does: by --database-url, --config, " \
+    "--data-dir."
+#define CLI_DATABASE(database)                                                                                \
+    {"config", "FILE", "mired's configuration", "FILE", .take = cli_take_config, .context = &(database)},     \
+        {"data-dir",                                                                                          \
+         "DIR",                                                                                               \
+         "where mired keeps its private PostgreSQL (mired must be running)",                                  \
+         "DIR",                                                                                               \
+         .take = cli_take_data_dir,                                                                           \
+         .context = &(database)},                                                                             \
+    {                                                                                                         \
+        "database-url", "URL", "a PostgreSQL of your own; also $DATABASE_URL", .take = cli_take_database_url, \
+                                                                               .context = &(database)         \
+    }
 
 /* cli_option.take of the three; the context is a struct cli_database *. */
 const char *cli_take_config(void *database, char *value);

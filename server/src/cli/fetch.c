@@ -218,6 +218,15 @@ long fetch_ask(struct fetch_session *session, struct text *out, const char *meth
     return ask_once(session, key, out, method, path, body);
 }
 
+void fetch_say_problem(const char *path, long status, const struct text *body)
+{
+    if (status)
+        say_problem(path, status, body);
+    else
+        say(stderr, "mire: %s\nIs mired running there? Name another server with --server URL or MIRE_SERVER.\n",
+            body->bytes ? body->bytes : "no answer");
+}
+
 int fetch_get(struct text *out, const char *url, const char *asked_key)
 {
     size_t len = out->len;

@@ -56,6 +56,9 @@ struct fetch_session {
 long fetch_ask(struct fetch_session *session, struct text *out, const char *method, const char *path,
                const struct text *body);
 
+/* Print why fetch_ask did not give what was wanted, on stderr. */
+void fetch_say_problem(const char *path, long status, const struct text *body);
+
 /* The personal token that `mire login` keeps for a server; NULL: none. Good until the next call. */
 const char *fetch_token(const char *server);
 

@@ -20,21 +20,6 @@
 #define WHOSE_WIDE 36
 #define DIGITS_MAX 18
 
-static const char usage[] =
-    "Usage: mire forget APP --install ID | --key NUMBER | --report ID --reason TEXT [--t RANGE] [--dry-run]\n"
-    "       mire forget list APP    which reports were taken out, by whom and why\n\n"
-    "Takes reports out again, with the rows derived of them and their share of every counter, and waits until they\n"
-    "are gone. Use it when a user asks for deletion, and for reports that were made up. Nothing brings them back.\n\n"
-    "  --install ID     those of an installation: 32 hex digits, as mire_install_id gives them in the app\n"
-    "  --key NUMBER     those that a key sent: the first column of `mire key list`\n"
-    "  --report ID      one report\n"
-    "  --t RANGE        only those received then: 24h, 14d, or 2026-11-01T00Z..2026-11-08T00Z; default: all\n"
-    "  --dry-run        count what would go; take out nothing\n"
-    "  --reason TEXT    why, for the audit log\n"
-    "  --server URL     a mired; default $MIRE_SERVER, else http://127.0.0.1:7117\n"
-    "  --key KEY        a key of scope admin, mk_... (mire key create APP --scope admin); default $MIRE_KEY, else the\n"
-    "                   token of `mire login`\n";
-
 struct forget_call {
     const char *server, *key, *app, *install, *number, *report, *t, *reason;
     bool dry;
@@ -187,17 +172,28 @@ static const char *take_key(void *context, char *value)
 
 int cli_forget(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "APP --install ID|--key NUMBER|--report ID --reason TEXT [OPTION]...\nlist APP",
+        .about = "Take reports out again, with the rows derived of them and their share of every counter, and wait "
+                 "until they are gone. Use it when a user asks for deletion, and for reports that were made up. "
+                 "Nothing brings them back. `list` prints which reports were taken out, by whom and why."};
     struct forget_call call = {.server = fetch_server(), .key = getenv("MIRE_KEY")};
-    const struct cli_option options[] = {{"server", .text = &call.server},
-                                         {"key", .take = take_key, .context = &call},
-                                         {"install", .text = &call.install},
-                                         {"report", .text = &call.report},
-                                         {"t", .text = &call.t},
-                                         {"reason", .text = &call.reason},
-                                         {"dry-run", .flag = &call.dry}};
+    const struct cli_option options[] = {
+        {"install", "ID", "those of an installation: 32 hex digits, as mire_install_id gives them in the app",
+         .text = &call.install},
+        {"key", "NUMBER",
+         "those that a key sent: the first column of `mire key list`; or a key of scope admin, mk_..., that may do it: "
+         "default $MIRE_KEY, or the token that `mire login` keeps",
+         .take = take_key, .context = &call},
+        {"report", "ID", "one report", .text = &call.report},
+        {"t", "RANGE", "only those received then: 24h, 14d, or 2026-11-01T00Z..2026-11-08T00Z; default: all",
+         .text = &call.t},
+        {"dry-run", .help = "count what would go; take out nothing", .flag = &call.dry},
+        {"reason", "TEXT", "why, for the audit log", .text = &call.reason},
+        CLI_SERVER(call.server)};
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     bool lists = argc == 3 && !strcmp(argv[1], "list");
     if (!lists && argc != 2)

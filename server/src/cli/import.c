@@ -276,24 +276,23 @@ static int list_formats(void)
     return CLI_DONE;
 }
 
-static const char usage[] =
-    "Usage: mire import [--server URL] [--format NAME] [--dry-run] FILE|DIR|ARCHIVE...\n"
-    "       mire import --formats\n\n"
-    "Take in reports of other formats: each becomes one of Mire's own and is sent to the server, with the key in\n"
-    "MIRE_KEY (of scope ingest). The format is told by the content. --dry-run sends nothing, and prints a line for "
-    "each\n"
-    "report. The same report twice is one: an import that was broken off is started again.\n";
-
 int cli_import(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[OPTION]... FILE|DIR|ARCHIVE...\n--formats",
+        .about = "Take in reports of other formats: each becomes one of Mire's own and is sent to the server, with the "
+                 "key in MIRE_KEY (of scope ingest). The same report twice is one: an import that was broken off is "
+                 "started again. docs/import.md lists the formats."};
     struct import import = {.server = fetch_server(), .key = getenv("MIRE_KEY"), .terminal = isatty(2) == 1};
     bool formats = false;
-    const struct cli_option options[] = {{"server", .text = &import.server},
-                                         {"format", .text = &import.format},
-                                         {"dry-run", .flag = &import.dry_run},
-                                         {"formats", .flag = &formats}};
+    const struct cli_option options[] = {
+        {"format", "NAME", "the format, where the content does not tell it", .text = &import.format},
+        {"dry-run", .help = "send nothing, and print a line for each report", .flag = &import.dry_run},
+        {"formats", .help = "list the formats", .flag = &formats},
+        CLI_SERVER(import.server),
+    };
     int status;
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (formats)
         return list_formats();

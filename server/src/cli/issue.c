@@ -15,26 +15,6 @@
 
 #define ISSUES_MAX 50
 
-static const char usage[] =
-    "Usage: mire issue ISSUE... resolve [--in VERSION]      a report of a later version opens them as regressed\n"
-    "       mire issue ISSUE... ignore [CONDITION]...       until a condition is met, or for good\n"
-    "       mire issue ISSUE... open\n"
-    "       mire issue ISSUE... assign NAME                 NAME of an account; - for nobody\n"
-    "       mire issue ISSUE comment TEXT\n"
-    "       mire issue ISSUE activity [--json]              what people and the server did\n"
-    "       mire issue undo BATCH                           take back what was done together\n"
-    "\n"
-    "  --in VERSION      the version with the fix; default: the newest\n"
-    "  --until VERSION   ignore until a report of this version or a later one\n"
-    "  --for TIME        ignore for 12h, 7d\n"
-    "  --devices N       ignore until so many devices had it since\n"
-    "  --rate N          ignore until so many hits per 1,000 sessions\n"
-    "  --reason TEXT     why\n"
-    "  --app APP         the app, or MIRE_APP\n"
-    "  --server URL      the server, or MIRE_SERVER\n"
-    "\n"
-    "`mire login` says who you are.\n";
-
 struct issue_options {
     const char *server, *app, *in, *until, *lasts, *devices, *rate, *reason;
     bool json;
@@ -257,17 +237,56 @@ static const char *split_words(struct issue_options *o, int argc, char **argv)
     return "say what to do: resolve, ignore, open, assign, comment, activity or undo";
 }
 
+/* Print the text of one issue for a ticket. */
+static int print_issue(const struct issue_options *o, const char *issue)
+{
+    struct fetch_session session = {.server = o->server, .key = getenv("MIRE_KEY")};
+    MIRE_SCOPED(text_fini) struct text path = {0}, answer = {0};
+
+    text_add(&path, "/i/");
+    fetch_escape(&path, issue);
+    text_add(&path, ".md");
+    if (text_failed(&path))
+        return CLI_FAILED;
+    long status = fetch_ask(&session, &answer, "GET", path.bytes, NULL);
+    if (status != 200) {
+        fetch_say_problem(path.bytes, status, &answer);
+        return CLI_FAILED;
+    }
+    answer_print_lines(&answer);
+    return CLI_DONE;
+}
+
 int cli_issue(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "ISSUE                           print the text for a ticket\n"
+                    "ISSUE... resolve [--in VERSION] a report of a later version opens them as regressed\n"
+                    "ISSUE... ignore [CONDITION]...  until a condition is met, or for good\n"
+                    "ISSUE... open\n"
+                    "ISSUE... assign NAME            NAME of an account; - for nobody\n"
+                    "ISSUE comment TEXT\n"
+                    "ISSUE activity [--json]         what people and the server did\n"
+                    "undo BATCH                      take back what was done together",
+        .about = "`mire login` says who you are."};
     struct issue_options o = {.server = fetch_server(), .app = getenv("MIRE_APP"), .reason = ""};
     const struct cli_option options[] = {
-        {"server", .text = &o.server}, {"app", .text = &o.app},       {"in", .text = &o.in},
-        {"until", .text = &o.until},   {"for", .text = &o.lasts},     {"devices", .text = &o.devices},
-        {"rate", .text = &o.rate},     {"reason", .text = &o.reason}, {"json", .flag = &o.json}};
+        {"in", "VERSION", "of resolve: the version with the fix; default: the newest", .text = &o.in},
+        {"until", "VERSION", "ignore until a report of this version or a later one", .text = &o.until},
+        {"for", "TIME", "ignore for 12h, 7d", .text = &o.lasts},
+        {"devices", "N", "ignore until so many devices had it since", .text = &o.devices},
+        {"rate", "N", "ignore until so many hits per 1,000 sessions", .text = &o.rate},
+        {"reason", "TEXT", "why", .text = &o.reason},
+        CLI_JSON(o.json),
+        CLI_APP(o.app),
+        CLI_SERVER(o.server),
+    };
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
+    if (argc == 2 && strcmp(argv[1], "undo") != 0 && strpbrk(argv[1], "0123456789"))
+        return print_issue(&o, argv[1]);
     const char *wrong = split_words(&o, argc - 1, argv + 1);
     wrong = wrong ? wrong : lacking(&o);
     return wrong ? cli_wrong(argv[0], "%s", wrong) : ask(&o);

@@ -16,17 +16,8 @@
 #define NAME_WIDTH_LEAST 12
 #define NUMBERS_WIDTH    33 /* the last three columns with the gaps before them */
 
-static const char usage[] = "Usage: mire issues --app APP [--server URL] [--t RANGE] [--limit N] [--json]\n"
-                            "List what makes APP hang, most time lost first.\n\n"
-                            "  --server URL   a mired; default: $MIRE_SERVER, else http://127.0.0.1:7117\n"
-                            "  --app APP      the app as it stands in URLs; default: $MIRE_APP\n"
-                            "  --t RANGE      30m, 24h, 14d or FROM..TO in UTC; default 14d\n"
-                            "  --limit N      groups at most, 1 to 200; default 50\n"
-                            "  --json         the server's answer as it is\n\n"
-                            "mire issues merge, split, unmerge: show issues as one, or apart; each with --help.\n";
-
 struct issues_options {
-    const char *server, *app, *t, *limit;
+    const char *server, *app, *t, *limit, *version, *kind, *state, *words, *sort;
     bool json;
 };
 
@@ -207,6 +198,14 @@ static void say_apps(const char *url)
     fputs(*before == ',' ? "\n" : "mire issues: there is no app yet: `mire key create APP` makes one\n", stderr);
 }
 
+static void add_query(struct text *url, const char *before, const char *value)
+{
+    if (!value)
+        return;
+    text_add(url, before);
+    fetch_escape(url, value);
+}
+
 static int ask(const struct issues_options *a)
 {
     struct text url MIRE_SCOPED(text_fini) = {0}, body MIRE_SCOPED(text_fini) = {0};
@@ -222,8 +221,12 @@ static int ask(const struct issues_options *a)
     fetch_escape(&url, a->app);
     text_add(&url, "/issues?t=");
     fetch_escape(&url, a->t);
-    text_add(&url, "&limit=");
-    fetch_escape(&url, a->limit);
+    add_query(&url, "&limit=", a->limit);
+    add_query(&url, "&v=", a->version);
+    add_query(&url, "&kind=", a->kind);
+    add_query(&url, "&state=", a->state);
+    add_query(&url, "&q=", a->words);
+    add_query(&url, "&sort=", a->sort);
     int rc = text_failed(&url) || text_failed(&apps) ? -1 : fetch_get(&body, url.bytes, getenv("MIRE_KEY"));
     if (rc == FETCH_MISSING)
         say_apps(apps.bytes);
@@ -238,19 +241,33 @@ static int ask(const struct issues_options *a)
 
 int cli_issues(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[OPTION]...\nmerge|split|unmerge ISSUE... [OPTION]...",
+        .about = "List what makes an app hang, or run out of memory, most time lost first. merge, split and unmerge "
+                 "show issues as one, or apart; each has a --help of its own."};
     static const char *const regroup[] = {"merge", "split", "unmerge"};
     struct issues_options a = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .limit = "50"};
-    const struct cli_option options[] = {{"server", .text = &a.server},
-                                         {"app", .text = &a.app},
-                                         {"t", .text = &a.t},
-                                         {"limit", .text = &a.limit},
-                                         {"json", .flag = &a.json}};
+    const struct cli_option options[] = {
+        CLI_APP(a.app),
+        CLI_RANGE(a.t),
+        {"v", "VERSIONS", "only these versions, with commas between; ! in front excludes one", .text = &a.version},
+        {"kind", "KINDS", "only these kinds, in the same way",
+         "hang launch background killed threads cpu power disk frames foom memory crash custom test system idle",
+         .text = &a.kind},
+        {"state", "STATES", "only these states, in the same way", "open regressed resolved ignored", .text = &a.state},
+        {"q", "WORDS", "words that function, place, file, module, reason or id must have", .text = &a.words},
+        {"sort", "ORDER", "what comes first; default -impact, the time lost",
+         "-impact -change -events -devices -longest -last -bytes title", .text = &a.sort},
+        {"limit", "N", "groups at most, 1 to 200; default 50", .text = &a.limit},
+        CLI_JSON(a.json),
+        CLI_SERVER(a.server),
+    };
     int status;
 
     for (size_t i = 0; argc > 1 && i < CLI_COUNT(regroup); i++)
         if (strcmp(argv[1], regroup[i]) == 0)
             return cli_issues_regroup(argc, argv);
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (argc > 1)
         return cli_wrong(argv[0], "there is no '%s': merge, split, unmerge, or options alone for the list", argv[1]);

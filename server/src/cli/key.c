@@ -23,20 +23,6 @@
 
 #define OVERLAP_DAYS 7 /* a rotated key goes on being good */
 
-static const char usage[] =
-    "Usage: mire key create APP [--scope SCOPE] [--label TEXT] [--days N] [--dsn]\n"
-    "       mire key list APP\n"
-    "       mire key rotate APP KEY-NUMBER [--days N]\n"
-    "       mire key revoke APP KEY-NUMBER\n\n"
-    "create makes the app too if there is none of that name, and prints the key once: only its hash is kept.\n"
-    "  --scope   ingest (the default): send reports. symbols: send debug files. rollout, rules: change those.\n"
-    "            read: read what the dashboard shows. admin: all but ingest.\n"
-    "  --days    the key expires after so many days; without it, never\n"
-    "  --dsn     print the key as a DSN, which Sentry's SDKs are configured with: docs/import.md\n"
-    "  --server  the address of mired in the DSN: $MIRE_SERVER, or http://127.0.0.1:7117\n"
-    "list shows the keys of an app. rotate makes a key in the place of another one, which expires after --days\n"
-    "days (7). revoke makes a key useless within seconds.\n\n" CLI_DATABASE_HELP;
-
 struct key_command {
     const char *app, *scope, *label, *number, *server;
     bool dsn;
@@ -222,10 +208,13 @@ static int run_revoke(struct key_command *keys)
 static const struct {
     struct cli_verb verb;
     int (*run)(struct key_command *keys);
-} verbs[] = {{{"create", "APP"}, run_create},
-             {{"list", "APP"}, run_list},
-             {{"rotate", "APP KEY-NUMBER"}, run_rotate},
-             {{"revoke", "APP KEY-NUMBER"}, run_revoke}};
+} verbs[] = {
+    {{"create", "APP",
+      "make a key, and the app if there is none of that name; the key is printed once, as only its hash is kept"},
+     run_create},
+    {{"list", "APP", "the keys of an app"}, run_list},
+    {{"rotate", "APP KEY-NUMBER", "make a key in the place of another one, which expires after --days"}, run_rotate},
+    {{"revoke", "APP KEY-NUMBER", "make a key useless within seconds"}, run_revoke}};
 
 static int check_app(const char *app)
 {
@@ -258,19 +247,25 @@ static const char *take_days(void *context, char *value)
 
 int cli_key(int argc, char **argv)
 {
+    static const struct cli_page page = {CLI_VERBS(verbs), .about = CLI_DATABASE_ABOUT};
     struct key_command keys = {
         .scope = "ingest", .label = "", .server = fetch_server(), .days = -1, .database = {.command = "mire key"}};
-    const struct cli_option options[] = {{"scope", .take = take_scope, .context = &keys},
-                                         {"label", .text = &keys.label},
-                                         {"days", .take = take_days, .context = &keys},
-                                         {"dsn", .flag = &keys.dsn},
-                                         {"server", .text = &keys.server},
-                                         {"config", .take = cli_take_config, .context = &keys.database},
-                                         {"data-dir", .take = cli_take_data_dir, .context = &keys.database},
-                                         {"database-url", .take = cli_take_database_url, .context = &keys.database}};
+    const struct cli_option options[] = {
+        {"scope", "SCOPE",
+         "what the key may: ingest (the default) sends reports, symbols debug files; rollout and rules change those; "
+         "read reads what the dashboard shows; admin does all but ingest",
+         "ingest symbols rollout rules read admin", .take = take_scope, .context = &keys},
+        {"label", "TEXT", "a name for the list", .text = &keys.label},
+        {"days", "N", "the key expires after so many days, without it never; of rotate: the old one does, after 7",
+         .take = take_days, .context = &keys},
+        {"dsn", .help = "print the key as a DSN, which Sentry's SDKs are configured with: docs/import.md",
+         .flag = &keys.dsn},
+        {"server", "URL", "the address of mired in the DSN; default $MIRE_SERVER, else http://127.0.0.1:7117",
+         .text = &keys.server},
+        CLI_DATABASE(keys.database)};
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
     if (v < 0)

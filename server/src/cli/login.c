@@ -19,25 +19,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "Usage: mire login [--server URL] [--scope SCOPE] [--days N] [--name NAME | --code]\n"
-    "       mire login --token [--server URL]\n\n"
-    "login asks for your name and password, or for a code of your profile page where people sign in by another site. "
-    "It\n"
-    "gets a personal token and keeps it in ~/.config/mire/tokens for this user alone. Commands that ask this server\n"
-    "send it where they have no other key. With --token it reads a token that you made on your profile page from\n"
-    "standard input.\n"
-    "  --server   default $MIRE_SERVER, else http://127.0.0.1:7117\n"
-    "  --scope    read, triage (the default) or admin: the most that the token may do\n"
-    "  --days     how long it is good; default 90\n"
-    "  --name     by this name and a password, without asking for the name\n"
-    "  --code     by a code, on every server\n";
-
-static const char logout_usage[] =
-    "Usage: mire logout [--server URL]\n\n"
-    "Forgets the token that mire login keeps for the server: default $MIRE_SERVER, else http://127.0.0.1:7117.\n"
-    "Revoke it on your profile page, too, if somebody else may have it.\n";
-
 struct login {
     const char *server, *scope, *name;
     int64_t days;
@@ -192,17 +173,26 @@ static const char *take_days(void *context, char *value)
 
 int cli_login(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[OPTION]...",
+        .about = "Ask for your name and password, or for a code of your profile page where people sign in by another "
+                 "site, get a personal token, and keep it in ~/.config/mire/tokens for this user alone. Commands that "
+                 "ask this server send it where they have no other key."};
     struct login login = {.server = fetch_server(), .scope = "triage", .days = 90};
-    const struct cli_option options[] = {{"server", .text = &login.server},
-                                         {"scope", .take = take_scope, .context = &login},
-                                         {"days", .take = take_days, .context = &login},
-                                         {"name", .text = &login.name},
-                                         {"code", .flag = &login.takes_code},
-                                         {"token", .flag = &login.takes_token}};
+    const struct cli_option options[] = {
+        CLI_SERVER(login.server),
+        {"scope", "SCOPE", "the most that the token may do: read, triage (the default) or admin", "read triage admin",
+         .take = take_scope, .context = &login},
+        {"days", "N", "how long it is good; default 90", .take = take_days, .context = &login},
+        {"name", "NAME", "by this name and a password, without asking for the name", .text = &login.name},
+        {"code", .help = "by a code of your profile page, on every server", .flag = &login.takes_code},
+        {"token", .help = "read a token that you made on your profile page from standard input",
+         .flag = &login.takes_token},
+    };
     char token[128] = "";
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (argc > 1)
         return cli_wrong("mire login", "there is a word too many");
@@ -222,11 +212,14 @@ int cli_login(int argc, char **argv)
 
 int cli_logout(int argc, char **argv)
 {
+    static const struct cli_page page = {.synopsis = "[OPTION]...",
+                                         .about = "Forget the token that `mire login` keeps for the server. Revoke it "
+                                                  "on your profile page, too, if somebody else may have it."};
     const char *server = fetch_server();
-    const struct cli_option options[] = {{"server", .text = &server}};
+    const struct cli_option options[] = {CLI_SERVER(server)};
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), logout_usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (!fetch_keep_token(server, NULL))
         return failed("the token cannot be forgotten: is ~/.config writable?");

@@ -14,16 +14,6 @@
 
 #define MESSAGE_MAX (1u << 20) /* bytes of a line */
 
-static const char usage[] =
-    "Usage: mire mcp [--app APP] [--server URL] [--key KEY] [--write]\n\n"
-    "Speaks the Model Context Protocol on standard input and output, so that an assistant can list issues, read them, "
-    "compare\n"
-    "versions and search. An assistant starts it: docs/assistants.md has the lines for its configuration.\n\n"
-    "  --app APP      the app of questions that name none; default: $MIRE_APP\n"
-    "  --server URL   a mired; default: $MIRE_SERVER, else http://127.0.0.1:7117\n"
-    "  --key KEY      a personal token; default: $MIRE_KEY, or the token of `mire login`\n"
-    "  --write        also the tools that set states, assign and comment\n";
-
 static long ask(void *context, struct text *out, const char *method, const char *path, const struct text *body)
 {
     return fetch_ask(context, out, method, path, body);
@@ -82,16 +72,23 @@ static int serve(struct mcp *mcp)
 
 int cli_mcp(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[OPTION]...",
+        .about = "Speak the Model Context Protocol on standard input and output, so that an assistant can list issues, "
+                 "read them, compare versions and search. An assistant starts it: docs/assistants.md has the lines for "
+                 "its configuration."};
     const char *app = getenv("MIRE_APP");
     struct fetch_session session = {.server = fetch_server(), .key = getenv("MIRE_KEY")};
     struct mcp mcp = {.ask = ask, .context = &session, .app = app && *app ? app : NULL};
-    const struct cli_option options[] = {{"app", .text = &mcp.app},
-                                         {"server", .text = &session.server},
-                                         {"key", .text = &session.key},
-                                         {"write", .flag = &mcp.may_write}};
+    const struct cli_option options[] = {
+        {"app", "APP", "the app of questions that name none; default $MIRE_APP", .text = &mcp.app},
+        CLI_SERVER(session.server),
+        CLI_KEY(session.key, "personal token"),
+        {"write", .help = "also the tools that set states, assign and comment", .flag = &mcp.may_write},
+    };
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (argc > 1)
         return cli_wrong(argv[0], "it takes options alone, not '%s'", argv[1]);

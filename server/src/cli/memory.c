@@ -19,21 +19,6 @@
 
 #define ROWS_MAX 100000
 
-static const char usage[] =
-    "Usage: mire memory [OPTION]... FILE...\n\n"
-    "Print what a process held in memory, by category, and the stacks that asked for it. FILE is a run's memory "
-    "tables\n"
-    "(STORE/memory/*.heap, STORE/box/*.heap), a memory report (JSON, or that compressed), or a heap dump of Java or\n"
-    "Android (hprof). - is standard input, for all but heap dumps.\n\n"
-    "  --top N          categories shown (20)\n"
-    "  --stacks N       stacks of each (3)\n"
-    "  --frames N       frames of each stack (12)\n"
-    "  --count          most blocks first, not most bytes\n"
-    "  --category NAME  this category only\n"
-    "  --pprof OUT      write a profile for pprof (inuse_space, alloc_space, ...) and print nothing; one FILE\n"
-    "  --collapsed OUT  write stacks for flame graphs, weighted by bytes, and print nothing; one FILE\n"
-    "  --rules FILE     rules asked before the built-in ones for who answers for a stack\n";
-
 struct memory_request {
     struct memory_view view;
     const char *pprof, *collapsed, *rules;
@@ -128,18 +113,28 @@ static bool do_file(const char *path, const struct memory_request *request)
 
 int cli_memory(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[OPTION]... FILE...",
+        .about = "Print the memory that a process held, by category, and the stacks that asked for it. FILE is a run's "
+                 "memory tables (STORE/memory/*.heap, STORE/box/*.heap), a memory report (JSON, or that compressed), "
+                 "or a heap dump of Java or Android (hprof). - is standard input, for all but heap dumps."};
     struct memory_request request = {.view = MEMORY_VIEW_INIT};
-    const struct cli_option options[] = {{"top", .take = take_rows, .context = &request.view.categories},
-                                         {"stacks", .take = take_rows, .context = &request.view.stacks},
-                                         {"frames", .take = take_rows, .context = &request.view.frames},
-                                         {"count", .flag = &request.view.by_count},
-                                         {"category", .text = &request.view.category},
-                                         {"pprof", .text = &request.pprof},
-                                         {"collapsed", .text = &request.collapsed},
-                                         {"rules", .text = &request.rules}};
+    const struct cli_option options[] = {
+        {"top", "N", "categories shown (20)", .take = take_rows, .context = &request.view.categories},
+        {"stacks", "N", "stacks of each (3)", .take = take_rows, .context = &request.view.stacks},
+        {"frames", "N", "frames of each stack (12)", .take = take_rows, .context = &request.view.frames},
+        {"count", .help = "most blocks first, not most bytes", .flag = &request.view.by_count},
+        {"category", "NAME", "this category only", .text = &request.view.category},
+        {"pprof", "OUT", "write a profile for pprof (inuse_space, alloc_space, ...) and print nothing; one FILE",
+         "FILE", .text = &request.pprof},
+        {"collapsed", "OUT", "write stacks for flame graphs, weighted by bytes, and print nothing; one FILE", "FILE",
+         .text = &request.collapsed},
+        {"rules", "FILE", "rules asked before the built-in ones for who answers for a stack", "FILE",
+         .text = &request.rules},
+    };
     int rc;
 
-    if (!cli_take_options(&rc, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&rc, &argc, &argv, options, CLI_COUNT(options), &page))
         return rc;
     if (argc == 1)
         return cli_wrong(argv[0], "which file? Say FILE");

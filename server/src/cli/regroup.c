@@ -14,20 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "Usage: mire issues merge ISSUE... --into ISSUE [OPTION]...   show issues as one\n"
-    "       mire issues split ISSUE --tree TREE...               show trees of it as an issue of their own\n"
-    "       mire issues split ISSUE --caller2 NAME               take out what was merged into it with that scene\n"
-    "       mire issues unmerge ISSUE --act NUMBER               undo an act\n"
-    "       mire issues unmerge ISSUE...                         take merged issues out again\n"
-    "\n"
-    "Reports are not rewritten, and everything can be undone. The page of an issue lists its trees and acts.\n"
-    "\n"
-    "  --app APP         the app, or MIRE_APP\n"
-    "  --author NAME     who you are, or USER\n"
-    "  --reason TEXT     why\n"
-    "  --preview         change nothing, say what would be\n"
-    "  --server URL      the server, or MIRE_SERVER\n";
+#define REVERSIBLE \
+    "Reports are not rewritten, and everything can be undone. The page of an issue lists its trees and acts."
 
 struct regrouping {
     const char *what, *server, *app, *author, *reason, *into, *caller2, *act;
@@ -165,15 +153,31 @@ static const char *take_tree(void *context, char *value)
 
 int cli_issues_regroup(int argc, char **argv)
 {
+    static const struct cli_page merge = {.synopsis = "ISSUE... --into ISSUE [OPTION]...",
+                                          .about = "Show issues as one. " REVERSIBLE};
+    static const struct cli_page split = {
+        .synopsis = "ISSUE --tree TREE... [OPTION]...\nISSUE --caller2 NAME [OPTION]...",
+        .about = "Show trees of an issue as an issue of their own, or take a merged scene out. " REVERSIBLE};
+    static const struct cli_page unmerge = {.synopsis = "ISSUE... [OPTION]...\nISSUE --act NUMBER [OPTION]...",
+                                            .about = "Take merged issues out again, or undo an act. " REVERSIBLE};
+    const struct cli_page *page = !strcmp(argv[1], "merge") ? &merge : !strcmp(argv[1], "split") ? &split : &unmerge;
     struct regrouping r = {.what = argv[1],
                            .server = fetch_server(),
                            .app = getenv("MIRE_APP"),
                            .author = getenv("USER"),
                            .reason = "by mire issues"};
     const struct cli_option options[] = {
-        {"server", .text = &r.server},   {"app", .text = &r.app},   {"author", .text = &r.author},
-        {"reason", .text = &r.reason},   {"into", .text = &r.into}, {"tree", .take = take_tree, .context = &r},
-        {"caller2", .text = &r.caller2}, {"act", .text = &r.act},   {"preview", .flag = &r.preview}};
+        {"into", "ISSUE", "of merge: the issue that shows them", .text = &r.into},
+        {"tree", "TREE", "of split: a tree of the issue; may be given more than once", .take = take_tree,
+         .context = &r},
+        {"caller2", "NAME", "of split: the part that was merged into it with that scene", .text = &r.caller2},
+        {"act", "NUMBER", "of unmerge: the act to undo", .text = &r.act},
+        {"preview", .help = "change nothing, print the effect", .flag = &r.preview},
+        {"author", "NAME", "who you are; default $USER", .text = &r.author},
+        {"reason", "TEXT", "why", .text = &r.reason},
+        CLI_APP(r.app),
+        CLI_SERVER(r.server),
+    };
     char command[32];
     int status;
 
@@ -181,7 +185,7 @@ int cli_issues_regroup(int argc, char **argv)
     argv[1] = command;
     argc--;
     argv++;
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), page))
         return status;
     r.issues = argv + 1;
     r.issue_count = (size_t)(argc - 1);

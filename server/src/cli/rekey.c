@@ -21,20 +21,6 @@
 #define FLOWS_SHOWN 20
 #define DETAIL_WIDE 48
 
-static const char usage[] =
-    "Usage: mire rekey preview APP      count which stored reports would move to which issue; changes nothing\n"
-    "       mire rekey start APP        derive all stored reports anew, in the background\n"
-    "       mire rekey list APP         what was derived anew, or is: how far, and why\n"
-    "       mire rekey watch APP [JOB]  how far a job is, until it ends; the newest unless given\n\n"
-    "A debug file that comes late and a change of rules start this by themselves. It is for what they cannot know:\n"
-    "a debug file that was read whole and was replaced all the same, a mired that makes keys in another way.\n"
-    "An issue whose reports all move leads to where they went, and keeps its state and the time it was first seen.\n\n"
-    "  --reason TEXT    why, for the list\n"
-    "  --server URL     a mired; default $MIRE_SERVER, else http://127.0.0.1:7117\n"
-    "  --key KEY        a key of scope symbols (mire key create APP --scope symbols), for preview and start;\n"
-    "                   default $MIRE_KEY\n\n"
-    "Ending `preview` or `watch` early ends nothing but the looking.\n";
-
 struct rekey_call {
     const char *server, *key, *reason, *app;
     char **words;
@@ -211,19 +197,29 @@ static int run_watch(struct rekey_call *call)
 static const struct {
     struct cli_verb verb;
     int (*run)(struct rekey_call *call);
-} verbs[] = {{{"preview", "APP"}, run_preview},
-             {{"start", "APP"}, run_start},
-             {{"list", "APP"}, run_list},
-             {{"watch", "APP [JOB]"}, run_watch}};
+} verbs[] = {{{"preview", "APP", "count which stored reports would move to which issue; changes nothing"}, run_preview},
+             {{"start", "APP", "derive all stored reports again, in the background"}, run_start},
+             {{"list", "APP", "the jobs that derive reports again: how far, and why"}, run_list},
+             {{"watch", "APP [JOB]", "how far a job is, until it ends; the newest unless given"}, run_watch}};
 
 int cli_rekey(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        CLI_VERBS(verbs),
+        .about =
+            "A debug file that comes late and a change of rules start this by themselves. The command is for causes "
+            "that they cannot know: a debug file that was read whole and was replaced all the same, a mired that makes "
+            "keys in another way. An issue whose reports all move leads to their new one, and keeps its state and the "
+            "time it was first seen.\n\nEnding `preview` or `watch` early ends nothing but the looking."};
     struct rekey_call call = {.server = fetch_server(), .key = getenv("MIRE_KEY"), .reason = ""};
     const struct cli_option options[] = {
-        {"server", .text = &call.server}, {"key", .text = &call.key}, {"reason", .text = &call.reason}};
+        {"reason", "TEXT", "why, for the list", .text = &call.reason},
+        CLI_SERVER(call.server),
+        CLI_KEY(call.key, "key of scope symbols, for preview and start"),
+    };
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
     if (v < 0)

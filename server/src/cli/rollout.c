@@ -18,29 +18,6 @@
 
 #define ARENA_BYTES (64u << 20)
 
-static const char usage[] =
-    "Usage: mire rollout show APP                       what holds, rule by rule\n"
-    "       mire rollout history APP                    every version: when, who, why\n"
-    "       mire rollout get APP [VERSION]              the rules as JSON\n"
-    "       mire rollout put APP FILE                   make these rules hold; - reads standard input\n"
-    "       mire rollout set APP PLUGIN=PERCENT...      change shares of one rule: hang=2 memory=0.5\n"
-    "       mire rollout kill APP | revive APP          everything off, everywhere; and on again\n"
-    "       mire rollout back APP VERSION               make the rules of an older version hold again\n"
-    "       mire rollout ramp APP PLUGIN PERCENT,...    raise a share step by step: hang 1,5,20,100\n"
-    "       mire rollout ramp APP PLUGIN pause|resume|back\n\n"
-    "  --rule NAME      whose shares `set` and `ramp` change; default public\n"
-    "  --hold HOURS     how long each step of a ramp holds at least; default 24\n"
-    "  --guard WHAT=N   what stops a ramp, once for each: crash=0.1 (percentage points by which runs with the plugin "
-    "end\n"
-    "                   badly more often than without), cpu=1 (percent of a processor), reports=100000 (an hour);\n"
-    "                   default crash=0.1\n"
-    "  --on-guard WHAT  pause (default), or back: to the share from before\n"
-    "  --reason TEXT    why; every change needs one\n"
-    "  --author NAME    who; default $USER\n"
-    "  --server URL     a mired; default $MIRE_SERVER, else http://127.0.0.1:7117\n"
-    "  --key KEY        a key of scope rollout (mire key create APP --scope rollout); default $MIRE_KEY\n\n"
-    "Plugins: hang, memory, exit, session. A change reaches a device when it asks next: fetch_s, an hour by default.\n";
-
 int rollout_wrong(const char *what)
 {
     return cli_wrong("mire rollout", "%s", what);
@@ -294,18 +271,23 @@ static int run_back(struct rollout_options *asking)
 static const struct {
     struct cli_verb verb;
     int (*run)(struct rollout_options *asking);
-} verbs[] = {{{"show", "APP"}, run_show},
-             {{"history", "APP"}, run_history},
-             {{"get", "APP [VERSION]"}, run_get},
-             {{"put", "APP FILE"}, run_put},
-             {{"set", "APP PLUGIN=PERCENT..."}, run_set},
-             {{"kill", "APP"}, run_kill},
-             {{"revive", "APP"}, run_revive},
-             {{"back", "APP VERSION"}, run_back},
-             {{"ramp", "APP PLUGIN PERCENT,...|pause|resume|back"}, rollout_ramp}};
+} verbs[] = {{{"show", "APP", "the rules that hold, rule by rule"}, run_show},
+             {{"history", "APP", "every version: when, who, why"}, run_history},
+             {{"get", "APP [VERSION]", "the rules as JSON"}, run_get},
+             {{"put", "APP FILE", "make these rules hold; - reads standard input"}, run_put},
+             {{"set", "APP PLUGIN=PERCENT...", "change shares of one rule: hang=2 memory=0.5"}, run_set},
+             {{"kill", "APP", "everything off, everywhere"}, run_kill},
+             {{"revive", "APP", "and on again"}, run_revive},
+             {{"back", "APP VERSION", "make the rules of an older version hold again"}, run_back},
+             {{"ramp", "APP PLUGIN PERCENT,...|pause|resume|back",
+               "raise a share step by step, hang 1,5,20,100; or pause it, resume it, take it back"},
+              rollout_ramp}};
 
 int cli_rollout(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        CLI_VERBS(verbs), .about = "Plugins: hang, memory, exit, session. A change reaches a device when it asks next: "
+                                   "fetch_s, an hour by default. docs/rollout.md describes the rules."};
     const char *user = getenv("USER");
     struct rollout_options asking = {.server = fetch_server(),
                                      .key = getenv("MIRE_KEY"),
@@ -313,17 +295,24 @@ int cli_rollout(int argc, char **argv)
                                      .rule = "public",
                                      .hold_h = 24,
                                      .crash = 0.1};
-    const struct cli_option options[] = {{"server", .text = &asking.server},
-                                         {"key", .text = &asking.key},
-                                         {"reason", .text = &asking.reason},
-                                         {"author", .text = &asking.author},
-                                         {"rule", .text = &asking.rule},
-                                         {"hold", .take = rollout_take_hold, .context = &asking},
-                                         {"guard", .take = rollout_take_guard, .context = &asking},
-                                         {"on-guard", .take = rollout_take_on_guard, .context = &asking}};
+    const struct cli_option options[] = {
+        {"rule", "NAME", "whose shares `set` and `ramp` change; default public", .text = &asking.rule},
+        {"hold", "HOURS", "how long each step of a ramp holds at least; default 24", .take = rollout_take_hold,
+         .context = &asking},
+        {"guard", "WHAT=N",
+         "what stops a ramp, once for each: crash=0.1 (percentage points by which runs with the plugin end badly more "
+         "often than without), cpu=1 (percent of a processor), reports=100000 (an hour); default crash=0.1",
+         .take = rollout_take_guard, .context = &asking},
+        {"on-guard", "WHAT", "pause (default), or back: to the share from before", "pause back",
+         .take = rollout_take_on_guard, .context = &asking},
+        {"reason", "TEXT", "why; every change needs one", .text = &asking.reason},
+        {"author", "NAME", "who; default $USER", .text = &asking.author},
+        CLI_SERVER(asking.server),
+        CLI_KEY(asking.key, "key of scope rollout"),
+    };
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
     if (v < 0)

@@ -23,22 +23,6 @@
 #define PREVIEW_MOST_S 600 /* maximal wait for a preview */
 #define FLOWS_SHOWN    20
 
-static const char usage[] =
-    "Usage: mire rules check FILE               is it a pack? says line and what to write instead\n"
-    "       mire rules packs                    the built-in packs and their versions\n"
-    "       mire rules get APP [VERSION]        the app's own rules\n"
-    "       mire rules history APP              every version: when, who, why\n"
-    "       mire rules preview APP FILE         what would move; changes nothing\n"
-    "       mire rules put APP FILE             make these rules hold; - reads standard input\n"
-    "       mire rules back APP VERSION         make the rules of an older version hold again\n\n"
-    "  --reason TEXT    why; every change needs one\n"
-    "  --author NAME    who; default $USER\n"
-    "  --server URL     a mired; default $MIRE_SERVER, else http://127.0.0.1:7117\n"
-    "  --key KEY        a key of scope rules (mire key create APP --scope rules), for preview, put and back;\n"
-    "                   default $MIRE_KEY\n\n"
-    "Rules of an app come before the built-in packs and need no version line. After a change stored reports are\n"
-    "derived anew in the background.\n";
-
 struct rules_call {
     const char *server, *key, *author, *reason, *app;
     char **words;
@@ -250,23 +234,31 @@ static int run_preview(struct rules_call *call)
 static const struct {
     struct cli_verb verb;
     int (*run)(struct rules_call *call);
-} verbs[] = {{{"check", "FILE"}, run_check},         {{"packs", ""}, run_packs},
-             {{"get", "APP [VERSION]"}, run_get},    {{"history", "APP"}, run_history},
-             {{"preview", "APP FILE"}, run_preview}, {{"put", "APP FILE"}, run_put},
-             {{"back", "APP VERSION"}, run_back}};
+} verbs[] = {{{"check", "FILE", "is it a pack? says the line and the remedy"}, run_check},
+             {{"packs", "", "the built-in packs and their versions"}, run_packs},
+             {{"get", "APP [VERSION]", "the app's own rules"}, run_get},
+             {{"history", "APP", "every version: when, who, why"}, run_history},
+             {{"preview", "APP FILE", "which reports would move; changes nothing"}, run_preview},
+             {{"put", "APP FILE", "make these rules hold; - reads standard input"}, run_put},
+             {{"back", "APP VERSION", "make the rules of an older version hold again"}, run_back}};
 
 int cli_rules(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        CLI_VERBS(verbs), .about = "Rules of an app come before the built-in packs and need no version line. After a "
+                                   "change stored reports are derived again in the background: docs/rules.md."};
     const char *user = getenv("USER");
     struct rules_call call = {
         .server = fetch_server(), .key = getenv("MIRE_KEY"), .author = user && *user ? user : "mire"};
-    const struct cli_option options[] = {{"server", .text = &call.server},
-                                         {"key", .text = &call.key},
-                                         {"reason", .text = &call.reason},
-                                         {"author", .text = &call.author}};
+    const struct cli_option options[] = {
+        {"reason", "TEXT", "why; every change needs one", .text = &call.reason},
+        {"author", "NAME", "who; default $USER", .text = &call.author},
+        CLI_SERVER(call.server),
+        CLI_KEY(call.key, "key of scope rules, for preview, put and back"),
+    };
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
     if (v < 0)

@@ -25,15 +25,6 @@
 #define HOUR_US       3600000000.0
 #define DAY_US        (24 * HOUR_US)
 
-static const char usage[] =
-    "Usage: mire seed APP [--reports N] [--days N] [--seed N]\n\n"
-    "Fills an app with reports to try the dashboard with, and makes the app if there is none of that name. One hang\n"
-    "becomes frequent with version 1.4.0. Some reports come hours or days late, some devices have a wrong clock, and\n"
-    "some reports come twice. mired processes the reports while it runs.\n"
-    "  --reports  about how many: 10000 if not given, 10000000 at most\n"
-    "  --days     the time that they are from, up to now: 30 if not given, as many as mired's retention_days at most\n"
-    "  --seed     another number gives other reports\n\n" CLI_DATABASE_HELP;
-
 struct seed {
     const char *app;
     int64_t reports, days;
@@ -252,6 +243,12 @@ static const char *take_seed(void *context, char *value)
 
 int cli_seed(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[OPTION]... APP",
+        .about =
+            "Fill an app with reports to try the dashboard with, and make the app if there is none of that name. One "
+            "hang becomes frequent with version 1.4.0. Some reports come hours or days late, some devices have a wrong "
+            "clock, and some reports come twice. mired processes the reports while it runs.\n\n" CLI_DATABASE_ABOUT};
     struct seed *seed = calloc(1, sizeof *seed);
     int status = CLI_FAILED;
 
@@ -261,13 +258,14 @@ int cli_seed(int argc, char **argv)
     seed->days = 30;
     seed->state = 1;
     seed->database.command = "mire seed";
-    const struct cli_option options[] = {{"reports", .take = take_reports, .context = seed},
-                                         {"days", .take = take_days, .context = seed},
-                                         {"seed", .take = take_seed, .context = seed},
-                                         {"config", .take = cli_take_config, .context = &seed->database},
-                                         {"data-dir", .take = cli_take_data_dir, .context = &seed->database},
-                                         {"database-url", .take = cli_take_database_url, .context = &seed->database}};
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage)) {
+    const struct cli_option options[] = {
+        {"reports", "N", "about how many: 10000 if not given, 10000000 at most", .take = take_reports, .context = seed},
+        {"days", "N",
+         "the time that they are from, up to now: 30 if not given, as many as mired's retention_days at most",
+         .take = take_days, .context = seed},
+        {"seed", "N", "another number gives other reports", .take = take_seed, .context = seed},
+        CLI_DATABASE(seed->database)};
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page)) {
         free(seed);
         return status;
     }

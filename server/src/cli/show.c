@@ -220,18 +220,20 @@ static void print(struct cli_document *shown)
     print_images(&shown->report);
 }
 
-static const char usage[] = "Usage: mire show [--rules FILE] FILE\n\n"
-                            "Print a report: JSON as it is, or compressed by zstd or gzip. - is standard input.\n"
-                            "Below each frame of the hottest stack stands the rule that kept or skipped it; rules of\n"
-                            "--rules FILE are asked before the built-in ones, as by the setting rules of mired.\n";
-
 int cli_show(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[OPTION]... FILE",
+        .about = "Print a report: JSON as it is, or compressed by zstd or gzip. - is standard input. Below each frame "
+                 "of the hottest stack stands the rule that kept or skipped it."};
     const char *rules_path = NULL;
-    const struct cli_option options[] = {{"rules", .text = &rules_path}};
+    const struct cli_option options[] = {
+        {"rules", "FILE", "rules that are asked before the built-in ones, as by the setting rules of mired", "FILE",
+         .text = &rules_path},
+    };
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (argc != 2)
         return cli_wrong(argv[0], argc > 2 ? "one report, please: there is '%s' too" : "which report? Say FILE%s",

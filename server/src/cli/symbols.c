@@ -16,22 +16,6 @@
 #define JOBS_MAX   16
 #define PART_BYTES (8u << 20)
 
-static const char usage[] =
-    "Usage: mire symbols upload [--server URL] [--key KEY] [--jobs N] [--all] [--version V [--build B]] PATH...\n\n"
-    "Find every debug file at or below a PATH, those in archives among them, ask the server which are missing, and "
-    "send\n"
-    "only those, N at a time (4). --all: send all. One line a file tells what came of it. Archives are zip (.ipa, "
-    ".apk,\n"
-    ".aab, .jar), tar and .deb, plain or by gzip, xz, zstd or bzip2, and archives in them.\n"
-    "The status is 0 if all is there, each file that a PATH names among it, and nothing of it is damaged.\n"
-    "An upload that was interrupted is gone on with where it stopped, by the next run too.\n"
-    "--version: the mapping of R8 or ProGuard, or the methodmap, below PATH is that of this version (and build) of "
-    "the\n"
-    "key's app; reports that do not name theirs find it so. That of an .aab or .apk is read from its manifest.\n"
-    "The key needs the scope symbols (mire key create APP --scope symbols).\n"
-    "MIRE_SERVER and MIRE_KEY stand in for the options; the server is http://127.0.0.1:7117 unless told.\n\n"
-    "mire symbols look FILE [ADDRESS]... asks a file at hand; see its --help.\n";
-
 static int upload_all(const struct send_options *options, bool all, char *const *paths)
 {
     struct found found;
@@ -77,21 +61,33 @@ static const char *take_jobs(void *context, char *value)
 
 static int upload(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[OPTION]... PATH...",
+        .about = "Find every debug file at or below a PATH, those in archives among them, ask the server which are "
+                 "missing, and send only those. One line a file tells its outcome. Archives are zip (.ipa, .apk, .aab, "
+                 ".jar), tar and .deb, plain or by gzip, xz, zstd or bzip2, and archives in them.\n\nThe status is 0 "
+                 "if all is there, each file that a PATH names among it, and nothing of it is damaged. An upload that "
+                 "was interrupted continues where it stopped, in the next run too."};
     struct send_options send = {.server = fetch_server(),
                                 .key = getenv("MIRE_KEY"),
                                 .at_once = AT_ONCE,
                                 .part_bytes = PART_BYTES,
                                 .terminal = isatty(STDERR_FILENO)};
     bool all = false;
-    const struct cli_option options[] = {{"server", .text = &send.server},
-                                         {"key", .text = &send.key},
-                                         {"jobs", .take = take_jobs, .context = &send},
-                                         {"all", .flag = &all},
-                                         {"version", .text = &send.version},
-                                         {"build", .text = &send.build}};
+    const struct cli_option options[] = {
+        {"jobs", "N", "files at a time, 1 to 16 (4)", .take = take_jobs, .context = &send},
+        {"all", .help = "send all, also those that the server has", .flag = &all},
+        {"version", "V",
+         "the mapping of R8 or ProGuard, or the methodmap, below PATH is that of this version of the key's app; "
+         "reports that do not name theirs find it so. That of an .aab or .apk is read from its manifest",
+         .text = &send.version},
+        {"build", "B", "and of this build", .text = &send.build},
+        CLI_SERVER(send.server),
+        CLI_KEY(send.key, "key of scope symbols"),
+    };
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (argc == 1)
         return cli_wrong(argv[0], "which files? Say a PATH");
@@ -105,14 +101,15 @@ static int upload(int argc, char **argv)
 static const struct {
     struct cli_verb verb;
     int (*run)(int argc, char **argv);
-} verbs[] = {{{"upload", "[PATH]..."}, upload}, {{"look", "[FILE]..."}, cli_symbols_look}};
+} verbs[] = {{{"upload", "[PATH]...", "send the debug files that the server is missing"}, upload},
+             {{"look", "[FILE]...", "ask a debug file on this machine for names"}, cli_symbols_look}};
 
 int cli_symbols(int argc, char **argv)
 {
-    if (argc == 2 && !strcmp(argv[1], "--help")) {
-        fputs(usage, stdout);
-        return CLI_DONE;
-    }
+    static const struct cli_page page = {CLI_VERBS(verbs), .about = "Each of the two has a --help of its own."};
+    int status = CLI_DONE;
+    if (argc < 3 && (argc == 1 || !strcmp(argv[1], "--help")) && !cli_begin(&status, &argc, &argv, NULL, 0, &page))
+        return status;
     int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
     if (v < 0)
         return CLI_USAGE;

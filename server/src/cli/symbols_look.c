@@ -19,20 +19,6 @@
 #define NAME_ROOM 8192
 #define LINE_ROOM 64
 
-static const char usage[] =
-    "Usage: mire symbols look [--mangled] [--arch ARCH] [--dir DIR] FILE [ADDRESS]...\n"
-    "       mire symbols look MAPPING [FRAME]...\n\n"
-    "What lies at each ADDRESS (hexadecimal, as in the file's program headers) of an ELF, Mach-O or Breakpad FILE:\n"
-    "functions inlined there first, the function itself last, each with its place below it. Without an ADDRESS they\n"
-    "are read from standard input, one a line. Unknown names are ??. DIR holds .build-id/xx/yyyy.debug, for a file\n"
-    "that FILE's DWARF refers to (dwz); /usr/lib/debug unless given. FILE.dwp and .dwo files beside FILE are used.\n"
-    "FILE may be a dSYM bundle; a BCSymbolMap of its archive (.xcarchive) gives hidden names back. Of a universal FILE "
-    "the first slice is asked, with --arch that of an architecture "
-    "(x86_64,\n"
-    "arm64e, armv7s, ...), with --arch all each of them.\n\n"
-    "MAPPING is one of ProGuard or R8, or Matrix's methodmap: each FRAME of Java, a.b.c(SourceFile:12), or of a whole\n"
-    "stack trace on standard input, with the names of the source; of a methodmap, each number of a method.\n";
-
 static void print_place(const struct symbol_frame *frame)
 {
     if (frame->file)
@@ -136,14 +122,31 @@ static bool open_slices(struct slices *asked, const char *who, const char *path,
 
 int cli_symbols_look(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[OPTION]... FILE [ADDRESS]...\nMAPPING [FRAME]...",
+        .about = "The names at each ADDRESS (hexadecimal, as in the file's program headers) of an ELF, Mach-O or "
+                 "Breakpad FILE: functions inlined there first, the function itself last, each with its place below "
+                 "it. Without an ADDRESS they are read from standard input, one a line. Unknown names are ??. FILE.dwp "
+                 "and .dwo files beside FILE are used. FILE may be a dSYM bundle; a BCSymbolMap of its archive "
+                 "(.xcarchive) gives hidden names back.\n\nMAPPING is one of ProGuard or R8, or Matrix's methodmap: "
+                 "each FRAME of Java, a.b.c(SourceFile:12), or of a whole stack trace on standard input, with the "
+                 "names of the source; of a methodmap, each number of a method."};
     char line[LINE_ROOM];
     struct slices asked = {0};
     const char *dir = "/usr/lib/debug", *arch = NULL;
     const struct cli_option options[] = {
-        {"mangled", .flag = &asked.mangled}, {"dir", .text = &dir}, {"arch", .text = &arch}};
+        {"mangled", .help = "names as they are in the file", .flag = &asked.mangled},
+        {"arch", "ARCH",
+         "the slice of a universal FILE for an architecture (x86_64, arm64e, armv7s, ...), or all of them; the first "
+         "unless given",
+         "all x86_64 arm64 arm64e armv7s", .text = &arch},
+        {"dir", "DIR",
+         "holds .build-id/xx/yyyy.debug, for a file that FILE's DWARF refers to (dwz); /usr/lib/debug unless given",
+         "DIR", .text = &dir},
+    };
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (argc == 1)
         return cli_wrong(argv[0], "which file? Say FILE");

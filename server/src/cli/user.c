@@ -22,22 +22,6 @@
 #define LINK_S      (3 * 24 * 3600)
 #define ARENA_BYTES (16u << 20)
 
-static const char usage[] =
-    "Usage: mire user add NAME [--server-admin] [--role ROLE] [--app APP]\n"
-    "       mire user link NAME\n"
-    "       mire user role NAME --role ROLE [--app APP]\n"
-    "       mire user disable NAME\n"
-    "       mire user list\n\n"
-    "add makes an account and prints a link, good for three days, by which the person sets a password, once.\n"
-    "link prints another one, for who forgot the password. role changes what somebody may. disable ends all sign-ins\n"
-    "and tokens of an account, and refuses it from then on; `link` makes it good again.\n"
-    "From the first account on, mired asks everyone to sign in, on loopback too (sign_in = auto).\n"
-    "  NAME             an address of e-mail or a word, lower case\n"
-    "  --role           viewer: reads. triager: merges and splits issues too. admin: changes the rollout, rules and\n"
-    "                   settings too. none: takes the role away\n"
-    "  --app            app that the role is for; without it, every app\n"
-    "  --server-admin   admin of every app, who may change accounts\n\n" CLI_DATABASE_HELP;
-
 struct user_command {
     const char *name, *role, *app;
     bool is_server_admin;
@@ -197,11 +181,15 @@ static int run_list(struct user_command *user)
 static const struct {
     struct cli_verb verb;
     int (*run)(struct user_command *user);
-} verbs[] = {{{"add", "NAME"}, run_add},
-             {{"link", "NAME"}, run_link},
-             {{"role", "NAME"}, run_role},
-             {{"disable", "NAME"}, run_disable},
-             {{"list", ""}, run_list}};
+} verbs[] = {
+    {{"add", "NAME",
+      "make an account, and print a link, good for three days, by which the person sets a password, once"},
+     run_add},
+    {{"link", "NAME", "print another link, for a forgotten password; an account that was disabled is good again"},
+     run_link},
+    {{"role", "NAME", "change what somebody may"}, run_role},
+    {{"disable", "NAME", "end all sign-ins and tokens of an account, and refuse it from then on"}, run_disable},
+    {{"list", "", "the accounts and their roles"}, run_list}};
 
 static const char *take_role(void *context, char *value)
 {
@@ -213,16 +201,22 @@ static const char *take_role(void *context, char *value)
 
 int cli_user(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        CLI_VERBS(verbs),
+        .about = "NAME is an address of e-mail or a word in lower case. From the first account on, mired asks everyone "
+                 "to sign in, on loopback too (sign_in = auto).\n\n" CLI_DATABASE_ABOUT};
     struct user_command user = {.name = "", .database = {.command = "mire user"}};
-    const struct cli_option options[] = {{"server-admin", .flag = &user.is_server_admin},
-                                         {"role", .take = take_role, .context = &user},
-                                         {"app", .text = &user.app},
-                                         {"config", .take = cli_take_config, .context = &user.database},
-                                         {"data-dir", .take = cli_take_data_dir, .context = &user.database},
-                                         {"database-url", .take = cli_take_database_url, .context = &user.database}};
+    const struct cli_option options[] = {
+        {"role", "ROLE",
+         "viewer reads; triager sets states, merges and splits issues too; admin changes the rollout, rules and "
+         "settings too; none takes the role away",
+         "viewer triager admin none", .take = take_role, .context = &user},
+        {"app", "APP", "the app that the role is for; without it, every app", .text = &user.app},
+        {"server-admin", .help = "admin of every app, who may change accounts", .flag = &user.is_server_admin},
+        CLI_DATABASE(user.database)};
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
     if (v < 0)

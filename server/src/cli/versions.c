@@ -17,28 +17,6 @@
 #define NAME_WIDTH 24
 #define LISTED     10 /* changes of each kind, unless --all */
 
-static const char versions_usage[] = "Usage: mire versions --app APP [--t RANGE] [--server URL] [--json]\n"
-                                     "List the versions of APP, newest first: share of the sessions of its last day, "
-                                     "sessions, rates with half their 95 %\n"
-                                     "interval, issues that began in it and issues resolved in it.\n\n"
-                                     "  --app APP      the app as it stands in URLs; default: $MIRE_APP\n"
-                                     "  --t RANGE      30m, 24h, 14d or FROM..TO in UTC; default 14d\n"
-                                     "  --server URL   a mired; default: $MIRE_SERVER, else http://127.0.0.1:7117\n"
-                                     "  --json         the server's answer as it is\n";
-
-static const char compare_usage[] =
-    "Usage: mire compare [VERSION [BEFORE]] --app APP [OPTION]...\n"
-    "Tell which rates and issues became more or less frequent per session in VERSION than in BEFORE. Without BEFORE "
-    "the\n"
-    "newest older version with 1,000 sessions is taken, without VERSION the newest such.\n\n"
-    "  --week           the last seven days against the seven before, of all versions or of VERSION\n"
-    "  --before RANGE   the range --t against this one, FROM..TO in UTC, of all versions or of VERSION\n"
-    "  --all            every issue that changed, not the first ten\n"
-    "  --app APP        the app as it stands in URLs; default: $MIRE_APP\n"
-    "  --t RANGE        30m, 24h, 14d or FROM..TO in UTC; default 14d\n"
-    "  --server URL     a mired; default: $MIRE_SERVER, else http://127.0.0.1:7117\n"
-    "  --json           the server's answer as it is\n";
-
 struct versions_options {
     const char *server, *app, *t, *range;
     const char *version, *against;
@@ -308,13 +286,16 @@ static int show_compared(const struct text *body, const struct versions_options 
 
 int cli_versions(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[OPTION]...",
+        .about = "List the versions of an app, newest first: share of the sessions of its last day, sessions, rates "
+                 "with half their 95 % interval, issues that began in it and issues resolved in it."};
     struct versions_options o = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d"};
-    const struct cli_option options[] = {
-        {"server", .text = &o.server}, {"app", .text = &o.app}, {"t", .text = &o.t}, {"json", .flag = &o.json}};
+    const struct cli_option options[] = {CLI_APP(o.app), CLI_RANGE(o.t), CLI_JSON(o.json), CLI_SERVER(o.server)};
     struct text body MIRE_SCOPED(text_fini) = {0};
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), versions_usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (argc > 1)
         return cli_wrong(argv[0], "no word is taken, and '%s' is one; `mire compare` compares two versions", argv[1]);
@@ -326,14 +307,26 @@ int cli_versions(int argc, char **argv)
 
 int cli_compare(int argc, char **argv)
 {
+    static const struct cli_page page = {
+        .synopsis = "[VERSION [BEFORE]] [OPTION]...",
+        .about =
+            "Tell which rates and issues became more or less frequent per session in VERSION than in BEFORE. Without "
+            "BEFORE the newest older version with 1,000 sessions is taken, without VERSION the newest such."};
     struct versions_options o = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d"};
     const struct cli_option options[] = {
-        {"server", .text = &o.server}, {"app", .text = &o.app}, {"t", .text = &o.t},      {"before", .text = &o.range},
-        {"week", .flag = &o.week},     {"all", .flag = &o.all}, {"json", .flag = &o.json}};
+        {"week", .help = "the last seven days against the seven before, of all versions or of VERSION",
+         .flag = &o.week},
+        {"before", "RANGE", "the range --t against this one, FROM..TO in UTC, of all versions or of VERSION",
+         .text = &o.range},
+        {"all", .help = "every issue that changed, not the first ten", .flag = &o.all},
+        CLI_APP(o.app),
+        CLI_RANGE(o.t),
+        CLI_JSON(o.json),
+        CLI_SERVER(o.server)};
     struct text body MIRE_SCOPED(text_fini) = {0};
     int status;
 
-    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), compare_usage))
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (!o.app || !*o.app)
         return cli_wrong(argv[0], "which app? Say --app APP");

@@ -1,0 +1,148 @@
+#!/usr/bin/python3
+"""Commands that ask a server, on a real mired: their tables are the API's answers, and each verb does its deed."""
+
+import json
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+
+import mired  # noqa: E402
+
+RULE = {"name": "New issues", "kind": "new", "bound": 1, "window_s": 86400 * 30}
+
+
+class Commands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = mired.scratch("commands")
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        cls.server = mired.Mired(cls.folder, "--alert-every-s=1", "--alert-private-hooks=yes")
+        cls.addClassCleanup(cls.server.stop)
+        cls.server.mire("seed", "shop", "--reports", 400, "--days", 10, "--data-dir", cls.server.data)
+        mired.until("the reports are worked on", lambda: cls.server.sql("SELECT count(*) FROM inbox")[0] == "0" and cls.server.issues("shop"))
+
+    def mire(self, *words, **more):
+        return self.server.mire(*words, **more)
+
+    def test_apps(self):
+        listed = json.loads(self.mire("apps", "--json"))["apps"]
+        self.assertEqual(listed, self.server.get("/apps")["apps"])
+        lines = self.mire("apps").splitlines()
+        self.assertRegex(lines[0], "^APP +NAME +REPORTS 24H +LAST REPORT$")
+        self.assertRegex(lines[1], rf"^shop +shop +{listed[0]['reports_24h']}  \d\d\d\d-\d\d-\d\dT\d\d:\d\d$")
+        self.assertIn("cannot be reached", self.mire("apps", "--server", "http://127.0.0.1:9", code=1))
+        self.assertIn("options alone", self.mire("apps", "shop", code=2))
+
+    def test_rates(self):
+        answer = json.loads(self.mire("rates", "--app", "shop", "--t", "20d", "--json"))
+        lines = self.mire("rates", "--app", "shop", "--t", "20d").splitlines()
+        self.assertEqual(len(lines), 3 + len(answer["versions"]), lines)
+        for line, row in zip(lines[1:], [answer["total"] | {"version": "all"}] + answer["versions"]):
+            self.assertTrue(line.startswith(row["version"]), (line, row))
+            self.assertEqual(int(line.split()[1]), round(row["sessions"]))
+            lag = row["lag_percent"]
+            if lag:
+                self.assertIn(f"{lag['value']:.3g} ({lag['low']:.3g}-{lag['high']:.3g})", line)
+        one = self.mire("rates", "--app", "shop", "--t", "20d", "--v", answer["versions"][0]["version"]).splitlines()
+        self.assertEqual(len(one), 4, one)
+        self.assertIn("404", self.mire("rates", "--app", "nosuch", code=1))
+        self.assertIn("Which app?".lower(), self.mire("rates", code=2, MIRE_APP="").lower())
+
+    def test_issue_is_the_page_for_a_ticket(self):
+        issue = self.server.issues("shop")[0]["id"]
+        self.assertEqual(self.mire("issue", issue), self.server.ask("GET", f"/i/{issue}.md")[2].decode())
+        self.assertIn("There is no issue", self.mire("issue", "I-99999999", code=1))
+        self.assertIn("say what to do", self.mire("issue", issue, "mend", code=2, MIRE_APP="shop"))
+
+    def test_issues_are_filtered(self):
+        def ids(*words):
+            return re.findall(r"^([IM]-\d+) ", self.mire("issues", "--app", "shop", *words), re.M)
+
+        everything = self.server.issues("shop")
+        self.assertEqual(ids(), [issue["id"] for issue in everything])
+        first = everything[0]
+        self.assertEqual(set(ids("--q", first["caller1"])), {i["id"] for i in everything if first["caller1"] in i["caller1"] + i["caller2"]})
+        alike = {i["id"] for i in everything if i["category"] == first["category"]}
+        self.assertEqual(set(ids("--kind", first["category"])), alike)
+        self.assertEqual(set(ids("--kind", "!" + first["category"])), {i["id"] for i in everything} - alike)
+        self.mire("issue", first["id"], "ignore", "--app", "shop")
+        self.assertEqual(ids("--state", "ignored"), [first["id"]])
+        self.mire("issue", first["id"], "open", "--app", "shop")
+        self.assertEqual(ids("--v", "1.0.0"), [i["id"] for g in self.server.get("/apps/shop/issues?v=1.0.0")["groups"] for i in g["issues"]])
+        self.assertEqual(ids("--sort", "-last"), [i["id"] for g in self.server.get("/apps/shop/issues?sort=-last")["groups"] for i in g["issues"]])
+        self.assertIn("400", self.mire("issues", "--app", "shop", "--kind", "nosuch", code=1))
+
+    def test_alerts(self):
+        def alerts(verb, *words, **more):
+            return self.mire("alerts", verb, "shop", *words, **more)
+
+        rule, other = self.folder / "rule.json", self.folder / "other.json"
+        rule.write_text(json.dumps(RULE))
+        other.write_text(json.dumps(RULE | {"name": "Hardly any", "bound": 9999}))
+        before = json.loads(alerts("rules", "--json"))["rules"]
+        number = alerts("add", rule).strip()
+        made = next(r for r in json.loads(alerts("rules", "--json"))["rules"] if r["id"] == int(number))
+        self.assertEqual({k: made[k] for k in RULE}, RULE)
+        self.assertRegex(alerts("rules"), rf"(?m)^ *{number}  new  .* 1  New issues$")
+        self.assertRegex(alerts("try", rule), r"^It would have fired [1-9]\d* times in 30 days\.\n\d\d\d\d-")
+        self.assertRegex(alerts("try", other), r"^It would have fired 0 times in 30 days\.\n")
+
+        # It fires, is acknowledged, and is in the history.
+        mired.until("the rule fires", lambda: "firing" in alerts("list"))
+        fired = json.loads(alerts("list", "--json"))["open"]
+        alert = next(a for a in fired if a["rule"] == int(number))
+        self.assertIn(alert["verdict"], alerts("list"))
+        alerts("ack", alert["id"])
+        self.assertIn("acknowledged by", alerts("list"))
+        self.assertIn(alert["verdict"], alerts("history"))
+
+        # Snoozed, changed, removed.
+        alerts("snooze", number, "3")
+        self.assertRegex(alerts("rules"), rf"(?m)^ *{number} .*silent until ")
+        alerts("snooze", number, "0")
+        self.assertNotIn("silent", alerts("rules"))
+        self.assertIn("whole number", alerts("snooze", number, "soon", code=2))
+        alerts("change", number, other)
+        self.assertRegex(alerts("rules"), rf"(?m)^ *{number}  new  .* 9999  Hardly any$")
+        alerts("remove", number)
+        self.assertEqual(len(json.loads(alerts("rules", "--json"))["rules"]), len(before))
+        self.assertIn("404", alerts("remove", number, code=1))
+        self.assertIn("cannot read", alerts("add", self.folder / "nothing", code=1))
+
+    def test_channels(self):
+        def alerts(verb, *words, **more):
+            return self.mire("alerts", verb, "shop", *words, **more)
+
+        self.assertIn("nobody is told", alerts("channels"))
+        number, secret = alerts("channel", "webhook", "Hook", "http://127.0.0.1:9/hook").split()
+        self.assertTrue(secret.startswith("whsec_"), secret)
+        self.assertRegex(alerts("channels"), rf"(?m)^ *{number}  webhook +Hook +http://127\.0\.0\.1:9")
+        pager = alerts("channel", "pagerduty", "Pager", "https://events.pagerduty.com/v2/enqueue", "--secret", "R" * 32).split()[0]
+        self.assertNotIn("R" * 32, alerts("channels", "--json"))
+        alerts("test", number)
+        self.assertIn("422", alerts("channel", "pigeon", "P", "http://127.0.0.1:9", code=1))
+        alerts("unchannel", number)
+        alerts("unchannel", pager)
+        self.assertIn("nobody is told", alerts("channels"))
+        self.assertIn("404", alerts("test", number, code=1))
+
+    def test_users(self):
+        data = ("--data-dir", self.server.data)
+        self.assertNotIn("kim", self.mire("user", "list", *data))
+        self.assertIn("/welcome#", self.mire("user", "add", "kim@shop.example", "--role", "triager", "--app", "shop", *data))
+        self.assertRegex(self.mire("user", "list", *data), r"(?m)^kim@shop\.example.*triager.*shop|shop.*triager")
+        self.mire("user", "role", "kim@shop.example", "--role", "admin", "--app", "shop", *data)
+        self.assertRegex(self.mire("user", "list", *data), "admin")
+        self.mire("user", "disable", "kim@shop.example", *data)
+        self.assertRegex(self.mire("user", "list", *data), "disabled")
+        self.mire("user", "add", "Kim Shop", *data, code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
