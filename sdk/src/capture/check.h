@@ -13,6 +13,7 @@
 
 #include "capture/capture.h"
 #include "capture/governor.h"
+#include "capture/late.h"
 #include "capture/sampler.h"
 #include "platform/ticks.h"
 
@@ -30,6 +31,7 @@ struct check {
     uint64_t now_ns;       /* when this round began */
     uint64_t due_ns;       /* when it should have begun: the deadline, if the deadline ended the sleep */
     uint64_t late_ns;      /* the difference, if it is MIRE_LATE_NS or more; else 0 */
+    struct late late;      /* what it was late for */
     uint64_t suspended_ns; /* how long the machine slept during the sleep before it */
     uint64_t marked_ns;    /* up to here the thread's time is accounted for */
     uint64_t wakeups;

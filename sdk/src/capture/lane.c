@@ -35,19 +35,18 @@ static uint64_t turning_look_ns(const struct check *check)
 /* ---- time ---- */
 
 /*
- * The part of this round's lateness in the turn from since_ns to until_ns. Time in which the thread computed is not
- * late: then the process could run.
+ * The part of this round's lateness in the turn from since_ns to until_ns in which the thread was kept from running too.
  *   waking  the begin of that turn woke the check thread
  */
-static uint64_t late_in(const struct check *check, const struct lane_watch *lane, uint64_t since_ns, uint64_t until_ns,
+static uint64_t late_in(struct check *check, const struct lane_watch *lane, uint64_t since_ns, uint64_t until_ns,
                         bool waking)
 {
-    uint64_t late_ns = check->late_ns;
+    uint64_t late_ns = check->late_ns + lane->owed_ns;
 
     if (waking)
         late_ns = mire__minus(check->now_ns, since_ns) >= MIRE_LATE_NS ? mire__minus(check->now_ns, since_ns) : 0;
     late_ns = mire__min(late_ns, mire__minus(until_ns, since_ns));
-    return late_ns ? mire__minus(late_ns, mire__thread_cpu_ns(lane->tid) - lane->cpu_ns) : 0;
+    return late_ns ? mire__min(late_ns, mire__late_kept_ns(check, lane, since_ns, waking)) : 0;
 }
 
 static void excuse(struct lane_watch *lane, uint64_t late_ns, uint64_t suspended_ns)
@@ -164,7 +163,7 @@ static void catch_up(struct check *check, struct lane_watch *lane, const struct 
     lane->state = LANE_BUSY;
     lane->turn = view->ended_turn;
     lane->parked = false;
-    lane->late_ns = lane->suspended_ns = lane->slack_ns = 0;
+    lane->late_ns = lane->suspended_ns = lane->slack_ns = lane->owed_ns = 0;
     mire__rest_begin(lane);
     lane->since_ns = begin_of(check, view, view->ended_turn, view->ended_since_ticks);
     lane->launch = view->begun_turn == view->ended_turn;
@@ -178,7 +177,7 @@ static void begin_turn(struct check *check, struct lane_watch *lane, const struc
 
     lane->turn = view->turn;
     lane->parked = false;
-    lane->late_ns = lane->excused_ns = lane->suspended_ns = lane->slack_ns = 0;
+    lane->late_ns = lane->excused_ns = lane->suspended_ns = lane->slack_ns = lane->owed_ns = 0;
     mire__rest_begin(lane);
     if ((view->turn & 1) == 0)
         return;
@@ -186,6 +185,7 @@ static void begin_turn(struct check *check, struct lane_watch *lane, const struc
     lane->since_ns = begin_of(check, view, view->turn, view->since_ticks);
     lane->launch = view->kind == MIRE_GATE_NONE;
     excuse(lane, late_in(check, lane, lane->since_ns, check->now_ns, waking), 0);
+    lane->waited_ns = mire__thread_waited_ns(lane->tid);
     note_base(lane, view->begun_turn == view->turn);
     if (!waking)
         mire__gate_keep_end(lane->record.lane);
@@ -311,7 +311,10 @@ static bool enter(struct check *check, struct lane_watch *lane, const struct gat
     lane->state = LANE_IDLE;
     lane->tid = view->tid;
     lane->turn = 0;
+    lane->owed_ns = 0;
+    lane->stepped_ns = mire__now_ns();
     lane->cpu_ns = mire__thread_cpu_ns(lane->tid);
+    lane->waited_ns = mire__thread_waited_ns(lane->tid);
     lane->rest.rests = false;
     mire__loop_begin(&lane->loop, check, lane->record.lane);
     return true;
@@ -326,7 +329,7 @@ static bool is_keeping(const struct lane_watch *lane, const struct gate_view *vi
 uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
 {
     struct gate_view view;
-    uint64_t again_ns = UINT64_MAX;
+    uint64_t again_ns = UINT64_MAX, stepped_ns, cpu_ns, late_ns;
 
     if (!mire__gate_look(&view, lane->record.lane)) {
         vacate(check, lane, lane->record.event.last_seen_ns);
@@ -342,6 +345,9 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
         lane->park_ns = UINT64_MAX; /* else the next turn of a parked lane would count as the wake-up */
         return is_gone(check, lane) ? UINT64_MAX : mire__now_ns() + KEEPING_NS;
     }
+    stepped_ns = mire__now_ns();
+    cpu_ns = mire__thread_cpu_ns(lane->tid);
+    late_ns = check->late_ns ? late_in(check, lane, lane->stepped_ns, check->now_ns, false) : 0;
     if (lane->turn != view.turn) {
         check->turning |= lane->turn != 0;
         lane->park_ns = lane->turn != 0 ? check->now_ns + turning_look_ns(check) : 0;
@@ -360,8 +366,10 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
     if (lane->state != LANE_IDLE)
         again_ns = step_busy(check, lane, &view);
     if (lane->state != LANE_EMPTY)
-        again_ns = mire__min(again_ns, mire__lane_ask(check, lane, &view));
-    lane->cpu_ns = mire__thread_cpu_ns(lane->tid);
+        again_ns = mire__min(again_ns, mire__lane_ask(check, lane, &view, late_ns));
+    mire__late_owe(check, lane, cpu_ns);
+    lane->stepped_ns = stepped_ns;
+    lane->cpu_ns = cpu_ns;
     return again_ns;
 }
 

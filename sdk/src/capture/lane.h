@@ -57,12 +57,15 @@ struct lane_watch {
     struct asking asking;
     struct loop loop;
     struct rest rest;
-    uint64_t slack_ns;           /* the turn may have begun up to this before since_ns */
-    uint64_t turn;               /* the gate's turn at the last step */
-    uint64_t since_ns;           /* begin of the turn, if busy */
-    uint64_t late_ns;            /* time of the turn in which the process was stopped or starved */
-    uint64_t suspended_ns;       /* time beside it in which the machine slept */
-    uint64_t cpu_ns;             /* CPU time of the thread at the last step */
+    uint64_t slack_ns;     /* the turn may have begun up to this before since_ns */
+    uint64_t turn;         /* the gate's turn at the last step */
+    uint64_t since_ns;     /* begin of the turn, if busy */
+    uint64_t late_ns;      /* time of the turn in which the process was stopped or starved */
+    uint64_t suspended_ns; /* time beside it in which the machine slept */
+    uint64_t stepped_ns;   /* the begin of the last step, and the thread's CPU time then */
+    uint64_t cpu_ns;
+    uint64_t waited_ns;          /* late.h: how long the thread had waited for a processor at the last reading */
+    uint64_t owed_ns;            /* late.h: lateness in which the thread may have waited for one, and waits still */
     uint64_t park_ns;            /* in IDLE: time from which a lane without turns is parked */
     uint64_t due_ns;             /* time of the next sample */
     uint64_t sampled_ns;         /* time of the last sample; 0 before the first */
@@ -101,8 +104,11 @@ void mire__rest_enter(struct check *check, struct lane_watch *lane, bool before)
 /* rest.c: step a lane in RESTING, which may then be BUSY. Returns the time of the next step. */
 uint64_t mire__rest_step(struct check *check, struct lane_watch *lane, const struct gate_view *view);
 
-/* Ping the lane's loop, and keep the event of a loop without an answer. Returns the time of the next step. */
-uint64_t mire__lane_ask(struct check *check, struct lane_watch *lane, const struct gate_view *view);
+/*
+ * Ping the lane's loop, and keep the event of a loop without an answer. Returns the time of the next step.
+ *   late_ns  the thread was kept from running for that long since the last step
+ */
+uint64_t mire__lane_ask(struct check *check, struct lane_watch *lane, const struct gate_view *view, uint64_t late_ns);
 
 /* Watching ends: close the open event. */
 void mire__lane_stop(struct check *check, struct lane_watch *lane);

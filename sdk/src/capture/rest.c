@@ -65,7 +65,8 @@ static void note_piece(struct rest *rest, uint64_t now_ns)
 void mire__rest_work(struct lane_watch *lane, const struct sample *sample, enum loop_sleep sleep)
 {
     struct rest *rest = &lane->rest;
-    uint64_t now_ns = mire__now_ns(), awake_ns = mire__thread_awake_ns(lane->tid);
+    uint64_t now_ns = mire__now_ns(), waited_ns = mire__thread_waited_ns(lane->tid);
+    uint64_t awake_ns = mire__thread_cpu_ns(lane->tid) + waited_ns;
     bool maybe = sleep == LOOP_MAYBE || sleep == LOOP_ONCE;
 
     rest->suspect |= maybe;
@@ -85,6 +86,7 @@ void mire__rest_work(struct lane_watch *lane, const struct sample *sample, enum 
         note_piece(rest, now_ns);
     rest->seen_ns = now_ns;
     rest->awake_ns = awake_ns;
+    lane->waited_ns = waited_ns;
 }
 
 bool mire__rest_is_one_turn(const struct lane_watch *lane)

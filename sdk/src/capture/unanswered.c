@@ -39,11 +39,10 @@ static void open_record(struct check *check, struct lane_watch *lane, const stru
     mire__record_open(check, &lane->record, &event);
 }
 
-uint64_t mire__lane_ask(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+uint64_t mire__lane_ask(struct check *check, struct lane_watch *lane, const struct gate_view *view, uint64_t late_ns)
 {
     uint64_t share_ppm = check->settings.sample_from_ppm > LEAST_PPM ? check->settings.sample_from_ppm : LEAST_PPM;
     uint64_t open_ns = check->settings.unanswered_ms * share_ppm; /* ms of 1e-6 are ns */
-    uint64_t late_ns = check->late_ns ? mire__minus(check->late_ns, mire__thread_cpu_ns(lane->tid) - lane->cpu_ns) : 0;
     struct loop_response response;
 
     mire__asking_look(&response, &lane->asking, check, lane->record.lane, late_ns, open_ns);

@@ -138,8 +138,10 @@ static bool park(struct watch *watch)
         return true;
     busy = mire__gate_park(idle);
     for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
-        if ((idle & ~busy) >> i & 1)
-            watch->lanes[i].parked = true;
+        if (!((idle & ~busy) >> i & 1))
+            continue;
+        watch->lanes[i].parked = true;
+        watch->lanes[i].waited_ns = mire__thread_waited_ns(watch->lanes[i].tid);
     }
     return busy == 0;
 }
@@ -199,13 +201,16 @@ static void sleep_until(struct watch *watch, uint64_t deadline_ns)
     struct check *check = &watch->check;
     uint64_t now_ns = mire__now_ns();
     uint64_t latest_ns = check->marked_ns + MIRE_ANSWER_NS * (check->sampled ? check->sampled : 1);
-    uint64_t overrun_ns = now_ns > latest_ns ? now_ns - latest_ns : 0;
+    uint64_t overrun_ns = now_ns > latest_ns ? now_ns - latest_ns : 0, woke_late_ns;
 
+    mire__late_work(check, overrun_ns);
     doze(check, deadline_ns);
     check->due_ns = deadline_ns > now_ns ? deadline_ns : now_ns;
     mark(check);
     check->now_ns = check->marked_ns;
-    check->late_ns = overrun_ns + (check->now_ns > check->due_ns ? check->now_ns - check->due_ns : 0);
+    woke_late_ns = mire__minus(check->now_ns, check->due_ns);
+    mire__late_woke(check, woke_late_ns);
+    check->late_ns = overrun_ns + woke_late_ns;
     if (check->late_ns < MIRE_LATE_NS)
         check->late_ns = 0;
     look_for_suspend(watch);
@@ -234,6 +239,7 @@ static void begin(struct watch *watch)
     check->now_ns = check->due_ns = mire__now_ns();
     while (!read_ahead(&watch->ahead_ns))
         ;
+    mire__late_begin(check);
     mark(check);
 }
 

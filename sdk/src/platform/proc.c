@@ -348,7 +348,7 @@ void mire__thread_counters(struct thread_counters *out, uint32_t tid)
     mire__thread_name(out->name, tid);
 }
 
-uint64_t mire__thread_awake_ns(uint32_t tid)
+uint64_t mire__thread_waited_ns(uint32_t tid)
 {
     char path[64], text[128];
     uint64_t ran_ns, waited_ns = 0;
@@ -356,7 +356,12 @@ uint64_t mire__thread_awake_ns(uint32_t tid)
     proc_path(path, false, tid, "schedstat"); /* its time of running is not up to date there */
     if (mire__file_read(text, sizeof(text), path) > 0)
         read_decimal(&waited_ns, skip_spaces(read_decimal(&ran_ns, text)));
-    return mire__thread_cpu_ns(tid) + waited_ns;
+    return waited_ns;
+}
+
+uint64_t mire__thread_awake_ns(uint32_t tid)
+{
+    return mire__thread_cpu_ns(tid) + mire__thread_waited_ns(tid);
 }
 
 void mire__process_counters(struct process_counters *out)

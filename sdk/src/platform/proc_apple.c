@@ -141,6 +141,12 @@ void mire__thread_counters(struct thread_counters *out, uint32_t tid)
 }
 
 /* The kernel does not tell how long a thread has waited for a processor. */
+uint64_t mire__thread_waited_ns(uint32_t tid)
+{
+    (void)tid;
+    return 0;
+}
+
 uint64_t mire__thread_awake_ns(uint32_t tid)
 {
     return mire__thread_cpu_ns(tid);
