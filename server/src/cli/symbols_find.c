@@ -158,6 +158,14 @@ static void tell_passed(const struct found *found)
     }
 }
 
+/* The libraries of a system in one file, which is not read: the device support of Xcode has them one by one. */
+static bool is_shared_cache(int fd)
+{
+    static const char magic[] = "dyld_v1";
+    char begin[sizeof magic - 1];
+    return pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin && !memcmp(begin, magic, sizeof begin);
+}
+
 /* Directory for unpacked archives, which may be larger than memory. NULL: unpack in memory. */
 static const char *scratch_dir(void)
 {
@@ -188,6 +196,11 @@ static int consider(struct found *found, const char *path, bool named)
     }
     if (symbols_maps_take(&found->maps, path, fd))
         return 0;
+    if (is_shared_cache(fd)) {
+        pass_over(found, path, "is a shared cache: send the libraries that Xcode or `ipsw dyld split` extract from it");
+        found->missed += named;
+        return 0;
+    }
     const char *dir = scratch_dir();
     enum contents_answer answer = contents_open(&contents, why, fd, dir, NULL);
     if (answer == CONTENTS_FAILED && dir) { /* not all file systems have files without a name */

@@ -33,6 +33,7 @@ struct resolved_location {
     const char *build; /* its build id, if the name depends on it (an offset, a short name of Java): another build
                           may give the name to another function; not in the document */
     bool script;       /* a frame of a script; image is named after its file. Not in the document */
+    bool system;       /* the debug file says that it is a library of Apple's systems. Not in the document */
 };
 
 struct resolved_rule { /* the rule for a location's role */

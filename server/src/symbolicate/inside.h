@@ -39,7 +39,8 @@ struct symbolicate_job {
 struct where { /* the image of a frame */
     const char *name;
     const char *build; /* its build id, in hexadecimal; "" without one */
-    uint64_t base;     /* subtracted from an address to get an offset */
+    bool system;       /* its file says that it is a library of Apple's systems */
+    uint64_t base;     /* subtracted from an offset of the report to get an address of the file */
 };
 
 /* Make room for one more location, zeroed; NULL: no memory. */

@@ -40,14 +40,16 @@ static int add_bare(struct symbolicate_job *job, const struct where *where, uint
     struct resolved_location *location = symbolicate_add(job);
     if (!location)
         return MIRE_FAULT_MEMORY;
-    *location = (struct resolved_location){.image = image, .build = where->build, .file = "", .offset = offset};
+    *location = (struct resolved_location){
+        .image = image, .build = where->build, .file = "", .offset = offset, .system = where->system};
     location->function =
         image[0] ? arena_printf(job->arena, "%s+0x%" PRIx64, image, start ? start : offset) : "[anonymous code]";
     job->unresolved++;
     return location->function ? 0 : MIRE_FAULT_MEMORY;
 }
 
-static int add_named(struct symbolicate_job *job, const char *image, uint64_t offset, const struct symbol_frame *frame)
+static int add_named(struct symbolicate_job *job, const struct where *where, uint64_t offset,
+                     const struct symbol_frame *frame)
 {
     char name[MIRE_PLACE_NAME];
     struct resolved_location *location = symbolicate_add(job);
@@ -56,12 +58,13 @@ static int add_named(struct symbolicate_job *job, const char *image, uint64_t of
     size_t len = symbol_demangle_within(name, sizeof name, frame->function, &job->names_ns);
     *location = (struct resolved_location){
         .function = arena_copy(job->arena, name, len),
-        .image = image,
+        .image = where->name,
         .file = frame->file ? arena_strdup(job->arena, frame->file) : "",
         .line = frame->line,
         .offset = offset,
         .named = true,
         .inlined = frame->inlined,
+        .system = where->system,
     };
     return location->function && location->file ? 0 : MIRE_FAULT_MEMORY;
 }
@@ -71,7 +74,7 @@ static int add_told(struct symbolicate_job *job, const struct where *where, cons
 {
     const struct symbol_frame told = {
         .function = frame->told->function, .file = frame->told->file, .line = frame->told->line};
-    return add_named(job, where->name, frame->offset, &told);
+    return add_named(job, where, frame->offset, &told);
 }
 
 /* Add the locations of one frame that its module has. */
@@ -80,17 +83,18 @@ static int resolve_frame(struct symbolicate_job *job, struct chain *chain, const
 {
     uint64_t offset = frame->offset;
     bool found = count && frames[count - 1].function;
+    uint64_t start = count ? frames[count - 1].start : 0;
     chain->first = (uint32_t)job->location_count;
     chain->count = 1;
     if (frame->told && (!found || frame->told->whole))
         return add_told(job, where, frame);
     if (!found)
-        return add_bare(job, where, offset, count ? frames[count - 1].start : 0);
+        return add_bare(job, where, offset, start ? start + where->base : 0);
     chain->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (!frames[i].function || !frames[i].function[0])
             continue; /* an inlined call the compiler left nameless */
-        int rc = add_named(job, where->name, offset, &frames[i]);
+        int rc = add_named(job, where, offset, &frames[i]);
         if (rc)
             return rc;
         chain->count++;
@@ -201,7 +205,11 @@ static int resolve_native(struct symbolicate_job *job, struct symbols *symbols, 
         rc = name_image(&where, job, image);
     if (rc)
         return rc;
-    where.base = module_is_from_base(module) ? image->base : 0;
+    where.system = module_is_system(module);
+    if (image->from_start)
+        where.base = 0 - module_begin(module); /* the sum is taken modulo 2^64 */
+    else if (module_is_from_base(module))
+        where.base = image->base;
     bool debug = module_kind(module) == MIRE_SYMBOLS_DEBUG; /* split files are missing, or a part is damaged */
     const struct symbol_splits *splits =
         debug && module_missing_splits(module)->count ? module_missing_splits(module) : NULL;

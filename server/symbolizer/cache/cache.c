@@ -160,6 +160,16 @@ bool module_is_from_base(const struct module *module)
     return module && module->head.flags & MIRE_CACHE_FROM_BASE;
 }
 
+uint64_t module_begin(const struct module *module)
+{
+    return module && !module_is_from_base(module) ? module->head.base - module->head.lead : 0;
+}
+
+bool module_is_system(const struct module *module)
+{
+    return module && module->head.flags & MIRE_CACHE_SYSTEM;
+}
+
 bool module_has_lines_alone(const struct module *module)
 {
     return module && module->head.flags & MIRE_CACHE_LINES;
@@ -167,8 +177,9 @@ bool module_has_lines_alone(const struct module *module)
 
 bool module_is_whole(const struct module *module)
 {
-    return module && module->head.kind == MIRE_SYMBOLS_DEBUG && !module->missing_files.count && !module->alt.id_len &&
-           !module->head.damaged_units;
+    if (!module || (module->head.kind != MIRE_SYMBOLS_DEBUG && !(module->head.flags & MIRE_CACHE_SYSTEM)))
+        return false;
+    return !module->missing_files.count && !module->alt.id_len && !module->head.damaged_units;
 }
 
 /* Append a defect, as far as there is room. */

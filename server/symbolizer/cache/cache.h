@@ -30,7 +30,7 @@
 
 #include "cache/module.h"
 
-#define MIRE_CACHE_VERSION 10 /* caches of other versions are converted again */
+#define MIRE_CACHE_VERSION 11 /* caches of other versions are converted again */
 
 struct cache_head { /* layout of the file */
     char magic[8];
@@ -55,7 +55,8 @@ struct cache_head { /* layout of the file */
     uint8_t parent_bits;
     uint8_t file_bits;
     uint8_t line_bits;
-    char arch[16];
+    char arch[12];
+    uint32_t lead;          /* bytes of the image before base: its headers */
     uint32_t packed_bytes;  /* compressed bytes of the texts; 0: not compressed */
     uint16_t damaged_units; /* units with damage in the source files, at least */
     uint8_t missing_count;
@@ -65,6 +66,7 @@ struct cache_head { /* layout of the file */
 enum cache_flag {
     MIRE_CACHE_FROM_BASE = 1, /* offsets count from the image's start (Breakpad); otherwise from address 0 */
     MIRE_CACHE_LINES = 2,     /* functions with lines only, from line tables or Breakpad */
+    MIRE_CACHE_SYSTEM = 4,    /* a library of Apple's systems: nobody has more than its names */
 };
 
 #define MIRE_CACHE_MAGIC    "Mire\x7fSYM"

@@ -146,7 +146,9 @@ static void write_head(struct cache_head *head, const struct convert_source *sou
     head->id_len = (uint8_t)id_len;
     head->base = base;
     head->kind = has_dwarf ? MIRE_SYMBOLS_DEBUG : MIRE_SYMBOLS_SYMTAB;
-    memcpy(head->arch, facts->arch, sizeof head->arch);
+    memcpy(head->arch, facts->arch, strnlen(facts->arch, sizeof head->arch - 1));
+    if (facts->begin <= base && base - facts->begin <= UINT32_MAX)
+        head->lead = (uint32_t)(base - facts->begin);
 }
 
 /* Returns true if a file with DWARF would add details. With split or object files it would not. */
@@ -373,7 +375,8 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     if (!wrong && others)
         wrong = others_read(out, &merge, dwarfs, source, others, base);
     write_head(&head, source, base, object || (merge.count && !out->damaged_units));
-    head.flags = (told ? MIRE_CACHE_FROM_BASE : 0) | (has_lines_alone(source, object) ? MIRE_CACHE_LINES : 0);
+    head.flags = (told ? MIRE_CACHE_FROM_BASE : 0) | (has_lines_alone(source, object) ? MIRE_CACHE_LINES : 0) |
+                 (source->objects[0]->facts.system ? MIRE_CACHE_SYSTEM : 0);
     head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
     if (!wrong)
         wrong = pack_all(fd, &(struct giving){&merge, source}, &head, missing_files, threads);

@@ -52,11 +52,20 @@ const struct symbol_alt *module_missing_alt(const struct module *module);
  */
 bool module_is_from_base(const struct module *module);
 
+/*
+ * The address at which the image begins, of the same kind as those of a look-up: offsets that count from the beginning
+ * of the image in memory are added to it. 0 if module_is_from_base, or if `module` is NULL.
+ */
+uint64_t module_begin(const struct module *module);
+
+/* Returns true if the file says that it is a library of Apple's systems. NULL: false. */
+bool module_is_system(const struct module *module);
+
 /* Returns true if the module was made from line tables or Breakpad, so that DWARF would add details. NULL: false. */
 bool module_has_lines_alone(const struct module *module);
 
-/* Returns true if the module has all the data of its DWARF: no file that it refers to was missing or damaged. NULL:
- * false. */
+/* Returns true if no file would add to the module: it has all the data of its DWARF, and no file that it refers to was
+ * missing or damaged; or it is a library of Apple's systems, which has no more than names. NULL: false. */
 bool module_is_whole(const struct module *module);
 
 /*

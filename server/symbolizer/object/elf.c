@@ -403,6 +403,22 @@ static const char *check_type(struct elf *elf, bool *whole_out)
     return linked || split ? NULL : "was not linked (.o, .ko); send what the linker made of it";
 }
 
+/* Where the image begins: the page (4 KiB) of the lowest address that is loaded. 0 if no header tells it. */
+static uint64_t find_begin(const struct elf *elf)
+{
+    uint64_t table = FIELD(elf, 0, Ehdr, e_phoff);
+    uint64_t count = FIELD(elf, 0, Ehdr, e_phnum);
+    uint64_t begin = UINT64_MAX;
+    if (FIELD(elf, 0, Ehdr, e_phentsize) != SIZE(elf, Phdr) || !parts_hold(elf->parts, table, count * SIZE(elf, Phdr)))
+        return 0;
+    for (uint64_t at = table; count; count--, at += SIZE(elf, Phdr)) {
+        uint64_t address = FIELD(elf, at, Phdr, p_vaddr);
+        if (FIELD(elf, at, Phdr, p_type) == PT_LOAD && address < begin)
+            begin = address;
+    }
+    return begin == UINT64_MAX ? 0 : begin & ~(uint64_t)4095;
+}
+
 const char *elf_read(struct parts *parts)
 {
     struct elf elf = {.parts = parts, .wide = parts->bytes[EI_CLASS] == ELFCLASS64, .notes_left = NOTES_MAX};
@@ -411,6 +427,7 @@ const char *elf_read(struct parts *parts)
     if (parts->bytes[EI_DATA] != ELFDATA2LSB)
         return "is big-endian, and such files are not read";
     snprintf(parts->facts.arch, sizeof parts->facts.arch, "%s", arch_name(FIELD(&elf, 0, Ehdr, e_machine)));
+    parts->facts.begin = find_begin(&elf);
     const char *wrong = check_tables(&elf);
     bool whole = false;
     if (!wrong)

@@ -23,6 +23,8 @@
 #define CPU_64_32     0x02000000u
 #define LC_SEGMENT    1u
 #define LC_SYMTAB     2u
+#define LC_ID_DYLIB   0xdu
+#define LC_ID_LINKER  0xfu
 #define LC_SEGMENT_64 0x19u
 #define LC_UUID       0x1bu
 #define LC_STARTS     0x26u       /* function starts */
@@ -213,11 +215,22 @@ static const char *take_segment(struct macho *macho, const uint8_t *at, uint32_t
     if (count > (len - head) / each)
         return "has a load command that is too short";
     if (!strncmp((const char *)at + 8, "__TEXT", NAME_LEN))
-        macho->text = macho->wide ? load_64(at + 24) : load_32(at + 24);
+        macho->parts->facts.begin = macho->text = macho->wide ? load_64(at + 24) : load_32(at + 24);
     const char *wrong = NULL;
     for (uint32_t i = 0; i < count && !wrong; i++)
         wrong = take_section(macho, at + head + i * each);
     return wrong;
+}
+
+/* Apple's systems have their libraries in these folders, and keep the DWARF to themselves. */
+static bool is_of_system(const uint8_t *at, uint32_t len)
+{
+    static const char *const folders[] = {"/System/", "/usr/lib/"};
+    uint32_t name = len >= 12 ? load_32(at + 8) : len;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (name < len && len - name > strlen(folders[i]) && !memcmp(at + name, folders[i], strlen(folders[i])))
+            return true;
+    return false;
 }
 
 static const char *take_command(struct macho *macho, const uint8_t *at, uint32_t command, uint32_t len)
@@ -228,6 +241,8 @@ static const char *take_command(struct macho *macho, const uint8_t *at, uint32_t
     if (command == LC_UUID && len >= 24) {
         memcpy(facts->id, at + 8, 16);
         facts->id_len = 16;
+    } else if (command == LC_ID_DYLIB || command == LC_ID_LINKER) {
+        facts->system = is_of_system(at, len);
     } else if (command == LC_SYMTAB && len >= 24) {
         macho->symbols = load_32(at + 8);
         macho->symbol_count = load_32(at + 12);
