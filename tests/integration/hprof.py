@@ -3,7 +3,8 @@
 
 The twin takes the definition by its word: d keeps n alive alone if n cannot be reached without d. Random heaps of some
 hundred objects are written in both forms, a Java machine's with ids of 8 bytes and Android's with 4. Where a Java machine
-is installed, a program of its own is dumped by it as well, and the classes' sums are compared with the machine's.
+is installed, it dumps three programs as well: the classes' sums are compared with the machine's, and each way in the tree of
+dominators with that of another reader (tests/support/heap_dump.py).
 
     hprof.py --big     also a dump of a gigabyte: the most memory that reading it takes is printed, and must be below 256 MiB
 """
@@ -19,6 +20,10 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+
+import heap_dump  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["MIRE_BINARY_DIR"])
 MIRE = BUILD / "server/mire"
@@ -254,21 +259,120 @@ public class Dumped {
 """
 
 
-def dump_of_java(folder, count, heap):
+# References that keep nothing, locals of threads, values of threads, and what is garbage.
+HOLDING = """
+import java.lang.ref.*;
+import java.util.*;
+import java.util.concurrent.*;
+public class Holding {
+    static class Page { byte[] bytes = new byte[700]; Page other; Object owner; }
+    static class Local { long a; int b; Page page = new Page(); }
+    static final List<Reference<Page>> seen = new ArrayList<>();
+    static final ThreadLocal<Local> own = new ThreadLocal<>();
+    static final Map<String, Page> shared = new ConcurrentHashMap<>();
+    enum Kind { ONE, TWO; Page page = new Page(); }
+    public static void main(String[] args) throws Exception {
+        int n = Integer.parseInt(args[0]);
+        ReferenceQueue<Page> queue = new ReferenceQueue<>();
+        for (int i = 0; i < n; i++) {
+            Page page = new Page();
+            page.other = new Page();
+            page.other.other = page;
+            seen.add(i % 3 == 0 ? new WeakReference<>(page, queue) : i % 3 == 1 ? new SoftReference<>(page) : new PhantomReference<>(page, queue));
+            if (i % 2 == 0) shared.put("page " + i, page);
+        }
+        CountDownLatch begun = new CountDownLatch(4);
+        for (int t = 0; t < 4; t++) {
+            Thread thread = new Thread(() -> {
+                Page[] locals = new Page[n / 10];
+                for (int i = 0; i < locals.length; i++) locals[i] = new Page();
+                own.set(new Local());
+                begun.countDown();
+                try { Thread.sleep(600000); } catch (InterruptedException e) { }
+                System.out.println(locals.length);
+            });
+            thread.setDaemon(true);
+            thread.start();
+        }
+        begun.await();
+        for (Kind kind : Kind.values()) kind.page.owner = kind;
+        System.out.println(ProcessHandle.current().pid());
+        System.in.read();
+    }
+}
+"""
+
+# A graph with many ways to each object, arrays of arrays, classes of another loader.
+TANGLED = """
+import java.util.*;
+import java.util.function.*;
+public class Tangled {
+    static class Node { Node[] next; int number; String name; Node(int n) { number = n; name = n % 7 == 0 ? "node " + n : "shared"; } }
+    static class Tree { Tree left, right; long[] values; short s; boolean b; char c; double d; }
+    static class Wide extends Tree { Object[][] cells = new Object[3][4]; float f; }
+    static Node[] entries = new Node[8];
+    static Tree root;
+    static Object loaded;
+    static final List<Supplier<Object>> calls = new LinkedList<>();
+    static Tree grow(int depth) {
+        Tree tree = depth % 3 == 0 ? new Wide() : new Tree();
+        tree.values = new long[depth];
+        if (depth > 0) { tree.left = grow(depth - 1); tree.right = grow(depth - 1); }
+        return tree;
+    }
+    static class Loader extends ClassLoader {
+        Class<?> take(String name) throws Exception {
+            byte[] bytes = Tangled.class.getResourceAsStream(name + ".class").readAllBytes();
+            return defineClass(name, bytes, 0, bytes.length);
+        }
+    }
+    public static void main(String[] args) throws Exception {
+        int n = Integer.parseInt(args[0]);
+        Random random = new Random(7);
+        Node[] all = new Node[n];
+        for (int i = 0; i < n; i++) all[i] = new Node(i);
+        for (Node node : all) {
+            node.next = new Node[random.nextInt(4)];
+            for (int i = 0; i < node.next.length; i++) node.next[i] = all[random.nextInt(n)];
+        }
+        for (int i = 0; i < entries.length; i++) entries[i] = all[random.nextInt(n)];
+        root = grow(9);
+        var made = new Loader().take("Tangled$Tree").getDeclaredConstructor();
+        made.setAccessible(true);
+        loaded = made.newInstance();
+        for (int i = 0; i < 50; i++) { Object[] kept = {all[i], new int[i]}; calls.add(() -> kept); }
+        all = null;
+        System.out.println(ProcessHandle.current().pid());
+        System.in.read();
+    }
+}
+"""
+
+
+def dump_of_java(folder, count, heap, name="Dumped", program=PROGRAM):
     """A dump that a Java machine wrote, and its own table of classes; None where none is installed."""
     if not all(map(shutil.which, ("java", "javac", "jcmd"))):
         return print("no Java machine is installed: its dumps were not read")
-    (folder / "Dumped.java").write_text(PROGRAM)
-    subprocess.run(["javac", "Dumped.java"], cwd=folder, check=True, timeout=300)
-    with subprocess.Popen(["java", f"-Xmx{heap}m", "-XX:+UseSerialGC", "-cp", folder, "Dumped", str(count)],
+    (folder / f"{name}.java").write_text(program)
+    subprocess.run(["javac", f"{name}.java"], cwd=folder, check=True, timeout=300)
+    with subprocess.Popen(["java", f"-Xmx{heap}m", "-XX:+UseSerialGC", "-cp", folder, name, str(count)],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as java:
         pid = java.stdout.readline().strip()
-        path = folder / "java.hprof"
+        path = folder / f"{name}.hprof"
         subprocess.run(["jcmd", pid, "GC.heap_dump", "-all", path], check=True, timeout=300, stdout=subprocess.DEVNULL)
         table = subprocess.run(["jcmd", pid, "GC.class_histogram", "-all"], check=True, timeout=300, capture_output=True, text=True).stdout
         java.stdin.close()
         java.wait(timeout=60)
     return path, table
+
+
+def same_ways(path, classes):
+    """Every way as the other reader has it; each class's ways have its name in them."""
+    want, got = heap_dump.ways(path), told(path)
+    assert want == got, f"{path.name}\nmissing: {(want - got).most_common(5)}\ntoo much: {(got - want).most_common(5)}"
+    for name in classes:
+        assert any(name in way.split(";") for way in want), name
+    print(f"{path.name}: {len(want)} ways of {sum(want.values())} bytes, as the other reader has them")
 
 
 def of_java(folder):
@@ -285,13 +389,17 @@ def of_java(folder):
         assert f"{count:,}" in line.split(), (count, line)
     ways = told(path)
     assert ways["jvm.root.several;Dumped.<static>;Dumped$Node"] == 3000 * 24, ways
+    same_ways(path, ["Dumped$Node"])
+    for name, program, classes in (("Holding", HOLDING, ["Holding$Page", "Holding$Local"]),
+                                   ("Tangled", TANGLED, ["Tangled$Node", "Tangled$Wide", "Tangled$Loader"])):
+        same_ways(dump_of_java(folder, 400, 64, name, program)[0], classes)
     below = "jvm.root.several;Dumped.<static>;Dumped$Cache;java.util.HashMap;java.util.HashMap$Node[];java.util.HashMap$Node"
     assert ways[below] == 3000 * 32 and ways[below + ";java.lang.String"] == 3000 * 24, ways
 
 
 def big(folder):
     """A gigabyte in less than 256 MiB."""
-    path, _ = dump_of_java(folder, 5500000, 4096)
+    path, _ = dump_of_java(folder, 4300000, 3500)
     start = time.monotonic()
     with subprocess.Popen([MIRE, "memory", "--top", "5", "--stacks", "1", path], stdout=subprocess.PIPE, text=True) as reader:
         out = reader.stdout.read()

@@ -53,6 +53,8 @@ void *spill_array(struct spill *spill, size_t count, size_t size)
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, spill->fd, (off_t)spill->size);
     if (at == MAP_FAILED)
         return NULL;
+    /* Read-ahead would make folios of up to 2 MiB, and Linux 6.18 maps a folio as a whole at the first touch of it. */
+    (void)madvise(at, bytes, MADV_RANDOM);
     spill->size += bytes;
     spill->pieces[spill->count++] = (struct spill_piece){at, bytes};
     return at;

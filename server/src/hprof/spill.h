@@ -6,7 +6,7 @@
  *
  * spill_relax gives the pages back when the process holds more than its budget; the kernel keeps what was written, in its
  * cache or on the disk. A step between two calls touches SPILL_TOUCHED places at most, and the kernel maps up to
- * SPILL_AROUND bytes for each: the next look comes before these can exceed the budget by more than SPILL_OVER. All arrays
+ * SPILL_AROUND bytes for each (no more, since nothing is read ahead into larger folios): the next look comes before these can exceed the budget by more than SPILL_OVER. All arrays
  * go with spill_close. Thread: one.
  */
 #ifndef MIRE_HPROF_SPILL_H
