@@ -2,14 +2,17 @@
 """`mire import` against a real server: files, folders, archives, twice, and what is broken; the same over HTTP."""
 
 import gzip
+import io
 import json
 import pathlib
 import sys
+import tarfile
 import zipfile
 import zlib
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
+import hprof  # noqa: E402
 from mired import Mired, scratch, until  # noqa: E402
 
 
@@ -58,6 +61,34 @@ def by_media_type(mired, key):
     assert mired.ask("POST", "/api/v1/reports", None, many, Content_Type=kind)[0] == 401
 
 
+def archives_in_archives(mired, folder, key):
+    """Reports in a zip in a tar in a zip; a folder of a device's files; what is encrypted or of no format is named, and hides nothing else."""
+    inner, outer = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("nine.json", json.dumps(crash(9, "-[Feed draw]")))
+        archive.writestr("ten.json.gz", gzip.compress(json.dumps(crash(10, "-[Feed draw]")).encode()))
+    with tarfile.open(fileobj=outer, mode="w:xz") as archive:
+        member = tarfile.TarInfo("lots/inner.zip")
+        member.size = len(inner.getvalue())
+        archive.addfile(member, io.BytesIO(inner.getvalue()))
+    with zipfile.ZipFile(folder / "nested.zip", "w") as archive:
+        archive.writestr("day/inner.tar.xz", outer.getvalue())
+        archive.writestr("readme.txt", "nothing")
+        archive.writestr("eleven.json", json.dumps(crash(11, "-[Feed draw]")).encode("utf-16"))
+    said = mired.mire("import", "--dry-run", folder / "nested.zip")
+    assert said.count("Caller1 -[Feed draw]") == 3, said
+    mired.mire("import", folder / "nested.zip", MIRE_KEY=key)
+
+
+def heap_dumps(mired, folder, key):
+    """A heap dump is a report of memory, once however often it is sent."""
+    hprof.Heap(3, True).write(folder / "app.hprof")
+    said = mired.mire("import", "--dry-run", folder / "app.hprof")
+    assert ": hprof, " in said and ", memory, " in said, said
+    for _ in range(2):
+        mired.mire("import", folder / "app.hprof", MIRE_KEY=key)
+
+
 def main():
     with scratch("imports") as name:
         folder = pathlib.Path(name)
@@ -85,6 +116,10 @@ def main():
             assert "format" in mired.mire("import", __file__, code=1, MIRE_KEY=key)
             by_media_type(mired, key)
             until("those that came by HTTP are added", lambda: issues(mired) == (7, 7, want[2]))
+            archives_in_archives(mired, folder, key)
+            until("those of archives are added", lambda: issues(mired) == (10, 10, want[2]))
+            heap_dumps(mired, folder, key)
+            until("a heap dump is an issue", lambda: [issue["totals"]["reports"] for issue in mired.issues("shop") if issue["category"] == "memory"] == [1])
         finally:
             mired.stop()
 

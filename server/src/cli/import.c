@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/fetch.h"
+#include "cli/hprof_file.h"
 #include "cli/say.h"
 
 #include "archive/archive.h"
@@ -170,8 +171,14 @@ static bool wanted(void *context, const char *name, const uint8_t *bytes, size_t
 {
     (void)context;
     (void)name;
-    (void)bytes;
-    return len > 0;
+    return len > 0 && !archive_is(bytes, len); /* of an archive in an archive the members are wanted */
+}
+
+static void passed_over(void *context, const char *wrong)
+{
+    const struct reading_of *of = context;
+    say(stderr, "mire import: %s: an archive in it %s\n", of->import->path, wrong);
+    of->import->refused++;
 }
 
 static bool kept(void *context, uint64_t at, uint64_t len, const char *name)
@@ -197,6 +204,7 @@ static bool read_archive(struct import *import, const char *bytes, size_t len)
     const struct archive_use use = {.context = &of,
                                     .wanted = wanted,
                                     .kept = kept,
+                                    .passed_over = passed_over,
                                     .fd = of.fd,
                                     .kept_max = ARCHIVE_MAX,
                                     .members_max = MEMBERS_MAX};
@@ -214,6 +222,18 @@ static bool read_archive(struct import *import, const char *bytes, size_t len)
     return false;
 }
 
+/* A heap dump is read more than once, and so from a plain file alone. */
+static void read_dump(struct import *import)
+{
+    struct decode_found found = {.format = "hprof"};
+    MIRE_SCOPED(free_memory) char *text = hprof_file_report(&found.len, "mire import", import->path);
+    found.text = text;
+    if (text)
+        (void)take(import, &found);
+    else
+        import->refused++;
+}
+
 static void read_file(struct import *import, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -223,6 +243,11 @@ static void read_file(struct import *import, const char *path)
     if (fd < 0) {
         say(stderr, "mire import: cannot read %s: %s\n", path, strerror(errno));
         import->refused++;
+        return;
+    }
+    if (!import->format && hprof_file_is(path)) {
+        close(fd);
+        read_dump(import);
         return;
     }
     enum decode_outcome outcome = read_all(&of);
@@ -273,6 +298,7 @@ static int list_formats(void)
     const char *title, *media, *name;
     for (size_t i = 0; (name = decode_format(i, &title, &media)); i++)
         say(stdout, "%-16s %-26s %s\n", name, title, media);
+    say(stdout, "%-16s %-26s %s\n", "hprof", "Heap dump of Java, Android", "(a file alone; known by its content)");
     return CLI_DONE;
 }
 

@@ -2,6 +2,7 @@
 #include "decode/draft_context.h"
 
 #include "base/id.h"
+#include "decode/apple.h"
 #include "wire/limits.h"
 
 #include <ctype.h>
@@ -9,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAME_MAX_BYTES  32
+#define MEMBERS_DEPTH   3 /* objects within each other that become tags */
 #define VALUE_MAX_BYTES 127
 #define CRUMB_MAX_BYTES 256
 
@@ -119,6 +122,58 @@ void draft_crumb(struct draft *b, struct fact wall_ms, const char *text)
     struct crumb *row = draft_row(b, &b->crumbs, sizeof *row, UINT32_MAX - 1, MIRE_DRAFT_CRUMBS_LOST);
     if (row)
         *row = (struct crumb){wall_ms.known ? wall_ms.value : last, b->crumbs.count, cut(b, text, CRUMB_MAX_BYTES)};
+}
+
+/* ---- members of an object ---- */
+
+/* Names under which apps file who the user is. */
+static bool is_user(const char *name)
+{
+    static const char *const names[] = {"uin", "uid", "user", "userid", "user_id", "username", "email", "openid"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcasecmp(names[i], name))
+            return true;
+    return false;
+}
+
+static bool is_listed(const char *const *names, const char *name)
+{
+    while (names && *names && strcmp(*names, name) != 0)
+        names++;
+    return names && *names;
+}
+
+struct members {
+    const struct json *json;
+    const char *const *known;
+};
+
+static void take_members(struct draft *b, const struct members *of, uint32_t at, const char *prefix, int depth)
+{
+    const struct json *json = of->json;
+    uint32_t count = json_kind(json, at) == MIRE_JSON_OBJECT ? json_size(json, at) : 0, member = at + 1;
+    for (uint32_t i = 0; i < count; i++, member = json_next(json, member + 1)) {
+        const char *name = draft_string(b, json, member);
+        uint32_t value = member + 1;
+        if (depth == 1 && is_listed(of->known, name))
+            continue;
+        if (json_kind(json, value) == MIRE_JSON_OBJECT) {
+            if (depth < MEMBERS_DEPTH)
+                take_members(b, of, value, draft_printf(b, "%s%s.", prefix, name), depth + 1);
+        } else if (is_user(name)) {
+            struct fact number = look_number(json, value);
+            const char *text = draft_string(b, json, value);
+            draft_user(b, text[0] || !number.known ? text : draft_printf(b, "%" PRIu64, number.value));
+        } else {
+            draft_tag_at(b, draft_printf(b, "%s%s", prefix, name), json, value);
+        }
+    }
+}
+
+void draft_members(struct draft *b, const struct json *json, uint32_t at, const char *const *known)
+{
+    const struct members of = {json, known};
+    take_members(b, &of, at, "", 1);
 }
 
 static int by_time(const void *a, const void *b)

@@ -30,6 +30,14 @@ void draft_user(struct draft *b, const char *id);
 void draft_tag(struct draft *b, const char *name, const char *value);
 void draft_tag_at(struct draft *b, const char *name, const struct json *json, uint32_t at);
 
+/*
+ * The members of an object that the app filled itself, as tags ("WeChat.scene"); those under whose name apps file who the
+ * user is (uin, user_id, email ...) are the user.
+ *
+ *   known  names that are left out, with a NULL at the end; NULL: none
+ */
+void draft_members(struct draft *b, const struct json *json, uint32_t at, const char *const *known);
+
 /* An amount of memory or of a disk, as a tag in MiB. */
 void draft_tag_bytes(struct draft *b, const char *name, struct fact bytes);
 

@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #define VALUES_MAX (2u << 20) /* of one JSON value: 32 MiB of tape */
+#define ARRAYS_MAX 4          /* arrays of reports within each other */
 
 struct reading {
     const struct decode_each *each;
@@ -24,7 +25,11 @@ struct reading {
     struct arena arena;
     struct json json;
     uint32_t reports;
+    size_t base; /* where the input begins, if it is an array within another one */
+    int arrays;  /* around it */
 };
+
+static enum decode_outcome read_inner(struct reading *r, const struct input_value *value, const struct format *format);
 
 /* ---- what decoders call ---- */
 
@@ -113,16 +118,18 @@ static enum decode_outcome read_value(struct reading *r, const struct input_valu
     enum json_outcome outcome = json_read(&r->json, &wrong, value->text, value->len, &limits);
     if (outcome) {
         snprintf(r->fault->text, sizeof r->fault->text, "%s", wrong.text);
-        r->fault->position = value->position + wrong.at;
+        r->fault->position = r->base + value->position + wrong.at;
         return outcome == MIRE_JSON_NO_MEMORY ? MIRE_DECODE_NO_MEMORY
                : outcome == MIRE_JSON_TOO_BIG ? MIRE_DECODE_TOO_BIG
                                               : MIRE_DECODE_MALFORMED;
     }
+    if (json_kind(&r->json, 0) == MIRE_JSON_ARRAY && r->arrays < ARRAYS_MAX)
+        return read_inner(r, value, format);
     if (!format)
         format = format_of(&r->json);
     if (format && !format->document)
         return hand_on(r, value);
-    r->fault->position = value->position;
+    r->fault->position = r->base + value->position;
     if (!format) {
         snprintf(r->fault->text, sizeof r->fault->text,
                  "this JSON is of no known format ('mire import --formats' lists them)");
@@ -132,7 +139,7 @@ static enum decode_outcome read_value(struct reading *r, const struct input_valu
                               .fault = r->fault,
                               .format = format,
                               .each = r->each,
-                              .position = value->position,
+                              .position = r->base + value->position,
                               .text = value->text,
                               .len = value->len};
     enum decode_outcome read = format->document(&foreign, &r->json);
@@ -154,14 +161,18 @@ static enum decode_outcome read_values(struct reading *r, const struct format *f
     bool any = false;
     for (;;) {
         enum decode_outcome outcome = input_value(&value, &r->input, r->fault);
-        if (outcome)
+        if (outcome) {
+            r->fault->position += r->base;
             return outcome;
+        }
         if (!value.text)
             break;
         any = true;
         outcome = read_value(r, &value, format);
         if (outcome && !goes_on(r, outcome))
             return outcome;
+        if (outcome == MIRE_DECODE_MALFORMED)
+            input_pass(&r->input);
         *r->fault = (struct decode_fault){0};
     }
     if (any)
@@ -271,6 +282,28 @@ static int refused_in_memory(void *context, enum decode_outcome outcome, const s
 {
     const struct in_memory *m = context;
     return m->each->refused(m->each->context, outcome, fault);
+}
+
+/* An element that is an array itself: a producer's array of reports, in an array of those that were collected. */
+static enum decode_outcome read_inner(struct reading *r, const struct input_value *value, const struct format *format)
+{
+    struct in_memory m = {.each = r->each, .bytes = value->text, .len = value->len};
+    const struct decode_each each = {.context = &m,
+                                     .read = read_memory,
+                                     .found = found_in_memory,
+                                     .refused = r->each->refused ? refused_in_memory : NULL};
+    struct reading inner = {
+        .each = &each, .fault = r->fault, .base = r->base + value->position, .arrays = r->arrays + 1};
+    arena_init(&inner.arena, MIRE_DECODE_ARENA_MAX);
+    json_init(&inner.json);
+    enum decode_outcome outcome = input_begin(&inner.input, r->fault, &each);
+    if (!outcome)
+        outcome = read_values(&inner, format);
+    r->reports += inner.reports;
+    input_end(&inner.input);
+    json_fini(&inner.json);
+    arena_fini(&inner.arena);
+    return outcome;
 }
 
 enum decode_outcome decode_each_of(struct decode_fault *fault, const struct decode_each *each, const void *bytes,

@@ -1,120 +1,13 @@
 /*
- * input.c - a chain of decompressors, a buffer, and a scanner that finds where a JSON value ends.
+ * input.c - a buffer, and a scanner that finds where a JSON value ends.
  */
-#include "decode/input.h"
+#include "decode/input_inside.h"
 
-#include <brotli/decode.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
-#include <zstd.h>
 
-#define LAYERS_MAX     2
-#define LAYER_BYTES    (64u << 10)
-#define WINDOW_LOG_MAX 27 /* 128 MiB: zstd --long=27; files on disk are compressed so */
-
-struct input_layer {
-    struct input_layer *under; /* where its bytes come from; NULL: the reader */
-    struct input *input;
-    long (*step)(struct input_layer *layer, void *out, size_t room);
-    ZSTD_DStream *zstd;
-    z_stream zlib;
-    bool is_zlib;
-    BrotliDecoderState *brotli;
-    bool over;   /* what is under it has no more */
-    bool inside; /* a frame or member has begun and not ended */
-    bool started;
-    size_t begin, end, position;
-    unsigned char bytes[LAYER_BYTES];
-};
-
-static long read_layer(struct input_layer *layer, struct input *input, void *out, size_t room);
-
-static long broken(struct input *input, size_t position, const char *text)
-{
-    input->broken = true;
-    input->fault->position = position;
-    snprintf(input->fault->text, sizeof input->fault->text, "%s", text);
-    return -1;
-}
-
-/* More bytes for a decompressor. Below zero a fault. */
-static long feed(struct input_layer *layer)
-{
-    if (layer->begin < layer->end || layer->over)
-        return 0;
-    long len = read_layer(layer->under, layer->input, layer->bytes, sizeof layer->bytes);
-    layer->position += layer->end;
-    layer->begin = 0;
-    layer->end = len > 0 ? (size_t)len : 0;
-    layer->over = len == 0;
-    return len < 0 ? len : 0;
-}
-
-static long step_zstd(struct input_layer *layer, void *out, size_t room)
-{
-    ZSTD_inBuffer from = {layer->bytes, layer->end, layer->begin};
-    ZSTD_outBuffer to = {out, room, 0};
-    size_t left = ZSTD_decompressStream(layer->zstd, &to, &from);
-    layer->begin = from.pos;
-    if (ZSTD_isError(left))
-        return broken(layer->input, layer->position + from.pos, ZSTD_getErrorName(left));
-    layer->inside = left != 0;
-    return (long)to.pos;
-}
-
-/* gzip and deflate */
-static long step_zlib(struct input_layer *layer, void *out, size_t room)
-{
-    z_stream *z = &layer->zlib;
-    z->next_in = layer->bytes + layer->begin;
-    z->avail_in = (uInt)(layer->end - layer->begin);
-    z->next_out = out;
-    z->avail_out = (uInt)(room < (1u << 30) ? room : 1u << 30);
-    uInt before = z->avail_out;
-    int result = inflate(z, Z_NO_FLUSH);
-    layer->begin = layer->end - z->avail_in;
-    if (result != Z_OK && result != Z_BUF_ERROR && result != Z_STREAM_END)
-        return broken(layer->input, layer->position + layer->begin, z->msg ? z->msg : "no gzip or deflate data");
-    layer->inside = result != Z_STREAM_END;
-    if (result == Z_STREAM_END && inflateReset(z) != Z_OK)
-        return broken(layer->input, layer->position + layer->begin, "no gzip or deflate data");
-    return (long)(before - z->avail_out);
-}
-
-static long step_brotli(struct input_layer *layer, void *out, size_t room)
-{
-    size_t in = layer->end - layer->begin, left = room;
-    const uint8_t *from = layer->bytes + layer->begin;
-    uint8_t *to = out;
-    BrotliDecoderResult result = BrotliDecoderDecompressStream(layer->brotli, &in, &from, &left, &to, NULL);
-    layer->begin = layer->end - in;
-    layer->inside = result != BROTLI_DECODER_RESULT_SUCCESS;
-    if (result == BROTLI_DECODER_RESULT_ERROR)
-        return broken(layer->input, layer->position + layer->begin, "no br data");
-    if (!layer->inside && (in || room == left))
-        return in ? broken(layer->input, layer->position + layer->begin, "bytes follow the br data") : 0;
-    return (long)(room - left);
-}
-
-static long read_layer(struct input_layer *layer, struct input *input, void *out, size_t room)
-{
-    if (!layer)
-        return input->read(input->context, out, room);
-    for (;;) {
-        long rc = feed(layer);
-        if (rc < 0)
-            return rc;
-        if (layer->over && layer->begin == layer->end && !layer->inside)
-            return 0;
-        long len = layer->step(layer, out, room);
-        if (len)
-            return len;
-        if (layer->over && layer->begin == layer->end && layer->inside)
-            return broken(layer->input, layer->position + layer->end, "the compressed data end too early");
-    }
-}
+#define LAYERS_MAX 3
 
 /* ---- the buffer ---- */
 
@@ -140,7 +33,7 @@ static long fill(struct input *input)
         input->bytes = bytes;
         input->room = room;
     }
-    long len = read_layer(input->layers, input, input->bytes + input->end, input->room - input->end);
+    long len = layers_read(input, input->bytes + input->end, input->room - input->end);
     if (len < 0)
         return input->broken ? -MIRE_DECODE_MALFORMED : -MIRE_DECODE_UNREADABLE;
     input->over = len == 0;
@@ -173,56 +66,16 @@ static enum decode_outcome fill_head(struct input *input)
     return MIRE_DECODE_OK;
 }
 
-static bool open_zlib(struct input_layer *layer, int window_bits)
-{
-    layer->step = step_zlib;
-    layer->is_zlib = inflateInit2(&layer->zlib, window_bits) == Z_OK;
-    return layer->is_zlib;
-}
-
-static bool open_zstd(struct input_layer *layer)
-{
-    layer->step = step_zstd;
-    layer->zstd = ZSTD_createDStream();
-    return layer->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(layer->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX));
-}
-
-static bool open_brotli(struct input_layer *layer)
-{
-    layer->step = step_brotli;
-    layer->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
-    return layer->brotli != NULL;
-}
-
-/* The bytes in the buffer are compressed: they become those of a decompressor on top of the others. */
-static bool add_layer(struct input *input, const char *encoding)
-{
-    struct input_layer *layer = calloc(1, sizeof *layer);
-    if (!layer)
-        return false;
-    layer->under = input->layers;
-    layer->input = input;
-    input->layers = layer;
-    layer->end = input->end - input->begin; /* fill() reads at most a buffer of 64 KiB before the head is there */
-    memcpy(layer->bytes, input->bytes + input->begin, layer->end);
-    input->begin = input->end = 0;
-    layer->over = input->over;
-    input->over = false;
-    input->plain = 0;
-    if (!strcmp(encoding, "br"))
-        return open_brotli(layer);
-    if (!strcmp(encoding, "zstd"))
-        return open_zstd(layer);
-    return open_zlib(layer, !strcmp(encoding, "gzip") ? 16 + MAX_WBITS : MAX_WBITS);
-}
-
-/* The compression of the bytes in the buffer. The first one may be one that no bytes tell. */
+/* The compression of the bytes in the buffer, or their text's encoding. The first one may be one that no bytes tell. */
 static const char *encoding_at(const struct input *input, const struct decode_each *each, int layers)
 {
     const char *told = layers ? NULL : each->encoding;
     if (told && (!strcmp(told, "deflate") || !strcmp(told, "br")))
         return told;
-    return decode_encoding_of(input->bytes + input->begin, input->end - input->begin);
+    const char *head = input->bytes + input->begin;
+    if (input->end - input->begin >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2)))
+        return head[0] == '\xff' ? MIRE_UTF16_LITTLE : MIRE_UTF16_BIG;
+    return decode_encoding_of(head, input->end - input->begin);
 }
 
 static long read_stream(struct foreign_stream *stream, void *out, size_t room)
@@ -235,7 +88,7 @@ static long read_stream(struct foreign_stream *stream, void *out, size_t room)
         memcpy(out, input->bytes + input->begin, (size_t)len);
         input->begin += (size_t)len;
     } else {
-        len = input->over ? 0 : read_layer(input->layers, input, out, room);
+        len = input->over ? 0 : layers_read(input, out, room);
         input->over |= len == 0;
     }
     stream->at += len > 0 ? (uint64_t)len : 0;
@@ -272,23 +125,14 @@ enum decode_outcome input_begin(struct input *input, struct decode_fault *fault,
             snprintf(fault->text, sizeof fault->text, "compressed more than %d times", LAYERS_MAX);
             return MIRE_DECODE_TOO_BIG;
         }
-        if (!add_layer(input, encoding))
+        if (!layers_add(input, encoding))
             return MIRE_DECODE_NO_MEMORY;
     }
 }
 
 void input_end(struct input *input)
 {
-    while (input->layers) {
-        struct input_layer *layer = input->layers;
-        input->layers = layer->under;
-        if (layer->is_zlib)
-            inflateEnd(&layer->zlib);
-        if (layer->brotli)
-            BrotliDecoderDestroyInstance(layer->brotli);
-        ZSTD_freeDStream(layer->zstd);
-        free(layer);
-    }
+    layers_end(input);
     free(input->bytes);
     input->bytes = NULL;
 }
@@ -331,13 +175,14 @@ static void drop(struct input *input, size_t len)
     input->position += len;
 }
 
-/* The next byte that is no space, -1 at the end, below that an outcome, negated and less 1. */
+/* The next byte that is no space, -1 at the end, below that an outcome, negated and less 1. Zeros between documents fill a
+ * mapped file up to its end. */
 static int peek(struct input *input)
 {
     for (;;) {
         while (input->begin < input->end) {
             char c = input->bytes[input->begin];
-            if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+            if (c != ' ' && c != '\n' && c != '\t' && c != '\r' && (c || input->in_array))
                 return (unsigned char)c;
             drop(input, 1);
         }
@@ -470,4 +315,11 @@ enum decode_outcome input_value(struct input_value *out, struct input *input, st
         return end_of_input(out, input, fault, c);
     input->separated = false;
     return take_value(out, input, fault);
+}
+
+void input_pass(struct input *input)
+{
+    int c;
+    while (!input->in_array && (c = peek(input)) >= 0 && c != '{' && c != '[')
+        drop(input, 1);
 }

@@ -1,7 +1,7 @@
 /*
  * input.h - the bytes of an input, decompressed as they come, and cut into JSON values. Inside decode/ only.
  *
- *     reader --> (zstd | gzip | deflate | br, at most two within each other) --> buffer --> head, one value, or all the rest
+ *     reader --> (zstd | gzip | deflate | br | UTF-16, at most three) --> buffer --> head, one value, or all the rest
  *
  * Pieces may be of any size, down to one byte. The buffer holds one value at most, which MIRE_FOREIGN_VALUE_MAX bounds.
  */
@@ -46,6 +46,9 @@ const char *input_head(size_t *len_out, const struct input *input);
 
 /* The next JSON value: an element, if the input is an array. Only brackets and quotes are looked at. */
 enum decode_outcome input_value(struct input_value *out, struct input *input, struct decode_fault *fault);
+
+/* Behind a value that is refused: on to the next bracket, if the input is no array. What lies before it is not looked at. */
+void input_pass(struct input *input);
 
 /* All that is left, with a NUL behind it. */
 enum decode_outcome input_rest(const char **out, size_t *len_out, struct input *input, struct decode_fault *fault);

@@ -8,39 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define DEPTH_MAX 3 /* objects within each other that become tags: "WeChat.scene" */
-
-/* Names under which apps file who the user is. */
-static bool is_user(const char *name)
-{
-    static const char *const names[] = {"uin", "uid", "user", "userid", "user_id", "username", "email", "openid"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcasecmp(names[i], name))
-            return true;
-    return false;
-}
-
-static void read_user(struct ks *ks, uint32_t at, const char *prefix, int depth)
-{
-    const struct json *json = ks->json;
-    uint32_t count = json_kind(json, at) == MIRE_JSON_OBJECT ? json_size(json, at) : 0, member = at + 1;
-    for (uint32_t i = 0; i < count; i++, member = json_next(json, member + 1)) {
-        const char *name = draft_string(ks->b, json, member);
-        uint32_t value = member + 1;
-        if (json_kind(json, value) == MIRE_JSON_OBJECT) {
-            if (depth < DEPTH_MAX)
-                read_user(ks, value, draft_printf(ks->b, "%s%s.", prefix, name), depth + 1);
-        } else if (is_user(name)) {
-            struct fact number = look_number(json, value);
-            const char *text = draft_string(ks->b, json, value);
-            draft_user(ks->b,
-                       text[0] || !number.known ? text : draft_printf(ks->b, "%llu", (unsigned long long)number.value));
-        } else {
-            draft_tag_at(ks->b, draft_printf(ks->b, "%s%s", prefix, name), json, value);
-        }
-    }
-}
-
 /* app_transition_state of KSCrash 2.x and 3.x. */
 static const char *state_of(const char *transition)
 {
@@ -73,5 +40,5 @@ void ks_context(struct ks *ks)
     draft_tag_at(ks->b, "jailbroken", json, look_one(json, ks->system, "jailbroken"));
     draft_tag_at(ks->b, "build_type", json, look_one(json, ks->system, "build_type"));
     if (user)
-        read_user(ks, user, "", 1);
+        draft_members(ks->b, json, user, NULL);
 }

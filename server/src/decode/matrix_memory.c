@@ -37,7 +37,9 @@ struct memory_report {
     struct apple_modules modules; /* protocol 3 */
     uint32_t head;                /* 0: the document itself */
     uint32_t frames[FRAMES_MAX];
-    uint64_t sized, counted; /* of stacks and items */
+    uint64_t sized, counted;           /* of stacks and items */
+    uint8_t app_id[MIRE_BUILD_ID_MAX]; /* of the app's executable */
+    uint8_t app_id_len;
     struct recent_image recent[RECENT];
 };
 
@@ -67,6 +69,9 @@ static struct fact time_of(const struct memory_report *m, const char *name)
 
 static void read_head(struct memory_report *m)
 {
+    static const char *const known[] = {"protocol_ver", "phone",       "os_ver",   "cpu_arch",
+                                        "launch_time",  "report_time", "app_uuid", "bundle_id",
+                                        "app_name",     "app_version", "images",   NULL};
     const struct json *json = m->json;
     struct draft *b = m->b;
     struct report *report = &b->report;
@@ -95,6 +100,8 @@ static void read_head(struct memory_report *m)
     }
     if (!report->app.name[0])
         report->app.name = "app";
+    m->app_id_len = read_id(m->app_id, uuid);
+    draft_members(b, json, m->head, known);
     report->process.name = report->app.name;
     draft_note(b, "Matrix tells no installation here: all such reports count as one");
 }
@@ -137,6 +144,8 @@ static int32_t image_of(struct memory_report *m, uint32_t uuid_at)
     }
     struct report_image image = {.name = draft_text(m->b, now.uuid, now.len), .from_start = true};
     image.id_len = read_id(image.id, now.uuid);
+    if (image.id_len && image.id_len == m->app_id_len && !memcmp(image.id, m->app_id, image.id_len))
+        image.tie = MIRE_TIE_SAME;
     if (image.id_len)
         now.image = draft_image(m->b, &image);
     *before = now;

@@ -291,6 +291,102 @@ static void a_context_beyond_the_limits_is_cut(void **state)
     import_done(&r);
 }
 
+/* PowerShell writes what a command prints as UTF-16. */
+static size_t as_utf16(char *out, const char *text, bool big)
+{
+    size_t len = 0;
+    for (const char *c = big ? "\xfe\xff" : "\xff\xfe"; *c; c++)
+        out[len++] = *c;
+    for (const char *at = text; *at; at++) {
+        out[len + (big ? 1 : 0)] = *at;
+        out[len + (big ? 0 : 1)] = '\0';
+        len += 2;
+    }
+    return len;
+}
+
+static void text_of_utf16_is_read_as_any_other(void **state)
+{
+    static char wide[16384];
+    struct imported whole, other;
+    (void)state;
+    read_text(&whole, CRASH(ONE, "4294967500") CRASH(TWO, "4294967500"));
+    for (int big = 0; big < 2; big++) {
+        size_t len = as_utf16(wide, CRASH(ONE, "4294967500") CRASH(TWO, "4294967500"), big);
+        for (size_t piece = 0; piece < 8; piece += 1 + piece) {
+            import_all(&other, NULL, wide, len, piece, false);
+            assert_same_reports(&whole, &other);
+            import_done(&other);
+        }
+    }
+    import_done(&whole);
+    /* A pair of halves is one character, half of a pair is none. */
+    static const char text[] = "\xff\xfe{\0\"\0m\0i\0r\0e\0\"\0:\0"
+                               "1\0,\0\"\0x\0\"\0:\0\"\0\x3d\xd8\x0a\xde\x3d\xd8\"\0}\0";
+    import_all(&other, NULL, text, sizeof text - 1, 0, false);
+    assert_int_equal(other.count, 1);
+    assert_string_equal(other.texts[0], "{\"mire\":1,\"x\":\"\xf0\x9f\x98\x8a\xef\xbf\xbd\"}");
+    import_done(&other);
+}
+
+/* An array of a producer's arrays; zeros up to the end of a mapped file; lines of something else between documents. */
+static void reports_are_found_among_other_bytes(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t len, count, refused;
+    } inputs[] = {
+#define WHOLE(text) text, sizeof(text) - 1
+        {WHOLE("[[" CRASH(ONE, "1") "],[[" CRASH(TWO, "1") "]]]"), 2, 0},
+        {WHOLE(CRASH(ONE, "1") "\0\0\0\0\0\0\0\0"), 1, 0},
+        {WHOLE(CRASH(ONE, "1") "\0\0\0" CRASH(TWO, "1") "\0"), 2, 0},
+        {WHOLE(CRASH(ONE, "1") "--boundary of parts, one or two--\n" CRASH(TWO, "1")), 2, 1},
+        {WHOLE(CRASH(ONE, "1") "\x01\x02\x03\x04\x05\x06"), 1, 1},
+        {WHOLE("[[[[[[[" CRASH(ONE, "1") "]]]]]]]"), 0, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        struct imported r;
+        import_all(&r, NULL, inputs[i].text, inputs[i].len, 1, true);
+        if (r.count != inputs[i].count || r.refused != inputs[i].refused)
+            fail_msg("input %zu: %zu reports, %zu refused: %s", i, r.count, r.refused, r.fault.text);
+        import_done(&r);
+    }
+    /* The place of a fault counts from the first byte of all. */
+    struct imported r;
+    read_text(&r, "[ [" CRASH(ONE, "1") ",[{\"a\":nul}]]]");
+    assert_int_equal(r.outcome, MIRE_DECODE_MALFORMED);
+    assert_int_equal(r.fault.position, strlen("[ [" CRASH(ONE, "1") ",[{\"a\":nul"));
+    import_done(&r);
+}
+
+#define MEMORY                                                                                                       \
+    "{\"head\":{\"protocol_ver\":1,\"phone\":\"iPhone14,2\",\"launch_time\":1760000000000,\"report_time\":"          \
+    "1760000100000,"                                                                                                 \
+    "\"app_uuid\":\"0a1b2c3d000040008000000000000001\",\"uin\":\"4711\",\"client_version\":\"8.0.38\"},\"items\":[{" \
+    "\"tag\":\"iOS_MemStat\",\"name\":\"Cart\",\"size\":64,\"count\":1,\"stacks\":[{\"size\":64,\"count\":1,"        \
+    "\"frames\":["                                                                                                   \
+    "{\"uuid\":\"ffffffffffff40008000000000000002\",\"offset\":16},{\"uuid\":\"0a1b2c3d000040008000000000000001\","  \
+    "\"offset\":32}]}]}]}"
+
+/* What an app adds to the head of Matrix' memory report is context; the executable is the app's own. */
+static void matrix_memory_tells_its_app(void **state)
+{
+    (void)state;
+    struct imported r;
+    read_text(&r, MEMORY);
+    assert_int_equal(r.count, 1);
+    const struct report *report = r.reports[0];
+    assert_string_equal(tag(report, "client_version"), "8.0.38");
+    assert_string_equal(tag(report, "phone"), "");
+    assert_string_equal(report->context.user, "57080856caa1dbaf6f175e5bc76c01d8");
+    assert_int_equal(report->image_count, 2);
+    assert_int_equal(report->images[0].tie, MIRE_TIE_UNKNOWN);
+    assert_int_equal(report->images[1].tie, MIRE_TIE_SAME);
+    assert_true(report->images[1].from_start);
+    import_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +400,9 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_is_refused_with_its_place),
         cmocka_unit_test(the_receiver_may_go_on_behind_what_is_refused),
         cmocka_unit_test(mires_own_documents_are_handed_on_as_they_are),
+        cmocka_unit_test(text_of_utf16_is_read_as_any_other),
+        cmocka_unit_test(reports_are_found_among_other_bytes),
+        cmocka_unit_test(matrix_memory_tells_its_app),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
