@@ -153,7 +153,7 @@ def of_go(folder):
         now.pop("(stack not kept)", None)
         assert was == now, f"{index}\n{was}\n{now}"
     shown(folder / "heap.pb.gz", r"^Caller1 +main\.keep ")
-    shown(folder / "heap.txt", r"^kind +memory")
+    shown(folder / "heap.txt", r"^kind +memory", r"^Caller1 +main\.keep ")
     shown(folder / "cpu.pb.gz", r"^kind +cpu, cpu", r"^Caller1 +main\.burn ")
 
 

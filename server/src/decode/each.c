@@ -72,7 +72,8 @@ static void make_id(char out[MIRE_UUID_TEXT], const struct foreign *foreign, con
     } parts;
     struct uuid id;
     memset(&parts, 0, sizeof parts);
-    snprintf(parts.format, sizeof parts.format, "%s", foreign->format->name);
+    const struct format *format = foreign->format;
+    snprintf(parts.format, sizeof parts.format, "%s", format->ids ? format->ids : format->name);
     snprintf(parts.own, sizeof parts.own, "%s", own);
     parts.number = own[0] ? 0 : foreign->reports;
     if (!own[0])

@@ -1,9 +1,10 @@
 /*
- * heap_text.c - heap profiles in text: gperftools' HEAPPROFILE, tcmalloc's heapz, growthz and fragmentationz, Go before
- * 1.9, jemalloc's and Rust's tools that print the same.
+ * heap_text.c - heap profiles in text: gperftools' HEAPPROFILE, tcmalloc's heapz, growthz and fragmentationz, Go's
+ * /debug/pprof/heap?debug=1, jemalloc's and Rust's tools that print the same.
  *
  *     heap profile:    144:  8498176 [   144:  8498176] @ heapz_v2/524288
  *          1:     9216 [     1:     9216] @ 0xc635c8 0x42ecc3 ...        live [ever allocated] @ return addresses
+ *     #	0x42ecc2	main.keep+0x12	/src/app.go:18              Go's names, heap_names.h
  *     MAPPED_LIBRARIES:   or   --- Memory map: ---
  *     00400000-00fcb000 r-xp 00000000 08:01 12345  /usr/bin/server       as in /proc/PID/maps
  *       00400000-00fcb000: $source/server                                the short form, with "source=/home" before it
@@ -12,6 +13,7 @@
  * the end, so the text is read twice. The grammar is that of pprof's legacy_profile.go.
  */
 #include "decode/backtrace.h"
+#include "decode/heap_names.h"
 #include "decode/lines.h"
 #include "decode/pprof.h"
 
@@ -39,6 +41,7 @@ struct heap_text {
     struct build build;
     struct profile_sums profile;
     struct build_list maps;
+    struct heap_names names;
     struct alias aliases[NAMES_MAX];
     size_t alias_count;
     bool scaled, has_total;
@@ -183,20 +186,35 @@ static struct map *map_of(struct heap_text *h, uint64_t address)
 /* ---- samples ---- */
 
 /* A return address: the call is the byte before. */
-static uint32_t frame_of(struct heap_text *h, uint64_t address)
+static uint32_t frame_of(struct heap_text *h, uint64_t address, const struct report_told *told)
 {
     struct map *map = map_of(h, address - 1);
-    if (!map)
-        return build_address(&h->build, -1, address - 1, MIRE_FOUND_PC);
-    if (map->image < 0) {
+    if (map && map->image < 0) {
         struct report_image image = {.name = map->path, .size = {map->end - map->start, true}};
         profile_place(&image, map->start, map->offset);
         map->image = build_image(&h->build, &image);
     }
-    if (map->image < 0)
-        return build_address(&h->build, -1, address - 1, MIRE_FOUND_PC);
+    if (!map || map->image < 0)
+        return build_named(&h->build, -1, address - 1, MIRE_FOUND_PC, told);
     const struct report_image *image = (const struct report_image *)h->build.images.rows + map->image;
-    return build_address(&h->build, map->image, address - 1 - image->load, MIRE_FOUND_PC);
+    return build_named(&h->build, map->image, address - 1 - image->load, MIRE_FOUND_PC, told);
+}
+
+/* One, or one for each call that is inlined there. */
+static void push_frames(struct heap_text *h, size_t *depth, uint64_t address)
+{
+    size_t count = 1;
+    const struct heap_name *names = heap_names_find(&count, &h->names, address);
+    for (size_t i = 0; i < count; i++) {
+        struct report_told told = {.function = ""};
+        if (names)
+            told = names[i].told;
+        told.whole = count > 1;
+        if (*depth < FRAMES_MAX)
+            h->stack[(*depth)++] = frame_of(h, address, names ? &told : NULL);
+        else
+            h->deeper++;
+    }
 }
 
 static void scale(const struct heap_text *h, struct profile_amount *amount)
@@ -225,10 +243,7 @@ static bool read_sample(struct heap_text *h, struct line_span line)
     for (span_trim(&line); line.len; span_trim(&line)) {
         if (!span_take(&line, "0x") || !span_number(&address, &line, 16))
             return false;
-        if (depth < FRAMES_MAX)
-            h->stack[depth++] = frame_of(h, address);
-        else
-            h->deeper++;
+        push_frames(h, &depth, address);
     }
     row.node = build_stack(&h->build, h->stack, depth);
     scale(h, &row.live);
@@ -244,13 +259,16 @@ static bool is_map_mark(const struct line_span *line)
     return span_find(line, "--- Memory map: ---") || span_find(line, "MAPPED_LIBRARIES:");
 }
 
-static void read_maps(struct heap_text *h, struct text_lines lines)
+/* Modules, and names. */
+static void read_places(struct heap_text *h, struct text_lines lines)
 {
     struct line_span line;
     bool inside = false;
     while (lines_next(&line, &lines)) {
         if (inside)
             read_map(h, line);
+        else
+            heap_names_take(&h->names, line);
         inside = inside || is_map_mark(&line);
     }
     if (h->maps.count)
@@ -271,7 +289,7 @@ static bool read_all(struct heap_text *h, struct text_lines *lines)
         h->wrong = "this is no header of a heap profile that is known";
         return false;
     }
-    read_maps(h, *lines);
+    read_places(h, *lines);
     while (lines_next(&line, lines) && !is_map_mark(&line)) {
         span_trim(&line);
         if (!line.len || *line.at == '#')
@@ -296,8 +314,9 @@ static void end(struct heap_text *h)
     }
     if (h->deeper)
         build_note(&h->build, "%zu frames of stacks deeper than %d frames are left out", h->deeper, FRAMES_MAX);
-    build_note(&h->build, "the profile does not tell when it was taken");
-    profile_end_memory(&h->profile, 0);
+    if (!h->names.collected_ms)
+        build_note(&h->build, "the profile does not tell when it was taken");
+    profile_end_memory(&h->profile, h->names.collected_ms);
 }
 
 enum decode_outcome heap_text_decode(struct report *out, struct arena *arena, struct decode_fault *fault,
@@ -308,10 +327,11 @@ enum decode_outcome heap_text_decode(struct report *out, struct arena *arena, st
     if (!h)
         return MIRE_DECODE_NO_MEMORY;
     build_begin(&h->build, out, arena);
+    h->names.build = &h->build;
     profile_begin(&h->profile, &h->build);
     if (read_all(h, &lines)) {
         end(h);
-        return build_finish(&h->build, 0, bytes, len) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
+        return build_finish(&h->build, h->names.collected_ms, bytes, len) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
     }
     if (h->build.failed)
         return MIRE_DECODE_NO_MEMORY;

@@ -284,7 +284,6 @@ enum decode_outcome otlp_decode(struct report *out, struct arena *arena, struct 
     if (o->build.failed)
         return MIRE_DECODE_NO_MEMORY;
     fault->position = o->tables.place;
-    snprintf(fault->text, sizeof fault->text, "byte %zu: %s", o->tables.place,
-             o->tables.wrong ? o->tables.wrong : "it cannot be read");
+    snprintf(fault->text, sizeof fault->text, "%s", o->tables.wrong ? o->tables.wrong : "it cannot be read");
     return MIRE_DECODE_MALFORMED;
 }

@@ -228,6 +228,6 @@ enum decode_outcome pprof_decode(struct report *out, struct arena *arena, struct
     if (p->build.failed)
         return MIRE_DECODE_NO_MEMORY;
     fault->position = p->tables.place;
-    snprintf(fault->text, sizeof fault->text, "byte %zu: %s", p->tables.place, p->tables.wrong);
+    snprintf(fault->text, sizeof fault->text, "%s", p->tables.wrong);
     return MIRE_DECODE_MALFORMED;
 }

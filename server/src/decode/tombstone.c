@@ -288,7 +288,7 @@ enum decode_outcome tombstone_decode(struct report *out, struct arena *arena, st
         refuse(t, len, "this tombstone has no thread");
     if (t->wrong && !t->build.failed) {
         fault->position = t->place;
-        snprintf(fault->text, sizeof fault->text, "byte %zu: %s", t->place, t->wrong);
+        snprintf(fault->text, sizeof fault->text, "%s", t->wrong);
         return MIRE_DECODE_MALFORMED;
     }
     anr_process(&t->build, t->command);

@@ -433,7 +433,7 @@ static void a_heap_profile_in_text(void **state)
     assert_int_equal(memory->live_bytes, 2101 + 1103);
     assert_string_equal(memory->categories[0].name, "Malloc 112");
     const struct memory_stack *stack = &memory->stacks[0];
-    assert_string_equal(foreign_frame(&f, stack->node, 0), "/usr/bin/app+0x401000");
+    assert_string_equal(foreign_frame(&f, stack->node, 0), "main");
     assert_string_equal(foreign_frame(&f, stack->node, 1), "/lib/libx.so+0x1010");
     assert_true(memory->categories[0].total_bytes.known);
     assert_true(foreign_has_note(&f, "does not tell when"));
@@ -445,6 +445,35 @@ static void a_heap_profile_in_text(void **state)
     assert_non_null(strstr(f.fault.text, "line 3: this is no sample"));
     assert_int_equal(f.fault.position, strlen(exact) - 5);
     foreign_free(&f);
+}
+
+/* debug=1 of Go: names behind each sample, also of calls that were inlined, and when the amounts were right. */
+static void a_heap_profile_in_text_of_go(void **state)
+{
+    static const char text[] = "heap profile: 3: 300 [4: 400] @ heap/2\n"
+                               "2: 200 [3: 300] @ 0x1001 0x2001 0x3001\n"
+                               "#\t0x2000\tmain.(*Cart).add+0x10\t\t/src/my cart.go:17\n"
+                               "#\t0x2000\tmain.fill+0x20\t\t\t/src/app.go:18\n"
+                               "#\t0x3000\tmain.main+0x30\t\t\t/src/app.go:30\n\n"
+                               "1: 100 [1: 100] @ 0x4001 0x3001\n"
+                               "#\t0x4000\tmain.keep+0x1\t\t\t/src/app.go:9\n"
+                               "#\t0x3000\tmain.main+0x30\t\t\t/src/app.go:30\n\n"
+                               "# runtime.MemStats\n# Alloc = 300\n# LastGC = 1795757925197477756\n";
+    struct foreign f;
+    (void)state;
+    foreign_good(&f, heap_text_decode, text, strlen(text));
+    foreign_check(&f);
+    const struct memory *memory = &f.report.memory;
+    assert_int_equal(memory->live_bytes, 300);
+    assert_int_equal(memory->taken_wall_ms.value, 1795757925197);
+    assert_false(foreign_has_note(&f, "does not tell when"));
+    const struct memory_stack *stack = &memory->stacks[0];
+    assert_int_equal(stack->bytes, 200);
+    assert_string_equal(foreign_frame(&f, stack->node, 1), "main.(*Cart).add");
+    assert_string_equal(foreign_frame(&f, stack->node, 2), "main.fill");
+    assert_string_equal(foreign_frame(&f, stack->node, 3), "main.main");
+    foreign_free(&f);
+    foreign_torture(heap_text_decode, text, strlen(text), 1);
 }
 
 /* pprof's own sums of the real files, `go tool pprof -sample_index=N -top -unit=B` (N: inuse_space, alloc_space). */
@@ -482,6 +511,7 @@ int main(void)
         cmocka_unit_test(what_is_no_profile_is_refused_with_its_byte),
         cmocka_unit_test(profiles_of_opentelemetry_of_both_versions),
         cmocka_unit_test(a_heap_profile_in_text),
+        cmocka_unit_test(a_heap_profile_in_text_of_go),
         cmocka_unit_test(real_profiles_in_text_have_the_sums_of_pprof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

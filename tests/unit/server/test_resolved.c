@@ -14,9 +14,9 @@
 #include <zstd.h>
 
 static const struct resolved_location locations[] = {
-    {"main", "app", "src/main.c", 12, 0x1000, true, false, MIRE_ROLE_APP, 0, 2, NULL, false},
-    {"quote \"\\\n\xe4\xb8\xad", "app", "", 0, UINT64_MAX, true, true, MIRE_ROLE_LOCK, 1, 0, NULL, false},
-    {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN, 2, 0, NULL, false},
+    {"main", "app", "src/main.c", 12, 0x1000, true, false, MIRE_ROLE_APP, 0, 2, NULL, false, false},
+    {"quote \"\\\n\xe4\xb8\xad", "app", "", 0, UINT64_MAX, true, true, MIRE_ROLE_LOCK, 1, 0, NULL, false, false},
+    {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN, 2, 0, NULL, false, false},
 };
 static const struct resolved_rule rules[] = {{"linux_c", 4, 25, "lock * quote*"}, {"app", 2, 1, "idle * main"}};
 static const uint32_t left_out[] = {1, 0};

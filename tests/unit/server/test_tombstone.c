@@ -95,7 +95,8 @@ static void a_tombstone_is_a_crash(void **state)
     foreign_free(&f);
     foreign_torture(tombstone_decode, (const char *)m.bytes, m.len, 1);
     foreign_read(&f, tombstone_decode, "\x08\x01", 2);
-    assert_non_null(strstr(f.fault.text, "byte 2: this tombstone does not tell which thread crashed"));
+    assert_non_null(strstr(f.fault.text, "this tombstone does not tell which thread crashed"));
+    assert_int_equal(f.fault.position, 2);
     foreign_free(&f);
 }
 
@@ -120,6 +121,44 @@ static const char native_text[] =
     "\n"
     "build id:\n"
     "    /data/app/libapp.so (BuildId: 0102. FileSize: 77)\n";
+
+static int keep_id(void *context, const struct decode_found *found)
+{
+    snprintf(context, 64, "%s", found->report->id);
+    return 0;
+}
+
+static void id_of(char id[64], const void *bytes, size_t len)
+{
+    const struct decode_each each = {.context = id, .found = keep_id};
+    struct decode_fault fault;
+    id[0] = '\0';
+    assert_int_equal(decode_each_of(&fault, &each, bytes, len), MIRE_DECODE_OK);
+    assert_true(id[0] != '\0');
+}
+
+/* A bug report has tombstone_00 and tombstone_00.pb of one crash. */
+static void text_and_message_of_a_crash_are_one_report(void **state)
+{
+    static const char text[] = "*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***\n"
+                               "Build fingerprint: 'maker/product/phone:13/X/1:user/keys'\n"
+                               "Timestamp: 2023-05-01 10:00:01.250000000+0200\n"
+                               "pid: 400, tid: 402, name: worker  >>> com.example.app <<<\n"
+                               "signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x10\n"
+                               "backtrace:\n"
+                               "      #00 pc 0000000000001234  /data/libapp.so (crash_here) (BuildId: 0011aabb)\n";
+    static struct message m;
+    char of_text[64], of_message[64], of_other[64], other[sizeof text];
+    (void)state;
+    make_tombstone(&m);
+    id_of(of_message, m.bytes, m.len);
+    id_of(of_text, text, strlen(text));
+    assert_string_equal(of_text, of_message);
+    memcpy(other, text, sizeof text);
+    memcpy(strstr(other, "01.250"), "01.251", 6);
+    id_of(of_other, other, strlen(other));
+    assert_string_not_equal(of_other, of_text);
+}
 
 static const char java_text[] = "*** *** *** ***\n"
                                 "Tombstone maker: 'xCrash 2.4.6'\n"
@@ -235,6 +274,7 @@ static void the_real_anr_of_xcrash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_and_message_of_a_crash_are_one_report),
         cmocka_unit_test(a_tombstone_is_a_crash),
         cmocka_unit_test(tombstones_in_text),
         cmocka_unit_test(the_real_tombstone),
