@@ -143,12 +143,12 @@ static bool is_listed(const char *const *names, const char *name)
     return names && *names;
 }
 
-struct members {
+struct added_members {
     const struct json *json;
     const char *const *known;
 };
 
-static void take_members(struct draft *b, const struct members *of, uint32_t at, const char *prefix, int depth)
+static void take_members(struct draft *b, const struct added_members *of, uint32_t at, const char *prefix, int depth)
 {
     const struct json *json = of->json;
     uint32_t count = json_kind(json, at) == MIRE_JSON_OBJECT ? json_size(json, at) : 0, member = at + 1;
@@ -172,7 +172,7 @@ static void take_members(struct draft *b, const struct members *of, uint32_t at,
 
 void draft_members(struct draft *b, const struct json *json, uint32_t at, const char *const *known)
 {
-    const struct members of = {json, known};
+    const struct added_members of = {json, known};
     take_members(b, &of, at, "", 1);
 }
 
