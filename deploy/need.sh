@@ -1,7 +1,7 @@
 #!/bin/sh
 # deploy/need.sh GROUP... - install what Debian 12 lacks for these groups, and say so. Quiet when nothing is missing.
 #
-# Groups: build test symbols memory programs web demo fuzz tidy aarch64 android.
+# Groups: build test symbols memory programs web demo fuzz tidy aarch64 android image.
 # Packages come from apt, as root or by sudo. The web group needs a newer Node than Debian 12 has; when the one on PATH
 # does not do, a pinned one comes from the npm registry into build/node, inside this checkout only.
 set -eu
@@ -19,6 +19,7 @@ packages_of() {
     libanyevent-perl guile-3.0 nodejs geany featherpad bc gdb lua5.4 ;; # what make programs runs
   android) echo clang-16 lld-16 llvm-16 linux-libc-dev-arm64-cross openjdk-17-jdk-headless maven python3-pip ;;
   web) echo ca-certificates ;;
+  image) echo mmdebstrap umoci dpkg-dev python3-venv ;;
   demo) echo postgresql-15 redis-server curl procps util-linux ;;
   fuzz) echo clang-14 clang libclang-rt-14-dev llvm-14 ;;
   tidy) echo clang-tidy-14 ;;

@@ -64,7 +64,7 @@ uint64_t mire__ticks_convert(const struct ticks_scale *scale, uint64_t ticks, ui
 
 uint64_t mire__ticks_to_ns(const struct ticks_scale *scale, uint64_t ticks)
 {
-    uint64_t now_ticks, now_ns;
+    uint64_t now_ticks = 0, now_ns = 0;
 
     if (!use_counter)
         return ticks;
