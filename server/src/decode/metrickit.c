@@ -7,6 +7,7 @@
  *     diskWriteException...      event, disk; writesCaused
  *     crashDiagnostics           event, crash
  *     appLaunchDiagnostics       event, hang at launch; launchDuration
+ *     memoryExceptions           memory, foom: the system's word for a process above its limit, from iOS 27 on
  *     a bare tree                event, captured by the app
  *
  * A tree with callStackPerThread is one chain for each thread; without it is a tree of counts. The root is the
@@ -34,7 +35,7 @@ struct kit {
     uint32_t unresolved; /* frames whose offset makes no sense */
 };
 
-enum kit_kind { KIT_HANG, KIT_CPU, KIT_DISK, KIT_CRASH, KIT_LAUNCH, KIT_KINDS };
+enum kit_kind { KIT_HANG, KIT_CPU, KIT_DISK, KIT_CRASH, KIT_LAUNCH, KIT_MEMORY, KIT_KINDS };
 
 static const char *const lists[KIT_KINDS][2] = {
     [KIT_HANG] = {"hangDiagnostics", "hangs"},
@@ -42,7 +43,22 @@ static const char *const lists[KIT_KINDS][2] = {
     [KIT_DISK] = {"diskWriteExceptionDiagnostics", "diskWriteExceptions"},
     [KIT_CRASH] = {"crashDiagnostics", "crashes"},
     [KIT_LAUNCH] = {"appLaunchDiagnostics", "appLaunches"},
+    [KIT_MEMORY] = {"memoryExceptionDiagnostics", "memoryExceptions"},
 };
+
+/* DiagnosticReport of iOS 27, as JSONEncoder writes it: one diagnostic, in "result" under the name of its case. */
+static const char *const cases[KIT_KINDS] = {
+    [KIT_HANG] = "hang",   [KIT_CPU] = "cpuException", [KIT_DISK] = "diskWriteException",
+    [KIT_CRASH] = "crash", [KIT_LAUNCH] = "appLaunch", [KIT_MEMORY] = "memoryException",
+};
+
+/* The diagnostic of a DiagnosticReport, if it is of this kind; 0: it is not. */
+static uint32_t result_of(const struct json *json, enum kit_kind kind)
+{
+    uint32_t at = look_one(json, look_root(json, "result"), cases[kind]);
+    uint32_t inside = look_one(json, at, "_0");
+    return inside ? inside : at;
+}
 
 /* The list of a kind in the payload, by either name; 0: none. */
 static uint32_t list_of(const struct json *json, enum kit_kind kind)
@@ -64,7 +80,7 @@ bool metrickit_is(const struct json *json)
     bool payload =
         look_root(json, "timeStampBegin") || look_root(json, "timeStampEnd") || look_root(json, "timestampBegin");
     for (int kind = 0; kind < KIT_KINDS; kind++)
-        payload |= look_count(json, list_of(json, (enum kit_kind)kind)) > 0;
+        payload |= look_count(json, list_of(json, (enum kit_kind)kind)) > 0 || result_of(json, (enum kit_kind)kind);
     return payload || look_root(json, "callStackTree") || is_tree(json, 0);
 }
 
@@ -170,6 +186,8 @@ static void read_threads(struct kit *kit, uint32_t stacks)
         if (!chosen && look_flag(json, look_one(json, at, "threadAttributed")))
             chosen = at;
     chosen = chosen || !count ? chosen : stacks + 1;
+    if (kit->b->report.kind == MIRE_REPORT_MEMORY) /* its stacks hold no time */
+        chosen = 0;
     at = stacks + 1;
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
         uint32_t node = read_chain(kit, look_one(json, at, "callStackRootFrames"));
@@ -222,6 +240,8 @@ static void read_tree(struct kit *kit, uint32_t tree)
     kit->from_leaf = is_from_leaf(json, stacks, per_thread);
     if (per_thread)
         read_threads(kit, stacks);
+    else if (kit->b->report.kind == MIRE_REPORT_MEMORY)
+        draft_note(kit->b, "the tree of counts is not kept: it does not tell which code holds the memory");
     else
         read_counts(kit, stacks);
     if (kit->unresolved)
@@ -246,6 +266,8 @@ static void read_os(struct draft *b, const char *text)
 static struct fact amount_of(struct kit *kit, uint32_t meta, const char *name, uint64_t number_is)
 {
     uint32_t at = look_one(kit->json, meta, name);
+    if (at && json_kind(kit->json, at) == MIRE_JSON_OBJECT) /* a Measurement */
+        at = look_one(kit->json, at, "value");
     if (!at || json_kind(kit->json, at) == MIRE_JSON_STRING)
         return read_amount(draft_string(kit->b, kit->json, at));
     double value = json_double(kit->json, at) * (double)number_is;
@@ -264,7 +286,7 @@ static void read_meta(struct kit *kit, uint32_t meta)
     const struct json *json = kit->json;
     struct draft *b = kit->b;
     struct report *report = &b->report;
-    report->app.version = look_text(b, json, meta, "appVersion");
+    report->app.version = draft_string(b, json, either(json, meta, "appVersion", "applicationVersion"));
     report->app.build = draft_string(b, json, either(json, meta, "appBuildVersion", "applicationBuildVersion"));
     report->app.name = draft_string(b, json, either(json, meta, "bundleIdentifier", "bundleID"));
     report->process.name = report->app.name;
@@ -331,6 +353,15 @@ static void read_crash(struct kit *kit, uint32_t meta)
         draft_note(kit->b, "termination reason: %s", reason);
 }
 
+static void read_memory(struct kit *kit)
+{
+    struct report *report = &kit->b->report;
+    report->kind = MIRE_REPORT_MEMORY;
+    report->memory.trigger = "foom";
+    report->exit = (struct report_exit){.known = true, .verdict = "foom", .confidence_ppm = 1000000};
+    draft_note(kit->b, "MetricKit does not tell how much memory the process held, nor which code held it");
+}
+
 static void read_kind(struct kit *kit, enum kit_kind kind, uint32_t meta)
 {
     struct report_event *event = &kit->b->report.event;
@@ -359,6 +390,9 @@ static void read_kind(struct kit *kit, enum kit_kind kind, uint32_t meta)
     case KIT_CRASH:
         read_crash(kit, meta);
         break;
+    case KIT_MEMORY:
+        read_memory(kit);
+        break;
     case KIT_KINDS:
         event->trigger = "call";
         break;
@@ -374,20 +408,23 @@ static enum decode_outcome read_one(struct kit *kit, uint32_t item, enum kit_kin
     kit->b = &b;
     kit->unresolved = 0;
     uint32_t meta = item ? either(json, item, "diagnosticMetaData", "metaData") : look_root(json, "diagnosticMetaData");
+    uint32_t details = look_root(json, "environment") ? item : meta;
+    meta = meta ? meta : look_root(json, "environment");
     uint32_t tree = item ? look_one(json, item, "callStackTree") : look_root(json, "callStackTree");
     read_meta(kit, meta);
-    read_kind(kit, kind, meta);
+    read_kind(kit, kind, details);
     read_tree(kit, tree);
     b.report.sdk_name = "MetricKit";
     b.report.sdk_version = item ? look_text(&b, json, item, "version") : "";
     struct fact end = read_time(draft_string(&b, json, look_root(json, "timeStampEnd")));
     if (!end.known)
         end = read_time(draft_string(&b, json, look_root(json, "timestampEnd")));
-    b.report.event.begin_wall_ms = end;
+    b.report.event.begin_wall_ms = b.report.memory.taken_wall_ms = end;
     if (end.known)
         draft_note(&b, "MetricKit tells a period, not the moment: the event counts at its end");
     if (!b.report.app.name[0])
         b.report.app.name = "app";
+    kit->b = NULL;
     return draft_end(&b) ? foreign_report(kit->foreign, &b.report, "", end.value) : MIRE_DECODE_NO_MEMORY;
 }
 
@@ -416,9 +453,17 @@ enum decode_outcome metrickit_document(struct foreign *foreign, const struct jso
             any = true;
         }
     }
+    for (int kind = 0; kind < KIT_KINDS && !any; kind++) {
+        uint32_t at = result_of(json, (enum kit_kind)kind);
+        if (at)
+            return read_one(&kit, at, (enum kit_kind)kind);
+    }
     if (any)
         return MIRE_DECODE_OK;
+    if (look_root(json, "applicationExitMetrics"))
+        return metrickit_exits(foreign, json);
     if (look_root(json, "callStackTree") || is_tree(json, 0))
         return read_one(&kit, 0, kind_of(json, look_root(json, "diagnosticMetaData")));
-    return foreign_wrong(foreign, "", "the payload has no diagnostics; metrics alone are no reports");
+    return foreign_wrong(foreign, "",
+                         "the payload has no diagnostics and no counts of exits; other metrics are no reports");
 }

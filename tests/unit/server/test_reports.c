@@ -267,6 +267,68 @@ static void metrickit_tells_the_direction_and_the_offset_by_its_frames(void **st
     read_in_pieces(&r);
 }
 
+#define KIT_TREE(tree) \
+    "{\"callStackPerThread\":true,\"callStacks\":[{\"threadAttributed\":true,\"callStackRootFrames\":[" tree "]}]}"
+
+/* The form of iOS 27: one diagnostic in a result, with what is around it in an environment. */
+static void metrickit_tells_a_kill_for_memory(void **state)
+{
+    static const char *const forms[] = {
+        "{\"timeStampEnd\":\"2026-10-12 04:59:00\",\"memoryExceptionDiagnostics\":[{\"diagnosticMetaData\":{"
+        "\"appVersion\":\"4.2\",\"osVersion\":\"iPhone OS 27.0 (24A1)\"},\"callStackTree\":" KIT_TREE(
+            CHAIN("Shop", "4295032832", "libdyld.dylib", "6442450944")) "}]}",
+        "{\"environment\":{\"applicationVersion\":\"4.2\",\"osVersion\":\"iPhone OS 27.0 (24A1)\"},\"result\":{"
+        "\"memoryException\":{\"_0\":{\"callStackTree\":" KIT_TREE(
+            CHAIN("Shop", "4295032832", "libdyld.dylib", "6442450944")) "}}}}"};
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct imported r;
+        read_it(&r, forms[i]);
+        assert_int_equal(r.count, 1);
+        assert_int_equal(r.reports[0]->kind, MIRE_REPORT_MEMORY);
+        assert_string_equal(r.reports[0]->memory.trigger, "foom");
+        assert_string_equal(r.reports[0]->exit.verdict, "foom");
+        assert_string_equal(r.reports[0]->app.version, "4.2");
+        assert_string_equal(r.reports[0]->device.os_version, "27.0");
+        assert_int_equal(r.reports[0]->thread_count, 1);
+        assert_string_equal(import_stack(&r, r.reports[0], r.reports[0]->threads[0].node),
+                            "Shop+168 < libdyld.dylib+4055");
+        read_in_pieces(&r);
+    }
+}
+
+static size_t ends_with(const struct report *report, const char *verdict)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->session.end_count; i++)
+        count += !strcmp(report->session.ends[i].verdict, verdict);
+    return count;
+}
+
+static void metrickit_counts_how_runs_ended(void **state)
+{
+    struct imported r;
+    (void)state;
+    read_it(&r,
+            "{\"timeStampBegin\":\"2020-10-12 00:00:00 +0000\",\"timeStampEnd\":\"2020-10-13 00:00:00 +0000\","
+            "\"appVersion\":\"4.2\",\"metaData\":{\"appBuildVersion\":\"42\",\"osVersion\":\"iPhone OS 17.1 (21B74)\","
+            "\"deviceType\":\"iPhone15,2\"},\"applicationExitMetrics\":{\"backgroundExitData\":{"
+            "\"cumulativeNormalAppExitCount\":90,\"cumulativeMemoryPressureExitCount\":3},\"foregroundExitData\":{"
+            "\"cumulativeMemoryResourceLimitExitCount\":2,\"cumulativeAppWatchdogExitCount\":1,"
+            "\"cumulativeBadAccessExitCount\":0}}}");
+    const struct report *report = r.reports[0];
+    assert_int_equal(r.count, 1);
+    assert_int_equal(report->kind, MIRE_REPORT_SESSION);
+    assert_int_equal(report->session.end_count, 64);
+    assert_int_equal(ends_with(report, "foom"), 2);
+    assert_int_equal(ends_with(report, "watchdog_kill"), 1);
+    assert_int_equal(ends_with(report, "background_kill"), 3);
+    assert_int_equal(ends_with(report, "clean_exit"), 58);
+    assert_int_equal(report->session.ends[0].seen_wall_ms.value, 1602547200000);
+    assert_string_equal(report->device.model, "iPhone15,2");
+    read_in_pieces(&r);
+}
+
 static void deep_trees_are_read_without_recursion(void **state)
 {
     size_t depth = 900;
@@ -529,6 +591,8 @@ int main(void)
         cmocka_unit_test(memory_of_matrix_keeps_what_its_names_hide),
         cmocka_unit_test(android_issues_of_matrix_are_trees_of_methods),
         cmocka_unit_test(metrickit_tells_the_direction_and_the_offset_by_its_frames),
+        cmocka_unit_test(metrickit_tells_a_kill_for_memory),
+        cmocka_unit_test(metrickit_counts_how_runs_ended),
         cmocka_unit_test(deep_trees_are_read_without_recursion),
         cmocka_unit_test(an_ips_crash_names_its_thread_by_number),
         cmocka_unit_test(jetsam_makes_a_report_of_each_process_killed),
