@@ -140,7 +140,7 @@ static void read_line(struct aei *a, struct line_span line)
         read_fields(a, &line);
 }
 
-static bool finish(struct aei *a, const char *bytes, size_t len)
+static bool finish(struct aei *a)
 {
     struct report *report = a->build.report;
     struct report_end *ends = arena_array(a->build.arena, a->end_count, sizeof *ends);
@@ -163,7 +163,7 @@ static bool finish(struct aei *a, const char *bytes, size_t len)
         build_note(&a->build, "%zu records, beyond %d or of other packages, are left out", a->left_out, ENDS_MAX);
     if (a->zoneless)
         build_note(&a->build, "instants have no zone: they were taken for UTC");
-    return build_finish(&a->build, latest, bytes, len);
+    return build_end(&a->build);
 }
 
 enum decode_outcome aei_decode(struct report *out, struct arena *arena, struct decode_fault *fault, const char *bytes,
@@ -185,5 +185,5 @@ enum decode_outcome aei_decode(struct report *out, struct arena *arena, struct d
                  "line %zu: the text ends without a record: ApplicationExitInfo, reason=N", lines.number);
         return MIRE_DECODE_MALFORMED;
     }
-    return finish(a, bytes, len) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
+    return finish(a) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
 }

@@ -247,5 +247,5 @@ enum decode_outcome anr_decode(struct report *out, struct arena *arena, struct d
         out->event.foreground = head.foreground.value != 0;
     }
     note_losses(anr, &lines);
-    return build_finish(&anr->build, head.dump_ms, bytes, len) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
+    return build_end(&anr->build) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
 }

@@ -73,12 +73,12 @@ uint32_t look_count(const struct json *json, uint32_t at)
     return at && json_kind(json, at) == MIRE_JSON_ARRAY ? json_size(json, at) : 0;
 }
 
-const char *look_text(struct draft *b, const struct json *json, uint32_t at, const char *name)
+const char *look_text(struct build *b, const struct json *json, uint32_t at, const char *name)
 {
-    return draft_string(b, json, look_one(json, at, name));
+    return build_string(b, json, look_one(json, at, name));
 }
 
-const char *look_long(struct draft *b, const struct json *json, uint32_t at)
+const char *look_long(struct build *b, const struct json *json, uint32_t at)
 {
     if (!at || json_kind(json, at) != MIRE_JSON_STRING)
         return "";
@@ -96,7 +96,7 @@ bool look_is(const struct json *json, uint32_t at, const char *text)
 
 /* ---- modules ---- */
 
-bool modules_begin(struct apple_modules *m, struct draft *b, const struct json *json, size_t count)
+bool modules_begin(struct apple_modules *m, struct build *b, const struct json *json, size_t count)
 {
     *m = (struct apple_modules){.b = b, .json = json, .program = "", .apple = true, .room = count};
     m->rows = arena_array(b->arena, count, sizeof *m->rows);
@@ -160,7 +160,7 @@ int32_t modules_image(struct apple_modules *m, struct apple_module *module)
     if (module->image != MIRE_MODULE_NEW)
         return module->image;
     if (!module->name)
-        module->name = draft_string(m->b, m->json, module->name_at);
+        module->name = build_string(m->b, m->json, module->name_at);
     const char *simulated = strstr(module->name, "/RuntimeRoot/"); /* a simulator's copy of the system */
     if (simulated)
         module->name = simulated + strlen("/RuntimeRoot");
@@ -173,21 +173,21 @@ int32_t modules_image(struct apple_modules *m, struct apple_module *module)
                                  .size = {module->size, module->size != 0},
                                  .tie = module->tie ? module->tie : tie_of(m, module->name)};
     memcpy(image.id, module->id, sizeof image.id);
-    return module->image = draft_image(m->b, &image);
+    return module->image = build_image(m->b, &image);
 }
 
-uint32_t modules_frame(struct apple_modules *m, uint64_t address, bool caller, uint32_t name)
+uint32_t modules_frame(struct apple_modules *m, uint64_t address, bool caller, const struct report_told *told)
 {
     if (caller && address)
         address--;
     struct apple_module *module = modules_find(m, address);
     int32_t image = module ? modules_image(m, module) : -1;
     uint64_t load = image < 0 ? 0 : module->begin - module->vmaddr.value; /* of one that is unknown 0 */
-    const struct draft_frame frame = {.image = image,
-                                      .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
-                                      .offset = address - load,
-                                      .name = name};
-    return draft_frame(m->b, &frame);
+    const struct report_frame frame = {.image = image,
+                                       .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
+                                       .offset = address - load,
+                                       .told = told};
+    return build_frame(m->b, &frame);
 }
 
 uint8_t read_id(uint8_t out[MIRE_BUILD_ID_MAX], const char *text)

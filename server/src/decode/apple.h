@@ -5,7 +5,7 @@
 #ifndef MIRE_DECODE_APPLE_H
 #define MIRE_DECODE_APPLE_H
 
-#include "decode/draft.h"
+#include "decode/build.h"
 #include "decode/foreign.h"
 
 /* ---- a JSON document, read leniently: what is absent or of another kind is "", 0 or unknown ---- */
@@ -28,10 +28,10 @@ bool look_flag(const struct json *json, uint32_t at);
 uint32_t look_count(const struct json *json, uint32_t at);
 
 /* The text of the element or member; "". */
-const char *look_text(struct draft *b, const struct json *json, uint32_t at, const char *name);
+const char *look_text(struct build *b, const struct json *json, uint32_t at, const char *name);
 
 /* The whole string at a place, of any length, to be taken apart: it may be no UTF-8. "" if there is none. */
-const char *look_long(struct draft *b, const struct json *json, uint32_t at);
+const char *look_long(struct build *b, const struct json *json, uint32_t at);
 
 /* Whether a text is there and reads so. */
 bool look_is(const struct json *json, uint32_t at, const char *text);
@@ -52,7 +52,7 @@ struct apple_module { /* a loaded module, as the format tells it */
 #define MIRE_MODULE_NEW (-2)
 
 struct apple_modules {
-    struct draft *b;
+    struct build *b;
     const struct json *json;
     const char *program; /* path of the executable: modules below its folder are the app's */
     bool apple;          /* modules below /System and /usr/lib are the system's */
@@ -62,7 +62,7 @@ struct apple_modules {
 };
 
 /* Room for `count` modules. False: no memory. */
-bool modules_begin(struct apple_modules *m, struct draft *b, const struct json *json, size_t count);
+bool modules_begin(struct apple_modules *m, struct build *b, const struct json *json, size_t count);
 void modules_add(struct apple_modules *m, const struct apple_module *module);
 
 /* The module that an address lies in, NULL if in none. */
@@ -75,9 +75,9 @@ int32_t modules_image(struct apple_modules *m, struct apple_module *module);
  * The frame of an address.
  *
  *   caller  it is a return address: the call before it is meant
- *   name    as draft_name gives it
+ *   told    as build_name gives it
  */
-uint32_t modules_frame(struct apple_modules *m, uint64_t address, bool caller, uint32_t name);
+uint32_t modules_frame(struct apple_modules *m, uint64_t address, bool caller, const struct report_told *told);
 
 /* Hex digits of a UUID, with dashes or without, or of any id; 0: it is none. */
 uint8_t read_id(uint8_t out[MIRE_BUILD_ID_MAX], const char *text);
@@ -93,13 +93,13 @@ struct fact read_amount(const char *text);
 
 /* Mire's word for an operating system: ios, macos, tvos, watchos, visionos, android, linux, windows; else in small
  * letters as it stands. */
-const char *os_word(struct draft *b, const char *name);
+const char *os_word(struct build *b, const char *name);
 
 /* Mire's word for a processor: arm64 and arm64e are aarch64. */
-const char *arch_word(struct draft *b, const char *name);
+const char *arch_word(struct build *b, const char *name);
 
 /* The words of class that the SDK uses: "6gb". "" where memory is not known. */
-const char *memory_class(struct draft *b, struct fact memory_bytes);
+const char *memory_class(struct build *b, struct fact memory_bytes);
 
 /* The installation, from any text that stands for it alone; zeros of "". */
 void install_of(uint8_t out[16], const char *text);

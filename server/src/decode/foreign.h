@@ -5,10 +5,10 @@
  *     bytes --(zstd, gzip)--> JSON values one by one --> document()  one value on a tape
  *                             anything else          --> whole()     all bytes, bounded
  *                                                        stream()    bytes as they come
- *                                        each report --> draft.h --> foreign_report()
+ *                                        each report --> build.h --> foreign_report()
  *
  * A decoder calls foreign_report() once for each report that it finds, in the order of the input. It leaves out what it
- * cannot keep, and says so in the report's notes (draft_note). It refuses the input only where there is no report to be
+ * cannot keep, and says so in the report's notes (build_note). It refuses the input only where there is no report to be
  * had: foreign_wrong().
  */
 #ifndef MIRE_DECODE_FOREIGN_H
@@ -44,7 +44,7 @@ struct foreign_stream {
 /*
  * One report is complete. Makes its id, checks it against the limits of the wire and hands it on.
  *
- *   report  as draft_end left it
+ *   report  as build_end left it
  *   own     the identifier that the format gives it, with whatever else tells it from the reports beside it; "" if the
  *           format has none: the bytes of the value are taken
  *   wall_ms the time that goes into the id; 0 if the format tells none

@@ -331,7 +331,7 @@ enum decode_outcome heap_text_decode(struct report *out, struct arena *arena, st
     profile_begin(&h->profile, &h->build);
     if (read_all(h, &lines)) {
         end(h);
-        return build_finish(&h->build, h->names.collected_ms, bytes, len) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
+        return build_end(&h->build) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
     }
     if (h->build.failed)
         return MIRE_DECODE_NO_MEMORY;

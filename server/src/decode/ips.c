@@ -35,7 +35,7 @@ bool spindump_begins(const char *head, size_t len)
 
 enum decode_outcome ips_end(struct ips *ips, const char *own)
 {
-    struct report *report = &ips->b->report;
+    struct report *report = ips->b->report;
     char id[128] = "";
     if (!report->app.name[0])
         report->app.name = report->process.name[0] ? report->process.name : "app";
@@ -44,7 +44,7 @@ enum decode_outcome ips_end(struct ips *ips, const char *own)
         report->event.begin_wall_ms =
             (struct fact){ips->wall_ms.value - (length < ips->wall_ms.value ? length : 0), true};
     }
-    if (!draft_end(ips->b))
+    if (!build_end(ips->b))
         return MIRE_DECODE_NO_MEMORY;
     if (ips->id[0])
         snprintf(id, sizeof id, "%.80s %.40s", ips->id, own);
@@ -54,35 +54,35 @@ enum decode_outcome ips_end(struct ips *ips, const char *own)
 /* "iPhone OS 17.1 (21B74)". */
 static void read_os(struct ips *ips, const char *text)
 {
-    struct draft *b = ips->b;
+    struct build *b = ips->b;
     const char *digit = text + strcspn(text, "0123456789");
     size_t name = (size_t)(digit - text);
     while (name && text[name - 1] == ' ')
         name--;
-    b->report.device.os = name ? os_word(b, draft_text(b, text, name)) : "ios";
-    b->report.device.os_version = draft_text(b, digit, strcspn(digit, " "));
+    b->report->device.os = name ? os_word(b, build_text(b, text, name)) : "ios";
+    b->report->device.os_version = build_text(b, digit, strcspn(digit, " "));
 }
 
 static void read_head(struct ips *ips)
 {
     const struct json *json = ips->head;
-    struct draft *b = ips->b;
-    struct report *report = &b->report;
-    const char *bundle = draft_string(b, json, look_root(json, "bundleID"));
-    const char *name = draft_string(b, json, look_root(json, "app_name"));
+    struct build *b = ips->b;
+    struct report *report = b->report;
+    const char *bundle = build_string(b, json, look_root(json, "bundleID"));
+    const char *name = build_string(b, json, look_root(json, "app_name"));
     if (!name[0])
-        name = draft_string(b, json, look_root(json, "name"));
+        name = build_string(b, json, look_root(json, "name"));
     ips->bug_type = (uint32_t)look_number(json, look_root(json, "bug_type")).value;
-    ips->id = draft_string(b, json, look_root(json, "incident_id"));
-    ips->wall_ms = read_time(draft_string(b, json, look_root(json, "timestamp")));
+    ips->id = build_string(b, json, look_root(json, "incident_id"));
+    ips->wall_ms = read_time(build_string(b, json, look_root(json, "timestamp")));
     report->process.name = name;
     report->app.name = bundle[0] ? bundle : name;
-    report->app.version = draft_string(b, json, look_root(json, "app_version"));
-    report->app.build = draft_string(b, json, look_root(json, "build_version"));
+    report->app.version = build_string(b, json, look_root(json, "app_version"));
+    report->app.build = build_string(b, json, look_root(json, "build_version"));
     report->sdk_name = "Apple";
-    report->sdk_version = draft_printf(b, "bug_type %u", ips->bug_type);
-    read_os(ips, draft_string(b, json, look_root(json, "os_version")));
-    draft_note(b, "Apple's files tell no installation: all such reports count as one");
+    report->sdk_version = build_printf(b, "bug_type %u", ips->bug_type);
+    read_os(ips, build_string(b, json, look_root(json, "os_version")));
+    build_note(b, "Apple's files tell no installation: all such reports count as one");
 }
 
 static bool is_json(const char *text, size_t len)
@@ -117,7 +117,7 @@ static enum decode_outcome read_json(struct json *json, struct foreign *foreign,
 
 enum decode_outcome ips_whole(struct foreign *foreign, const char *bytes, size_t len)
 {
-    struct draft b;
+    struct build b;
     struct json head, body;
     const char *end = memchr(bytes, '\n', len);
     size_t line = end ? (size_t)(end - bytes) : len;
@@ -125,7 +125,7 @@ enum decode_outcome ips_whole(struct foreign *foreign, const char *bytes, size_t
     ips.text = bytes + line;
     ips.len = len - line;
     ips.position = line;
-    draft_begin(&b, foreign->arena);
+    build_begin(&b, NULL, foreign->arena);
     json_init(&head);
     json_init(&body);
     enum decode_outcome outcome = read_json(&head, foreign, bytes, line, 0);
@@ -144,11 +144,11 @@ enum decode_outcome ips_whole(struct foreign *foreign, const char *bytes, size_t
 
 enum decode_outcome spindump_whole(struct foreign *foreign, const char *bytes, size_t len)
 {
-    struct draft b;
+    struct build b;
     struct ips ips = {.foreign = foreign, .b = &b, .id = "", .text = bytes, .len = len};
-    draft_begin(&b, foreign->arena);
-    b.report.sdk_name = "Apple";
-    b.report.sdk_version = "spindump";
-    b.report.device.os = "macos";
+    build_begin(&b, NULL, foreign->arena);
+    b.report->sdk_name = "Apple";
+    b.report->sdk_version = "spindump";
+    b.report->device.os = "macos";
     return ips_stackshot(&ips);
 }

@@ -9,7 +9,7 @@
 
 struct ips { /* a file: its first line, and what follows */
     struct foreign *foreign;
-    struct draft *b;
+    struct build *b;
     const struct json *head; /* the first line */
     const struct json *body; /* the rest, where it is JSON */
     const char *text;        /* the rest */

@@ -2,7 +2,7 @@
  * ips_crash.c - the JSON of a crash: threads whose frames are an image's number and an offset in it. Also of hangs,
  * resource limits and watchdog kills, which have the same form.
  */
-#include "decode/draft_context.h"
+#include "decode/build_context.h"
 #include "decode/ips.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 struct crash {
     struct ips *ips;
     const struct json *json;
-    struct draft *b;
+    struct build *b;
     struct apple_modules modules; /* by number, not by address */
     uint32_t *frames;
 };
@@ -25,7 +25,7 @@ static void read_images(struct crash *c)
     uint32_t images = look_root(json, "usedImages"), count = look_count(json, images), at = images + 1;
     if (!modules_begin(&c->modules, c->b, json, count))
         return;
-    c->modules.program = c->b->report.process.path;
+    c->modules.program = c->b->report->process.path;
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
         uint32_t path = look_one(json, at, "path");
         struct apple_module module = {.begin = look_number(json, look_one(json, at, "base")).value,
@@ -45,17 +45,17 @@ static uint32_t read_frame(struct crash *c, uint32_t at, bool caller)
     const char *symbol = look_text(c->b, json, at, "symbol");
     uint32_t line = (uint32_t)look_number(json, look_one(json, at, "sourceLine")).value & INT32_MAX;
     if (!offset.known)
-        return MIRE_DRAFT_NONE;
+        return MIRE_BUILD_NONE;
     if (!strcmp(symbol, "<redacted>"))
         symbol = "";
     struct apple_module *module =
         number.known && number.value < c->modules.count ? &c->modules.rows[number.value] : NULL;
     bool bare = module && !module->begin && !module->id_len; /* "absolute": the offset is an address */
-    const struct draft_frame frame = {.image = module && !bare ? modules_image(&c->modules, module) : -1,
-                                      .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
-                                      .offset = caller && offset.value ? offset.value - 1 : offset.value,
-                                      .name = draft_name(c->b, symbol, look_text(c->b, json, at, "sourceFile"), line)};
-    return draft_frame(c->b, &frame);
+    const struct report_frame frame = {.image = module && !bare ? modules_image(&c->modules, module) : -1,
+                                       .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
+                                       .offset = caller && offset.value ? offset.value - 1 : offset.value,
+                                       .told = build_name(c->b, symbol, look_text(c->b, json, at, "sourceFile"), line)};
+    return build_frame(c->b, &frame);
 }
 
 static uint32_t read_stack(struct crash *c, uint32_t frames)
@@ -64,14 +64,14 @@ static uint32_t read_stack(struct crash *c, uint32_t frames)
     for (uint32_t i = 0; i < count && kept < FRAMES_MAX; i++, at = json_next(c->json, at))
         c->frames[kept++] = read_frame(c, at, i > 0);
     if (kept < count)
-        draft_note(c->b, "%u frames at the outer end of a stack are left out", count - kept);
-    return draft_stack(c->b, c->frames, kept);
+        build_note(c->b, "%u frames at the outer end of a stack are left out", count - kept);
+    return build_stack(c->b, c->frames, kept);
 }
 
 static void read_threads(struct crash *c, bool main_thread)
 {
     const struct json *json = c->json;
-    struct report_event *event = &c->b->report.event;
+    struct report_event *event = &c->b->report->event;
     uint32_t threads = look_root(json, "threads"), count = look_count(json, threads), at = threads + 1;
     struct fact faulting = look_number(json, look_root(json, "faultingThread"));
     bool taken = false;
@@ -91,30 +91,30 @@ static void read_threads(struct crash *c, bool main_thread)
                                              .syscall = -1,
                                              .loss = '.'};
         if (!chosen || taken) {
-            draft_thread(c->b, &thread);
+            build_thread(c->b, &thread);
             continue;
         }
         taken = true;
-        draft_sample(c->b, &sample);
+        build_sample(c->b, &sample);
         event->thread.tid = (struct fact){tid, true};
         event->thread.name = name[0] ? name : queue;
     }
-    c->b->report.process.thread_count = (struct fact){count, count != 0};
+    c->b->report->process.thread_count = (struct fact){count, count != 0};
     if (!taken)
-        draft_note(c->b, "the file does not say which thread it is about");
+        build_note(c->b, "the file does not say which thread it is about");
 }
 
 static void read_process(struct crash *c)
 {
     const struct json *json = c->json;
-    struct report *report = &c->b->report;
-    report->process.path = draft_string(c->b, json, look_root(json, "procPath"));
+    struct report *report = c->b->report;
+    report->process.path = build_string(c->b, json, look_root(json, "procPath"));
     report->process.pid = look_number(json, look_root(json, "pid")).value & UINT32_MAX;
-    report->process.start_wall_ms = read_time(draft_string(c->b, json, look_root(json, "procLaunch")));
+    report->process.start_wall_ms = read_time(build_string(c->b, json, look_root(json, "procLaunch")));
     if (!report->process.name[0])
-        report->process.name = draft_string(c->b, json, look_root(json, "procName"));
-    report->device.model = draft_string(c->b, json, look_root(json, "modelCode"));
-    report->device.arch = arch_word(c->b, draft_string(c->b, json, look_root(json, "cpuType")));
+        report->process.name = build_string(c->b, json, look_root(json, "procName"));
+    report->device.model = build_string(c->b, json, look_root(json, "modelCode"));
+    report->device.arch = arch_word(c->b, build_string(c->b, json, look_root(json, "cpuType")));
     uint32_t bundle = look_root(json, "bundleInfo");
     const char *id = look_text(c->b, json, bundle, "CFBundleIdentifier");
     if (id[0])
@@ -123,16 +123,16 @@ static void read_process(struct crash *c)
         report->app.version = look_text(c->b, json, bundle, "CFBundleShortVersionString");
     if (!report->app.build[0])
         report->app.build = look_text(c->b, json, bundle, "CFBundleVersion");
-    const char *install = draft_string(c->b, json, look_root(json, "crashReporterKey"));
+    const char *install = build_string(c->b, json, look_root(json, "crashReporterKey"));
     install_of(report->device.install, install);
     uint32_t role = look_root(json, "procRole");
     report->event.foreground_known = role != 0;
     report->event.foreground = look_is(json, role, "Foreground");
-    draft_tag_at(c->b, "low_power", json, look_root(json, "lowPowerMode"));
-    draft_tag_at(c->b, "thermal", json, look_root(json, "thermalPressureLevel"));
-    draft_tag_at(c->b, "locked", json, look_root(json, "isLocked"));
-    draft_tag_at(c->b, "role", json, role);
-    struct fact time = read_time(draft_string(c->b, json, look_root(json, "captureTime")));
+    build_tag_at(c->b, "low_power", json, look_root(json, "lowPowerMode"));
+    build_tag_at(c->b, "thermal", json, look_root(json, "thermalPressureLevel"));
+    build_tag_at(c->b, "locked", json, look_root(json, "isLocked"));
+    build_tag_at(c->b, "role", json, role);
+    struct fact time = read_time(build_string(c->b, json, look_root(json, "captureTime")));
     if (time.known)
         c->ips->wall_ms = time;
 }
@@ -141,7 +141,7 @@ static void read_process(struct crash *c)
 static bool read_end(struct crash *c)
 {
     const struct json *json = c->json;
-    struct report *report = &c->b->report;
+    struct report *report = c->b->report;
     uint32_t exception = look_root(json, "exception"), termination = look_root(json, "termination");
     const char *type = look_text(c->b, json, exception, "type");
     const char *signal = look_text(c->b, json, exception, "signal");
@@ -161,12 +161,12 @@ static bool read_end(struct crash *c)
     if (!strcmp(namespace, "SIGNAL"))
         report->exit.signal = code;
     if (indicator[0] || namespace[0])
-        draft_note(c->b, "terminated: %s, code %" PRIu64 ", %s", namespace, code.value, indicator);
+        build_note(c->b, "terminated: %s, code %" PRIu64 ", %s", namespace, code.value, indicator);
     uint32_t asi = look_root(json, "asi"); /* what libraries had to say */
     if (asi && json_size(json, asi))
-        draft_note(c->b, "messages of libraries are left out");
+        build_note(c->b, "messages of libraries are left out");
     if (look_root(json, "lastExceptionBacktrace"))
-        draft_note(c->b, "the stack is that of the exception that was thrown");
+        build_note(c->b, "the stack is that of the exception that was thrown");
     return watchdog;
 }
 
@@ -183,8 +183,8 @@ enum decode_outcome ips_crash(struct ips *ips)
     if (thrown && look_count(c.json, thrown)) {
         const struct report_sample sample = {
             .weight_ms = 1, .node = read_stack(&c, thrown), .state = '?', .syscall = -1, .loss = '.'};
-        draft_sample(c.b, &sample);
-        c.b->report.process.thread_count = (struct fact){look_count(c.json, look_root(c.json, "threads")), true};
+        build_sample(c.b, &sample);
+        c.b->report->process.thread_count = (struct fact){look_count(c.json, look_root(c.json, "threads")), true};
         return ips_end(ips, "crash");
     }
     read_threads(&c, hang);

@@ -35,8 +35,8 @@ static bool has_state(const struct json *json, uint32_t process, const char *wor
 static void read_process(struct jetsam *j, uint32_t process, bool front)
 {
     const struct json *json = j->json;
-    struct draft *b = j->ips->b;
-    struct report *report = &b->report;
+    struct build *b = j->ips->b;
+    struct report *report = b->report;
     uint64_t held = bytes_of(j, process, "rpages");
     report->kind = MIRE_REPORT_MEMORY;
     report->process.name = look_text(b, json, process, "name");
@@ -62,17 +62,17 @@ static enum decode_outcome read_killed(struct jetsam *j, uint32_t process, const
 {
     const struct json *json = j->json;
     struct ips *ips = j->ips;
-    struct draft *b = ips->b;
+    struct build *b = ips->b;
     bool front = has_state(json, process, "frontmost") || has_state(json, process, "active");
     read_process(j, process, front);
-    b->report.device.model = draft_string(b, json, look_root(json, "product"));
-    install_of(b->report.device.install, draft_string(b, json, look_root(json, "crashReporterKey")));
-    draft_note(b, "killed for %s; the file does not tell what the memory held", reason);
-    const char *largest = draft_string(b, json, look_root(json, "largestProcess"));
+    b->report->device.model = build_string(b, json, look_root(json, "product"));
+    install_of(b->report->device.install, build_string(b, json, look_root(json, "crashReporterKey")));
+    build_note(b, "killed for %s; the file does not tell what the memory held", reason);
+    const char *largest = build_string(b, json, look_root(json, "largestProcess"));
     if (largest[0])
-        draft_note(b, "the largest process was %s", largest);
+        build_note(b, "the largest process was %s", largest);
     const char *uuid = look_text(b, json, process, "uuid");
-    return ips_end(ips, draft_printf(b, "jetsam %s %" PRIu64, uuid, b->report.process.pid));
+    return ips_end(ips, build_printf(b, "jetsam %s %" PRIu64, uuid, b->report->process.pid));
 }
 
 enum decode_outcome ips_jetsam(struct ips *ips)
@@ -81,8 +81,8 @@ enum decode_outcome ips_jetsam(struct ips *ips)
     const struct json *json = j.json;
     uint32_t processes = look_root(json, "processes"), count = look_count(json, processes), at = processes + 1;
     struct fact page = look_number(json, look(json, look_root(json, "memoryStatus"), "pageSize", NULL, NULL));
-    struct fact time = read_time(draft_string(ips->b, json, look_root(json, "date")));
-    struct draft head = *ips->b; /* what the first line told, for each report */
+    struct fact time = read_time(build_string(ips->b, json, look_root(json, "date")));
+    struct build head = *ips->b; /* what the first line told, for each report */
     if (time.known)
         ips->wall_ms = time;
     j.page = page.known && page.value <= 65536 ? page.value : 4096;

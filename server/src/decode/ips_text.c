@@ -48,7 +48,7 @@ struct row { /* a line of a tree */
 
 struct spindump {
     struct ips *ips;
-    struct draft *b;
+    struct build *b;
     struct apple_modules modules; /* of the list at the end, by name */
     const char *at, *end;
     uint64_t pid;
@@ -83,7 +83,7 @@ static const char *value_of(struct spindump *d, const struct line *line, const c
     size_t at = len + 1;
     while (at < line->len && (line->text[at] == ' ' || line->text[at] == '\t'))
         at++;
-    return draft_text(d->b, line->text + at, line->len - at);
+    return build_text(d->b, line->text + at, line->len - at);
 }
 
 /* ---- the list of modules, at the end ---- */
@@ -91,7 +91,7 @@ static const char *value_of(struct spindump *d, const struct line *line, const c
 /* "0x100000000 - 0x100123fff  Shop (4.2) <UUID> /path": only what the frames need. */
 static void read_image(struct spindump *d, const struct line *line)
 {
-    const char *text = draft_text(d->b, line->text, line->len);
+    const char *text = build_text(d->b, line->text, line->len);
     const char *at = strstr(text, "0x");
     const char *id = strchr(text, '<'), *close = id ? strchr(id, '>') : NULL, *path = close ? strchr(close, '/') : NULL;
     if (!at || at - text > 8 || !close)
@@ -101,7 +101,7 @@ static void read_image(struct spindump *d, const struct line *line)
     const char *dash = strstr(after, "- ");
     uint64_t last = dash && dash < id ? strtoull(dash + 2, NULL, 16) : 0;
     module.size = last > module.begin ? last - module.begin + 1 : 0;
-    module.id_len = read_id(module.id, draft_text(d->b, id + 1, (size_t)(close - id - 1)));
+    module.id_len = read_id(module.id, build_text(d->b, id + 1, (size_t)(close - id - 1)));
     module.name = path ? path : "";
     if (module.name[0])
         modules_add(&d->modules, &module);
@@ -166,17 +166,17 @@ static bool read_row(struct row *out, struct spindump *d, const struct line *lin
             open = at;
     const char *plus = open ? memmem(open, (size_t)(end - open), " + ", 3) : NULL;
     if (!plus) {
-        out->name = draft_text(d->b, name, (size_t)(end - name));
+        out->name = build_text(d->b, name, (size_t)(end - name));
         out->image = "";
         out->offset = 0;
         return true;
     }
-    out->image = draft_text(d->b, open + 2, (size_t)(plus - open - 2));
+    out->image = build_text(d->b, open + 2, (size_t)(plus - open - 2));
     out->offset = strtoull(plus + 3, NULL, 10);
     const char *within = memmem(name, (size_t)(open - name), " + ", 3); /* "sym + 12" */
     for (const char *more = within; more; more = memmem(more + 3, (size_t)(open - more - 3), " + ", 3))
         within = more;
-    out->name = draft_text(d->b, name, (size_t)((within ? within : open) - name));
+    out->name = build_text(d->b, name, (size_t)((within ? within : open) - name));
     return true;
 }
 
@@ -189,12 +189,12 @@ static uint32_t frame_of(struct spindump *d, const struct row *row, bool caller)
     if (module)
         number = modules_image(&d->modules, module);
     else if (row->image[0])
-        number = draft_image(d->b, &image);
-    const struct draft_frame frame = {.image = number,
-                                      .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
-                                      .offset = caller && row->offset ? row->offset - 1 : row->offset,
-                                      .name = nameless ? 0 : draft_name(d->b, row->name, "", 0)};
-    return number < 0 && nameless ? MIRE_DRAFT_NONE : draft_frame(d->b, &frame);
+        number = build_image(d->b, &image);
+    const struct report_frame frame = {.image = number,
+                                       .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
+                                       .offset = caller && row->offset ? row->offset - 1 : row->offset,
+                                       .told = nameless ? NULL : build_name(d->b, row->name, "", 0)};
+    return number < 0 && nameless ? MIRE_BUILD_NONE : build_frame(d->b, &frame);
 }
 
 static void leave(struct spindump *d)
@@ -209,7 +209,7 @@ static void leave(struct spindump *d)
     if (!level->own)
         return;
     if (d->main_thread)
-        draft_sample(d->b, &sample);
+        build_sample(d->b, &sample);
     else if (level->own > d->heaviest) {
         d->heaviest = level->own;
         d->thread.node = level->node;
@@ -233,7 +233,7 @@ static void enter_pending(struct spindump *d, size_t next_indent)
         above->own -= row->count < above->own ? row->count : above->own;
     }
     uint32_t frame = frame_of(d, row, next_indent > row->indent);
-    d->levels[d->depth++] = (struct dump_level){row->indent, draft_node(d->b, parent, frame), row->count};
+    d->levels[d->depth++] = (struct dump_level){row->indent, build_node(d->b, parent, frame), row->count};
 }
 
 static void end_tree(struct spindump *d)
@@ -242,14 +242,14 @@ static void end_tree(struct spindump *d)
     while (d->depth)
         leave(d);
     if (d->in_tree && !d->main_thread)
-        draft_thread(d->b, &d->thread);
+        build_thread(d->b, &d->thread);
     d->in_tree = false;
 }
 
 /* "  Thread 0x1f4   DispatchQueue "com.apple.main-thread"(1)   Thread name "x"   49 samples (1-49)". */
 static void begin_thread(struct spindump *d, const struct line *line)
 {
-    const char *text = draft_text(d->b, line->text, line->len);
+    const char *text = build_text(d->b, line->text, line->len);
     const char *name = strstr(text, "Thread name \""), *queue = strstr(text, "DispatchQueue \"");
     const char *from = name ? name + 13 : queue ? queue + 15 : "";
     end_tree(d);
@@ -258,13 +258,13 @@ static void begin_thread(struct spindump *d, const struct line *line)
     d->in_tree = true;
     d->heaviest = 0;
     d->thread = (struct report_thread){.tid = strtoull(strstr(text, "Thread 0x") + 7, NULL, 16) & UINT32_MAX,
-                                       .name = draft_text(d->b, from, strcspn(from, "\"")),
+                                       .name = build_text(d->b, from, strcspn(from, "\"")),
                                        .role = "",
                                        .state = '?',
                                        .syscall = -1};
     if (d->main_thread) {
-        d->b->report.event.thread.tid = (struct fact){d->thread.tid, true};
-        d->b->report.event.thread.name = d->thread.name;
+        d->b->report->event.thread.tid = (struct fact){d->thread.tid, true};
+        d->b->report->event.thread.name = d->thread.name;
     }
 }
 
@@ -276,7 +276,7 @@ static void begin_process(struct spindump *d, const char *value)
     size_t len = open ? (size_t)(open - value) : strlen(value);
     while (len && value[len - 1] == ' ')
         len--;
-    const char *name = d->b->report.process.name;
+    const char *name = d->b->report->process.name;
     end_tree(d);
     d->in_target = d->has_pid ? pid == d->pid : !name[0] || (strlen(name) == len && !strncmp(name, value, len));
 }
@@ -307,7 +307,7 @@ static void read_tree_line(struct spindump *d, const struct line *line)
 
 static void read_event(struct spindump *d, const char *value)
 {
-    struct report_event *event = &d->b->report.event;
+    struct report_event *event = &d->b->report->event;
     event->guess = value;
     if (strstr(value, "cpu usage"))
         event->trigger = "cpu";
@@ -321,10 +321,10 @@ static void read_reason(struct spindump *d, const char *value)
 {
     const char *timeout = strstr(value, "timeout ");
     struct fact ms = timeout ? read_amount(timeout + 8) : (struct fact){0};
-    if (ms.known && !d->b->report.event.duration_ms && ms.value < 604800000)
-        d->b->report.event.duration_ms = (uint32_t)ms.value;
+    if (ms.known && !d->b->report->event.duration_ms && ms.value < 604800000)
+        d->b->report->event.duration_ms = (uint32_t)ms.value;
     if (value[0])
-        draft_note(d->b, "reason: %s", value);
+        build_note(d->b, "reason: %s", value);
 }
 
 static void read_os(struct spindump *d, const char *value)
@@ -334,23 +334,23 @@ static void read_os(struct spindump *d, const char *value)
     while (name && value[name - 1] == ' ')
         name--;
     if (name)
-        d->b->report.device.os = os_word(d->b, draft_text(d->b, value, name));
-    d->b->report.device.os_version = draft_text(d->b, digit, strcspn(digit, " "));
+        d->b->report->device.os = os_word(d->b, build_text(d->b, value, name));
+    d->b->report->device.os_version = build_text(d->b, digit, strcspn(digit, " "));
 }
 
 static void read_version(struct spindump *d, const char *value)
 {
-    struct report_app *app = &d->b->report.app;
+    struct report_app *app = &d->b->report->app;
     size_t len = strcspn(value, " ");
     const char *open = strchr(value, '(');
-    app->version = draft_text(d->b, value, len);
-    app->build = open ? draft_text(d->b, open + 1, strcspn(open + 1, ")")) : app->build;
+    app->version = build_text(d->b, value, len);
+    app->build = open ? build_text(d->b, open + 1, strcspn(open + 1, ")")) : app->build;
 }
 
 /* Whether the line was one of those in front. */
 static bool read_key(struct spindump *d, const struct line *line)
 {
-    struct report *report = &d->b->report;
+    struct report *report = d->b->report;
     const char *value;
     struct fact amount;
     if ((value = value_of(d, line, "Date/Time"))) {
@@ -419,7 +419,7 @@ enum decode_outcome ips_stackshot(struct ips *ips)
     end_tree(d);
     if (!d->any)
         return foreign_malformed(ips->foreign, ips->position, "the text has no thread of the process that it is about");
-    if (!d->b->report.event.duration_ms)
-        draft_note(d->b, "how long it lasted is not told");
+    if (!d->b->report->event.duration_ms)
+        build_note(d->b, "how long it lasted is not told");
     return ips_end(ips, "stackshot");
 }

@@ -3,7 +3,7 @@
  */
 #include "decode/ksreport.h"
 
-#include "decode/draft_context.h"
+#include "decode/build_context.h"
 
 #include <string.h>
 #include <strings.h>
@@ -27,18 +27,18 @@ void ks_context(struct ks *ks)
     uint32_t memory = look_one(json, ks->system, "app_memory"), stats = look_one(json, ks->system, "application_stats");
     uint32_t user = look_root(json, "user");
     const char *transition = look_text(ks->b, json, memory, "app_transition_state");
-    draft_state(ks->b, state_of(transition));
+    build_state(ks->b, state_of(transition));
     if (look_flag(json, look_one(json, stats, "application_in_foreground")))
-        draft_state(ks->b, look_one(json, stats, "application_active") &&
+        build_state(ks->b, look_one(json, stats, "application_active") &&
                                    !look_flag(json, look_one(json, stats, "application_active"))
                                ? "visible"
                                : "foreground");
-    draft_tag_at(ks->b, "memory_level", json, look_one(json, memory, "memory_level"));
-    draft_tag_at(ks->b, "memory_pressure", json, look_one(json, memory, "memory_pressure"));
-    draft_tag_bytes(ks->b, "free_memory", look_number(json, look(json, ks->system, "memory", "free", NULL)));
-    draft_tag_bytes(ks->b, "free_disk", look_number(json, look_one(json, ks->system, "freeStorage")));
-    draft_tag_at(ks->b, "jailbroken", json, look_one(json, ks->system, "jailbroken"));
-    draft_tag_at(ks->b, "build_type", json, look_one(json, ks->system, "build_type"));
+    build_tag_at(ks->b, "memory_level", json, look_one(json, memory, "memory_level"));
+    build_tag_at(ks->b, "memory_pressure", json, look_one(json, memory, "memory_pressure"));
+    build_tag_bytes(ks->b, "free_memory", look_number(json, look(json, ks->system, "memory", "free", NULL)));
+    build_tag_bytes(ks->b, "free_disk", look_number(json, look_one(json, ks->system, "freeStorage")));
+    build_tag_at(ks->b, "jailbroken", json, look_one(json, ks->system, "jailbroken"));
+    build_tag_at(ks->b, "build_type", json, look_one(json, ks->system, "build_type"));
     if (user)
-        draft_members(ks->b, json, user, NULL);
+        build_members(ks->b, json, user, NULL);
 }

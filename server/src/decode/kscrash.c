@@ -42,28 +42,28 @@ static enum decode_outcome read_threads(struct ks *ks, bool crashed)
     }
     if (!count) {
         chosen = crashed ? look_one(json, ks->crash, "crashed_thread") : 0;
-        draft_note(ks->b, "the report has no threads");
+        build_note(ks->b, "the report has no threads");
     }
     for (uint32_t i = 0; i < count; i++, element = json_next(json, element))
         if (element != chosen)
             ks_thread(ks, element, look_flag(json, look_one(json, element, "current_thread")) ? "reporter" : "");
-    ks->b->report.process.thread_count = (struct fact){count, count != 0};
+    ks->b->report->process.thread_count = (struct fact){count, count != 0};
     if (!chosen)
         return MIRE_DECODE_OK;
     struct ks_stack stack;
     ks_stack(&stack, ks, chosen);
-    ks->b->report.event.thread.tid = look_number(json, look_one(json, chosen, "index"));
-    ks->b->report.event.thread.tid.known = true;
-    ks->b->report.event.thread.tid.value &= UINT32_MAX;
-    ks->b->report.event.thread.name = look_text(ks->b, json, chosen, "name");
+    ks->b->report->event.thread.tid = look_number(json, look_one(json, chosen, "index"));
+    ks->b->report->event.thread.tid.known = true;
+    ks->b->report->event.thread.tid.value &= UINT32_MAX;
+    ks->b->report->event.thread.name = look_text(ks->b, json, chosen, "name");
     const struct report_sample sample = {.weight_ms =
-                                             ks->b->report.event.duration_ms ? ks->b->report.event.duration_ms : 1,
+                                             ks->b->report->event.duration_ms ? ks->b->report->event.duration_ms : 1,
                                          .node = stack.node,
                                          .state = '?',
                                          .syscall = -1,
                                          .loss = '.',
                                          .skipped = stack.skipped};
-    draft_sample(ks->b, &sample);
+    build_sample(ks->b, &sample);
     return MIRE_DECODE_OK;
 }
 
@@ -77,7 +77,7 @@ static uint32_t span_ms(struct fact from, struct fact to)
 static enum decode_outcome read_hang(struct ks *ks, uint32_t hang, bool killed)
 {
     const struct json *json = ks->json;
-    struct report_event *event = &ks->b->report.event;
+    struct report_event *event = &ks->b->report->event;
     struct fact begin = hang ? look_number(json, look_one(json, hang, "hang_start_nanos")) : (struct fact){0};
     struct fact end = hang ? look_number(json, look_one(json, hang, "hang_end_nanos")) : (struct fact){0};
     uint32_t role = hang ? look_one(json, hang, "hang_start_role") : 0;
@@ -90,12 +90,13 @@ static enum decode_outcome read_hang(struct ks *ks, uint32_t hang, bool killed)
         event->foreground = json_is(json, role, "FOREGROUND_APPLICATION") || json_is(json, role, "FOREGROUND");
     }
     if (killed) {
-        ks->b->report.exit = (struct report_exit){.known = true, .verdict = "watchdog_kill", .confidence_ppm = 1000000};
-        ks->b->report.exit.stuck_ms = (struct fact){event->duration_ms, hang != 0};
-        draft_note(ks->b, "the hang lasted at least so long: its length was last noted while it went on");
+        ks->b->report->exit =
+            (struct report_exit){.known = true, .verdict = "watchdog_kill", .confidence_ppm = 1000000};
+        ks->b->report->exit.stuck_ms = (struct fact){event->duration_ms, hang != 0};
+        build_note(ks->b, "the hang lasted at least so long: its length was last noted while it went on");
     }
     if (!event->duration_ms)
-        draft_note(ks->b, "how long the hang lasted is not told");
+        build_note(ks->b, "how long the hang lasted is not told");
     (void)read_threads(ks, false);
     return ks_end(ks, killed ? "killed" : "hang");
 }
@@ -110,7 +111,7 @@ static void read_samples(struct ks *ks, uint32_t profile, const uint32_t *frames
     struct fact end = look_number(json, look_one(json, profile, "time_end_uptime"));
     uint32_t period =
         (uint32_t)(look_number(json, look_one(json, profile, "expected_sample_interval")).value / 1000000);
-    ks->b->report.event.period_ms = period <= 60000 ? period : 0;
+    ks->b->report->event.period_ms = period <= 60000 ? period : 0;
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
         struct fact start = look_number(json, look_one(json, at, "time_start_uptime"));
         struct fact next =
@@ -124,18 +125,18 @@ static void read_samples(struct ks *ks, uint32_t profile, const uint32_t *frames
         }
         const struct report_sample sample = {.at_ms = span_ms(begin, start),
                                              .weight_ms = span_ms(start, next),
-                                             .node = draft_stack(ks->b, ks->frames, kept),
+                                             .node = build_stack(ks->b, ks->frames, kept),
                                              .state = '?',
                                              .syscall = -1,
                                              .loss = '.'};
-        draft_sample(ks->b, &sample);
+        build_sample(ks->b, &sample);
     }
 }
 
 static enum decode_outcome read_profile(struct ks *ks, uint32_t profile)
 {
     const struct json *json = ks->json;
-    struct report_event *event = &ks->b->report.event;
+    struct report_event *event = &ks->b->report->event;
     uint32_t table = look_one(json, profile, "frames");
     uint32_t count = look_count(json, table), at = table + 1;
     uint32_t *frames = arena_array(ks->b->arena, count, sizeof *frames);
@@ -154,14 +155,14 @@ static enum decode_outcome read_profile(struct ks *ks, uint32_t profile)
     event->begin_wall_ms = (struct fact){epoch.value / 1000000, epoch.value > UINT64_C(946684800000000000)};
     read_samples(ks, profile, frames, count);
     const char *id = look_text(ks->b, json, profile, "id");
-    return ks_end(ks, draft_printf(ks->b, "profile %.36s", id));
+    return ks_end(ks, build_printf(ks->b, "profile %.36s", id));
 }
 
 /* Killed for the memory that it held: a report of memory without categories. */
 static enum decode_outcome read_oom(struct ks *ks, const char *reason)
 {
     const struct json *json = ks->json;
-    struct report *report = &ks->b->report;
+    struct report *report = ks->b->report;
     uint32_t memory = ks->system ? look_one(json, ks->system, "app_memory") : 0;
     struct fact footprint = look_number(json, look_one(json, memory, "memory_footprint"));
     struct fact limit = look_number(json, look_one(json, memory, "memory_limit"));
@@ -181,7 +182,7 @@ static enum decode_outcome read_oom(struct ks *ks, const char *reason)
                                         .limit_bytes = limit,
                                         .foreground = report->event.foreground,
                                         .foreground_known = report->event.foreground_known};
-    draft_note(ks->b, "ended by the system: %s; the format does not tell what the memory held", reason);
+    build_note(ks->b, "ended by the system: %s; the format does not tell what the memory held", reason);
     return ks_end(ks, "oom");
 }
 
@@ -191,17 +192,17 @@ static enum decode_outcome read_termination(struct ks *ks, const char *reason)
         return read_oom(ks, reason);
     if (!strcmp(reason, "hang") || !strcmp(reason, "watchdog"))
         return read_hang(ks, 0, true);
-    ks->b->report.event.trigger = "call";
-    ks->b->report.event.name = draft_printf(ks->b, "termination: %s", reason[0] ? reason : "unknown");
-    ks->b->report.exit = (struct report_exit){.known = true, .verdict = "os_kill", .confidence_ppm = 1000000};
+    ks->b->report->event.trigger = "call";
+    ks->b->report->event.name = build_printf(ks->b, "termination: %s", reason[0] ? reason : "unknown");
+    ks->b->report->exit = (struct report_exit){.known = true, .verdict = "os_kill", .confidence_ppm = 1000000};
     (void)read_threads(ks, true);
     return ks_end(ks, "termination");
 }
 
 static enum decode_outcome read_user(struct ks *ks)
 {
-    ks->b->report.event.trigger = "exception";
-    ks->b->report.event.name = draft_string(ks->b, ks->json, look(ks->json, ks->error, "user_reported", "name", NULL));
+    ks->b->report->event.trigger = "exception";
+    ks->b->report->event.name = build_string(ks->b, ks->json, look(ks->json, ks->error, "user_reported", "name", NULL));
     (void)read_threads(ks, true);
     return ks_end(ks, "user");
 }
@@ -216,7 +217,7 @@ enum decode_outcome kscrash_rest(struct ks *ks)
     uint32_t reason = look_one(json, ks->error, "termination_reason");
     struct fact code = look_number(json, look(json, ks->error, "exit_reason", "code", NULL));
     if (reason || look_is(json, type, "termination"))
-        return read_termination(ks, draft_string(ks->b, json, reason));
+        return read_termination(ks, build_string(ks->b, json, reason));
     if (hang || look_is(json, type, "hang") || (code.known && code.value == WATCHDOG_KILL))
         return read_hang(ks, hang, code.known && code.value == WATCHDOG_KILL);
     if (profile)
@@ -232,16 +233,16 @@ enum decode_outcome kscrash_rest(struct ks *ks)
 
 enum decode_outcome kscrash_document(struct foreign *foreign, const struct json *json)
 {
-    struct draft b;
+    struct build b;
     struct ks ks;
     if (!ks_begin(&ks, foreign, &b, json))
         return MIRE_DECODE_NO_MEMORY;
-    b.report.sdk_name = "KSCrash";
+    b.report->sdk_name = "KSCrash";
     uint32_t version = ks.report ? look_one(json, ks.report, "version") : 0;
-    b.report.sdk_version = draft_string(&b, json, version);
+    b.report->sdk_version = build_string(&b, json, version);
     if (version && json_kind(json, version) == MIRE_JSON_OBJECT)
-        b.report.sdk_version =
-            draft_printf(&b, "%" PRIu64 ".%" PRIu64, look_number(json, look_one(json, version, "major")).value,
+        b.report->sdk_version =
+            build_printf(&b, "%" PRIu64 ".%" PRIu64, look_number(json, look_one(json, version, "major")).value,
                          look_number(json, look_one(json, version, "minor")).value);
     return kscrash_rest(&ks);
 }

@@ -12,11 +12,11 @@
 
 /* ---- who sent it ---- */
 
-struct fact ks_time(struct draft *b, const struct json *json, uint32_t at)
+struct fact ks_time(struct build *b, const struct json *json, uint32_t at)
 {
     struct fact time = {0};
     if (at && json_kind(json, at) == MIRE_JSON_STRING)
-        time = read_time(draft_string(b, json, at));
+        time = read_time(build_string(b, json, at));
     else
         time = look_number(json, at);
     if (time.known && json_kind(json, at) != MIRE_JSON_STRING) /* seconds, milliseconds or microseconds */
@@ -24,7 +24,7 @@ struct fact ks_time(struct draft *b, const struct json *json, uint32_t at)
                      : time.value < UINT64_C(100000000000000) ? time.value
                                                               : time.value / 1000;
     if (time.known && time.value < YEAR_2000_MS) {
-        draft_note(b, "the time that the report tells is wrong (before the year 2000): it counts when it was received");
+        build_note(b, "the time that the report tells is wrong (before the year 2000): it counts when it was received");
         return (struct fact){0};
     }
     return time;
@@ -33,7 +33,7 @@ struct fact ks_time(struct draft *b, const struct json *json, uint32_t at)
 static void read_device(struct ks *ks)
 {
     const struct json *json = ks->json;
-    struct report_device *device = &ks->b->report.device;
+    struct report_device *device = &ks->b->report->device;
     uint32_t system = ks->system;
     device->os = os_word(ks->b, look_text(ks->b, json, system, "system_name"));
     device->os_version = look_text(ks->b, json, system, "system_version");
@@ -44,13 +44,13 @@ static void read_device(struct ks *ks)
     const char *app_hash = look_text(ks->b, json, system, "device_app_hash");
     install_of(device->install, app_hash);
     if (!app_hash[0])
-        draft_note(ks->b, "no installation is told: all such reports count as one");
+        build_note(ks->b, "no installation is told: all such reports count as one");
 }
 
 static void read_process(struct ks *ks)
 {
     const struct json *json = ks->json;
-    struct report *report = &ks->b->report;
+    struct report *report = ks->b->report;
     uint32_t system = ks->system;
     const char *bundle = look_text(ks->b, json, system, "CFBundleIdentifier");
     report->process.name = look_text(ks->b, json, ks->report, "process_name");
@@ -76,14 +76,14 @@ static void read_images(struct ks *ks)
     uint32_t count = look_count(json, images);
     if (!modules_begin(&ks->modules, ks->b, json, count))
         return;
-    ks->modules.program = ks->b->report.process.path;
+    ks->modules.program = ks->b->report->process.path;
     uint32_t at = images + 1;
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
         struct apple_module module = {.begin = look_number(json, look_one(json, at, "image_addr")).value,
                                       .size = look_number(json, look_one(json, at, "image_size")).value,
                                       .vmaddr = look_number(json, look_one(json, at, "image_vmaddr")),
                                       .name_at = look_one(json, at, "name"),
-                                      .arch = ks->b->report.device.arch};
+                                      .arch = ks->b->report->device.arch};
         char uuid[64] = "";
         uint32_t id = look_one(json, at, "uuid");
         if (id && json_kind(json, id) == MIRE_JSON_STRING && json_size(json, id) < sizeof uuid)
@@ -93,10 +93,10 @@ static void read_images(struct ks *ks)
     }
 }
 
-bool ks_begin(struct ks *ks, struct foreign *foreign, struct draft *b, const struct json *json)
+bool ks_begin(struct ks *ks, struct foreign *foreign, struct build *b, const struct json *json)
 {
     *ks = (struct ks){.foreign = foreign, .json = json, .b = b};
-    draft_begin(b, foreign->arena);
+    build_begin(b, NULL, foreign->arena);
     ks->report = look_root(json, "report");
     ks->system = look_root(json, "system");
     ks->crash = look_root(json, "crash");
@@ -108,20 +108,20 @@ bool ks_begin(struct ks *ks, struct foreign *foreign, struct draft *b, const str
     b->failed |= !ks->frames;
     if (b->failed)
         return false;
-    b->report.device.os = "ios";
+    b->report->device.os = "ios";
     if (ks->system) {
         read_device(ks);
         read_process(ks);
     } else {
-        draft_note(b, "who sent it is not told: the section system is missing");
-        b->report.process.name = ks->report ? look_text(b, json, ks->report, "process_name") : "";
-        b->report.app.name = b->report.process.name;
+        build_note(b, "who sent it is not told: the section system is missing");
+        b->report->process.name = ks->report ? look_text(b, json, ks->report, "process_name") : "";
+        b->report->app.name = b->report->process.name;
     }
     read_images(ks);
     if (look_root(json, "recrash_report"))
-        draft_note(b, "the reporter itself crashed while it wrote the report: the report inside is left out");
+        build_note(b, "the reporter itself crashed while it wrote the report: the report inside is left out");
     if (look_flag(json, look_root(json, "incomplete")))
-        draft_note(b, "the report is incomplete, says its writer");
+        build_note(b, "the report is incomplete, says its writer");
     ks_context(ks);
     return !b->failed;
 }
@@ -136,36 +136,36 @@ static bool is_no_name(const char *name)
 }
 
 /* How the sender calls it: only where the symbol is of the module that the address lies in. */
-static uint32_t name_of(struct ks *ks, uint32_t at, uint64_t address)
+static const struct report_told *name_of(struct ks *ks, uint32_t at, uint64_t address)
 {
     const struct json *json = ks->json;
     uint32_t name_at = look_one(json, at, "symbol_name");
     struct fact object = look_number(json, look_one(json, at, "object_addr"));
     struct fact symbol = look_number(json, look_one(json, at, "symbol_addr"));
     if (!name_at || json_kind(json, name_at) != MIRE_JSON_STRING)
-        return 0;
+        return NULL;
     const struct apple_module *module = modules_find(&ks->modules, address);
     if ((module && object.known && object.value && object.value != module->begin) ||
         (symbol.known && symbol.value > address))
-        return 0;
-    const char *name = draft_string(ks->b, json, name_at);
-    return is_no_name(name) ? 0 : draft_name(ks->b, name, "", 0);
+        return NULL;
+    const char *name = build_string(ks->b, json, name_at);
+    return is_no_name(name) ? NULL : build_name(ks->b, name, "", 0);
 }
 
 /* A frame whose module stands in it, and in no list. */
-static uint32_t frame_alone(struct ks *ks, uint32_t at, uint64_t address, uint32_t name)
+static uint32_t frame_alone(struct ks *ks, uint32_t at, uint64_t address, const struct report_told *told)
 {
     const struct json *json = ks->json;
     struct fact object = look_number(json, look_one(json, at, "object_addr"));
     const char *module = look_text(ks->b, json, at, "object_name");
     struct report_image image = {
-        .name = module, .arch = ks->b->report.device.arch, .load = object.value, .from_start = true};
+        .name = module, .arch = ks->b->report->device.arch, .load = object.value, .from_start = true};
     image.id_len = read_id(image.id, look_text(ks->b, json, at, "object_uuid"));
     bool known = object.known && module[0] && object.value <= address;
-    const struct draft_frame frame = {.image = known ? draft_image(ks->b, &image) : -1,
-                                      .offset = known ? address - object.value : address,
-                                      .name = name};
-    return draft_frame(ks->b, &frame);
+    const struct report_frame frame = {.image = known ? build_image(ks->b, &image) : -1,
+                                       .offset = known ? address - object.value : address,
+                                       .told = told};
+    return build_frame(ks->b, &frame);
 }
 
 uint32_t ks_frame(struct ks *ks, uint32_t at, bool caller)
@@ -173,12 +173,12 @@ uint32_t ks_frame(struct ks *ks, uint32_t at, bool caller)
     const struct json *json = ks->json;
     struct fact address = look_number(json, look_one(json, at, "instruction_addr"));
     if (!address.known)
-        return MIRE_DRAFT_NONE;
+        return MIRE_BUILD_NONE;
     uint64_t inside = caller && address.value ? address.value - 1 : address.value;
-    uint32_t name = name_of(ks, at, inside);
+    const struct report_told *told = name_of(ks, at, inside);
     if (!modules_find(&ks->modules, inside) && look_one(json, at, "object_name"))
-        return frame_alone(ks, at, inside, name);
-    return modules_frame(&ks->modules, address.value, caller, name);
+        return frame_alone(ks, at, inside, told);
+    return modules_frame(&ks->modules, address.value, caller, told);
 }
 
 void ks_stack(struct ks_stack *out, struct ks *ks, uint32_t at)
@@ -201,8 +201,8 @@ void ks_stack(struct ks_stack *out, struct ks *ks, uint32_t at)
         repeated |= repeat.known;
     }
     if (kept < count)
-        draft_note(ks->b, "%u frames at the outer end of a stack are left out", (unsigned)(count - kept));
-    out->node = draft_stack(ks->b, ks->frames, kept);
+        build_note(ks->b, "%u frames at the outer end of a stack are left out", (unsigned)(count - kept));
+    out->node = build_stack(ks->b, ks->frames, kept);
     out->repeats = repeated ? repeats : NULL;
     uint64_t skipped = look_number(json, look(json, at, "backtrace", "skipped", NULL)).value;
     out->skipped = skipped < UINT32_MAX ? (uint32_t)skipped : UINT32_MAX;
@@ -240,7 +240,7 @@ void ks_thread(struct ks *ks, uint32_t at, const char *role)
                                          .node = stack.node,
                                          .state = state_of(ks->json, at),
                                          .syscall = -1};
-    draft_thread(ks->b, &thread);
+    build_thread(ks->b, &thread);
 }
 
 /* ---- crashes ---- */
@@ -254,7 +254,7 @@ static const char *crash_type(struct ks *ks)
     bool mach = look_is(json, look_one(json, ks->error, "type"), "mach");
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         size_t row = mach && i >= 2 ? 5 - i : i; /* of a Mach exception its own name goes before the signal's */
-        const char *name = draft_string(ks->b, json, look(json, ks->error, paths[row][0], paths[row][1], NULL));
+        const char *name = build_string(ks->b, json, look(json, ks->error, paths[row][0], paths[row][1], NULL));
         if (name[0])
             return name;
     }
@@ -265,7 +265,7 @@ static const char *crash_type(struct ks *ks)
 void ks_crash(struct ks *ks)
 {
     const struct json *json = ks->json;
-    struct report *report = &ks->b->report;
+    struct report *report = ks->b->report;
     struct fact number = look_number(json, look(json, ks->error, "signal", "signal", NULL));
     const char *reason = look_text(ks->b, json, ks->error, "reason");
     report->event.trigger = "crash";
@@ -278,23 +278,23 @@ void ks_crash(struct ks *ks)
     report->exit.foreground = report->event.foreground;
     report->exit.foreground_known = report->event.foreground_known;
     if (!reason[0])
-        reason = draft_string(ks->b, json, look(json, ks->error, "nsexception", "reason", NULL));
+        reason = build_string(ks->b, json, look(json, ks->error, "nsexception", "reason", NULL));
     if (reason[0])
-        draft_note(ks->b, "reason: %s", reason);
+        build_note(ks->b, "reason: %s", reason);
     const char *diagnosis = look_text(ks->b, json, ks->crash, "diagnosis");
     if (diagnosis[0])
-        draft_note(ks->b, "diagnosis of the sender: %s", diagnosis);
+        build_note(ks->b, "diagnosis of the sender: %s", diagnosis);
 }
 
 enum decode_outcome ks_end(struct ks *ks, const char *own)
 {
-    struct report *report = &ks->b->report;
+    struct report *report = ks->b->report;
     if (!report->app.name[0])
         report->app.name = "app";
     if (!report->event.begin_wall_ms.known && ks->wall_ms.known)
         report->event.begin_wall_ms = (struct fact){
             ks->wall_ms.value - (report->event.duration_ms < ks->wall_ms.value ? report->event.duration_ms : 0), true};
-    if (!draft_end(ks->b))
+    if (!build_end(ks->b))
         return MIRE_DECODE_NO_MEMORY;
     char id[128] = "";
     if (ks->id[0])

@@ -11,7 +11,7 @@
 struct ks {
     struct foreign *foreign;
     const struct json *json;
-    struct draft *b;
+    struct build *b;
     struct apple_modules modules;
     uint32_t report, system, crash, error; /* places; 0: absent */
     const char *id;                        /* report.id; "" */
@@ -21,7 +21,7 @@ struct ks {
 };
 
 /* Head, device, process, modules. False: out of memory. */
-bool ks_begin(struct ks *ks, struct foreign *foreign, struct draft *b, const struct json *json);
+bool ks_begin(struct ks *ks, struct foreign *foreign, struct build *b, const struct json *json);
 
 struct ks_stack { /* a stack of a thread */
     uint32_t node;
@@ -40,7 +40,7 @@ uint32_t ks_frame(struct ks *ks, uint32_t at, bool caller);
 void ks_thread(struct ks *ks, uint32_t at, const char *role);
 
 /* The time of an integer of seconds, milliseconds or microseconds, or of a text; unknown before the year 2000. */
-struct fact ks_time(struct draft *b, const struct json *json, uint32_t at);
+struct fact ks_time(struct build *b, const struct json *json, uint32_t at);
 
 /* The type of error, and the section exit. */
 void ks_crash(struct ks *ks);

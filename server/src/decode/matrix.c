@@ -67,20 +67,20 @@ static uint32_t tree_frame(void *context, uint32_t at, bool caller)
     const char *symbol = look_text(ks->b, json, at, "object_name"); /* it holds the symbol, not the module */
     bool named = symbol[0] && strcmp(symbol, "???") != 0 && strcmp(symbol, "<redacted>") != 0;
     if (!address.known)
-        return MIRE_DRAFT_NONE;
-    uint32_t name = named ? draft_name(ks->b, symbol, "", 0) : 0;
+        return MIRE_BUILD_NONE;
+    const struct report_told *told = named ? build_name(ks->b, symbol, "", 0) : NULL;
     uint64_t inside = caller && address.value ? address.value - 1 : address.value;
     struct fact begin = look_number(json, look_one(json, at, "image_address"));
     if (modules_find(&ks->modules, inside) || !begin.known || begin.value > inside)
-        return modules_frame(&ks->modules, address.value, caller, name);
+        return modules_frame(&ks->modules, address.value, caller, told);
     /* An older pod writes the module into each node. */
     const char *module = look_text(ks->b, json, at, "image_name");
     const struct report_image image = {.name = module, .load = begin.value, .from_start = true};
-    const struct draft_frame frame = {.image = strcmp(module, "???") ? draft_image(ks->b, &image) : -1,
-                                      .found = MIRE_FOUND_FRAME_POINTER,
-                                      .offset = strcmp(module, "???") ? inside - begin.value : inside,
-                                      .name = name};
-    return draft_frame(ks->b, &frame);
+    const struct report_frame frame = {.image = strcmp(module, "???") ? build_image(ks->b, &image) : -1,
+                                       .found = MIRE_FOUND_FRAME_POINTER,
+                                       .offset = strcmp(module, "???") ? inside - begin.value : inside,
+                                       .told = told};
+    return build_frame(ks->b, &frame);
 }
 
 /* The content of the ring, as a tree: [{profile: {stack_string: [tree]}, index: 0}]. */
@@ -100,7 +100,7 @@ static uint64_t read_profile(struct ks *ks)
         counted += more;
     }
     if (counted)
-        ks->b->report.event.period_ms = RING_MS;
+        ks->b->report->event.period_ms = RING_MS;
     return counted;
 }
 
@@ -110,7 +110,7 @@ static void keep_hot(struct ks *ks, const struct ks_stack *stack)
     size_t depth = 0;
     uint32_t *repeat;
     for (uint32_t node = stack->node; node && depth < stack->count; depth++)
-        node = ((const struct report_node *)ks->b->nodes.rows)[node - 1].parent;
+        node = ((const struct report_node *)ks->b->nodes.rows)[node].parent;
     if (!stack->repeats || !stack->node || depth != stack->count || depth > 512)
         return;
     repeat = arena_array(ks->b->arena, depth, sizeof *repeat);
@@ -118,7 +118,7 @@ static void keep_hot(struct ks *ks, const struct ks_stack *stack)
     if (!repeat)
         return;
     memcpy(repeat, stack->repeats, depth * sizeof *repeat);
-    ks->b->report.event.hot = (struct report_hot){
+    ks->b->report->event.hot = (struct report_hot){
         .known = true, .node = stack->node, .run = repeat[0], .repeat_count = depth, .repeat = repeat};
 }
 
@@ -135,7 +135,7 @@ static void read_main(struct ks *ks, uint32_t thread, bool samples)
                                          .loss = '.',
                                          .skipped = stack.skipped};
     if (samples)
-        draft_sample(ks->b, &sample);
+        build_sample(ks->b, &sample);
     keep_hot(ks, &stack);
 }
 
@@ -156,15 +156,15 @@ static void read_lag_threads(struct ks *ks)
         }
         ks_thread(ks, at, is_monitor(ks, at) ? "monitor" : index.known && !index.value ? "main, at the end" : "");
     }
-    ks->b->report.process.thread_count = (struct fact){listed, listed != 0};
-    ks->b->report.event.thread = (struct report_watched){.tid = {0, true}, .name = "main"};
+    ks->b->report->process.thread_count = (struct fact){listed, listed != 0};
+    ks->b->report->event.thread = (struct report_watched){.tid = {0, true}, .name = "main"};
 }
 
 /* Threads by their use of the processor, in percent. */
 static void read_cpu_threads(struct ks *ks)
 {
     const struct json *json = ks->json;
-    struct report_cpu *cpu = &ks->b->report.event.cpu;
+    struct report_cpu *cpu = &ks->b->report->event.cpu;
     uint32_t threads = look_one(json, ks->crash, "threads"), count = look_count(json, threads), at = threads + 1;
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
         struct fact usage = look_number(json, look_one(json, at, "cpu_usage"));
@@ -181,16 +181,16 @@ static void read_cpu_threads(struct ks *ks)
                                              .syscall = -1,
                                              .thread = before + 1,
                                              .loss = '.'};
-        draft_sample(ks->b, &sample);
+        build_sample(ks->b, &sample);
         cpu->percent += usage.value < UINT32_MAX - cpu->percent ? usage.value : 0;
     }
     cpu->known = true;
-    draft_note(ks->b, "samples weigh percent of a core; over how long is not told");
+    build_note(ks->b, "samples weigh percent of a core; over how long is not told");
 }
 
 static void read_dump_type(struct ks *ks, uint64_t dump)
 {
-    struct report_event *event = &ks->b->report.event;
+    struct report_event *event = &ks->b->report->event;
     switch (dump) {
     case DUMP_BACKGROUND:
     case DUMP_FOREGROUND:
@@ -205,7 +205,8 @@ static void read_dump_type(struct ks *ks, uint64_t dump)
         break;
     case DUMP_KILLED:
         event->open = true;
-        ks->b->report.exit = (struct report_exit){.known = true, .verdict = "watchdog_kill", .confidence_ppm = 1000000};
+        ks->b->report->exit =
+            (struct report_exit){.known = true, .verdict = "watchdog_kill", .confidence_ppm = 1000000};
         break;
     case DUMP_CPU:
         event->trigger = "cpu";
@@ -236,17 +237,17 @@ static enum decode_outcome read_lag(struct ks *ks, uint32_t user)
         dump = look_number(json, look_one(json, user, "name"));
     uint32_t status = look_one(json, user, "snapshot_status");
     read_dump_type(ks, dump.value);
-    ks->b->report.event.gate = MIRE_GATE_POLL;
+    ks->b->report->event.gate = MIRE_GATE_POLL;
     if (dump.value == DUMP_CPU)
         read_cpu_threads(ks);
     else
         read_lag_threads(ks);
     if (dump.value != DUMP_CPU)
-        draft_note(ks->b, "how long it lasted is not in Matrix's file");
+        build_note(ks->b, "how long it lasted is not in Matrix's file");
     if (status && (int64_t)look_number(json, status).value < 0)
-        draft_note(ks->b, "other threads could not be stopped (snapshot_status %" PRId64 ")",
+        build_note(ks->b, "other threads could not be stopped (snapshot_status %" PRId64 ")",
                    (int64_t)look_number(json, status).value);
-    return ks_end(ks, draft_printf(ks->b, "matrix %" PRIu64, dump.value));
+    return ks_end(ks, build_printf(ks->b, "matrix %" PRIu64, dump.value));
 }
 
 /* ---- trees of power, disk, frames ---- */
@@ -262,7 +263,7 @@ static enum decode_outcome read_trees(struct ks *ks)
 {
     const struct json *json = ks->json;
     struct fact dump = look_number(json, look_root(json, "dump_type"));
-    struct report_event *event = &ks->b->report.event;
+    struct report_event *event = &ks->b->report->event;
     uint32_t trees = look_root(json, "stack_string");
     uint32_t custom = look_root(json, "custom_info");
     uint64_t counted = 0;
@@ -275,27 +276,27 @@ static enum decode_outcome read_trees(struct ks *ks)
     if (json_kind(json, trees) != MIRE_JSON_ARRAY)
         return foreign_wrong(ks->foreign, "/stack_string", "must be a list of trees");
     read_dump_type(ks, dump.value);
-    event->name = draft_string(ks->b, json, look_one(json, custom, "scene"));
+    event->name = build_string(ks->b, json, look_one(json, custom, "scene"));
     if (!event->name[0])
-        event->name = draft_string(ks->b, json, look_root(json, "scene"));
+        event->name = build_string(ks->b, json, look_root(json, "scene"));
     event->frames.longest_ms = look_number(json, look_one(json, custom, "frame_interval"));
     event->frames.known = dump.value == DUMP_FRAMES && event->frames.longest_ms.known;
     tree_samples(&counted, ks->b, json, trees, &format);
     if (dump.value == DUMP_FRAMES)
-        draft_note(ks->b, "weights are 1 ms a sample; Matrix takes one each 1 or 2 ms");
+        build_note(ks->b, "weights are 1 ms a sample; Matrix takes one each 1 or 2 ms");
     else
-        draft_note(ks->b, "weights are counts, not times");
-    return ks_end(ks, draft_printf(ks->b, "matrix %" PRIu64, dump.value));
+        build_note(ks->b, "weights are counts, not times");
+    return ks_end(ks, build_printf(ks->b, "matrix %" PRIu64, dump.value));
 }
 
 enum decode_outcome matrix_document(struct foreign *foreign, const struct json *json)
 {
-    struct draft b;
+    struct build b;
     struct ks ks;
     if (!ks_begin(&ks, foreign, &b, json))
         return MIRE_DECODE_NO_MEMORY;
-    b.report.sdk_name = "Matrix";
-    b.report.sdk_version = look_text(&b, json, ks.report, "version");
+    b.report->sdk_name = "Matrix";
+    b.report->sdk_version = look_text(&b, json, ks.report, "version");
     if (has_trees(json))
         return read_trees(&ks);
     uint32_t user = ks.error ? look_one(json, ks.error, "user_reported") : 0;

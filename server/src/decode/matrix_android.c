@@ -16,7 +16,7 @@
  * the app's mapping. A method's own time is its time less that of the methods below.
  */
 #include "decode/apple.h"
-#include "decode/draft_context.h"
+#include "decode/build_context.h"
 #include "decode/formats.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@
 struct issue {
     struct foreign *foreign;
     const struct json *json;
-    struct draft *b;
+    struct build *b;
     struct fact wall_ms;
 };
 
@@ -55,41 +55,41 @@ static void read_context(struct issue *issue)
     static const char *const words[] = {"machine", "processPriority", "processNice", "cpu_app"};
     const struct json *json = issue->json;
     struct fact free_kib = look_number(json, look_root(json, "mem_free"));
-    draft_scene(issue->b, draft_string(issue->b, json, look_root(json, "scene")));
+    build_scene(issue->b, build_string(issue->b, json, look_root(json, "scene")));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        draft_tag_at(issue->b, words[i], json, look_root(json, words[i]));
+        build_tag_at(issue->b, words[i], json, look_root(json, words[i]));
     free_kib.value = free_kib.value < UINT64_MAX >> 10 ? free_kib.value << 10 : UINT64_MAX;
-    draft_tag_bytes(issue->b, "free_memory", free_kib);
+    build_tag_bytes(issue->b, "free_memory", free_kib);
 }
 
 static void begin(struct issue *issue)
 {
     const struct json *json = issue->json;
-    struct draft *b = issue->b;
-    struct report *report = &b->report;
-    draft_begin(b, issue->foreign->arena);
+    struct build *b = issue->b;
+    build_begin(b, NULL, issue->foreign->arena);
+    struct report *report = b->report;
     report->device.os = "android";
     report->device.arch = "aarch64";
-    report->device.class_name = draft_string(b, json, look_root(json, "machine"));
+    report->device.class_name = build_string(b, json, look_root(json, "machine"));
     report->device.memory_bytes = look_number(json, look_root(json, "mem"));
-    report->process.name = draft_string(b, json, look_root(json, "process"));
+    report->process.name = build_string(b, json, look_root(json, "process"));
     report->app.name = report->process.name[0] ? report->process.name : "app";
-    report->app.version = draft_string(b, json, look_root(json, "version"));
+    report->app.version = build_string(b, json, look_root(json, "version"));
     report->sdk_name = "Matrix";
-    report->event.name = draft_string(b, json, look_root(json, "scene"));
+    report->event.name = build_string(b, json, look_root(json, "scene"));
     read_context(issue);
     issue->wall_ms = look_number(json, look_root(json, "time"));
     issue->wall_ms.known &= issue->wall_ms.value > UINT64_C(946684800000);
-    draft_note(b, "Matrix tells neither installation nor version here: all such reports count as one installation");
+    build_note(b, "Matrix tells neither installation nor version here: all such reports count as one installation");
 }
 
 static enum decode_outcome end(struct issue *issue)
 {
-    struct report_event *event = &issue->b->report.event;
+    struct report_event *event = &issue->b->report->event;
     if (issue->wall_ms.known)
         event->begin_wall_ms = (struct fact){
             issue->wall_ms.value - (event->duration_ms < issue->wall_ms.value ? event->duration_ms : 0), true};
-    return draft_end(issue->b) ? foreign_report(issue->foreign, &issue->b->report, "", issue->wall_ms.value)
+    return build_end(issue->b) ? foreign_report(issue->foreign, issue->b->report, "", issue->wall_ms.value)
                                : MIRE_DECODE_NO_MEMORY;
 }
 
@@ -100,7 +100,7 @@ static void add_sample(struct issue *issue, uint32_t node, uint64_t weight)
                                          .state = '?',
                                          .syscall = -1,
                                          .loss = '.'};
-    draft_sample(issue->b, &sample);
+    build_sample(issue->b, &sample);
 }
 
 /* ---- stacks ---- */
@@ -108,15 +108,15 @@ static void add_sample(struct issue *issue, uint32_t node, uint64_t weight)
 static int32_t java_image(struct issue *issue)
 {
     const struct report_image image = {.name = "app", .java = true};
-    return draft_image(issue->b, &image);
+    return build_image(issue->b, &image);
 }
 
 static uint32_t method_frame(struct issue *issue, const struct report_java *java)
 {
-    uint32_t row = draft_java(issue->b, java);
+    uint32_t row = build_java_row(issue->b, java);
     int32_t image = java_image(issue);
-    const struct draft_frame frame = {.image = image, .offset = row};
-    return row == MIRE_DRAFT_NONE || image < 0 ? MIRE_DRAFT_NONE : draft_frame(issue->b, &frame);
+    const struct report_frame frame = {.image = image, .offset = row};
+    return row == MIRE_BUILD_NONE || image < 0 ? MIRE_BUILD_NONE : build_frame(issue->b, &frame);
 }
 
 struct method_level {
@@ -155,7 +155,7 @@ static uint32_t read_methods(struct issue *issue, const char *text)
         uint32_t parent = depth ? levels[depth - 1].node : 0;
         if (depth)
             levels[depth - 1].own_ms -= number[3] < levels[depth - 1].own_ms ? number[3] : levels[depth - 1].own_ms;
-        levels[depth++] = (struct method_level){draft_node(issue->b, parent, method_frame(issue, &java)), number[3]};
+        levels[depth++] = (struct method_level){build_node(issue->b, parent, method_frame(issue, &java)), number[3]};
         count++;
     }
     while (depth--)
@@ -185,9 +185,9 @@ static bool read_java_line(struct issue *issue, uint32_t *frame, const char *lin
     const char *colon = open ? memchr(open, ':', (size_t)(end - open)) : NULL;
     const char *close = open ? memchr(open, ')', (size_t)(end - open)) : NULL;
     const char *file_end = colon ? colon : close;
-    struct report_java java = {.class_name = draft_text(issue->b, line, (size_t)(dot - line)),
-                               .method = draft_text(issue->b, dot + 1, (size_t)(stop - dot - 1)),
-                               .file = open && file_end ? draft_text(issue->b, open + 1, (size_t)(file_end - open - 1))
+    struct report_java java = {.class_name = build_text(issue->b, line, (size_t)(dot - line)),
+                               .method = build_text(issue->b, dot + 1, (size_t)(stop - dot - 1)),
+                               .file = open && file_end ? build_text(issue->b, open + 1, (size_t)(file_end - open - 1))
                                                         : "",
                                .line = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) & INT32_MAX : 0,
                                .number = -1};
@@ -208,7 +208,7 @@ static uint32_t read_java_stack(struct issue *issue, const char *text)
         count += read_java_line(issue, &frames[count], text, len);
         text += len + (text[len] == '\n');
     }
-    return frames ? draft_stack(issue->b, frames, count) : 0;
+    return frames ? build_stack(issue->b, frames, count) : 0;
 }
 
 /* ---- kinds ---- */
@@ -216,8 +216,8 @@ static uint32_t read_java_stack(struct issue *issue, const char *text)
 static void read_evil(struct issue *issue)
 {
     const struct json *json = issue->json;
-    struct report_event *event = &issue->b->report.event;
-    const char *detail = draft_string(issue->b, json, look_root(json, "detail"));
+    struct report_event *event = &issue->b->report->event;
+    const char *detail = build_string(issue->b, json, look_root(json, "detail"));
     const char *stack = look_long(issue->b, json, look_root(json, "stack"));
     const char *thread_stack = look_long(issue->b, json, look_root(json, "threadStack"));
     struct fact cost = look_number(json, look_root(json, "cost"));
@@ -236,27 +236,27 @@ static void read_evil(struct issue *issue)
     if (node)
         add_sample(issue, node, event->duration_ms ? event->duration_ms : 1);
     if (methods && thread_stack[0])
-        draft_note(issue->b, "the stack at the end (threadStack) is left out: the tree of methods tells more");
+        build_note(issue->b, "the stack at the end (threadStack) is left out: the tree of methods tells more");
     if (!event->duration_ms)
-        draft_note(issue->b, "how long it lasted is not told (detail %s)", detail);
+        build_note(issue->b, "how long it lasted is not told (detail %s)", detail);
 }
 
 static void read_startup(struct issue *issue)
 {
     const struct json *json = issue->json;
-    struct report_event *event = &issue->b->report.event;
+    struct report_event *event = &issue->b->report->event;
     struct fact length = look_number(json, look_root(json, "startup_duration"));
     event->duration_ms = length.value < 604800000 ? (uint32_t)length.value : 604800000;
     event->launch = true;
     event->gate = MIRE_GATE_MARK;
     event->guess = look_flag(json, look_root(json, "is_warm_start_up")) ? "warm start" : "cold start";
-    draft_note(issue->b, "Matrix takes no stacks of a start; its phases are left out");
+    build_note(issue->b, "Matrix takes no stacks of a start; its phases are left out");
 }
 
 static void read_fps(struct issue *issue)
 {
     const struct json *json = issue->json;
-    struct report_event *event = &issue->b->report.event;
+    struct report_event *event = &issue->b->report->event;
     static const char *const levels[] = {"DROPPED_BEST", "DROPPED_NORMAL", "DROPPED_MIDDLE", "DROPPED_HIGH",
                                          "DROPPED_FROZEN"};
     uint32_t sums = look_root(json, "dropSum"), counts = look_root(json, "dropLevel");
@@ -266,7 +266,7 @@ static void read_fps(struct issue *issue)
         event->frames.dropped += look_number(json, look_one(json, sums, levels[i])).value & UINT16_MAX;
         event->frames.ticks += look_number(json, look_one(json, counts, levels[i])).value & UINT16_MAX;
     }
-    draft_note(issue->b, "Matrix takes no stacks of dropped frames on Android");
+    build_note(issue->b, "Matrix takes no stacks of dropped frames on Android");
 }
 
 static void read_io(struct issue *issue)
@@ -274,7 +274,7 @@ static void read_io(struct issue *issue)
     static const char *const kinds[] = {"", "on the main thread", "with a small buffer", "read again and again",
                                         "not closed"};
     const struct json *json = issue->json;
-    struct report_event *event = &issue->b->report.event;
+    struct report_event *event = &issue->b->report->event;
     uint64_t type = look_number(json, look_root(json, "type")).value;
     uint64_t bytes = look_number(json, look_root(json, "opSize")).value;
     bool writes = look_number(json, look_root(json, "opType")).value == 2;
@@ -286,24 +286,24 @@ static void read_io(struct issue *issue)
                                        .read_bytes = writes ? 0 : bytes,
                                        .write_bytes = writes ? bytes : 0};
     event->thread =
-        (struct report_watched){.tid = {0, true}, .name = draft_string(issue->b, json, look_root(json, "thread"))};
+        (struct report_watched){.tid = {0, true}, .name = build_string(issue->b, json, look_root(json, "thread"))};
     uint32_t node = read_java_stack(issue, look_long(issue->b, json, look_root(json, "stack")));
     if (node)
         add_sample(issue, node, event->duration_ms ? event->duration_ms : 1);
-    draft_note(issue->b, "file %s, %s", draft_string(issue->b, json, look_root(json, "path")),
+    build_note(issue->b, "file %s, %s", build_string(issue->b, json, look_root(json, "path")),
                type < sizeof kinds / sizeof *kinds ? kinds[type] : "");
 }
 
 static void read_leak(struct issue *issue)
 {
     const struct json *json = issue->json;
-    struct memory *memory = &issue->b->report.memory;
-    issue->b->report.kind = MIRE_REPORT_MEMORY;
+    struct memory *memory = &issue->b->report->memory;
+    issue->b->report->kind = MIRE_REPORT_MEMORY;
     memory->trigger = "demand";
-    memory->name = draft_string(issue->b, json, look_root(json, "activity"));
+    memory->name = build_string(issue->b, json, look_root(json, "activity"));
     memory->taken_wall_ms = issue->wall_ms;
-    draft_note(issue->b, "a leak of %s, found by %s; the heap itself is in another file", memory->name,
-               draft_string(issue->b, json, look_root(json, "dump_mode")));
+    build_note(issue->b, "a leak of %s, found by %s; the heap itself is in another file", memory->name,
+               build_string(issue->b, json, look_root(json, "dump_mode")));
 }
 
 /* "libapp.so;0x1234;..." pairs of map and address in it, innermost first. */
@@ -317,26 +317,26 @@ static uint32_t read_native_stack(struct issue *issue, const char *text)
         if (!text[map])
             break;
         char *after;
-        const struct report_image image = {.name = draft_text(issue->b, text, map), .arch = "aarch64"};
+        const struct report_image image = {.name = build_text(issue->b, text, map), .arch = "aarch64"};
         uint64_t pc = strtoull(text + map + 1, &after, 16);
-        const struct draft_frame frame = {
-            .image = draft_image(issue->b, &image), .found = MIRE_FOUND_FRAME_POINTER, .offset = pc ? pc - 1 : 0};
-        frames[count++] = draft_frame(issue->b, &frame);
+        const struct report_frame frame = {
+            .image = build_image(issue->b, &image), .found = MIRE_FOUND_FRAME_POINTER, .offset = pc ? pc - 1 : 0};
+        frames[count++] = build_frame(issue->b, &frame);
         text = after + strcspn(after, ";");
         text += *text == ';';
     }
-    return frames ? draft_stack(issue->b, frames, count) : 0;
+    return frames ? build_stack(issue->b, frames, count) : 0;
 }
 
 static void read_so(struct issue *issue, uint32_t row, enum memory_kind kind)
 {
     const struct json *json = issue->json;
-    struct memory *memory = &issue->b->report.memory;
+    struct memory *memory = &issue->b->report->memory;
     const struct memory_category category = {.name = look_text(issue->b, json, row, "so"),
                                              .kind = kind,
                                              .live_bytes = look_number(json, look_one(json, row, "size")).value,
                                              .held_bytes = look_number(json, look_one(json, row, "size")).value};
-    uint32_t number = draft_category(issue->b, &category);
+    uint32_t number = build_category(issue->b, &category);
     uint32_t stacks = look_one(json, row, "top_stacks"), at = stacks + 1;
     if (kind == MIRE_MEMORY_HEAP)
         memory->live_bytes += category.live_bytes < UINT64_MAX - memory->live_bytes ? category.live_bytes : 0;
@@ -346,7 +346,7 @@ static void read_so(struct issue *issue, uint32_t row, enum memory_kind kind)
             .node = read_native_stack(issue, look_long(issue->b, json, look_one(json, at, "stack"))),
             .bytes = look_number(json, look_one(json, at, "size")).value,
             .caller1 = -1};
-        draft_held(issue->b, &stack);
+        build_memory_stack(issue->b, &stack);
     }
 }
 
@@ -357,9 +357,9 @@ static void read_hooks(struct issue *issue)
         enum memory_kind kind;
     } lists[] = {{"NativeHeap", MIRE_MEMORY_HEAP}, {"mmap", MIRE_MEMORY_VM}};
     const struct json *json = issue->json;
-    issue->b->report.kind = MIRE_REPORT_MEMORY;
-    issue->b->report.memory.trigger = "demand";
-    issue->b->report.memory.taken_wall_ms = issue->wall_ms;
+    issue->b->report->kind = MIRE_REPORT_MEMORY;
+    issue->b->report->memory.trigger = "demand";
+    issue->b->report->memory.taken_wall_ms = issue->wall_ms;
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
         uint32_t list = look_root(json, lists[k].name);
         if (!look_count(json, list)) /* sizes alone */
@@ -368,14 +368,14 @@ static void read_hooks(struct issue *issue)
         for (uint32_t i = 0; i < look_count(json, list); i++, at = json_next(json, at))
             read_so(issue, at, lists[k].kind);
     }
-    draft_note(issue->b, "categories are libraries; stacks are those of the three largest");
+    build_note(issue->b, "categories are libraries; stacks are those of the three largest");
 }
 
 static void read_threads(struct issue *issue)
 {
     static const char *const lists[] = {"PthreadHook_not_exited", "PthreadHook_not_released"};
     const struct json *json = issue->json;
-    struct report_event *event = &issue->b->report.event;
+    struct report_event *event = &issue->b->report->event;
     event->trigger = "call";
     event->name = "threads that did not end";
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
@@ -388,12 +388,12 @@ static void read_threads(struct issue *issue)
             add_sample(issue, node, threads ? threads : 1);
         }
     }
-    draft_note(issue->b, "samples weigh threads, not times");
+    build_note(issue->b, "samples weigh threads, not times");
 }
 
 enum decode_outcome matrix_android_document(struct foreign *foreign, const struct json *json)
 {
-    struct draft b;
+    struct build b;
     struct issue issue = {.foreign = foreign, .json = json, .b = &b};
     begin(&issue);
     if (is_tag(json, "Trace_EvilMethod"))

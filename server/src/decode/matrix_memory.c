@@ -12,7 +12,7 @@
  */
 #include "base/hash.h"
 #include "decode/apple.h"
-#include "decode/draft_context.h"
+#include "decode/build_context.h"
 #include "decode/formats.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ struct recent_image {
 struct memory_report {
     struct foreign *foreign;
     const struct json *json;
-    struct draft *b;
+    struct build *b;
     struct apple_modules modules; /* protocol 3 */
     uint32_t head;                /* 0: the document itself */
     uint32_t frames[FRAMES_MAX];
@@ -73,37 +73,37 @@ static void read_head(struct memory_report *m)
                                         "launch_time",  "report_time", "app_uuid", "bundle_id",
                                         "app_name",     "app_version", "images",   NULL};
     const struct json *json = m->json;
-    struct draft *b = m->b;
-    struct report *report = &b->report;
+    struct build *b = m->b;
+    struct report *report = b->report;
     struct fact start = time_of(m, "launch_time");
     report->kind = MIRE_REPORT_MEMORY;
     report->device.os = "ios";
-    report->device.model = draft_string(b, json, of_head(m, "phone"));
-    report->device.os_version = draft_string(b, json, of_head(m, "os_ver"));
-    report->device.arch = arch_word(b, draft_string(b, json, of_head(m, "cpu_arch")));
+    report->device.model = build_string(b, json, of_head(m, "phone"));
+    report->device.os_version = build_string(b, json, of_head(m, "os_ver"));
+    report->device.arch = arch_word(b, build_string(b, json, of_head(m, "cpu_arch")));
     if (!report->device.arch[0])
         report->device.arch = "aarch64";
     report->process.start_wall_ms = start;
     report->memory.trigger = "demand";
     report->memory.taken_wall_ms = time_of(m, "report_time");
     report->sdk_name = "Matrix";
-    report->sdk_version = draft_printf(b, "protocol %" PRIu64, look_number(json, of_head(m, "protocol_ver")).value);
+    report->sdk_version = build_printf(b, "protocol %" PRIu64, look_number(json, of_head(m, "protocol_ver")).value);
     /* Name and version are the app's own members of the head, if it has any. */
-    report->app.name = draft_string(b, json, of_head(m, "bundle_id"));
+    report->app.name = build_string(b, json, of_head(m, "bundle_id"));
     if (!report->app.name[0])
-        report->app.name = draft_string(b, json, of_head(m, "app_name"));
-    report->app.version = draft_string(b, json, of_head(m, "app_version"));
-    const char *uuid = draft_string(b, json, of_head(m, "app_uuid"));
+        report->app.name = build_string(b, json, of_head(m, "app_name"));
+    report->app.version = build_string(b, json, of_head(m, "app_version"));
+    const char *uuid = build_string(b, json, of_head(m, "app_uuid"));
     if (!report->app.version[0] && uuid[0]) {
         report->app.version = uuid;
-        draft_note(b, "the app's version is not told: it counts by the UUID of its executable");
+        build_note(b, "the app's version is not told: it counts by the UUID of its executable");
     }
     if (!report->app.name[0])
         report->app.name = "app";
     m->app_id_len = read_id(m->app_id, uuid);
-    draft_members(b, json, m->head, known);
+    build_members(b, json, m->head, known);
     report->process.name = report->app.name;
-    draft_note(b, "Matrix tells no installation here: all such reports count as one");
+    build_note(b, "Matrix tells no installation here: all such reports count as one");
 }
 
 static void read_images(struct memory_report *m)
@@ -142,12 +142,12 @@ static int32_t image_of(struct memory_report *m, uint32_t uuid_at)
         if (!before->len)
             break;
     }
-    struct report_image image = {.name = draft_text(m->b, now.uuid, now.len), .from_start = true};
+    struct report_image image = {.name = build_text(m->b, now.uuid, now.len), .from_start = true};
     image.id_len = read_id(image.id, now.uuid);
     if (image.id_len && image.id_len == m->app_id_len && !memcmp(image.id, m->app_id, image.id_len))
         image.tie = MIRE_TIE_SAME;
     if (image.id_len)
-        now.image = draft_image(m->b, &image);
+        now.image = build_image(m->b, &image);
     *before = now;
     return now.image;
 }
@@ -158,14 +158,14 @@ static uint32_t read_frame(struct memory_report *m, uint32_t at, bool caller)
     const struct json *json = m->json;
     if (json_kind(json, at) != MIRE_JSON_OBJECT) {
         struct fact address = look_number(json, at);
-        return address.known ? modules_frame(&m->modules, address.value, caller, 0) : MIRE_DRAFT_NONE;
+        return address.known ? modules_frame(&m->modules, address.value, caller, NULL) : MIRE_BUILD_NONE;
     }
     struct fact offset = look_number(json, look_one(json, at, "offset"));
     int32_t image = image_of(m, look_one(json, at, "uuid"));
     uint64_t inside = caller && offset.value ? offset.value - 1 : offset.value;
-    const struct draft_frame frame = {
+    const struct report_frame frame = {
         .image = image, .found = MIRE_FOUND_FRAME_POINTER, .offset = image >= 0 ? inside : 0};
-    return offset.known ? draft_frame(m->b, &frame) : MIRE_DRAFT_NONE;
+    return offset.known ? build_frame(m->b, &frame) : MIRE_BUILD_NONE;
 }
 
 /* Allocators call from the innermost frame: every one is a return address. Returns the bytes of all stacks. */
@@ -180,13 +180,13 @@ static uint64_t read_stacks(struct memory_report *m, uint32_t item, uint32_t cat
         for (; kept < depth && kept < FRAMES_MAX; kept++, frame = json_next(json, frame))
             m->frames[kept] = read_frame(m, frame, true);
         if (kept < depth)
-            draft_note(m->b, "outer ends of stacks of more than %d frames are left out", FRAMES_MAX);
+            build_note(m->b, "outer ends of stacks of more than %d frames are left out", FRAMES_MAX);
         const struct memory_stack stack = {.category = category,
-                                           .node = draft_stack(m->b, m->frames, kept),
+                                           .node = build_stack(m->b, m->frames, kept),
                                            .count = look_number(json, look_one(json, at, "count")).value,
                                            .bytes = look_number(json, look_one(json, at, "size")).value,
                                            .caller1 = -1};
-        draft_held(m->b, &stack);
+        build_memory_stack(m->b, &stack);
         sum = stack.bytes > UINT64_MAX - sum ? UINT64_MAX : sum + stack.bytes;
     }
     return sum;
@@ -215,7 +215,7 @@ static enum memory_kind kind_of(const char *name)
 static void read_item(struct memory_report *m, uint32_t item)
 {
     const struct json *json = m->json;
-    struct memory *memory = &m->b->report.memory;
+    struct memory *memory = &m->b->report->memory;
     const char *name = look_text(m->b, json, item, "name");
     const char *scene = look_text(m->b, json, item, "scene");
     struct memory_category category = {.name = !strcmp(name, "Unknow") ? "Unknown"
@@ -229,21 +229,21 @@ static void read_item(struct memory_report *m, uint32_t item)
     category.held_bytes = category.live_bytes;
     if (scene[0] && !memory->name[0])
         memory->name = scene;
-    draft_scene(m->b, scene);
+    build_scene(m->b, scene);
     if (category.kind != MIRE_MEMORY_VM) {
         memory->live_bytes += category.live_bytes < UINT64_MAX - memory->live_bytes ? category.live_bytes : 0;
         memory->live_count += category.live_count < UINT64_MAX - memory->live_count ? category.live_count : 0;
     }
-    (void)read_stacks(m, item, draft_category(m->b, &category));
+    (void)read_stacks(m, item, build_category(m->b, &category));
 }
 
 enum decode_outcome matrix_memory_document(struct foreign *foreign, const struct json *json)
 {
-    struct draft b;
+    struct build b;
     struct memory_report *m = arena_alloc(foreign->arena, sizeof *m);
     if (!m)
         return MIRE_DECODE_NO_MEMORY;
-    draft_begin(&b, foreign->arena);
+    build_begin(&b, NULL, foreign->arena);
     *m = (struct memory_report){.foreign = foreign, .json = json, .b = &b};
     m->head = look_root(json, "head");
     if (m->head && json_kind(json, m->head) != MIRE_JSON_OBJECT)
@@ -253,10 +253,10 @@ enum decode_outcome matrix_memory_document(struct foreign *foreign, const struct
     uint32_t items = look_root(json, "items"), at = items + 1;
     for (uint32_t i = 0; i < look_count(json, items); i++, at = json_next(json, at))
         read_item(m, at);
-    draft_note(&b, "sizes are rounded up to 16 bytes by Matrix; not every category has stacks");
-    if (!b.report.device.model[0])
-        b.report.device.model = "";
-    if (!draft_end(&b))
+    build_note(&b, "sizes are rounded up to 16 bytes by Matrix; not every category has stacks");
+    if (!b.report->device.model[0])
+        b.report->device.model = "";
+    if (!build_end(&b))
         return MIRE_DECODE_NO_MEMORY;
-    return foreign_report(foreign, &b.report, "", b.report.memory.taken_wall_ms.value);
+    return foreign_report(foreign, b.report, "", b.report->memory.taken_wall_ms.value);
 }

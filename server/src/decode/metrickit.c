@@ -16,7 +16,7 @@
  * an offset in it: pages are aligned, which tells the two apart.
  */
 #include "decode/apple.h"
-#include "decode/draft_context.h"
+#include "decode/build_context.h"
 #include "decode/formats.h"
 #include "decode/tree.h"
 
@@ -30,7 +30,7 @@
 struct kit {
     struct foreign *foreign;
     const struct json *json;
-    struct draft *b;
+    struct build *b;
     bool from_leaf;
     uint32_t unresolved; /* frames whose offset makes no sense */
 };
@@ -94,10 +94,10 @@ static uint32_t kit_frame(void *context, uint32_t at, bool caller)
     struct fact value = look_number(json, look_one(json, at, "offsetIntoBinaryTextSegment"));
     struct report_image image = {.name = look_text(kit->b, json, at, "binaryName"), .from_start = true};
     image.id_len = read_id(image.id, look_text(kit->b, json, at, "binaryUUID"));
-    image.arch = kit->b->report.device.arch;
+    image.arch = kit->b->report->device.arch;
     uint64_t offset;
     if (!address.known && !value.known)
-        return MIRE_DRAFT_NONE;
+        return MIRE_BUILD_NONE;
     if (!address.known) {
         offset = value.value;
     } else if (value.known && value.value % PAGE == 0 && value.value && value.value <= address.value &&
@@ -111,10 +111,10 @@ static uint32_t kit_frame(void *context, uint32_t at, bool caller)
         kit->unresolved++;
         offset = address.value;
     }
-    const struct draft_frame frame = {.image = image.name[0] || image.id_len ? draft_image(kit->b, &image) : -1,
-                                      .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
-                                      .offset = caller && offset ? offset - 1 : offset};
-    return draft_frame(kit->b, &frame);
+    const struct report_frame frame = {.image = image.name[0] || image.id_len ? build_image(kit->b, &image) : -1,
+                                       .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
+                                       .offset = caller && offset ? offset - 1 : offset};
+    return build_frame(kit->b, &frame);
 }
 
 /* Is this a module in which threads begin? */
@@ -175,7 +175,7 @@ static uint32_t read_chain(struct kit *kit, uint32_t roots)
         frames[i] = frames[count - 1 - i];
         frames[count - 1 - i] = other;
     }
-    return frames ? draft_stack(kit->b, frames, count) : 0;
+    return frames ? build_stack(kit->b, frames, count) : 0;
 }
 
 static void read_threads(struct kit *kit, uint32_t stacks)
@@ -186,7 +186,7 @@ static void read_threads(struct kit *kit, uint32_t stacks)
         if (!chosen && look_flag(json, look_one(json, at, "threadAttributed")))
             chosen = at;
     chosen = chosen || !count ? chosen : stacks + 1;
-    if (kit->b->report.kind == MIRE_REPORT_MEMORY) /* its stacks hold no time */
+    if (kit->b->report->kind == MIRE_REPORT_MEMORY) /* its stacks hold no time */
         chosen = 0;
     at = stacks + 1;
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
@@ -194,19 +194,19 @@ static void read_threads(struct kit *kit, uint32_t stacks)
         const struct report_thread thread = {
             .tid = i, .name = "", .role = "", .node = node, .state = '?', .syscall = -1};
         const struct report_sample sample = {
-            .weight_ms = kit->b->report.event.duration_ms ? kit->b->report.event.duration_ms : 1,
+            .weight_ms = kit->b->report->event.duration_ms ? kit->b->report->event.duration_ms : 1,
             .node = node,
             .state = '?',
             .syscall = -1,
             .loss = '.'};
         if (at != chosen) {
-            draft_thread(kit->b, &thread);
+            build_thread(kit->b, &thread);
             continue;
         }
-        draft_sample(kit->b, &sample);
-        kit->b->report.event.thread.tid = (struct fact){i, true};
+        build_sample(kit->b, &sample);
+        kit->b->report->event.thread.tid = (struct fact){i, true};
     }
-    kit->b->report.process.thread_count = (struct fact){count, count != 0};
+    kit->b->report->process.thread_count = (struct fact){count, count != 0};
 }
 
 static void read_counts(struct kit *kit, uint32_t stacks)
@@ -224,7 +224,7 @@ static void read_counts(struct kit *kit, uint32_t stacks)
         tree_samples(&more, kit->b, json, look_one(json, at, "callStackRootFrames"), &format);
         counted += more;
     }
-    draft_note(kit->b, "the tree sums samples of several moments: weights are counts, not times");
+    build_note(kit->b, "the tree sums samples of several moments: weights are counts, not times");
 }
 
 static void read_tree(struct kit *kit, uint32_t tree)
@@ -234,32 +234,32 @@ static void read_tree(struct kit *kit, uint32_t tree)
     uint32_t per = tree ? look_one(json, tree, "callStackPerThread") : look_root(json, "callStackPerThread");
     bool per_thread = look_flag(json, per);
     if (!look_count(json, stacks)) {
-        draft_note(kit->b, "the diagnostic has no stacks");
+        build_note(kit->b, "the diagnostic has no stacks");
         return;
     }
     kit->from_leaf = is_from_leaf(json, stacks, per_thread);
     if (per_thread)
         read_threads(kit, stacks);
-    else if (kit->b->report.kind == MIRE_REPORT_MEMORY)
-        draft_note(kit->b, "the tree of counts is not kept: it does not tell which code holds the memory");
+    else if (kit->b->report->kind == MIRE_REPORT_MEMORY)
+        build_note(kit->b, "the tree of counts is not kept: it does not tell which code holds the memory");
     else
         read_counts(kit, stacks);
     if (kit->unresolved)
-        draft_note(kit->b, "%u frames have neither a module's address nor an offset in it: no debug file can name them",
+        build_note(kit->b, "%u frames have neither a module's address nor an offset in it: no debug file can name them",
                    kit->unresolved);
 }
 
 /* ---- who sent it ---- */
 
 /* "iPhone OS 14.0.1 (18A393)": the name, and the version without the build. */
-static void read_os(struct draft *b, const char *text)
+static void read_os(struct build *b, const char *text)
 {
     const char *digit = text + strcspn(text, "0123456789");
     size_t name = (size_t)(digit - text);
     while (name && text[name - 1] == ' ')
         name--;
-    b->report.device.os = name ? os_word(b, draft_text(b, text, name)) : "ios";
-    b->report.device.os_version = draft_text(b, digit, strcspn(digit, " "));
+    b->report->device.os = name ? os_word(b, build_text(b, text, name)) : "ios";
+    b->report->device.os_version = build_text(b, digit, strcspn(digit, " "));
 }
 
 /* An amount as text with a unit, or as a number. */
@@ -269,7 +269,7 @@ static struct fact amount_of(struct kit *kit, uint32_t meta, const char *name, u
     if (at && json_kind(kit->json, at) == MIRE_JSON_OBJECT) /* a Measurement */
         at = look_one(kit->json, at, "value");
     if (!at || json_kind(kit->json, at) == MIRE_JSON_STRING)
-        return read_amount(draft_string(kit->b, kit->json, at));
+        return read_amount(build_string(kit->b, kit->json, at));
     double value = json_double(kit->json, at) * (double)number_is;
     return value >= 0 && value < 1.8e19 ? (struct fact){(uint64_t)value, true} : (struct fact){0};
 }
@@ -284,19 +284,19 @@ static uint32_t either(const struct json *json, uint32_t at, const char *one, co
 static void read_meta(struct kit *kit, uint32_t meta)
 {
     const struct json *json = kit->json;
-    struct draft *b = kit->b;
-    struct report *report = &b->report;
-    report->app.version = draft_string(b, json, either(json, meta, "appVersion", "applicationVersion"));
-    report->app.build = draft_string(b, json, either(json, meta, "appBuildVersion", "applicationBuildVersion"));
-    report->app.name = draft_string(b, json, either(json, meta, "bundleIdentifier", "bundleID"));
+    struct build *b = kit->b;
+    struct report *report = b->report;
+    report->app.version = build_string(b, json, either(json, meta, "appVersion", "applicationVersion"));
+    report->app.build = build_string(b, json, either(json, meta, "appBuildVersion", "applicationBuildVersion"));
+    report->app.name = build_string(b, json, either(json, meta, "bundleIdentifier", "bundleID"));
     report->process.name = report->app.name;
     report->process.pid = look_number(json, look_one(json, meta, "pid")).value & UINT32_MAX;
     report->device.model = look_text(b, json, meta, "deviceType");
     report->device.arch = arch_word(b, look_text(b, json, meta, "platformArchitecture"));
     read_os(b, look_text(b, json, meta, "osVersion"));
-    draft_tag_at(b, "region", json, look_one(json, meta, "regionFormat"));
-    draft_tag_at(b, "low_power", json, look_one(json, meta, "lowPowerModeEnabled"));
-    draft_note(b, "MetricKit tells no installation: all such reports count as one");
+    build_tag_at(b, "region", json, look_one(json, meta, "regionFormat"));
+    build_tag_at(b, "low_power", json, look_one(json, meta, "lowPowerModeEnabled"));
+    build_note(b, "MetricKit tells no installation: all such reports count as one");
     if (look_flag(json, look_one(json, meta, "isTestFlightApp")))
         report->app.channel = "gray";
 }
@@ -334,7 +334,7 @@ static const char *crash_word(struct kit *kit, uint32_t meta)
 static void read_crash(struct kit *kit, uint32_t meta)
 {
     const struct json *json = kit->json;
-    struct report *report = &kit->b->report;
+    struct report *report = kit->b->report;
     struct fact number = look_number(json, look_one(json, meta, "signal"));
     report->event.trigger = "crash";
     report->event.name = crash_word(kit, meta);
@@ -350,21 +350,21 @@ static void read_crash(struct kit *kit, uint32_t meta)
         report->exit.verdict = "watchdog_kill";
     }
     if (reason[0])
-        draft_note(kit->b, "termination reason: %s", reason);
+        build_note(kit->b, "termination reason: %s", reason);
 }
 
 static void read_memory(struct kit *kit)
 {
-    struct report *report = &kit->b->report;
+    struct report *report = kit->b->report;
     report->kind = MIRE_REPORT_MEMORY;
     report->memory.trigger = "foom";
     report->exit = (struct report_exit){.known = true, .verdict = "foom", .confidence_ppm = 1000000};
-    draft_note(kit->b, "MetricKit does not tell how much memory the process held, nor which code held it");
+    build_note(kit->b, "MetricKit does not tell how much memory the process held, nor which code held it");
 }
 
 static void read_kind(struct kit *kit, enum kit_kind kind, uint32_t meta)
 {
-    struct report_event *event = &kit->b->report.event;
+    struct report_event *event = &kit->b->report->event;
     struct fact length = {0}, other;
     switch (kind) {
     case KIT_HANG:
@@ -403,8 +403,8 @@ static void read_kind(struct kit *kit, enum kit_kind kind, uint32_t meta)
 static enum decode_outcome read_one(struct kit *kit, uint32_t item, enum kit_kind kind)
 {
     const struct json *json = kit->json;
-    struct draft b;
-    draft_begin(&b, kit->foreign->arena);
+    struct build b;
+    build_begin(&b, NULL, kit->foreign->arena);
     kit->b = &b;
     kit->unresolved = 0;
     uint32_t meta = item ? either(json, item, "diagnosticMetaData", "metaData") : look_root(json, "diagnosticMetaData");
@@ -414,18 +414,18 @@ static enum decode_outcome read_one(struct kit *kit, uint32_t item, enum kit_kin
     read_meta(kit, meta);
     read_kind(kit, kind, details);
     read_tree(kit, tree);
-    b.report.sdk_name = "MetricKit";
-    b.report.sdk_version = item ? look_text(&b, json, item, "version") : "";
-    struct fact end = read_time(draft_string(&b, json, look_root(json, "timeStampEnd")));
+    b.report->sdk_name = "MetricKit";
+    b.report->sdk_version = item ? look_text(&b, json, item, "version") : "";
+    struct fact end = read_time(build_string(&b, json, look_root(json, "timeStampEnd")));
     if (!end.known)
-        end = read_time(draft_string(&b, json, look_root(json, "timestampEnd")));
-    b.report.event.begin_wall_ms = b.report.memory.taken_wall_ms = end;
+        end = read_time(build_string(&b, json, look_root(json, "timestampEnd")));
+    b.report->event.begin_wall_ms = b.report->memory.taken_wall_ms = end;
     if (end.known)
-        draft_note(&b, "MetricKit tells a period, not the moment: the event counts at its end");
-    if (!b.report.app.name[0])
-        b.report.app.name = "app";
+        build_note(&b, "MetricKit tells a period, not the moment: the event counts at its end");
+    if (!b.report->app.name[0])
+        b.report->app.name = "app";
     kit->b = NULL;
-    return draft_end(&b) ? foreign_report(kit->foreign, &b.report, "", end.value) : MIRE_DECODE_NO_MEMORY;
+    return build_end(&b) ? foreign_report(kit->foreign, b.report, "", end.value) : MIRE_DECODE_NO_MEMORY;
 }
 
 /* A single diagnostic: the kind follows from what its metadata tell. */

@@ -6,7 +6,7 @@
  * A count becomes as many ends. The payload's other metrics are amounts of a day, not events, and are left out.
  */
 #include "decode/apple.h"
-#include "decode/draft_context.h"
+#include "decode/build_context.h"
 #include "decode/formats.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static const struct {
 };
 
 struct exits {
-    struct draft *b;
+    struct build *b;
     const struct json *json;
     struct report_end *ends;
     size_t count;
@@ -51,7 +51,7 @@ static void add(struct exits *exits, const char *verdict, uint64_t count)
 static uint64_t count_of(struct exits *exits, const char *side, const char *name)
 {
     uint32_t data = look_one(exits->json, look_root(exits->json, "applicationExitMetrics"), side);
-    const char *member = draft_printf(exits->b, "cumulative%sExitCount", name);
+    const char *member = build_printf(exits->b, "cumulative%sExitCount", name);
     struct fact count = look_number(exits->json, look_one(exits->json, data, member));
     return count.known && count.value < UINT32_MAX ? count.value : 0;
 }
@@ -68,7 +68,7 @@ static void read_counts(struct exits *exits)
 static void read_origin(struct exits *exits)
 {
     const struct json *json = exits->json;
-    struct report *report = &exits->b->report;
+    struct report *report = exits->b->report;
     uint32_t meta = look_root(json, "metaData");
     const char *os = look_text(exits->b, json, meta, "osVersion");
     const char *digit = os + strcspn(os, "0123456789");
@@ -76,21 +76,21 @@ static void read_origin(struct exits *exits)
     report->app.name = look_text(exits->b, json, meta, "bundleIdentifier");
     report->app.name = report->app.name[0] ? report->app.name : "app";
     report->process.name = report->app.name;
-    report->app.version = draft_string(exits->b, json, look_root(json, "appVersion"));
+    report->app.version = build_string(exits->b, json, look_root(json, "appVersion"));
     report->app.build = look_text(exits->b, json, meta, "appBuildVersion");
     report->device.os = "ios";
-    report->device.os_version = draft_text(exits->b, digit, strcspn(digit, " "));
+    report->device.os_version = build_text(exits->b, digit, strcspn(digit, " "));
     report->device.model = look_text(exits->b, json, meta, "deviceType");
     report->device.arch = arch_word(exits->b, look_text(exits->b, json, meta, "platformArchitecture"));
 }
 
 enum decode_outcome metrickit_exits(struct foreign *foreign, const struct json *json)
 {
-    struct draft b;
-    draft_begin(&b, foreign->arena);
+    struct build b;
+    build_begin(&b, NULL, foreign->arena);
     struct exits exits = {.b = &b, .json = json, .ends = arena_array(b.arena, ENDS_MAX, sizeof *exits.ends)};
-    struct fact begin = read_time(draft_string(&b, json, look_root(json, "timeStampBegin")));
-    struct fact end = read_time(draft_string(&b, json, look_root(json, "timeStampEnd")));
+    struct fact begin = read_time(build_string(&b, json, look_root(json, "timeStampBegin")));
+    struct fact end = read_time(build_string(&b, json, look_root(json, "timeStampEnd")));
     if (!exits.ends)
         return MIRE_DECODE_NO_MEMORY;
     exits.seen_ms = end.known ? end.value : 0;
@@ -98,8 +98,8 @@ enum decode_outcome metrickit_exits(struct foreign *foreign, const struct json *
     if (!exits.count)
         return foreign_wrong(foreign, "/applicationExitMetrics", "the payload counts no exit");
     read_origin(&exits);
-    b.report.kind = MIRE_REPORT_SESSION;
-    b.report.session = (struct report_session){
+    b.report->kind = MIRE_REPORT_SESSION;
+    b.report->session = (struct report_session){
         .begin_wall_ms = begin, .duration_ms = {0, true}, .over = true, .ends = exits.ends, .end_count = exits.count};
-    return draft_end(&b) ? foreign_report(foreign, &b.report, "", exits.seen_ms) : MIRE_DECODE_NO_MEMORY;
+    return build_end(&b) ? foreign_report(foreign, b.report, "", exits.seen_ms) : MIRE_DECODE_NO_MEMORY;
 }

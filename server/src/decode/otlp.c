@@ -279,7 +279,7 @@ enum decode_outcome otlp_decode(struct report *out, struct arena *arena, struct 
     o->values = (struct profile_values)PROFILE_VALUES_INIT;
     if (read_all(o)) {
         end(o);
-        return build_finish(&o->build, o->first.time_ns / 1000000, bytes, len) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
+        return build_end(&o->build) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
     }
     if (o->build.failed)
         return MIRE_DECODE_NO_MEMORY;

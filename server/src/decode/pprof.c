@@ -223,7 +223,7 @@ enum decode_outcome pprof_decode(struct report *out, struct arena *arena, struct
     p->values = (struct profile_values)PROFILE_VALUES_INIT;
     if (read_tables(p) && read_samples(p)) {
         end(p);
-        return build_finish(&p->build, p->time_ns / 1000000, bytes, len) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
+        return build_end(&p->build) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
     }
     if (p->build.failed)
         return MIRE_DECODE_NO_MEMORY;

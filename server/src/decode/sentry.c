@@ -25,7 +25,7 @@
 struct sentry {
     struct foreign *foreign;
     const struct json *json;
-    struct draft *b;
+    struct build *b;
     struct apple_modules modules;
     uint32_t debug_images; /* place of the list */
     const char *platform;
@@ -53,8 +53,8 @@ static void read_images(struct sentry *s)
     uint32_t count = look_count(json, s->debug_images), at = s->debug_images + 1;
     if (!modules_begin(&s->modules, s->b, json, count))
         return;
-    s->modules.apple = !strcmp(s->platform, "cocoa") || !strcmp(s->b->report.device.os, "ios") ||
-                       !strcmp(s->b->report.device.os, "macos");
+    s->modules.apple = !strcmp(s->platform, "cocoa") || !strcmp(s->b->report->device.os, "ios") ||
+                       !strcmp(s->b->report->device.os, "macos");
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
         uint32_t name = look_one(json, at, "code_file");
         uint32_t id = look_one(json, at, "code_id");
@@ -73,10 +73,10 @@ static void read_images(struct sentry *s)
         module.vmaddr.known &= module.vmaddr.value != 0 || !macho;
         if (!macho && !module.vmaddr.known)
             module.vmaddr = (struct fact){0, true};
-        module.id_len = read_id(module.id, draft_string(s->b, json, id));
+        module.id_len = read_id(module.id, build_string(s->b, json, id));
         modules_add(&s->modules, &module);
         if (i == 0)
-            s->modules.program = draft_string(s->b, json, module.name_at);
+            s->modules.program = build_string(s->b, json, module.name_at);
     }
 }
 
@@ -84,7 +84,7 @@ static void read_images(struct sentry *s)
 static struct fact base_of(struct sentry *s, uint32_t frame)
 {
     uint32_t mode = look_one(s->json, frame, "addr_mode");
-    const char *text = draft_string(s->b, s->json, mode);
+    const char *text = build_string(s->b, s->json, mode);
     if (strncmp(text, "rel:", 4) != 0)
         return (struct fact){0, true};
     uint32_t at = s->debug_images + 1;
@@ -113,11 +113,11 @@ static uint32_t java_frame(struct sentry *s, uint32_t at, const char *function, 
                                      .file = file,
                                      .line = line,
                                      .number = -1};
-    uint32_t row = java.class_name[0] && function[0] ? draft_java(s->b, &java) : MIRE_DRAFT_NONE;
-    if (row == MIRE_DRAFT_NONE)
+    uint32_t row = java.class_name[0] && function[0] ? build_java_row(s->b, &java) : MIRE_BUILD_NONE;
+    if (row == MIRE_BUILD_NONE)
         return row;
-    const struct draft_frame frame = {.image = draft_image(s->b, &image), .offset = row};
-    return frame.image < 0 ? MIRE_DRAFT_NONE : draft_frame(s->b, &frame);
+    const struct report_frame frame = {.image = build_image(s->b, &image), .offset = row};
+    return frame.image < 0 ? MIRE_BUILD_NONE : build_frame(s->b, &frame);
 }
 
 /* A frame of a script; its file is its module. */
@@ -125,12 +125,12 @@ static uint32_t script_frame(struct sentry *s, const char *function, const char 
 {
     const struct report_image image = {.name = s->platform[0] ? s->platform : "script",
                                        .script = s->platform[0] ? s->platform : "script"};
-    uint32_t name = draft_name(s->b, function[0] ? function : "<anonymous>", file, line);
-    int32_t number = draft_image(s->b, &image);
-    if (!name || number < 0)
-        return MIRE_DRAFT_NONE;
-    const struct draft_frame frame = {.image = number, .found = MIRE_FOUND_SCRIPT, .offset = name - 1};
-    return draft_frame(s->b, &frame);
+    uint32_t row = build_script(s->b, function[0] ? function : "<anonymous>", file, line);
+    int32_t number = build_image(s->b, &image);
+    if (!row || number < 0)
+        return MIRE_BUILD_NONE;
+    const struct report_frame frame = {.image = number, .found = MIRE_FOUND_SCRIPT, .offset = row - 1};
+    return build_frame(s->b, &frame);
 }
 
 static uint32_t read_frame(struct sentry *s, uint32_t at, bool caller)
@@ -149,10 +149,10 @@ static uint32_t read_frame(struct sentry *s, uint32_t at, bool caller)
     if (!address.known && is_java(s, at))
         return java_frame(s, at, function, file, row_line);
     if (!address.known)
-        return function[0] || file[0] ? script_frame(s, function, file, row_line) : MIRE_DRAFT_NONE;
+        return function[0] || file[0] ? script_frame(s, function, file, row_line) : MIRE_BUILD_NONE;
     if (!strcmp(function, "<redacted>") || !strcmp(function, "<unknown>"))
         function = "";
-    return modules_frame(&s->modules, address.value + base.value, caller, draft_name(s->b, function, file, row_line));
+    return modules_frame(&s->modules, address.value + base.value, caller, build_name(s->b, function, file, row_line));
 }
 
 /* Frames stand outermost first: the innermost is the last. */
@@ -164,9 +164,9 @@ static uint32_t read_stack(struct sentry *s, uint32_t stacktrace)
     uint32_t skip = count > FRAMES_MAX ? count - FRAMES_MAX : 0;
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at))
         if (i >= skip)
-            node = draft_node(s->b, node, read_frame(s, at, i + 1 < count));
+            node = build_node(s->b, node, read_frame(s, at, i + 1 < count));
     if (skip)
-        draft_note(s->b, "%u frames at the outer end of a stack are left out", skip);
+        build_note(s->b, "%u frames at the outer end of a stack are left out", skip);
     return node;
 }
 
@@ -175,8 +175,8 @@ static uint32_t read_stack(struct sentry *s, uint32_t stacktrace)
 static void read_device(struct sentry *s)
 {
     const struct json *json = s->json;
-    struct draft *b = s->b;
-    struct report_device *device = &b->report.device;
+    struct build *b = s->b;
+    struct report_device *device = &b->report->device;
     uint32_t contexts = look_root(json, "contexts"), of = look_one(json, contexts, "device");
     uint32_t os = look_one(json, contexts, "os"), app = look_one(json, contexts, "app");
     uint32_t user = look_root(json, "user");
@@ -197,40 +197,40 @@ static void read_device(struct sentry *s)
     if (!install[0])
         install = look_text(b, json, user, "ip_address");
     if (!install[0])
-        install = look_root(json, "server_name") ? draft_string(b, json, look_root(json, "server_name")) : "";
+        install = look_root(json, "server_name") ? build_string(b, json, look_root(json, "server_name")) : "";
     install_of(device->install, install);
     if (!install[0])
-        draft_note(b, "no installation is told: all such reports count as one");
+        build_note(b, "no installation is told: all such reports count as one");
 }
 
 /* "org.example.shop@4.2+17": package, version, build. A release without @ is the version. */
 static void read_release(struct sentry *s)
 {
     const struct json *json = s->json;
-    struct draft *b = s->b;
-    struct report_app *app = &b->report.app;
+    struct build *b = s->b;
+    struct report_app *app = &b->report->app;
     uint32_t context = look_one(json, look_root(json, "contexts"), "app");
-    const char *release = draft_string(b, json, look_root(json, "release"));
+    const char *release = build_string(b, json, look_root(json, "release"));
     const char *version = strrchr(release, '@');
     const char *plus = strrchr(release, '+');
     version = version ? version + 1 : release;
-    app->version = plus && plus > version ? draft_text(b, version, (size_t)(plus - version)) : version;
-    app->build = plus && plus > version ? plus + 1 : draft_string(b, json, look_root(json, "dist"));
-    app->name = version > release ? draft_text(b, release, (size_t)(version - 1 - release)) : "";
+    app->version = plus && plus > version ? build_text(b, version, (size_t)(plus - version)) : version;
+    app->build = plus && plus > version ? plus + 1 : build_string(b, json, look_root(json, "dist"));
+    app->name = version > release ? build_text(b, release, (size_t)(version - 1 - release)) : "";
     if (!app->name[0])
         app->name = look_text(b, json, context, "app_identifier");
     if (!app->version[0])
         app->version = look_text(b, json, context, "app_version");
     if (!app->name[0])
         app->name = look_text(b, json, context, "app_name");
-    const char *environment = draft_string(b, json, look_root(json, "environment"));
+    const char *environment = build_string(b, json, look_root(json, "environment"));
     if (environment[0] && strcmp(environment, "production") != 0)
         app->channel = environment;
-    b->report.process.name = app->name;
-    b->report.process.start_wall_ms = read_time(look_text(b, json, context, "app_start_time"));
+    b->report->process.name = app->name;
+    b->report->process.start_wall_ms = read_time(look_text(b, json, context, "app_start_time"));
     uint32_t foreground = look_one(json, context, "in_foreground");
-    b->report.event.foreground_known = foreground != 0;
-    b->report.event.foreground = look_flag(json, foreground);
+    b->report->event.foreground_known = foreground != 0;
+    b->report->event.foreground = look_flag(json, foreground);
 }
 
 /* Counts the parts that Mire does not keep. */
@@ -238,9 +238,9 @@ static void note_left_out(struct sentry *s, const char *left_out)
 {
     const struct json *json = s->json;
     if (look_root(json, "request"))
-        draft_note(s->b, "the request that was served is left out");
+        build_note(s->b, "the request that was served is left out");
     if (left_out[0])
-        draft_note(s->b, "left out of the envelope: %s", left_out);
+        build_note(s->b, "left out of the envelope: %s", left_out);
 }
 
 /* ---- what happened ---- */
@@ -295,7 +295,7 @@ static void read_exception(struct sentry *s, struct happened *h)
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at))
         h->exception = at;
     if (count > 1)
-        draft_note(s->b, "%u exceptions that caused this one are left out", count - 1);
+        build_note(s->b, "%u exceptions that caused this one are left out", count - 1);
     if (!h->exception)
         return;
     uint32_t mechanism = look_one(json, h->exception, "mechanism");
@@ -307,7 +307,7 @@ static void read_exception(struct sentry *s, struct happened *h)
     h->stacktrace = look_one(json, h->exception, "stacktrace");
     h->thread = look_number(json, look_one(json, h->exception, "thread_id"));
     struct fact number = look_number(json, look(json, mechanism, "meta", "signal", "number"));
-    s->b->report.exit.signal = (struct fact){number.value, number.value != 0};
+    s->b->report->exit.signal = (struct fact){number.value, number.value != 0};
 }
 
 /* Is this the thread the event is about? */
@@ -322,7 +322,7 @@ static bool is_chosen(struct sentry *s, uint32_t thread, const struct happened *
 static void read_threads(struct sentry *s, const struct happened *h)
 {
     const struct json *json = s->json;
-    struct report_event *event = &s->b->report.event;
+    struct report_event *event = &s->b->report->event;
     uint32_t list = sentry_values(json, look_root(json, "threads"));
     uint32_t count = look_count(json, list), at = list + 1, node = 0;
     bool found = false;
@@ -348,37 +348,37 @@ static void read_threads(struct sentry *s, const struct happened *h)
         if (chosen)
             node = thread.node;
         else
-            draft_thread(s->b, &thread);
+            build_thread(s->b, &thread);
     }
     if (!node && look_root(json, "stacktrace"))
         node = read_stack(s, look_root(json, "stacktrace"));
-    s->b->report.process.thread_count = (struct fact){count, count != 0};
+    s->b->report->process.thread_count = (struct fact){count, count != 0};
     const struct report_sample sample = {.weight_ms = event->duration_ms ? event->duration_ms : 1,
                                          .node = node,
                                          .state = '?',
                                          .syscall = -1,
                                          .loss = '.'};
     if (node)
-        draft_sample(s->b, &sample);
+        build_sample(s->b, &sample);
     else
-        draft_note(s->b, "the event has no stack");
+        build_note(s->b, "the event has no stack");
 }
 
 static void read_kind(struct sentry *s, const struct happened *h)
 {
-    struct report *report = &s->b->report;
+    struct report *report = s->b->report;
     struct report_event *event = &report->event;
     struct fact number = report->exit.signal;
     const char *message =
-        draft_string(s->b, s->json, look(s->json, look_root(s->json, "logentry"), "formatted", NULL, NULL));
+        build_string(s->b, s->json, look(s->json, look_root(s->json, "logentry"), "formatted", NULL, NULL));
     if (!message[0])
-        message = draft_string(s->b, s->json, look_root(s->json, "message"));
+        message = build_string(s->b, s->json, look_root(s->json, "message"));
     if (h->exception && is_hang(h->mechanism, h->type)) {
         event->duration_ms = hang_ms(h->value);
         event->gate = MIRE_GATE_PING;
         event->open = contains(h->type, "fatal");
         if (!event->duration_ms)
-            draft_note(s->b, "how long the hang lasted is not told");
+            build_note(s->b, "how long the hang lasted is not told");
     } else if (h->exception) {
         event->trigger = h->handled ? "exception" : "crash";
         event->name = h->type[0] ? h->type : "exception";
@@ -392,38 +392,38 @@ static void read_kind(struct sentry *s, const struct happened *h)
                                             .confidence_ppm = 1000000,
                                             .signal = number};
     if (h->value[0])
-        draft_note(s->b, "%s: %s", h->type[0] ? h->type : "message", h->value);
+        build_note(s->b, "%s: %s", h->type[0] ? h->type : "message", h->value);
 }
 
 enum decode_outcome sentry_event(struct foreign *foreign, const struct json *json, const char *left_out)
 {
-    struct draft b;
+    struct build b;
     struct sentry s = {.foreign = foreign, .json = json, .b = &b, .script_image = -1};
     struct happened happened;
-    draft_begin(&b, foreign->arena);
-    s.platform = draft_string(&b, json, look_root(json, "platform"));
+    build_begin(&b, NULL, foreign->arena);
+    s.platform = build_string(&b, json, look_root(json, "platform"));
     s.java = !strcmp(s.platform, "java");
     uint32_t sdk = look_root(json, "sdk");
-    b.report.sdk_name = look_text(&b, json, sdk, "name");
-    b.report.sdk_version = look_text(&b, json, sdk, "version");
-    if (!b.report.sdk_name[0])
-        b.report.sdk_name = "Sentry";
+    b.report->sdk_name = look_text(&b, json, sdk, "name");
+    b.report->sdk_version = look_text(&b, json, sdk, "version");
+    if (!b.report->sdk_name[0])
+        b.report->sdk_name = "Sentry";
     read_device(&s);
     read_release(&s);
     read_images(&s);
-    if (!b.report.app.name[0]) /* the first module is the program */
-        b.report.app.name = b.report.process.name = s.modules.program[0] ? path_base(s.modules.program) : "app";
+    if (!b.report->app.name[0]) /* the first module is the program */
+        b.report->app.name = b.report->process.name = s.modules.program[0] ? path_base(s.modules.program) : "app";
     read_exception(&s, &happened);
     read_kind(&s, &happened);
     read_threads(&s, &happened);
     note_left_out(&s, left_out);
     sentry_context(&b, json);
     struct fact time = sentry_time(&b, json, look_root(json, "timestamp"));
-    b.report.event.begin_wall_ms = time;
-    if (time.known && time.value > b.report.event.duration_ms)
-        b.report.event.begin_wall_ms.value -= b.report.event.duration_ms;
-    const char *id = draft_string(&b, json, look_root(json, "event_id"));
-    return draft_end(&b) ? foreign_report(foreign, &b.report, id, time.value) : MIRE_DECODE_NO_MEMORY;
+    b.report->event.begin_wall_ms = time;
+    if (time.known && time.value > b.report->event.duration_ms)
+        b.report->event.begin_wall_ms.value -= b.report->event.duration_ms;
+    const char *id = build_string(&b, json, look_root(json, "event_id"));
+    return build_end(&b) ? foreign_report(foreign, b.report, id, time.value) : MIRE_DECODE_NO_MEMORY;
 }
 
 enum decode_outcome sentry_document(struct foreign *foreign, const struct json *json)

@@ -3,17 +3,17 @@
  */
 #include "decode/sentry.h"
 
-#include "decode/draft_context.h"
+#include "decode/build_context.h"
 
 #include <stdio.h>
 #include <string.h>
 
-struct fact sentry_time(struct draft *b, const struct json *json, uint32_t at)
+struct fact sentry_time(struct build *b, const struct json *json, uint32_t at)
 {
     if (!at)
         return (struct fact){0};
     if (json_kind(json, at) == MIRE_JSON_STRING)
-        return read_time(draft_string(b, json, at));
+        return read_time(build_string(b, json, at));
     double seconds = json_double(json, at);
     return seconds > 0 && seconds < 1e12 ? (struct fact){(uint64_t)(seconds * 1000 + 0.5), true} : (struct fact){0};
 }
@@ -24,7 +24,7 @@ uint32_t sentry_values(const struct json *json, uint32_t at)
     return values ? values : at;
 }
 
-static void read_user(struct draft *b, const struct json *json)
+static void read_user(struct build *b, const struct json *json)
 {
     static const char *const names[] = {"id", "email", "username"};
     uint32_t user = look_root(json, "user");
@@ -32,41 +32,41 @@ static void read_user(struct draft *b, const struct json *json)
         uint32_t at = look_one(json, user, names[i]);
         struct fact number = look_number(json, at);
         const char *text = look_text(b, json, user, names[i]);
-        draft_user(b, text[0] || !number.known ? text : draft_printf(b, "%llu", (unsigned long long)number.value));
+        build_user(b, text[0] || !number.known ? text : build_printf(b, "%llu", (unsigned long long)number.value));
     }
 }
 
 /* All members of an object, each with a prefix. */
-static void read_members(struct draft *b, const struct json *json, uint32_t at, const char *prefix)
+static void read_members(struct build *b, const struct json *json, uint32_t at, const char *prefix)
 {
     uint32_t count = at && json_kind(json, at) == MIRE_JSON_OBJECT ? json_size(json, at) : 0, member = at + 1;
     for (uint32_t i = 0; i < count; i++, member = json_next(json, member + 1))
-        draft_tag_at(b, draft_printf(b, "%s%s", prefix, draft_string(b, json, member)), json, member + 1);
+        build_tag_at(b, build_printf(b, "%s%s", prefix, build_string(b, json, member)), json, member + 1);
 }
 
 /* An object, or a list of [name, value]. */
-static void read_tags(struct draft *b, const struct json *json)
+static void read_tags(struct build *b, const struct json *json)
 {
     uint32_t tags = look_root(json, "tags"), count = look_count(json, tags), at = tags + 1;
     read_members(b, json, tags, "");
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at))
         if (look_count(json, at) == 2)
-            draft_tag_at(b, draft_string(b, json, at + 1), json, json_next(json, at + 1));
+            build_tag_at(b, build_string(b, json, at + 1), json, json_next(json, at + 1));
 }
 
 /* contexts.flags: {"values": [{"flag": "cart-v2", "result": true}]} */
-static void read_flags(struct draft *b, const struct json *json, uint32_t contexts)
+static void read_flags(struct build *b, const struct json *json, uint32_t contexts)
 {
     uint32_t flags = sentry_values(json, look_one(json, contexts, "flags"));
     uint32_t count = look_count(json, flags), at = flags + 1;
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
         const char *name = look_text(b, json, at, "flag");
         if (name[0])
-            draft_tag_at(b, draft_printf(b, "flag.%s", name), json, look_one(json, at, "result"));
+            build_tag_at(b, build_printf(b, "flag.%s", name), json, look_one(json, at, "result"));
     }
 }
 
-static void read_state(struct draft *b, const struct json *json, uint32_t contexts)
+static void read_state(struct build *b, const struct json *json, uint32_t contexts)
 {
     static const char *const words[][2] = {
         {"battery_level", "battery"}, {"charging", "charging"},       {"connection_type", "network"},
@@ -76,20 +76,20 @@ static void read_state(struct draft *b, const struct json *json, uint32_t contex
     uint32_t device = look_one(json, contexts, "device"), app = look_one(json, contexts, "app");
     uint32_t views = look_one(json, app, "view_names");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        draft_tag_at(b, words[i][1], json, look_one(json, device, words[i][0]));
+        build_tag_at(b, words[i][1], json, look_one(json, device, words[i][0]));
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
-        draft_tag_bytes(b, amounts[i][1], look_number(json, look_one(json, device, amounts[i][0])));
+        build_tag_bytes(b, amounts[i][1], look_number(json, look_one(json, device, amounts[i][0])));
     uint32_t runtime = look_one(json, contexts, "runtime");
     const char *name = look_text(b, json, runtime, "name");
     if (name[0])
-        draft_tag(b, "runtime", draft_printf(b, "%s %s", name, look_text(b, json, runtime, "version")));
+        build_tag(b, "runtime", build_printf(b, "%s %s", name, look_text(b, json, runtime, "version")));
     if (look_count(json, views))
-        draft_scene(b, draft_string(b, json, views + 1));
-    draft_scene(b, draft_string(b, json, look_root(json, "transaction")));
+        build_scene(b, build_string(b, json, views + 1));
+    build_scene(b, build_string(b, json, look_root(json, "transaction")));
 }
 
 /* "ui.click: the cart", "http: GET https://example.org/cart 500" */
-static void read_crumb(struct draft *b, const struct json *json, uint32_t at)
+static void read_crumb(struct build *b, const struct json *json, uint32_t at)
 {
     const char *kind = look_text(b, json, at, "category"), *text = look_text(b, json, at, "message");
     uint32_t data = look_one(json, at, "data");
@@ -97,16 +97,16 @@ static void read_crumb(struct draft *b, const struct json *json, uint32_t at)
         kind = look_text(b, json, at, "type");
     if (!text[0] && look_text(b, json, data, "url")[0]) {
         const char *url = look_text(b, json, data, "url");
-        text = draft_printf(b, "%s %.*s %llu", look_text(b, json, data, "method"), (int)strcspn(url, "?#"), url,
+        text = build_printf(b, "%s %.*s %llu", look_text(b, json, data, "method"), (int)strcspn(url, "?#"), url,
                             (unsigned long long)look_number(json, look_one(json, data, "status_code")).value);
     }
     if (!text[0] && look_text(b, json, data, "to")[0])
-        text = draft_printf(b, "%s -> %s", look_text(b, json, data, "from"), look_text(b, json, data, "to"));
-    draft_crumb(b, sentry_time(b, json, look_one(json, at, "timestamp")),
-                kind[0] ? draft_printf(b, "%s%s%s", kind, text[0] ? ": " : "", text) : text);
+        text = build_printf(b, "%s -> %s", look_text(b, json, data, "from"), look_text(b, json, data, "to"));
+    build_crumb(b, sentry_time(b, json, look_one(json, at, "timestamp")),
+                kind[0] ? build_printf(b, "%s%s%s", kind, text[0] ? ": " : "", text) : text);
 }
 
-void sentry_context(struct draft *b, const struct json *json)
+void sentry_context(struct build *b, const struct json *json)
 {
     uint32_t contexts = look_root(json, "contexts");
     uint32_t crumbs = sentry_values(json, look_root(json, "breadcrumbs"));

@@ -294,5 +294,5 @@ enum decode_outcome tombstone_decode(struct report *out, struct arena *arena, st
     anr_process(&t->build, t->command);
     tombstone_finish(&t->build, &t->crash, t->threads.rows, t->threads.count);
     note_losses(t);
-    return build_finish(&t->build, t->crash.wall_ms, bytes, len) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
+    return build_end(&t->build) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
 }

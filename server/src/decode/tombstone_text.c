@@ -287,5 +287,5 @@ enum decode_outcome tombstone_text_decode(struct report *out, struct arena *aren
         finish_anr(&t);
     else
         tombstone_finish(t.build, &t.crash, t.threads.rows, t.threads.count);
-    return build_finish(t.build, t.crash.wall_ms, bytes, len) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
+    return build_end(t.build) ? MIRE_DECODE_OK : MIRE_DECODE_NO_MEMORY;
 }

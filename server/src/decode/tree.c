@@ -12,7 +12,7 @@ struct step {
 };
 
 struct call_walk {
-    struct draft *b;
+    struct build *b;
     const struct json *json;
     const struct tree_format *format;
     struct step *steps;
@@ -37,7 +37,7 @@ static void enter(struct call_walk *w, uint32_t at)
     *step = (struct step){.next = children + 1, .left = count, .own = count_of(w, at)};
     step->frame = format->frame(format->context, at, caller);
     if (!format->from_leaf)
-        step->node = draft_node(w->b, w->depth ? w->steps[w->depth - 1].node : 0, step->frame);
+        step->node = build_node(w->b, w->depth ? w->steps[w->depth - 1].node : 0, step->frame);
     if (w->depth) {
         struct step *parent = &w->steps[w->depth - 1];
         parent->own -= step->own < parent->own ? step->own : parent->own;
@@ -57,7 +57,7 @@ static void leave(struct call_walk *w)
     if (w->format->from_leaf) {
         for (size_t i = 0; i <= w->depth; i++)
             w->frames[i] = w->steps[i].frame;
-        node = draft_stack(w->b, w->frames, w->depth + 1);
+        node = build_stack(w->b, w->frames, w->depth + 1);
     }
     uint64_t weight = step->own * w->format->unit_ms;
     const struct report_sample sample = {.weight_ms = weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX,
@@ -66,10 +66,10 @@ static void leave(struct call_walk *w)
                                          .syscall = -1,
                                          .thread = w->format->thread,
                                          .loss = '.'};
-    draft_sample(w->b, &sample);
+    build_sample(w->b, &sample);
 }
 
-void tree_samples(uint64_t *counted_out, struct draft *b, const struct json *json, uint32_t roots,
+void tree_samples(uint64_t *counted_out, struct build *b, const struct json *json, uint32_t roots,
                   const struct tree_format *format)
 {
     struct call_walk w = {.b = b, .json = json, .format = format};

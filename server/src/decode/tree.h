@@ -23,11 +23,11 @@ struct tree_format {
 };
 
 /*
- * The trees of the array at `roots` as samples of b->report.event, one a distinct stack.
+ * The trees of the array at `roots` as samples of b->report->event, one a distinct stack.
  *
  *   counted_out  sum of the counts
  */
-void tree_samples(uint64_t *counted_out, struct draft *b, const struct json *json, uint32_t roots,
+void tree_samples(uint64_t *counted_out, struct build *b, const struct json *json, uint32_t roots,
                   const struct tree_format *format);
 
 #endif

@@ -139,16 +139,16 @@ struct fact read_amount(const char *text)
     return factor_of(p) > 0 && amount < 1.8e19 ? (struct fact){(uint64_t)amount, true} : (struct fact){0};
 }
 
-static const char *in_small_letters(struct draft *b, const char *name)
+static const char *in_small_letters(struct build *b, const char *name)
 {
     char word[64];
     size_t len = 0;
     for (; name[len] && len < sizeof word - 1; len++)
         word[len] = (char)tolower((unsigned char)name[len]);
-    return draft_text(b, word, len);
+    return build_text(b, word, len);
 }
 
-const char *os_word(struct draft *b, const char *name)
+const char *os_word(struct build *b, const char *name)
 {
     static const char *const words[][2] = {{"iphone os", "ios"},   {"ipados", "ios"},    {"ipad os", "ios"},
                                            {"mac os x", "macos"},  {"os x", "macos"},    {"mac os", "macos"},
@@ -160,7 +160,7 @@ const char *os_word(struct draft *b, const char *name)
     return small;
 }
 
-const char *arch_word(struct draft *b, const char *name)
+const char *arch_word(struct build *b, const char *name)
 {
     static const char *const words[][2] = {{"arm64", "aarch64"},  {"arm64e", "aarch64"}, {"arm64-v8a", "aarch64"},
                                            {"arm-64", "aarch64"}, {"x86-64", "x86_64"},  {"amd64", "x86_64"},
@@ -174,12 +174,12 @@ const char *arch_word(struct draft *b, const char *name)
     return small;
 }
 
-const char *memory_class(struct draft *b, struct fact memory_bytes)
+const char *memory_class(struct build *b, struct fact memory_bytes)
 {
     uint64_t gib = UINT64_C(1) << 30;
     if (!memory_bytes.known || !memory_bytes.value)
         return "";
     if (memory_bytes.value < gib * 3 / 4)
         return "512mb";
-    return draft_printf(b, "%" PRIu64 "gb", (memory_bytes.value + gib / 2) / gib);
+    return build_printf(b, "%" PRIu64 "gb", (memory_bytes.value + gib / 2) / gib);
 }

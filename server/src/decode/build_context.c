@@ -1,5 +1,5 @@
-/* draft_context.c - see draft_context.h. */
-#include "decode/draft_context.h"
+/* build_context.c - see build_context.h. */
+#include "decode/build_context.h"
 
 #include "base/id.h"
 #include "decode/apple.h"
@@ -24,7 +24,7 @@ struct crumb { /* as the format tells it */
 };
 
 /* A copy of at most `most` bytes, cut between two characters, with spaces in place of control characters. */
-static const char *cut(struct draft *b, const char *text, size_t most)
+static const char *cut(struct build *b, const char *text, size_t most)
 {
     size_t len = strlen(text);
     char copy[CRUMB_MAX_BYTES + 1];
@@ -33,39 +33,39 @@ static const char *cut(struct draft *b, const char *text, size_t most)
             len--;
     for (size_t i = 0; i < len; i++)
         copy[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
-    return draft_text(b, copy, len);
+    return build_text(b, copy, len);
 }
 
-void draft_state(struct draft *b, const char *state)
+void build_state(struct build *b, const char *state)
 {
     static const char *const states[] = {"foreground", "visible", "perceptible", "background"};
-    struct report_context *context = &b->report.context;
+    struct report_context *context = &b->report->context;
     for (size_t i = 0; !context->state && i < sizeof states / sizeof *states; i++)
         if (!strcmp(states[i], state))
             context->state = states[i];
 }
 
-void draft_scene(struct draft *b, const char *scene)
+void build_scene(struct build *b, const char *scene)
 {
-    if (scene[0] && !b->report.context.scene)
-        b->report.context.scene = cut(b, scene, VALUE_MAX_BYTES);
+    if (scene[0] && !b->report->context.scene)
+        b->report->context.scene = cut(b, scene, VALUE_MAX_BYTES);
 }
 
-void draft_user(struct draft *b, const char *id)
+void build_user(struct build *b, const char *id)
 {
-    struct report_context *context = &b->report.context;
+    struct report_context *context = &b->report->context;
     uint8_t hash[MIRE_SHA256];
     char hex[MIRE_SHA256 + 1];
     if (!id[0] || context->user)
         return;
-    const char *salted = draft_printf(b, "mire:%s", id);
+    const char *salted = build_printf(b, "mire:%s", id);
     hash_sha256(hash, salted, strlen(salted));
     hex_format(hex, hash, MIRE_SHA256 / 2);
-    context->user = draft_text(b, hex, MIRE_SHA256);
+    context->user = build_text(b, hex, MIRE_SHA256);
     context->user_hashed = true;
 }
 
-void draft_tag(struct draft *b, const char *name, const char *value)
+void build_tag(struct build *b, const char *name, const char *value)
 {
     const struct report_tag *tags = b->tags.rows;
     char plain[NAME_MAX_BYTES + 1];
@@ -78,48 +78,48 @@ void draft_tag(struct draft *b, const char *name, const char *value)
     for (uint32_t i = 0; i < b->tags.count; i++)
         if (!strcmp(tags[i].name, plain))
             return;
-    struct report_tag *row = draft_row(b, &b->tags, sizeof *row, MIRE_DRAFT_TAGS, MIRE_DRAFT_TAGS_LOST);
+    struct report_tag *row = build_push(b, &b->tags, sizeof *row, MIRE_BUILD_TAGS);
     if (row)
-        *row = (struct report_tag){draft_text(b, plain, len), cut(b, value, VALUE_MAX_BYTES)};
+        *row = (struct report_tag){build_text(b, plain, len), cut(b, value, VALUE_MAX_BYTES)};
 }
 
-void draft_tag_at(struct draft *b, const char *name, const struct json *json, uint32_t at)
+void build_tag_at(struct build *b, const char *name, const struct json *json, uint32_t at)
 {
     char text[64] = "";
     if (!at)
         return;
     switch (json_kind(json, at)) {
     case MIRE_JSON_STRING:
-        draft_tag(b, name, draft_string(b, json, at));
+        build_tag(b, name, build_string(b, json, at));
         return;
     case MIRE_JSON_TRUE:
     case MIRE_JSON_FALSE:
-        draft_tag(b, name, json_kind(json, at) == MIRE_JSON_TRUE ? "true" : "false");
+        build_tag(b, name, json_kind(json, at) == MIRE_JSON_TRUE ? "true" : "false");
         return;
     case MIRE_JSON_UINT:
     case MIRE_JSON_INT:
     case MIRE_JSON_DOUBLE:
         snprintf(text, sizeof text, "%.15g", json_double(json, at));
-        draft_tag(b, name, text);
+        build_tag(b, name, text);
         return;
     default:
         return;
     }
 }
 
-void draft_tag_bytes(struct draft *b, const char *name, struct fact bytes)
+void build_tag_bytes(struct build *b, const char *name, struct fact bytes)
 {
     if (bytes.known)
-        draft_tag(b, name, draft_printf(b, "%" PRIu64 " MiB", bytes.value >> 20));
+        build_tag(b, name, build_printf(b, "%" PRIu64 " MiB", bytes.value >> 20));
 }
 
-void draft_crumb(struct draft *b, struct fact wall_ms, const char *text)
+void build_crumb(struct build *b, struct fact wall_ms, const char *text)
 {
     const struct crumb *before = b->crumbs.rows;
     uint64_t last = b->crumbs.count ? before[b->crumbs.count - 1].wall_ms : 0;
     if (!text[0])
         return;
-    struct crumb *row = draft_row(b, &b->crumbs, sizeof *row, UINT32_MAX - 1, MIRE_DRAFT_CRUMBS_LOST);
+    struct crumb *row = build_push(b, &b->crumbs, sizeof *row, UINT32_MAX - 1);
     if (row)
         *row = (struct crumb){wall_ms.known ? wall_ms.value : last, b->crumbs.count, cut(b, text, CRUMB_MAX_BYTES)};
 }
@@ -148,29 +148,29 @@ struct added_members {
     const char *const *known;
 };
 
-static void take_members(struct draft *b, const struct added_members *of, uint32_t at, const char *prefix, int depth)
+static void take_members(struct build *b, const struct added_members *of, uint32_t at, const char *prefix, int depth)
 {
     const struct json *json = of->json;
     uint32_t count = json_kind(json, at) == MIRE_JSON_OBJECT ? json_size(json, at) : 0, member = at + 1;
     for (uint32_t i = 0; i < count; i++, member = json_next(json, member + 1)) {
-        const char *name = draft_string(b, json, member);
+        const char *name = build_string(b, json, member);
         uint32_t value = member + 1;
         if (depth == 1 && is_listed(of->known, name))
             continue;
         if (json_kind(json, value) == MIRE_JSON_OBJECT) {
             if (depth < MEMBERS_DEPTH)
-                take_members(b, of, value, draft_printf(b, "%s%s.", prefix, name), depth + 1);
+                take_members(b, of, value, build_printf(b, "%s%s.", prefix, name), depth + 1);
         } else if (is_user(name)) {
             struct fact number = look_number(json, value);
-            const char *text = draft_string(b, json, value);
-            draft_user(b, text[0] || !number.known ? text : draft_printf(b, "%" PRIu64, number.value));
+            const char *text = build_string(b, json, value);
+            build_user(b, text[0] || !number.known ? text : build_printf(b, "%" PRIu64, number.value));
         } else {
-            draft_tag_at(b, draft_printf(b, "%s%s", prefix, name), json, value);
+            build_tag_at(b, build_printf(b, "%s%s", prefix, name), json, value);
         }
     }
 }
 
-void draft_members(struct draft *b, const struct json *json, uint32_t at, const char *const *known)
+void build_members(struct build *b, const struct json *json, uint32_t at, const char *const *known)
 {
     const struct added_members of = {json, known};
     take_members(b, &of, at, "", 1);
@@ -201,29 +201,30 @@ static uint64_t begin_clock(struct report *report, uint64_t first_ms)
     return zero_ms;
 }
 
-static void end_crumbs(struct draft *b)
+static void end_crumbs(struct build *b)
 {
     struct crumb *crumbs = b->crumbs.rows;
-    uint32_t count = b->crumbs.count < MIRE_DRAFT_CRUMBS ? b->crumbs.count : MIRE_DRAFT_CRUMBS;
+    uint32_t count = b->crumbs.count < MIRE_BUILD_CRUMBS ? b->crumbs.count : MIRE_BUILD_CRUMBS;
     struct report_crumb *rows = arena_array(b->arena, count, sizeof *rows);
     b->failed |= !rows;
     if (!rows || !count)
         return;
-    b->lost[MIRE_DRAFT_CRUMBS_LOST] += b->crumbs.count - count;
+    b->crumbs.lost += b->crumbs.count - count;
+    b->all_lost += b->crumbs.count - count;
     qsort(crumbs, b->crumbs.count, sizeof *crumbs, by_time);
     crumbs += b->crumbs.count - count;
-    uint64_t zero_ms = begin_clock(&b->report, crumbs[0].wall_ms);
+    uint64_t zero_ms = begin_clock(b->report, crumbs[0].wall_ms);
     for (uint32_t i = 0; i < count; i++)
         rows[i] = (struct report_crumb){crumbs[i].wall_ms - zero_ms, crumbs[i].text};
-    b->report.context.crumbs = rows;
-    b->report.context.crumb_count = count;
+    b->report->context.crumbs = rows;
+    b->report->context.crumb_count = count;
 }
 
-void draft_end_context(struct draft *b)
+void build_end_context(struct build *b)
 {
-    struct report_context *context = &b->report.context;
-    if (!context->state && b->report.event.foreground_known)
-        context->state = b->report.event.foreground ? "foreground" : "background";
+    struct report_context *context = &b->report->context;
+    if (!context->state && b->report->event.foreground_known)
+        context->state = b->report->event.foreground ? "foreground" : "background";
     context->tags = b->tags.rows;
     context->tag_count = b->tags.count;
     end_crumbs(b);
