@@ -252,9 +252,62 @@ static void names_tell_what_is_missing(void **state)
     assert_string_equal(mire__read_drop_name(MIRE_HEAP_DROPS), "");
 }
 
+#define CORPUS MIRE_SOURCE_DIR "/tests/fuzz/corpus/heap/"
+
+/* Write tables without the room that no section uses, as an input for the fuzz targets. */
+static void write_small(const char *path, enum heap_mode mode)
+{
+    struct heaps *heaps = filled(mode);
+    const struct heap_header *header = heaps->memory;
+    size_t at = (header->header_bytes + MIRE_HEAP_PAGE_BYTES - 1) & ~(size_t)(MIRE_HEAP_PAGE_BYTES - 1);
+    char *small = calloc(1, heaps->bytes);
+    struct heap_header *head = (void *)small;
+
+    assert_non_null(small);
+    memcpy(small, header, header->header_bytes);
+    for (int i = 0; i < MIRE_HEAP_SECTIONS; i++) {
+        size_t bytes = header->ready[i] ? header->ready[i] : MIRE_HEAP_PAGE_BYTES;
+        memcpy(small + at, (const char *)heaps->memory + header->sections[i].at, bytes);
+        head->sections[i] = (struct heap_section){at, bytes};
+        at += (bytes + MIRE_HEAP_PAGE_BYTES - 1) & ~(size_t)(MIRE_HEAP_PAGE_BYTES - 1);
+    }
+    head->size_bytes = at;
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(small, 1, at, file), at);
+    fclose(file);
+    free(small);
+    heaps_free(heaps);
+}
+
+/* The fuzz targets begin with tables that the reader takes. MIRE_RENEW_CORPUS writes them anew after a change of the format. */
+static void the_fuzz_corpus_is_of_this_version(void **state)
+{
+    static const struct {
+        const char *path;
+        enum heap_mode mode;
+    } rows[] = {{CORPUS "exact", MIRE_HEAP_EXACT}, {CORPUS "sampled", MIRE_HEAP_SAMPLED}};
+    char *bytes = malloc(1 << 20);
+
+    (void)state;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (getenv("MIRE_RENEW_CORPUS"))
+            write_small(rows[i].path, rows[i].mode);
+        FILE *file = fopen(rows[i].path, "rb");
+        assert_non_null(file);
+        size_t len = fread(bytes, 1, 1 << 20, file);
+        fclose(file);
+        assert_int_equal(heap_walk(&walk, bytes, len), MIRE_READ_OK);
+        assert_int_equal(walk.blocks, 600);
+    }
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_fuzz_corpus_is_of_this_version),
         cmocka_unit_test(everything_is_read),
         cmocka_unit_test(what_is_no_such_file_is_told),
         cmocka_unit_test(damage_of_any_kind_is_borne),

@@ -338,9 +338,28 @@ static void a_damaged_cache_is_survived(void **state)
     pack_fini(&pack);
 }
 
+/* The fuzz target begins with caches that are opened: those of another version would be refused at once. */
+static void the_fuzz_corpus_is_of_this_version(void **state)
+{
+    static const char *const names[] = {"clang5.so", "dwarf4.so", "packed.so", "stripped.so", "system.dylib"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct module *module;
+        char path[512];
+        snprintf(path, sizeof path, "%s/tests/fuzz/corpus/cache/%s.cache", MIRE_SOURCE_DIR, names[i]);
+        const char *wrong = cache_open(&module, path, NULL, 0, true);
+        if (wrong)
+            fail_msg("%s %s: convert such a file anew (symbols_options.cache_dir)", path, wrong);
+        assert_int_equal(module_is_system(module), !strcmp(names[i], "system.dylib"));
+        assert_int_equal(module_begin(module), 0);
+        cache_close(module);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_fuzz_corpus_is_of_this_version),
         cmocka_unit_test(keys_are_sorted_and_equal_ones_keep_their_order),
         cmocka_unit_test(the_range_of_highest_rank_is_on_top),
         cmocka_unit_test(a_cache_answers_as_what_was_packed),
