@@ -1,6 +1,8 @@
 /* call.c - what all answers of the API have in common. */
 #include "api/call.h"
 
+#include "api/csv.h"
+
 #include "base/hash.h"
 #include "access/access.h"
 #include "api/body.h"
@@ -139,8 +141,9 @@ uint64_t call_query_hash(const struct call *call)
     return h;
 }
 
-static int check_names(struct call *call, const char *const *names)
+static int check_names(struct call *call, const struct call_kind *kind)
 {
+    const char *const *names = kind->names;
     const struct request *q = call->request;
 
     for (size_t i = 0; i < q->query_count; i++) {
@@ -148,10 +151,11 @@ static int check_names(struct call *call, const char *const *names)
         size_t n = 0;
         while (names[n] && strcmp(names[n], name) != 0)
             n++;
+        bool is_format = kind->table && !strcmp(name, "format");
         bool twice = false;
         for (size_t k = 0; k < i; k++)
             twice |= strcmp(q->query[k].name, name) == 0;
-        if (names[n] && !twice)
+        if ((names[n] || is_format) && !twice)
             continue;
         char known[200] = "";
         for (n = 0; names[n]; n++)
@@ -260,7 +264,10 @@ static int find_path(struct call *call, const struct call_kind *kind)
 
 static int answer(struct call *call, const struct call_kind *kind)
 {
-    int rc = check_names(call, kind->names);
+    int rc = check_names(call, kind);
+    const char *format = kind->table ? request_query(call->request, "format") : NULL;
+    if (rc == 0 && format && strcmp(format, "csv") != 0 && strcmp(format, "json") != 0)
+        rc = call_refuse(call, "format", "json, csv");
     if (rc == 0)
         rc = read_view(call, kind->names);
     if (rc == 0)
@@ -275,6 +282,23 @@ static int answer(struct call *call, const struct call_kind *kind)
     return rc;
 }
 
+/* The list of the answer as a table. */
+static int reply_csv(struct call *call, const char *table)
+{
+    struct reply *reply = call->reply;
+
+    text_fini(&reply->text);
+    int rc = csv_table(&reply->text, call->json.text, call->json.len, table);
+    free(call->json.text);
+    if (rc)
+        return rc;
+    reply->status = 200;
+    reply->type = "text/csv; charset=utf-8";
+    reply_header(reply, "Content-Disposition", "attachment; filename=\"mire.csv\"");
+    reply_header(reply, "Cache-Control", "private, no-store");
+    return MIRE_HTTP_DONE;
+}
+
 int call_run(void *api, struct request *request, struct reply *reply, const struct call_kind *kind)
 {
     struct call call = {.api = api, .request = request, .reply = reply, .arena = request->arena};
@@ -285,6 +309,9 @@ int call_run(void *api, struct request *request, struct reply *reply, const stru
         free(call.json.text);
         return rc == CALL_REPLIED ? MIRE_HTTP_DONE : rc;
     }
+    const char *format = kind->table ? request_query(request, "format") : NULL;
+    if (format && !strcmp(format, "csv"))
+        return reply_csv(&call, kind->table);
     text_fini(&reply->text);
     reply->text = (struct text){.bytes = call.json.text, .len = call.json.len, .room = call.json.room};
     rc = reply_json(reply, 200);

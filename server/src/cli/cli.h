@@ -33,6 +33,7 @@ int cli_issue(int argc, char **argv);
 int cli_completion(int argc, char **argv);
 int cli_man(int argc, char **argv);
 int cli_apps(int argc, char **argv);
+int cli_flame(int argc, char **argv);
 int cli_rates(int argc, char **argv);
 int cli_alerts(int argc, char **argv);
 int cli_issues(int argc, char **argv);

@@ -17,6 +17,7 @@ const struct cli_command cli_commands[] = {
     {"issue", "print an issue; resolve, ignore, assign issues, comment on them", cli_issue, NULL},
     {"versions", "list the versions of an app with their rates", cli_versions, NULL},
     {"compare", "tell which rates and issues changed between two versions, or two ranges", cli_compare, NULL},
+    {"flame", "print the flame graph of an issue for other tools", cli_flame, NULL},
     {"rates", "list how often sessions hang and die, by version", cli_rates, NULL},
     {"show", "print a report so that people can read it", cli_show, NULL},
     {"import", "take in reports of other formats", cli_import, NULL},

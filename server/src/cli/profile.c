@@ -5,6 +5,7 @@
 #include "cli/profile.h"
 
 #include "base/path.h"
+#include "base/protobuf.h"
 #include "base/scope.h"
 
 #include <stdlib.h>
@@ -49,43 +50,10 @@ struct profile {
     uint64_t string_count;
 };
 
-/* ---- protocol buffers ---- */
-
-static void add_varint(struct text *out, uint64_t value)
-{
-    unsigned char bytes[10];
-    size_t len = 0;
-    for (; value >= 0x80; value >>= 7)
-        bytes[len++] = (unsigned char)(value | 0x80);
-    bytes[len++] = (unsigned char)value;
-    text_append(out, bytes, len);
-}
-
-static void add_number(struct text *out, unsigned field, uint64_t value)
-{
-    add_varint(out, (uint64_t)field << 3);
-    add_varint(out, value);
-}
-
-static void add_bytes(struct text *out, unsigned field, const void *bytes, size_t len)
-{
-    add_varint(out, (uint64_t)field << 3 | 2);
-    add_varint(out, len);
-    text_append(out, bytes, len);
-}
-
-/* Append a message, and empty it. */
-static void add_message(struct text *out, unsigned field, struct text *message)
-{
-    add_bytes(out, field, message->bytes, message->len);
-    out->failed = out->failed || message->failed;
-    message->len = 0;
-}
-
 /* Each text becomes a row; a reader merges equal ones. */
 static uint64_t string_of(struct profile *profile, const char *string)
 {
-    add_bytes(&profile->strings, PROFILE_STRING, string, strlen(string));
+    protobuf_bytes(&profile->strings, PROFILE_STRING, string, strlen(string));
     return profile->string_count++;
 }
 
@@ -94,9 +62,9 @@ static uint64_t string_of(struct profile *profile, const char *string)
 static void add_value_type(struct profile *profile, unsigned field, const char *type, const char *unit)
 {
     struct text message = {0};
-    add_number(&message, VALUE_TYPE, string_of(profile, type));
-    add_number(&message, VALUE_UNIT, string_of(profile, unit));
-    add_message(&profile->body, field, &message);
+    protobuf_number(&message, VALUE_TYPE, string_of(profile, type));
+    protobuf_number(&message, VALUE_UNIT, string_of(profile, unit));
+    protobuf_message(&profile->body, field, &message);
     text_fini(&message);
 }
 
@@ -110,13 +78,13 @@ static void add_mappings(struct profile *profile)
         char id[2 * MIRE_BUILD_ID_MAX + 1] = "";
         for (size_t k = 0; k < image->id_len; k++)
             snprintf(id + 2 * k, 3, "%02x", image->id[k]);
-        add_number(&message, MAPPING_ID, i + 1);
-        add_number(&message, MAPPING_START, image->load + image->base);
-        add_number(&message, MAPPING_LIMIT, image->load + image->base + image->size.value);
-        add_number(&message, MAPPING_FILE, string_of(profile, image->name));
-        add_number(&message, MAPPING_BUILD_ID, string_of(profile, id));
-        add_number(&message, MAPPING_FUNCTIONS, 1);
-        add_message(&profile->body, PROFILE_MAPPING, &message);
+        protobuf_number(&message, MAPPING_ID, i + 1);
+        protobuf_number(&message, MAPPING_START, image->load + image->base);
+        protobuf_number(&message, MAPPING_LIMIT, image->load + image->base + image->size.value);
+        protobuf_number(&message, MAPPING_FILE, string_of(profile, image->name));
+        protobuf_number(&message, MAPPING_BUILD_ID, string_of(profile, id));
+        protobuf_number(&message, MAPPING_FUNCTIONS, 1);
+        protobuf_message(&profile->body, PROFILE_MAPPING, &message);
     }
 
     text_fini(&message);
@@ -139,18 +107,18 @@ static void add_place(struct profile *profile, size_t number, const struct resol
     struct text message = {0}, line = {0};
     uint64_t name = string_of(profile, location->function);
 
-    add_number(&message, FUNCTION_ID, number + 1);
-    add_number(&message, FUNCTION_NAME, name);
-    add_number(&message, FUNCTION_SYSTEM_NAME, name);
-    add_number(&message, FUNCTION_FILE, string_of(profile, location->file));
-    add_message(&profile->body, PROFILE_FUNCTION, &message);
-    add_number(&message, LOCATION_ID, number + 1);
-    add_number(&message, LOCATION_MAPPING, mapping);
-    add_number(&message, LOCATION_ADDRESS, location->offset + (mapping ? report->images[mapping - 1].load : 0));
-    add_number(&line, LINE_FUNCTION, number + 1);
-    add_number(&line, LINE_LINE, location->line);
-    add_message(&message, LOCATION_LINE, &line);
-    add_message(&profile->body, PROFILE_LOCATION, &message);
+    protobuf_number(&message, FUNCTION_ID, number + 1);
+    protobuf_number(&message, FUNCTION_NAME, name);
+    protobuf_number(&message, FUNCTION_SYSTEM_NAME, name);
+    protobuf_number(&message, FUNCTION_FILE, string_of(profile, location->file));
+    protobuf_message(&profile->body, PROFILE_FUNCTION, &message);
+    protobuf_number(&message, LOCATION_ID, number + 1);
+    protobuf_number(&message, LOCATION_MAPPING, mapping);
+    protobuf_number(&message, LOCATION_ADDRESS, location->offset + (mapping ? report->images[mapping - 1].load : 0));
+    protobuf_number(&line, LINE_FUNCTION, number + 1);
+    protobuf_number(&line, LINE_LINE, location->line);
+    protobuf_message(&message, LOCATION_LINE, &line);
+    protobuf_message(&profile->body, PROFILE_LOCATION, &message);
     text_fini(&message);
     text_fini(&line);
 }
@@ -161,18 +129,18 @@ static void add_sample(struct profile *profile, struct text *locations, const ch
 {
     struct text message = {0}, packed = {0};
 
-    add_message(&message, SAMPLE_LOCATION, locations);
+    protobuf_message(&message, SAMPLE_LOCATION, locations);
     if (profile->totals) {
-        add_varint(&packed, ever.objects);
-        add_varint(&packed, ever.bytes);
+        protobuf_varint(&packed, ever.objects);
+        protobuf_varint(&packed, ever.bytes);
     }
-    add_varint(&packed, live.objects);
-    add_varint(&packed, live.bytes);
-    add_message(&message, SAMPLE_VALUE, &packed);
-    add_number(&packed, LABEL_KEY, string_of(profile, "category"));
-    add_number(&packed, LABEL_TEXT, string_of(profile, category));
-    add_message(&message, SAMPLE_LABEL, &packed);
-    add_message(&profile->body, PROFILE_SAMPLE, &message);
+    protobuf_varint(&packed, live.objects);
+    protobuf_varint(&packed, live.bytes);
+    protobuf_message(&message, SAMPLE_VALUE, &packed);
+    protobuf_number(&packed, LABEL_KEY, string_of(profile, "category"));
+    protobuf_number(&packed, LABEL_TEXT, string_of(profile, category));
+    protobuf_message(&message, SAMPLE_LABEL, &packed);
+    protobuf_message(&profile->body, PROFILE_SAMPLE, &message);
     text_fini(&message);
     text_fini(&packed);
 }
@@ -210,7 +178,7 @@ static void add_stacks(struct profile *profile)
         const struct memory_category *category = &doc->memory.categories[stack->category];
         struct amount live = {stack->count, memory_stack_held(category, stack)};
         for (uint32_t node = stack->node; node; node = doc->nodes[node].parent)
-            add_varint(&locations, (uint64_t)doc->nodes[node].location + 1);
+            protobuf_varint(&locations, (uint64_t)doc->nodes[node].location + 1);
         add_sample(profile, &locations, category->name, ever_of(category, stack), live);
     }
     text_fini(&locations);
@@ -230,7 +198,7 @@ static void add_rest(struct profile *profile, const struct memory_category *cate
 
     if ((category->kind != MIRE_MEMORY_HEAP && !whole) || !profile->totals)
         ever = (struct amount){0};
-    add_varint(&locations, profile->document->doc.location_count + 1);
+    protobuf_varint(&locations, profile->document->doc.location_count + 1);
     if (category->kind != MIRE_MEMORY_VM && (live.objects > 0 || ever.objects > 0))
         add_sample(profile, &locations, category->name, ever, live);
     text_fini(&locations);
@@ -274,9 +242,9 @@ static void add_profile(struct profile *profile)
     add_stacks(profile);
     add_rests(profile);
     add_value_type(profile, PROFILE_PERIOD_TYPE, "space", "bytes");
-    add_number(&profile->body, PROFILE_PERIOD, memory->sampled ? memory->interval_bytes.value : 1);
-    add_number(&profile->body, PROFILE_TIME_NANOS, memory->taken_wall_ms.value * 1000000);
-    add_number(&profile->body, PROFILE_DEFAULT_TYPE, string_of(profile, "inuse_space"));
+    protobuf_number(&profile->body, PROFILE_PERIOD, memory->sampled ? memory->interval_bytes.value : 1);
+    protobuf_number(&profile->body, PROFILE_TIME_NANOS, memory->taken_wall_ms.value * 1000000);
+    protobuf_number(&profile->body, PROFILE_DEFAULT_TYPE, string_of(profile, "inuse_space"));
     text_append(&profile->body, profile->strings.bytes, profile->strings.len);
     profile->body.failed = profile->body.failed || profile->strings.failed;
 }

@@ -50,7 +50,7 @@ export class ProblemError extends Error {
 }
 
 /* fetch is looked up at each call, so that a test can replace it. */
-const client = createClient<paths>({
+const client = createClient<paths, 'application/json'>({
   baseUrl: globalThis.location.origin,
   headers: { 'X-Mire-Change': '1' }, // what a page of another origin cannot send: the server asks for it on changes
   querySerializer: { array: { style: 'form', explode: false } },

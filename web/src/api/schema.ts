@@ -3369,6 +3369,8 @@ export interface components {
         audit_before: number;
         /** @description Default 100; of CSV 10000. */
         audit_limit: number;
+        /** @description csv: the answer's list as a table, a column for each member that is no list. */
+        table_format: "json" | "csv";
         audit_format: "json" | "csv";
         app: string;
         plugin: "hang" | "memory" | "exit" | "session";
@@ -3607,7 +3609,10 @@ export interface operations {
     };
     getSymbols: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
             header?: never;
             path: {
                 app: components["parameters"]["app"];
@@ -3623,6 +3628,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Symbols"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -4079,7 +4085,10 @@ export interface operations {
     };
     listAccounts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4093,6 +4102,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Accounts"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -4277,7 +4287,10 @@ export interface operations {
     };
     listMembers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
             header?: never;
             path: {
                 app: components["parameters"]["app"];
@@ -4293,6 +4306,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Members"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -4384,7 +4398,10 @@ export interface operations {
     };
     listKeys: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
             header?: never;
             path: {
                 app: components["parameters"]["app"];
@@ -4400,6 +4417,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Keys"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -4495,7 +4513,10 @@ export interface operations {
     };
     listApps: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4509,6 +4530,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AppList"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -4606,6 +4628,8 @@ export interface operations {
                 v?: components["parameters"]["v"];
                 /** @description public, gray, internal; !x excludes. All, if absent. */
                 channel?: string[];
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
             };
             header?: never;
             path: {
@@ -4622,6 +4646,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rates"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -4640,6 +4665,8 @@ export interface operations {
                 against?: string;
                 /** @description A range as of t, which t is compared with: of the version against, if it is given, otherwise of v, or of all versions. Not with against=week. */
                 before?: string;
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
             };
             header?: never;
             path: {
@@ -4656,6 +4683,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Changes"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -4670,6 +4698,8 @@ export interface operations {
                 v?: components["parameters"]["v"];
                 /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, crash, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
                 kind?: components["parameters"]["kind"];
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
             };
             header?: never;
             path: {
@@ -4686,6 +4716,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Versions"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -4855,6 +4886,8 @@ export interface operations {
                 /** @description Alerts of a lower number. */
                 before?: number;
                 limit?: number;
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
             };
             header?: never;
             path: {
@@ -4871,6 +4904,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlertHistory"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5146,6 +5180,8 @@ export interface operations {
             query?: {
                 /** @description The one that holds */
                 version?: number;
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
             };
             header?: never;
             path: {
@@ -5162,6 +5198,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rollout"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5327,6 +5364,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Groups a page. */
                 limit?: number;
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
             };
             header?: never;
             path: {
@@ -5343,6 +5382,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IssueList"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5386,6 +5426,8 @@ export interface operations {
                 v?: components["parameters"]["v"];
                 cursor?: string;
                 limit?: number;
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
             };
             header?: never;
             path: {
@@ -5403,6 +5445,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReportList"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5446,6 +5489,8 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
             };
             header?: never;
             path: {
@@ -5465,6 +5510,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Memory"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5477,6 +5523,8 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
             };
             header?: never;
             path: {
@@ -5494,6 +5542,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IssueMemory"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5507,6 +5556,8 @@ export interface operations {
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
                 limit?: number;
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
             };
             header?: never;
             path: {
@@ -5524,6 +5575,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Similar"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5649,7 +5701,10 @@ export interface operations {
     };
     getActivity: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
             header?: never;
             path: {
                 app: components["parameters"]["app"];
@@ -5666,6 +5721,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Activity"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5872,6 +5928,8 @@ export interface operations {
                 max?: number;
                 /** @description Path hash of the frame to take as root. */
                 root?: string;
+                /** @description folded: a line a stack, as flamegraph.pl reads it; speedscope: its JSON; pprof: profile.proto; svg: a picture. */
+                format?: "json" | "folded" | "speedscope" | "pprof" | "svg";
             };
             header?: never;
             path: {
@@ -5889,6 +5947,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Flame"];
+                    "text/plain": string;
+                    "application/octet-stream": string;
+                    "image/svg+xml": string;
                 };
             };
             default: components["responses"]["Problem"];

@@ -228,7 +228,7 @@ static int answer_history(struct call *call)
 int get_alert_history(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"before", "limit", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_history};
+    static const struct call_kind kind = {.table = "alerts", .names = names, .has_app = true, .answer = answer_history};
     return call_run(api, request, reply, &kind);
 }
 

@@ -122,7 +122,7 @@ static int answer_changes(struct call *call)
 int get_changes(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", "kind", "against", "before", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_changes};
+    static const struct call_kind kind = {.table = "issues", .names = names, .has_app = true, .answer = answer_changes};
 
     return call_run(api, request, reply, &kind);
 }

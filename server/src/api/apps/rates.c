@@ -89,7 +89,7 @@ static int answer_rates(struct call *call)
 int get_rates(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", "channel", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_rates};
+    static const struct call_kind kind = {.table = "versions", .names = names, .has_app = true, .answer = answer_rates};
 
     return call_run(api, request, reply, &kind);
 }

@@ -138,7 +138,8 @@ static int answer_versions(struct call *call)
 int get_versions(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", "kind", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_versions};
+    static const struct call_kind kind = {
+        .table = "versions", .names = names, .has_app = true, .answer = answer_versions};
 
     return call_run(api, request, reply, &kind);
 }

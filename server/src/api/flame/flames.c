@@ -1,5 +1,6 @@
 /* flames.c - the call tree of all samples in an issue's reports, or of all stacks of their live memory. */
 #include "api/call.h"
+#include "api/flame/export.h"
 #include "api/flame/flame.h"
 #include "api/handlers.h"
 #include "api/params.h"
@@ -23,6 +24,7 @@ struct merging {
     struct arena arena;
     unsigned unit;        /* of units */
     const char *category; /* stacks of this category only; NULL: all */
+    const char *title;    /* Caller1, or the category of memory */
     double weight;        /* of the reports merged */
     int64_t reports, unreadable;
 };
@@ -104,6 +106,48 @@ static void put_view(struct json_writer *w, const struct flame_view *v)
     json_write_close(w, ']');
 }
 
+/* The formats besides JSON. */
+static const struct {
+    const char *name, *type, *ending;
+    void (*put)(struct text *out, const struct flame_export *e);
+} formats[] = {
+    {"folded", "text/plain; charset=utf-8", "folded.txt", flame_folded},
+    {"speedscope", "application/json", "speedscope.json", flame_speedscope},
+    {"pprof", "application/octet-stream", "pb", flame_pprof},
+    {"svg", "image/svg+xml", "svg", flame_svg},
+};
+#define FORMATS "json, folded, speedscope, pprof, svg"
+
+/* The index of the format that is asked for; of none, or json, their number. -1: there is no such format. */
+static int format_asked(const struct call *call)
+{
+    const char *name = request_query(call->request, "format");
+    int i = 0, count = (int)(sizeof formats / sizeof *formats);
+
+    if (!name || !strcmp(name, "json"))
+        return count;
+    while (i < count && strcmp(name, formats[i].name) != 0)
+        i++;
+    return i < count ? i : -1;
+}
+
+static int put_export(struct call *call, const struct flame_export *e, int format)
+{
+    struct reply *reply = call->reply;
+
+    text_fini(&reply->text);
+    formats[format].put(&reply->text, e);
+    const char *disposition = arena_printf(call->arena, "attachment; filename=\"%.40s.%s\"",
+                                           request_param(call->request, 1), formats[format].ending);
+    if (text_failed(&reply->text) || !disposition)
+        return MIRE_FAULT_MEMORY;
+    reply->status = 200;
+    reply->type = formats[format].type;
+    reply_header(reply, "Content-Disposition", disposition);
+    reply_header(reply, "Cache-Control", "private, no-cache");
+    return CALL_REPLIED;
+}
+
 static int put_flame(struct call *call, struct merging *m, int64_t total, int64_t max, const uint64_t *root)
 {
     struct json_writer *w = &call->json;
@@ -114,6 +158,13 @@ static int put_flame(struct call *call, struct merging *m, int64_t total, int64_
         return call_missing(call, "No stack in this range passes the frame %s.", request_query(call->request, "root"));
     if (rc != 0)
         return MIRE_FAULT_MEMORY;
+    int format = format_asked(call);
+    if (format < (int)(sizeof formats / sizeof *formats)) {
+        const char *title =
+            arena_printf(call->arena, "%s %.40s: %.200s", call->slug, request_param(call->request, 1), m->title);
+        return title ? put_export(call, &(struct flame_export){&view, title, units[m->unit]}, format)
+                     : MIRE_FAULT_MEMORY;
+    }
     json_write_open(w, NULL, '{');
     json_write_text(w, "unit", units[m->unit]);
     json_write_i64(w, "reports", m->reports);
@@ -141,6 +192,7 @@ static int choose_unit(struct merging *m, struct call *call, const struct issue_
 {
     const char *of = request_query(call->request, "of");
     m->category = request_query(call->request, "category");
+    m->title = summary->subject[0] ? summary->subject : summary->caller1;
     m->unit = summary->subject[0] ? FLAME_OF_BYTES : UNIT_MS;
     if (of && summary->subject[0] && !strcmp(of, units[FLAME_OF_OBJECTS]))
         m->unit = FLAME_OF_OBJECTS;
@@ -161,6 +213,8 @@ static int answer_flame(struct call *call)
     int64_t max;
     int rc;
 
+    if (format_asked(call) < 0)
+        return call_refuse(call, "format", FORMATS);
     if (hash && hash_parse(&root, hash) != 0)
         return call_refuse(call, "root", "16 hex digits, a hash of the whole graph");
     if (report && !(text_is_uuid(report) && uuid_parse(&one, report, MIRE_UUID_TEXT - 1)))
@@ -182,7 +236,7 @@ static int answer_flame(struct call *call)
 
 int get_flame(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {"t", "v", "report", "max", "root", "of", "category", NULL};
+    static const char *const names[] = {"t", "v", "report", "max", "root", "of", "category", "format", NULL};
     static const struct call_kind kind = {.names = names, .has_app = true, .has_issue = true, .answer = answer_flame};
     return call_run(api, request, reply, &kind);
 }

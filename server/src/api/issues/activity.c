@@ -128,7 +128,7 @@ static const char *const no_names[] = {NULL};
 int get_activity(void *api, struct request *request, struct reply *reply)
 {
     static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .has_issue = true, .answer = answer_activity};
+        .table = "acts", .names = no_names, .has_app = true, .has_issue = true, .answer = answer_activity};
     return call_run(api, request, reply, &kind);
 }
 

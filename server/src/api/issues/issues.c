@@ -258,6 +258,7 @@ static int answer_issues(struct call *call)
 int get_issues(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", "kind", "state", "q", "by", "sort", "cursor", "limit", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_issues};
+    static const struct call_kind kind = {
+        .table = "groups.issues", .names = names, .has_app = true, .answer = answer_issues};
     return call_run(api, request, reply, &kind);
 }

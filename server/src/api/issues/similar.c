@@ -105,6 +105,7 @@ static int answer_similar(struct call *call)
 int get_similar(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", "limit", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .has_issue = true, .answer = answer_similar};
+    static const struct call_kind kind = {
+        .table = "suggestions", .names = names, .has_app = true, .has_issue = true, .answer = answer_similar};
     return call_run(api, request, reply, &kind);
 }

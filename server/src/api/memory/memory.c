@@ -190,6 +190,7 @@ static int answer_memory(struct call *call)
 int get_memory(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .has_issue = true, .answer = answer_memory};
+    static const struct call_kind kind = {
+        .table = "categories", .names = names, .has_app = true, .has_issue = true, .answer = answer_memory};
     return call_run(api, request, reply, &kind);
 }

@@ -163,6 +163,7 @@ int get_issue_memory(void *api, struct request *request, struct reply *reply)
 int get_healthy(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"v", "class", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_healthy};
+    static const struct call_kind kind = {
+        .table = "categories", .names = names, .has_app = true, .answer = answer_healthy};
     return call_run(api, request, reply, &kind);
 }

@@ -59,7 +59,7 @@ static int answer_accounts(struct call *call)
 
 int get_accounts(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .answer = answer_accounts};
+    static const struct call_kind kind = {.table = "accounts", .names = no_names, .answer = answer_accounts};
     return call_run(api, request, reply, &kind);
 }
 

@@ -44,7 +44,7 @@ static int answer_keys(struct call *call)
 
 int get_keys(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .answer = answer_keys};
+    static const struct call_kind kind = {.table = "keys", .names = no_names, .has_app = true, .answer = answer_keys};
     return call_run(api, request, reply, &kind);
 }
 

@@ -1,6 +1,7 @@
 /*
  * audits.c - the audit log: GET /api/v1/audit and GET .../apps/{app}/audit, as JSON or as CSV.
  */
+#include "api/csv.h"
 #include "api/handlers.h"
 #include "api/parts.h"
 #include "api/people/people.h"
@@ -30,16 +31,6 @@ static void put_row(struct json_writer *w, const struct audit_row *row)
     json_write_close(w, '}');
 }
 
-/* A cell in quotes. A sheet must not take it for a formula. */
-static void put_cell(struct text *out, const char *text, const char *end)
-{
-    text_add(out, strchr("=+-@\t\r", *text) && *text ? "\"'" : "\"");
-    for (; *text; text++)
-        text_append(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    text_add(out, "\"");
-    text_add(out, end);
-}
-
 static int answer_csv(struct call *call, const struct audit_row *rows, size_t count)
 {
     struct text *out = &call->reply->text;
@@ -55,7 +46,7 @@ static int answer_csv(struct call *call, const struct audit_row *rows, size_t co
         clock_format(at, row->at_us);
         text_printf(out, "%" PRId64 ",%s,", row->audit, at);
         for (size_t c = 0; c < cell_count; c++)
-            put_cell(out, cells[c], c + 1 == cell_count ? "\r\n" : ",");
+            csv_cell(out, cells[c], c + 1 == cell_count ? "\r\n" : ",");
     }
     if (text_failed(out))
         return MIRE_FAULT_MEMORY;

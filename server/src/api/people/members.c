@@ -31,7 +31,8 @@ static int answer_members(struct call *call)
 
 int get_members(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .answer = answer_members};
+    static const struct call_kind kind = {
+        .table = "members", .names = no_names, .has_app = true, .answer = answer_members};
     return call_run(api, request, reply, &kind);
 }
 

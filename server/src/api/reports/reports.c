@@ -80,6 +80,7 @@ static int answer_reports(struct call *call)
 int get_reports(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", "cursor", "limit", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .has_issue = true, .answer = answer_reports};
+    static const struct call_kind kind = {
+        .table = "reports", .names = names, .has_app = true, .has_issue = true, .answer = answer_reports};
     return call_run(api, request, reply, &kind);
 }

@@ -62,7 +62,8 @@ static int answer_rollout(struct call *call)
 int get_app_rollout(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"version", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_rollout};
+    static const struct call_kind kind = {
+        .table = "history", .names = names, .has_app = true, .answer = answer_rollout};
 
     return call_run(api, request, reply, &kind);
 }

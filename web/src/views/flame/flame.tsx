@@ -33,6 +33,32 @@ export function FlameTab({ app, id, view }: { app: string; id: string; view: 'fl
   );
 }
 
+/* The graph for other tools: the server makes each of the same columns. */
+const FORMATS = [
+  ['folded', 'Folded'],
+  ['speedscope', 'Speedscope'],
+  ['pprof', 'pprof'],
+  ['svg', 'SVG'],
+] as const;
+
+function Exports({ app, id }: { app: string; id: string }): JSX.Element {
+  const asked = new URLSearchParams();
+  for (const [name, value] of Object.entries(scope(id))) if (value.length > 0) asked.set(name, String(value));
+  return (
+    <p class="dim">
+      {say('Export:')}{' '}
+      {FORMATS.map(([format, name], i) => (
+        <>
+          {i > 0 ? ' · ' : ''}
+          <a href={`/api/v1/apps/${app}/issues/${id}/flame?${asked}&format=${format}`} download>
+            {name}
+          </a>
+        </>
+      ))}
+    </p>
+  );
+}
+
 /* For memory: bytes or objects, and everything or one category. */
 function Weighing(): JSX.Element {
   const { c } = query.value;
@@ -92,7 +118,7 @@ function useTree({ app, id, flame }: BodyProps): { tree: Tree; whole: Tree } {
 }
 
 function Body(props: BodyProps): JSX.Element {
-  const { flame, view, id } = props;
+  const { app, flame, view, id } = props;
   const { fz, fs } = query.value;
   const { tree, whole } = useTree(props);
   const found = useMemo(() => search(tree, fs), [tree, fs]);
@@ -112,6 +138,7 @@ function Body(props: BodyProps): JSX.Element {
       ) : null}
       {view === 'tree' ? <CallTree tree={tree} found={found} /> : null}
       {view === 'top' ? <TopFunctions tree={tree} /> : null}
+      <Exports app={app} id={id} />
     </>
   );
 }
