@@ -353,6 +353,29 @@ class KindsTest(Case):
         until("somebody acted", lambda: not self.open(kind="guard"))
 
 
+class RegressedTest(Case):
+    app = "regressed"
+
+    def test_an_issue_that_came_back(self):
+        self.no_rules()
+        self.channel("webhook", self.receiver.url)
+        self.assertEqual(self.mired.ask("POST", "/api/v1/reports", self.key, json.loads(report(report_id())))[0], 202)
+        issue = until("the report is worked on", lambda: self.mired.issues(self.app))[0]["id"]
+        self.rule(name="Back", kind="regressed", bound=0)
+        self.mired.mire("issue", issue, "resolve", "--in", "1.0", "--app", self.app)
+        sent = len(self.receiver.got)
+        later = json.loads(report(report_id()))
+        later["app"]["version"] = "99.0"
+        self.assertEqual(self.mired.ask("POST", "/api/v1/reports", self.key, later)[0], 202)
+        until("it fires", lambda: self.open(kind="regressed", state="firing"))
+        (alert,) = self.open(kind="regressed")
+        self.assertRegex(alert["verdict"], rf"^Came back: {issue} .+, in version 99\.0\.$")
+        self.assertRegex(alert["page"], rf"^/regressed/issues/{issue}\?t=")
+        until("it is told", lambda: len(self.receiver.got) > sent)
+        self.mired.mire("issue", issue, "resolve", "--app", self.app)
+        until("it is over", lambda: not self.open(kind="regressed"))
+
+
 class QuietTest(Case):
     app = "quiet"
 

@@ -110,6 +110,8 @@ const char *alert_verdict_text(struct arena *arena, const struct alert_rule *rul
     case ALERT_SILENCE:
         return arena_printf(arena, "Reports of the last %d h: %.0f %% of the usual %s, bound %s %%.", hours, r->value,
                             whole(point->usual).text, plain(rule->bound).text);
+    case ALERT_REGRESSED:
+        return arena_printf(arena, "Came back: %s.", title);
     case ALERT_GUARD:
     case ALERT_KINDS:
         break;
@@ -156,6 +158,7 @@ const char *alert_page_path(struct arena *arena, const struct alert_rule *rule, 
         return arena_printf(arena, "/%s?t=%s%s%s", slug, range, *version ? "&v=" : "", version);
     case ALERT_NEW:
     case ALERT_GROWTH:
+    case ALERT_REGRESSED:
         return arena_printf(arena, "/%s/%s/%c-%s?t=%s", slug, memory ? "memory" : "issues", memory ? 'M' : 'I',
                             point->subject, range);
     case ALERT_GUARD:

@@ -237,6 +237,7 @@ int alert_points_read(struct alert_points *out, struct pg_tx *tx, struct arena *
         [ALERT_MISSING] = alert_points_missing,
         [ALERT_SILENCE] = alert_points_silence,
         [ALERT_GUARD] = alert_points_guard,
+        [ALERT_REGRESSED] = alert_points_regressed,
     };
     struct alert_look look = {.tx = tx,
                               .arena = arena,

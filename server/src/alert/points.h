@@ -50,6 +50,7 @@ int alert_points_new(struct alert_look *look);
 int alert_points_growth(struct alert_look *look);
 int alert_points_missing(struct alert_look *look);
 int alert_points_guard(struct alert_look *look);
+int alert_points_regressed(struct alert_look *look);
 int alert_points_silence(struct alert_look *look);
 
 #endif

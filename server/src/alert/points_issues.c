@@ -216,3 +216,26 @@ int alert_points_guard(struct alert_look *look)
     }
     return rc;
 }
+
+/* The past is not known: an issue has its newest state alone. */
+int alert_points_regressed(struct alert_look *look)
+{
+    struct regressed_issue *rows;
+    size_t count;
+    int rc = rows_regressed_issues_read(&rows, &count, look->tx, look->arena, &look->view);
+
+    for (size_t i = 0; !rc && i < count; i++) {
+        struct alert_point *point = alert_points_add(look);
+        const char *subject = issue_name(look->arena, rows[i].issue);
+        const char *name = issue_title(look->arena, rows[i].issue, rows[i].memory, rows[i].title);
+        const char *title =
+            *rows[i].version ? arena_printf(look->arena, "%s, in version %s", name, rows[i].version) : name;
+        if (!point || !subject || !name || !title)
+            return MIRE_FAULT_MEMORY;
+        *point = (struct alert_point){.subject = subject,
+                                      .title = title,
+                                      .at_s = rows[i].at_us / US,
+                                      .rate = {.known = true, .value = 1, .low = 1, .high = 1}};
+    }
+    return rc;
+}

@@ -22,9 +22,15 @@ static const struct {
     [ALERT_MISSING] = {"missing", false, {0.1, 100, DAY_S, DAY_S, DAY_S}},
     [ALERT_SILENCE] = {"silence", true, {0.1, 90, HOUR_S, DAY_S, HOUR_S}},
     [ALERT_GUARD] = {"guard", false, {0, 1, 0, 0, 0}},
+    [ALERT_REGRESSED] = {"regressed", false, {0, 1, 0, 0, 0}},
 };
 
 static const char *const measures[ALERT_MEASURES] = {"lag", "hang_time", "foom", "killed", "crash"};
+
+bool alert_is_fact(enum alert_kind kind)
+{
+    return kind == ALERT_GUARD || kind == ALERT_REGRESSED;
+}
 
 const char *alert_kind_name(enum alert_kind kind)
 {
@@ -61,7 +67,7 @@ enum alert_verdict alert_judge(enum alert_kind kind, const struct alert_point *p
 {
     const struct rate *rate = &point->rate;
 
-    if (!rate->known || (kind != ALERT_GUARD && !(point->bound > 0)))
+    if (!rate->known || (!alert_is_fact(kind) && !(point->bound > 0)))
         return ALERT_UNKNOWN;
     if (kinds[kind].is_below)
         return rate->high < point->bound ? ALERT_HOLDS : rate->low >= point->bound ? ALERT_CLEAR : ALERT_UNKNOWN;

@@ -23,12 +23,13 @@
 #define MIRE_ALERT_LEAST_SHARE  0.5 /* of a day that has usually come by now, below which nothing is judged */
 
 enum alert_kind {
-    ALERT_RATE,    /* sessions that hang, and so on, by version and day */
-    ALERT_NEW,     /* an issue that began lately and reached many devices */
-    ALERT_GROWTH,  /* an issue that comes more often than at this time of the seven days before */
-    ALERT_MISSING, /* reports that blame an address, because a debug file is missing */
-    ALERT_SILENCE, /* no reports come, or far fewer than at this time of the seven days before */
-    ALERT_GUARD,   /* the guard of a ramp tripped */
+    ALERT_RATE,      /* sessions that hang, and so on, by version and day */
+    ALERT_NEW,       /* an issue that began lately and reached many devices */
+    ALERT_GROWTH,    /* an issue that comes more often than at this time of the seven days before */
+    ALERT_MISSING,   /* reports that blame an address, because a debug file is missing */
+    ALERT_SILENCE,   /* no reports come, or far fewer than at this time of the seven days before */
+    ALERT_GUARD,     /* the guard of a ramp tripped */
+    ALERT_REGRESSED, /* an issue that was resolved came back in a later version */
     ALERT_KINDS,
 };
 
@@ -62,6 +63,9 @@ struct alert_rule {
     int64_t looked_us;
     const char *made_by, *fault;
 };
+
+/* Is it a fact, which is there or not, without a bound and a window? */
+bool alert_is_fact(enum alert_kind kind);
 
 /* Names: "rate" and so on, "lag" and so on. The parsers return ALERT_KINDS and ALERT_MEASURES for others. */
 const char *alert_kind_name(enum alert_kind kind);

@@ -18,6 +18,11 @@ static const char fresh_sql[] =
     " FROM device d JOIN fresh f USING (shown_id) JOIN issue i ON i.issue_id = d.shown_id"
     " WHERE {kind_wanted} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 5";
 
+/* $2 $3 kinds wanted, and not. */
+static const char regressed_sql[] =
+    "SELECT i.issue_id, i.caller1, i.subject <> '', coalesce(i.state_version, ''), i.state_at FROM issue i"
+    " WHERE i.app_id = $1 AND i.is_regressed AND i.gone_to IS NULL AND {kind_wanted} ORDER BY i.state_at DESC NULLS LAST, 1 LIMIT 200";
+
 /* $7 $8 kinds wanted, and not; $9 end; $10 seconds of a window. */
 #define WINDOW "floor(extract(epoch FROM $9::timestamptz - hour - interval '1 second') / $10::integer)::bigint"
 static const char windows_sql[] =
@@ -43,6 +48,30 @@ static const char unnamed_sql[] =
     " (cardinality($4::text[]) + cardinality($5::text[]) = 0 OR t.version_id IN (SELECT version_id FROM version" \
     " WHERE app_id = $1 AND (cardinality($4::text[]) = 0 OR version = ANY ($4)) AND version <> ALL ($5::text[])))"
 /* clang-format on */
+
+int rows_regressed_issues_read(struct regressed_issue **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                               const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    const char *sql = SQL_FILL(arena, regressed_sql, {"kind_wanted", IS_WANTED("i.category", "$2", "$3")});
+    int rc = sql ? pg_query(&rows, tx, sql, PG_INT4(view->app), FILTER_PARAMS(&view->kind)) : MIRE_FAULT_MEMORY;
+
+    if (rc)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++) {
+        struct regressed_issue *one = &(*out)[i];
+        *one = (struct regressed_issue){.issue = pg_int(rows, i, 0),
+                                        .title = arena_strdup(arena, pg_text(rows, i, 1)),
+                                        .memory = pg_bool(rows, i, 2),
+                                        .version = arena_strdup(arena, pg_text(rows, i, 3)),
+                                        .at_us = pg_time(rows, i, 4)};
+        if (!one->title || !one->version)
+            return MIRE_FAULT_MEMORY;
+    }
+    return *out ? 0 : MIRE_FAULT_MEMORY;
+}
 
 int rows_fresh_devices_read(struct fresh_devices **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                             const struct view *view)

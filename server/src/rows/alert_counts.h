@@ -11,6 +11,19 @@
 
 struct pg_tx;
 
+/* An issue that was resolved, and of which a report of a later version came. */
+struct regressed_issue {
+    int64_t issue;
+    const char *title;
+    bool memory;
+    const char *version; /* in which it came back; "" if none is known */
+    int64_t at_us;       /* when it came back */
+};
+
+/* The newest first, at most 200. Honours app and kind. */
+int rows_regressed_issues_read(struct regressed_issue **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                               const struct view *view);
+
 /* Devices that had an issue for the first time on a day. */
 struct fresh_devices {
     int64_t issue; /* as it is shown */

@@ -1364,7 +1364,7 @@ export interface components {
         AlertRuleBody: {
             name: string;
             /** @enum {string} */
-            kind: "rate" | "new" | "growth" | "missing" | "silence" | "guard";
+            kind: "rate" | "new" | "growth" | "missing" | "silence" | "guard" | "regressed";
             /**
              * @description Of kind rate.
              * @enum {string}
@@ -1410,7 +1410,7 @@ export interface components {
             id: number;
             name: string;
             /** @enum {string} */
-            kind: "rate" | "new" | "growth" | "missing" | "silence" | "guard";
+            kind: "rate" | "new" | "growth" | "missing" | "silence" | "guard" | "regressed";
             /**
              * @description Of kind rate.
              * @enum {string}

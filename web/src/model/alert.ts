@@ -2,7 +2,7 @@
 import type { AlertKind, AlertMeasure, AlertReplay, AlertRule, AlertRuleBody } from '../api/types';
 import { say } from '../lib/i18n';
 
-export const KINDS: readonly AlertKind[] = ['rate', 'new', 'growth', 'silence', 'missing', 'guard'];
+export const KINDS: readonly AlertKind[] = ['rate', 'new', 'growth', 'silence', 'missing', 'guard', 'regressed'];
 export const MEASURES: readonly Exclude<AlertMeasure, ''>[] = ['lag', 'hang_time', 'foom', 'killed', 'crash'];
 
 const DAY = 86_400;
@@ -16,8 +16,14 @@ export function kindName(kind: string): string {
     silence: say('No reports'),
     missing: say('Missing symbols'),
     guard: say('A guard of a ramp'),
+    regressed: say('An issue that came back'),
   };
   return names[kind] ?? kind;
+}
+
+/* A fact is there or not: it has no bound and no window. */
+export function isFact(kind: string): boolean {
+  return kind === 'guard' || kind === 'regressed';
 }
 
 export function measureName(measure: string): string {
@@ -64,6 +70,8 @@ export function conditionOf(
       return say('Reports below {bound} of the usual', { bound });
     case 'missing':
       return say('Reports without a name above {bound}', { bound });
+    case 'regressed':
+      return say('A resolved issue came back in a later version');
     default:
       return say('A guard of a ramp');
   }
@@ -72,7 +80,7 @@ export function conditionOf(
 export function windowOf(rule: Pick<AlertRule, 'kind' | 'window_s'>): string {
   if (rule.kind === 'new') return say('in its first {n|day|days}', { n: rule.window_s / DAY });
   if (rule.kind === 'growth' || rule.kind === 'silence') return say('in {n|hour|hours}', { n: rule.window_s / HOUR });
-  return rule.kind === 'guard' ? '' : say('by day');
+  return isFact(rule.kind) ? '' : say('by day');
 }
 
 /* The numbers that a kind begins with. */
@@ -87,6 +95,7 @@ export function preset(kind: AlertKind): Pick<AlertRuleBody, 'bound' | 'window_s
     case 'missing':
       return { bound: 5, window_s: DAY };
     case 'guard':
+    case 'regressed':
       return { bound: 0, window_s: 0 };
     default:
       return { bound: 2.5, window_s: DAY };

@@ -138,7 +138,7 @@ static int check_numbers(struct call *call, struct alert_rule *rule)
         return wrong(call,
                      "The window is one day of rate and missing, 1 to 30 days of new, and a part of a day in whole "
                      "hours of growth and silence.");
-    if (rule->kind != ALERT_GUARD && !(rule->bound >= limits->bound_min && rule->bound <= limits->bound_max))
+    if (!alert_is_fact(rule->kind) && !(rule->bound >= limits->bound_min && rule->bound <= limits->bound_max))
         return call_problem(call, 422, "alert.wrong", "The bound of kind %s is from %g to %g.",
                             alert_kind_name(rule->kind), limits->bound_min, limits->bound_max);
     if (rule->escalate_s && !rule->escalate_count)
@@ -156,7 +156,7 @@ static int check_words(struct call *call, struct rule_asked *asked)
     if (!*rule->name)
         return wrong(call, "A rule has a name.");
     if (rule->kind == ALERT_KINDS)
-        return wrong(call, "The kind is rate, new, growth, missing, silence or guard.");
+        return wrong(call, "The kind is rate, new, growth, missing, silence, guard or regressed.");
     if (rule->kind != ALERT_RATE) {
         rule->measure = ALERT_LAG;
         rule->scope = "";

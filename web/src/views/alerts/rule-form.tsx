@@ -9,6 +9,7 @@ import { useQuery } from '../../lib/query';
 import {
   clockOf,
   conditionOf,
+  isFact,
   KINDS,
   kindName,
   MEASURES,
@@ -166,7 +167,7 @@ export function RuleForm(props: {
             />
           </>
         ) : null}
-        {draft.kind === 'guard' ? null : (
+        {isFact(draft.kind) ? null : (
           <Field
             label={`${draft.kind === 'silence' ? say('Is below') : say('Is above')} (${unitOf(draft)})`}
             value={draft.bound}
