@@ -107,6 +107,7 @@ await play(async (server, browser) => {
     'g i': () => goesTo('g i', '/mapview/issues'),
     'g m': () => goesTo('g m', '/mapview/memory'),
     'g v': () => goesTo('g v', '/mapview/versions'),
+    'g w': () => goesTo('g w', '/mapview/rollout'),
     'g r': () => goesTo('g r', '/mapview/rules'),
     'g s': () => goesTo('g s', '/mapview/symbols'),
     l: async () => {

@@ -7,6 +7,7 @@ That shares of a million installations are as asked is unit/sdk/rollout.
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -108,6 +109,52 @@ class RolloutTest(unittest.TestCase):
         self.assertEqual(self.device(etag=etag, version="8.1")[0], 200, "the version is another one")
         self.assertEqual(self.mired.ask("GET", "/api/v1/rollout", self.author)[0], 401, "a key of another scope")
         self.assertEqual(self.mired.ask("GET", "/api/v1/rollout")[0], 401)
+
+    def decided(self, **facts):
+        query = "&".join(f"{name}={value}" for name, value in facts.items())
+        status, _, body = self.mired.ask("GET", f"{self.path}/device?{query}")
+        self.assertEqual(status, 200, body)
+        return answer_of(body, "getRolloutDevice")
+
+    def test_one_device_is_told_what_it_gets_and_by_which_rule(self):
+        gray = {one["plugin"]: one for one in self.decided(channel="gray", install=INSTALL)["plugins"]}
+        self.assertEqual({(one["rule"], one["on"], one["ppm"]) for one in gray.values()}, {("inside", True, 1000000)})
+        shares = self.decided()["plugins"]
+        self.assertEqual([(one["rule"], one["ppm"], one["on"]) for one in shares][:2], [("public", 20000, None), ("public", 10000, None)])
+        self.change("set", self.app, "hang=50")
+        installs = [f"{n:032x}" for n in range(400)]
+        first = {one for one in installs if self.decided(install=one)["plugins"][0]["on"]}
+        self.assertTrue(140 < len(first) < 260, len(first))
+        self.change("set", self.app, "hang=80")
+        more = {one for one in installs[:100] if self.decided(install=one)["plugins"][0]["on"]}
+        self.assertTrue(first & set(installs[:100]) <= more, "who was in stays in")
+        self.change("kill", self.app)
+        dead = self.decided(install=INSTALL, channel="gray")
+        self.assertEqual((dead["kill"], {one["on"] for one in dead["plugins"]}), (True, {False}))
+        self.assertEqual(self.mired.ask("GET", self.path + "/device?install=me")[0], 400)
+
+    def test_a_device_does_what_is_told_of_it(self):
+        with tempfile.TemporaryDirectory() as store:
+            self.run_app(store)
+            kept = (pathlib.Path(store) / "install").read_bytes()
+        install = re.search(b"[0-9a-f]{32}", kept).group().decode()
+        bucket = self.decided(install=install, channel="internal")["plugins"][0]["bucket"]
+        for share, on in ((bucket + 1, True), (bucket, False)):
+            rules = self.current()["rules"]
+            rules["rules"] = [{"name": "all", "plugins": {"hang": {"probability": share / 1e6}}}]
+            self.assertEqual(self.put(self.current()["version"], rules)[0], 201)
+            self.assertEqual(self.decided(install=install)["plugins"][0]["on"], on)
+        self.assertEqual(self.decided(install=install)["plugins"][1]["rule"], None)
+
+    def test_the_answers_of_devices_are_told_by_channel(self):
+        self.assertEqual(self.current()["answered"], [])
+        self.mired.sql(f"""INSERT INTO version (app_id, version, first_seen) SELECT app_id, '1', now() FROM app WHERE slug = '{self.app}'""")
+        for channel, plugins, count in (("public", 8, 900), ("public", 9, 100), ("gray", 15, 50)):
+            self.mired.sql(f"""INSERT INTO session_day SELECT 0, (now() AT TIME ZONE 'UTC')::date, app_id, version_id, '{channel}', {plugins}, {count}, {count},
+                {count}, 1, 0, {count}, {count}, 1, 0, 0, 0, 0, 0, 0 FROM version JOIN app USING (app_id) WHERE slug = '{self.app}'""")
+        told = {one["channel"]: one for one in self.current()["answered"]}
+        self.assertEqual((told["public"]["sessions"], told["public"]["on"]), (1000, {"hang": 100, "memory": 0, "exit": 0, "session": 1000}))
+        self.assertEqual(told["gray"]["on"], {"hang": 50, "memory": 50, "exit": 50, "session": 50})
 
     def test_every_change_is_a_version_that_can_be_gone_back_to(self):
         first = self.current()

@@ -56,6 +56,7 @@ int post_rules_preview(void *api, struct request *request, struct reply *reply);
 /* rollout/ */
 int get_rollout(void *api, struct request *request, struct reply *reply);
 int get_app_rollout(void *api, struct request *request, struct reply *reply);
+int get_rollout_device(void *api, struct request *request, struct reply *reply);
 int put_rollout(void *api, struct request *request, struct reply *reply);
 int post_rollout_back(void *api, struct request *request, struct reply *reply);
 int put_ramp(void *api, struct request *request, struct reply *reply);

@@ -71,6 +71,7 @@ const struct http_route api_routes[] = {
     GET(INGEST, API "/rollout", get_rollout),
     GET(READ, APP "/rollout", get_app_rollout),
     PUT(ROLLOUT, APP "/rollout", put_rollout, ROLLOUT_MAX),
+    GET(READ, APP "/rollout/device", get_rollout_device),
     POST(ROLLOUT, APP "/rollout/back", post_rollout_back, ROLLOUT_MAX),
     PUT(ROLLOUT, APP "/rollout/ramps/{plugin}", put_ramp, ROLLOUT_MAX),
     POST(ROLLOUT, APP "/rollout/ramps/{plugin}", post_ramp, ROLLOUT_MAX),

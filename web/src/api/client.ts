@@ -20,11 +20,14 @@ import type {
   Overview,
   Problem,
   Provenance,
+  RampBegin,
   Rates,
   Regrouped,
   Rekey,
   Report,
   ReportList,
+  Rollout,
+  RolloutRules,
   Rules,
   RulesChanged,
   RulesJob,
@@ -100,6 +103,13 @@ function sent<T extends object>(query: T): T {
   );
   return Object.fromEntries(kept) as T;
 }
+
+/* The author of a change, unless an account is known by itself. */
+function named<T extends { author: string }>(change: T): T {
+  return sent(change);
+}
+
+type RampPlugin = paths['/api/v1/apps/{app}/rollout/ramps/{plugin}']['put']['parameters']['path']['plugin'];
 
 /* Who is signed in needs no key. */
 function bearer(key: string): Record<string, string> {
@@ -317,6 +327,35 @@ export const api = {
       client.GET('/api/v1/apps/{app}/issues/{issue}/flame', {
         params: { path: { app, issue }, query: sent(query) },
         signal,
+      }),
+    ),
+
+  rollout: (app: string, signal: AbortSignal, version?: number): Promise<Rollout> =>
+    body(
+      client.GET('/api/v1/apps/{app}/rollout', {
+        params: { path: { app }, query: version === undefined ? {} : { version } },
+        signal,
+      }),
+    ),
+  rolloutDevice: (app: string, facts: Record<string, string>, signal: AbortSignal) =>
+    body(client.GET('/api/v1/apps/{app}/rollout/device', { params: { path: { app }, query: sent(facts) }, signal })),
+  changeRollout: (app: string, change: { base: number; author: string; reason: string; rules: RolloutRules }) =>
+    body(client.PUT('/api/v1/apps/{app}/rollout', { params: { path: { app } }, body: named(change) })),
+  undoRollout: (app: string, change: { base: number; author: string; reason: string; to: number }) =>
+    body(client.POST('/api/v1/apps/{app}/rollout/back', { params: { path: { app } }, body: named(change) })),
+  beginRamp: (app: string, plugin: RampPlugin, ramp: RampBegin & { author: string }) =>
+    body(
+      client.PUT('/api/v1/apps/{app}/rollout/ramps/{plugin}', { params: { path: { app, plugin } }, body: named(ramp) }),
+    ),
+  actOnRamp: (
+    app: string,
+    plugin: string,
+    change: { base: number; author: string; reason: string; action: 'pause' | 'resume' | 'back' },
+  ) =>
+    body(
+      client.POST('/api/v1/apps/{app}/rollout/ramps/{plugin}', {
+        params: { path: { app, plugin: plugin as RampPlugin } },
+        body: named(change),
       }),
     ),
 

@@ -903,6 +903,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/rollout/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an installation with these facts gets, and by which rule. */
+        get: operations["getRolloutDevice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/rollout/back": {
         parameters: {
             query?: never;
@@ -2295,6 +2312,53 @@ export interface components {
             history: components["schemas"]["RolloutMade"][];
             /** @description The newest of each plugin. */
             ramps: components["schemas"]["Ramp"][];
+            /** @description The plugins that ran, by the session records of the last seven UTC days, by day and channel. */
+            answered: components["schemas"]["RolloutAnswered"][];
+        };
+        RolloutAnswered: {
+            /** Format: date-time */
+            day: string;
+            channel: string;
+            records: number;
+            /** @description Sessions they stand for. */
+            sessions: number;
+            /** @description By plugin: the sessions in which it ran from begin to end. */
+            on: {
+                [key: string]: number;
+            };
+        };
+        RolloutDecision: {
+            version: number;
+            /** @description Everything is off whatever the shares are. */
+            kill: boolean;
+            plugins: components["schemas"]["RolloutDecided"][];
+        };
+        RolloutDecided: {
+            plugin: string;
+            /** @description The rule that decides; null: none does, and the app's own options hold. */
+            rule: string | null;
+            /** @description Share, in millionths. */
+            ppm: number | null;
+            /** @description Of the installation, 0 to 999,999: the plugin is on below ppm. It never changes. */
+            bucket: number | null;
+            on: boolean | null;
+            parameters?: {
+                [key: string]: number | string;
+            };
+        };
+        /** @description Session records since the day on which the step began, in channels that have sessions with the plugin and without. */
+        RampMeasured: {
+            records_with: number;
+            records_without: number;
+            /** @description Runs that ended badly: crash, abort, out of memory, killed while hung. */
+            bad_percent_with: number;
+            bad_percent_without: number;
+            /** @description By how many percentage points more runs with the plugin end badly, at least, with 97.5 % confidence; negative if nothing is known. */
+            excess_points: number;
+            /** @description CPU of the library with the plugin, of one processor. */
+            cpu_percent: number;
+            /** @description Of the app. */
+            reports_last_hour: number;
         };
         Ramp: {
             plugin: string;
@@ -2322,6 +2386,12 @@ export interface components {
             step_since: string;
             /** @description What it waits for, or why it does not go on. */
             note: string;
+            /**
+             * Format: date-time
+             * @description When a guard tripped; null: none did, or somebody has acted since.
+             */
+            tripped_at: string | null;
+            measured: components["schemas"]["RampMeasured"];
         };
         RampBegin: {
             base: number;
@@ -5229,6 +5299,39 @@ export interface operations {
                 };
             };
             409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getRolloutDevice: {
+        parameters: {
+            query?: {
+                /** @description Without it the shares are told, and not whether a plugin is on. */
+                install?: string;
+                /** @description public, if absent. */
+                channel?: string;
+                version?: string;
+                os?: string;
+                os_version?: string;
+                class?: string;
+                arch?: string;
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The decision for each plugin. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDecision"];
+                };
+            };
             default: components["responses"]["Problem"];
         };
     };

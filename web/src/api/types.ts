@@ -51,6 +51,7 @@ export type VersionRow = Schemas['VersionRow'];
 export type Rollout = Schemas['Rollout'];
 export type RolloutRule = Schemas['RolloutRule'];
 export type RolloutRules = Schemas['RolloutRules'];
+export type RampBegin = Schemas['RampBegin'];
 export type Ramp = Schemas['Ramp'];
 export type Rate = Schemas['Rate'];
 export type Rates = Schemas['Rates'];

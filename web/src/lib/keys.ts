@@ -23,6 +23,7 @@ export const KEYS: readonly KeyRow[] = [
   { id: 'issues', keys: 'g i', does: 'Go to the issues', part: 'Everywhere' },
   { id: 'memory', keys: 'g m', does: 'Go to the memory issues', part: 'Everywhere' },
   { id: 'versions', keys: 'g v', does: 'Go to the versions', part: 'Everywhere' },
+  { id: 'rollout', keys: 'g w', does: 'Go to the rollout', part: 'Everywhere' },
   { id: 'rules', keys: 'g r', does: 'Go to the rules', part: 'Everywhere' },
   { id: 'symbols', keys: 'g s', does: 'Go to the debug files', part: 'Everywhere' },
   { id: 'copy', keys: 'l', does: 'Copy a link with the range as it is now', part: 'Everywhere' },

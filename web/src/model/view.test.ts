@@ -87,6 +87,7 @@ it('pages are told from paths', () => {
     '/shop/issues/I-1042',
     '/shop/memory',
     '/shop/memory/M-77',
+    '/shop/rollout',
     '/shop/versions',
     '/shop/versions/8.0.40',
     '/shop/versions/8.0%2F1%20%CE%B2',
@@ -100,6 +101,7 @@ it('pages are told from paths', () => {
     '/shop/memory/I-1',
     '/shop/issues/M-1',
     '/shop/versions/8/0',
+    '/shop/rollout/1',
   ]) {
     expect(parsePage(path).name, path).toBe('lost');
   }

@@ -10,6 +10,7 @@ export type Page =
   | { name: 'rules'; app: string }
   | { name: 'symbols'; app: string }
   | { name: 'alerts'; app: string }
+  | { name: 'rollout'; app: string }
   | { name: 'versions'; app: string; version: string | null }
   | { name: 'start'; app: string }
   | { name: 'issue'; app: string; id: string }
@@ -164,6 +165,7 @@ export function parsePage(path: string): Page {
   if (section === 'symbols') return id === undefined ? { name: 'symbols', app } : { name: 'lost' };
   if (section === 'versions' && more.length === 0)
     return { name: 'versions', app, version: id === undefined ? null : textOf(id) };
+  if (section === 'rollout') return id === undefined ? { name: 'rollout', app } : { name: 'lost' };
   if (section === 'alerts') return id === undefined ? { name: 'alerts', app } : { name: 'lost' };
   if (section === 'settings') {
     const part = SETTINGS_PARTS.find((one) => one === (id ?? 'keys'));
@@ -193,6 +195,7 @@ export function formatPage(page: Page): string {
     case 'rules':
     case 'symbols':
     case 'alerts':
+    case 'rollout':
     case 'start':
       return `/${page.app}/${page.name}`;
     case 'issue':

@@ -21,6 +21,7 @@ const loadStart = () => import('./start/start').then((module) => module.StartPag
 const loadNew = () => import('./start/new').then((module) => module.NewAppPage);
 const loadAlerts = () => import('./alerts/alerts').then((module) => module.AlertsPage);
 const loadVersions = () => import('./versions/versions').then((module) => module.VersionsPage);
+const loadRollout = () => import('./rollout/rollout').then((module) => module.RolloutPage);
 const loadAck = () => import('./alerts/ack').then((module) => module.AckPage);
 const loadSignIn = () => import('./people/sign-in').then((module) => module.SignInPage);
 const loadWelcome = () => import('./people/sign-in').then((module) => module.WelcomePage);
@@ -104,6 +105,12 @@ export function Pages(): JSX.Element {
             props={{ app: here.app, version: here.version }}
             label={say('Versions')}
           />
+        </Shell>
+      );
+    case 'rollout':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <Late key="rollout" load={loadRollout} props={{ app: here.app }} label={say('Rollout')} />
         </Shell>
       );
     case 'ack':

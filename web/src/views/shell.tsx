@@ -30,6 +30,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
     issues: () => app && go(href({ name: 'issues', app }, carry)),
     memory: () => app && go(href({ name: 'memory', app }, carry)),
     versions: () => app && go(href({ name: 'versions', app, version: null }, carry)),
+    rollout: () => app && go(href({ name: 'rollout', app }, carry)),
     rules: () => app && go(href({ name: 'rules', app }, carry)),
     symbols: () => app && go(href({ name: 'symbols', app }, carry)),
   });
@@ -59,6 +60,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
             {link({ name: 'issues', app }, say('Issues'), section === 'issues')}
             {link({ name: 'memory', app }, say('Memory'), section === 'memory')}
             {link({ name: 'versions', app, version: null }, say('Versions'), section === 'versions')}
+            {link({ name: 'rollout', app }, say('Rollout'), section === 'rollout')}
             {link({ name: 'rules', app }, say('Rules'), section === 'rules')}
             {link({ name: 'symbols', app }, say('Symbols'), section === 'symbols')}
             {link({ name: 'alerts', app }, say('Alerts'), section === 'alerts')}
@@ -92,7 +94,9 @@ export function Shell({ app, children }: { app: string | null; children: Compone
         </button>
       </nav>
       <div class="page">
-        {app && here.name !== 'settings' && here.name !== 'alerts' ? <FilterBar app={app} /> : null}
+        {app && here.name !== 'settings' && here.name !== 'alerts' && here.name !== 'rollout' ? (
+          <FilterBar app={app} />
+        ) : null}
         <main id="main" tabIndex={-1}>
           {children}
         </main>

@@ -179,6 +179,9 @@ function Body({ app, version, rows, data }: Props & { data: Changes }): JSX.Elem
         <a class="button" href={href({ name: 'alerts', app }, carried(query.value))}>
           {say('Alert on a rate')}
         </a>
+        <a class="button" href={href({ name: 'rollout', app }, carried(query.value))}>
+          {say('Rollout')}
+        </a>
       </div>
     </>
   );
