@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -464,6 +465,8 @@ def links(probe, w):
     text = body.decode()
     assert status == 200 and headers["Content-Type"].startswith("text/markdown"), status
     assert text.startswith("# I-1: `keysCommand`\n") and "<- Caller1" in text and "processCommand" in text, text
+    assert re.search(r"^- Events \d+, from \d+ reports of \d+ devices; p50", text, re.M), text
+    assert re.search(r"^- (Version|First version): `[^`]+`\n(- Last version: `[^`]+`\n)?- Range", text, re.M), text
 
 
 def files(probe, web):

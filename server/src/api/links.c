@@ -139,7 +139,8 @@ static int put_ticket(struct call *call, const struct issue_summary *f, const st
     add_field(out, "Caller1", f->caller1, f->caller1_location);
     add_field(out, "Caller2", f->caller2, f->caller2_image);
     text_printf(out, "- %s, %s, %s\n", f->category, f->reason, f->state);
-    text_printf(out, "- Reports %" PRId64 ", devices %" PRId64, f->totals.reports, f->totals.devices);
+    text_printf(out, "- Events %.0f, from %" PRId64 " reports of %" PRId64 " devices", f->totals.events,
+                f->totals.reports, f->totals.devices);
     if (f->subject[0]) {
         text_printf(out, "; at most %" PRId64 " bytes of `", f->most_bytes);
         add_code(out, f->subject);
@@ -148,9 +149,12 @@ static int put_ticket(struct call *call, const struct issue_summary *f, const st
         text_printf(out, "; p50 %" PRId64 " ms, p95 %" PRId64 " ms, longest %" PRId64 " ms\n", facts->p50_ms,
                     facts->p95_ms, f->totals.longest_ms);
     }
-    add_field(out, "Versions", f->first_version, strcmp(f->first_version, f->last_version) ? f->last_version : NULL);
-    text_printf(out, "- Range %s to %s\n- Page /%s/%s/%s?t=%.13sZ..%.13sZ\n", from, to, slug,
-                f->subject[0] ? "memory" : "issues", name.text, from, to);
+    bool is_one = !strcmp(f->first_version, f->last_version);
+    add_field(out, is_one ? "Version" : "First version", f->first_version, NULL);
+    if (!is_one)
+        add_field(out, "Last version", f->last_version, NULL);
+    text_printf(out, "- Range %s to %s\n- Page %s/%s/%s/%s?t=%.13sZ..%.13sZ\n", from, to,
+                call->api->base ? call->api->base : "", slug, f->subject[0] ? "memory" : "issues", name.text, from, to);
     int rc = rows_stacks_read(call->tx, &call->view, call->issue, NULL, 1, add_stack, &ticket);
     if (rc == 0 && text_failed(out))
         rc = MIRE_FAULT_MEMORY;

@@ -350,7 +350,7 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
     if (rc)
         return rc;
     out->reason = find_reason(told, &f);
-    if (out->reason == MIRE_REASON_LOCK)
+    if (out->reason == MIRE_REASON_LOCK || out->reason == MIRE_REASON_WAIT)
         rc = holder_find(&out->holder, arena, doc, f.classes.of);
     return rc ? rc : feature_seal(out, arena, doc);
 }

@@ -207,9 +207,31 @@ static void a_lock_names_who_held_it(void **state)
     stacks_free(s);
 }
 
+#define AWAITED LOOP "lpush" R "pthread_cond_wait" LIBC "__futex_abstimed_wait_common" LIBC
+
+/* Java's monitors and parked threads wait by a condition: the report tells the owner all the same. */
+static void a_wait_whose_owner_is_told_names_the_holder(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    struct resolved_thread threads[1];
+    s->doc.threads = threads;
+    other(s, &threads[0], 0, "cart-sync", START "flushPages" R "write" LIBC);
+    s->doc.sample_count = 0;
+    for (int i = 0; i < 5; i++)
+        sample(s, 100, 'S', AWAITED);
+    struct feature f = find(s);
+    assert_int_equal(f.reason, MIRE_REASON_WAIT);
+    assert_string_equal(f.holder, ""); /* nobody is known to be waited for */
+    s->doc.lock = (struct report_lock){true, 0x7000, {100, true}};
+    assert_string_equal(find(s).holder, "cart-sync in flushPages");
+    stacks_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_whose_owner_is_told_names_the_holder),
         cmocka_unit_test(the_category_follows_the_facts),
         cmocka_unit_test(a_hang_killed_for_another_reason_is_not_blocked_and_killed),
         cmocka_unit_test(a_trigger_of_the_process_is_a_kind_of_its_own),

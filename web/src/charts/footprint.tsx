@@ -2,7 +2,8 @@
 import type { JSX } from 'preact';
 import type { Memory } from '../api/types';
 import { say } from '../lib/i18n';
-import { bytes, duration } from '../model/format';
+import { duration } from '../lib/units';
+import { bytes } from '../model/format';
 
 const WIDTH = 300;
 const HEIGHT = 56;

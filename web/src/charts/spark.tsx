@@ -2,7 +2,8 @@
 import type { JSX } from 'preact';
 import type { Bin } from '../api/types';
 import { say } from '../lib/i18n';
-import { count, duration } from '../model/format';
+import { duration } from '../lib/units';
+import { count } from '../model/format';
 
 const WIDTH = 96;
 const HEIGHT = 20;

@@ -29,14 +29,25 @@ export function percent(share: number, lang: string): string {
   return new Intl.NumberFormat(lang, { style: 'percent', maximumFractionDigits: digits }).format(share);
 }
 
+/* Units of time in a language; where there is none, those of English. */
+const TIMES: Record<string, Readonly<Record<'ns' | 'us' | 'ms' | 's' | 'min' | 'h' | 'd', string>>> = {
+  en: { ns: 'ns', us: 'µs', ms: 'ms', s: 's', min: 'min', h: 'h', d: 'd' },
+  'zh-CN': { ns: '纳秒', us: '微秒', ms: '毫秒', s: '秒', min: '分', h: '小时', d: '天' },
+};
+
+function timesOf(lang: string): (typeof TIMES)[string] {
+  return TIMES[lang] ?? TIMES.en!;
+}
+
 /* 480 ms, 1.2 s, 12 s, 3 min 20 s, 2 h 5 min, 3.1 d: two significant figures, in a stable unit. */
-export function duration(ms: number): string {
-  if (ms < 999.5) return `${Math.round(ms)} ms`;
-  if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
-  if (ms < MINUTE - 500) return `${Math.round(ms / 1000)} s`;
-  if (ms < HOUR - 500) return pair(Math.round(ms / 1000), 60, 'min', 's');
-  if (ms < DAY - MINUTE / 2) return pair(Math.round(ms / MINUTE), 60, 'h', 'min');
-  return `${(ms / DAY).toFixed(1)} d`;
+export function duration(ms: number, lang = 'en'): string {
+  const unit = timesOf(lang);
+  if (ms < 999.5) return `${Math.round(ms)} ${unit.ms}`;
+  if (ms < 9950) return `${(ms / 1000).toFixed(1)} ${unit.s}`;
+  if (ms < MINUTE - 500) return `${Math.round(ms / 1000)} ${unit.s}`;
+  if (ms < HOUR - 500) return pair(Math.round(ms / 1000), 60, unit.min, unit.s);
+  if (ms < DAY - MINUTE / 2) return pair(Math.round(ms / MINUTE), 60, unit.h, unit.min);
+  return `${(ms / DAY).toFixed(1)} ${unit.d}`;
 }
 
 function pair(value: number, base: number, large: string, small: string): string {
@@ -83,14 +94,15 @@ export function offCount(value: number, error: number | null, lang: string): str
 
 /* An amount in the unit of a flame graph: time, bytes or objects. */
 export function amount(value: number, unit: 'ms' | 'bytes' | 'objects', lang: string): string {
-  if (unit === 'ms') return duration(value);
+  if (unit === 'ms') return duration(value, lang);
   return unit === 'bytes' ? bytes(value) : count(value, lang);
 }
 
-export function nanoseconds(ns: number): string {
-  if (ns < 1e3) return `${ns} ns`;
-  if (ns < 999_950) return `${(ns / 1e3).toFixed(1)} µs`;
-  return ns < 999_950_000 ? `${(ns / 1e6).toFixed(1)} ms` : duration(ns / 1e6);
+export function nanoseconds(ns: number, lang = 'en'): string {
+  const unit = timesOf(lang);
+  if (ns < 1e3) return `${ns} ${unit.ns}`;
+  if (ns < 999_950) return `${(ns / 1e3).toFixed(1)} ${unit.us}`;
+  return ns < 999_950_000 ? `${(ns / 1e6).toFixed(1)} ${unit.ms}` : duration(ns / 1e6, lang);
 }
 
 /* 3 minutes ago, in words of the language. */

@@ -36,8 +36,10 @@ it('an estimate that may be off by more than itself is followed by what it is at
 });
 
 it('durations keep two figures and change unit with size', () => {
-  const shown = [0, 480, 1234, 9960, 59_400, 59_800, 200_000, 3_600_000, 7_500_000, 267_840_000].map(duration);
-  expect([999.7, 3_599_700, 86_399_000].map(duration)).toEqual(['1.0 s', '1 h', '1.0 d']);
+  const shown = [0, 480, 1234, 9960, 59_400, 59_800, 200_000, 3_600_000, 7_500_000, 267_840_000].map((ms) =>
+    duration(ms),
+  );
+  expect([999.7, 3_599_700, 86_399_000].map((ms) => duration(ms))).toEqual(['1.0 s', '1 h', '1.0 d']);
   expect(shown).toEqual([
     '0 ms',
     '480 ms',
@@ -64,8 +66,8 @@ it('numbers stay short', () => {
   expect([0, 0.004, 0.087, 0.5, 1].map((n) => percent(n, 'en'))).toEqual(['0%', '0.4%', '8.7%', '50%', '100%']);
   expect([0.0001, 0.00004].map((n) => percent(n, 'en'))).toEqual(['0.01%', '<0.01%']);
   expect([512, 1536, 1_048_500, 1_288_490_189].map(bytes)).toEqual(['512 B', '1.5 KiB', '1.0 MiB', '1.2 GiB']);
-  expect([800, 21_400, 3_000_000, 2e9].map(nanoseconds)).toEqual(['800 ns', '21.4 µs', '3.0 ms', '2.0 s']);
-  expect([99_990, 999_990_000].map(nanoseconds)).toEqual(['100.0 µs', '1.0 s']);
+  expect([800, 21_400, 3_000_000, 2e9].map((ns) => nanoseconds(ns))).toEqual(['800 ns', '21.4 µs', '3.0 ms', '2.0 s']);
+  expect([99_990, 999_990_000].map((ns) => nanoseconds(ns))).toEqual(['100.0 µs', '1.0 s']);
   expect(ago(new Date('2026-11-08T10:17:30Z'), now, 'en')).toBe('3 min. ago');
   expect(ago(new Date(now.getTime() - 59_700), now, 'en')).toBe('1 min. ago');
   expect(ago(new Date(now.getTime() - 3_599_000), now, 'en')).toBe('1 hr. ago');
@@ -224,4 +226,18 @@ it('images without names are told with their build ids', () => {
     { image: 'libc.so.6', id: 'c0ffee', places: 2 },
     { image: 'app', id: '', places: 1 },
   ]);
+});
+
+it('a length of time has the units of its language', () => {
+  const lengths = [480, 1200, 200_000, 7_500_000, 267_840_000];
+  expect(lengths.map((ms) => duration(ms, 'zh-CN'))).toEqual([
+    '480 毫秒',
+    '1.2 秒',
+    '3 分 20 秒',
+    '2 小时 5 分',
+    '3.1 天',
+  ]);
+  expect(lengths.map((ms) => duration(ms))).toEqual(['480 ms', '1.2 s', '3 min 20 s', '2 h 5 min', '3.1 d']);
+  expect(duration(1200, 'fr')).toBe('1.2 s');
+  expect([nanoseconds(83_600, 'zh-CN'), nanoseconds(500, 'en')]).toEqual(['83.6 微秒', '500 ns']);
 });

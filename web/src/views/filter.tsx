@@ -90,6 +90,9 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
       {FACETS.map(([key]) =>
         query.value[key].map((value) => <Chip key={`${key}${value}`} name={key} value={value} off={ignored(key)} />),
       )}
+      {query.value.rest.map(([name, value]) => (
+        <Unknown key={`${name}${value}`} name={name} value={value} />
+      ))}
       {q !== '' ? <Chip name="q" value={q} off={ignored('q')} /> : null}
       {v.length + kind.length + (q ? 1 : 0) > 1 ? (
         <button type="button" class="quiet" onClick={() => patch({ v: [], kind: [], q: '' })}>
@@ -216,6 +219,21 @@ function FacetMenu(props: { id: 'v' | 'kind'; label: string; values: readonly Sh
         ))}
       </div>
     </>
+  );
+}
+
+/* A filter of the address that the pages do not have: kept, struck, and told. */
+function Unknown({ name, value }: { name: string; value: string }): JSX.Element {
+  const drop = () => patch({ rest: query.value.rest.filter(([key, of]) => key !== name || of !== value) });
+  return (
+    <button
+      type="button"
+      class="chip off"
+      onClick={drop}
+      aria-label={say('Remove the filter {what}', { what: `${name}:${value}` })}
+    >
+      {name}:{value} ({say('not used here')}) <span aria-hidden="true">✕</span>
+    </button>
   );
 }
 

@@ -3,9 +3,10 @@
 import type { JSX } from 'preact';
 import type { Report } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
+import { duration, nanoseconds } from '../../lib/units';
 import { guessWord } from '../../lib/words';
 import { holder, isOfProcess } from '../../model/event';
-import { bytes, duration, exact, nanoseconds, percent } from '../../model/format';
+import { bytes, exact, percent } from '../../model/format';
 import { commonLeaf, coverage, place, withoutStack } from '../../model/stack';
 import { TurnsTable } from '../overview/turns';
 import { Ago } from '../parts';

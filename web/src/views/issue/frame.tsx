@@ -4,18 +4,19 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Issue } from '../../api/types';
-import { say } from '../../lib/i18n';
+import { lang, say } from '../../lib/i18n';
 import { useKeys } from '../../lib/keys';
 import { go, patch, query } from '../../lib/location';
 import { recall, remember } from '../../lib/memory';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { kindWord, reasonWord, word } from '../../lib/words';
+import { exact } from '../../model/format';
 import { base } from '../../model/name';
 import { carried, href, isMemory, type Tab } from '../../model/view';
 import { FlameTab } from '../flame/flame';
 import { GroupingTab } from '../grouping/grouping';
-import { lastList, listQuery, useNewestVersion } from '../issues/issues';
+import { lastList, lastTotal, listQuery, useNewestVersion } from '../issues/issues';
 import { StateTag } from '../issues/rows';
 import { Loaded } from '../parts';
 import { ActivityTab, wantsComment } from '../triage/activity';
@@ -111,6 +112,7 @@ function Crumbs({ app, id, tab }: { app: string; id: string; tab: Tab }): JSX.El
     lastList.value.length > 0
       ? lastList.value
       : (list.data?.groups.flatMap((group) => group.issues.map((one) => one.id)) ?? []);
+  const total = lastList.value.length > 0 ? lastTotal.value : (list.data?.issues_total ?? 0);
   const at = ids.indexOf(id);
   const neighbour = (by: 1 | -1) => {
     const to = at < 0 ? undefined : ids[at + by];
@@ -130,7 +132,11 @@ function Crumbs({ app, id, tab }: { app: string; id: string; tab: Tab }): JSX.El
       <span aria-hidden="true">›</span>
       <span class="id">{id}</span>
       <span class="grow" />
-      {at >= 0 ? <span class="dim">{say('{n} of {total}', { n: at + 1, total: ids.length })}</span> : null}
+      {at >= 0 ? (
+        <span class="dim">
+          {say('{n} of {total}', { n: at + 1, total: exact(Math.max(total, ids.length), lang.value) })}
+        </span>
+      ) : null}
       <Step to={neighbour(-1)} label={say('Previous issue')} sign="‹" />
       <Step to={neighbour(1)} label={say('Next issue')} sign="›" />
     </div>

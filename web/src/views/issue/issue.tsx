@@ -3,8 +3,9 @@
 import type { JSX } from 'preact';
 import type { Issue } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
+import { duration } from '../../lib/units';
 import { counted, isOfProcess, isWait } from '../../model/event';
-import { count, duration, exact } from '../../model/format';
+import { count, exact } from '../../model/format';
 import { TABS } from '../../model/view';
 import { Tile } from '../overview/overview';
 import { IssueHead, LoadedIssue, Tabs, useTab } from './frame';

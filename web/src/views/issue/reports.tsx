@@ -7,7 +7,8 @@ import type { ReportRow } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
-import { bytes, duration, exact } from '../../model/format';
+import { duration } from '../../lib/units';
+import { bytes, exact } from '../../model/format';
 import { href, isMemory } from '../../model/view';
 import { Ago, announce, Loaded, Moment } from '../parts';
 

@@ -3,9 +3,9 @@
 import type { JSX } from 'preact';
 import type { Report } from '../../api/types';
 import { say } from '../../lib/i18n';
+import { duration } from '../../lib/units';
 import { word } from '../../lib/words';
 import { inOrder, type Thread } from '../../model/event';
-import { duration } from '../../model/format';
 import { base } from '../../model/name';
 import { place } from '../../model/stack';
 

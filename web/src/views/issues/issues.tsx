@@ -10,8 +10,9 @@ import { useKeys } from '../../lib/keys';
 import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
+import { duration } from '../../lib/units';
 import { counted } from '../../model/event';
-import { count, duration, exact } from '../../model/format';
+import { count, exact } from '../../model/format';
 import type { Query } from '../../model/view';
 import { NoMemory, NothingLeft, Waiting } from '../empty';
 import { Loaded } from '../parts';
@@ -22,6 +23,8 @@ import { selected } from './selected';
 
 /* The ids of the list last shown, in its order: [ and ] in an issue walk along them. */
 export const lastList = signal<string[]>([]);
+/* How many issues that list has on all its pages. */
+export const lastTotal = signal(0);
 
 /* Groups a page: it stays small whatever is unfolded first. */
 const PAGE_GROUPS = 40;
@@ -206,6 +209,7 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
   const { groups } = data;
   const pages = usePages(data);
   const ids = groups.flatMap((group) => group.issues.map((issue) => issue.id));
+  lastTotal.value = data.issues_total;
   if (query.value.after === '') lastList.value = ids;
   else if (!lastList.value.includes(ids[0] ?? '')) lastList.value = [...lastList.value, ...ids];
   const open = query.value.open;

@@ -6,10 +6,12 @@ import type { Change, Group, IssueSummary } from '../../api/types';
 import { Spark } from '../../charts/spark';
 import { lang, say } from '../../lib/i18n';
 import { go, query } from '../../lib/location';
+import { duration } from '../../lib/units';
 import { kindWord, reasonWord, word } from '../../lib/words';
 import { times } from '../../model/change';
 import { counted } from '../../model/event';
-import { bytes, count, duration, precise } from '../../model/format';
+import { bytes, count, precise } from '../../model/format';
+import { type KindCount, kindsOf } from '../../model/issues';
 import { base } from '../../model/name';
 import { carried, href } from '../../model/view';
 import { Ago } from '../parts';
@@ -162,8 +164,8 @@ function PlaceRow({ group, ...list }: ListProps & { group: Group }): JSX.Element
           ) : null}
         </span>
         <span class="tags">
-          {group.issues.map((one, i) => (
-            <Kind key={one.id} app={app} one={one} counted={group.issues.length > 1} link={i > 0} />
+          {kindsOf(group.issues).map((one, i) => (
+            <Kind key={one.kind} app={app} one={one} counted={group.issues.length > 1} link={i > 0} />
           ))}
           {top.reason !== 'unknown' ? <span class={`tag reason-${top.reason}`}>{reasonWord(top.reason)}</span> : null}
           {top.subject ? <span class="tag subject">{top.subject}</span> : null}
@@ -181,16 +183,16 @@ function PlaceRow({ group, ...list }: ListProps & { group: Group }): JSX.Element
   );
 }
 
-/* hang, or of several killed 849, which leads to that issue. */
-function Kind(props: { app: string; one: IssueSummary; counted: boolean; link: boolean }): JSX.Element {
+/* hang, or of several killed 849, which leads to the issue of that kind. */
+function Kind(props: { app: string; one: KindCount; counted: boolean; link: boolean }): JSX.Element {
   const { app, one, counted, link } = props;
-  const text = counted ? `${kindWord(one.category)} ${count(one.totals.events, lang.value)}` : kindWord(one.category);
+  const text = counted ? `${kindWord(one.kind)} ${count(one.events, lang.value)}` : kindWord(one.kind);
   return link ? (
-    <a class={`tag kind-${one.category}`} href={issueHref(app, one.id)} title={one.id}>
+    <a class={`tag kind-${one.kind}`} href={issueHref(app, one.ids[0]!)} title={one.ids.join(', ')}>
       {text}
     </a>
   ) : (
-    <span class={`tag kind-${one.category}`}>{text}</span>
+    <span class={`tag kind-${one.kind}`}>{text}</span>
   );
 }
 

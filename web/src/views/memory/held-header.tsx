@@ -4,7 +4,8 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { Memory } from '../../api/types';
 import { Footprint } from '../../charts/footprint';
 import { lang, say } from '../../lib/i18n';
-import { bytes, duration, exact, offBytes, offCount, percent } from '../../model/format';
+import { duration } from '../../lib/units';
+import { bytes, exact, offBytes, offCount, percent } from '../../model/format';
 import { explained, mappingsOf } from '../../model/memory';
 import { Bar } from '../parts';
 

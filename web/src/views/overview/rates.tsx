@@ -27,7 +27,7 @@ export function wordsOf(name: RateName): Word {
     foom_percent: { title: say('Out of memory'), unit: ' %' },
     watchdog_percent: { title: say('Killed while hung'), unit: ' %' },
     crash_percent: { title: say('Crashes'), unit: ' %' },
-    hang_s_per_hour: { title: say('Hang time per hour'), unit: ' s' },
+    hang_s_per_hour: { title: say('Hang time per hour'), unit: ` ${say('s')}` },
   };
   return words[name];
 }

@@ -3,7 +3,8 @@
 import type { JSX } from 'preact';
 import type { Turns } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
-import { count, duration } from '../../model/format';
+import { duration } from '../../lib/units';
+import { count } from '../../model/format';
 import { Bar } from '../parts';
 
 export function TurnsTable({ turns }: { turns: readonly Turns[] }): JSX.Element {
