@@ -39,6 +39,7 @@ struct rest {
     uint64_t ran_awake_ns;   /* how long it had been awake then */
     uint64_t slept_ns;       /* since then, as the last sample has it: time in a processor's queue may still be in it */
     uint64_t sure_ns;        /* of it, what two samples say */
+    uint64_t switches;       /* how often the thread had left the processor by itself, at the last reading */
     uint64_t piece_ns;       /* no sample since then leaves room for the loop's wait; 0: the last one does */
     uint64_t longest_ns;     /* of these pieces */
     uint64_t maybe_ns;       /* the work may have ended then, if the sleep that followed turns out to be the loop's */

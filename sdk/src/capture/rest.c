@@ -29,10 +29,24 @@ static uint64_t end_of_work(const struct lane_watch *lane, uint64_t now_ns, uint
 }
 
 /*
+ * Has the thread left the processor by itself since the last call? If not, it has waited for one, and a wait that still
+ * lasts is not in its awake time yet.
+ */
+static bool has_slept(struct rest *rest, uint32_t tid)
+{
+    struct thread_counters now;
+    uint64_t before = rest->switches;
+
+    mire__thread_counters(&now, tid);
+    rest->switches = now.voluntary_switches;
+    return now.voluntary_switches != before || before == 0;
+}
+
+/*
  * The thread runs at this sample. If it ran at the last one too and has slept in between, the place of that sleep is
  * unknown, and may be the loop's wait.
  */
-static void note_running(struct rest *rest, uint64_t now_ns, uint64_t awake_ns)
+static void note_running(struct rest *rest, uint32_t tid, uint64_t now_ns, uint64_t awake_ns)
 {
     uint64_t slept_ns, sure_ns, gap_ns = mire__minus(now_ns, rest->seen_ns);
 
@@ -40,11 +54,12 @@ static void note_running(struct rest *rest, uint64_t now_ns, uint64_t awake_ns)
         rest->ran_ns = now_ns;
         rest->ran_awake_ns = awake_ns;
         rest->slept_ns = rest->sure_ns = 0;
+        has_slept(rest, tid);
         return;
     }
     slept_ns = mire__minus(now_ns - rest->ran_ns, mire__minus(awake_ns, rest->ran_awake_ns));
     sure_ns = mire__minus(mire__min(slept_ns, rest->slept_ns), rest->sure_ns);
-    if (sure_ns > GAP_NS && sure_ns > gap_ns / GAP_PART) {
+    if (sure_ns > GAP_NS && sure_ns > gap_ns / GAP_PART && has_slept(rest, tid)) {
         rest->broken = true;
         rest->slept_ppm += mire__min(sure_ns, gap_ns) * 1000000u / (gap_ns + 1);
         rest->sure_ns += sure_ns;
@@ -79,7 +94,7 @@ void mire__rest_work(struct lane_watch *lane, const struct sample *sample, enum 
     if (sample->flags & MIRE_SAMPLE_BLOCKED)
         rest->ran_ns = 0;
     else
-        note_running(rest, now_ns, awake_ns);
+        note_running(rest, lane->tid, now_ns, awake_ns);
     if (maybe)
         rest->piece_ns = 0;
     else
@@ -165,14 +180,17 @@ static bool waits_again(struct check *check, struct lane_watch *lane, const stru
     return sleep == LOOP_WAITS || sleep == LOOP_WAITED || sleep == LOOP_UNSURE;
 }
 
-/* The thread works. The begin follows from its CPU time if it has not slept, and is not before the last look. */
+/*
+ * The thread works. The begin follows from the time in which it ran or waited for a processor, if it has not slept, and
+ * is not before the last look.
+ */
 static void work_again(struct lane_watch *lane, uint64_t now_ns, uint64_t cpu_ns)
 {
-    uint64_t looked_ns = lane->rest.seen_ns;
-    uint64_t ran_ns = mire__min(mire__minus(cpu_ns, lane->rest.cpu_ns), mire__minus(now_ns, looked_ns));
+    uint64_t looked_ns = lane->rest.seen_ns, ran_ns = mire__minus(cpu_ns, lane->rest.cpu_ns);
+    uint64_t awake_ns = mire__minus(mire__thread_awake_ns(lane->tid), lane->rest.awake_ns);
 
     mire__rest_begin(lane);
-    lane->since_ns = now_ns - ran_ns;
+    lane->since_ns = now_ns - mire__min(awake_ns, mire__minus(now_ns, looked_ns));
     lane->slack_ns = mire__minus(lane->since_ns, looked_ns);
     lane->late_ns = lane->excused_ns = lane->suspended_ns = 0;
     lane->state = LANE_BUSY;

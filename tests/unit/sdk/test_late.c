@@ -3,6 +3,7 @@
  * a child.
  */
 #include "capture/capture.h"
+#include "gate/gate.h"
 #include "gate/hooks.h"
 #include "platform/platform.h"
 
@@ -14,6 +15,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -111,20 +113,17 @@ static bool find_checker(void *context, uint32_t tid)
     return checker == 0;
 }
 
-/* Keep the check thread to a processor with busy processes, behind all of them. */
-static bool starve_checker(pid_t spinners[SPINNERS])
+/* Busy processes on the last processor. Returns its set. */
+static cpu_set_t start_spinners(pid_t spinners[SPINNERS])
 {
-    const struct sched_param none = {0};
     cpu_set_t all, one;
-    int cpu = CPU_SETSIZE;
+    int cpu = CPU_SETSIZE - 1;
 
-    if (sched_getaffinity(0, sizeof(all), &all) != 0)
-        return false;
-    while (--cpu > 0 && !CPU_ISSET(cpu, &all))
-        ;
+    sched_getaffinity(0, sizeof(all), &all);
+    while (cpu > 0 && !CPU_ISSET(cpu, &all))
+        cpu--;
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
-    mire__threads_visit(find_checker, NULL);
     for (int i = 0; i < SPINNERS; i++) {
         spinners[i] = fork();
         if (spinners[i] == 0) {
@@ -134,6 +133,24 @@ static bool starve_checker(pid_t spinners[SPINNERS])
                 ;
         }
     }
+    return one;
+}
+
+static void end_spinners(const pid_t spinners[SPINNERS])
+{
+    for (int i = 0; i < SPINNERS; i++) {
+        kill(spinners[i], SIGKILL);
+        waitpid(spinners[i], NULL, 0);
+    }
+}
+
+/* Keep the check thread to a processor with busy processes, behind all of them. */
+static bool starve_checker(pid_t spinners[SPINNERS])
+{
+    const struct sched_param none = {0};
+    cpu_set_t one = start_spinners(spinners);
+
+    mire__threads_visit(find_checker, NULL);
     return checker && sched_setaffinity((pid_t)checker, sizeof(one), &one) == 0 &&
            sched_setscheduler((pid_t)checker, SCHED_IDLE, &none) == 0;
 }
@@ -150,10 +167,7 @@ static bool scene_a_starved_check_thread_takes_nothing_off(void)
     checker_waited_ns = mire__thread_waited_ns(checker);
     wait_for_lock(HUNG_MS);
     waited_ns = mire__thread_waited_ns(mire__tid()) - waited_ns;
-    for (int i = 0; i < SPINNERS; i++) {
-        kill(spinners[i], SIGKILL);
-        waitpid(spinners[i], NULL, 0);
-    }
+    end_spinners(spinners);
     settle();
     printf("the check thread waited for %u ms, the hung one for %u; %u ms taken off\n",
            (unsigned)((mire__thread_waited_ns(checker) - checker_waited_ns) / MIRE_NS_PER_MS),
@@ -162,6 +176,39 @@ static bool scene_a_starved_check_thread_takes_nothing_off(void)
     if (waited_ns > STARVED_NS)
         _exit(STARVED);
     return ok && hang_count == 1 && last.late_ns <= waited_ns + 100 * MIRE_NS_PER_MS;
+}
+
+/* ---- the watched thread gets too little, after a wait in a call without a hook ---- */
+
+static void wait_unhooked(int ms)
+{
+    syscall(SYS_ppoll, NULL, 0, &(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL, 8);
+}
+
+/* The check thread finds the work at its next look, a second after the begin. */
+static bool scene_a_begin_found_late_counts_the_wait_for_a_processor(void)
+{
+    pid_t spinners[SPINNERS];
+    bool ok = start_watch(NULL);
+    uint64_t began_ns;
+    cpu_set_t one;
+
+    mire__gate_as_ours_end(true); /* mire_start is over */
+    wait_unhooked(2000);
+    one = start_spinners(spinners);
+    ok &= sched_setaffinity(0, sizeof(one), &one) == 0;
+    began_ns = mire__now_ns();
+    while (mire__now_ns() - began_ns < 2 * HUNG_MS * MIRE_NS_PER_MS)
+        ;
+    wait_unhooked(300);
+    end_spinners(spinners);
+    settle();
+    printf("waited %u ms for a processor; the begin is off by %d ms\n",
+           (unsigned)(mire__thread_waited_ns(mire__tid()) / MIRE_NS_PER_MS),
+           (int)((int64_t)(last.begin_ns - began_ns) / (int64_t)MIRE_NS_PER_MS));
+    fflush(stdout);
+    return ok && hang_count == 1 && last.begin_ns > began_ns - 200 * MIRE_NS_PER_MS &&
+           last.begin_ns < began_ns + 200 * MIRE_NS_PER_MS;
 }
 
 /* ---- the check thread is held up in its work ---- */
@@ -308,6 +355,12 @@ static void a_starved_check_thread_takes_nothing_off(void **state)
     play_beside_others(scene_a_starved_check_thread_takes_nothing_off);
 }
 
+static void a_begin_found_late_counts_the_wait_for_a_processor(void **state)
+{
+    (void)state;
+    play_beside_others(scene_a_begin_found_late_counts_the_wait_for_a_processor);
+}
+
 static void a_held_up_check_thread_takes_nothing_off(void **state)
 {
     (void)state;
@@ -318,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_starved_check_thread_takes_nothing_off),
+        cmocka_unit_test(a_begin_found_late_counts_the_wait_for_a_processor),
         cmocka_unit_test(a_held_up_check_thread_takes_nothing_off),
         cmocka_unit_test(a_stop_during_a_sleep_is_no_hang),
         cmocka_unit_test(a_stop_in_a_hang_is_taken_off),
