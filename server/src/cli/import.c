@@ -285,6 +285,7 @@ static void read_path(struct import *import, const char *path, int depth)
         if (entries[i]->d_name[0] != '.' &&
             snprintf(below, sizeof below, "%s/%s", path, entries[i]->d_name) < (int)sizeof below)
             read_path(import, below, depth + 1);
+        import->path = path; /* `below` ends here */
         free(entries[i]);
     }
     if (count >= 0)
