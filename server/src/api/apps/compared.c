@@ -120,7 +120,9 @@ static size_t pair(struct compared *out, struct rate_change *changes, const stru
         }
         changes[count] =
             (struct rate_change){.before = change_side_of(before, then), .after = change_side_of(after, now)};
-        out[count++] = (struct compared){.issue = now ? now->issue : then->issue,
+        out[count++] = (struct compared){.issue = now    ? now->issue
+                                                  : then ? then->issue
+                                                         : 0,
                                          .before_events = then ? then->events : 0,
                                          .after_events = now ? now->events : 0};
         b += then != NULL;
