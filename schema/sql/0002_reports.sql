@@ -131,3 +131,22 @@ COMMENT ON COLUMN forget_queue.job_id IS 'Job it is queued for.';
 COMMENT ON COLUMN forget_queue.day IS 'Day of the report.';
 COMMENT ON COLUMN forget_queue.report_id IS 'The report.';
 COMMENT ON INDEX forget_queue_holds_a_report_once_for_a_job IS 'Serves: claiming the next reports of a job.';
+
+-- What became of reports at the door, by app and day. accepted reports = stored + duplicate + quota; the others were refused.
+CREATE TABLE door_day (
+    slot    smallint NOT NULL,
+    day     date     NOT NULL,
+    app_id  integer  NOT NULL,
+    outcome text     NOT NULL,
+    reports bigint   NOT NULL,
+    bytes   bigint   NOT NULL,
+    CONSTRAINT door_day_counts_once PRIMARY KEY (slot, day, app_id, outcome)
+);
+COMMENT ON TABLE door_day IS 'Reports of an app that came in a day, by what became of them at the door. A process that is killed loses the counts of its last seconds.';
+COMMENT ON COLUMN door_day.slot IS 'Slot of the counter: hash(app) mod 64.';
+COMMENT ON COLUMN door_day.day IS 'UTC day in which they came, by the database''s clock.';
+COMMENT ON COLUMN door_day.app_id IS 'App of the key that they were sent with.';
+COMMENT ON COLUMN door_day.outcome IS 'stored; duplicate: it was there; quota: beyond the budget of the day, counted only; refused: queue_full, disk_full, body_refused, store_failed, too_often.';
+COMMENT ON COLUMN door_day.reports IS 'Reports; of too_often and body_refused requests.';
+COMMENT ON COLUMN door_day.bytes IS 'Bytes of their bodies as sent; 0 where the body was not read.';
+COMMENT ON INDEX door_day_counts_once IS 'Serves: adding, the budget of a day, and the last days of an app.';

@@ -315,13 +315,14 @@ class Audit(Shared):
         server.key("named", "ingest")
         eve = server.use(server.user("add", "eve", "--role", "admin", "--app", "named"))
         read = lambda: json.loads(server.ask_as(eve, "GET", path)[2])  # noqa: E731
-        self.assertEqual(read(), {"name": "named", "retention_days": None, "server_retention_days": 90})
+        none = {"quota_reports_day": None, "server_quota_reports_day": 0, "quota_bytes_day": None, "server_quota_bytes_day": 0, "door": []}
+        self.assertEqual(read(), {"name": "named", "retention_days": None, "server_retention_days": 90, **none})
         for wrong in ({"name": "x"}, {"retention_days": 3}, {"name": "", "retention_days": 3}, {"name": "  ", "retention_days": 3},
                       {"name": "x" * 101, "retention_days": 3}, {"name": "x", "retention_days": -1},
                       {"name": "x", "retention_days": 36501}, {"name": "x", "retention_days": "3"}, {"name": 3, "retention_days": 3}):
             self.assertEqual(self.status(eve, "PUT", path, wrong), 422, wrong)
         self.assertEqual(self.status(eve, "PUT", path, {"name": "The shop", "retention_days": 30}), 200)
-        self.assertEqual(read(), {"name": "The shop", "retention_days": 30, "server_retention_days": 90})
+        self.assertEqual(read(), {"name": "The shop", "retention_days": 30, "server_retention_days": 90, **none})
         self.assertIn("The shop", [app["name"] for app in json.loads(server.ask_as(eve, "GET", "/api/v1/apps")[2])["apps"]])
         self.assertEqual(self.status(eve, "PUT", path, {"name": "The shop", "retention_days": None}), 200)
         self.assertIsNone(read()["retention_days"])

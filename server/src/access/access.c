@@ -252,6 +252,8 @@ int access_check(void *context, struct request *request, struct reply *reply)
     if (rc != MIRE_HTTP_ADMITTED)
         return rc;
     unsigned wait_s = request->method == MIRE_HTTP_GET ? 0 : access_take_tokens(&what, access, request, &asker.key);
+    if (wait_s && who == MIRE_MAY_INGEST && access->options.limited)
+        access->options.limited(access->options.limited_context, asker.key.app_id);
     return wait_s ? refuse_often(access, request, reply, what, wait_s) : MIRE_HTTP_ADMITTED;
 }
 

@@ -120,6 +120,9 @@ struct access_options {
     int (*used)(void *context, bool are_of_people, const int64_t *key_ids, size_t count);
     /* Make an account for a person whom the proxy named. Blocks. 0 or a fault. */
     int (*arrive)(void *context, const char *name);
+    /* A request with reports of this app was refused for coming too often; may be NULL. Does not block. */
+    void (*limited)(void *limited_context, int32_t app_id);
+    void *limited_context;
     int64_t (*now_us)(void);
     int ttl_ms;                           /* keys are read again after so long */
     const char *hosts;                    /* besides addresses and localhost, separated by spaces */

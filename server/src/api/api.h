@@ -44,7 +44,8 @@ struct api {
     const struct api_setting *settings; /* borrowed, with the file that was read, "" if none */
     size_t setting_count;
     const char *config_file;
-    int retention_days; /* of apps that set none; 0: for ever */
+    int retention_days;                         /* of apps that set none; 0: for ever */
+    int64_t quota_reports_day, quota_bytes_day; /* the same; 0: no limit */
 };
 
 /* Indexes of similar issues (api/issues/nearby.h), empty. NULL: no memory. */

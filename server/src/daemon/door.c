@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "decode/decode.h"
 #include "decode/write.h"
+#include "rows/door.h"
 #include "rows/account.h"
 #include "rows/audit.h"
 #include "rows/credential.h"
@@ -266,15 +267,66 @@ int door_invite_first_admin(struct pg *pg, const struct log *log, const char *ba
 
 static int store_batch(void *context, const struct inbox_row *rows, size_t count, int64_t *stored_out)
 {
-    return inbox_store_counted(context, rows, count, stored_out);
+    const struct door_store *store = context;
+    return inbox_store_counted(store->pg, rows, count, stored_out);
 }
 
-struct ingest_needs door_needs(struct pg *pg, struct inbox_wakeup *wakeup)
+/* All counts of the apps as rows; returns their number. */
+static size_t door_rows(struct rows_door *out, const struct ingest_app *apps, size_t count)
 {
-    return (struct ingest_needs){.check = check,
+    size_t used = 0;
+
+    for (size_t i = 0; i < count * MIRE_INGEST_OUTCOMES; i++) {
+        const struct ingest_app *app = &apps[i / MIRE_INGEST_OUTCOMES];
+        size_t k = i % MIRE_INGEST_OUTCOMES;
+        if (app->reports[k])
+            out[used++] = (struct rows_door){app->app_id, ingest_outcomes[k], app->reports[k], app->bytes[k]};
+    }
+    return used;
+}
+
+static int read_budgets(struct ingest_app *apps, size_t count, struct pg_tx *tx, struct arena *arena,
+                        const struct door_store *store)
+{
+    struct rows_budget *budgets = arena_array(arena, count, sizeof *budgets);
+
+    if (!budgets)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        budgets[i] = (struct rows_budget){.app_id = apps[i].app_id};
+    int rc = rows_budgets_read(budgets, count, tx, arena, store->quota_reports, store->quota_bytes);
+    for (size_t i = 0; !rc && i < count; i++) {
+        apps[i].quota_reports = budgets[i].quota_reports;
+        apps[i].quota_bytes = budgets[i].quota_bytes;
+        apps[i].today_reports = budgets[i].reports;
+        apps[i].today_bytes = budgets[i].bytes;
+    }
+    return rc;
+}
+
+static int tally(void *context, struct ingest_app *apps, size_t count)
+{
+    const struct door_store *store = context;
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(arena_fini) struct arena arena;
+    arena_init(&arena, 16u << 20);
+    struct rows_door *rows = arena_array(&arena, count * MIRE_INGEST_OUTCOMES, sizeof *rows);
+    int rc = rows ? pg_begin(&tx, store->pg, MIRE_PG_WRITE) : MIRE_FAULT_MEMORY;
+
+    if (!rc)
+        rc = rows_door_add(tx, &arena, rows, door_rows(rows, apps, count));
+    if (!rc)
+        rc = read_budgets(apps, count, tx, &arena, store);
+    return rc ? rc : pg_commit(&tx);
+}
+
+struct ingest_needs door_needs(struct door_store *store, struct inbox_wakeup *wakeup)
+{
+    return (struct ingest_needs){.tally = tally,
+                                 .check = check,
                                  .foreign_format = foreign_format,
                                  .convert = convert,
-                                 .store_context = pg,
+                                 .store_context = store,
                                  .store_batch = store_batch,
                                  .wakeup = wakeup};
 }

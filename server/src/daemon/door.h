@@ -7,8 +7,14 @@
 #include "access/access.h"
 #include "ingest/ingest.h"
 
-/* The functions that ingest needs. `pg` and `wakeup` are borrowed while ingest runs. */
-struct ingest_needs door_needs(struct pg *pg, struct inbox_wakeup *wakeup);
+/* The store of ingest, and the daily budget of apps that set none; 0: no limit. */
+struct door_store {
+    struct pg *pg;
+    int64_t quota_reports, quota_bytes;
+};
+
+/* The functions that ingest needs. `store` and `wakeup` are borrowed while ingest runs. */
+struct ingest_needs door_needs(struct door_store *store, struct inbox_wakeup *wakeup);
 
 /* The context of the three functions below. */
 struct door_people {

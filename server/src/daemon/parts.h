@@ -44,6 +44,7 @@ struct daemon {
     struct sender *sender;
     char base[MIRE_SETTING_MAX]; /* address in links */
     char smtp_password[MIRE_SETTING_MAX];
+    struct door_store store;
     struct door_people people;
     struct access *access;
     struct openid openid;

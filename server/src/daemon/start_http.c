@@ -21,7 +21,9 @@ static int start_ingest(struct daemon *daemon)
                                    .log = &daemon->log,
                                    .reserve_bytes = (uint64_t)config_number(config, MIRE_SET_DISK_RESERVE_MB) << 20};
     struct ingest_options options = MIRE_INGEST_OPTIONS_INIT;
-    options.needs = door_needs(daemon->pg, daemon->wakeup);
+    daemon->store = (struct door_store){daemon->pg, config_number(config, MIRE_SET_QUOTA_REPORTS_DAY),
+                                        (int64_t)config_number(config, MIRE_SET_QUOTA_MB_DAY) << 20};
+    options.needs = door_needs(&daemon->store, daemon->wakeup);
     if (daemon->embedded) {
         options.needs.full_context = &daemon->space;
         options.needs.is_full = space_is_low;
@@ -43,6 +45,8 @@ static int start_access(struct daemon *daemon)
     struct access_options options = {.context = &daemon->people,
                                      .load = door_load_keys,
                                      .used = door_keys_used,
+                                     .limited_context = daemon->ingest,
+                                     .limited = ingest_too_often,
                                      .arrive = door_arrive,
                                      .mode = config_mode(config),
                                      .public_urls = config_text(config, MIRE_SET_PUBLIC_URL),
@@ -77,6 +81,8 @@ static void show_settings(struct daemon *daemon)
     daemon->api.setting_count = MIRE_SETTING_COUNT;
     daemon->api.config_file = daemon->config->file;
     daemon->api.retention_days = (int)config_number(daemon->config, MIRE_SET_RETENTION_DAYS);
+    daemon->api.quota_reports_day = daemon->store.quota_reports;
+    daemon->api.quota_bytes_day = daemon->store.quota_bytes;
 }
 
 /* The API, with all that it borrows. */

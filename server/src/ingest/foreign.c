@@ -44,7 +44,7 @@ static void answer_all(const struct delivery *delivery, struct reply *reply)
         uuid_format(id, &delivery->rows[i].row.report_id);
         text_printf(&reply->text, "%s\"%s\"", i ? "," : "", id);
     }
-    text_printf(&reply->text, "]}");
+    text_printf(&reply->text, "]%s}", delivery->counted_only ? ",\"kept\":false" : "");
     (void)reply_json(reply, 202);
 }
 
@@ -56,8 +56,8 @@ int ingest_post_foreign(struct ingest *ingest, struct request *request, struct r
         return rc;
     if (!delivery)
         return reply_error(reply, request, 422, "report.none", "There is no report in the body.");
-    if (queue_push(&ingest->queue, delivery, &ingest->options))
-        return MIRE_HTTP_LATER;
-    atomic_fetch_add_explicit(&ingest->refused_full, 1, memory_order_relaxed);
+    enum ingest_queued queued = ingest_queue(ingest, delivery, reply);
+    if (queued != MIRE_INGEST_FULL)
+        return queued == MIRE_INGEST_QUEUED ? MIRE_HTTP_LATER : MIRE_HTTP_DONE;
     return reply_retry(reply, request, 2, "busy", "Too many reports are waiting to be stored. Send them again soon.");
 }

@@ -10,6 +10,10 @@
 #include "base/text.h"
 
 #include <stdlib.h>
+#include <time.h>
+
+#define LOOK_NS       100000000 /* between looks whether ingest stops */
+#define LOOKS_A_FLUSH 20        /* counts are handed over every two seconds */
 
 const char *const ingest_encodings[] = {"zstd", "gzip", "deflate", "br", NULL};
 
@@ -26,6 +30,7 @@ static int admit_report(void *context, struct request *request, struct reply *re
     if (!needs->is_full || !needs->is_full(needs->full_context))
         return MIRE_HTTP_ADMITTED;
     atomic_fetch_add_explicit(&ingest->refused_disk, 1, memory_order_relaxed);
+    tally_refused(&ingest->tally, request->grant.app_id, MIRE_INGEST_DISK, 0);
     return reply_retry(reply, request, 60, "disk", "The server's disk is full. Send it again later.");
 }
 
@@ -39,6 +44,24 @@ const struct http_route ingest_routes[] = {
 };
 const size_t ingest_route_count = sizeof ingest_routes / sizeof *ingest_routes;
 
+static void *tally_main(void *context)
+{
+    struct ingest *ingest = context;
+
+    for (unsigned waited = 1; !atomic_load_explicit(&ingest->stopping, memory_order_relaxed); waited++) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        if (waited % LOOKS_A_FLUSH == 0)
+            tally_flush(&ingest->tally, &ingest->options.needs);
+    }
+    return NULL;
+}
+
+void ingest_too_often(void *context, int32_t app_id)
+{
+    struct ingest *ingest = context;
+    tally_refused(&ingest->tally, app_id, MIRE_INGEST_OFTEN, 0);
+}
+
 int ingest_start(struct ingest **out, const struct ingest_options *options)
 {
     struct ingest *ingest = calloc(1, sizeof *ingest);
@@ -51,12 +74,20 @@ int ingest_start(struct ingest **out, const struct ingest_options *options)
     ingest->queue.last = &ingest->queue.first;
     pthread_mutex_init(&ingest->queue.mutex, NULL);
     pthread_cond_init(&ingest->queue.more, NULL);
+    tally_init(&ingest->tally);
     while (ingest->thread_count < options->writers && ingest->thread_count < most) {
         if (pthread_create(&ingest->threads[ingest->thread_count], NULL, ingest_write, ingest) != 0) {
             ingest_stop(ingest);
             return MIRE_FAULT_SYSTEM;
         }
         ingest->thread_count++;
+    }
+    if (options->needs.tally) {
+        if (pthread_create(&ingest->tally_thread, NULL, tally_main, ingest) != 0) {
+            ingest_stop(ingest);
+            return MIRE_FAULT_SYSTEM;
+        }
+        ingest->has_tally_thread = true;
     }
     *out = ingest;
     return 0;
@@ -72,6 +103,12 @@ void ingest_stop(struct ingest *ingest)
     pthread_mutex_unlock(&ingest->queue.mutex);
     for (int i = 0; i < ingest->thread_count; i++)
         pthread_join(ingest->threads[i], NULL);
+    atomic_store_explicit(&ingest->stopping, true, memory_order_relaxed);
+    if (ingest->has_tally_thread) {
+        pthread_join(ingest->tally_thread, NULL);
+        tally_flush(&ingest->tally, &ingest->options.needs);
+    }
+    tally_fini(&ingest->tally);
     pthread_cond_destroy(&ingest->queue.more);
     pthread_mutex_destroy(&ingest->queue.mutex);
     free(ingest);
@@ -89,6 +126,7 @@ void ingest_metrics(struct ingest *ingest, struct text *out)
     metric_head(out, "mire_ingest_reports_total", "counter", "Reports, by what became of them at the door.");
     metric_value(out, "mire_ingest_reports_total", "outcome=\"stored\"", (double)ingest->stored);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"duplicate\"", (double)ingest->duplicates);
+    metric_value(out, "mire_ingest_reports_total", "outcome=\"quota\"", (double)ingest->over_quota);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"queue_full\"", (double)ingest->refused_full);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"disk_full\"", (double)ingest->refused_disk);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"store_failed\"", (double)ingest->refused_store);

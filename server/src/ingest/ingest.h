@@ -52,6 +52,31 @@ struct ingest_converted {
     const char *own;        /* the sender's identifier of the first one; "" if there is none */
 };
 
+/* The outcome of a report at the door. */
+enum ingest_outcome {
+    MIRE_INGEST_STORED,
+    MIRE_INGEST_DUPLICATE, /* it was there */
+    MIRE_INGEST_QUOTA,     /* beyond the app's budget of the day: counted only */
+    MIRE_INGEST_BUSY,      /* refused: the queue is full */
+    MIRE_INGEST_DISK,      /* refused: the disk is nearly full */
+    MIRE_INGEST_BODY,      /* refused: the body is no report */
+    MIRE_INGEST_FAILED,    /* refused: the store failed */
+    MIRE_INGEST_OFTEN,     /* refused: too many requests a second */
+    MIRE_INGEST_OUTCOMES
+};
+
+extern const char *const ingest_outcomes[MIRE_INGEST_OUTCOMES]; /* their names, in door_day */
+
+/* An app at the door (tally.h). */
+struct ingest_app {
+    int32_t app_id;
+    int64_t reports[MIRE_INGEST_OUTCOMES], bytes[MIRE_INGEST_OUTCOMES]; /* not handed over yet */
+    int64_t quota_reports, quota_bytes;                                 /* a day; 0: no limit */
+    int64_t today_reports, today_bytes;                                 /* stored today, as handed over */
+    int64_t coming_reports, coming_bytes;                               /* taken, and on their way to the store */
+    uint64_t beyond;                                                    /* requests beyond the budget */
+};
+
 /* Functions of other folders that ingest calls, from many threads at once. */
 struct ingest_needs {
     void *check_context;
@@ -68,6 +93,8 @@ struct ingest_needs {
     void *store_context;
     /* 0 when the rows are durable, else a fault. stored_out[i]: 1 if row i is new, 0 if it was there. Blocks. */
     int (*store_batch)(void *context, const struct inbox_row *rows, size_t count, int64_t *stored_out);
+    /* Add the counts to the table; fill in quota and today of each. 0 or a fault. Blocks; may be NULL. */
+    int (*tally)(void *context, struct ingest_app *apps, size_t count);
     struct inbox_wakeup *wakeup; /* woken after each batch; may be NULL */
     void *full_context;
     bool (*is_full)(void *context); /* is the disk nearly full? Then reports get 503. Does not block; may be NULL */
@@ -104,6 +131,9 @@ extern const char *const ingest_encodings[];
 /* The routes, whose table's context must be the struct ingest. */
 extern const struct http_route ingest_routes[];
 extern const size_t ingest_route_count;
+
+/* A request with reports of an app was refused for coming too often. Any thread. */
+void ingest_too_often(void *ingest, int32_t app_id);
 
 void ingest_metrics(struct ingest *ingest, struct text *out);
 

@@ -8,6 +8,7 @@
 
 #include "base/metric.h"
 #include "ingest/ingest.h"
+#include "ingest/tally.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,7 +21,8 @@ struct delivery {
     struct request *request;
     struct queued *rows; /* `count` of them, each linked to the next */
     size_t count, bytes;
-    const char *own; /* the sender's identifier of the first report; "" if there is none */
+    const char *own;   /* the sender's identifier of the first report; "" if there is none */
+    bool counted_only; /* beyond the budget: nothing is stored */
     /* Fill the reply: every row is durable. On a writer's thread. */
     void (*stored)(const struct delivery *delivery, struct reply *reply);
     _Atomic size_t left; /* rows that are not written yet */
@@ -48,14 +50,26 @@ struct ingest {
     struct queue queue;
     pthread_t threads[32];
     int thread_count;
+    struct door_tally tally;
+    pthread_t tally_thread;
+    bool has_tally_thread;
+    _Atomic bool stopping; /* of the tally's thread */
     struct histogram batch_rows;
     struct histogram store_seconds;
-    _Atomic uint64_t stored, duplicates, refused_full, refused_store, refused_body,
-        refused_disk; /* any thread, relaxed */
+    _Atomic uint64_t stored, duplicates, refused_full, refused_store, refused_body, refused_disk,
+        over_quota; /* any thread, relaxed */
 };
 
 /* Queue all reports of a delivery, or none. False: the queue is full. Once true, a writer answers the request. */
 bool queue_push(struct queue *queue, struct delivery *delivery, const struct ingest_options *options);
+
+/* Queue a delivery if the app's budget has room. */
+enum ingest_queued {
+    MIRE_INGEST_QUEUED,  /* a writer answers the request */
+    MIRE_INGEST_COUNTED, /* the reply is filled: beyond the budget, nothing is stored */
+    MIRE_INGEST_FULL,    /* refused: the queue is full */
+};
+enum ingest_queued ingest_queue(struct ingest *ingest, struct delivery *delivery, struct reply *reply);
 
 /* Take the next batch off the queue: 1..batch_rows_max reports, linked. Waits; NULL: stopping and nothing is left. */
 struct queued *queue_take(struct queue *queue, const struct ingest_options *options);

@@ -18,6 +18,7 @@ int ingest_refuse(struct ingest *ingest, const struct request *request, struct r
     if (check == MIRE_CHECK_MALFORMED)
         status = 400;
     atomic_fetch_add_explicit(&ingest->refused_body, 1, memory_order_relaxed);
+    tally_refused(&ingest->tally, request->grant.app_id, MIRE_INGEST_BODY, request->body_len);
     return reply_problem(reply, request, status, problem);
 }
 
@@ -48,7 +49,7 @@ static void answer_one(const struct delivery *delivery, struct reply *reply)
 {
     char id[MIRE_UUID_TEXT];
     uuid_format(id, &delivery->rows[0].row.report_id);
-    text_printf(&reply->text, "{\"report_id\":\"%s\"}", id);
+    text_printf(&reply->text, "{\"report_id\":\"%s\"%s}", id, delivery->counted_only ? ",\"kept\":false" : "");
     (void)reply_json(reply, 202);
 }
 
@@ -77,9 +78,9 @@ static int enqueue(struct ingest *ingest, struct request *request, struct reply 
                                                .body = request->body,
                                                .body_len = request->body_len};
     read_clock(&delivery->rows[0].row, request);
-    if (queue_push(&ingest->queue, delivery, &ingest->options))
-        return MIRE_HTTP_LATER;
-    atomic_fetch_add_explicit(&ingest->refused_full, 1, memory_order_relaxed);
+    enum ingest_queued queued = ingest_queue(ingest, delivery, reply);
+    if (queued != MIRE_INGEST_FULL)
+        return queued == MIRE_INGEST_QUEUED ? MIRE_HTTP_LATER : MIRE_HTTP_DONE;
     return reply_retry(reply, request, 2, "busy", "Too many reports are waiting to be stored. Send it again soon.");
 }
 

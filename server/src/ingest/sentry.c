@@ -40,9 +40,9 @@ static int post(struct ingest *ingest, struct request *request, struct reply *re
         answer(reply, "");
         return MIRE_HTTP_DONE;
     }
-    if (queue_push(&ingest->queue, delivery, &ingest->options))
-        return MIRE_HTTP_LATER;
-    atomic_fetch_add_explicit(&ingest->refused_full, 1, memory_order_relaxed);
+    enum ingest_queued queued = ingest_queue(ingest, delivery, reply);
+    if (queued != MIRE_INGEST_FULL)
+        return queued == MIRE_INGEST_QUEUED ? MIRE_HTTP_LATER : MIRE_HTTP_DONE;
     reply_header(reply, "Retry-After", "5");
     reply_header(reply, "X-Sentry-Rate-Limits", "5::organization");
     return reply_error(reply, request, 429, "busy", "Too many reports are waiting to be stored. Send it again soon.");

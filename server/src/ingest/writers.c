@@ -33,6 +33,24 @@ bool queue_push(struct queue *queue, struct delivery *delivery, const struct ing
     return fits;
 }
 
+enum ingest_queued ingest_queue(struct ingest *ingest, struct delivery *delivery, struct reply *reply)
+{
+    int32_t app_id = delivery->request->grant.app_id;
+
+    if (!tally_take(&ingest->tally, app_id, delivery->count, delivery->bytes)) {
+        atomic_fetch_add_explicit(&ingest->over_quota, delivery->count, memory_order_relaxed);
+        delivery->counted_only = true;
+        delivery->stored(delivery, reply);
+        return MIRE_INGEST_COUNTED;
+    }
+    if (queue_push(&ingest->queue, delivery, &ingest->options))
+        return MIRE_INGEST_QUEUED;
+    atomic_fetch_add_explicit(&ingest->refused_full, 1, memory_order_relaxed);
+    for (size_t i = 0; i < delivery->count; i++)
+        tally_stored(&ingest->tally, app_id, MIRE_INGEST_BUSY, delivery->rows[i].row.body_len);
+    return MIRE_INGEST_FULL;
+}
+
 struct queued *queue_take(struct queue *queue, const struct ingest_options *options)
 {
     size_t rows = 0, bytes = 0;
@@ -87,7 +105,9 @@ static void answer(struct ingest *ingest, struct delivery *delivery)
 static void settle(struct ingest *ingest, struct queued *report, int rc, bool is_new)
 {
     struct delivery *delivery = report->delivery;
+    enum ingest_outcome outcome = is_new ? MIRE_INGEST_STORED : MIRE_INGEST_DUPLICATE;
     int none = 0;
+    tally_stored(&ingest->tally, report->row.app_id, rc ? MIRE_INGEST_FAILED : outcome, report->row.body_len);
     release(&ingest->queue, report);
     if (!rc)
         atomic_fetch_add_explicit(is_new ? &ingest->stored : &ingest->duplicates, 1, memory_order_relaxed);

@@ -1,6 +1,7 @@
 /* apps.c - apps, where permalinks lead, and what waits. */
 #include "rows/apps.h"
 #include "base/clock.h"
+#include "model/rows.h"
 #include "rows/rows.h"
 #include "rows/view_sql.h"
 
@@ -135,20 +136,28 @@ int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug)
 int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct arena *arena, int32_t app)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, "SELECT name, coalesce(retention_days, -1) FROM app WHERE app_id = $1", PG_INT4(app));
+    int rc = pg_query(&rows, tx,
+                      "SELECT name, coalesce(retention_days, -1), coalesce(quota_reports_day, -1), "
+                      "coalesce(quota_bytes_day, -1) FROM app WHERE app_id = $1",
+                      PG_INT4(app));
     if (rc)
         return rc;
     if (!pg_row_count(rows))
         return MIRE_FAULT_RACED;
-    *out =
-        (struct app_settings){.name = arena_strdup(arena, pg_text(rows, 0, 0)), .retention_days = pg_int(rows, 0, 1)};
+    *out = (struct app_settings){.name = arena_strdup(arena, pg_text(rows, 0, 0)),
+                                 .retention_days = pg_int(rows, 0, 1),
+                                 .quota_reports = pg_int(rows, 0, 2),
+                                 .quota_bytes = pg_int(rows, 0, 3)};
     return out->name ? 0 : MIRE_FAULT_MEMORY;
 }
 
 int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings)
 {
-    return pg_query(NULL, tx, "UPDATE app SET name = $2, retention_days = nullif($3, -1) WHERE app_id = $1",
-                    PG_INT4(app), PG_TEXT(settings->name), PG_INT4((int32_t)settings->retention_days));
+    return pg_query(NULL, tx,
+                    "UPDATE app SET name = $2, retention_days = nullif($3, -1), quota_reports_day = nullif($4, -1),"
+                    " quota_bytes_day = nullif($5, -1) WHERE app_id = $1",
+                    PG_INT4(app), PG_TEXT(settings->name), PG_INT4((int32_t)settings->retention_days),
+                    PG_INT8(settings->quota_reports), PG_INT8(settings->quota_bytes));
 }
 
 static int home_fill(struct home *out, struct arena *arena, const struct pg_rows *rows)
@@ -206,18 +215,20 @@ int rows_report_home_read(struct home *out, struct pg_tx *tx, struct arena *aren
     return rc ? rc : home_fill(out, arena, rows);
 }
 
-int rows_backlog_read(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view)
+int rows_backlog_read(struct backlog *out, struct pg_tx *tx, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
     int rc = pg_query(&rows, tx,
                       "SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox WHERE app_id = $1 LIMIT $4) waiting),"
-                      " (SELECT count(*) FROM dead_letter WHERE app_id = $1 AND failed_at >= $2 AND failed_at < $3)",
+                      " (SELECT count(*) FROM dead_letter WHERE app_id = $1 AND failed_at >= $2 AND failed_at < $3),"
+                      " (SELECT coalesce(sum(reports), 0)::bigint FROM door_day WHERE slot = $5 AND app_id = $1"
+                      "  AND outcome = 'quota' AND day >= ($2 AT TIME ZONE 'UTC')::date"
+                      "  AND day < ($3 AT TIME ZONE 'UTC')::date + 1)",
                       PG_INT4(view->app), PG_TIME(view->span.from_s * 1000000), PG_TIME(view->span.to_s * 1000000),
-                      PG_INT8(MIRE_WAITING_MAX));
+                      PG_INT8(MIRE_WAITING_MAX), PG_INT2(rows_slot(view->app, 0)));
     if (rc != 0)
         return rc;
-    *waiting_out = pg_int(rows, 0, 0);
-    *dead_letters_out = pg_int(rows, 0, 1);
+    *out = (struct backlog){pg_int(rows, 0, 0), pg_int(rows, 0, 1), pg_int(rows, 0, 2)};
     return 0;
 }

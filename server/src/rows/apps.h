@@ -60,6 +60,7 @@ int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug);
 struct app_settings {
     const char *name;
     int64_t retention_days;
+    int64_t quota_reports, quota_bytes; /* stored a day; 0: no limit */
 };
 
 /* 0 or a fault. */
@@ -81,7 +82,10 @@ int rows_issue_now_read(int64_t *issue, struct pg_tx *tx);
 int rows_issue_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue);
 int rows_report_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report);
 
-/* Reports of an app that wait in the inbox, and dead letters in the view's span. */
-int rows_backlog_read(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view);
+/* Reports of an app that wait in the inbox; dead letters, and reports beyond the daily budget, in the view's span. */
+struct backlog {
+    int64_t waiting, dead_letters, over_quota;
+};
+int rows_backlog_read(struct backlog *out, struct pg_tx *tx, const struct view *view);
 
 #endif

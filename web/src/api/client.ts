@@ -122,8 +122,15 @@ export const api = {
   server: (signal: AbortSignal) => body(client.GET('/api/v1/server', { signal })),
   settings: (app: string, signal: AbortSignal) =>
     body(client.GET('/api/v1/apps/{app}/settings', { params: { path: { app } }, signal })),
-  setSettings: (app: string, settings: { name: string; retention_days: number | null }) =>
-    body(client.PUT('/api/v1/apps/{app}/settings', { params: { path: { app } }, body: settings })),
+  setSettings: (
+    app: string,
+    settings: {
+      name: string;
+      retention_days: number | null;
+      quota_reports_day: number | null;
+      quota_bytes_day: number | null;
+    },
+  ) => body(client.PUT('/api/v1/apps/{app}/settings', { params: { path: { app } }, body: settings })),
   makeCode: () => body(client.POST('/api/v1/code')),
   signOut: () => body(client.DELETE('/api/v1/sign-in')),
   signOutEverywhere: () => body(client.DELETE('/api/v1/sign-ins')),

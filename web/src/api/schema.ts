@@ -1370,6 +1370,27 @@ export interface components {
             retention_days: number | null;
             /** @description Of apps that set none. */
             server_retention_days: number;
+            /** @description Reports stored a day, in UTC; more are counted only, but for one in 64; 0: no limit; null: server_quota_reports_day. */
+            quota_reports_day: number | null;
+            /** @description Of apps that set none. */
+            server_quota_reports_day: number;
+            /** @description The same in bytes of bodies; null: server_quota_bytes_day. */
+            quota_bytes_day: number | null;
+            /** @description Of apps that set none. */
+            server_quota_bytes_day: number;
+            /** @description Reports that came in the last 7 days, in UTC, by outcome, newest day first. Some seconds late. */
+            door: {
+                /** Format: date */
+                day: string;
+                /**
+                 * @description stored; duplicate: it was there; quota: beyond the budget, counted only; all others were refused, and devices send them again, but those of body_refused.
+                 * @enum {string}
+                 */
+                outcome: "stored" | "duplicate" | "quota" | "queue_full" | "disk_full" | "body_refused" | "store_failed" | "too_often";
+                reports: number;
+                /** @description 0 where the body was not read. */
+                bytes: number;
+            }[];
         };
         SignedOut: {
             /** @description Where the browser goes on to end the session at the OpenID provider that the person came by. */
@@ -1754,6 +1775,11 @@ export interface components {
             /** Format: uuid */
             report_id?: string;
             report_ids?: string[];
+            /**
+             * @description The reports are counted only; absent where they are durable.
+             * @constant
+             */
+            kept?: false;
         };
         SentryAccepted: {
             id?: string;
@@ -2575,6 +2601,8 @@ export interface components {
             waiting: number;
             /** @description Reports that could not be worked on. */
             dead_letters: number;
+            /** @description Reports of the days in range that were beyond the daily budget, and counted only: no other figure has them. */
+            over_quota: number;
         };
         Completeness: {
             /**
@@ -3476,7 +3504,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Durable. */
+            /** @description Durable; or, with kept false, counted only: the app's budget of the day is used up. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4450,6 +4478,10 @@ export interface operations {
                 "application/json": {
                     name: string;
                     retention_days: number | null;
+                    /** @description Absent: unchanged. */
+                    quota_reports_day?: number | null;
+                    /** @description Absent: unchanged. */
+                    quota_bytes_day?: number | null;
                 };
             };
         };

@@ -184,6 +184,13 @@ function StatusLine({ app }: { app: string }): JSX.Element {
               {say('{n} could not be worked on', { n: exact(data.dead_letters, lang.value) })}
             </span>
           ) : null}
+          {data.over_quota > 0 ? (
+            <span class="warn-text">
+              {say('{n} beyond the daily budget: counted here, in no other figure', {
+                n: exact(data.over_quota, lang.value),
+              })}
+            </span>
+          ) : null}
         </>
       ) : (
         <span>{result.isError ? failure(result.error) : '…'}</span>

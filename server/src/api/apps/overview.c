@@ -118,7 +118,7 @@ static int answer_overview(struct call *call)
 {
     struct json_writer *w = &call->json;
     int bucket_s = part_bucket_s(&call->view.span);
-    int64_t waiting, dead_letters;
+    struct backlog backlog;
     struct kept kept = {0};
     struct sums sums;
     int rc = rows_sums_read(&sums, call->tx, call->arena, &call->view, bucket_s);
@@ -127,15 +127,16 @@ static int answer_overview(struct call *call)
         rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CATEGORY, NULL, 0,
                                sums.totals.reports);
     if (rc == 0)
-        rc = rows_backlog_read(&waiting, &dead_letters, call->tx, &call->view);
+        rc = rows_backlog_read(&backlog, call->tx, &call->view);
     if (rc != 0)
         return rc;
     sums.totals.devices = kept.devices.total;
     json_write_open(w, NULL, '{');
     part_range_kept(w, &call->view.span, kept.newest_us, sums.first_hour_us, kept.oldest_us);
     part_totals(w, "totals", &sums.totals);
-    json_write_i64(w, "waiting", waiting);
-    json_write_i64(w, "dead_letters", dead_letters);
+    json_write_i64(w, "waiting", backlog.waiting);
+    json_write_i64(w, "dead_letters", backlog.dead_letters);
+    json_write_i64(w, "over_quota", backlog.over_quota);
     part_facet(w, "categories", sums.kinds, sums.kind_count);
     rc = put_apart(call);
     put_versions(w, &sums);

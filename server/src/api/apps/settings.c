@@ -1,13 +1,17 @@
 /* settings.c - what admins of an app set: GET and PUT .../settings. */
 #include "api/call.h"
 #include "api/handlers.h"
+#include "base/clock.h"
 #include "rows/audit.h"
+#include "rows/door.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define NAME_MAX_LEN 100 /* characters */
 #define DAYS_MAX     36500
+#define QUOTA_MAX    1000000000000 /* reports, or bytes, a day */
+#define DOOR_DAYS    7
 
 static const char *const no_names[] = {NULL};
 
@@ -27,7 +31,42 @@ static void put_settings(struct call *call, const struct app_settings *settings)
     json_write_text(w, "name", settings->name);
     put_days(w, "retention_days", settings->retention_days);
     json_write_i64(w, "server_retention_days", call->api->retention_days);
-    json_write_close(w, '}');
+    put_days(w, "quota_reports_day", settings->quota_reports);
+    json_write_i64(w, "server_quota_reports_day", call->api->quota_reports_day);
+    put_days(w, "quota_bytes_day", settings->quota_bytes);
+    json_write_i64(w, "server_quota_bytes_day", call->api->quota_bytes_day);
+}
+
+/* The outcomes at the door, a day a row. */
+static int put_door(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct rows_door_day *days = NULL;
+    size_t count = 0;
+    int rc = rows_door_days(&days, &count, call->tx, call->arena, call->view.app, DOOR_DAYS);
+
+    json_write_open(w, "door", '[');
+    for (size_t i = 0; !rc && i < count; i++) {
+        char day[32];
+        clock_format(day, (int64_t)days[i].day * 86400 * 1000000);
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "day", arena_copy(call->arena, day, 10));
+        json_write_text(w, "outcome", days[i].outcome);
+        json_write_i64(w, "reports", days[i].reports);
+        json_write_i64(w, "bytes", days[i].bytes);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return rc;
+}
+
+/* The answer. 0 or a fault. */
+static int put_answer(struct call *call, const struct app_settings *settings)
+{
+    put_settings(call, settings);
+    int rc = put_door(call);
+    json_write_close(&call->json, '}');
+    return rc;
 }
 
 static int answer_settings(struct call *call)
@@ -35,9 +74,7 @@ static int answer_settings(struct call *call)
     struct app_settings settings;
     int rc = rows_app_settings_read(&settings, call->tx, call->arena, call->view.app);
 
-    if (!rc)
-        put_settings(call, &settings);
-    return rc;
+    return rc ? rc : put_answer(call, &settings);
 }
 
 int get_app_settings(void *api, struct request *request, struct reply *reply)
@@ -60,29 +97,68 @@ static enum bind_outcome read_days(struct bind *bind, void *out, uint32_t at)
     return outcome;
 }
 
+/* Reports or bytes, or null for the server's number. */
+static enum bind_outcome read_quota(int64_t *quota, struct bind *bind, uint32_t at)
+{
+    uint64_t value = 0;
+
+    *quota = -1;
+    if (json_kind(bind->json, at) == MIRE_JSON_NULL)
+        return MIRE_BIND_OK;
+    enum bind_outcome outcome = bind_number(&value, bind, at, 0, QUOTA_MAX);
+    *quota = outcome ? -1 : (int64_t)value;
+    return outcome;
+}
+
+static enum bind_outcome read_reports(struct bind *bind, void *out, uint32_t at)
+{
+    return read_quota(&((struct app_settings *)out)->quota_reports, bind, at);
+}
+
+static enum bind_outcome read_bytes(struct bind *bind, void *out, uint32_t at)
+{
+    return read_quota(&((struct app_settings *)out)->quota_bytes, bind, at);
+}
+
 static const struct bind_field fields[] = {
     {"name", MIRE_BIND_TEXT, offsetof(struct app_settings, name), .required = true, .max = NAME_MAX_LEN},
     {"retention_days", MIRE_BIND_OTHER, 0, .required = true, .read = read_days},
+    {"quota_reports_day", MIRE_BIND_OTHER, 0, .read = read_reports},
+    {"quota_bytes_day", MIRE_BIND_OTHER, 0, .read = read_bytes},
 };
 
-/* As the audit log has it: name, and days. */
+/* A limit as the audit log has it. */
+static const char *tell_limit(struct call *call, int64_t value, const char *what, const char *none)
+{
+    if (value < 0)
+        return arena_printf(call->arena, "%s as the server is configured", what);
+    return value ? arena_printf(call->arena, "%s %" PRId64, what, value)
+                 : arena_printf(call->arena, "%s %s", what, none);
+}
+
+/* As the audit log has it: name, days and budget. */
 static const char *tell(struct call *call, const struct app_settings *settings)
 {
-    if (settings->retention_days < 0)
-        return arena_printf(call->arena, "%s; reports are kept as the server is configured", settings->name);
-    return arena_printf(call->arena, "%s; reports are kept for %" PRId64 " days%s", settings->name,
-                        settings->retention_days, settings->retention_days ? "" : " (0: for ever)");
+    const char *days = tell_limit(call, settings->retention_days, "days that reports are kept:", "for ever");
+    const char *reports = tell_limit(call, settings->quota_reports, "reports a day:", "no limit");
+    const char *bytes = tell_limit(call, settings->quota_bytes, "bytes a day:", "no limit");
+
+    if (!days || !reports || !bytes)
+        return NULL;
+    return arena_printf(call->arena, "%s; %s; %s; %s", settings->name, days, reports, bytes);
 }
 
 static int answer_put_settings(struct call *call)
 {
-    struct app_settings before, after = {.name = ""};
-    int rc = call_body(&after, call, fields, sizeof fields / sizeof *fields, "settings");
+    struct app_settings before, after;
+    int rc = rows_app_settings_read(&before, call->tx, call->arena, call->view.app);
 
+    if (rc)
+        return rc;
+    after = before;
+    rc = call_body(&after, call, fields, sizeof fields / sizeof *fields, "settings");
     if (!rc && !after.name[strspn(after.name, " ")])
         return call_problem(call, 422, "settings.wrong", "The name is empty.");
-    if (!rc)
-        rc = rows_app_settings_read(&before, call->tx, call->arena, call->view.app);
     if (!rc)
         rc = rows_app_settings_write(call->tx, call->view.app, &after);
     if (!rc)
@@ -91,10 +167,8 @@ static int answer_put_settings(struct call *call)
                                                   .before = tell(call, &before),
                                                   .after = tell(call, &after)});
     if (!rc)
-        rc = pg_commit(&call->tx);
-    if (!rc)
-        put_settings(call, &after);
-    return rc;
+        rc = put_answer(call, &after);
+    return rc ? rc : pg_commit(&call->tx);
 }
 
 int put_app_settings(void *api, struct request *request, struct reply *reply)

@@ -4,10 +4,11 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, type Role, type Scopes } from '../../api/client';
 import type { AppSettings, Key, Member } from '../../api/types';
-import { say } from '../../lib/i18n';
+import { lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { client, useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
+import { bytes, exact } from '../../model/format';
 import { carried, href, type SettingsPart } from '../../model/view';
 import { Ago, announce, Loaded, Panel } from '../parts';
 import { AuditPanel } from './audit';
@@ -57,7 +58,13 @@ function Reports({ app }: { app: string }): JSX.Element {
   return (
     <Panel title={say('Name and reports')}>
       <Loaded result={result} rows={3} label={say('settings')}>
-        {(settings) => <ReportsForm app={app} settings={settings} />}
+        {(settings) => (
+          <>
+            <ReportsForm app={app} settings={settings} />
+            <h3>{say('Reports of the last 7 days')}</h3>
+            <Door door={settings.door} />
+          </>
+        )}
       </Loaded>
     </Panel>
   );
@@ -66,10 +73,14 @@ function Reports({ app }: { app: string }): JSX.Element {
 function ReportsForm({ app, settings }: { app: string; settings: AppSettings }): JSX.Element {
   const [name, setName] = useState(settings.name);
   const [days, setDays] = useState(settings.retention_days?.toString() ?? '');
+  const [reports, setReports] = useState(settings.quota_reports_day?.toString() ?? '');
+  const [megabytes, setMegabytes] = useState(inMegabytes(settings.quota_bytes_day));
   const run = useAttempt();
   useEffect(() => {
     setName(settings.name);
     setDays(settings.retention_days?.toString() ?? '');
+    setReports(settings.quota_reports_day?.toString() ?? '');
+    setMegabytes(inMegabytes(settings.quota_bytes_day));
   }, [settings]);
   const standard = settings.server_retention_days;
   return (
@@ -77,7 +88,12 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
       run={run}
       submit={say('Save')}
       done={async () => {
-        await api.setSettings(app, { name: name.trim(), retention_days: days.trim() === '' ? null : Number(days) });
+        await api.setSettings(app, {
+          name: name.trim(),
+          retention_days: days.trim() === '' ? null : Number(days),
+          quota_reports_day: reports.trim() === '' ? null : Number(reports),
+          quota_bytes_day: megabytes.trim() === '' ? null : Math.round(Number(megabytes) * MEGABYTE),
+        });
         announce(say('Saved'));
         await Promise.all([
           client.invalidateQueries({ queryKey: ['settings', app] }),
@@ -104,7 +120,93 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         }
       />
       <p class="dim small">{say('Counters stay. If many days are due, they go one after the other, hour by hour.')}</p>
+      <Field
+        label={say('Reports stored a day')}
+        value={reports}
+        set={setReports}
+        type="number"
+        optional
+        note={quotaNote(settings.server_quota_reports_day)}
+      />
+      <Field
+        label={say('MiB of reports stored a day')}
+        value={megabytes}
+        set={setMegabytes}
+        type="number"
+        optional
+        note={quotaNote(settings.server_quota_bytes_day / MEGABYTE)}
+      />
+      <p class="dim small">
+        {say(
+          'Days are in UTC. Beyond the budget one report in 64 is stored and the others are counted, here and in the status line.',
+        )}
+      </p>
     </Form>
+  );
+}
+
+const MEGABYTE = 1_048_576;
+
+function inMegabytes(size: number | null): string {
+  return size === null ? '' : String(size / MEGABYTE);
+}
+
+function quotaNote(standard: number): string {
+  return standard === 0
+    ? say('0: no limit. Empty: as the server is configured, no limit.')
+    : say('0: no limit. Empty: as the server is configured, {n}.', { n: exact(standard, lang.value) });
+}
+
+type Outcome = AppSettings['door'][number]['outcome'];
+
+/** The outcomes at the door, in the order in which they are shown. */
+function outcomes(): [Outcome, string][] {
+  return [
+    ['stored', say('Stored')],
+    ['duplicate', say('Sent again')],
+    ['quota', say('Beyond the budget')],
+    ['too_often', say('Refused: too often')],
+    ['queue_full', say('Refused: queue full')],
+    ['disk_full', say('Refused: disk full')],
+    ['body_refused', say('Refused: no report')],
+    ['store_failed', say('Refused: store failed')],
+  ];
+}
+
+function Door({ door }: { door: AppSettings['door'] }): JSX.Element {
+  const days = [...new Set(door.map((row) => row.day))];
+  const shown = outcomes().filter(([outcome]) => outcome === 'stored' || door.some((row) => row.outcome === outcome));
+  if (days.length === 0) return <p class="dim">{say('No report came in the last 7 days.')}</p>;
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{say('Day (UTC)')}</th>
+            {shown.map(([outcome, text]) => (
+              <th key={outcome} scope="col" class="num">
+                {text}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {days.map((day) => (
+            <tr key={day}>
+              <th scope="row">{day}</th>
+              {shown.map(([outcome]) => {
+                const row = door.find((one) => one.day === day && one.outcome === outcome);
+                return (
+                  <td key={outcome} class="num" title={row ? bytes(row.bytes) : undefined}>
+                    {exact(row?.reports ?? 0, lang.value)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

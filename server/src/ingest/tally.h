@@ -1,0 +1,42 @@
+/*
+ * tally.h - what became of each app's reports at the door, and the app's budget of the day.
+ *
+ *     any thread: tally_take -> tally_count ... --every 2 s--> needs.tally adds to the table, tells budgets and today's sums
+ *
+ * The budget is in reports and bytes that are stored, by the database's day in UTC. Beyond it one report of
+ * MIRE_TALLY_ONE_OF is stored, and the others are counted. All processes add to one table, so that each knows the sums of
+ * the others some seconds late: a budget may be exceeded by the reports of that time. A process that is killed loses the
+ * counts of its last seconds; the reports themselves are stored.
+ */
+#ifndef MIRE_INGEST_TALLY_H
+#define MIRE_INGEST_TALLY_H
+
+#include "ingest/ingest.h"
+
+#include <pthread.h>
+
+#define MIRE_TALLY_ONE_OF 64
+
+struct door_tally {
+    pthread_mutex_t mutex;
+    struct ingest_app *apps; /* the members below are guarded by mutex */
+    size_t count, room;
+};
+
+void tally_init(struct door_tally *tally);
+void tally_fini(struct door_tally *tally);
+
+/* Does the app's budget have room for these reports, or are they kept all the same? Then they count as on their way
+ * until tally_stored. False: they are counted, and must not be stored. */
+bool tally_take(struct door_tally *tally, int32_t app_id, size_t reports, size_t bytes);
+
+/* One report that was taken is stored, was there, or could not be stored. */
+void tally_stored(struct door_tally *tally, int32_t app_id, enum ingest_outcome outcome, size_t bytes);
+
+/* A report that was refused before. app_id 0 is no app: nothing is counted. */
+void tally_refused(struct door_tally *tally, int32_t app_id, enum ingest_outcome outcome, size_t bytes);
+
+/* Hand all counts over; if that fails they are kept for the next time. */
+void tally_flush(struct door_tally *tally, const struct ingest_needs *needs);
+
+#endif
