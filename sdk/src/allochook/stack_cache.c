@@ -109,7 +109,7 @@ MIRE_UNCHECKED static struct stack_entry *choose(struct stack_cache *cache, cons
 /* The words of a stack on their way into an entry. */
 struct stack_words {
     uint32_t count;
-    uint32_t at[MIRE_STACK_WORDS];
+    uint16_t at[MIRE_STACK_WORDS];
     uint64_t values[MIRE_STACK_WORDS];
 };
 
@@ -118,7 +118,7 @@ MIRE_INLINE bool add_word(struct stack_words *words, uint64_t at, uint64_t value
 {
     if (words->count == MIRE_STACK_WORDS || at > UINT16_MAX)
         return false;
-    words->at[words->count] = (uint32_t)at;
+    words->at[words->count] = (uint16_t)at;
     words->values[words->count++] = value;
     return true;
 }

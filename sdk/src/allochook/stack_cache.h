@@ -25,7 +25,7 @@
 #include "unwind/unwind.h"
 
 #define MIRE_STACK_WAYS           4u  /* entries, or buckets, in a set: all are looked at */
-#define MIRE_STACK_WORDS          28u /* of an entry; a multiple of four. Most stacks are whole within so many */
+#define MIRE_STACK_WORDS          36u /* of an entry; a multiple of four. Most stacks are whole within so many */
 #define MIRE_STACK_DISCRIMINATORS 6u  /* of a bucket */
 
 /* A cache begins with few sets. After so many walks it uses many, where the state has room for them. */
@@ -45,14 +45,16 @@
 
 /*
  * Words by fours with their offsets from the innermost frame's sp, in bytes. They are read one line of the cache after
- * the other and compared by twos.
+ * the other and compared by twos. 16 bits an offset, because the lines of all entries in use do not fit into the
+ * nearest caches: fewer bytes are fewer lines.
  */
-typedef uint64_t stack_pair __attribute__((vector_size(16)));
+typedef uint64_t stack_pair __attribute__((vector_size(16), aligned(8)));
 
 struct stack_four {
-    uint32_t at[4];
+    uint16_t at[4];
     stack_pair values[2];
 };
+_Static_assert(sizeof(struct stack_four) == 40, "no padding");
 
 struct stack_entry {
     uint64_t pc, sp, fp;  /* of the innermost frame; pc 0: free */
@@ -65,7 +67,7 @@ struct stack_entry {
     uint32_t base_node;
     uint32_t base_at;         /* the base's number among the remembered frames */
     struct stack_entry *next; /* the one that was found after it the last time */
-    uint64_t unused[4];
+    uint64_t unused[2];
 };
 _Static_assert(sizeof(struct stack_entry) % 128 == 64, "an odd number of lines of the cache");
 
