@@ -1,9 +1,12 @@
 /* body.c - see body.h. */
 #include "api/body.h"
 
+#include "api/params.h"
 #include "base/fault.h"
 
 #include <stdio.h>
+
+#define NAME_MAX_CHARS 40 /* of an issue */
 
 static int refuse(struct request *request, struct reply *reply, int status, const struct problem *problem)
 {
@@ -43,4 +46,21 @@ int body_read(void *out, struct request *request, struct reply *reply, const str
     }
     json_fini(&json);
     return rc;
+}
+
+enum bind_outcome body_issues(int64_t *issues, size_t *count_out, struct bind *bind, uint32_t at, uint32_t most)
+{
+    enum bind_outcome outcome = bind_is_array(bind, at, most);
+    uint32_t element = at + 1;
+
+    *count_out = 0;
+    for (uint32_t i = 0; !outcome && i < json_size(bind->json, at); i++, element = json_next(bind->json, element)) {
+        const char *name;
+        bind_enter(bind, NULL, i);
+        outcome = bind_text(&name, bind, element, NAME_MAX_CHARS);
+        if (!outcome && issue_parse(&issues[(*count_out)++], name) != 0)
+            outcome = bind_wrong(bind, "must be an issue, such as I-1042");
+        bind_leave(bind);
+    }
+    return outcome;
 }

@@ -18,4 +18,7 @@
 int body_read(void *out, struct request *request, struct reply *reply, const struct bind_field *fields, size_t count,
               const char *about);
 
+/* Read an array of at most `most` issues, such as ["I-1042"], into `issues`. For a field's `read`. */
+enum bind_outcome body_issues(int64_t *issues, size_t *count_out, struct bind *bind, uint32_t at, uint32_t most);
+
 #endif

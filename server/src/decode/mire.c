@@ -156,22 +156,12 @@ static enum bind_outcome read_drops(struct bind *bind, void *out, uint32_t at)
 static enum bind_outcome read_notes(struct bind *bind, void *out, uint32_t at)
 {
     struct report *report = out;
-    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_NOTES_MAX);
-    if (outcome)
-        return outcome;
-    size_t count = json_size(bind->json, at);
-    const char **notes = arena_array(bind->arena, count, sizeof *notes);
-    if (!notes)
-        return MIRE_BIND_NO_MEMORY;
-    uint32_t element = at + 1;
-    for (size_t i = 0; i < count && !outcome; i++, element = json_next(bind->json, element)) {
-        bind_enter(bind, NULL, i);
-        outcome = bind_text(&notes[i], bind, element, MIRE_WIRE_TEXT_MAX);
-        if (!outcome)
-            bind_leave(bind);
-    }
+
+    const char **notes = NULL;
+    enum bind_outcome outcome =
+        bind_texts(&notes, &report->note_count, bind, at, MIRE_WIRE_NOTES_MAX, MIRE_WIRE_TEXT_MAX);
+
     report->notes = notes;
-    report->note_count = count;
     return outcome;
 }
 

@@ -13,23 +13,7 @@ enum bind_outcome mire_read_texts(struct bind *bind, void *out, uint32_t at)
 {
     struct mire_texts *texts = out;
 
-    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_JAVA_MAX);
-    if (outcome)
-        return outcome;
-    size_t count = json_size(bind->json, at);
-    texts->all = arena_array(bind->arena, count, sizeof *texts->all);
-    if (!texts->all)
-        return MIRE_BIND_NO_MEMORY;
-    uint32_t element = at + 1;
-    for (size_t i = 0; i < count && !outcome; i++, element = json_next(bind->json, element)) {
-        bind_enter(bind, NULL, i);
-        outcome = bind_text(&texts->all[i], bind, element, MIRE_WIRE_TEXT_MAX);
-        if (!outcome)
-            bind_leave(bind);
-    }
-
-    texts->count = count;
-    return outcome;
+    return bind_texts(&texts->all, &texts->count, bind, at, MIRE_WIRE_JAVA_MAX, MIRE_WIRE_TEXT_MAX);
 }
 
 enum bind_outcome mire_text_of(const char **out, struct bind *bind, const struct mire_texts *texts,

@@ -89,23 +89,7 @@ static enum bind_outcome read_names(struct bind *bind, void *out, uint32_t at)
 {
     struct text_list *names = &((struct category_columns *)out)->names;
 
-    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_CATEGORIES_MAX);
-    if (outcome)
-        return outcome;
-    names->count = json_size(bind->json, at);
-    names->text = arena_array(bind->arena, names->count, sizeof *names->text);
-    if (!names->text)
-        return MIRE_BIND_NO_MEMORY;
-    uint32_t element = at + 1;
-    for (size_t i = 0; i < names->count; i++, element = json_next(bind->json, element)) {
-        bind_enter(bind, NULL, i);
-        outcome = bind_text(&names->text[i], bind, element, MIRE_WIRE_TEXT_MAX);
-        if (outcome)
-            return outcome;
-        bind_leave(bind);
-    }
-
-    return MIRE_BIND_OK;
+    return bind_texts(&names->text, &names->count, bind, at, MIRE_WIRE_CATEGORIES_MAX, MIRE_WIRE_TEXT_MAX);
 }
 
 #define WIDE(name, member, least, most) \

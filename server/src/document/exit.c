@@ -8,24 +8,12 @@
 
 static enum bind_outcome read_words(struct exit_words *out, struct bind *bind, uint32_t at)
 {
-    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_EXIT_WORDS_MAX);
-    if (outcome)
-        return outcome;
-    size_t count = json_size(bind->json, at);
-    const char **words = arena_array(bind->arena, count, sizeof *words);
-    if (!words)
-        return MIRE_BIND_NO_MEMORY;
-    uint32_t element = at + 1;
-    for (size_t i = 0; i < count; i++, element = json_next(bind->json, element)) {
-        bind_enter(bind, NULL, i);
-        outcome = bind_text(&words[i], bind, element, WORD_MAX);
-        if (outcome)
-            return outcome;
-        bind_leave(bind);
-    }
-
-    *out = (struct exit_words){count, words};
-    return MIRE_BIND_OK;
+    const char **words = NULL;
+    size_t count = 0;
+    enum bind_outcome outcome = bind_texts(&words, &count, bind, at, MIRE_EXIT_WORDS_MAX, WORD_MAX);
+    if (!outcome)
+        *out = (struct exit_words){count, words};
+    return outcome;
 }
 
 static enum bind_outcome read_for(struct bind *bind, void *out, uint32_t at)

@@ -140,17 +140,7 @@ static enum bind_outcome read_names(struct bind *bind, void *out, uint32_t at)
 {
     struct document_names *names = &((struct document_category_columns *)out)->names;
 
-    enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
-    if (outcome)
-        return outcome;
-    names->count = json_size(bind->json, at);
-    names->text = arena_array(bind->arena, names->count, sizeof *names->text);
-    if (!names->text)
-        return MIRE_BIND_NO_MEMORY;
-    uint32_t element = at + 1;
-    for (size_t i = 0; i < names->count && !outcome; i++, element = json_next(bind->json, element))
-        outcome = bind_text(&names->text[i], bind, element, FUNCTION_MAX);
-    return outcome;
+    return bind_texts(&names->text, &names->count, bind, at, ITEMS_MAX, FUNCTION_MAX);
 }
 
 #define SIGNED(type, member)                                                                           \

@@ -76,31 +76,16 @@ static enum bind_outcome read_role(struct bind *bind, void *out, uint32_t at)
     return read_texts(out, bind, at, offsetof(struct resolved_location, role));
 }
 
-static enum bind_outcome read_list(const char ***out, size_t *count_out, struct bind *bind, uint32_t at)
-{
-    enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
-    if (outcome)
-        return outcome;
-    *count_out = json_size(bind->json, at);
-    *out = arena_array(bind->arena, *count_out, sizeof **out);
-    if (!*out)
-        return MIRE_BIND_NO_MEMORY;
-    uint32_t element = at + 1;
-    for (size_t i = 0; i < *count_out && !outcome; i++, element = json_next(bind->json, element))
-        outcome = bind_text(&(*out)[i], bind, element, FUNCTION_MAX);
-    return outcome;
-}
-
 static enum bind_outcome read_rules_pack(struct bind *bind, void *out, uint32_t at)
 {
     struct locations *locations = out;
-    return read_list(&locations->rules_pack, &locations->pack_count, bind, at);
+    return bind_texts(&locations->rules_pack, &locations->pack_count, bind, at, ITEMS_MAX, FUNCTION_MAX);
 }
 
 static enum bind_outcome read_rules_text(struct bind *bind, void *out, uint32_t at)
 {
     struct locations *locations = out;
-    return read_list(&locations->rules_text, &locations->text_count, bind, at);
+    return bind_texts(&locations->rules_text, &locations->text_count, bind, at, ITEMS_MAX, FUNCTION_MAX);
 }
 
 /* The rules, and which of them each location names; documents of before there were any have none. */

@@ -125,6 +125,29 @@ enum bind_outcome bind_text(const char **out, struct bind *bind, uint32_t at, ui
     return MIRE_BIND_OK;
 }
 
+enum bind_outcome bind_texts(const char ***out, size_t *count_out, struct bind *bind, uint32_t at, uint32_t most,
+                             uint64_t max)
+{
+    enum bind_outcome outcome = bind_is_array(bind, at, most);
+    if (outcome)
+        return outcome;
+    size_t count = json_size(bind->json, at);
+    const char **texts = arena_array(bind->arena, count, sizeof *texts);
+    if (!texts)
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t element = at + 1;
+    for (size_t i = 0; i < count; i++, element = json_next(bind->json, element)) {
+        bind_enter(bind, NULL, i);
+        outcome = bind_text(&texts[i], bind, element, max);
+        if (outcome)
+            return outcome;
+        bind_leave(bind);
+    }
+    *out = texts;
+    *count_out = count;
+    return MIRE_BIND_OK;
+}
+
 static bool in_range(uint64_t *out, const struct json *json, uint32_t at, int64_t min, uint64_t max)
 {
     int64_t negative;

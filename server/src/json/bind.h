@@ -111,6 +111,10 @@ enum bind_outcome bind_number(uint64_t *out, struct bind *bind, uint32_t at, int
 /* Whether the value is an array of at most `max` elements; wrong otherwise. */
 enum bind_outcome bind_is_array(struct bind *bind, uint32_t at, uint32_t max);
 
+/* An array of at most `most` texts of at most `max` characters each, in the arena. */
+enum bind_outcome bind_texts(const char ***out, size_t *count_out, struct bind *bind, uint32_t at, uint32_t most,
+                             uint64_t max);
+
 /* Whether the value is an object; wrong otherwise. */
 enum bind_outcome bind_is_object(struct bind *bind, uint32_t at);
 

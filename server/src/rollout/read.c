@@ -87,23 +87,11 @@ static enum bind_outcome read_salt(struct bind *bind, void *out, uint32_t at)
 static enum bind_outcome read_words(struct bind *bind, void *out, uint32_t at)
 {
     struct rule_words *words = out;
-    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_ROLLOUT_LIST_MAX);
-    uint32_t element = at + 1;
+    enum bind_outcome outcome =
+        bind_texts(&words->words, &words->count, bind, at, MIRE_ROLLOUT_LIST_MAX, WORD_MAX_CHARS);
 
-    if (outcome)
-        return outcome;
-    words->known = true;
-    words->words = arena_array(bind->arena, json_size(bind->json, at) + 1, sizeof *words->words);
-    if (!words->words)
-        return MIRE_BIND_NO_MEMORY;
-    for (uint32_t i = 0; i < json_size(bind->json, at); i++, element = json_next(bind->json, element)) {
-        bind_enter(bind, NULL, i);
-        outcome = bind_text(&words->words[words->count++], bind, element, WORD_MAX_CHARS);
-        if (outcome)
-            return outcome;
-        bind_leave(bind);
-    }
-    return MIRE_BIND_OK;
+    words->known = !outcome;
+    return outcome;
 }
 
 static enum bind_outcome read_range(struct bind *bind, void *out, uint32_t at)

@@ -34,18 +34,8 @@ struct regroup {
 static enum bind_outcome take_names(struct bind *bind, void *out, uint32_t at)
 {
     struct regroup *asked = out;
-    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_ALIAS_MAX);
-    uint32_t element = at + 1;
 
-    for (uint32_t i = 0; !outcome && i < json_size(bind->json, at); i++, element = json_next(bind->json, element)) {
-        const char *name;
-        bind_enter(bind, NULL, i);
-        outcome = bind_text(&name, bind, element, 40);
-        if (!outcome && issue_parse(&asked->issues[asked->issue_count++], name) != 0)
-            outcome = bind_wrong(bind, "must be an issue, such as I-1042");
-        bind_leave(bind);
-    }
-    return outcome;
+    return body_issues(asked->issues, &asked->issue_count, bind, at, MIRE_ALIAS_MAX);
 }
 
 /* "I-3.1a2b3c4d" */

@@ -2,6 +2,7 @@
  * triage.c - POST .../triage sets the state or the assignee of up to fifty issues at once; POST .../triage/undo takes it
  * back. GET .../assignees names the people they may be assigned to.
  */
+#include "api/body.h"
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/params.h"
@@ -33,18 +34,8 @@ struct triage_asked {
 static enum bind_outcome take_issues(struct bind *bind, void *out, uint32_t at)
 {
     struct triage_asked *asked = out;
-    enum bind_outcome outcome = bind_is_array(bind, at, ISSUES_MAX);
-    uint32_t element = at + 1;
 
-    for (uint32_t i = 0; !outcome && i < json_size(bind->json, at); i++, element = json_next(bind->json, element)) {
-        const char *name;
-        bind_enter(bind, NULL, i);
-        outcome = bind_text(&name, bind, element, 40);
-        if (!outcome && issue_parse(&asked->issues[asked->issue_count++], name) != 0)
-            outcome = bind_wrong(bind, "must be an issue, such as I-1042");
-        bind_leave(bind);
-    }
-    return outcome;
+    return body_issues(asked->issues, &asked->issue_count, bind, at, ISSUES_MAX);
 }
 
 static enum bind_outcome take_rate(struct bind *bind, void *out, uint32_t at)
