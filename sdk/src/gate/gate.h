@@ -177,7 +177,7 @@ void mire__gate_as_mark_enter(void);
 void mire__gate_as_mark_leave(void);
 
 /*
- * For a loop that tells of its turns itself (run_loop.h): another turn begins, also within one; and the loop waits. The
+ * For a loop that reports its turns itself (run_loop.h): another turn begins, also within one; and the loop waits. The
  * thread's first turn, its launch, goes on until the loop waits. Signal handler: yes.
  */
 void mire__gate_as_turn_begin(void);

@@ -1,7 +1,7 @@
 /*
  * password.h - passwords as they are stored: argon2id with a salt, by libsodium.
  *
- * A hash takes 64 MiB and some 0.1 s of one processor. One is computed at a time, whoever asks. Threads: any.
+ * A hash takes 64 MiB and some 0.1 s of one processor. One is computed at a time. Threads: any.
  */
 #ifndef MIRE_ACCESS_PASSWORD_H
 #define MIRE_ACCESS_PASSWORD_H

@@ -1,8 +1,8 @@
 /*
  * problem.h - what is wrong with something a person or a client gave us, in words.
  *
- * Belongs to the caller; whoever finds the problem fills it. http turns it into RFC 9457 problem+json, the command line
- * into a message.
+ * Belongs to the caller; the function that finds the problem fills it. http turns it into RFC 9457 problem+json, the
+ * command line into a message.
  */
 #ifndef MIRE_BASE_PROBLEM_H
 #define MIRE_BASE_PROBLEM_H

@@ -16,8 +16,8 @@
 #include "decode/decode.h"
 
 /*
- * Make a session record of it that has only ends, of the first package and at most 64. An instant has no zone there: it is
- * taken for UTC, with a note.
+ * Make a session record that has only ends, at most 64, of the first package. Its instants have no zone and are
+ * taken as UTC, with a note.
  */
 enum decode_outcome aei_decode(struct report *out, struct arena *arena, struct decode_fault *fault, const char *bytes,
                                size_t len);

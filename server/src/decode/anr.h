@@ -11,7 +11,7 @@
  *       at com.example.Work.step(Work.kt:151)
  *       - waiting to lock <0x0b7a434d> (a java.lang.String) held by thread 3
  *
- * Lines that are none of the grammar's are passed over: versions and makers add their own.
+ * Unknown lines are skipped: versions and makers of devices add lines.
  */
 #ifndef MIRE_DECODE_ANR_H
 #define MIRE_DECODE_ANR_H
@@ -21,7 +21,7 @@
 
 struct anr_thread {
     const char *name;
-    uint64_t art_tid; /* 0: it is not attached to the runtime */
+    uint64_t art_tid; /* 0: the thread is not attached to the runtime */
     uint64_t sys_tid; /* 0: not told */
     char state;       /* the kernel's letter */
     uint32_t node;
@@ -55,10 +55,10 @@ struct anr {
  */
 void anr_read_threads(struct anr *anr, struct text_lines *lines);
 
-/* Find out who holds what, and put the threads into the report; the main thread becomes the event's. */
+/* Find the holder of each monitor, and put the threads into the report; the main thread becomes the event's. */
 void anr_finish_threads(struct anr *anr);
 
-/* Main's stack as the event's only sample, so many milliseconds after its beginning. */
+/* Main's stack becomes the event's only sample, `at_ms` after the event's begin. */
 void anr_add_sample(struct anr *anr, uint32_t duration_ms);
 
 struct anr_told {

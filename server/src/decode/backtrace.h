@@ -5,7 +5,7 @@
  *     native: #05 pc 00000000010290b8  /path/lib.so (offset 0x1000) (function+116) (BuildId: 1122...)
  *           #05 pc ...                                                  the same without "native:"
  *
- * A pc is already that of the call: Android's unwinder steps back itself.
+ * A pc is that of the call itself, because Android's unwinder has stepped back.
  */
 #ifndef MIRE_DECODE_BACKTRACE_H
 #define MIRE_DECODE_BACKTRACE_H
@@ -19,7 +19,7 @@
 struct backtrace_modules {
     struct build *build;
     struct build_list rows;
-    size_t last; /* most frames are of the module of the one before */
+    size_t last; /* the last module found; most frames are of the same one as the frame before */
 };
 
 /* Facts about a module, before its frames. */
@@ -30,13 +30,13 @@ struct backtrace_module {
     uint8_t id_len;
 };
 
-/* The number of its image; -1 if it has none: code made at run time, or beyond the limit. */
+/* The number of its image; -1: none, for code made at run time or beyond the limit. */
 int32_t backtrace_image(struct backtrace_modules *modules, const struct backtrace_module *module);
 
 /* A path that names no file: code made at run time. */
 bool backtrace_is_anonymous(const struct line_span *path);
 
-/* Is the line a frame? Then it, or UINT32_MAX if it could not be kept. The line has no blanks before it. */
+/* Read a line that is a frame; UINT32_MAX in *out if it could not be kept. The line has no leading blanks. */
 bool backtrace_java(uint32_t *frame_out, struct build *build, struct line_span line);
 bool backtrace_native(uint32_t *frame_out, struct backtrace_modules *modules, struct line_span line);
 

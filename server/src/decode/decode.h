@@ -4,9 +4,9 @@
  *     body --(zstd, gzip, as it is)--> JSON --> rules of the format --> struct report
  *     foreign format --(decode_each)--> struct report --(write.h)--> body of Mire's own format
  *
- * One file a format, one row each in formats.c. The same code runs at the door, where a sender is told what is wrong
- * with his report, and in the worker: what the door let in, the worker can read. A report of a foreign format becomes
- * one of Mire's own at the door, or in `mire import`.
+ * A format is a file, and a row of formats.c. The same code runs in ingest, where a sender learns what is wrong
+ * with the report, and in the worker, so the worker can read every accepted report. A report of a foreign format
+ * becomes one of Mire's own in ingest, or in `mire import`.
  *
  * Every step is bounded: bytes after decompression, values, nesting, items of every list, memory of the model.
  */
@@ -24,14 +24,14 @@ enum decode_outcome {
     MIRE_DECODE_MALFORMED = 1,  /* not decompressible, or no JSON: position */
     MIRE_DECODE_WRONG = 2,      /* JSON that breaks the format's rules: path */
     MIRE_DECODE_TOO_BIG = 3,    /* over a bound after decompression */
-    MIRE_DECODE_UNKNOWN = 4,    /* no such format or encoding, or none that the content is of */
-    MIRE_DECODE_STOPPED = 5,    /* decode_each: the receiver wanted no more */
-    MIRE_DECODE_UNREADABLE = 6, /* decode_each: the input could not be read on */
+    MIRE_DECODE_UNKNOWN = 4,    /* unknown format or encoding, or content of no known format */
+    MIRE_DECODE_STOPPED = 5,    /* decode_each: the receiver ended it */
+    MIRE_DECODE_UNREADABLE = 6, /* decode_each: reading the input failed */
     MIRE_DECODE_NO_MEMORY = -1,
 };
 
 struct decode_fault {
-    size_t position; /* MALFORMED: byte of the decompressed body, or of the body if that is what cannot be read */
+    size_t position; /* MALFORMED: byte of the decompressed body; of the body itself if decompression failed */
     char path[256];  /* WRONG: JSON Pointer (RFC 6901) to the value at fault */
     char text[160];  /* what is wrong, readable */
 };
@@ -39,7 +39,7 @@ struct decode_fault {
 /*
  * Read a report.
  *
- *   out       filled on MIRE_DECODE_OK; what it points to lies in the arena
+ *   out       filled on MIRE_DECODE_OK; its lists and texts lie in the arena
  *   arena     owned by caller
  *   fault     filled on any other outcome
  *   format    name of a row of formats.c: "mire"
@@ -51,7 +51,7 @@ enum decode_outcome decode_report(struct report *out, struct arena *arena, struc
                                   const char *format, const char *encoding, const void *body, size_t len);
 
 /*
- * The same, only to learn whether it is one: the check at the door.
+ * Check a report without keeping it, for ingest.
  *
  *   id_out  the report's identifier, with a NUL
  */
@@ -77,9 +77,9 @@ struct decode_found {
     size_t len;
 };
 
-/* Where an input comes from, and who takes what is found in it. */
+/* The source of an input, and the receiver of its reports. */
 struct decode_each {
-    const char *format; /* name of a format that it is of; NULL: by content */
+    const char *format; /* its format; NULL: found by content */
     const char
         *encoding;    /* compression that the first bytes do not show: "deflate" or "br"; NULL, all else: by content */
     size_t plain_max; /* bytes after decompression, of all parts together; 0: no bound */
@@ -101,7 +101,7 @@ struct decode_each {
  *   fault  filled on any outcome but MIRE_DECODE_OK, STOPPED and NO_MEMORY
  *
  * Memory is bounded by MIRE_FOREIGN_VALUE_MAX (decode/foreign.h) and MIRE_DECODE_ARENA_MAX, however long the input is.
- * An input in which nothing was found is refused.
+ * An input without any report is refused.
  * Thread: any.
  */
 enum decode_outcome decode_each(struct decode_fault *fault, const struct decode_each *each);

@@ -13,7 +13,7 @@
 struct input_layer;
 
 struct input {
-    struct foreign_stream stream; /* what is left, byte by byte: of the buffer, then of the reader */
+    struct foreign_stream stream; /* the rest, byte by byte: of the buffer, then of the reader */
     long (*read)(void *context, void *out, size_t room);
     void *context;
     struct input_layer *layers; /* the last decompressor; NULL: the reader itself */
@@ -29,7 +29,7 @@ struct input {
 };
 
 struct input_value {
-    const char *text; /* valid until the next call; NULL: there is none left */
+    const char *text; /* valid until the next call; NULL: the input is at its end */
     size_t len;
     size_t position; /* of its first byte in the decompressed input */
 };
@@ -47,10 +47,12 @@ const char *input_head(size_t *len_out, const struct input *input);
 /* The next JSON value: an element, if the input is an array. Only brackets and quotes are looked at. */
 enum decode_outcome input_value(struct input_value *out, struct input *input, struct decode_fault *fault);
 
-/* Behind a value that is refused: on to the next bracket, if the input is no array. What lies before it is not looked at. */
+/*
+ * After a refused value: skip to the next bracket, if the input is no array. The bytes before it are not looked at.
+ */
 void input_pass(struct input *input);
 
-/* All that is left, with a NUL behind it. */
+/* The rest of the input, with a NUL behind it. */
 enum decode_outcome input_rest(const char **out, size_t *len_out, struct input *input, struct decode_fault *fault);
 
 #endif

@@ -19,7 +19,7 @@ struct ips { /* a file: its first line, and what follows */
     struct fact wall_ms;
 };
 
-/* Ends the report and hands it on; `own` tells it from others of the file. */
+/* End the report and hand it on; `own` is its identifier within the file. */
 enum decode_outcome ips_end(struct ips *ips, const char *own);
 
 /* Threads with images in one list, as of crashes and hangs. */

@@ -1,5 +1,5 @@
 /*
- * ksreport.h - a report as KSCrash writes it, which Tencent Matrix's iOS reports are a variant of: who sent it, its
+ * ksreport.h - a report of KSCrash, or of Tencent Matrix for iOS, which is a variant of it: its sender, its
  * modules, its threads. Inside decode/ only.
  */
 #ifndef MIRE_DECODE_KSREPORT_H

@@ -1,5 +1,5 @@
 /*
- * lines.h - a text line by line, and what stands in a line. Nothing is copied. Inside decode/ only.
+ * lines.h - reads a text line by line, and the parts of a line. Nothing is copied. Inside decode/ only.
  *
  * A line ends at "\n", "\r\n" or the end of the text. Numbers stop where their digits do; a number that does not fit is
  * all ones.
@@ -20,7 +20,7 @@ struct line_span {
 struct text_lines {
     const char *begin, *at, *end;
     const char *last; /* the last line taken */
-    size_t number;    /* its, from 1 */
+    size_t number;    /* of that line, from 1 */
 };
 
 static inline struct text_lines lines_of(const char *bytes, size_t len)
@@ -70,7 +70,7 @@ static inline bool span_is(const struct line_span *span, const char *text)
     return span->len == strlen(text) && span_begins(span, text);
 }
 
-/* Pass over `text` if it stands there. */
+/* Pass over `text` if the span begins with it. */
 static inline bool span_take(struct line_span *span, const char *text)
 {
     bool there = span_begins(span, text);
@@ -79,7 +79,7 @@ static inline bool span_take(struct line_span *span, const char *text)
     return there;
 }
 
-/* Where `text` stands first, or last; NULL: nowhere. */
+/* The first, or the last, occurrence of `text`; NULL: none. */
 static inline const char *span_find(const struct line_span *span, const char *text)
 {
     return span->len ? memmem(span->at, span->len, text, strlen(text)) : NULL;
@@ -121,7 +121,7 @@ static inline bool span_number(uint64_t *out, struct line_span *span, unsigned b
     return digits > 0;
 }
 
-/* The number behind `key`, which stands anywhere in the line. */
+/* The number behind `key`, anywhere in the line. */
 static inline bool span_number_of(uint64_t *out, const struct line_span *span, const char *key, unsigned base)
 {
     const char *found = span_find(span, key);

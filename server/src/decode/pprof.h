@@ -24,10 +24,10 @@ struct profile_values {
  */
 void profile_values_add(struct profile_values *values, int index, const char *type, const char *unit);
 
-/* After all types: where what is held is not told, all that was allocated stands for it. */
+/* After all types: without live amounts, the allocated amounts are taken as live. */
 void profile_values_settle(struct profile_values *values, struct build *build);
 
-/* Nanoseconds of a unit of time; 0: it is none. */
+/* Nanoseconds of a unit of time; 0: the unit is of something else. */
 uint64_t profile_unit_ns(const char *unit);
 
 #define PROFILE_VALUES_INIT       \

@@ -2,10 +2,10 @@
  * profile.h - a profile, of memory or of time, as a report: what pprof, gperftools' text and OTLP have in common.
  * Inside decode/ only.
  *
- *     memory   a memory report: stacks by category, which is the block's size class or what the profile calls it
+ *     memory   a memory report: stacks by category, which is the block's size class or the profile's own category
  *     time     an event of the kind cpu, or custom of others: one sample a stack, weighted by its time
  *
- * Rows of one stack and category are summed. Of more than a report may have the largest are kept.
+ * Rows of one stack and category are summed. If there are more than a report may have, the largest are kept.
  */
 #ifndef MIRE_DECODE_PROFILE_H
 #define MIRE_DECODE_PROFILE_H
@@ -28,7 +28,7 @@ struct profile_sums {
     struct build *build;
     struct build_list rows;
     struct build_table table;
-    bool has_total;        /* of memory: what was ever allocated is told */
+    bool has_total;        /* of memory: all allocated bytes are known, freed ones included */
     uint64_t period_bytes; /* mean distance between samples of memory; 0 or 1: all were counted */
 };
 
@@ -47,7 +47,7 @@ void profile_end_memory(struct profile_sums *profile, uint64_t taken_wall_ms);
 void profile_end_time(struct profile_sums *profile, const char *trigger, uint64_t wall_ms, uint64_t duration_ns,
                       uint64_t period_ns);
 
-/* Where a module that was mapped at `start` from `offset` of its file begins: load and base of the image. */
+/* Load address and base of the image of a module that was mapped at `start` from `offset` of its file. */
 void profile_place(struct report_image *image, uint64_t start, uint64_t offset);
 
 #endif

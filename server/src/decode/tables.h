@@ -6,7 +6,7 @@
  *             Mapping  {id 1, start 2, limit 3, offset 4, ...}        {start 1, limit 2, offset 3, ...}
  *             Location {id 1, mapping 2, address 3, line 4}           {mapping 1, address 2, line 3}
  *
- * So of OTLP each number is one more here, and a row's id is its place and one.
+ * An id of OTLP is here the place of the row plus one.
  */
 #ifndef MIRE_DECODE_TABLES_H
 #define MIRE_DECODE_TABLES_H
@@ -27,7 +27,7 @@ struct tables {
     uint32_t stack[TABLES_DEPTH_MAX];
 };
 
-/* Remember the first thing that is wrong; false. */
+/* Remember the first fault. Returns false. */
 bool tables_refuse(struct tables *tables, size_t place, const char *what);
 
 /* The same of a message that could not be read to its end; true if it could. */
@@ -44,7 +44,7 @@ void tables_sort(struct tables *tables);
 /* The text at a place of the table; "" where there is none. */
 const char *tables_text(struct tables *tables, uint64_t index);
 
-/* Put a location's frames behind the stack. */
+/* Append the frames of a location to the stack. */
 bool tables_push(struct tables *tables, uint64_t location, size_t place);
 
 /* The first mapping's file, which is the program's. "" if there is none. */

@@ -1,5 +1,5 @@
 /*
- * tombstone.h - what Android's debuggerd and xCrash write of a crash. Inside decode/ only.
+ * tombstone.h - crash reports of Android's debuggerd and of xCrash. Inside decode/ only.
  *
  *     tombstone.c        the protobuf of Android 12 and later (system/core, debuggerd/proto/tombstone.proto)
  *     tombstone_text.c   the text of any version, and xCrash's, whose ANR files have the runtime's dump inside (anr.h)

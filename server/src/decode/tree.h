@@ -4,7 +4,7 @@
  *     root at the thread's entry    {a, 7, [{b, 6, [{c, 1}, {d, 3}]}]}   a 1, a>b 2, a>b>c 1, a>b>d 3
  *     root at the leaf              {c, 4, [{b, 3}, {x, 1}]}             c<b 3, c<x 1
  *
- * The count of a node is that of all below it: what is its own is the rest. Nothing recurses.
+ * The count of a node includes those of all nodes below it; its own count is the rest. Nothing recurses.
  */
 #ifndef MIRE_DECODE_TREE_H
 #define MIRE_DECODE_TREE_H
@@ -15,7 +15,7 @@ struct tree_format {
     const char *count;    /* name of a node's count */
     const char *children; /* name of its list of nodes */
     bool from_leaf;       /* the root is the innermost frame */
-    uint32_t unit_ms;     /* what one count stands for */
+    uint32_t unit_ms;     /* time of one count */
     uint32_t thread;      /* whose samples they are, as report_sample.thread */
     void *context;
     /* The frame of a node; `caller` as of modules_frame. */

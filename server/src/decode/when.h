@@ -12,8 +12,8 @@
  * "2025-07-17 10:31:01.609265466+0200", with a T between, without the fraction, with Z, +02:00, or a blank before the
  * zone.
  *
- *   ms_out    milliseconds since 1970 UTC; without a zone those of the clock on the wall taken for UTC
- *   zone_out  whether a zone was told
+ *   ms_out    milliseconds since 1970 UTC; a local time without a zone is taken as UTC
+ *   zone_out  whether the text has a zone
  *
  * Returns whether it is one of 1970 or later. Thread: any.
  */

@@ -23,7 +23,7 @@ static inline void put_fact(struct json_writer *w, const char *key, struct fact 
         json_write_u64(w, key, fact.value);
 }
 
-/* A number that is told only where it is not 0. */
+/* A number that is left out if it is 0. */
 static inline void put_some(struct json_writer *w, const char *key, uint64_t value)
 {
     if (value)
@@ -79,7 +79,7 @@ void write_scripts(struct json_writer *w, const struct report *report, const str
 /* The section "java". */
 void write_java(struct json_writer *w, const struct report *report);
 
-/* Of the frames: the row of "script" with the name of each, and which names are whole. */
+/* Columns of the frames: the row of "script" with each name, and whether the name is complete. */
 void write_names_of_frames(struct json_writer *w, const struct report *report, const struct write_names *names);
 
 #endif

@@ -25,7 +25,7 @@
  *     idle truncated meaningless        of the stacks it stands in (marks.h), not of the function: another rule says
  *     moment                            what that does
  *     own MODULE                        of a module, without a function: it is the app's, wherever it lies
- *     interpreter MODULE                the same: where frames of its scripts are told, these may be to blame,
+ *     interpreter MODULE                the same: if a report has frames of its scripts, these may be to blame,
  *                                       and of its own functions none
  *
  * Packs have an order: an app's own rules, an operator's file, then the built-in ones, one a platform. Rules never

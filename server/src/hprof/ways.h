@@ -4,7 +4,7 @@
  *     way 0 the root; way w: parent w' (w' < w), what it is, objects and their bytes
  *
  * An object that an object of its own class keeps (a list's next node) is of that one's way. Ways deeper than
- * WAYS_DEPTH, or beyond WAYS_MAX, begin anew below "several".
+ * WAYS_DEPTH, or beyond WAYS_MAX, begin again below "several".
  */
 #ifndef MIRE_HPROF_WAYS_H
 #define MIRE_HPROF_WAYS_H

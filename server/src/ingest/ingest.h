@@ -37,7 +37,7 @@ struct ingest_verdict {
     const char *format; /* static */
 };
 
-/* A body of a foreign format. */
+/* A body of a foreign format, and its compression. */
 struct ingest_foreign {
     const char *format;   /* name of the format */
     const char *encoding; /* identity, zstd, gzip, deflate or br */

@@ -1,11 +1,11 @@
 /*
- * alert.h - whether a condition holds, and when it is told.
+ * alert.h - decides whether a condition holds, and when a message about it is sent.
  *
- * A condition holds a measure against a bound. It holds while the 95 % interval of the measure is clear of the bound, and
- * ends when the interval is clear on the other side; between the two nothing changes. Both edges are so decided by what is
- * known, and noise about the bound opens and ends nothing: a value alone crosses a bound by chance, the more often the
- * fewer sessions it is of. Intervals: of shares Wilson (1927), of counts Garwood (1936), of devices that a sample stands
- * for Horvitz and Thompson (1952), of ratios of counts Clopper and Pearson (1934). Pure. Thread: any.
+ * A condition holds a measure against a bound. It holds while the 95 % interval of the measure is clear of the bound,
+ * and ends when the interval is clear on the other side; between the two nothing changes. Both edges are so decided by
+ * what is known, and noise about the bound opens and ends nothing: a value alone crosses a bound by chance, the more
+ * often the fewer sessions it is of. Intervals: of shares Wilson (1927), of counts Garwood (1936), of devices that a
+ * sample stands for Horvitz and Thompson (1952), of ratios of counts Clopper and Pearson (1934). Pure. Thread: any.
  */
 #ifndef MIRE_MODEL_ALERT_H
 #define MIRE_MODEL_ALERT_H
@@ -111,7 +111,7 @@ enum {
 
 /*
  * Take a verdict. The state moves on; a verdict of ALERT_UNKNOWN leaves the condition as it is, but time goes on.
- *   is_mute  quiet hours, or a snooze: nothing is told; an alert that is over before it could be told is never told
+ *   is_mute  quiet hours, or a snooze: no message is sent; an alert that ends meanwhile is never sent
  * Returns which messages are due.
  */
 unsigned alert_step(struct alert_state *state, const struct alert_rule *rule, enum alert_verdict verdict, bool is_mute,

@@ -6,7 +6,7 @@
  * a day, so events say little; hits of one device on several days still belong together, so the hits of a side count as
  * (sum y)^2 / (sum y^2) independent ones, y being the hits of one device. Given the hits of both sides, those after are
  * binomial with the share that the sessions after have of all; the test and the interval are the exact ones of Clopper
- * and Pearson (1934). Several changes are told at once, so their false discovery is held down as in Benjamini and
+ * and Pearson (1934). Several changes are shown at once, so their false discovery is held down as in Benjamini and
  * Hochberg (1995). Pure. Thread: any.
  */
 #ifndef MIRE_MODEL_CHANGE_H
@@ -43,7 +43,7 @@ struct rate_change {
     enum change_verdict verdict; /* after change_judge */
     double ratio, low, high;     /* rate after through rate before, with its 95 % interval; INFINITY: none before */
     double p;                    /* how often chance alone does as much */
-    double q;                    /* after change_judge: the least false discovery at which this one is told */
+    double q;                    /* after change_judge: the least false discovery rate at which this one is shown */
 };
 
 /* Fill ratio, low, high and p from the two sides. A side without sessions: p is 1, the interval 0 to INFINITY. */

@@ -176,7 +176,7 @@ struct session_row {
     int64_t sdk_cpu_us;
     double weight;         /* sessions it stands for */
     double watched_weight; /* sessions with a loop in which hangs are watched for; 0: this is none */
-    double time_ms;        /* what rates are divided by: time in the foreground if that is told */
+    double time_ms;        /* denominator of rates: time in the foreground if it is known */
 };
 
 #endif

@@ -49,8 +49,8 @@ int oidc_call(struct text *out, long *status, char why[MIRE_OIDC_WHY], struct oi
 void oidc_add_pair(struct text *out, const char *name, const char *value);
 
 /*
- * provider.c: a copy of the configuration, its texts in the arena, read again if it is old; `wants_new_keys`: so are the
- * keys, if they are older than some seconds. OIDC_DONE, OIDC_UNREACHABLE with `why`, or a fault.
+ * provider.c: a copy of the configuration, its texts in the arena, read again if it is old; `wants_new_keys`: so are
+ * the keys, if they are older than some seconds. OIDC_DONE, OIDC_UNREACHABLE with `why`, or a fault.
  */
 int oidc_provider(struct provider *out, char why[MIRE_OIDC_WHY], struct oidc *oidc, struct arena *arena,
                   bool wants_new_keys);
@@ -75,7 +75,7 @@ struct token_wanted {
 
 enum token_outcome {
     TOKEN_GOOD = 0,
-    TOKEN_BAD,     /* why is told */
+    TOKEN_BAD,     /* `why` has the reason */
     TOKEN_NEW_KEY, /* no key of the set is the token's: the set may be old */
 };
 

@@ -5,7 +5,7 @@ import type { Completeness } from '../api/types';
 import { lang, say } from '../lib/i18n';
 import { day, percent } from '../model/format';
 
-/* The day is one of UTC, whatever zone the page shows. Nothing, where all has arrived, or nobody knows. */
+/* Days are UTC days, in any zone of the page. Empty if all has arrived, or the share is unknown. */
 export function StillArriving({ days }: { days: readonly Completeness[] }): JSX.Element | null {
   if (days.length === 0) return null;
   const parts = days.slice(-3).map((one) =>

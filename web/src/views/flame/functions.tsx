@@ -1,4 +1,4 @@
-/* Top functions: time by function, whatever its callers. Follows the search; a row leads to the flame graph. */
+/* Top functions: time by function, summed over all callers. Follows the search; a row leads to the flame graph. */
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

@@ -108,7 +108,7 @@ function skew(data: Issue): string {
   return found.length > 0 ? `${found.slice(0, 2).join('; ')}.` : '';
 }
 
-/* The issue as text for whoever mends it: what the page says, and the server's Markdown with an address that leads back. */
+/* The issue as text for the person who mends it: the page's sentences, and the server's Markdown with a link back. */
 async function handOver(id: string, words: readonly string[], rows: readonly VersionRate[]): Promise<void> {
   const asked = new URLSearchParams({ t: query.value.t }); // the tab and the rest are refused there
   const answer = await fetch(`/i/${id}.md?${asked}`).catch(() => null);

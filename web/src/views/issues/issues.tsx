@@ -26,7 +26,7 @@ export const lastList = signal<string[]>([]);
 /* How many issues that list has on all its pages. */
 export const lastTotal = signal(0);
 
-/* Groups a page: it stays small whatever is unfolded first. */
+/* Groups a page: few, because any of them may be unfolded. */
 const PAGE_GROUPS = 40;
 
 /* With this few issues in all, every group is unfolded until the reader folds one. */

@@ -11,7 +11,7 @@ import { useSignIn } from '../../lib/who';
 import { Ago, announce, Loaded, Panel } from '../parts';
 import { Choice, Field, Form, Secret, Sure, useAttempt } from './forms';
 
-/* The page is loaded anew: nothing of what the person saw stays in memory. */
+/* The page is loaded again, so that none of the person's data stays in memory. */
 async function leave(end: () => Promise<{ leave?: string | null }>): Promise<void> {
   const { leave } = await end();
   location.assign(leave ?? '/-/sign-in');
