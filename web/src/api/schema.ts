@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Where Sentry's SDKs send to: events become reports, all else is left out. /api/{project}/store/ takes one event.
-         * @description The DSN is SCHEME://KEY@HOST/PROJECT with a key of scope ingest and the number of its app. The answer's X-Sentry-Rate-Limits names what the SDK need not send.
+         * @description The DSN is SCHEME://KEY@HOST/PROJECT with a key of scope ingest and the number of its app. The answer's X-Sentry-Rate-Limits names the kinds of items that the SDK should not send.
          */
         post: operations["sendSentryEnvelope"];
         delete?: never;
@@ -72,7 +72,7 @@ export interface paths {
         put?: never;
         /**
          * Which of these files are not there yet; a file with lines counts as lacking while there are names only.
-         * @description Where hash is told, a file is there with these contents, and it is damaged (defect), or reports lack it all the same, because what belongs to it is not there, or it has lines alone where debug is asked for. One of other contents takes its place, if it is no worse (instead in SymbolFile).
+         * @description An entry with a hash names a stored file with these contents that another may replace: it is damaged (defect), or it has lines only where debug is asked for, or reports still lack it because a file that belongs to it is missing. A file with other contents replaces it if it is no worse (instead in SymbolFile).
          */
         post: operations["askSymbolsMissing"];
         delete?: never;
@@ -92,7 +92,7 @@ export interface paths {
         get: operations["getSymbolUpload"];
         /**
          * The next part of a file. Once all have come it is put together, its hash checked, and stored as uploadSymbols does.
-         * @description An empty part behind the end asks for that again: for whoever did not get the answer to the last one.
+         * @description An empty part behind the end repeats the answer to the last part, for a client that did not get it.
          */
         put: operations["sendSymbolPart"];
         post?: never;
@@ -126,10 +126,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Stored reports that are, or were, derived anew, newest first, with what moved where. */
+        /** Jobs that derive stored reports again, newest first, with the moves from issue to issue. */
         get: operations["getRekey"];
         put?: never;
-        /** Derive all stored reports of the app anew, in the background, or count what would move. */
+        /** Derive all stored reports of the app again in the background, or only count the moves. */
         post: operations["askRekey"];
         delete?: never;
         options?: never;
@@ -162,7 +162,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rollout document for the installation that asks, which tells of itself what it knows. Other names are passed over. */
+        /** The rollout document for the installation that asks. The installation describes itself by parameters; unknown ones are ignored. */
         get: operations["askRollout"];
         put?: never;
         post?: never;
@@ -179,7 +179,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who asks, and with which roles; null where nobody is signed in. */
+        /** The asker and the roles; null if nobody is signed in. */
         get: operations["getSignIn"];
         put?: never;
         /**
@@ -293,7 +293,7 @@ export interface paths {
         /** Personal tokens of who asks that are good. */
         get: operations["listTokens"];
         put?: never;
-        /** Make a personal token. It may what its person may, up to its scope. */
+        /** Make a personal token. It has the rights of its person, limited by its scope. */
         post: operations["makeToken"];
         delete?: never;
         options?: never;
@@ -344,7 +344,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Change what an account may on the server. The last admin cannot be disabled. For admins of the server. */
+        /** Change the rights of an account on the server. The last admin cannot be disabled. For admins of the server. */
         put: operations["changeAccount"];
         post?: never;
         delete?: never;
@@ -462,7 +462,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What admins of the app set. */
+        /** The settings of the app, made by its admins. */
         get: operations["getAppSettings"];
         /** Set all of them. */
         put: operations["setAppSettings"];
@@ -550,7 +550,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What of an app has arrived so far, for its first minutes. */
+        /** The first signs of life of a new app. */
         get: operations["getStart"];
         put?: never;
         post?: never;
@@ -637,7 +637,7 @@ export interface paths {
         };
         /** The app's own rules for who is to blame, every change, and the built-in packs they come before. */
         get: operations["getRules"];
-        /** Make a new version; the app's stored reports are derived anew in the background. */
+        /** Make a new version. The app's stored reports are derived again in the background. */
         put: operations["changeRules"];
         post?: never;
         delete?: never;
@@ -672,7 +672,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** See on stored reports what these rules would change. Nothing is stored but what came of it. */
+        /** Try rules on the stored reports. Only the result of the preview is stored. */
         post: operations["previewRules"];
         delete?: never;
         options?: never;
@@ -687,7 +687,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far a preview or a change is, and what it moves. */
+        /** The progress of a preview or a change, and its moves. */
         get: operations["getRulesJob"];
         put?: never;
         post?: never;
@@ -776,7 +776,7 @@ export interface paths {
         /** Change a rule. For triagers. */
         put: operations["changeAlertRule"];
         post?: never;
-        /** Remove a rule; what it found is over. For triagers. */
+        /** Remove a rule; its alerts are over. For triagers. */
         delete: operations["removeAlertRule"];
         options?: never;
         head?: never;
@@ -792,7 +792,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tell nobody about a rule for some hours. For triagers. */
+        /** Send no messages of a rule for some hours. For triagers. */
         post: operations["snoozeAlertRule"];
         delete?: never;
         options?: never;
@@ -947,7 +947,7 @@ export interface paths {
         get?: never;
         /** Raise a plugin's share step by step, in place of an older ramp of it. The first step holds at once; the server goes on by itself, pauses or goes back. */
         put: operations["beginRamp"];
-        /** Pause a running ramp, resume a paused one (its step begins anew), or go back to the share from before. */
+        /** Pause a running ramp, resume a paused one (its step begins again), or go back to the share from before. */
         post: operations["actOnRamp"];
         delete?: never;
         options?: never;
@@ -979,7 +979,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Issues on two levels, level 1 by Caller1 or by category (of memory: of what there is too much), level 2 the issues in it. */
+        /** Issues on two levels, level 1 by Caller1 or by category (memory: by the category of memory to blame), level 2 the issues in it. */
         get: operations["listIssues"];
         put?: never;
         post?: never;
@@ -1047,7 +1047,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What one process held: every category, the stacks that allocated it, and why what is suspect. */
+        /** The memory of one process: every category, the stacks that allocated it, and the suspects with reasons. */
         get: operations["getMemory"];
         put?: never;
         post?: never;
@@ -1064,7 +1064,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the processes of an issue of memory held, over all its reports in the range. */
+        /** The memory of the processes of an issue, over all its reports in the range. */
         get: operations["getIssueMemory"];
         put?: never;
         post?: never;
@@ -1098,7 +1098,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an issue is made of - the issues shown as it, its exact trees (level 3), and who merged and split it. */
+        /** The parts of an issue - the issues shown as it, its exact trees (level 3), and the merges and splits with their authors. */
         get: operations["getProvenance"];
         put?: never;
         post?: never;
@@ -1166,7 +1166,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What people and the server did with an issue, newest first, 200 rows at most. */
+        /** The acts of people and of the server on an issue, newest first, 200 rows at most. */
         get: operations["getActivity"];
         put?: never;
         post?: never;
@@ -1268,7 +1268,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What healthy processes hold, as baselines told. */
+        /** The memory of healthy processes, by their baselines. */
         get: operations["getHealthy"];
         put?: never;
         post?: never;
@@ -1424,15 +1424,15 @@ export interface components {
              * @enum {string}
              */
             against?: "" | "week";
-            /** @description What the 95 % interval must be clear of. rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual. */
+            /** @description The bound that the 95 % interval must be clear of. rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual. */
             bound?: number;
             /** @description How much is judged at a time, seconds. */
             window_s?: number;
-            /** @description How long the condition holds before it is told. */
+            /** @description Seconds for which the condition must hold before a message is sent. */
             hold_s?: number;
-            /** @description After how long it is told again while nobody acknowledges it; 0: never. */
+            /** @description Seconds after which it is sent again while it is not acknowledged; 0: never. */
             repeat_s?: number;
-            /** @description After how long the channels of escalates are told; 0: never. */
+            /** @description Seconds after which it is sent to the channels of escalates; 0: never. */
             escalate_s?: number;
             /** @description Begin of quiet hours, minutes of the day. */
             quiet_from?: number;
@@ -1440,7 +1440,7 @@ export interface components {
             quiet_to?: number;
             /** @description Time zone of quiet hours, such as Europe/Berlin. */
             quiet_zone?: string;
-            /** @description Channels that are told; none: all of the app. */
+            /** @description Channels that get the messages; none: all of the app. */
             tells?: number[];
             escalates?: number[];
         };
@@ -1470,15 +1470,15 @@ export interface components {
              * @enum {string}
              */
             against: "" | "week";
-            /** @description What the 95 % interval must be clear of. rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual. */
+            /** @description The bound that the 95 % interval must be clear of. rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual. */
             bound: number;
             /** @description How much is judged at a time, seconds. */
             window_s: number;
-            /** @description How long the condition holds before it is told. */
+            /** @description Seconds for which the condition must hold before a message is sent. */
             hold_s: number;
-            /** @description After how long it is told again while nobody acknowledges it; 0: never. */
+            /** @description Seconds after which it is sent again while it is not acknowledged; 0: never. */
             repeat_s: number;
-            /** @description After how long the channels of escalates are told; 0: never. */
+            /** @description Seconds after which it is sent to the channels of escalates; 0: never. */
             escalate_s: number;
             /** @description Begin of quiet hours, minutes of the day. */
             quiet_from: number | null;
@@ -1486,7 +1486,7 @@ export interface components {
             quiet_to: number | null;
             /** @description Time zone of quiet hours, such as Europe/Berlin. */
             quiet_zone: string;
-            /** @description Channels that are told; none: all of the app. */
+            /** @description Channels that get the messages; none: all of the app. */
             tells: number[];
             escalates: number[];
             /** @description The rule that every app begins with. */
@@ -1719,7 +1719,7 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 who: string;
-                /** @description How the actor was known: sign-in, link, token, key, proxy, local, command, server or nobody. */
+                /** @description The actor's credential: sign-in, link, token, key, proxy, local, command, server or nobody. */
                 via: string;
                 address: string;
                 /** @description Empty for none. */
@@ -1762,7 +1762,7 @@ export interface components {
             type: string;
             title: string;
             status: number;
-            /** @description What to do about it. */
+            /** @description The next step for the reader. */
             detail?: string;
             request_id: string;
             /** @description Byte of the (decompressed) body where reading stopped. */
@@ -1794,7 +1794,7 @@ export interface components {
                 kind: "debug" | "symtab";
                 missing: boolean;
                 hash?: string;
-                /** @description What of it is damaged. */
+                /** @description The damaged part. */
                 defect?: string;
             }[];
         };
@@ -1815,7 +1815,7 @@ export interface components {
             name: string;
             arch: string;
             reports: number;
-            /** @description Of them, those that have its functions' names, but neither lines nor inlined calls, or what a damaged file tells. */
+            /** @description Those of them with function names but without lines and inlined calls, or with the names of a damaged file. */
             reports_with_names: number;
             /** Format: date-time */
             first_seen: string;
@@ -1826,13 +1826,13 @@ export interface components {
              * @description When they are asked again. Absent if they are not asked.
              */
             look_at?: string;
-            /** @description What came of it the last time; empty before the first. */
+            /** @description The result of the last search; empty before the first. */
             answer: string;
             /** @description Of code of Java whose mapping the reports do not name: the app's version it is to be sent as; else empty. */
             version: string;
             /** @description And the build; empty if the app does not tell. */
             build: string;
-            /** @description What is wrong with the files that are there, and with those they refer to (split files, one of dwz): which are damaged, and which are missing. Empty if nothing is there, or names only. */
+            /** @description Faults of the stored files and of the files they refer to (split files, one of dwz): the damaged and the missing ones. Empty if nothing is stored, or names only. */
             defect: string;
         };
         SymbolThere: {
@@ -1846,10 +1846,10 @@ export interface components {
             came_at: string;
             /** @description upload, or the address of a debuginfod server. */
             source: string;
-            /** @description What of it is damaged, as it was told when it was sent; empty if nothing is. */
+            /** @description The damaged part, as found when the file was sent; empty if there is none. */
             defect: string;
             /**
-             * @description What it tells of the code: functions; and lines (line tables, Breakpad, mappings); and calls, types, variables. Empty: it was not looked at (fetched, or sent before this was kept).
+             * @description Level of detail: names (functions), lines (and lines: line tables, Breakpad, mappings), dwarf (and calls, types, variables). Empty: unknown.
              * @enum {string}
              */
             depth: "names" | "lines" | "dwarf" | "";
@@ -1910,7 +1910,7 @@ export interface components {
             ended_at: string | null;
             /** @description Reports. */
             queued: number;
-            /** @description Of them derived anew. */
+            /** @description Of them derived again. */
             done: number;
             /** @description Of those, to another issue. */
             moved: number;
@@ -1938,14 +1938,14 @@ export interface components {
             arch: string;
             name: string;
             size_bytes: number;
-            /** @description What of it is damaged, and where; what can be read is used all the same. Empty if it can be read whole. */
+            /** @description The damaged part and its place; the readable rest is used. Empty if the whole file can be read. */
             defect: string;
             /**
-             * @description What it tells of the code: functions; and lines (line tables, Breakpad, mappings); and calls, types, variables. Empty: it was not looked at (fetched, or sent before this was kept).
+             * @description Level of detail: names (functions), lines (and lines: line tables, Breakpad, mappings), dwarf (and calls, types, variables). Empty: unknown.
              * @enum {string}
              */
             depth: "names" | "lines" | "dwarf" | "";
-            /** @description Of a file that is not used, what is used in its place, and why, for people: of two files with one build id and kind a whole one is used rather than a damaged one, then the one that tells more, then the newer. Empty if it is used. */
+            /** @description For people: which file is used in place of this one, and why. Of two files with one build id and kind, an undamaged one is used rather than a damaged one, then the one with more detail, then the newer. Empty if this file is used. */
             instead: string;
         };
         Health: {
@@ -2005,7 +2005,7 @@ export interface components {
             as_of: string;
             /**
              * Format: date-time
-             * @description Only if counters reach further back than reports, which are dropped after retention_days: devices, durations, distributions and single reports tell of what happened from here on.
+             * @description Only if counters reach further back than reports, which are dropped after retention_days: devices, durations, distributions and single reports cover the time from here on.
              */
             kept_from?: string;
         };
@@ -2158,7 +2158,7 @@ export interface components {
             before: components["schemas"]["ChangeSide"];
             after: components["schemas"]["ChangeSide"];
             ratio: components["schemas"]["ChangeRatio"];
-            /** @description The share of false ones among all changes that are told as surely as this one. */
+            /** @description The share of false ones among all changes that are as certain as this one. */
             q: number;
         };
         ChangeSide: {
@@ -2181,7 +2181,7 @@ export interface components {
             total: components["schemas"]["RatesTotal"];
             /** @description Those with most sessions. */
             versions: components["schemas"]["RatesVersion"][];
-            /** @description What devices lost, by the counts that reports and session records of these days tell; of all channels; most first. */
+            /** @description Losses of devices by the counts in reports and session records of these days, of all channels, most first. */
             losses: components["schemas"]["Loss"][];
             /** @description As in Overview, of session records. */
             completeness: components["schemas"]["Completeness"][];
@@ -2288,7 +2288,7 @@ export interface components {
                 [key: string]: components["schemas"]["RolloutPlugin"];
             };
         };
-        /** @description All of it has to fit. An empty list fits nobody. */
+        /** @description All conditions must hold. An empty list matches no installation. */
         RolloutWhen: {
             channels?: string[];
             versions?: components["schemas"]["RolloutRange"];
@@ -2319,7 +2319,7 @@ export interface components {
             };
         };
         RolloutMade: {
-            /** @description 0: the default, which nobody has changed. */
+            /** @description 0: the default, unchanged. */
             version: number;
             /** Format: date-time */
             made_at: string | null;
@@ -2327,7 +2327,7 @@ export interface components {
             reason: string;
         };
         Rollout: {
-            /** @description 0: the default, which nobody has changed. */
+            /** @description 0: the default, unchanged. */
             version: number;
             /** Format: date-time */
             made_at: string | null;
@@ -2410,11 +2410,11 @@ export interface components {
             step: number;
             /** Format: date-time */
             step_since: string;
-            /** @description What it waits for, or why it does not go on. */
+            /** @description The condition that it waits for, or the reason of the pause. */
             note: string;
             /**
              * Format: date-time
-             * @description When a guard tripped; null: none did, or somebody has acted since.
+             * @description When a guard tripped; null: none did, or a person has acted since.
              */
             tripped_at: string | null;
             measured: components["schemas"]["RampMeasured"];
@@ -2477,7 +2477,7 @@ export interface components {
             rules: string;
             /** @description Newest first; at most 100. */
             history: components["schemas"]["RulesVersion"][];
-            /** @description What the latest changes had derived anew. */
+            /** @description The jobs of the latest changes. */
             jobs: components["schemas"]["RulesProgress"][];
             /** @description Other apps of this server with at least 20 reports. */
             apps_compared: number;
@@ -2513,7 +2513,7 @@ export interface components {
             asked_at: string;
             /** @description Stored reports so far. */
             reports: number;
-            /** @description Of them derived anew. */
+            /** @description Of them derived again. */
             done: number;
             /** @description Of those to another issue, or that would be. */
             moved: number;
@@ -2536,7 +2536,7 @@ export interface components {
             asked_at: string;
             /** @description Stored reports so far. */
             reports: number;
-            /** @description Of them derived anew. */
+            /** @description Of them derived again. */
             done: number;
             /** @description Of those to another issue, or that would be. */
             moved: number;
@@ -2584,7 +2584,7 @@ export interface components {
             bucket_s: number;
             totals: components["schemas"]["Totals"];
             categories: components["schemas"]["Share"][];
-            /** @description Reports of test, system and idle: nobody's trouble. In no total and no list unless asked for. */
+            /** @description Reports of the kinds test, system and idle. They are in no total, and in lists only if asked for. */
             apart: components["schemas"]["Share"][];
             /** @description Newest first: by first_seen_at, then in natural order. At most 100. */
             versions: components["schemas"]["VersionTotals"][];
@@ -2653,12 +2653,12 @@ export interface components {
             until_devices?: number;
             /** @description Of ignored: until its hits per 1,000 sessions of today and yesterday reach this, with 30 reports or more. */
             until_per_1000?: number;
-            /** @description Name of an account that may see the app; empty for nobody. */
+            /** @description Name of an account with access to the app; empty: nobody. */
             assignee?: string;
             reason?: string;
         };
         Triaged: {
-            /** @description What triage/undo takes back. */
+            /** @description The parameter of triage/undo. */
             batch: number;
             /** @description As they are now. */
             issues: components["schemas"]["IssueSummary"][];
@@ -2686,7 +2686,7 @@ export interface components {
         Activity: {
             acts: {
                 id: number;
-                /** @description Of state and assigned: what triage/undo takes back. */
+                /** @description Of state and assigned: the parameter of triage/undo. */
                 batch: number;
                 /** Format: date-time */
                 at: string;
@@ -2727,7 +2727,7 @@ export interface components {
             state: "open" | "regressed" | "resolved" | "ignored";
             /** @description Of a resolved issue the version with the fix, of a regressed one the version that opened it, of an ignored one the version until which it is ignored; else empty. */
             state_version: string;
-            /** @description Name of the account it is assigned to; empty for nobody. */
+            /** @description Name of the assigned account; empty if there is none. */
             assignee: string;
             /** @description The most that the subject held in one report. */
             most_bytes: number;
@@ -2764,7 +2764,7 @@ export interface components {
         };
         Suggestion: {
             issue: components["schemas"]["IssueSummary"];
-            /** @description What suggestions are sorted by: the likeness of its tree most alike; more if others of its trees are alike, up to 1.5; less the longer it was not seen when the one asked about was, or the other way round. */
+            /** @description The order of suggestions: the likeness of its most similar tree; more if other trees are similar too, up to 1.5; less the longer the two issues were not seen at the same time. */
             score: number;
             /** @description Of the two stacks shown. */
             likeness: number;
@@ -2827,9 +2827,9 @@ export interface components {
             }[];
             /** @description Reports of trees that are not kept. */
             other_reports: number;
-            /** @description What was done to it, newest first. */
+            /** @description Merges and splits of the issue, newest first. */
             acts: {
-                /** @description What unmerge is asked with; rows of one act are undone together. */
+                /** @description The parameter of unmerge; rows of one act are undone together. */
                 act: number;
                 /** @enum {string} */
                 kind: "merge" | "split";
@@ -2850,7 +2850,7 @@ export interface components {
             author?: string;
             reason: string;
             /**
-             * @description Change nothing, say what would be.
+             * @description Change nothing, and return the result that the change would have.
              * @default false
              */
             preview: boolean;
@@ -2879,7 +2879,7 @@ export interface components {
         };
         Regrouped: {
             preview: boolean;
-            /** @description What undoes it; null of a preview, and where merges were taken back. */
+            /** @description The parameter that undoes it; null for a preview, and for merges that were undone. */
             act: number | null;
             /** @description Reports of the range that are shown as another issue by it. */
             reports: number;
@@ -2911,14 +2911,14 @@ export interface components {
             total: number;
             issues_total: number;
             totals: components["schemas"]["Totals"];
-            /** @description Issues by state, whatever states were asked for. */
+            /** @description Issues of every state, also if the question names some states. */
             states: {
                 open: number;
                 regressed: number;
                 resolved: number;
                 ignored: number;
             };
-            /** @description Sessions of the range and versions, by which counts become rates; null where none is told. */
+            /** @description Sessions of the range and versions, the denominator of rates; null if there are none. */
             sessions: number | null;
             groups: components["schemas"]["Group"][];
             /** @description Cursor of the next page. */
@@ -2947,7 +2947,7 @@ export interface components {
         Issue: {
             range: components["schemas"]["Range"];
             issue: components["schemas"]["IssueSummary"];
-            /** @description Median over reports: each counts once, whatever its weight. Smallest duration that half of them do not exceed. */
+            /** @description Median over reports, each counted once without its weight: the smallest duration that half of them do not exceed. */
             p50_ms: number;
             /** @description 95th percentile over reports, in the same way. */
             p95_ms: number;
@@ -2992,9 +2992,9 @@ export interface components {
             process: string;
             /** @description 32 hex digits. */
             install: string;
-            /** @description Of memory: what the process took of the device's memory; null if it does not tell. */
+            /** @description Of memory: the footprint of the process; null if unknown. */
             footprint_bytes: number | null;
-            /** @description Of memory: what the category to blame held. */
+            /** @description Of memory: bytes of the category to blame. */
             subject_bytes: number | null;
         };
         ReportList: {
@@ -3014,13 +3014,13 @@ export interface components {
             /** @description Inlined into the next frame out. */
             inlined: boolean;
             /**
-             * @description What the rules take it for.
+             * @description The frame's role by the rules.
              * @enum {string}
              */
             role: "app" | "system" | "runtime" | "allocator" | "wait" | "io" | "lock" | "dispatch" | "thread" | "unknown";
             /** @description Samples this frame stands in. */
             repeat: number;
-            /** @description Which of the answer's rules says what the frame is; null: none does, and its module decides. */
+            /** @description The number of the rule that decided, among the answer's rules; null: no rule did, and the module decides. */
             rule: number | null;
             /** @description Which of them marks the stacks it stands in (idle, truncated, meaningless, moment). */
             mark: number | null;
@@ -3112,7 +3112,7 @@ export interface components {
             suspended_ms: number;
             /** @description It may have begun so much earlier. */
             begin_slack_ms: number;
-            /** @description What the device took it for. */
+            /** @description The device's own verdict. */
             guess: string;
             /** @description The lock the thread waited for. */
             lock: {
@@ -3247,7 +3247,7 @@ export interface components {
         };
         /** @description Null of a category that is not suspect. */
         Suspicion: {
-            /** @description From 1: what holds most beyond the healthy median, of those whose stacks are known. */
+            /** @description From 1: the category that is most above the healthy median, among those with known stacks. */
             rank: number;
             /**
              * @description Too many bytes, too many objects, or it grew by too much.
@@ -3260,13 +3260,13 @@ export interface components {
         MemoryCategory: {
             name: string;
             /**
-             * @description Blocks of an allocator by size, mappings by what they map, objects by class; part: what else the footprint is made of, without stacks; gauge: an amount that the app measures, whose bytes are in other rows too: it is in no sum.
+             * @description Blocks of an allocator by size, mappings by what they map, objects by class; part: other parts of the footprint, without stacks; gauge: an amount that the app measures, whose bytes are in other rows too: it is in no sum.
              * @enum {string}
              */
             kind: "heap" | "vm" | "object" | "part" | "gauge";
             /** @description Mapped by allocators to hand blocks out of, which are counted by themselves: it is in no sum. */
             of_allocator: boolean;
-            /** @description Its part of the footprint, or live_bytes where nobody looked: what everything is ranked by. */
+            /** @description Its part of the footprint, or live_bytes if the mappings were not looked at. Rows are ranked by it. */
             held_bytes: number;
             /** @description Of a mapping its addresses, in memory or not. */
             live_bytes: number;
@@ -3316,13 +3316,13 @@ export interface components {
             foreground: boolean | null;
             /** @description Mean bytes between two samples. */
             interval_bytes: number | null;
-            /** @description What the process took of the device's memory. */
+            /** @description The memory of the device that the process took. */
             footprint_bytes: number | null;
-            /** @description Where footprint_bytes is from: now (the kernel said so for the report), look (the last look while the process lived), tables (what the notes hold, which is more than that look saw), exit (the largest resident set, as told to whoever waited for the process). Null if the device does not tell. */
+            /** @description Where footprint_bytes is from: now (the kernel said so for the report), look (the last look while the process lived), tables (the sum of the recorded blocks and mappings, if that is more than the last look), exit (the largest resident set, which the kernel reports to the parent). Null if unknown. */
             footprint_from: string | null;
             footprint_peak_bytes: number | null;
             limit_bytes: number | null;
-            /** @description What all processes under the limit took together. */
+            /** @description The memory of all processes under the limit. */
             limit_used_bytes: number | null;
             threshold_bytes: number | null;
             /** @description How much of the footprint is accounted for: all categories but the part Not explained. */
@@ -3364,7 +3364,7 @@ export interface components {
             why: string;
             key: components["schemas"]["Key"];
             rules: components["schemas"]["Rule"][];
-            /** @description What the nodes show; repeat is 0. */
+            /** @description The frames of the nodes; repeat is 0. */
             locations: components["schemas"]["Frame"][];
             /** @description The stacks as one trie. Row i describes node i + 1; node 0 is the root, above every outermost frame. */
             nodes: {
@@ -3372,7 +3372,7 @@ export interface components {
                 /** @description Index into locations. */
                 location: number[];
             };
-            /** @description By category, then most bytes first. A category that is in none was below what the device sends stacks of. */
+            /** @description By category, then most bytes first. A category without stacks was too small for the device to send its stacks. */
             stacks: {
                 /** @description Index into categories. */
                 category: number;
@@ -3412,7 +3412,7 @@ export interface components {
             healthy_bytes: number | null;
             healthy_objects: number | null;
         };
-        /** @description Null if nobody told. */
+        /** @description Null if unknown. */
         HealthyTotals: {
             reports: number;
             footprint_bytes: components["schemas"]["Spread"];
@@ -3449,7 +3449,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description What went wrong. */
+        /** @description The error. */
         Problem: {
             headers: {
                 [name: string]: unknown;
@@ -3668,7 +3668,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description A multiple of 1 MiB, at most 64; of the last part what is left; behind it none. */
+        /** @description A multiple of 1 MiB, at most 64 MiB; the last part has the rest; a part behind the end is empty. */
         requestBody: {
             content: {
                 "application/octet-stream": string;
@@ -3994,7 +3994,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description What stands behind # in the link. */
+                    /** @description The part of the link behind #. */
                     link: string;
                     name?: string;
                     password?: string;
@@ -5027,7 +5027,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What it would have found. */
+            /** @description The alerts that the rule would have raised. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5940,7 +5940,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done, or of a preview what would be. */
+            /** @description The change, or the preview of it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5973,7 +5973,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done, or of a preview what would be. */
+            /** @description The change, or the preview of it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6006,7 +6006,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done, or of a preview what would be. */
+            /** @description The change, or the preview of it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6057,7 +6057,7 @@ export interface operations {
                 report?: string;
                 /** @description Of memory bytes, if nothing is said, or objects; of all else ms. */
                 of?: "ms" | "bytes" | "objects";
-                /** @description Of memory: only what this category holds. */
+                /** @description Of memory: only this category. */
                 category?: string;
                 /** @description Frames at most; the smallest are folded into their parent's "other". */
                 max?: number;
