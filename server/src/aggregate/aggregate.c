@@ -1,5 +1,5 @@
 /*
- * aggregate.c - pure arithmetic; what is stored where is decided in rows/derive.c.
+ * aggregate.c - pure arithmetic; rows/derive.c stores the rows.
  */
 #include "aggregate/aggregate.h"
 
@@ -28,7 +28,7 @@ static int64_t at_most(uint64_t value, int64_t limit)
     return value < (uint64_t)limit ? (int64_t)value : limit;
 }
 
-/* Devices may cut turns by other lengths: each of their buckets goes to the one it begins in. */
+/* Devices may have other buckets of turns: a device's bucket counts in the one in which it begins. */
 static void count_turns(double turns[MIRE_TURN_BUCKETS], const struct report *report, double weight)
 {
     for (size_t i = 0; i < report->bucket_count; i++) {
@@ -42,7 +42,7 @@ static void count_turns(double turns[MIRE_TURN_BUCKETS], const struct report *re
     }
 }
 
-/* Suppressed events of a report: no more than fit into the length that it tells, and that length into a day. */
+/* Suppressed events of a report, bounded by their length, which is bounded by a day. */
 static void bound_suppressed(int64_t *count_out, int64_t *ms_out, const struct report_event *event)
 {
     const struct report_suppressed *told = &event->suppressed;

@@ -5,9 +5,9 @@
 
 #define HOUR_US       3600000000ll
 #define DAY_US        (24 * HOUR_US)
-#define AHEAD_US      (5 * 60 * 1000000ll) /* of receipt: the clocks of two machines that are both right */
-#define TRANSFER_MS   60000                /* the SDK gives a request this long: so much is no error of the clock */
-#define KEEP_DAYS_MAX 3650                 /* a time that is older than this is not believed, even where all is kept */
+#define AHEAD_US      (5 * 60 * 1000000ll) /* of the receipt: tolerance of two correct clocks */
+#define TRANSFER_MS   60000                /* a request of the SDK ends by then: so much may be transfer */
+#define KEEP_DAYS_MAX 3650                 /* an older time is impossible, also if reports are kept for ever */
 
 static const struct fact *told_ms(const struct report *report)
 {
@@ -23,7 +23,7 @@ static const struct fact *told_ms(const struct report *report)
     return &report->event.begin_wall_ms;
 }
 
-/* The error of the device's clock. A request is received later than it was sent: that is no error. */
+/* The error of the device's clock. The transfer time of a request is no error. */
 static int64_t error_ms(const struct aggregate_clock *clock)
 {
     if (!clock->told || (clock->behind_ms >= 0 && clock->behind_ms <= TRANSFER_MS))

@@ -1,6 +1,7 @@
 /*
  * body.c - the bodies of messages, one row a kind of channel: the public formats of Standard Webhooks, Slack's incoming
- * webhooks, Teams' workflows (an Adaptive Card), PagerDuty's Events API v2, and the robots of DingTalk, Feishu and WeCom.
+ * webhooks, Teams' workflows (an Adaptive Card), PagerDuty's Events API v2, and the robots of DingTalk, Feishu and
+ * WeCom.
  */
 #include "alert/message.h"
 
@@ -21,7 +22,7 @@ struct body {
     const char *at; /* RFC 3339 */
 };
 
-/* Names come from apps: what a format would take for its own signs is escaped, or left out. */
+/* Names come from apps, so the signs of a format are escaped or left out. */
 static const char *without(struct arena *arena, const char *text, const char *signs)
 {
     char *out = arena_strdup(arena, text), *to = out;
@@ -58,7 +59,7 @@ static const char *for_slack(struct arena *arena, const char *text)
     return kept ? kept : "";
 }
 
-/* The same text for all that read Markdown. */
+/* The text for all channels with Markdown. */
 static const char *markdown(const struct body *b)
 {
     static const char signs[] = "*_[]()`#<>\\";

@@ -125,7 +125,7 @@ bool hook_sign(char out[MIRE_HOOK_SIGNATURE], const char *secret, const char *id
     return true;
 }
 
-/* DingTalk wants the signature in the URL: of "milliseconds\nsecret" under the secret. */
+/* DingTalk's signature is in the URL: of "milliseconds\nsecret" under the secret. */
 static void sign_url(struct text *url, CURL *curl, const char *secret, int64_t now_ms)
 {
     uint8_t mac[MIRE_SHA256];
@@ -140,7 +140,7 @@ static void sign_url(struct text *url, CURL *curl, const char *secret, int64_t n
     curl_free(escaped);
 }
 
-/* Feishu wants it in the body: of nothing, under "seconds\nsecret". */
+/* Feishu's signature is in the body: of the empty text under "seconds\nsecret". */
 static void sign_body(struct text *body, const char *plain, const char *secret, int64_t now_s)
 {
     uint8_t mac[MIRE_SHA256];
@@ -216,7 +216,7 @@ static struct curl_slist *headers_of(const struct outbox_message *message, const
     return headers;
 }
 
-/* Some answer 200 and tell in the body that they did not take it. */
+/* Some receivers answer 200 with a refusal in the body. */
 static bool answer_is_good(struct hook_outcome *out, const char *kind, const struct text *answer)
 {
     const struct json_limits limits = MIRE_JSON_LIMITS;

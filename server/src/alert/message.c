@@ -36,7 +36,7 @@ static struct number whole(double value)
     return out;
 }
 
-/* Digits that the interval bears out: its width has two of them. */
+/* Digits that the interval supports: its width has two of them. */
 static int digits_of(double low, double high)
 {
     double width = high - low;
@@ -119,7 +119,7 @@ const char *alert_verdict_text(struct arena *arena, const struct alert_rule *rul
     return arena_printf(arena, "The guard of a ramp tripped: %s.", title);
 }
 
-/* Only what a query may hold as it is: a version is a name that an app chose. */
+/* Escape the characters that a query may not have, because an app chooses its versions' names. */
 static const char *escaped(struct arena *arena, const char *text)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";

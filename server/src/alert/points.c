@@ -17,7 +17,7 @@
 #define US       1000000ll
 #define WEEK     7
 #define ENOUGH   1000.0 /* sessions from which a version is the newest */
-#define PART_OF  20     /* or so small a part of all */
+#define PART_OF  20     /* or with one part in so many of all sessions */
 #define ROOM_ADD 256
 
 struct alert_point *alert_points_add(struct alert_look *look)
@@ -201,7 +201,7 @@ static int points_rate(struct alert_look *look)
 
 /* --- all kinds --- */
 
-/* Kinds of the view, without those that are nobody's trouble unless they are named. */
+/* Kinds of the view; idle and system only if they are named. */
 static int read_kinds(struct filter *out, struct arena *arena, const char *text)
 {
     if (*text && filter_parse(out, arena, text, NULL) != 0)

@@ -106,7 +106,7 @@ static int add_growth(struct alert_look *look, const struct window_reports *of, 
         if (now >= MIRE_ALERT_LEAST_GROWTH)
             point->rate = alert_growth(now, before, WEEK);
         else
-            point->rate = (struct rate){.known = true}; /* so few are no trouble, and end what is open */
+            point->rate = (struct rate){.known = true}; /* so few reports are no trouble, and end an open alert */
     }
     return 0;
 }
@@ -196,7 +196,7 @@ int alert_points_missing(struct alert_look *look)
     return rc;
 }
 
-/* The past is not known: a ramp has its newest trip alone. */
+/* The past is unknown: a ramp has only its newest trip. */
 int alert_points_guard(struct alert_look *look)
 {
     struct rows_ramp *ramps;

@@ -40,7 +40,7 @@ int64_t sender_backoff_s(int tries)
     return wait < BACKOFF_MAX ? wait : BACKOFF_MAX;
 }
 
-/* A fifth is left to chance, so that what failed together does not come back together. */
+/* A fifth is random, so that messages that failed together are not tried together. */
 static int64_t due_after(int tries, int64_t wait_s, int64_t now_us)
 {
     int64_t wait_us = sender_backoff_s(tries) * US;
@@ -112,7 +112,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* The rules. A fault is logged where it is born; the next round tries again. */
+/* Judge the rules. A fault is logged where it happens; the next round tries again. */
 static void *run_watch(void *context)
 {
     struct sender *sender = context;

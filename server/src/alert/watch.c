@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define ARENA_BYTES (256u << 20)
-#define RECENT      2 /* windows that are judged: what the newest leaves open, the one before may tell */
+#define RECENT      2 /* windows that are judged: if the newest is undecided, the one before counts */
 #define US          1000000ll
 #define LIMIT       "SET LOCAL statement_timeout = '20s'"
 
@@ -99,7 +99,7 @@ static int tell_all(struct watch *w, const struct alert_row *alert, unsigned due
         rc = tell(w, alert, "again", rule->tells, rule->tell_count, all);
     if (!rc && due & ALERT_TELL_ESCALATED)
         rc = tell(w, alert, "escalated", rule->escalates, rule->escalate_count, false);
-    if (!rc && due & ALERT_TELL_OVER && rule->kind != ALERT_NEW) /* what was new once is no news when it is old */
+    if (!rc && due & ALERT_TELL_OVER && rule->kind != ALERT_NEW) /* the end of being new is no news */
         rc = tell(w, alert, "over", rule->tells, rule->tell_count, all);
     if (!rc && w->written)
         log_event(w->log, MIRE_LOG_INFO, due & ALERT_TELL_OVER ? "alert.over" : "alert.told", LOG_TEXT("app", w->slug),
@@ -167,7 +167,7 @@ static int move_on(struct watch *w, struct alert_row *alert, enum alert_verdict 
         rc = tell_all(w, alert, due);
     if (rc || !(due & ALERT_TELL_FIRED) || w->written)
         return rc;
-    alert->state.told_us = 0; /* there is no channel yet: it is told when there is one */
+    alert->state.told_us = 0; /* there is no channel yet; the message is sent when there is one */
     alert->tellings = 0;
     return rows_alert_put(alert, w->tx);
 }
@@ -180,7 +180,7 @@ static struct alert_row *open_of(struct watch *w, const char *subject)
     return NULL;
 }
 
-/* The verdict of the newest window that tells one. */
+/* The newest window with a verdict. */
 static enum alert_verdict newest(const struct alert_point **out, enum alert_kind kind, const struct alert_point *points,
                                  size_t count)
 {
@@ -229,7 +229,7 @@ static int look(struct watch *w)
     return rc ? rc : judge(w, &points);
 }
 
-/* A rule that cannot be judged says why on its page, and the others are judged all the same. */
+/* A rule that cannot be judged shows the reason on its page, and the others are judged. */
 static int look_safely(struct watch *w)
 {
     const char *why = "";

@@ -185,7 +185,7 @@ int inbox_claim(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *g
             *turn = app_id;
             return 0;
         }
-        from = app_id; /* others have all that is due of it */
+        from = app_id; /* other workers have all its due rows */
     }
 }
 

@@ -1,12 +1,12 @@
 /*
  * batch.c - see batch.h.
  *
- *     stage says            then
+ *     result of a stage     next
  *     done                  next stage; after the last: remove from the inbox, commit
- *     unusable              dead letter, the others go on
+ *     unusable              a dead letter; the other reports go on
  *     fault: away, raced    roll back, wait a little; the reports are due again at once
- *     fault: anything else  roll back, half as many; of one alone: count the attempt, commit; dead letter after the last
- *     nothing, ever again   the next process counts the attempt (journal.h)
+ *     other fault           roll back, half as many; of one report: count the attempt, or a dead letter
+ *     the process ends      the next process counts the attempt (journal.h)
  */
 #include "pipeline/batch.h"
 #include "pipeline/worker.h"
@@ -34,7 +34,7 @@ static void log_failure(const struct work *work, const struct item *item, const 
               LOG_NUMBER("attempt", item->claim.attempts + 1));
 }
 
-/* Put a report that could not be worked on where it belongs. `final`: trying again cannot help. */
+/* Count the failure of a report, or make it a dead letter. `final`: trying again cannot help. */
 static int put_aside(struct work *work, struct item *item, const char *stage, bool final)
 {
     bool is_final = final || item->claim.attempts + 1 >= MIRE_INBOX_ATTEMPTS_MAX;
@@ -62,7 +62,7 @@ static int derive(const struct work *work, struct item *item, const char **faile
     return stages_encode(item);
 }
 
-/* Are the derived reports a batch? */
+/* Is the batch full? */
 static bool is_full(const struct batch *batch)
 {
     return batch->arena->used_bytes > MIRE_BATCH_ARENA_BYTES || clock_mono_ns() - batch->begun_ns > MIRE_BATCH_NS;
@@ -91,7 +91,7 @@ static int derive_all(struct worker *worker, struct batch *batch, const char **f
     return 0;
 }
 
-/* Remove what is done from the inbox; what is malformed becomes a dead letter. */
+/* Remove finished reports from the inbox; malformed ones become dead letters. */
 static int finish(struct work *work, struct batch *batch)
 {
     const struct inbox_claim **done = arena_array(batch->arena, batch->count + 1, sizeof *done);
@@ -111,8 +111,10 @@ static int finish(struct work *work, struct batch *batch)
     return inbox_finish(batch->tx, done, count);
 }
 
-/* A process that ends while the batch is stored has its first report in hand: that is worked on alone then, and cleared
- * by its second attempt if it is innocent. */
+/*
+ * While a batch is stored, its first report is the one in hand. If the process ends, that report is processed alone,
+ * and an innocent one is cleared by its second attempt.
+ */
 static int work_all(struct worker *worker, struct batch *batch, const char **failed_out)
 {
     int rc = derive_all(worker, batch, failed_out);
@@ -129,7 +131,7 @@ static int work_all(struct worker *worker, struct batch *batch, const char **fai
     return rc ? rc : finish(worker->work, batch);
 }
 
-/* Can it be done again as it is? Anything else may be one report's fault. */
+/* Is the fault of the database alone, so that the same batch may be tried again? Other faults may be a report's. */
 static bool is_of_the_moment(int rc)
 {
     return rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED;
@@ -157,7 +159,7 @@ static int blame(struct worker *worker, struct batch *batch, struct pg_tx **tx, 
     return rc ? rc : 1;
 }
 
-/* A batch that was cut shows how many reports make one. */
+/* The size of the next batch, after one that ended early. */
 static void count(struct worker *worker, const struct batch *batch)
 {
     struct work *work = worker->work;
@@ -205,7 +207,7 @@ static int claim(struct batch *batch, struct worker *worker)
     return 0;
 }
 
-/* A claimed batch to its rows, and commit. The worker has the turn. */
+/* Derive and store a claimed batch, and commit. The worker holds `turn`. */
 static int run(struct worker *worker, struct batch *batch, struct pg_tx **tx)
 {
     const char *stage = "";
@@ -228,8 +230,8 @@ static int run(struct worker *worker, struct batch *batch, struct pg_tx **tx)
 }
 
 /*
- * Every statement finds its rows by key. So one plan is as good for all values, and plans of a time when the tables were
- * small must not read them whole.
+ * Every statement finds its rows by key. So one plan is as good for all values, and plans of a time when the tables
+ * were small must not read them whole.
  */
 static const char by_key[] = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;"
                              " SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";

@@ -78,7 +78,7 @@ static void suspect(const struct journal *journal, const struct journal_slot *sl
     log_event(log, MIRE_LOG_WARN, told ? "work.suspect" : "work.suspect_lost", LOG_TEXT("file", name.text));
 }
 
-/* The report was being derived again, or is done. */
+/* The report was being derived again, or is finished. */
 static int count_rekey(struct pg_tx **tx, const struct journal_slot *slot)
 {
     struct report_key key = {.slot = slot->slot, .day = slot->day};
@@ -133,7 +133,7 @@ struct journal_slot *journal_slot(struct journal *journal, size_t worker)
     return journal->slots && worker < MIRE_JOURNAL_SLOTS ? &journal->slots[worker] : NULL;
 }
 
-/* The debug file did no harm this time: it is no suspect any more. */
+/* The debug file was used without harm, so it is no longer suspected. */
 static void leave_module(struct journal *journal, struct journal_slot *slot)
 {
     if (slot->build_id_len && slot->suspected)

@@ -1,4 +1,4 @@
-/* place.c - version, issue and tree of each report of a batch: one question a table; only a new issue costs more. */
+/* place.c - version, issue and tree of each report of a batch: one statement a table, and more only for new issues. */
 #include "pipeline/batch.h"
 #include "pipeline/kinds.h"
 
@@ -89,13 +89,15 @@ static size_t end_of_issue(const struct order *order, size_t from)
     return to;
 }
 
-/* Is the row of a known issue to be changed by this event? */
+/* Does this event change the row of a known issue? */
 static bool is_taken(const struct rows_issue_found *found, const struct item *item)
 {
     return found->gone || found->first_seen_us > item->occurred.at_us;
 }
 
-/* Issues that have no row are opened first: that locks the app's row, which goes before rows of issues. */
+/*
+ * New issues are opened first, because that locks the app's row, which comes before rows of issues in the lock order.
+ */
 static int place_issues(struct batch *batch, struct item *const *firsts, const struct rows_issue_found *found,
                         size_t count)
 {
@@ -152,7 +154,7 @@ static bool same_tree(const struct item *a, const struct item *b)
     return a->issue_id == b->issue_id && a->feature.tree == b->feature.tree;
 }
 
-/* Keep the trees that are new, as many as an issue has, and those that have an earlier event now. `firsts` is ordered by
+/* Keep new trees, up to the limit of an issue, and write earlier first events. `firsts` is ordered by
  * issue. */
 static int keep_trees(struct batch *batch, struct item *const *firsts, const struct rows_tree_found *found,
                       size_t count)
@@ -213,7 +215,7 @@ static int find_trees(struct batch *batch, struct order *order)
     return rc;
 }
 
-/* Open issues that somebody resolved or ignored, where a version calls for it. The order is by issue. */
+/* Reopen resolved and ignored issues if a report's version requires it, in the order of issues. */
 static int open_issues(struct batch *batch, const struct order *order)
 {
     struct triage_report *seen = arena_array(batch->arena, order->count + 1, sizeof *seen);

@@ -27,13 +27,13 @@ static const struct shares_row *find(const struct shares_app *of, int plugin, ui
     return NULL;
 }
 
-/* Add the shares of a rollout that are not there yet. */
+/* Add the new shares of a rollout. */
 static int add_rollout(struct shares_app *of, struct arena *arena, const char *text, int64_t since_us)
 {
     struct rollout rollout;
 
     if (rollout_parse(&rollout, arena, text))
-        return 0; /* an older server's, which gives nothing today */
+        return 0; /* rules of an older server, which have no shares today */
     for (size_t i = 0; i < rollout.count; i++)
         for (int plugin = 0; plugin < MIRE_PLUGINS; plugin++) {
             const struct rule_plugin *rule = &rollout.rules[i].plugins[plugin];
@@ -46,7 +46,7 @@ static int add_rollout(struct shares_app *of, struct arena *arena, const char *t
     return 0;
 }
 
-/* Read the rollouts that were made since. */
+/* Read the rollouts that were made since the last time. */
 static int read_on(struct shares_app *of, struct pg_tx *tx, struct arena *arena)
 {
     size_t count = AT_ONCE;
@@ -65,7 +65,7 @@ static int read_on(struct shares_app *of, struct pg_tx *tx, struct arena *arena)
     return rc;
 }
 
-/* The app's, or else those in place of the app that was not asked for the longest. */
+/* The entry of the app; otherwise the least recently used entry. */
 static int find_app(struct shares_app **out, struct shares *shares, struct arena *arena, int32_t app)
 {
     struct shares_app *oldest = &shares->apps[0];

@@ -28,7 +28,7 @@ static void find_occurred(struct item *item)
         item->occurred = aggregate_occurred(&item->report, claim->received_us, &clock);
 }
 
-/* A share that nobody gave it does not make a report count for many. */
+/* A share that no rollout gave does not multiply a report. */
 static int believe(struct item *item)
 {
     const struct inbox_claim *claim = &item->claim;

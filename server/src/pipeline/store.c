@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Items of a batch whose rows are made the same way, and those rows. Only what is not stored yet is in it. */
+/* New items of a batch whose rows are made in the same way, and these rows. */
 struct batch_part {
     struct item **items;
     struct aggregate_facts *facts;
@@ -29,7 +29,7 @@ struct added {
     size_t hour_count, loss_count;
 };
 
-/* The items of a kind; those that have a row already are left out. */
+/* The items of a kind that have no row yet. */
 static int take_part(struct batch_part *out, struct batch *batch, enum rows_table rows)
 {
     struct report_key *keys = arena_array(batch->arena, batch->count + 1, sizeof *keys);
@@ -92,7 +92,7 @@ static bool same_image(const struct missing_debug_row *a, const struct missing_d
            a->split_count == b->split_count;
 }
 
-/* Images that are missing are the same in many reports: each is told once. */
+/* Many reports lack the same images: each image is stored once. */
 static int store_missing(const struct batch *batch, const struct batch_part *part)
 {
     struct rows_missing *reports = arena_array(batch->arena, part->count + 1, sizeof *reports);
@@ -128,7 +128,7 @@ static int by_sum(const void *a, const void *b)
     return rows_issue_memory_compare(x->event, y->event);
 }
 
-/* Add what the processes held, all reports of one sum at once. */
+/* Add the memory of processes, all reports of one sum at once. */
 static int store_memory(const struct batch *batch, const struct batch_part *part, const struct event_row *events)
 {
     struct rows_held *held = arena_array(batch->arena, part->count + 1, sizeof *held);
@@ -183,7 +183,7 @@ static int by_healthy(const void *a, const void *b)
     return rows_healthy_compare(x->baseline, y->baseline);
 }
 
-/* Add what healthy processes held, all baselines of one sum at once. */
+/* Add the memory of healthy processes, all baselines of one sum at once. */
 static int add_healthy(const struct batch *batch, const struct batch_part *part, const struct baseline_row *baselines)
 {
     struct rows_healthy_one *healthy = arena_array(batch->arena, part->count + 1, sizeof *healthy);
@@ -224,7 +224,7 @@ static int store_baselines(struct batch *batch, struct added *added)
 
 /* --- sessions --- */
 
-/* Each end of a run that a record tells. */
+/* The ends of runs in the records. */
 static int add_ends(const struct batch *batch, const struct batch_part *part, const struct session_row *sessions)
 {
     struct rows_session_end *ends;

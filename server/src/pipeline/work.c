@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-#define IDLE_MS      1000 /* between looks at an inbox that nobody rings for */
+#define IDLE_MS      1000 /* between looks at the inbox without a wake-up */
 #define PAUSE_MS     250  /* after the first fault in a row; doubles */
 #define PAUSE_MAX_MS 8000
 #define ARENA_BYTES  (512u << 20) /* of a batch: models, stacks and trees */

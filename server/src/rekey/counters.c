@@ -58,7 +58,7 @@ static struct hour_row taken(const struct hour_row *hour)
     return out;
 }
 
-/* Does it count elsewhere, or for another amount, than before? */
+/* Does the report count in another place, or for another amount, than before? */
 static bool is_counted_anew(const struct move *move)
 {
     const struct hour_row *before = &move->before.hour, *after = &move->after.hour;

@@ -63,7 +63,7 @@ static bool is_address(const char *function, const char *image)
     return len && !strncmp(function, image, len) && !strncmp(function + len, "+0x", 3);
 }
 
-/* Is it called what a row of Java is called on the device? */
+/* Is it the device's name of a row of Java? */
 static bool is_short(const struct move *move, const char *function)
 {
     const struct report *report = &move->item.report;
@@ -75,7 +75,7 @@ static bool is_short(const struct move *move, const char *function)
     return false;
 }
 
-/* Does nothing in the report go by that name and its build any more? */
+/* Has the report no frame with that name and build any more? */
 static bool is_named_now(const struct move *move, const char *function)
 {
     const struct resolved *doc = &move->item.resolved;
@@ -85,8 +85,8 @@ static bool is_named_now(const struct move *move, const char *function)
     return true;
 }
 
-/* No report can have the old issue's key any more: a caller stood in the report as an address, or by a short name of
- * Java, and is called otherwise now. Where one was an address, a short name tells nothing. */
+/* Can no further report have the old issue's key? So it is if a caller was an address, or a short name of
+ * Java, and has another name now. If one was an address, a short name proves nothing. */
 static bool is_outdated(const struct move *move)
 {
     const char *one = move->stored.issue.caller1, *two = move->stored.issue.caller2;
@@ -126,7 +126,7 @@ static int make_issue(struct move *move, struct pg_tx *tx)
     return rc ? rc : rows_issue_inherit(tx, move->to_issue, move->stored.issue_id);
 }
 
-/* The issue of a report; *alone: the app whose issues nobody else changes meanwhile. */
+/* The issue of a report; *alone is the app whose issues this transaction has locked. */
 static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone)
 {
     int32_t app_id = move->stored.app_id;

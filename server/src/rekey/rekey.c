@@ -42,7 +42,7 @@ static void tell(const struct work *work, const struct move *move, const char *w
               LOG_NUMBER("job", (long long)move->stored.job));
 }
 
-/* Derive a report anew; one that cannot be, or was tried too often, is left as it is. 0 or a fault. */
+/* Derive a report again. A report that fails, or was tried too often, stays unchanged. 0 or a fault. */
 static int derive(struct worker *worker, struct move *move, struct pg_tx *tx)
 {
     struct work *work = worker->work;
@@ -89,7 +89,7 @@ static bool same_report(const struct rekey_stored *a, const struct rekey_stored 
            !memcmp(a->key.report_id, b->key.report_id, sizeof a->key.report_id);
 }
 
-/* The claimed reports that fit into a batch, in the arena; of one that came twice the first. */
+/* The claimed reports that fit into a batch, each once, in the arena. */
 static int read_batch(struct move_batch *out, struct worker *worker, const struct pg_rows *rows)
 {
     size_t bytes = 0;
@@ -142,7 +142,7 @@ static void count(struct work *work, const struct move_batch *batch)
     }
 }
 
-/* Can it be done again as it is? Anything else may be one report's fault. */
+/* Is the fault of the database alone, so that the same batch may be tried again? Other faults may be a report's. */
 static bool is_of_the_moment(int rc)
 {
     return rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED || rc == MIRE_FAULT_TIMEOUT;
@@ -179,7 +179,7 @@ static int batch_step(struct rekeyer *rekeyer)
     int16_t from = rekeyer->from;
     rekeyer->from = 0;
     if (!pg_row_count(rows))
-        return from > 0; /* once round before it is said that there is none */
+        return from > 0; /* none is due only after a whole round of the slots */
     unpack_in(&worker->unpack, tx);
     rc = read_batch(&batch, worker, rows);
     if (!rc)
@@ -202,7 +202,7 @@ static int batch_step(struct rekeyer *rekeyer)
     return 1;
 }
 
-/* Queue more. As batch_step. */
+/* Queue more reports. Result as of batch_step. */
 static int queue_step(struct worker *worker)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;

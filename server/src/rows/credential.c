@@ -95,7 +95,7 @@ static int link_of(int64_t *account_out, const char **name_out, struct pg_tx *tx
     return *name_out ? CREDENTIAL_DONE : MIRE_FAULT_MEMORY;
 }
 
-/* A link of somebody who was disabled, and one for the first admin when there is an account, lead nowhere. */
+/* Links of disabled accounts are invalid, and so is the first admin's once there is an account. */
 /* clang-format off */
 #define LINK_LEADS " AND kind = 'link' AND " IS_GOOD \
     " AND CASE WHEN credential.account_id IS NULL THEN NOT EXISTS (SELECT 1 FROM account)" \

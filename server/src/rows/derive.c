@@ -3,8 +3,8 @@
  *
  * Workers lock rows in one order: version, app (alone), issue, issue_tree (tree.c), event, event_stack, image,
  * split_wanted, missing_debug_file, issue_memory (memory.c), memory_baseline, healthy, session, then counters
- * (counters.c, session.c); rows of one table by rising key. So two batches do not wait for each other in a circle;
- * where they do all the same, PostgreSQL ends one of them, and it is worked on again.
+ * (counters.c, session.c); rows of one table by rising key. So two batches cannot deadlock;
+ * if they do, PostgreSQL ends one of them, and it is processed again.
  */
 #include "rows/derive.h"
 
@@ -192,7 +192,7 @@ int rows_versions_find(int64_t *ids_out, struct pg_tx *tx, int32_t app_id, const
     return rc;
 }
 
-/* Of the rows in a table of one row a report. */
+/* For tables with one row a report. */
 static int find_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, const char *sql,
                        const struct report_key *keys, size_t count)
 {

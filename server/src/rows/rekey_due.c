@@ -85,8 +85,8 @@ static int queue_files(struct pg_tx *tx)
 }
 
 /*
- * Files that came since, and jobs that were asked for: whoever began before this moment may not have seen the one, or
- * may have worked by what held before the other.
+ * Mark new files and jobs with this moment: a transaction that began earlier may not have seen the file, or
+ * may have used the older rules.
  */
 #define NOTE(table, key, which)                                                                       \
     "UPDATE " table " SET horizon = pg_snapshot_xmax(pg_current_snapshot())::text::bigint WHERE " key \

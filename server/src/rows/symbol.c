@@ -61,7 +61,7 @@ int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes bu
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part));
 }
 
-/* How good a file of these columns is; unknown is what came before it was kept. */
+/* The rank of a file by these columns; unknown for files of older servers. */
 #define GOODNESS(table) \
     "(" table ".defect = '', CASE " table ".depth WHEN 'names' THEN 1 WHEN 'lines' THEN 2 ELSE 3 END)"
 

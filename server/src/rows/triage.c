@@ -133,7 +133,7 @@ static int open_again(struct pg_tx *tx, int64_t issue, const char *state, const 
     return pg_query(NULL, tx, open_sql, PG_INT8(issue), PG_TEXT(state), PG_TEXT(kind), PG_TEXT(version), PG_TEXT(why));
 }
 
-/* Each report whose issue is not open, by that issue: its place in the list from 1, and the state. */
+/* The reports of resolved and ignored issues: position in the list from 1, and the state. */
 static const char seen_sql[] =
     "SELECT u.n, i.issue_id, i.state, i.state_version, i.state_from_next"
     " FROM unnest($2::bigint[], $3::integer[]) WITH ORDINALITY u (issue_id, tree, n)"
