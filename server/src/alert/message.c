@@ -42,7 +42,9 @@ static int digits_of(double low, double high)
     double width = high - low;
     int digits = width > 0 ? (int)ceil(1 - log10(width)) : 2;
 
-    return digits < 0 ? 0 : digits > 4 ? 4 : digits;
+    if (digits < 0)
+        return 0;
+    return digits > 4 ? 4 : digits;
 }
 
 static struct number real(double value, int digits)

@@ -146,8 +146,10 @@ static int has_provider(const struct login *login)
 
 static int get_token(char out[MIRE_KEY_TEXT], const struct login *login)
 {
-    int other = login->takes_code ? 1 : login->name ? 0 : has_provider(login);
+    int other = login->takes_code;
 
+    if (!other && !login->name)
+        other = has_provider(login);
     if (other < 0)
         return CLI_FAILED;
     return other ? by_code(out, login) : by_password(out, login);

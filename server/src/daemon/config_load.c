@@ -120,7 +120,11 @@ static int read_flag(struct config *config, struct problem *problem, char *const
         problem_set(problem, "config", "There is no flag %.80s.", arg);
         return -1;
     }
-    const char *value = equals ? equals + 1 : **args ? *(*args)++ : NULL;
+    const char *value = NULL;
+    if (equals)
+        value = equals + 1;
+    else if (**args)
+        value = *(*args)++;
     if (!value) {
         problem_set(problem, "config", "%.80s needs a value.", arg);
         return -1;

@@ -151,7 +151,12 @@ static bool read_end(struct crash *c)
     bool watchdog = code.known && code.value == WATCHDOG;
     bool abort = !strcmp(signal, "SIGABRT");
     report->event.trigger = watchdog ? "busy" : "crash";
-    report->event.name = watchdog ? "" : !strcmp(type, "EXC_CRASH") && signal[0] ? signal : type[0] ? type : "crash";
+    if (watchdog)
+        report->event.name = "";
+    else if (!strcmp(type, "EXC_CRASH") && signal[0])
+        report->event.name = signal;
+    else
+        report->event.name = type[0] ? type : "crash";
     report->event.open = watchdog;
     report->exit = (struct report_exit){.known = true,
                                         .verdict = watchdog ? "watchdog_kill"

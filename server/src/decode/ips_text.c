@@ -251,7 +251,11 @@ static void begin_thread(struct spindump *d, const struct line *line)
 {
     const char *text = build_text(d->b, line->text, line->len);
     const char *name = strstr(text, "Thread name \""), *queue = strstr(text, "DispatchQueue \"");
-    const char *from = name ? name + 13 : queue ? queue + 15 : "";
+    const char *from = "";
+    if (name)
+        from = name + strlen("Thread name \"");
+    else if (queue)
+        from = queue + strlen("DispatchQueue \"");
     end_tree(d);
     d->main_thread = !d->any;
     d->any = true;

@@ -203,7 +203,9 @@ static bool join_sample(struct join *join)
 
     last.node = node_of(join, last.node);
     last.at_ms = event->duration_ms > before_ms ? event->duration_ms : before_ms;
-    last.weight_ms = !alone ? 0 : event->duration_ms ? event->duration_ms : 1;
+    last.weight_ms = 0;
+    if (alone)
+        last.weight_ms = event->duration_ms ? event->duration_ms : 1;
     last.thread = 0;
     if (kept == MIRE_WIRE_SAMPLES_MAX)
         return true;

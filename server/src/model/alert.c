@@ -69,9 +69,14 @@ enum alert_verdict alert_judge(enum alert_kind kind, const struct alert_point *p
 
     if (!rate->known || (!alert_is_fact(kind) && !(point->bound > 0)))
         return ALERT_UNKNOWN;
-    if (kinds[kind].is_below)
-        return rate->high < point->bound ? ALERT_HOLDS : rate->low >= point->bound ? ALERT_CLEAR : ALERT_UNKNOWN;
-    return rate->low > point->bound ? ALERT_HOLDS : rate->high <= point->bound ? ALERT_CLEAR : ALERT_UNKNOWN;
+
+    bool is_below = kinds[kind].is_below;
+    bool holds = is_below ? rate->high < point->bound : rate->low > point->bound;
+    bool is_clear = is_below ? rate->low >= point->bound : rate->high <= point->bound;
+
+    if (holds)
+        return ALERT_HOLDS;
+    return is_clear ? ALERT_CLEAR : ALERT_UNKNOWN;
 }
 
 /* The message that a firing alert sends now. */

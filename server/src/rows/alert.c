@@ -196,7 +196,9 @@ int rows_alert_rule_claim(struct alert_rule *out, const char **slug_out, int *mi
     rc = take_rule(out, arena, rows, 0);
     *slug_out = arena_strdup(arena, pg_text(rows, 0, 25));
     *minute_out = (int)pg_int(rows, 0, 26);
-    return rc ? rc : *slug_out ? 1 : MIRE_FAULT_MEMORY;
+    if (rc)
+        return rc;
+    return *slug_out ? 1 : MIRE_FAULT_MEMORY;
 }
 
 int rows_alert_rule_looked(struct pg_tx *tx, int64_t rule, int64_t now_us, const char *fault)

@@ -14,8 +14,7 @@
 #include "base/arena.h"
 #include "pg/pg.h"
 
-#define MIRE_ALIAS_MAX     50  /* issues merged, or trees split off, in one act */
-#define MIRE_ALIAS_LOG_MAX 200 /* rows of an issue in a listing */
+#define MIRE_ALIAS_MAX 50 /* issues merged, or trees split off, in one act */
 
 enum { MIRE_ALIAS_NONE = 1 }; /* the named issue, tree or act does not exist, or has no such alias */
 
