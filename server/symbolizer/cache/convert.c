@@ -298,98 +298,144 @@ static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const 
     return wrong;
 }
 
+/* One conversion while it is made. `rows` and `dwarfs` have `room` members. */
+struct cache_conversion {
+    const struct convert_source *source;
+    struct convert_source alone; /* in place of `source`, for a Breakpad file */
+    struct convert_facts *out;
+    int fd;
+    unsigned threads;
+    size_t room;
+    struct merge_input *rows;
+    struct dwarf **dwarfs; /* units of the object files that a program's debug map names */
+    struct symbol_names names, frames;
+    struct merge merge;
+    struct naming naming;
+    struct cache_head head;
+    struct cache_missing_file missing_files[MIRE_CACHE_MISSING];
+    struct dwarf *dwarf, *alt; /* NULL: none */
+    uint64_t base;
+    const struct object *object; /* the first with DWARF; NULL: none */
+    const struct object *others; /* the object with a debug map; NULL: none */
+    bool is_breakpad;
+};
+
+static const char no_memory[] = "needs more memory than there is", not_written[] = "could not be written";
+
+static const char *begin_conversion(struct cache_conversion *c)
+{
+    c->object = first_with_dwarf(c->source);
+    c->is_breakpad = c->object && c->object->facts.format == MIRE_FORMAT_BREAKPAD;
+    if (c->is_breakpad) { /* its offsets have another base than those of other files */
+        c->alone = *c->source;
+        c->alone.objects[0] = c->object;
+        c->alone.object_count = 1;
+        c->source = &c->alone;
+    }
+    c->others = c->object ? NULL : others_first(c->source);
+    c->room = c->source->split_count > MIRE_CONVERT_THREADS ? c->source->split_count : MIRE_CONVERT_THREADS;
+    c->rows = calloc(c->room, sizeof *c->rows);
+    c->dwarfs = calloc(c->room, sizeof(struct dwarf *));
+    if (!c->rows || !c->dwarfs)
+        return no_memory;
+    if (!c->source->object_count || !find_base(&c->base, c->source))
+        return "has no code";
+    c->merge = (struct merge){.rows = c->rows, .names = &c->names, .frames = &c->frames};
+    c->naming = (struct naming){&c->names, &c->frames, c->source, c->base};
+    return NULL;
+}
+
+static const char *read_breakpad(struct cache_conversion *c)
+{
+    c->merge.count = 1;
+    bool is_read = breakpad_harvest(&c->rows[0].harvest, c->object, c->base) && merge_input_prepare(&c->rows[0]);
+    c->out->damaged_units = c->rows[0].harvest.damaged_units;
+    return is_read ? NULL : no_memory;
+}
+
+/* Write the list of the further files that the program wants, if the source asks for it. out->wanted: it was written. */
+static const char *ask_for_files(struct cache_conversion *c)
+{
+    if (c->dwarf && !write_wants(&c->out->wanted, c->fd, c->dwarf))
+        return not_written;
+    return c->others && !others_wanted(&c->out->wanted, c->fd, c->others) ? not_written : NULL;
+}
+
+/* Read the units of the object with DWARF, and note the files that they lack. */
+static const char *read_dwarf(struct cache_conversion *c)
+{
+    if (c->threads < 1)
+        c->threads = 1;
+    if (c->threads > MIRE_CONVERT_THREADS)
+        c->threads = MIRE_CONVERT_THREADS;
+    c->merge.count = c->threads;
+    bool is_read = read_all(c->rows, c->dwarf, &c->naming, c->threads);
+    *c->out = (struct convert_facts){.units = dwarf_unit_count(c->dwarf),
+                                     .damaged_units = dwarf_units_lost(c->dwarf),
+                                     .dwarf_bytes = c->object->dwarf_bytes};
+    for (size_t i = 0; i < c->threads; i++)
+        c->out->damaged_units += c->rows[i].harvest.damaged_units;
+    if (!is_read || !note_missing_files(c->missing_files, &c->head, c->out, c->source, c->dwarf))
+        return no_memory;
+    if (c->object->facts.alt_id_len && (!c->alt || is_damaged(c->alt)))
+        note_alt(c->missing_files, &c->head, &c->object->facts, c->source->alt_contents_id);
+    return NULL;
+}
+
+/* Read all that is known of the code. */
+static const char *read_source(struct cache_conversion *c)
+{
+    if (c->dwarf) {
+        const char *wrong = read_dwarf(c);
+        if (wrong)
+            return wrong;
+    } else if (!read_names(&c->naming)) {
+        return no_memory;
+    }
+    return c->others ? others_read(c->out, &c->merge, c->dwarfs, c->source, c->others, c->base) : NULL;
+}
+
+static const char *write_cache(struct cache_conversion *c)
+{
+    write_head(&c->head, c->source, c->base, c->object || (c->merge.count && !c->out->damaged_units));
+    c->head.flags = (c->is_breakpad ? MIRE_CACHE_FROM_BASE : 0) |
+                    (has_lines_alone(c->source, c->object) ? MIRE_CACHE_LINES : 0) |
+                    (c->source->objects[0]->facts.system ? MIRE_CACHE_SYSTEM : 0);
+    c->head.damaged_units = c->out->damaged_units < UINT16_MAX ? (uint16_t)c->out->damaged_units : UINT16_MAX;
+    return pack_all(c->fd, &(struct giving){&c->merge, c->source}, &c->head, c->missing_files, c->threads);
+}
+
+static void end_conversion(struct cache_conversion *c)
+{
+    for (size_t i = 0; i < c->merge.count; i++)
+        merge_input_fini(&c->rows[i]);
+    names_fini(&c->names);
+    names_fini(&c->frames);
+    dwarf_close(c->dwarf);
+    dwarf_close(c->alt);
+    for (size_t i = 0; c->dwarfs && i < c->room; i++)
+        dwarf_close(c->dwarfs[i]);
+    free(c->rows);
+    free(c->dwarfs);
+}
+
 const char *convert(struct convert_facts *out, int fd, const struct convert_source *source, unsigned threads)
 {
-    size_t room = source->split_count > MIRE_CONVERT_THREADS ? source->split_count : MIRE_CONVERT_THREADS;
-    struct merge_input *rows = calloc(room, sizeof *rows);
-    struct dwarf **dwarfs = calloc(room, sizeof(struct dwarf *)); /* units of the object files */
-    struct symbol_names names = {0};
-    struct symbol_names frames = {0};
-    struct merge merge = {.rows = rows, .names = &names, .frames = &frames};
-    struct cache_head head = {0};
-    struct cache_missing_file missing_files[MIRE_CACHE_MISSING];
-    struct dwarf *dwarf = NULL;
-    struct dwarf *alt = NULL;
-    uint64_t base;
-    const char *wrong = NULL;
-    const struct object *object = first_with_dwarf(source);
+    struct cache_conversion c = {.source = source, .out = out, .fd = fd, .threads = threads};
+
     *out = (struct convert_facts){0};
-    bool told = object && object->facts.format == MIRE_FORMAT_BREAKPAD;
-    struct convert_source alone = *source;
-    if (told) { /* its offsets have another base than those of other files */
-        alone.objects[0] = object;
-        alone.object_count = 1;
-        source = &alone;
-    }
-    if (!rows || !dwarfs)
-        wrong = "needs more memory than there is";
-    else if (!source->object_count || !find_base(&base, source))
-        wrong = "has no code";
-    if (wrong) {
-        free(rows);
-        free(dwarfs);
-        return wrong;
-    }
-    struct naming naming = {&names, &frames, source, base};
-    if (told) {
-        merge.count = 1;
-        wrong = breakpad_harvest(&rows[0].harvest, object, base) && merge_input_prepare(&rows[0])
-                    ? NULL
-                    : "needs more memory than there is";
-        out->damaged_units = rows[0].harvest.damaged_units;
-    }
-    if (object && !told)
-        wrong = open_dwarf(&dwarf, &alt, object, source, base, threads);
-    if (dwarf && source->asks && !write_wants(&out->wanted, fd, dwarf))
-        wrong = "could not be written";
-    const struct object *others = object ? NULL : others_first(source);
-    if (others && source->asks && !others_wanted(&out->wanted, fd, others))
-        wrong = "could not be written";
-    if (out->wanted) {
-        dwarf_close(dwarf);
-        dwarf_close(alt);
-        free(rows);
-        free(dwarfs);
-        return wrong;
-    }
-    if (dwarf && !wrong) {
-        if (threads < 1)
-            threads = 1;
-        if (threads > MIRE_CONVERT_THREADS)
-            threads = MIRE_CONVERT_THREADS;
-        merge.count = threads;
-        if (!read_all(rows, dwarf, &naming, threads))
-            wrong = "needs more memory than there is";
-        *out = (struct convert_facts){.units = dwarf_unit_count(dwarf),
-                                      .damaged_units = dwarf_units_lost(dwarf),
-                                      .dwarf_bytes = object->dwarf_bytes};
-        for (size_t i = 0; i < threads; i++)
-            out->damaged_units += rows[i].harvest.damaged_units;
-        if (!wrong && !note_missing_files(missing_files, &head, out, source, dwarf))
-            wrong = "needs more memory than there is";
-        if (object->facts.alt_id_len && (!alt || is_damaged(alt)))
-            note_alt(missing_files, &head, &object->facts, source->alt_contents_id);
-    }
-    if (!wrong && !dwarf && !read_names(&naming))
-        wrong = "needs more memory than there is";
-    if (!wrong && others)
-        wrong = others_read(out, &merge, dwarfs, source, others, base);
-    write_head(&head, source, base, object || (merge.count && !out->damaged_units));
-    head.flags = (told ? MIRE_CACHE_FROM_BASE : 0) | (has_lines_alone(source, object) ? MIRE_CACHE_LINES : 0) |
-                 (source->objects[0]->facts.system ? MIRE_CACHE_SYSTEM : 0);
-    head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
-    if (!wrong)
-        wrong = pack_all(fd, &(struct giving){&merge, source}, &head, missing_files, threads);
-    for (size_t i = 0; i < merge.count; i++)
-        merge_input_fini(&rows[i]);
-    names_fini(&names);
-    names_fini(&frames);
-    dwarf_close(dwarf);
-    dwarf_close(alt);
-    for (size_t i = 0; i < room; i++)
-        dwarf_close(dwarfs[i]);
-    free(rows);
-    free(dwarfs);
+    const char *wrong = begin_conversion(&c);
+    if (!wrong && c.is_breakpad)
+        wrong = read_breakpad(&c);
+    else if (!wrong && c.object)
+        wrong = open_dwarf(&c.dwarf, &c.alt, c.object, c.source, c.base, threads);
+    if (!wrong && c.source->asks)
+        wrong = ask_for_files(&c);
+    if (!wrong && !out->wanted)
+        wrong = read_source(&c);
+    if (!wrong && !out->wanted)
+        wrong = write_cache(&c);
+    end_conversion(&c);
     return wrong;
 }
 
