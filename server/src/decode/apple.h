@@ -1,5 +1,5 @@
 /*
- * apple.h - what formats of Apple's systems have in common: modules by address, times as text, names of machines.
+ * apple.h - common parts of the formats of Apple's systems: modules by address, times as text, names of machines.
  * Inside decode/ only.
  */
 #ifndef MIRE_DECODE_APPLE_H
@@ -8,9 +8,12 @@
 #include "decode/build.h"
 #include "decode/foreign.h"
 
-/* ---- a JSON document, read leniently: what is absent or of another kind is "", 0 or unknown ---- */
+/* ---- a JSON document, read leniently: a value that is absent or of another kind is "", 0 or unknown ---- */
 
-/* Place of the member of the object at `at` (0: of nothing), at most three steps down ("system", "memory", "size"); 0: there is none. NULL ends the steps. */
+/*
+ * Place of the member of the object at `at` (0: of nothing), at most three steps down ("system", "memory", "size"); 0:
+ * there is none. NULL ends the steps.
+ */
 uint32_t look(const struct json *json, uint32_t at, const char *first, const char *second, const char *third);
 uint32_t look_one(const struct json *json, uint32_t at, const char *name);
 
@@ -65,7 +68,7 @@ struct apple_modules {
 bool modules_begin(struct apple_modules *m, struct build *b, const struct json *json, size_t count);
 void modules_add(struct apple_modules *m, const struct apple_module *module);
 
-/* The module that an address lies in, NULL if in none. */
+/* The module with an address; NULL: none. */
 struct apple_module *modules_find(struct apple_modules *m, uint64_t address);
 
 /* The number of its image in the report; -1: there is no room. */
@@ -74,7 +77,7 @@ int32_t modules_image(struct apple_modules *m, struct apple_module *module);
 /*
  * The frame of an address.
  *
- *   caller  it is a return address: the call before it is meant
+ *   caller  the address is a return address; the frame is that of the call before it
  *   told    as build_name gives it
  */
 uint32_t modules_frame(struct apple_modules *m, uint64_t address, bool caller, const struct report_told *told);

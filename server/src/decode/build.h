@@ -6,9 +6,9 @@
  *     nodes    equal (parent, frame) are one node; 0 is the root
  *     samples, threads, categories, memory stacks, notes   rows of the report
  *
- * Everything lies in the arena. All limits of the wire (wire/limits.h) hold: rows beyond them are left out, counted, and
- * noted by build_end. A lack of memory is remembered and told by build_end; until then every call is harmless. Tables are
- * open addressing under a key of their own: names in foreign reports are anybody's. Thread: one.
+ * Everything lies in the arena. All limits of the wire (wire/limits.h) hold: rows beyond them are left out, counted,
+ * and noted by build_end. A lack of memory is remembered and told by build_end; until then every call is harmless.
+ * Tables are open addressing under a key of their own: names in foreign reports are anybody's. Thread: one.
  */
 #ifndef MIRE_DECODE_BUILD_H
 #define MIRE_DECODE_BUILD_H
@@ -71,7 +71,7 @@ uint32_t build_hash(const struct build *build, const void *bytes, size_t len);
 /* Hash of two numbers. Texts are interned, so a pointer is a text's number. */
 uint32_t build_mix(const struct build *build, uint64_t a, uint64_t b);
 
-/* A copy with what is not UTF-8 mended, cut at the limit; never NULL. */
+/* A copy as valid UTF-8, cut at the limit; never NULL. */
 const char *build_text(struct build *build, const char *bytes, size_t len);
 
 /* The string at a place of a document; "" if the place is 0 or holds no string. */
@@ -86,7 +86,10 @@ int32_t build_image(struct build *build, const struct report_image *image);
 /* How the sender calls a place, as report_frame.told; NULL if the function is "", or without memory. */
 const struct report_told *build_name(struct build *build, const char *function, const char *file, uint32_t line);
 
-/* The row of a place in a script, from 1, as the offset of a frame (less 1) in an image of a script; 0 beyond the limit. */
+/*
+ * The row of a place in a script, from 1, as the offset of a frame (less 1) in an image of a script; 0 beyond the
+ * limit.
+ */
 uint32_t build_script(struct build *build, const char *function, const char *file, uint32_t line);
 
 /* The row of a place of Java, as the offset of a frame in an image of Java; MIRE_BUILD_NONE beyond the limit. */
@@ -102,7 +105,7 @@ uint32_t build_named(struct build *build, int32_t image, uint64_t offset, enum f
                      const struct report_told *told);
 uint32_t build_java(struct build *build, const struct report_java *place);
 
-/* The node of a frame below another node; that one itself where the frame, or the node, is beyond a limit. */
+/* The node of a frame below `parent`; `parent` itself if the frame or the node is beyond a limit. */
 uint32_t build_node(struct build *build, uint32_t parent, uint32_t frame);
 
 /* A stack from its frames, innermost first. 0 if it has none. */
@@ -112,7 +115,10 @@ uint32_t build_stack(struct build *build, const uint32_t *frames, size_t count);
 void build_sample(struct build *build, const struct report_sample *sample);
 void build_thread(struct build *build, const struct report_thread *thread);
 
-/* A category of memory; its number, MIRE_BUILD_NONE beyond the limit. The same name and kind are one: amounts are added. */
+/*
+ * A category of memory; its number, MIRE_BUILD_NONE beyond the limit. The same name and kind are one: amounts are
+ * added.
+ */
 uint32_t build_category(struct build *build, const struct memory_category *category);
 
 /* A stack that holds memory; of no category it is left out. */

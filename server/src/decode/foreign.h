@@ -1,5 +1,5 @@
 /*
- * foreign.h - what the decoders of other programs' formats are called with, and what they give back. Inside decode/
+ * foreign.h - the interface of decoders of other programs' formats. Inside decode/
  * only.
  *
  *     bytes --(zstd, gzip)--> JSON values one by one --> document()  one value on a tape
@@ -7,9 +7,9 @@
  *                                                        stream()    bytes as they come
  *                                        each report --> build.h --> foreign_report()
  *
- * A decoder calls foreign_report() once for each report that it finds, in the order of the input. It leaves out what it
- * cannot keep, and says so in the report's notes (build_note). It refuses the input only where there is no report to be
- * had: foreign_wrong().
+ * A decoder calls foreign_report() once for each report that it finds, in the order of the input. It leaves out facts
+ * that it cannot keep, and says so in the report's notes (build_note). It refuses the input only where there is no
+ * report to be (foreign_wrong).
  */
 #ifndef MIRE_DECODE_FOREIGN_H
 #define MIRE_DECODE_FOREIGN_H
@@ -17,7 +17,7 @@
 #include "decode/decode.h"
 #include "json/json.h"
 
-#define MIRE_FOREIGN_HEAD      4096        /* bytes that a format is recognised by, if the input has as many */
+#define MIRE_FOREIGN_HEAD      4096        /* first bytes for recognising a format; fewer of a shorter input */
 #define MIRE_FOREIGN_VALUE_MAX (32u << 20) /* bytes of one JSON value, and of an input that is read whole */
 #define MIRE_FOREIGN_DEPTH_MAX 2048        /* containers within each other: two for each frame of a MetricKit tree */
 
@@ -33,7 +33,7 @@ struct foreign {
     uint32_t *reports_all;
 };
 
-/* Where a whole input is streamed from: gives at least one byte, or none at the end. */
+/* The source of a streamed input: returns at least one byte, or none at the end. */
 struct foreign_stream {
     /* Bytes put into `out`, 0 at the end, below zero a fault. */
     long (*read)(struct foreign_stream *stream, void *out, size_t room);
@@ -45,9 +45,9 @@ struct foreign_stream {
  * One report is complete. Makes its id, checks it against the limits of the wire and hands it on.
  *
  *   report  as build_end left it
- *   own     the identifier that the format gives it, with whatever else tells it from the reports beside it; "" if the
- *           format has none: the bytes of the value are taken
- *   wall_ms the time that goes into the id; 0 if the format tells none
+ *   own     the format's identifier of it, with a suffix that separates it from other reports of the input; "" if the
+ *           format has none: a hash of the value's bytes is taken
+ *   wall_ms the time that goes into the id; 0 if the format has none
  *
  * Returns MIRE_DECODE_OK, MIRE_DECODE_STOPPED (the receiver wants no more) or MIRE_DECODE_NO_MEMORY.
  */
