@@ -327,8 +327,8 @@ class Audit(Shared):
         self.assertEqual(self.status(eve, "PUT", path, {"name": "The shop", "retention_days": None}), 200)
         self.assertIsNone(read()["retention_days"])
         row = server.audit(eve, "/api/v1/apps/named/audit")[0]
-        self.assertEqual((row["action"], row["before"], row["after"]), ("settings.changed", "The shop; reports are kept for 30 days",
-                                                                        "The shop; reports are kept as the server is configured"))
+        self.assertEqual((row["action"], row["before"], row["after"]), ("settings.changed", "The shop; days that reports are kept: 30; reports a day: as the server is configured; bytes a day: as the server is configured",
+                                                                        "The shop; days that reports are kept: as the server is configured; reports a day: as the server is configured; bytes a day: as the server is configured"))
 
     def test_admins_of_the_server_see_its_configuration(self):
         status, _, body = self.server.ask_as(self.root, "GET", "/api/v1/server")
