@@ -10,6 +10,7 @@
 #include "rows/rekey_due.h"
 #include "support/late.h"
 #include "support/pgtest.h"
+#include "support/rolluptest.h"
 #include "pipeline/work.h"
 #include "rekey/rekey.h"
 
@@ -141,6 +142,7 @@ static void assert_counters_hold(struct world *world)
         0);
     assert_int_equal(
         pgtest_number(world->pg, "SELECT (SELECT sum(reports) FROM version_hour) - (SELECT count(*) FROM event)"), 0);
+    rolluptest_check(world->pg);
 }
 
 #define IS_NAMED "caller1 = 'planted_culprit' AND caller2 = 'planted_scene' AND NOT unnamed AND gone_to IS NULL"

@@ -6,6 +6,7 @@
 #include "inbox/inbox.h"
 #include "model/resolved.h"
 #include "support/pgtest.h"
+#include "support/rolluptest.h"
 #include "pipeline/journal.h"
 #include "pipeline/stages.h"
 #include "pipeline/work.h"
@@ -150,6 +151,9 @@ static void a_report_worked_on_twice_counts_once(void **state)
     work_stop(work);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM version_hour"), 1);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM rollup_delta"), 1);
+    rolluptest_check(pg);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM rollup"), 2);
     pg_close(pg);
 }
 
@@ -331,6 +335,7 @@ static void killed_anywhere_each_report_counts_once(void **state)
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), REPORTS);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event_stack"), REPORTS);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM version_hour"), REPORTS);
+    rolluptest_check(pg);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
     pg_close(pg);

@@ -119,6 +119,8 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .arch = report->device.arch,
                 .model = report->device.model,
                 .process_name = report->process.name,
+                .device_class = report->device.class_name,
+                .channel = report->app.channel,
                 .sample_count = count(event->sample_count),
                 .frame_count = count(facts->frame_count),
                 .unresolved_count = count(facts->unresolved_count),

@@ -1,5 +1,6 @@
 /*
- * upkeep.c - makes the database ready, then keeps its partitions, moves ramps on and looks at ignored issues.
+ * upkeep.c - makes the database ready, then keeps its partitions, merges rollups, moves ramps on and looks at ignored
+ * issues.
  */
 #include "daemon/upkeep.h"
 
@@ -13,6 +14,7 @@
 #include "postgres/embedded.h"
 #include "postgres/migrate.h"
 #include "pg/pg.h"
+#include "rows/rollup.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -63,6 +65,18 @@ static int keep_partitions(const struct upkeep *upkeep, struct pg *pg)
     return pg_partition(&made, &dropped, pg, &days, upkeep->options.log);
 }
 
+/* Add to their cells the events that came since the last round. Waiting deltas are no harm: readers add them. */
+static void merge_rollups(const struct upkeep *upkeep)
+{
+    bool more = true;
+    int rc = 0;
+    while (!rc && more && !rest(upkeep, 0))
+        rc = rows_rollups_merge(&more, upkeep->options.pg, clock_wall_us());
+    if (rc)
+        log_event(upkeep->options.log, MIRE_LOG_WARN, "rollup.merge", LOG_TEXT("fault", fault_name(rc)),
+                  LOG_TEXT("next", "The next round, in a minute, tries again."));
+}
+
 /* Away, or another server holds the lock that makes them take turns. */
 static bool can_wait(int rc)
 {
@@ -111,6 +125,7 @@ static void *run(void *context)
         (void)ramps_step(options->pg, options->log,
                          clock_wall_us()); /* a fault is logged, the next round tries again */
         (void)triage_step(options->pg, options->log);
+        merge_rollups(upkeep);
         if (round % ROUNDS == 0)
             keep_partitions(upkeep, options->pg);
     }

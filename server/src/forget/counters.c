@@ -1,10 +1,12 @@
 /* counters.c - see counters.h. The tables come in the order in which pipeline/store.c adds to them. */
 #include "forget/counters.h"
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "pipeline/kinds.h"
 #include "rows/counters_take.h"
 #include "rows/memory.h"
+#include "rows/rollup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +135,22 @@ static int by_sum(const void *a, const void *b)
     return rows_issue_memory_compare(&of_x, &of_y);
 }
 
+/* Cells cannot give an event back: those of these days are made anew. */
+static int take_rollups(const struct taken *taken, struct pg_tx *tx, struct arena *arena)
+{
+    struct rollup_day *days = arena_array(arena, 2 * taken->hour_count + 1, sizeof *days);
+    size_t count = 0;
+
+    if (!days)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < taken->hour_count; i++) {
+        const struct hour_row *hour = &taken->hours[i];
+        days[count++] = (struct rollup_day){hour->app_id, hour->issue_id, clock_day(hour->hour_us)};
+        days[count++] = (struct rollup_day){hour->app_id, 0, clock_day(hour->hour_us)};
+    }
+    return rows_rollups_due(tx, arena, days, count);
+}
+
 int forget_uncount(struct forget_one *ones, size_t count, struct pg_tx *tx, struct arena *arena)
 {
     struct taken taken;
@@ -150,6 +168,8 @@ int forget_uncount(struct forget_one *ones, size_t count, struct pg_tx *tx, stru
         taken.loss_count += taken.losses[taken.loss_count].count > 0;
         rc = take_rows(&taken, &ones[i], tx, arena);
     }
+    if (!rc)
+        rc = take_rollups(&taken, tx, arena);
     if (!rc)
         rc = rows_sessions_take(tx, arena, taken.sessions, taken.session_count);
     if (!rc)

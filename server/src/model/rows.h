@@ -86,6 +86,8 @@ struct event_row {
     const char *arch;
     const char *model;
     const char *process_name;
+    const char *device_class;
+    const char *channel;
     int32_t sample_count;
     int32_t frame_count;
     int32_t unresolved_count;

@@ -42,7 +42,8 @@ struct view {
     struct filter state; /* state of the issue */
     const char **words;  /* each, in any case, must stand in the issue's texts or id */
     size_t word_count;
-    bool many; /* the issue stands for others too, or for a part of itself only (issue_shown) */
+    int64_t now_us; /* wall clock of the question; 0: as it is */
+    bool many;      /* the issue stands for others too, or for a part of itself only (issue_shown) */
 };
 
 /* Sums over the events of a view. */

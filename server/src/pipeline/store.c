@@ -10,6 +10,7 @@
 #include "rows/counters.h"
 #include "rows/derive.h"
 #include "rows/memory.h"
+#include "rows/rollup.h"
 #include "rows/session.h"
 
 #include <stdlib.h>
@@ -26,6 +27,8 @@ struct batch_part {
 struct added {
     struct hour_row *hours;
     struct loss_row *losses;
+    struct delta_entry *entries; /* of the events of hours */
+    int16_t slot;                /* of the first event */
     size_t hour_count, loss_count;
 };
 
@@ -161,7 +164,12 @@ static int store_events(struct batch *batch, struct added *added)
     for (size_t i = 0; i < part.count; i++) {
         struct aggregate_rows rows;
         aggregate_rows(&rows, &part.items[i]->report, &part.facts[i]);
+        const char *version = stages_cut(part.items[i], part.items[i]->report.app.version);
+        if (!version)
+            return MIRE_FAULT_MEMORY;
         events[i] = rows.event;
+        added->slot = events[0].key.slot;
+        rows_rollup_entry(&added->entries[added->hour_count], &rows.event, &rows.hour, version);
         added->hours[added->hour_count++] = rows.hour;
         add_losses(added, part.items[i], &part.facts[i]);
     }
@@ -278,15 +286,19 @@ static int store_sessions(struct batch *batch, struct added *added)
 int batch_store(struct batch *batch)
 {
     struct added added = {.hours = arena_array(batch->arena, batch->count + 1, sizeof *added.hours),
-                          .losses = arena_array(batch->arena, batch->count + 1, sizeof *added.losses)};
+                          .losses = arena_array(batch->arena, batch->count + 1, sizeof *added.losses),
+                          .entries = arena_array(batch->arena, batch->count + 1, sizeof *added.entries)};
 
-    if (!added.hours || !added.losses)
+    if (!added.hours || !added.losses || !added.entries)
         return MIRE_FAULT_MEMORY;
     int rc = store_events(batch, &added);
     if (!rc)
         rc = store_baselines(batch, &added);
     if (!rc)
         rc = store_sessions(batch, &added);
+    if (!rc && added.hour_count)
+        rc = rows_rollup_delta_store(batch->tx, batch->arena, added.hours->app_id, added.slot, added.entries,
+                                     added.hour_count);
     if (!rc)
         rc = rows_hours_add(batch->tx, batch->arena, added.hours, added.hour_count);
     if (!rc && added.loss_count)

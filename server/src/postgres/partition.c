@@ -15,6 +15,7 @@
 
 static const char *const tables[] = {"report",          "event",   "event_stack",
                                      "memory_baseline", "session", "missing_debug_file"};
+#define HOUR_DAYS   35 /* days before today whose hours are kept as cells */
 #define TABLE_COUNT (sizeof tables / sizeof *tables)
 
 /* 20261121 of a day. */
@@ -116,6 +117,22 @@ static int sweep(struct pg_tx *tx, const struct pg_days *days)
     return rc;
 }
 
+/*
+ * The cells of days that are dropped, and the hours of old days (rows/rollup.h: MIRE_ROLLUP_HOUR_DAYS). Reports that
+ * happened on a dropped day and came later lose their cells too.
+ */
+static int sweep_rollups(struct pg_tx *tx, const struct pg_days *days)
+{
+    static const char old[] = "DELETE FROM rollup r USING app a, generate_series(0, 63) s WHERE r.slot = s"
+                              " AND r.app_id = a.app_id AND r.hours = $1 AND r.at < $2::date AT TIME ZONE 'UTC'";
+    int rc = pg_query(NULL, tx, old, PG_INT2(1), PG_DAY(days->today - HOUR_DAYS));
+    if (!rc && days->keep)
+        rc = pg_query(NULL, tx, old, PG_INT2(1), PG_DAY(days->cut));
+    if (!rc && days->keep)
+        rc = pg_query(NULL, tx, old, PG_INT2(24), PG_DAY(days->cut));
+    return rc;
+}
+
 /* Uploads without progress for a day. */
 static int sweep_uploads(struct pg_tx *tx)
 {
@@ -179,6 +196,9 @@ static int clean_day(struct pg_tx *tx, int32_t app, int32_t day)
         "DELETE FROM memory_baseline WHERE app_id = $1 AND day = $2",
         "DELETE FROM session WHERE app_id = $1 AND day = $2",
         "DELETE FROM report WHERE app_id = $1 AND day = $2",
+        "DELETE FROM rollup WHERE slot = ANY (ARRAY(SELECT generate_series(0, 63))) AND app_id = $1 AND hours IN (1, "
+        "24)"
+        " AND at >= $2::date AT TIME ZONE 'UTC' AND at < ($2::date + 1) AT TIME ZONE 'UTC'",
     };
     int rc = 0;
     for (size_t i = 0; !rc && i < sizeof sql / sizeof *sql; i++)
@@ -261,6 +281,8 @@ int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg
         rc = arrange(&made, &dropped, tx, tables[i], &days);
     if (!rc)
         rc = sweep(tx, &days);
+    if (!rc)
+        rc = sweep_rollups(tx, &days);
     if (!rc)
         rc = sweep_uploads(tx);
     if (!rc)

@@ -3,10 +3,12 @@
  */
 #include "rekey/counters.h"
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "pipeline/kinds.h"
 #include "rows/counters.h"
 #include "rows/memory.h"
+#include "rows/rollup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,18 +129,41 @@ static size_t collect(struct shift *out, const struct move_batch *batch, bool of
     return count;
 }
 
+/* Cells cannot give a report back: those that it was in, and is in, are made anew. */
+static int shift_rollups(const struct move_batch *batch, struct pg_tx *tx)
+{
+    struct rollup_day *days = arena_array(batch->arena, 3 * batch->count + 1, sizeof *days);
+    size_t count = 0;
+
+    if (!days)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct move *move = &batch->moves[i];
+        const struct hour_row *before = &move->before.hour, *after = &move->after.hour;
+        int32_t day = clock_day(after->hour_us);
+        if (!move_is_stored(move))
+            continue;
+        days[count++] = (struct rollup_day){before->app_id, before->issue_id, day};
+        days[count++] = (struct rollup_day){after->app_id, after->issue_id, day};
+        if (strcmp(before->category, after->category) != 0)
+            days[count++] = (struct rollup_day){after->app_id, 0, day};
+    }
+    return rows_rollups_due(tx, batch->arena, days, count);
+}
+
 int counters_shift(const struct move_batch *batch, struct pg_tx *tx)
 {
     struct shift *shifts = arena_array(batch->arena, 2 * batch->count, sizeof *shifts);
-    if (!shifts)
-        return MIRE_FAULT_MEMORY;
+    int rc = shifts ? shift_rollups(batch, tx) : MIRE_FAULT_MEMORY;
+    if (rc)
+        return rc;
     size_t kinds = collect(shifts, batch, true);
     size_t count = kinds + collect(shifts + kinds, batch, false);
 
     if (!count)
         return 0;
     qsort(shifts, count, sizeof *shifts, by_sum);
-    int rc = shift_memory(batch, shifts, count, tx);
+    rc = shift_memory(batch, shifts, count, tx);
     kinds = collect(shifts, batch, true);
     (void)collect(shifts + kinds, batch, false);
     if (kinds)

@@ -17,7 +17,7 @@ static int sums_add(struct cell_sums *sums, struct arena *arena, const struct ce
     return rc ? rc : distinct_add(&sums->devices, arena, event->device);
 }
 
-static int sums_merge(struct cell_sums *sums, struct arena *arena, const struct cell_sums *more)
+int cell_sums_merge(struct cell_sums *sums, struct arena *arena, const struct cell_sums *more)
 {
     sums->reports += more->reports;
     sums->events += more->events;
@@ -56,6 +56,16 @@ static size_t count_of(const struct cell *cell, enum cell_facet facet)
     return place_of(cell, facet + 1, "", &found) - place_of(cell, facet, "", &found);
 }
 
+size_t cell_text_length(const char *text)
+{
+    size_t len = strnlen(text, MIRE_CELL_TEXT_MAX + 1);
+    if (len <= MIRE_CELL_TEXT_MAX)
+        return len;
+    for (len = MIRE_CELL_TEXT_MAX; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
+        len--;
+    return len;
+}
+
 /* The value, made if there is none; one too many is MIRE_CELL_OTHERS. NULL: no memory. */
 static struct cell_value *value_of(struct cell *cell, struct arena *arena, enum cell_facet facet, const char *text)
 {
@@ -89,22 +99,33 @@ static struct cell_value *value_of(struct cell *cell, struct arena *arena, enum 
     return &cell->values[at];
 }
 
-static void widen(struct cell *cell, int64_t oldest_us, int64_t newest_us)
+static void widen(int64_t *oldest_us, int64_t *newest_us, uint64_t reports, int64_t from_us, int64_t to_us)
 {
-    cell->oldest_us = !cell->all.reports || oldest_us < cell->oldest_us ? oldest_us : cell->oldest_us;
-    cell->newest_us = !cell->all.reports || newest_us > cell->newest_us ? newest_us : cell->newest_us;
+    *oldest_us = !reports || from_us < *oldest_us ? from_us : *oldest_us;
+    *newest_us = !reports || to_us > *newest_us ? to_us : *newest_us;
+}
+
+static void widen_value(struct cell_value *value, int64_t from_us, int64_t to_us)
+{
+    if (value->facet == MIRE_FACET_VERSION)
+        widen(&value->oldest_us, &value->newest_us, value->sums.reports, from_us, to_us);
 }
 
 int cell_add(struct cell *cell, struct arena *arena, const struct cell_event *event)
 {
-    widen(cell, event->occurred_us, event->occurred_us);
+    widen(&cell->oldest_us, &cell->newest_us, cell->all.reports, event->occurred_us, event->occurred_us);
     int rc = sums_add(&cell->all, arena, event);
     for (size_t i = 0; i < MIRE_CELL_COUNTS; i++)
         cell->counts[i] += event->counts[i];
     for (int facet = 0; !rc && facet < MIRE_FACET_COUNT; facet++) {
         if (!event->values[facet])
             continue;
-        struct cell_value *value = value_of(cell, arena, (enum cell_facet)facet, event->values[facet]);
+        const char *text = event->values[facet];
+        if (strnlen(text, MIRE_CELL_TEXT_MAX + 1) > MIRE_CELL_TEXT_MAX)
+            text = arena_copy(arena, text, cell_text_length(text));
+        struct cell_value *value = text ? value_of(cell, arena, (enum cell_facet)facet, text) : NULL;
+        if (value)
+            widen_value(value, event->occurred_us, event->occurred_us);
         rc = value ? sums_add(&value->sums, arena, event) : MIRE_FAULT_MEMORY;
     }
     return rc;
@@ -114,13 +135,15 @@ int cell_merge(struct cell *cell, struct arena *arena, const struct cell *more)
 {
     if (!more->all.reports)
         return 0;
-    widen(cell, more->oldest_us, more->newest_us);
-    int rc = sums_merge(&cell->all, arena, &more->all);
+    widen(&cell->oldest_us, &cell->newest_us, cell->all.reports, more->oldest_us, more->newest_us);
+    int rc = cell_sums_merge(&cell->all, arena, &more->all);
     for (size_t i = 0; i < MIRE_CELL_COUNTS; i++)
         cell->counts[i] += more->counts[i];
     for (size_t i = 0; !rc && i < more->value_count; i++) {
         struct cell_value *value = value_of(cell, arena, more->values[i].facet, more->values[i].text);
-        rc = value ? sums_merge(&value->sums, arena, &more->values[i].sums) : MIRE_FAULT_MEMORY;
+        if (value)
+            widen_value(value, more->values[i].oldest_us, more->values[i].newest_us);
+        rc = value ? cell_sums_merge(&value->sums, arena, &more->values[i].sums) : MIRE_FAULT_MEMORY;
     }
     return rc;
 }

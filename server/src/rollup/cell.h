@@ -15,8 +15,8 @@
 #include "model/sketch.h"
 #include "rollup/distinct.h"
 
-#define MIRE_CELL_VALUES   256 /* of a facet */
-#define MIRE_CELL_TEXT_MAX 255 /* bytes of a value */
+#define MIRE_CELL_VALUES   256  /* of a facet */
+#define MIRE_CELL_TEXT_MAX 1023 /* bytes of a value */
 #define MIRE_CELL_OTHERS   "\x7f"
 
 enum cell_facet {
@@ -65,6 +65,7 @@ struct cell_sums {
 struct cell_value {
     enum cell_facet facet;
     const char *text;
+    int64_t oldest_us, newest_us; /* of a version: the instants of its events; 0 of other facets */
     struct cell_sums sums;
 };
 
@@ -77,11 +78,17 @@ struct cell {
     struct cell_value *values; /* by facet, then text; in the arena, as their texts are */
 };
 
-/* Add one event; its values are copied. 0, or MIRE_FAULT_MEMORY. */
+/* Length of a text as cells keep it: at most MIRE_CELL_TEXT_MAX bytes, ended between two characters. */
+size_t cell_text_length(const char *text);
+
+/* Add one event; its values are copied, and cut to that length. 0, or MIRE_FAULT_MEMORY. */
 int cell_add(struct cell *cell, struct arena *arena, const struct cell_event *event);
 
 /* Add all of `more`. 0, or MIRE_FAULT_MEMORY. */
 int cell_merge(struct cell *cell, struct arena *arena, const struct cell *more);
+
+/* Add all of `more`'s sums. 0, or MIRE_FAULT_MEMORY. */
+int cell_sums_merge(struct cell_sums *sums, struct arena *arena, const struct cell_sums *more);
 
 /* Sums of a value, or NULL. */
 const struct cell_sums *cell_find(const struct cell *cell, enum cell_facet facet, const char *text);

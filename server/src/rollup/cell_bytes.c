@@ -1,7 +1,8 @@
 /*
  * cell_bytes.c - a cell as bytes (pack.h).
  *
- *     1, sums, counts, oldest, newest - oldest, values, then for each: facet, text, same; unless it is, its sums
+ *     1, sums, counts, oldest, newest - oldest, values, then for each: facet, text, same; unless it is, its sums, and of a
+ *     version how much later than the cell's its oldest is, and how much earlier its newest
  *     sums: reports, events, waited, longest, bins, then for each its number less the one before and its weight, devices
  *
  * A value that all events have is the same as the cell: that is one byte, and what most values of a small cell are.
@@ -52,6 +53,10 @@ int cell_encode(unsigned char **bytes_out, size_t *len_out, struct arena *arena,
         pack_number(&out, same);
         if (!same)
             pack_sums(&out, &value->sums);
+        if (!same && value->facet == MIRE_FACET_VERSION) {
+            pack_number(&out, (uint64_t)(value->oldest_us - cell->oldest_us));
+            pack_number(&out, (uint64_t)(cell->newest_us - value->newest_us));
+        }
     }
     *bytes_out = out.bytes;
     *len_out = out.len;
@@ -97,6 +102,17 @@ static void copy_sums(struct cell_sums *out, struct pack_in *in, const unsigned 
     in->bad |= again.bad;
 }
 
+/* The instants of a version's events: the cell's, unless they are told. */
+static void unpack_instants(struct cell_value *value, struct pack_in *in, const struct cell *cell, bool same)
+{
+    if (value->facet != MIRE_FACET_VERSION)
+        return;
+    uint64_t length = (uint64_t)(cell->newest_us - cell->oldest_us);
+    uint64_t later = same ? 0 : pack_get_number(in, length), earlier = same ? 0 : pack_get_number(in, length);
+    value->oldest_us = cell->oldest_us + (int64_t)later;
+    value->newest_us = cell->newest_us - (int64_t)earlier;
+}
+
 static void unpack_values(struct cell *cell, struct pack_in *in, const unsigned char *from, const unsigned char *to)
 {
     size_t count = pack_get_count(in, MIRE_FACET_COUNT * (MIRE_CELL_VALUES + 1), 3);
@@ -109,10 +125,12 @@ static void unpack_values(struct cell *cell, struct pack_in *in, const unsigned 
         struct cell_value *value = &cell->values[i];
         value->facet = (enum cell_facet)pack_get_number(in, MIRE_FACET_COUNT - 1);
         value->text = pack_get_text(in, MIRE_CELL_TEXT_MAX);
-        if (pack_get_number(in, 1))
+        bool same = pack_get_number(in, 1);
+        if (same)
             copy_sums(&value->sums, in, from, to);
         else
             unpack_sums(&value->sums, in);
+        unpack_instants(value, in, cell, same);
         const struct cell_value *before = value - (i > 0);
         in->bad |= value->sums.reports > cell->all.reports;
         in->bad |= i && (before->facet > value->facet ||

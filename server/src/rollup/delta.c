@@ -35,17 +35,6 @@ static bool texts_make(struct delta_texts *out, struct arena *arena, size_t most
     return out->texts && out->table;
 }
 
-/* Length of a text as it is kept, ended between two characters. */
-static size_t length_of(const char *text)
-{
-    size_t len = strnlen(text, MIRE_CELL_TEXT_MAX + 1);
-    if (len <= MIRE_CELL_TEXT_MAX)
-        return len;
-    for (len = MIRE_CELL_TEXT_MAX; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
-        len--;
-    return len;
-}
-
 static size_t number_of(struct delta_texts *texts, const char *text)
 {
     size_t at = (size_t)hash_for_table(0, text) & texts->mask;
@@ -89,7 +78,7 @@ int delta_encode(unsigned char **bytes_out, size_t *len_out, struct arena *arena
     pack_number(&out, VERSION);
     pack_number(&out, texts.count);
     for (size_t i = 0; i < texts.count; i++) {
-        size_t len = length_of(texts.texts[i]);
+        size_t len = cell_text_length(texts.texts[i]);
         pack_number(&out, len);
         pack_bytes(&out, texts.texts[i], len);
     }

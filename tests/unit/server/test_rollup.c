@@ -183,6 +183,18 @@ static void check(const struct cell *cell, const struct cell_event *events, size
             sum += events[i].counts[k];
         assert_int_equal(cell->counts[k], sum);
     }
+    for (size_t i = 0; i < cell->value_count; i++) {
+        const struct cell_value *value = &cell->values[i];
+        int64_t oldest_us = INT64_MAX, newest_us = 0;
+        for (size_t k = 0; k < count; k++) {
+            if (value->facet != MIRE_FACET_VERSION || !has(&events[k], MIRE_FACET_VERSION, value->text))
+                continue;
+            oldest_us = events[k].occurred_us < oldest_us ? events[k].occurred_us : oldest_us;
+            newest_us = events[k].occurred_us > newest_us ? events[k].occurred_us : newest_us;
+        }
+        assert_int_equal(value->oldest_us, newest_us ? oldest_us : 0);
+        assert_int_equal(value->newest_us, newest_us);
+    }
     for (size_t i = 0; i < count; i++)
         assert_true(cell->oldest_us <= events[i].occurred_us && events[i].occurred_us <= cell->newest_us);
 }
@@ -251,13 +263,31 @@ static void values_beyond_the_most_are_the_others(void **unused)
     assert_int_equal(cell_find(&twice, MIRE_FACET_MODEL, MIRE_CELL_OTHERS)->reports, 80);
 }
 
+/* A text that is too long is cut in a cell, which can be stored and read. */
+static void long_values_are_cut(void **unused)
+{
+    struct cell cell;
+    char text[2 * MIRE_CELL_TEXT_MAX];
+    (void)unused;
+    arena_reset(&arena);
+    memset(&cell, 0, sizeof cell);
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    struct cell_event event = {.occurred_us = 1, .events = 1, .values = {[MIRE_FACET_MODEL] = text}};
+    assert_int_equal(cell_add(&cell, &arena, &event), 0);
+    assert_int_equal(cell_add(&cell, &arena, &event), 0);
+    cell = stored(&cell);
+    text[MIRE_CELL_TEXT_MAX] = 0;
+    assert_int_equal(cell_find(&cell, MIRE_FACET_MODEL, text)->reports, 2);
+}
+
 static void a_delta_gives_its_events_back(void **unused)
 {
     static struct delta_entry entries[300];
     struct delta_entry *back;
     unsigned char *bytes;
     size_t len, count;
-    char long_text[600];
+    char long_text[2 * MIRE_CELL_TEXT_MAX];
     (void)unused;
     arena_reset(&arena);
     memset(long_text, 'x', sizeof long_text - 1);
@@ -328,6 +358,7 @@ int main(void)
         cmocka_unit_test(the_error_of_many_installations_is_below_five_percent),
         cmocka_unit_test(cells_say_what_their_events_say),
         cmocka_unit_test(values_beyond_the_most_are_the_others),
+        cmocka_unit_test(long_values_are_cut),
         cmocka_unit_test(a_delta_gives_its_events_back),
         cmocka_unit_test(damaged_bytes_are_refused_or_read_as_something),
     };

@@ -1,0 +1,100 @@
+/* rollup.c - what the pipeline adds to the rollups' tables. */
+#include "rows/rollup.h"
+
+#include "base/fault.h"
+#include "pg/pg.h"
+
+#include <stdlib.h>
+
+#define MANY_THREADS 64 /* more of them are counted */
+
+static uint64_t positive(int64_t value)
+{
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+void rows_rollup_entry(struct delta_entry *out, const struct event_row *event, const struct hour_row *hour,
+                       const char *version)
+{
+    const char *state = event->foreground ? "foreground" : "background";
+
+    *out = (struct delta_entry){
+        .issue_id = event->issue_id,
+        .tree = event->tree,
+        .category = event->category,
+        .event = {.occurred_us = event->occurred_us,
+                  .device = distinct_hash(event->install),
+                  .events = hour->events,
+                  .waited_ms = hour->waited_ms,
+                  .length_ms = positive(event->duration_ms),
+                  .longest_ms = positive(event->waited_ms),
+                  .counts = {[MIRE_CELL_KILLED] = event->open,
+                             [MIRE_CELL_LAUNCH] = event->launch,
+                             [MIRE_CELL_FOREGROUND] = event->foreground_known && event->foreground,
+                             [MIRE_CELL_BACKGROUND] = event->foreground_known && !event->foreground,
+                             [MIRE_CELL_MANY_THREADS] = event->thread_count > MANY_THREADS,
+                             [MIRE_CELL_FRAMES] = positive(event->frame_count),
+                             [MIRE_CELL_UNRESOLVED] = positive(event->unresolved_count),
+                             [MIRE_CELL_SUPPRESSED] = positive(event->suppressed)},
+                  .values = {[MIRE_FACET_VERSION] = version,
+                             [MIRE_FACET_OS] = event->os,
+                             [MIRE_FACET_OS_VERSION] = event->os_version,
+                             [MIRE_FACET_ARCH] = event->arch,
+                             [MIRE_FACET_MODEL] = event->model,
+                             [MIRE_FACET_PROCESS] = event->process_name,
+                             [MIRE_FACET_HOLDER] = event->holder[0] ? event->holder : NULL,
+                             [MIRE_FACET_CLASS] = event->device_class,
+                             [MIRE_FACET_CHANNEL] = event->channel,
+                             [MIRE_FACET_STATE] = event->foreground_known ? state : NULL}},
+    };
+}
+
+int rows_rollup_delta_store(struct pg_tx *tx, struct arena *arena, int32_t app, int16_t slot,
+                            const struct delta_entry *entries, size_t count)
+{
+    unsigned char *bytes;
+    size_t len;
+    int rc = count ? delta_encode(&bytes, &len, arena, entries, count) : 0;
+    return rc || !count ? rc
+                        : pg_query(NULL, tx, "INSERT INTO rollup_delta (slot, app_id, bytes) VALUES ($1, $2, $3)",
+                                   PG_INT2(slot), PG_INT4(app), PG_BYTES(bytes, len));
+}
+
+static int by_day(const void *a, const void *b)
+{
+    const struct rollup_day *x = a, *y = b;
+    if (x->app_id != y->app_id)
+        return x->app_id < y->app_id ? -1 : 1;
+    if (x->issue_id != y->issue_id)
+        return x->issue_id < y->issue_id ? -1 : 1;
+    return (x->day > y->day) - (x->day < y->day);
+}
+
+int rows_rollups_due(struct pg_tx *tx, struct arena *arena, const struct rollup_day *days, size_t count)
+{
+    struct rollup_day *sorted = arena_array(arena, count + 1, sizeof *sorted);
+    int16_t *slots = arena_array(arena, count + 1, sizeof *slots);
+    int32_t *apps = arena_array(arena, count + 1, sizeof *apps), *on = arena_array(arena, count + 1, sizeof *on);
+    int64_t *issues = arena_array(arena, count + 1, sizeof *issues);
+    size_t kept = 0;
+
+    if (!sorted || !slots || !apps || !on || !issues)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = days[i];
+    if (count)
+        qsort(sorted, count, sizeof *sorted, by_day);
+    for (size_t i = 0; i < count; i++) {
+        if (i && !by_day(&sorted[i], &sorted[i - 1]))
+            continue;
+        slots[kept] = rows_slot(sorted[i].app_id, sorted[i].issue_id);
+        apps[kept] = sorted[i].app_id;
+        issues[kept] = sorted[i].issue_id;
+        on[kept++] = sorted[i].day;
+    }
+    return kept ? pg_query(NULL, tx,
+                           "INSERT INTO rollup_due (slot, app_id, issue_id, day) SELECT * FROM unnest($1::smallint[],"
+                           " $2::integer[], $3::bigint[], $4::date[])",
+                           PG_INT2S(slots, kept), PG_INT4S(apps, kept), PG_INT8S(issues, kept), PG_DAYS(on, kept))
+                : 0;
+}

@@ -1,0 +1,74 @@
+/* rollup_events.c - see rollup_events.h. */
+#include "rows/rollup_events.h"
+
+#include "base/fault.h"
+#include "model/category.h"
+
+#include <string.h>
+
+/* An event of the table `event`, as the worker made it. */
+static void read_entry(struct delta_entry *out, const struct pg_rows *rows, size_t row)
+{
+    struct pg_bytes install = pg_bytes(rows, row, 20);
+    struct event_row event = {.issue_id = pg_int(rows, row, 0),
+                              .tree = (int32_t)pg_int(rows, row, 1),
+                              .category = pg_text(rows, row, 2),
+                              .occurred_us = pg_time(rows, row, 3),
+                              .duration_ms = pg_int(rows, row, 4),
+                              .waited_ms = pg_int(rows, row, 5),
+                              .open = pg_bool(rows, row, 6),
+                              .launch = pg_bool(rows, row, 7),
+                              .foreground = pg_bool(rows, row, 8),
+                              .foreground_known = !pg_is_null(rows, row, 8),
+                              .thread_count = pg_int(rows, row, 9),
+                              .frame_count = (int32_t)pg_int(rows, row, 10),
+                              .unresolved_count = (int32_t)pg_int(rows, row, 11),
+                              .suppressed = pg_int(rows, row, 12),
+                              .os = pg_text(rows, row, 13),
+                              .os_version = pg_text(rows, row, 14),
+                              .arch = pg_text(rows, row, 15),
+                              .model = pg_text(rows, row, 16),
+                              .process_name = pg_text(rows, row, 17),
+                              .holder = pg_text(rows, row, 18),
+                              .device_class = pg_text(rows, row, 21),
+                              .channel = pg_text(rows, row, 22)};
+    struct hour_row hour = {.events = pg_real(rows, row, 23), .waited_ms = pg_real(rows, row, 24)};
+    if (install.len == sizeof event.install)
+        memcpy(event.install, install.bytes, sizeof event.install);
+    rows_rollup_entry(out, &event, &hour, pg_text(rows, row, 19));
+}
+
+size_t rows_rollup_of_process(const char **out)
+{
+    size_t count = 0;
+    for (int i = 0; i < MIRE_CATEGORY_COUNT; i++)
+        if (category_is_of_process((enum event_category)i))
+            out[count++] = category_name((enum event_category)i);
+    return count;
+}
+
+int rows_rollup_entries(struct delta_entry **out, struct arena *arena, const struct pg_rows *rows)
+{
+    size_t count = pg_row_count(rows);
+    *out = arena_array(arena, count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < count; i++)
+        read_entry(&(*out)[i], rows, i);
+    return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
+#define EVENTS_OF(which)                                                                                      \
+    "SELECT " ROLLUP_EVENT_COLUMNS("5") " FROM event e JOIN version v USING (version_id) WHERE e.app_id = $1" \
+                                        " AND e.occurred_at >= $2 AND e.occurred_at < $3" which               \
+                                        " ORDER BY e.occurred_at"
+
+int rows_rollup_events_read(struct pg_rows **rows_out, struct delta_entry **out, size_t *count_out, struct pg_tx *tx,
+                            struct arena *arena, const struct rollup_day *day, int64_t from_us, int64_t to_us)
+{
+    const char *of_process[MIRE_CATEGORY_COUNT];
+    size_t count = rows_rollup_of_process(of_process);
+    int rc = pg_query(
+        rows_out, tx, day->issue_id ? EVENTS_OF(" AND e.issue_id = $4") : EVENTS_OF(" AND $4::bigint = 0"),
+        PG_INT4(day->app_id), PG_TIME(from_us), PG_TIME(to_us), PG_INT8(day->issue_id), PG_TEXTS(of_process, count));
+    *count_out = rc ? 0 : pg_row_count(*rows_out);
+    return rc ? rc : rows_rollup_entries(out, arena, *rows_out);
+}

@@ -1,0 +1,208 @@
+/* rolluptest.c - see rolluptest.h. */
+#include "support/rolluptest.h"
+
+#include "support/pgtest.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "rows/rollup.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stored {
+    int32_t app, tree;
+    int hours;
+    int64_t at_us, issue;
+    const char *category;
+    struct cell cell;
+};
+
+struct stored_list {
+    struct arena arena;
+    struct stored *rows;
+    size_t count;
+};
+
+static void fail(const char *what, const struct stored *cell, const char *text, double told, double counted)
+{
+    fprintf(stderr, "rollup: %s of app %d issue %lld tree %d %s %d h at %lld, value '%s': %.9g, counted %.9g\n", what,
+            cell->app, (long long)cell->issue, cell->tree, cell->category, cell->hours, (long long)cell->at_us, text,
+            told, counted);
+    exit(1);
+}
+
+void rolluptest_merge(struct pg *pg)
+{
+    bool more = true;
+    while (more)
+        if (rows_rollups_merge(&more, pg, clock_wall_us())) {
+            fprintf(stderr, "rollup: merging failed\n");
+            exit(1);
+        }
+}
+
+static void read_cells(struct stored_list *out, struct pg_tx *tx)
+{
+    struct pg_rows *rows;
+    if (pg_query(&rows, tx, "SELECT app_id, tree, hours, at, issue_id, category, cell FROM rollup"))
+        exit(1);
+    out->count = pg_row_count(rows);
+    out->rows = arena_array(&out->arena, out->count + 1, sizeof *out->rows);
+    for (size_t i = 0; i < out->count; i++) {
+        struct pg_bytes bytes = pg_bytes(rows, i, 6);
+        struct stored *s = &out->rows[i];
+        *s = (struct stored){.app = (int32_t)pg_int(rows, i, 0),
+                             .tree = (int32_t)pg_int(rows, i, 1),
+                             .hours = (int)pg_int(rows, i, 2),
+                             .at_us = pg_time(rows, i, 3),
+                             .issue = pg_int(rows, i, 4),
+                             .category = arena_strdup(&out->arena, pg_text(rows, i, 5))};
+        if (cell_decode(&s->cell, &out->arena, bytes.bytes, bytes.len))
+            fail("bytes", s, "", 0, 0);
+    }
+    pg_rows_free(&rows);
+}
+
+static const struct stored *find(const struct stored_list *list, const struct stored *like)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct stored *s = &list->rows[i];
+        if (s->app == like->app && s->tree == like->tree && s->hours == like->hours && s->at_us == like->at_us &&
+            s->issue == like->issue && !strcmp(s->category, like->category))
+            return s;
+    }
+    fail("no cell", like, "", 0, 1);
+    return NULL;
+}
+
+static void compare(const char *what, const struct stored *cell, const char *text, double told, double counted)
+{
+    if (fabs(told - counted) > 1e-9 * (1 + fabs(counted)))
+        fail(what, cell, text, told, counted);
+}
+
+static void compare_sums(const struct stored *cell, const struct cell_sums *sums, const char *text,
+                         const struct pg_rows *rows, size_t i)
+{
+    double devices = pg_real(rows, i, 10);
+    if (!sums)
+        fail("no value", cell, text, 0, pg_real(rows, i, 7));
+    compare("reports", cell, text, (double)sums->reports, pg_real(rows, i, 7));
+    compare("events", cell, text, sums->events, pg_real(rows, i, 8));
+    compare("waited", cell, text, sums->waited_ms, pg_real(rows, i, 9));
+    compare("longest", cell, text, (double)sums->longest_ms, pg_real(rows, i, 11));
+    if (devices <= MIRE_DISTINCT_EXACT)
+        compare("devices", cell, text, distinct_count(&sums->devices), devices);
+    else if (fabs(distinct_count(&sums->devices) / devices - 1) > 0.15)
+        fail("devices", cell, text, distinct_count(&sums->devices), devices);
+}
+
+static void compare_all(const struct stored *cell, const struct pg_rows *rows, size_t i)
+{
+    compare_sums(cell, &cell->cell.all, "", rows, i);
+    compare("killed", cell, "", (double)cell->cell.counts[MIRE_CELL_KILLED], pg_real(rows, i, 12));
+    compare("launch", cell, "", (double)cell->cell.counts[MIRE_CELL_LAUNCH], pg_real(rows, i, 13));
+    compare("suppressed", cell, "", (double)cell->cell.counts[MIRE_CELL_SUPPRESSED], pg_real(rows, i, 16));
+    compare("oldest", cell, "", (double)cell->cell.oldest_us, (double)pg_time(rows, i, 17));
+    compare("newest", cell, "", (double)cell->cell.newest_us, (double)pg_time(rows, i, 18));
+    if (!cell->issue)
+        return; /* an app's cell is not made anew for these */
+    compare("frames", cell, "", (double)cell->cell.counts[MIRE_CELL_FRAMES], pg_real(rows, i, 14));
+    compare("unresolved", cell, "", (double)cell->cell.counts[MIRE_CELL_UNRESOLVED], pg_real(rows, i, 15));
+    uint64_t median = sketch_quantile(&cell->cell.all.lengths, cell->cell.all.reports, 50);
+    double exact = (double)pg_int(rows, i, 19);
+    if (fabs((double)median - exact) > exact / 32 + 1)
+        fail("median", cell, "", (double)median, exact);
+}
+
+#define COUNT(unit, hours, issue, tree, category, value, more)                                                        \
+    "SELECT app_id, " issue ", " tree ", " category ", date_trunc('" unit "', occurred_at, 'UTC'), " hours ", " value \
+    ", count(*)::float8, sum(weight * (1 + suppressed))::float8, sum(weight * (waited_ms + CASE WHEN category = ANY"  \
+    " ('{cpu,power,disk,frames,foom,memory,crash,custom,test}') THEN 0 ELSE suppressed_ms END))::float8,"             \
+    " count(DISTINCT install)::float8, max(waited_ms)::float8, count(*) FILTER (WHERE open)::float8,"                 \
+    " count(*) FILTER (WHERE launch)::float8, sum(frame_count)::float8, sum(unresolved_count)::float8,"               \
+    " sum(suppressed)::float8, min(occurred_at), max(occurred_at), percentile_disc(0.5) WITHIN GROUP (ORDER BY"       \
+    " duration_ms) FROM event JOIN version USING (app_id, version_id) WHERE true" more " GROUP BY 1, 2, 3, 4, 5, 7"
+#define OF_HOURS " AND occurred_at >= date_trunc('day', now(), 'UTC') - interval '35 days'"
+#define EACH(value, more)                                                             \
+    {                                                                                 \
+        COUNT("day", "24", "issue_id", "tree", "''::text", value, more),              \
+            COUNT("hour", "1", "issue_id", "tree", "''::text", value, more OF_HOURS), \
+            COUNT("day", "24", "0::bigint", "0", "category", value, more),            \
+            COUNT("hour", "1", "0::bigint", "0", "category", value, more OF_HOURS)    \
+    }
+
+/* All, then by each facet, in the order of enum cell_facet. */
+static const char *const counts[][4] = {
+    EACH("''::text", ""),
+    EACH("version", ""),
+    EACH("os", ""),
+    EACH("os_version", ""),
+    EACH("arch", ""),
+    EACH("model", ""),
+    EACH("process_name", ""),
+    EACH("holder", " AND holder <> ''"),
+    EACH("device_class", ""),
+    EACH("channel", ""),
+    EACH("CASE WHEN foreground THEN 'foreground' ELSE 'background' END", " AND foreground IS NOT NULL"),
+};
+_Static_assert(sizeof counts / sizeof *counts == MIRE_FACET_COUNT + 1, "a facet is not counted");
+
+static size_t values_of(const struct stored_list *list, int facet, int which)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct stored *s = &list->rows[i];
+        if (s->hours != (which % 2 ? 1 : 24) || !s->issue != (which > 1))
+            continue;
+        for (size_t k = 0; facet >= 0 && k < s->cell.value_count; k++)
+            count += s->cell.values[k].facet == (enum cell_facet)facet;
+        count += facet < 0;
+    }
+    return count;
+}
+
+static void check(const struct stored_list *list, struct pg_tx *tx, int facet, int which)
+{
+    struct pg_rows *rows;
+    static const struct stored none = {.category = "(all)"};
+    if (pg_query(&rows, tx, counts[facet + 1][which]))
+        exit(1);
+    for (size_t i = 0; i < pg_row_count(rows); i++) {
+        const char *text = pg_text(rows, i, 6);
+        struct stored like = {.app = (int32_t)pg_int(rows, i, 0),
+                              .issue = pg_int(rows, i, 1),
+                              .tree = (int32_t)pg_int(rows, i, 2),
+                              .category = pg_text(rows, i, 3),
+                              .at_us = pg_time(rows, i, 4),
+                              .hours = (int)pg_int(rows, i, 5)};
+        const struct stored *cell = find(list, &like);
+        if (facet < 0)
+            compare_all(cell, rows, i);
+        else if (cell->issue || facet != MIRE_FACET_HOLDER)
+            compare_sums(cell, cell_find(&cell->cell, (enum cell_facet)facet, text), text, rows, i);
+    }
+    if (facet != MIRE_FACET_HOLDER || which < 2)
+        compare("values", &none, "", (double)values_of(list, facet, which), (double)pg_row_count(rows));
+    pg_rows_free(&rows);
+}
+
+void rolluptest_check(struct pg *pg)
+{
+    struct stored_list list = {0};
+    struct pg_tx *tx;
+
+    rolluptest_merge(pg);
+    arena_init(&list.arena, 1024u << 20);
+    if (pg_begin(&tx, pg, MIRE_PG_READ))
+        exit(1);
+    read_cells(&list, tx);
+    for (int facet = -1; facet < MIRE_FACET_COUNT; facet++)
+        for (int which = 0; which < 4; which++)
+            check(&list, tx, facet, which);
+    pg_end(&tx);
+    arena_fini(&list.arena);
+}
