@@ -4,11 +4,11 @@
  *
  * Each call is compared with a floor, the time that PostgreSQL alone needs for the unavoidable part. A list by impact
  * must read and add up the hourly counters once (nearly one for each hour, issue, version and slot, so nearly one for
- * each event); a count of devices must read each device once.
+ * each event); a count of devices must read the sketch of each issue and day once.
  *
- *   issue list    sum the hourly counters by issue, and read the devices of all events
- *   overview      sum the hourly counters by version and by issue, and read the devices of all events
- *   issue         read the events of the range once
+ *   issue list    sum the hourly counters by issue, and read the sketches of all issues and days
+ *   overview      sum the hourly counters by version and by issue, and read the sketches
+ *   issue         read the cells of the issue, and of the app, once
  *   flame         read and decode the stacks of 2,000 reports
  *
  * Prints medians of several rounds in milliseconds of processor time, of the server's thread and its PostgreSQL backend
@@ -21,6 +21,7 @@
 #include "model/resolved.h"
 #include "postgres/migrate.h"
 #include "pg/pg.h"
+#include "rows/rollup.h"
 #include "support/pgtest.h"
 #include "document/document.h"
 
@@ -68,8 +69,7 @@ static const char fill_sql[] =
     " sum(weight), sum(weight * duration_ms), max(duration_ms) FROM event h JOIN issue i USING (issue_id)"
     " GROUP BY 1, 2, 3, 4, 5;";
 
-#define RANGE   " app_id = 1 AND received_at > now() - interval '14 days' "
-#define DEVICES "(SELECT sum(length(install)) FROM event WHERE" RANGE ")"
+#define DEVICES "(SELECT sum(length(devices)) FROM rollup WHERE app_id = 1 AND issue_id <> 0 AND hours = 24)"
 #define ISSUES                                                                                                         \
     "(SELECT count(*) FROM (SELECT issue_id, sum(reports), sum(events), sum(waited_ms), max(longest_ms), max(last_at)" \
     " FROM issue_hour WHERE app_id = 1 GROUP BY 1) a)"
@@ -78,7 +78,8 @@ static const char fill_sql[] =
     " FROM version_hour WHERE app_id = 1 GROUP BY 1, 2) b)"
 static const char list_floor[] = "SELECT " ISSUES ", " DEVICES;
 static const char overview_floor[] = "SELECT " ISSUES ", " VERSIONS ", " DEVICES;
-static const char issue_floor[] = "SELECT count(DISTINCT version_id), sum(duration_ms)::bigint FROM event WHERE" RANGE;
+static const char issue_floor[] =
+    "SELECT sum(length(cell)) FROM rollup WHERE app_id = 1 AND issue_id IN (0, 1) AND hours = 24";
 static const char stacks_floor[] = "SELECT document FROM event JOIN event_stack USING (slot, day, report_id)"
                                    " WHERE app_id = 1 AND issue_id = 1 ORDER BY received_at DESC LIMIT 2000";
 
@@ -155,6 +156,13 @@ static void fill(struct pg *pg, long events)
              " report_id, row_number() OVER (ORDER BY received_at) AS n FROM event WHERE issue_id = 1) x",
              PG_BYTESS(documents, 100)),
          "stacks");
+    must(pg_script(
+             tx,
+             "INSERT INTO rollup_due (slot, app_id, issue_id, day) SELECT DISTINCT 0, 1, x,"
+             " (occurred_at AT TIME ZONE 'UTC')::date FROM event CROSS JOIN LATERAL (VALUES (issue_id), (0)) v (x)"),
+         "rollups");
+    for (bool more = true; more;)
+        must(rows_rollups_merge(&more, pg, clock_wall_us()), "merging");
     must(pg_script(tx, "VACUUM ANALYZE"), "vacuum");
     pg_end(&tx);
 }

@@ -44,6 +44,11 @@ class Probe:
                                         stdout=subprocess.PIPE)
         self.conninfo = self.process.stdout.readline().decode().strip()
 
+    def roll_up(self):
+        """Make the rollups of the events in the tables; the next answer is of these."""
+        self.process.stdin.write(b"ROLLUP\n")
+        self.process.stdin.flush()
+
     def ask(self, target, headers=()):
         self.process.stdin.write("\t".join([target, *headers]).encode() + b"\n")
         self.process.stdin.flush()
@@ -414,6 +419,7 @@ def dropped(probe, w):
     cut = w.now - dt.timedelta(days=7)
     kept = [h for h in w.select("redis", w.span(14)) if h["occurred_at"] >= cut]
     subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM event WHERE occurred_at < '{cut.isoformat()}'"], check=True)
+    probe.roll_up()
     oldest, devices = twin.stamp(min(h["occurred_at"] for h in kept)), len({h["install"] for h in kept})
     for operation, target in (("listIssues", "issues"), ("getOverview", "overview")):
         got = probe.get(operation, "/api/v1/apps/redis/" + target)
@@ -499,6 +505,7 @@ def run(world, seed, web, also=(), some=9):
     probe = Probe(scenario.NOW, str(web))
     try:
         rows.load(probe.conninfo, world)
+        probe.roll_up()
         rng = random.Random(seed)
         for app in w.apps:
             compare(probe, w, app["slug"], rng, some)

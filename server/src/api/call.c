@@ -230,6 +230,7 @@ static int read_view(struct call *call, const char *const *names)
     const char *t = request_query(call->request, "t");
     int rc;
 
+    call->view.now_us = call->api->now_us();
     if (span_parse(&call->view.span, t ? t : DEFAULT_SPAN, call->api->now_us() / 1000000) != 0)
         return call_refuse(
             call, "t", "30m, 24h, 14d, or FROM..TO in UTC such as 2026-11-01T00Z..2026-11-08T00Z, ten years at most");

@@ -7,12 +7,12 @@
 #include "document/document.h"
 #include "model/resolved.h"
 #include "rows/apps.h"
-#include "rows/devices.h"
 #include "rows/issue.h"
 #include "rows/issues.h"
 #include "rows/reports.h"
 #include "rows/rows.h"
 
+#include <math.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -165,17 +165,15 @@ static int answer_ticket(struct call *call, const char *slug)
 {
     struct issue_facts facts;
     struct issue_summary *summary;
-    struct kept kept;
+    struct rollup_told told;
     size_t count;
     int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0)
-        rc = count ? rows_issue_facts_read(&facts, call->tx, &call->view, call->issue) : MIRE_FAULT_RACED;
-    if (rc == 0)
-        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CALLER1, &call->issue, 1,
-                               facts.reports);
+        rc = count ? rows_told_read(&told, call->tx, call->arena, &call->view, call->issue) : MIRE_FAULT_RACED;
     if (rc == 0) {
-        summary->totals.devices = kept.devices.total;
+        rows_issue_facts(&facts, &told);
+        summary->totals.devices = llround(distinct_count(&told.sums.devices));
         rc = put_ticket(call, summary, &facts, slug);
     }
     if (rc != 0)

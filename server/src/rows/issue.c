@@ -4,6 +4,9 @@
 #include "rows/sql.h"
 #include "rows/view_sql.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Bounds of the duration bins, milliseconds: six to a decade, so a doubling shows. */
 static const int64_t edges_ms[] = {
     0,        1,        2,        3,        5,         7,         10,        15,        20,        30,       50,
@@ -12,17 +15,6 @@ static const int64_t edges_ms[] = {
     300000,   500000,   700000,   1000000,  1500000,   2000000,   3000000,   5000000,   7000000,   10000000, 15000000,
     20000000, 30000000, 50000000, 70000000, 100000000, 150000000, 200000000, 300000000, 500000000, 700000000};
 #define EDGE_COUNT (sizeof edges_ms / sizeof *edges_ms)
-
-/* clang-format off */
-#define FACTS(which) \
-    "SELECT count(*), count(*) FILTER (WHERE open), percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms)," \
-    " percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms), sum(frame_count)::bigint, sum(unresolved_count)::bigint," \
-    " min(occurred_at), max(occurred_at), count(*) FILTER (WHERE launch), count(*) FILTER (WHERE foreground)," \
-    " count(*) FILTER (WHERE NOT foreground), count(*) FILTER (WHERE thread_count > 64), coalesce(sum(suppressed), 0)::bigint" \
-    " FROM event WHERE " EVENT_IN_VIEW which("6")
-#define DURATIONS(which) \
-    "SELECT width_bucket(duration_ms, $7::bigint[]), count(*) FROM event WHERE " EVENT_IN_VIEW which("6") " GROUP BY 1 ORDER BY 1"
-/* clang-format on */
 
 int rows_splits_read(bool *out, struct pg_tx *tx, int32_t app)
 {
@@ -65,87 +57,104 @@ int rows_shown_read(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_
     return 0;
 }
 
-int rows_issue_facts_read(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue)
+void rows_issue_facts(struct issue_facts *out, const struct rollup_told *told)
 {
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    const struct cell_sums *sums = &told->sums;
+    const uint64_t *counts = told->cell.counts;
 
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, FACTS), VIEW_PARAMS(view), PG_INT8(issue));
-    if (rc != 0)
-        return rc;
-    *out = (struct issue_facts){.reports = pg_int(rows, 0, 0),
-                                .killed = pg_int(rows, 0, 1),
-                                .p50_ms = pg_int(rows, 0, 2),
-                                .p95_ms = pg_int(rows, 0, 3),
-                                .frames = pg_int(rows, 0, 4),
-                                .unresolved = pg_int(rows, 0, 5),
-                                .oldest_us = pg_time(rows, 0, 6),
-                                .newest_us = pg_time(rows, 0, 7),
-                                .launch = pg_int(rows, 0, 8),
-                                .foreground = pg_int(rows, 0, 9),
-                                .background = pg_int(rows, 0, 10),
-                                .many_threads = pg_int(rows, 0, 11),
-                                .suppressed = pg_int(rows, 0, 12)};
-    return 0;
+    *out = (struct issue_facts){.reports = (int64_t)sums->reports,
+                                .killed = (int64_t)counts[MIRE_CELL_KILLED],
+                                .p50_ms = (int64_t)sketch_quantile(&sums->lengths, sums->reports, 50),
+                                .p95_ms = (int64_t)sketch_quantile(&sums->lengths, sums->reports, 95),
+                                .frames = (int64_t)counts[MIRE_CELL_FRAMES],
+                                .unresolved = (int64_t)counts[MIRE_CELL_UNRESOLVED],
+                                .oldest_us = told->oldest_us,
+                                .newest_us = told->newest_us,
+                                .launch = (int64_t)counts[MIRE_CELL_LAUNCH],
+                                .foreground = (int64_t)counts[MIRE_CELL_FOREGROUND],
+                                .background = (int64_t)counts[MIRE_CELL_BACKGROUND],
+                                .many_threads = (int64_t)counts[MIRE_CELL_MANY_THREADS],
+                                .suppressed = (int64_t)counts[MIRE_CELL_SUPPRESSED]};
 }
 
-int rows_durations_read(struct bin **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                        int64_t issue)
+/* The bin of a length, from 0 to EDGE_COUNT - 2. */
+static size_t bin_of(uint64_t length_ms)
 {
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    size_t bin = 0;
+    while (bin + 2 < EDGE_COUNT && length_ms >= (uint64_t)edges_ms[bin + 1])
+        bin++;
+    return bin;
+}
 
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, DURATIONS), VIEW_PARAMS(view), PG_INT8(issue),
-                      PG_INT8S(edges_ms, EDGE_COUNT));
-    if (rc != 0)
-        return rc;
+int rows_durations(struct bin **out, size_t *count, struct arena *arena, const struct rollup_told *told)
+{
+    const struct sketch *lengths = &told->sums.lengths;
+
     *count = 0;
     *out = NULL;
-    size_t used = pg_row_count(rows);
-    if (used == 0)
+    if (!lengths->count)
         return 0;
-    int64_t first = pg_int(rows, 0, 0), last = pg_int(rows, used - 1, 0);
-    first = first < 1 ? 1 : first;
-    last = last >= (int64_t)EDGE_COUNT ? (int64_t)EDGE_COUNT - 1 : last;
-    *count = (size_t)(last - first + 1);
+    size_t first = bin_of(sketch_bin_value(lengths->bins[0].bin));
+    size_t last = bin_of(sketch_bin_value(lengths->bins[lengths->count - 1].bin));
+    *count = last - first + 1;
     if (!(*out = arena_array(arena, *count, sizeof **out)))
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < *count; i++)
-        (*out)[i] = (struct bin){.from_ms = edges_ms[first - 1 + (int64_t)i], .to_ms = edges_ms[first + (int64_t)i]};
-    for (size_t i = 0; i < used; i++) {
-        int64_t at = pg_int(rows, i, 0);
-        at = at < first ? first : at;
-        at = at > last ? last : at;
-        (*out)[at - first].reports += pg_int(rows, i, 1);
-    }
-
+        (*out)[i] = (struct bin){.from_ms = edges_ms[first + i], .to_ms = edges_ms[first + i + 1]};
+    for (size_t i = 0; i < lengths->count; i++)
+        (*out)[bin_of(sketch_bin_value(lengths->bins[i].bin)) - first].reports += (int64_t)lengths->bins[i].weight;
     return 0;
 }
 
-int rows_values_read(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                     const struct view *view, int64_t issue)
+static int most_first(const void *a, const void *b)
 {
-    static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    const char *of_issue = view->many ? ISSUE_MANY("6") : ISSUE_ALONE("6");
+    const struct value_row *x = a, *y = b;
+    if (x->here != y->here)
+        return x->here > y->here ? -1 : 1;
+    return strcmp(x->key, y->key);
+}
 
-    const char *sql = SQL_FILL(arena, sql_issue_values, {"event_in_view", EVENT_IN_VIEW}, {"of_issue", of_issue});
-    if (!sql)
-        return MIRE_FAULT_MEMORY;
-    int rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MIRE_VALUES_MAX));
-    if (rc != 0)
-        return rc;
-    *count = pg_row_count(rows);
-    *out = arena_array(arena, *count, sizeof **out);
-    for (size_t i = 0; i < *count; i++) {
-        const char *key = arena_strdup(arena, pg_text(rows, i, 1));
-        if (!*out || !key)
-            return MIRE_FAULT_MEMORY;
-        (*out)[i] = (struct value_row){.name = names[pg_int(rows, i, 0)],
-                                       .key = key,
-                                       .here = pg_int(rows, i, 2),
-                                       .here_total = pg_int(rows, i, 3),
-                                       .all = pg_int(rows, i, 4),
-                                       .all_total = pg_int(rows, i, 5)};
+/* Append the values of a facet. */
+static void put_values(struct value_row *out, size_t *count, enum cell_facet facet, const char *name,
+                       const struct rollup_told *told, const struct rollup_told *of_app)
+{
+    bool compared = facet != MIRE_FACET_HOLDER;
+    size_t first = *count;
+    int64_t total = 0;
+
+    for (size_t i = 0; i < told->cell.value_count; i++) {
+        const struct cell_value *value = &told->cell.values[i];
+        if (value->facet != facet)
+            continue;
+        const struct cell_sums *all = compared ? cell_find(&of_app->cell, facet, value->text) : NULL;
+        total += (int64_t)value->sums.reports;
+        out[(*count)++] = (struct value_row){.name = name,
+                                             .key = value->text,
+                                             .here = (int64_t)value->sums.reports,
+                                             .all = all ? (int64_t)all->reports : 0,
+                                             .all_total = compared ? (int64_t)of_app->cell.all.reports : 0};
     }
+    if (*count > first)
+        qsort(&out[first], *count - first, sizeof *out, most_first);
+    if (*count > first + MIRE_VALUES_MAX)
+        *count = first + MIRE_VALUES_MAX;
+    for (size_t i = first; i < *count; i++)
+        out[i].here_total = total;
+}
 
+int rows_values(struct value_row **out, size_t *count, struct arena *arena, const struct rollup_told *told,
+                const struct rollup_told *of_app)
+{
+    static const struct {
+        enum cell_facet facet;
+        const char *name;
+    } asked[] = {{MIRE_FACET_VERSION, "version"}, {MIRE_FACET_OS_VERSION, "os_version"}, {MIRE_FACET_ARCH, "arch"},
+                 {MIRE_FACET_MODEL, "model"},     {MIRE_FACET_PROCESS, "process"},       {MIRE_FACET_HOLDER, "holder"}};
+
+    *count = 0;
+    if (!(*out = arena_array(arena, told->cell.value_count + 1, sizeof **out)))
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        put_values(*out, count, asked[i].facet, asked[i].name, told, of_app);
     return 0;
 }

@@ -1,11 +1,12 @@
 /*
- * issue.h - facts and distributions of one issue. Span and version of the view apply.
+ * issue.h - facts and distributions of one issue, by what its events say (rollup_read.h).
  */
 #ifndef MIRE_ROWS_ISSUE_H
 #define MIRE_ROWS_ISSUE_H
 
 #include "base/arena.h"
 #include "model/view.h"
+#include "rows/rollup_read.h"
 
 #include <stdbool.h>
 
@@ -28,13 +29,24 @@ struct value_row {
     int64_t here, here_total, all, all_total; /* all: of the app; 0 of holder, which is of the issue alone */
 };
 
-int rows_issue_facts_read(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue);
-int rows_durations_read(struct bin **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                        int64_t issue);
+/* Figures of the issue. Percentiles are off by at most one part in 32. */
+void rows_issue_facts(struct issue_facts *out, const struct rollup_told *told);
 
-/* By name, most reports of the issue first; at most MIRE_VALUES_MAX of each name. */
-int rows_values_read(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                     const struct view *view, int64_t issue);
+/*
+ * Reports by the length of their event. A length that is within one part in 32 of a bound may be in the bin beside its
+ * own. 0, or MIRE_FAULT_MEMORY.
+ */
+int rows_durations(struct bin **out, size_t *count, struct arena *arena, const struct rollup_told *told);
+
+/*
+ * Values by name, most reports of the issue first; at most MIRE_VALUES_MAX of each name.
+ *
+ *   of_app  the same view of the whole app
+ *
+ * 0, or MIRE_FAULT_MEMORY.
+ */
+int rows_values(struct value_row **out, size_t *count, struct arena *arena, const struct rollup_told *told,
+                const struct rollup_told *of_app);
 
 /*
  * The issue that an issue is shown as, and whether it has rows in issue_shown; statements about it then need view.many.

@@ -236,15 +236,6 @@ int rows_summaries_read(struct issue_summary **out, size_t *count, struct pg_tx 
     return summaries_count(*out, *count, arena, &ranks, counters);
 }
 
-int rows_report_count_read(int64_t *out, struct pg_tx *tx, const struct view *view)
-{
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, "SELECT coalesce(sum(reports), 0)::bigint FROM version_hour WHERE " HOUR_IN_VIEW,
-                      VIEW_PARAMS(view), SLOT_PARAM);
-    *out = rc ? 0 : pg_int(rows, 0, 0);
-    return rc;
-}
-
 /* clang-format off */
 #define TOP(what, which) \
     "WITH h AS (SELECT issue_id, %1$s AS tree, sum(" what ") AS much FROM issue_hour WHERE " HOUR_IN_VIEW " GROUP BY 1%2$s)" \

@@ -89,9 +89,6 @@ struct group_order {
     int limit;
 };
 
-/* The number of reports by the counters. Span and version apply. */
-int rows_report_count_read(int64_t *out, struct pg_tx *tx, const struct view *view);
-
 /* A page of the groups that match the view, and the totals of all groups. */
 int rows_groups_read(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                      const struct group_order *order);

@@ -48,7 +48,8 @@ static int merge_rows(struct cell *out, struct arena *arena, const struct pg_row
     return rc;
 }
 
-static int read_cells(struct told *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int64_t issue)
+static int read_cells(struct rollup_told *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                      int64_t issue)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct rollup_waiting waiting;
@@ -64,7 +65,7 @@ static int read_cells(struct told *out, struct pg_tx *tx, struct arena *arena, c
 }
 
 /* The sums of the wanted versions, which are values of a facet. */
-static int add_versions(struct told *out, struct arena *arena, const struct cell *cell, const struct view *view)
+static int add_versions(struct rollup_told *out, struct arena *arena, const struct cell *cell, const struct view *view)
 {
     int rc = 0;
     for (size_t i = 0; !rc && i < cell->value_count; i++) {
@@ -81,7 +82,8 @@ static int add_versions(struct told *out, struct arena *arena, const struct cell
 }
 
 /* Version and another facet together: events themselves. */
-static int read_events(struct told *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int64_t issue)
+static int read_events(struct rollup_told *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                       int64_t issue)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     const char *of_process[MIRE_CATEGORY_COUNT];
@@ -98,7 +100,8 @@ static int read_events(struct told *out, struct pg_tx *tx, struct arena *arena, 
     return rc;
 }
 
-int rows_told_read(struct told *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int64_t issue)
+int rows_told_read(struct rollup_told *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                   int64_t issue)
 {
     memset(out, 0, sizeof *out);
     int rc = read_cells(out, tx, arena, view, issue);

@@ -15,7 +15,7 @@ struct pg_tx;
 #define MIRE_TOLD_EVENTS 10000 /* read at most, where two facets are asked for together */
 
 /* What an issue's events, or an app's, say in a view. */
-struct told {
+struct rollup_told {
     struct cell_sums sums;        /* of all events of the wanted versions */
     int64_t oldest_us, newest_us; /* of these events; 0: there are none */
     struct cell cell;             /* the same by facet */
@@ -29,7 +29,8 @@ struct told {
  *
  * 0 or a fault.
  */
-int rows_told_read(struct told *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int64_t issue);
+int rows_told_read(struct rollup_told *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                   int64_t issue);
 
 /* Is a version among those that a filter wants? */
 bool rows_version_wanted(const struct filter *versions, const char *version);

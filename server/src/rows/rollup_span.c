@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define DAY_US       86400000000ll
-#define WAITING_MOST 4096 /* deltas of one app: many hours' worth, should no merger run */
+#define WAITING_MOST 1024         /* deltas of one app: 200,000 events; minutes of the largest load */
+#define ARENA_BYTES  (512u << 20) /* of their events */
 
 static int64_t day_before(int64_t us)
 {
@@ -109,8 +110,9 @@ static bool make_waiting(struct rollup_waiting *out, struct arena *arena, size_t
     return out->issues && out->trees && out->categories && out->cells && out->devices && out->oldest && out->newest;
 }
 
-/* Entries of one cell. */
-static int put_cell(struct rollup_waiting *out, struct arena *arena, const struct delta_entry *entries, size_t count)
+/* Entries of one cell, which is built in `own`. */
+static int put_cell(struct rollup_waiting *out, struct arena *arena, struct arena *own,
+                    const struct delta_entry *entries, size_t count)
 {
     struct pack_out devices = {.arena = arena};
     struct cell cell;
@@ -120,7 +122,7 @@ static int put_cell(struct rollup_waiting *out, struct arena *arena, const struc
 
     memset(&cell, 0, sizeof cell);
     for (size_t i = 0; !rc && i < count; i++)
-        rc = cell_add(&cell, arena, &entries[i].event);
+        rc = cell_add(&cell, own, &entries[i].event);
     if (!rc)
         rc = cell_encode(&bytes, &len, arena, &cell);
     if (rc)
@@ -128,12 +130,32 @@ static int put_cell(struct rollup_waiting *out, struct arena *arena, const struc
     distinct_pack(&devices, &cell.all.devices);
     out->issues[out->count] = entries->issue_id;
     out->trees[out->count] = entries->tree;
-    out->categories[out->count] = entries->category;
+    out->categories[out->count] = arena_strdup(arena, entries->category);
     out->cells[out->count] = (struct pg_bytes){bytes, len};
     out->devices[out->count] = (struct pg_bytes){devices.bytes, devices.len};
     out->oldest[out->count] = cell.oldest_us;
-    out->newest[out->count++] = cell.newest_us;
-    return devices.failed ? MIRE_FAULT_MEMORY : 0;
+    out->newest[out->count] = cell.newest_us;
+    return devices.failed || !out->categories[out->count++] ? MIRE_FAULT_MEMORY : 0;
+}
+
+static int put_cells(struct rollup_waiting *out, struct arena *arena, struct arena *own, struct delta_entry *list,
+                     size_t count)
+{
+    size_t cells = 0;
+    int rc = 0;
+
+    if (count)
+        qsort(list, count, sizeof *list, by_issue);
+    for (size_t i = 0; i < count; i++)
+        cells += !i || by_issue(&list[i], &list[i - 1]) != 0;
+    if (!make_waiting(out, arena, cells))
+        return MIRE_FAULT_MEMORY;
+    for (size_t at = 0, to; !rc && at < count; at = to) {
+        for (to = at + 1; to < count && !by_issue(&list[at], &list[to]);)
+            to++;
+        rc = put_cell(out, arena, own, &list[at], to - at);
+    }
+    return rc;
 }
 
 int rollup_waiting_read(struct rollup_waiting *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
@@ -142,19 +164,15 @@ int rollup_waiting_read(struct rollup_waiting *out, struct pg_tx *tx, struct are
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct delta_entry *list = NULL;
     size_t count = 0, room = 0;
+    struct arena own;
     int rc = pg_query(&rows, tx, "SELECT bytes FROM rollup_delta WHERE app_id = $1 ORDER BY delta_id LIMIT $2",
                       PG_INT4(view->app), PG_INT8(WAITING_MOST));
 
+    arena_init(&own, ARENA_BYTES);
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
-        rc = take(&list, &count, &room, arena, pg_bytes(rows, i, 0), view, span, of_app);
-    if (!rc && !make_waiting(out, arena, count))
-        rc = MIRE_FAULT_MEMORY;
-    if (!rc && count)
-        qsort(list, count, sizeof *list, by_issue);
-    for (size_t at = 0, to; !rc && at < count; at = to) {
-        for (to = at + 1; to < count && !by_issue(&list[at], &list[to]);)
-            to++;
-        rc = put_cell(out, arena, &list[at], to - at);
-    }
+        rc = take(&list, &count, &room, &own, pg_bytes(rows, i, 0), view, span, of_app);
+    if (!rc)
+        rc = put_cells(out, arena, &own, list, count);
+    arena_fini(&own);
     return rc;
 }

@@ -43,7 +43,7 @@ struct rollup_waiting {
     size_t count;
 };
 
-/* Read those of a view: app, span and version are honoured. 0 or a fault. */
+/* Read those of a view, at most the 1,024 oldest deltas: app, span and version are honoured. 0 or a fault. */
 int rollup_waiting_read(struct rollup_waiting *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                         const struct rollup_span *span, bool of_app);
 

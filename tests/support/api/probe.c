@@ -4,12 +4,13 @@
  *   stdout  first the database's connection string; then for each request the status, the headers and the body,
  *           as "STATUS LENGTH\n", "Name: value\n"..., "\n", LENGTH bytes
  *   stdin   one request a line: a request target, then header lines "Name: value" after tabs. "POST " in front of the
- *           target makes it a POST, whose last field is the body
+ *           target makes it a POST, whose last field is the body. "ROLLUP" makes all rollups anew, and answers nothing
  *
  *   api_probe NOW_US WEB_DIR     the clock is fixed at NOW_US
  */
 #include "api/api.h"
 #include "pg/pg.h"
+#include "rows/rollup.h"
 #include "support/pgtest.h"
 
 #include <inttypes.h>
@@ -86,6 +87,19 @@ static void answer(struct api *api, char *line)
     arena_fini(&arena);
 }
 
+/* Make the rollups of all events that were put into the tables. */
+static void roll_up(struct pg *pg)
+{
+    bool more = true;
+    pgtest_run(pg, "DELETE FROM rollup");
+    pgtest_run(pg,
+               "INSERT INTO rollup_due (slot, app_id, issue_id, day) SELECT DISTINCT 0, app_id, x,"
+               " (occurred_at AT TIME ZONE 'UTC')::date FROM event CROSS JOIN LATERAL (VALUES (issue_id), (0)) v (x)");
+    while (more)
+        if (rows_rollups_merge(&more, pg, now))
+            exit(2);
+}
+
 int main(int argc, char **argv)
 {
     char *line = NULL;
@@ -100,7 +114,10 @@ int main(int argc, char **argv)
     fflush(stdout);
     while (getline(&line, &room, stdin) > 0) {
         line[strcspn(line, "\n")] = '\0';
-        answer(&api, line);
+        if (strcmp(line, "ROLLUP") == 0)
+            roll_up(pg);
+        else
+            answer(&api, line);
     }
     free(line);
     nearby_free(api.nearby);

@@ -393,12 +393,20 @@ def totals(events):
             "longest_ms": max((waited(h)[0] for h in events), default=0)}
 
 
+def told(ms):
+    """The length that a histogram of 16 bins to a doubling tells for one: server/src/model/sketch.h."""
+    if ms < 32:
+        return ms
+    width = 1 << ms.bit_length() - 5
+    return ms // width * width + width // 2
+
+
 def rank(ordered, p):
-    return ordered[max(0, -int(-p * len(ordered) // 1) - 1)] if ordered else 0
+    return told(ordered[max(0, -int(-p * len(ordered) // 1) - 1)]) if ordered else 0
 
 
 def bins(lengths):
-    counts = [sum(lo <= x < hi for x in lengths) for lo, hi in zip(EDGES, EDGES[1:])]
+    counts = [sum(lo <= told(x) < hi for x in lengths) for lo, hi in zip(EDGES, EDGES[1:])]
     used = [n for n, c in enumerate(counts) if c]
     return [{"from_ms": EDGES[n], "to_ms": EDGES[n + 1], "reports": counts[n]}
             for n in (range(used[0], used[-1] + 1) if used else [])]

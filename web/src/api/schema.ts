@@ -2014,7 +2014,7 @@ export interface components {
             reports: number;
             /** @description Events they stand for, with those the device counted and did not send. */
             events: number;
-            /** @description Distinct installations that reported, since range.kept_from if that is there. Exact up to a million reports, beyond that scaled up from a fixed share of the installations. */
+            /** @description Distinct installations that reported, since range.kept_from if that is there. Exact up to 256; beyond, off by less than 5 % in 95 of 100 cases. */
             devices: number;
             /** @description Time somebody waited in them, scaled: nothing for cpu, power, disk, foom, memory, crash, custom and test. */
             waited_ms: number;
@@ -2947,7 +2947,9 @@ export interface components {
         Issue: {
             range: components["schemas"]["Range"];
             issue: components["schemas"]["IssueSummary"];
-            /** @description Median over reports, each counted once without its weight: the smallest duration that half of them do not exceed. */
+            /** @description Only if versions are asked for that have more events in the range: killed, launch, foreground, background, many_threads, suppressed, unresolved_share and distributions are of so many newest ones. */
+            newest_events?: number;
+            /** @description Median over reports, each counted once without its weight: the smallest duration that half of them do not exceed, to one part in 32. */
             p50_ms: number;
             /** @description 95th percentile over reports, in the same way. */
             p95_ms: number;

@@ -124,8 +124,7 @@ static int answer_overview(struct call *call)
     int rc = rows_sums_read(&sums, call->tx, call->arena, &call->view, bucket_s);
 
     if (rc == 0)
-        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CATEGORY, NULL, 0,
-                               sums.totals.reports);
+        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CATEGORY, NULL, 0);
     if (rc == 0)
         rc = rows_backlog_read(&backlog, call->tx, &call->view);
     if (rc != 0)

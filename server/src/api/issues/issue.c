@@ -3,22 +3,22 @@
 #include "api/complete.h"
 #include "api/handlers.h"
 #include "api/parts.h"
-#include "rows/devices.h"
 #include "rows/issue.h"
 #include "rows/issues.h"
 #include "rows/totals.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define LIFT_REPORTS_MIN 20 /* below, a share says more about chance than about the issue */
 
-static int put_durations(struct call *call)
+static int put_durations(struct call *call, const struct rollup_told *told)
 {
     struct json_writer *w = &call->json;
     struct bin *bins;
     size_t count;
-    int rc = rows_durations_read(&bins, &count, call->tx, call->arena, &call->view, call->issue);
+    int rc = rows_durations(&bins, &count, call->arena, told);
 
     json_write_open(w, "durations", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -47,13 +47,17 @@ static void put_value(struct json_writer *w, const struct value_row *v)
     json_write_close(w, '}');
 }
 
-static int put_distributions(struct call *call)
+static int put_distributions(struct call *call, const struct rollup_told *told)
 {
     static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
     struct json_writer *w = &call->json;
     struct value_row *values;
     size_t count;
-    int rc = rows_values_read(&values, &count, call->tx, call->arena, &call->view, call->issue);
+    struct rollup_told of_app;
+    int rc = rows_told_read(&of_app, call->tx, call->arena, &call->view, 0);
+
+    if (rc == 0)
+        rc = rows_values(&values, &count, call->arena, told, &of_app);
 
     json_write_open(w, "distributions", '[');
     for (size_t n = 0; rc == 0 && n < sizeof names / sizeof *names; n++) {
@@ -88,24 +92,24 @@ static int answer_issue(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct issue_facts facts;
+    struct rollup_told told;
     struct issue_summary *summary;
-    struct kept kept;
     size_t count;
     int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0 && count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if (rc == 0)
-        rc = rows_issue_facts_read(&facts, call->tx, &call->view, call->issue);
-    if (rc == 0)
-        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CALLER1, &call->issue, 1,
-                               facts.reports);
+        rc = rows_told_read(&told, call->tx, call->arena, &call->view, call->issue);
     if (rc != 0)
         return rc;
-    summary->totals.devices = kept.devices.total;
+    rows_issue_facts(&facts, &told);
+    summary->totals.devices = llround(distinct_count(&told.sums.devices));
     json_write_open(w, NULL, '{');
     part_range_kept(w, &call->view.span, facts.newest_us, summary->first_hour_us, facts.oldest_us);
     part_summary(w, "issue", summary);
+    if (told.is_sampled)
+        json_write_i64(w, "newest_events", MIRE_TOLD_EVENTS);
     json_write_i64(w, "p50_ms", facts.p50_ms);
     json_write_i64(w, "p95_ms", facts.p95_ms);
     json_write_i64(w, "killed", facts.killed);
@@ -115,7 +119,7 @@ static int answer_issue(struct call *call)
     json_write_i64(w, "many_threads", facts.many_threads);
     json_write_i64(w, "suppressed", facts.suppressed);
     json_write_real(w, "unresolved_share", facts.frames ? (double)facts.unresolved / (double)facts.frames : 0);
-    if ((rc = put_durations(call)) || (rc = put_distributions(call)) || (rc = put_lines(call)))
+    if ((rc = put_durations(call, &told)) || (rc = put_distributions(call, &told)) || (rc = put_lines(call)))
         return rc;
     json_write_close(w, '}');
     return 0;

@@ -174,16 +174,15 @@ static int put_next(struct call *call, const struct group *last)
 static int read_page(struct group_page *page, struct kept *kept, struct group_order *order, struct call *call)
 {
     bool by_devices = order->sort == ROWS_SORT_DEVICES;
-    int64_t reports;
     int rc = 0;
 
-    if (by_devices && (rc = rows_report_count_read(&reports, call->tx, &call->view)) == 0)
-        rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0, reports);
+    if (by_devices)
+        rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0);
     order->devices = &kept->devices;
     if (rc == 0)
         rc = rows_groups_read(page, call->tx, call->arena, &call->view, order);
     if (rc == 0 && !by_devices)
-        rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0, page->totals.reports);
+        rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0);
     page->totals.devices = kept->devices.total;
     return rc;
 }

@@ -135,8 +135,7 @@ static int read_state(struct issue_summary **out, size_t *count, struct call *ca
     if (rc == 0)
         rc = rows_summaries_read(out, count, call->tx, call->arena, &call->view, shown.issues, shown.count);
     if (rc == 0)
-        rc =
-            rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CALLER1, shown.issues, shown.count, 0);
+        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CALLER1, shown.issues, shown.count);
     for (size_t i = 0; rc == 0 && i < *count; i++)
         (*out)[i].totals.devices = devices_of_issue(&kept.devices, (*out)[i].issue);
     return rc;

@@ -54,7 +54,7 @@ static int put_hits(struct call *call, struct nearby_hit *hits, size_t count, bo
     for (size_t i = 0; i < count; i++)
         issues[i] = hits[i].summary.issue;
     if (count)
-        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CALLER1, issues, count, 0);
+        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CALLER1, issues, count);
     json_write_open(&call->json, "suggestions", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
         hits[i].summary.totals.devices = devices_of_issue(&kept.devices, issues[i]);

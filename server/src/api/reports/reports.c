@@ -43,7 +43,7 @@ static int put_next(struct call *call, const struct report_row *last)
 static int answer_reports(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct issue_facts facts;
+    struct rollup_told told;
     struct report_row *rows;
     struct issue_summary *summary;
     struct uuid after;
@@ -56,15 +56,15 @@ static int answer_reports(struct call *call)
         return rc;
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
-    if ((rc = rows_issue_facts_read(&facts, call->tx, &call->view, call->issue)) ||
+    if ((rc = rows_told_read(&told, call->tx, call->arena, &call->view, call->issue)) ||
         (rc = rows_reports_read(&rows, &count, call->tx, call->arena, &call->view, call->issue, after_us,
                                 after_us ? &after : NULL, (int)limit + 1)))
         return rc;
     bool more = count > (size_t)limit;
     count -= more;
     json_write_open(w, NULL, '{');
-    part_range(w, &call->view.span, facts.newest_us);
-    json_write_i64(w, "total", facts.reports);
+    part_range(w, &call->view.span, told.newest_us);
+    json_write_i64(w, "total", (int64_t)told.sums.reports);
     json_write_open(w, "reports", '[');
     for (size_t i = 0; i < count; i++)
         part_report_row(w, NULL, &rows[i]);
