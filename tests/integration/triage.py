@@ -216,7 +216,8 @@ class TriageTest(unittest.TestCase):
         self.mired.mire("issue", one, "comment", "looked at it", **login)
         told = self.mired.mire("issue", one, "activity", **login)
         self.assertRegex(told, r"comment  looked at it\n.*assigned: vera\n.*state: ignored in 2.0\n.*state: resolved in 1.0  done  \(undone by key \d+\)")
-        for words in ((one,), ("resolve",), (one, "assign"), (one, "open", "--in", "1"), (one, "ignore", "--for", "x"), ("undo", "x")):
+        self.assertIn(f"# {one}: ", self.mired.mire("issue", one, **login))
+        for words in (("resolve",), (one, "assign"), (one, "open", "--in", "1"), (one, "ignore", "--for", "x"), ("undo", "x")):
             self.mired.mire("issue", *words, code=2, **login)
 
 
