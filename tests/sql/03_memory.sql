@@ -12,8 +12,8 @@ VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, 1, now(),
     'linux', '6.1', 'x86_64', '', 'app', 1, 1, 0, 1);
 SELECT pg_temp.ok('a hang held nothing anybody told of', (SELECT footprint_bytes IS NULL AND subject_bytes IS NULL FROM event));
 
-INSERT INTO memory_baseline VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, '4gb', now(), 1, NULL, 5);
-INSERT INTO memory_baseline VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, '', now(), 1, 1, 1)
+INSERT INTO memory_baseline VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, '4gb', now(), '\x00', 1, NULL, 5);
+INSERT INTO memory_baseline VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, '', now(), '\x00', 1, 1, 1)
     ON CONFLICT (slot, day, report_id) DO NOTHING;
 SELECT pg_temp.ok('a baseline is stored once', (SELECT count(*) = 1 FROM memory_baseline));
 CREATE TABLE baselines_of_a_day (LIKE memory_baseline INCLUDING ALL);
