@@ -161,8 +161,10 @@ static void fill(struct pg *pg, long events)
              "INSERT INTO rollup_due (slot, app_id, issue_id, day) SELECT DISTINCT 0, 1, x,"
              " (occurred_at AT TIME ZONE 'UTC')::date FROM event CROSS JOIN LATERAL (VALUES (issue_id), (0)) v (x)"),
          "rollups");
+    pg_end(&tx);
     for (bool more = true; more;)
         must(rows_rollups_merge(&more, pg, clock_wall_us()), "merging");
+    must(pg_begin(&tx, pg, MIRE_PG_EACH), "begin");
     must(pg_script(tx, "VACUUM ANALYZE"), "vacuum");
     pg_end(&tx);
 }

@@ -17,7 +17,7 @@
 #define ARENA_BYTES    (2048ull << 20) /* never reached: the counts below bound it */
 #define DELTAS_AT_ONCE 256             /* some 50,000 events */
 #define CELLS_AT_ONCE  64
-#define DAYS_AT_ONCE   64
+#define DAYS_AT_ONCE   512
 #define HOUR_US        3600000000ll
 #define DAY_US         (24 * HOUR_US)
 
@@ -299,8 +299,9 @@ static int make_anew(struct rollup_merge *m, const struct rollup_day *day)
                       " AND at >= $4 AND at < $5",
                       PG_INT2(rows_slot(day->app_id, day->issue_id)), PG_INT4(day->app_id), PG_INT8(day->issue_id),
                       PG_TIME(from_us), PG_TIME(from_us + DAY_US));
-    for (int hour = 0; !rc && hour < 24; hour++)
-        rc = add_span(m, day, from_us + hour * HOUR_US, from_us + (hour + 1) * HOUR_US);
+    int64_t step_us = day->issue_id ? DAY_US : HOUR_US; /* an app's day may be large */
+    for (int64_t at_us = from_us; !rc && at_us < from_us + DAY_US; at_us += step_us)
+        rc = add_span(m, day, at_us, at_us + step_us);
     return rc;
 }
 
