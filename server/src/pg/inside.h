@@ -56,6 +56,9 @@ struct pg_rows {
 
 /* --- wait.c: as libpq's, but they end when the database is frozen; tx->broken is set then */
 
+/* Wait until the connection that PQconnectStartParams began is there. False: it failed, or was not there by `until_ns`. */
+bool pg_wait_connected(struct pg_tx *tx, uint64_t until_ns);
+
 /* The next result; NULL: there is none, or the connection is broken. */
 PGresult *pg_wait_result(struct pg_tx *tx);
 

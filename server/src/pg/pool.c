@@ -131,19 +131,17 @@ static void log_refusal(struct pg *pg, const char *why)
 
 static struct pg_tx *connection_new(struct pg *pg)
 {
-    char timeout[16];
-    int seconds = pg->options.wait_ms / 1000;
-
-    snprintf(timeout, sizeof timeout, "%d", seconds < 2 ? 2 : seconds);
-    const char *names[] = {"fallback_application_name", "connect_timeout", "tcp_user_timeout", "dbname", NULL};
-    const char *values[] = {"mired", timeout, "10000", pg->conninfo, NULL};
+    const char *names[] = {"fallback_application_name", "tcp_user_timeout", "dbname", NULL};
+    const char *values[] = {"mired", "10000", pg->conninfo, NULL};
+    int wait_ms = pg->options.wait_ms < 2000 ? 2000 : pg->options.wait_ms;
     struct pg_tx *tx = calloc(1, sizeof *tx);
     if (!tx)
         return NULL;
     tx->pool = pg;
-    tx->conn = PQconnectdbParams(names, values, 1);
-    if (PQstatus(tx->conn) != CONNECTION_OK) {
-        log_refusal(pg, PQerrorMessage(tx->conn));
+    tx->conn = PQconnectStartParams(names, values, 1);
+    if (!pg_wait_connected(tx, clock_mono_ns() + (uint64_t)wait_ms * 1000000)) {
+        const char *why = PQerrorMessage(tx->conn);
+        log_refusal(pg, *why ? why : "a connection was accepted and not answered");
         connection_free(tx);
         return NULL;
     }
@@ -257,7 +255,7 @@ int pg_begin(struct pg_tx **out, struct pg *pg, enum pg_mode mode)
     if (atomic_load(&pg->held) || pg_is_frozen(pg))
         return rc;
     /* A connection that is lost at BEGIN has changed nothing: the next one may work. */
-    for (int tries = 0; tries <= pg->options.connections && rc == MIRE_FAULT_AWAY; tries++) {
+    for (int tries = 0; tries <= pg->options.connections && rc == MIRE_FAULT_AWAY && !pg_is_frozen(pg); tries++) {
         struct pg_tx *tx = take(pg);
         if (!tx)
             return MIRE_FAULT_AWAY;

@@ -6,12 +6,14 @@
  */
 #include "pg/inside.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 
 #define COPY_BYTES (256u << 10) /* given to libpq at once */
 
-#define STEP_MS 200 /* between two looks at whether the database is alive */
+#define STEP_MS 100 /* between two looks at whether the database is alive */
 
 /* Wait until the socket may be read, or written if `writes`. False: the database is dead; the connection is broken. */
 static bool wait_step(struct pg_tx *tx, bool writes)
@@ -35,6 +37,21 @@ static bool flush(struct pg_tx *tx)
         if (!wait_step(tx, true) || !PQconsumeInput(tx->conn))
             return false;
     return left == 0;
+}
+
+bool pg_wait_connected(struct pg_tx *tx, uint64_t until_ns)
+{
+    PostgresPollingStatusType next = PQstatus(tx->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+
+    while (next == PGRES_POLLING_READING || next == PGRES_POLLING_WRITING) {
+        struct pollfd socket = {.fd = PQsocket(tx->conn), .events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+        int ready = poll(&socket, 1, STEP_MS);
+        if (pg_is_frozen(tx->pool) || clock_mono_ns() >= until_ns || (ready < 0 && errno != EINTR))
+            return false;
+        if (ready > 0)
+            next = PQconnectPoll(tx->conn);
+    }
+    return next == PGRES_POLLING_OK;
 }
 
 PGresult *pg_wait_result(struct pg_tx *tx)

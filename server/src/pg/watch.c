@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 
-#define BETWEEN_MS 500  /* two questions */
+#define BETWEEN_MS 400  /* two questions */
 #define ANSWER_MS  1400 /* time limit of an answer */
 
 bool pg_is_frozen(const struct pg *pg)
