@@ -837,6 +837,48 @@ class NowhereTest(Programs):
                 self.assertEqual(words, until("it is looked for", lambda: next(
                     (one["answer"] for one in self.get(f"/apps/{app.name}/symbols")["missing"] if one["build_id"] == build), "")))
 
+    def test_debuginfod_is_asked_for_what_enough_installations_lack(self):
+        """And within a budget: anybody with an ingest key can make up modules."""
+        held = scratch("budget")
+        self.addCleanup(held.cleanup)
+        self.folder = pathlib.Path(held.name)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Debuginfod)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        settings = ["--symbol-dirs=/nonexistent", f"--debuginfod=http://127.0.0.1:{server.server_port}"]
+        self.mired = Mired(self.folder, *settings, "--debuginfod-installs=2")
+        self.addCleanup(lambda: self.mired.stop())
+        app, debug, build = self.program("few", 20)
+        path = f"/buildid/{build}/debuginfo"
+        Debuginfod.files[path] = debug.read_bytes()
+
+        def answer():
+            return next((one["answer"] for one in self.get("/apps/few/symbols")["missing"] if one["build_id"] == build), "")
+
+        def look_now():
+            self.mired.sql(f"UPDATE image SET answer = '', look_at = now() WHERE build_id = '\\x{build}'")
+            return until("it is looked for", answer)
+
+        self.hang(app)
+        self.assertEqual(until("it is looked for", answer),
+                         "debuginfod is asked once 2 installations lack it (debuginfod_installs); 1 so far")
+        self.hang(app)
+        self.assertIn("; 1 so far", look_now(), "another hang of the same installation")
+        (app.parent / "store").rename(app.parent / "first")
+        self.hang(app)  # of another one
+        self.mired.stop()
+        self.mired.settings = [*settings, "--debuginfod-installs=2", "--debuginfod-hour=0"]
+        self.mired.start()
+        self.assertEqual(look_now(), "debuginfod was asked 0 times in this hour (debuginfod_hour); this file waits")
+        self.assertNotIn(path, Debuginfod.asked)
+        self.mired.stop()
+        self.mired.settings = [*settings, "--debuginfod-installs=2", "--debuginfod-hour=1000"]
+        self.mired.start()
+        self.mired.sql(f"UPDATE image SET look_at = now() WHERE build_id = '\\x{build}'")
+        until("it has names", lambda: not self.issues("few")[0]["caller1"].startswith("few+0x"))
+        self.assertIn(path, Debuginfod.asked)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

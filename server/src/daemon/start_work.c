@@ -36,7 +36,9 @@ static int start_seek(struct daemon *daemon)
                                    .debuginfod_count = daemon->debuginfod_count,
                                    .debuginfod_max_bytes = (uint64_t)config_number(config, MIRE_SET_DEBUGINFOD_MAX_MB)
                                                            << 20,
-                                   .debuginfod_within_s = (int)config_number(config, MIRE_SET_DEBUGINFOD_S)};
+                                   .debuginfod_within_s = (int)config_number(config, MIRE_SET_DEBUGINFOD_S),
+                                   .debuginfod_installs = config_number(config, MIRE_SET_DEBUGINFOD_INSTALLS),
+                                   .debuginfod_hour = config_number(config, MIRE_SET_DEBUGINFOD_HOUR)};
     return seek_start(&daemon->seek, &options);
 }
 

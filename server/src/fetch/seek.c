@@ -11,6 +11,7 @@
 #include "rows/symbol.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,6 +28,8 @@
 #define AGAIN_S     3600  /* after a search without result; doubles */
 #define AGAIN_MAX_S 86400 /* also after a find, for reports that still lack the file */
 #define FAILED_S    300   /* after a server did not answer; doubles */
+#define HELD_MAX_S  3600  /* most, where the servers were not asked */
+#define HOUR_MS     3600000
 #define DIRS_MS     10000 /* between two looks for new files in the directories */
 #define DIRS_MAX    2000  /* images in one look */
 
@@ -34,14 +37,17 @@ struct seek {
     struct seek_options options;
     pthread_t thread;
     _Atomic bool stopping; /* written by seek_stop, read by the thread; relaxed */
+    uint64_t hour_ms;      /* the thread's: the hour of the budget began */
+    int64_t asked;         /* the thread's: requests to servers in that hour */
 };
 
 struct seeking {
-    const struct seek *seek;
+    struct seek *seek;
     struct symbol_wanted wanted;
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
     char answer[256]; /* for people */
     bool found, failed;
+    bool held; /* the servers were not asked: too few installations, or the budget is used up */
 };
 
 /* Is the file the debug file of the wanted build id? */
@@ -94,7 +100,7 @@ static void seek_in_dirs(struct seeking *seeking)
 
 /* Make images due at once that lay in no directory, or in one as a damaged file, and lie in a directory now. 0 or a
  * fault. */
-static int look_into_dirs(const struct seek *seek)
+static int look_into_dirs(struct seek *seek)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -154,7 +160,7 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
 
 static int ask_server(struct seeking *seeking, const char *server)
 {
-    const struct seek *seek = seeking->seek;
+    struct seek *seek = seeking->seek;
     struct debuginfod_options options = {.server = server,
                                          .most_bytes = seek->options.debuginfod_max_bytes,
                                          .within_s = seek->options.debuginfod_within_s,
@@ -168,6 +174,7 @@ static int ask_server(struct seeking *seeking, const char *server)
     if (fd < 0)
         return MIRE_FAULT_SYSTEM;
     enum debuginfod_answer answer = debuginfod_get(why, sizeof why, fd, &options, seeking->hex);
+    seek->asked++;
     if (answer == DEBUGINFOD_FOUND && !is_wanted(&facts, seeking, fd)) {
         snprintf(why, sizeof why, "sent something else");
         answer = DEBUGINFOD_FAILED;
@@ -189,12 +196,13 @@ static int ask_server(struct seeking *seeking, const char *server)
 /* Seconds until the next search for the image. */
 static int64_t again_s(const struct seeking *seeking)
 {
-    int64_t seconds = seeking->failed ? FAILED_S : AGAIN_S;
+    int64_t seconds = seeking->failed || seeking->held ? FAILED_S : AGAIN_S;
+    int64_t most_s = seeking->held ? HELD_MAX_S : AGAIN_MAX_S;
     if (seeking->found)
         return AGAIN_MAX_S;
-    for (int64_t i = 1; i < seeking->wanted.looks && seconds < AGAIN_MAX_S; i++)
+    for (int64_t i = 1; i < seeking->wanted.looks && seconds < most_s; i++)
         seconds *= 2;
-    return seconds < AGAIN_MAX_S ? seconds : AGAIN_MAX_S;
+    return seconds < most_s ? seconds : most_s;
 }
 
 static void say_nowhere(char *out, size_t room, size_t dirs, size_t servers)
@@ -239,8 +247,40 @@ static int arrived_in_dir(const struct seeking *seeking)
     return rc ? rc : pg_commit(&tx);
 }
 
+/* May the servers be asked for the image? If not, the answer says why. 0 or a fault. */
+static int check_budget(struct seeking *seeking)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    struct seek *seek = seeking->seek;
+    const struct seek_options *options = &seek->options;
+    struct pg_bytes id = {seeking->wanted.id, seeking->wanted.id_len};
+    uint64_t now_ms = clock_mono_ns() / 1000000;
+    int64_t installs = options->debuginfod_installs;
+
+    if (!options->debuginfod_count)
+        return 0;
+    if (!seek->hour_ms || now_ms - seek->hour_ms >= HOUR_MS) {
+        seek->hour_ms = now_ms;
+        seek->asked = 0;
+    }
+    int rc = installs > 1 ? pg_begin(&tx, options->pg, MIRE_PG_EACH) : 0;
+    if (!rc && installs > 1)
+        rc = rows_symbol_installs(&installs, tx, id, options->debuginfod_installs);
+    if (rc)
+        return rc;
+    if (installs < options->debuginfod_installs)
+        snprintf(seeking->answer, sizeof seeking->answer,
+                 "debuginfod is asked once %" PRId64 " installations lack it (debuginfod_installs); %" PRId64 " so far",
+                 options->debuginfod_installs, installs);
+    else if (seek->asked >= options->debuginfod_hour)
+        snprintf(seeking->answer, sizeof seeking->answer,
+                 "debuginfod was asked %" PRId64 " times in this hour (debuginfod_hour); this file waits", seek->asked);
+    seeking->held = seeking->answer[0] != '\0';
+    return 0;
+}
+
 /* The next image that is due. 1: there was one; 0: none is due; below zero a fault. */
-static int step(const struct seek *seek)
+static int step(struct seek *seek)
 {
     struct seeking seeking = {.seek = seek};
 
@@ -250,7 +290,9 @@ static int step(const struct seek *seek)
     hex_format(seeking.hex, seeking.wanted.id, seeking.wanted.id_len);
     seek_in_dirs(&seeking);
     rc = seeking.found ? arrived_in_dir(&seeking) : 0;
-    for (size_t i = 0; !rc && i < seek->options.debuginfod_count && !seeking.found; i++)
+    if (!rc && !seeking.found)
+        rc = check_budget(&seeking);
+    for (size_t i = 0; !rc && i < seek->options.debuginfod_count && !seeking.found && !seeking.held; i++)
         rc = ask_server(&seeking, seek->options.debuginfod[i]);
     if (!rc)
         rc = tell(&seeking);
@@ -264,7 +306,7 @@ static bool is_stopping(const struct seek *seek)
 
 static void *seek_main(void *argument)
 {
-    const struct seek *seek = argument;
+    struct seek *seek = argument;
     uint64_t looked_ms = clock_mono_ns() / 1000000;
 
     while (!is_stopping(seek)) {

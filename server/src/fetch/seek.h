@@ -27,6 +27,8 @@ struct seek_options {
     size_t debuginfod_count;
     uint64_t debuginfod_max_bytes; /* of one file of a server */
     int debuginfod_within_s;       /* for the whole answer of a server */
+    int64_t debuginfod_installs;   /* servers are asked for a file that so many installations lack, ... */
+    int64_t debuginfod_hour;       /* ... and so often in an hour: anybody with an ingest key can make up build ids */
 };
 
 /*

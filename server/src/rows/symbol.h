@@ -88,6 +88,9 @@ struct symbol_wanted {
 int rows_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx);
 int rows_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s);
 
+/* How many installations lack the module's debug file; counting ends at `enough`. 0 or a fault. */
+int rows_symbol_installs(int64_t *out, struct pg_tx *tx, struct pg_bytes build_id, int64_t enough);
+
 /*
  * Modules without a debug file whose search is not due: build id, and when a directory had it last, or null.
  *
