@@ -256,6 +256,21 @@ static void vacate(struct check *check, struct lane_watch *lane, uint64_t until_
     lane->parked = lane->unanswered = false;
 }
 
+/* The thread has left: the end of its last turn is known if the gate stored it. */
+static void leave(struct check *check, struct lane_watch *lane)
+{
+    uint64_t until_ns = lane->record.event.last_seen_ns;
+    struct gate_view view;
+
+    if (lane->state > LANE_IDLE && mire__gate_look_last(&view, lane->record.lane, lane->turn)) {
+        if (lane->state == LANE_OPEN && view.turn == lane->turn)
+            until_ns = view.end_ns;
+        else
+            end_turn(check, lane, &view, false);
+    }
+    vacate(check, lane, until_ns);
+}
+
 /* Has the thread ended unnoticed? To the gate it is busy for ever. */
 static bool is_gone(struct check *check, struct lane_watch *lane)
 {
@@ -332,12 +347,12 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
     uint64_t again_ns = UINT64_MAX, stepped_ns, cpu_ns, late_ns;
 
     if (!mire__gate_look(&view, lane->record.lane)) {
-        vacate(check, lane, lane->record.event.last_seen_ns);
+        leave(check, lane);
         return UINT64_MAX;
     }
     note_loop(check, &view);
     if (lane->state == LANE_EMPTY || lane->tid != view.tid) {
-        vacate(check, lane, lane->record.event.last_seen_ns);
+        leave(check, lane);
         if (!enter(check, lane, &view))
             return UINT64_MAX;
     }

@@ -7,6 +7,7 @@
 #include "platform/platform.h"
 
 #define ROUND_NS     (500 * 1000)          /* a round in time takes less, and so does a wake-up by the gate */
+#define KEPT_MIN_NS  (20 * MIRE_NS_PER_MS) /* less may be the step of a clock of CPU time, 10 ms on some systems */
 #define DRIFT_MAX_NS (20 * MIRE_NS_PER_MS) /* less than MIRE_LATE_NS */
 
 /* The time in which the check thread has run or waited for a processor since the last call. */
@@ -65,7 +66,8 @@ uint64_t mire__late_kept_ns(struct check *check, const struct lane_watch *lane, 
 
     if (ran_ns)
         stopped_ns += check->late.halted_ns;
-    return mire__min(mire__minus(all_ns, ran_ns), stopped_ns + waited_ns);
+    uint64_t kept_ns = mire__min(mire__minus(all_ns, ran_ns), stopped_ns + waited_ns);
+    return kept_ns >= KEPT_MIN_NS ? kept_ns : 0;
 }
 
 /* Is the thread ready to run, and does not? */

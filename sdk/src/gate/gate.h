@@ -100,8 +100,11 @@ void mire__gate_stop(void);
 /* Is this a forked child that has not started again? */
 bool mire__gate_in_child(void);
 
-/* Copy a lane's words. False: the lane has no thread. Thread: check thread, as the next five. */
+/* Copy a lane's words. False: the lane has no thread. Thread: check thread, as the next six. */
 bool mire__gate_look(struct gate_view *out, uint32_t lane);
+
+/* The end of the turn, if it was stored, of a thread that is no longer watched, which may have left in it. False: it was not stored. */
+bool mire__gate_look_last(struct gate_view *out, uint32_t lane, uint64_t turn);
 
 /* The calls that have slept, the outermost first, with the number of each. Returns how many there are. */
 uint32_t mire__gate_calls(struct gate_call out[MIRE_KNOWN_CALLS], uint64_t counts[MIRE_KNOWN_CALLS], uint32_t lane);

@@ -92,6 +92,9 @@ void mire__gate_as_set_own(struct gate *gate);
 /* Give free words to the calling thread, which is watched from now on. NULL: all are taken. Signal handler: yes. */
 struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name);
 
+/* The calling thread is watched no longer: store the end of its open turn. */
+void mire__gate_as_keep_last(struct gate *gate);
+
 /* Watch the calling thread if its name is one of the given names. Signal handler: yes. */
 struct gate *mire__gate_as_look_for_name(void);
 

@@ -142,6 +142,7 @@ bool mire__gate_exit(void)
 
     if (!gate)
         return false;
+    mire__gate_as_keep_last(gate);
     mire__gate_as_set_own(NULL);
     mire__locals_as_own()->look_again_ns = UINT64_MAX; /* the name does not count either */
     return atomic_exchange(&gate->state, MIRE_GATE_FREE) == MIRE_GATE_WATCHED;

@@ -41,7 +41,8 @@ static bool flush(struct pg_tx *tx)
 
 bool pg_wait_connected(struct pg_tx *tx, uint64_t until_ns)
 {
-    PostgresPollingStatusType next = PQstatus(tx->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+    PostgresPollingStatusType next =
+        PQstatus(tx->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
 
     while (next == PGRES_POLLING_READING || next == PGRES_POLLING_WRITING) {
         struct pollfd socket = {.fd = PQsocket(tx->conn), .events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT};

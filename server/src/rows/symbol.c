@@ -275,10 +275,11 @@ int rows_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *a
 int rows_symbol_installs(int64_t *out, struct pg_tx *tx, struct pg_bytes build_id, int64_t enough)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT count(*) FROM (SELECT DISTINCT e.install FROM missing_debug_file l"
-                      " JOIN event e USING (slot, day, report_id) WHERE l.build_id = $1 AND had <> 'lines' LIMIT $2) few",
-                      PG_BYTES(build_id.bytes, build_id.len), PG_INT8(enough));
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT count(*) FROM (SELECT DISTINCT e.install FROM missing_debug_file l"
+                 " JOIN event e USING (slot, day, report_id) WHERE l.build_id = $1 AND had <> 'lines' LIMIT $2) few",
+                 PG_BYTES(build_id.bytes, build_id.len), PG_INT8(enough));
     if (!rc)
         *out = pg_int(rows, 0, 0);
     return rc;

@@ -163,6 +163,38 @@ static bool scene_a_thread_that_ended_leaves_its_lane(void)
     return ok && hang_count == 0;
 }
 
+static _Atomic uint64_t left_ns;
+
+/* The thread leaves at once after its hang: in the same turn, or after a wait of no time. */
+static void *hang_and_leave(void *waits)
+{
+    mire__gate_enter(0, "short");
+    idle_ms(20);
+    sleep_through(600);
+    atomic_store(&left_ns, mire__now_ns());
+    if (waits)
+        idle_ms(0);
+    mire__gate_exit();
+    return NULL;
+}
+
+static bool scene_the_end_of_a_thread_that_leaves_is_exact(void)
+{
+    bool ok = start_watch(300);
+    pthread_t thread;
+    uint64_t ends_ns[2];
+
+    for (uint32_t i = 0; i < 2; i++) {
+        pthread_create(&thread, NULL, hang_and_leave, i ? &ok : NULL);
+        IDLE_UNTIL(atomic_load(&hang_count) == i + 1);
+        pthread_join(thread, NULL);
+        ends_ns[i] = atomic_load(&left_ns);
+        ok &= hangs[i].end_ns >= ends_ns[i] && hangs[i].end_ns < ends_ns[i] + 5 * MIRE_NS_PER_MS;
+    }
+    mire__watch_stop();
+    return ok;
+}
+
 static bool scene_a_thread_that_leaves_takes_its_hang_along(void)
 {
     bool ok = start_watch(300);
@@ -395,6 +427,7 @@ static bool scene_a_sample_after_the_end_of_a_turn_is_no_rest(void)
     X(a_thread_is_found_by_its_name)                 \
     X(a_thread_that_ended_leaves_its_lane)           \
     X(a_thread_that_leaves_takes_its_hang_along)     \
+    X(the_end_of_a_thread_that_leaves_is_exact)      \
     X(long_turns_are_counted_by_their_length)        \
     X(a_hang_is_counted_too)                         \
     X(begin_and_end_are_exact)                       \
