@@ -5,6 +5,7 @@
 set -eu
 
 if [ "${1:-}" = inside ]; then # in a mount namespace of its own: $2 is the image's root
+  mount --rbind /proc "$2/proc"
   mount --bind "$PGHOST" "$2/mnt"
   mount --bind /dev/null "$2/dev/null" 2> /dev/null || { : > "$2/dev/null" && mount --bind /dev/null "$2/dev/null"; }
   # shellcheck disable=SC2046,SC2086
@@ -39,11 +40,24 @@ image_env=$(read_config '" ".join(e for e in json.load(sys.stdin)["process"]["en
 export image_words image_user image_env
 
 # Its parts: dpkg's own list against the SBOM's two forms.
-sed -n 's/^Package: //p' "$root/var/lib/dpkg/status" | sort > "$work/packages"
-list='sys.stdout.write("".join(sorted({p["name"].split(":")[0] + "\n" for p in json.load(sys.stdin)[KEY] if FORM})))'
+sed -n 's/^Package: //p' "$root/var/lib/dpkg/status" | LC_ALL=C sort > "$work/packages"
+cat > "$work/parts.py" << 'PARTS'
+import json
+import sys
+
+def links(part):
+    yield part.get("purl", "")
+    for one in part.get("externalRefs", []):
+        yield one["referenceLocator"]
+
+parts = json.load(sys.stdin)
+parts = parts.get("components") or parts["packages"]
+deb = {p["name"].split(":")[0] for p in parts if any("pkg:deb" in link and "arch=source" not in link for link in links(p))}
+print(*sorted(deb), sep="\n")
+PARTS
 sbom=${image%.oci.tar}
-python3 -c "import json, sys; $(echo "$list" | sed 's/KEY/"components"/; s/FORM/"deb" in p.get("purl", "") and "arch=source" not in p["purl"]/')" < "$sbom.cdx.json" > "$work/cdx"
-python3 -c "import json, sys; $(echo "$list" | sed 's/KEY/"packages"/; s/FORM/any("pkg:deb" in r["referenceLocator"] and "arch=source" not in r["referenceLocator"] for r in p.get("externalRefs", []))/')" < "$sbom.spdx.json" > "$work/spdx"
+python3 "$work/parts.py" < "$sbom.cdx.json" > "$work/cdx"
+python3 "$work/parts.py" < "$sbom.spdx.json" > "$work/spdx"
 diff "$work/packages" "$work/cdx" || fail "CycloneDX lists other packages than dpkg"
 diff "$work/packages" "$work/spdx" || fail "SPDX lists other packages than dpkg"
 grep -qx mired "$work/packages" || fail "mired is not among the packages"
@@ -61,7 +75,7 @@ until [ -s "$root/var/lib/mire/port" ]; do
 done
 url=http://127.0.0.1:$(cat "$root/var/lib/mire/port")
 curl -sf "$url/healthz" | grep -q '"database": *"ok"' || fail "not healthy"
-curl -sf "$url/" | grep -qi '<html' || fail "no dashboard"
+curl -sf "$url/" > "$work/page" && grep -qi "<html" "$work/page" || fail "no dashboard"
 kill -TERM "$served"
 wait "$served" || fail "SIGTERM ends it with status $?"
 served=
