@@ -191,6 +191,6 @@ COMMENT ON COLUMN issue_act.after IS 'The same after.';
 COMMENT ON COLUMN issue_act.body IS 'Of a comment its text, Markdown; empty if it was removed. Of other acts why.';
 COMMENT ON COLUMN issue_act.undone_at IS 'When it was undone, or a comment removed; null while it holds.';
 COMMENT ON COLUMN issue_act.undone_by IS 'Who undid it.';
-COMMENT ON INDEX issue_act_is_identified_by_its_number IS 'Serves: the newest act, which pages that wait for changes are compared with.';
+COMMENT ON INDEX issue_act_is_identified_by_its_number IS 'Serves: undoing an act.';
 COMMENT ON INDEX issue_act_of_an_issue IS 'Serves: the activity of an issue, newest first.';
-COMMENT ON INDEX issue_act_of_a_batch IS 'Serves: undoing a batch.';
+COMMENT ON INDEX issue_act_of_a_batch IS 'Serves: undoing a batch, and the newest batches, by which pages that wait see a change.';

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """What every answer of a running mired carries, and that nothing outside web_dir is served, byte for byte over a socket."""
 
+import gzip
 import json
 import pathlib
 import socket
@@ -97,6 +98,21 @@ def files_go_out_whole_and_in_the_best_form(port):
     assert ask(port, "GET", "/assets/none.js").headers["content-type"] == "application/problem+json"
 
 
+def long_answers_go_out_compressed(port):
+    plain = ask(port, "GET", "/api/v1/apps/shop/rules")
+    assert len(plain.body) > 1400 and "content-encoding" not in plain.headers and plain.headers["vary"] == "Accept-Encoding", plain.headers
+    for accepted in ("gzip", "br, gzip;q=0.5", "GZIP"):
+        got = ask(port, "GET", "/api/v1/apps/shop/rules", f"Accept-Encoding: {accepted}")
+        assert got.headers["content-encoding"] == "gzip" and int(got.headers["content-length"]) == len(got.body) < len(plain.body) / 2
+        assert json.loads(gzip.decompress(got.body)).keys() == json.loads(plain.body).keys()
+        tag = got.headers["etag"]
+        assert tag.startswith('W/"'), tag
+        assert ask(port, "GET", "/api/v1/apps/shop/rules", f"Accept-Encoding: {accepted}", f"If-None-Match: {tag}").status in (200, 304)
+    for accepted in ("br", "gzip;q=0", "gzip;q=0.000", "identity"):
+        assert "content-encoding" not in ask(port, "GET", "/api/v1/apps/shop/rules", f"Accept-Encoding: {accepted}").headers, accepted
+    assert "content-encoding" not in ask(port, "GET", "/api/v1/apps", "Accept-Encoding: gzip").headers, "a short one"
+
+
 def nothing_outside_is_served(port):
     climbs = ["/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "/assets/%2e%2e/%2e%2e/secret.txt",
               "/assets/..%2f..%2fsecret.txt", "/%2e%2e%2fsecret.txt", "/assets/.%2e/.%2e/secret.txt", "/..%5csecret.txt",
@@ -128,8 +144,10 @@ def main():
         folder = pathlib.Path(name)
         mired = Mired(folder, f"--web-dir={lay_out(folder)}")
         try:
+            mired.key("shop", "ingest")
             for check in (every_answer_carries_the_policy, head_is_get_without_a_body, what_the_client_has_is_not_sent_again,
-                          files_go_out_whole_and_in_the_best_form, nothing_outside_is_served):
+                          files_go_out_whole_and_in_the_best_form, long_answers_go_out_compressed,
+                          nothing_outside_is_served):
                 check(mired.port)
         finally:
             mired.stop()

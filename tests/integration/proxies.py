@@ -13,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import unittest
 import urllib.error
 import urllib.request
@@ -115,6 +116,20 @@ class Behind:
             self.assertEqual(status(self.url + path, Authorization="Bearer nonsense")[0], 401, path)
             self.assertEqual(status(self.url + path, Authorization=PEOPLE)[0], 200, path)
         self.assertEqual(status(self.url + "/metrics", Authorization=PEOPLE)[0], 403)
+
+    def test_a_change_is_told_to_a_page_that_waits(self):
+        path = self.url + "/api/v1/apps/shop/live"
+        id = re.search(rb"id: (\S+)", status(path, Authorization=PEOPLE)[1])[1].decode()
+        told = []
+        waits = threading.Thread(target=lambda: told.append(status(f"{path}?seen={id}", Authorization=PEOPLE)))
+        waits.start()
+        mired.until("it waits", lambda: b"mire_live_waiting 1" in status(self.server.url + "/metrics")[1])
+        made = status(self.url + "/api/v1/apps/shop/rules", "PUT", json.dumps({"base": 0, "author": "anna", "reason": "tried", "rules": "own libcart.so*\n"}).encode(),
+                      Authorization=self.bearer("rules"), Content_Type="application/json")
+        self.assertEqual(made[0], 201, made)
+        waits.join(300)
+        self.assertEqual(told[0][0], 200, told)
+        self.assertNotIn(id.encode(), told[0][1])
 
     def test_a_key_opens_its_scope_and_no_more(self):
         unknown = "Bearer mk_" + "a" * 40

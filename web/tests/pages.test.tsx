@@ -74,6 +74,16 @@ function serve(answers: Answers): void {
 beforeEach(() => {
   asked = [];
   localStorage.clear();
+  /* A request for changes that is never answered: queries ask at their intervals. */
+  vi.stubGlobal(
+    'EventSource',
+    Object.assign(
+      class {
+        close() {}
+      },
+      { CONNECTING: 0, CLOSED: 2 },
+    ),
+  );
   vi.stubGlobal('Path2D', new Proxy(class {}, { construct: () => new Proxy({}, { get: () => () => {} }) }));
   HTMLCanvasElement.prototype.getContext = (() =>
     new Proxy({}, { get: (_, name) => (name === 'measureText' ? () => ({ width: 70 }) : () => {}) })) as never;

@@ -14,6 +14,7 @@
 #include "http/http.h"
 
 struct access;
+struct live;
 struct log;
 struct nearby;
 struct oidc;
@@ -27,6 +28,7 @@ struct api_setting {
 
 struct api {
     struct pg *pg;           /* borrowed */
+    struct live *live;       /* borrowed; NULL: no page waits, each is answered at once */
     const char *web_dir;     /* the built dashboard; borrowed */
     int64_t (*now_us)(void); /* wall clock */
     struct nearby *nearby;   /* borrowed */

@@ -308,6 +308,8 @@ int call_run(void *api, struct request *request, struct reply *reply, const stru
     int rc = answer(&call, kind);
     if (rc != 0) {
         free(call.json.text);
+        if (rc == CALL_LATER)
+            return kind->later(&call);
         return rc == CALL_REPLIED ? MIRE_HTTP_DONE : rc;
     }
     const char *format = kind->table ? request_query(request, "format") : NULL;

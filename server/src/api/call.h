@@ -25,11 +25,13 @@ struct call {
     struct view view;
     int64_t issue; /* of the path; 0 where it has none */
     struct json_writer json;
+    const void *kept; /* by `answer` for `later`; in the arena */
 };
 
 /* Results of `answer` besides 0 and faults. */
 enum {
     CALL_REPLIED = 1, /* the reply is complete: a problem, a redirect, not JSON */
+    CALL_LATER,       /* call `later`, which puts the reply off, when the transaction has ended */
 };
 
 typedef int (*call_answer)(struct call *call);
@@ -41,6 +43,7 @@ struct call_kind {
     const char *table;        /* the list of its answer that format=csv gives (api/csv.h); NULL: none */
     bool writes;              /* the transaction may write; `answer` commits it */
     call_answer answer;
+    call_answer later; /* returns what a handler returns; NULL: `answer` returns no CALL_LATER */
 };
 
 /* Returns what a handler returns. */

@@ -13,7 +13,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,27 +56,6 @@ static const char *type_of(const char *name)
     return "application/octet-stream";
 }
 
-/* Does the client accept this coding? "br;q=0" refuses it. */
-static bool takes(const char *accepted, const char *coding)
-{
-    size_t len = strlen(coding);
-
-    for (const char *p = accepted; p && *p; p += strcspn(p, ","), p += *p == ',') {
-        p += strspn(p, " \t");
-        if (strncasecmp(p, coding, len) != 0 || (p[len] && !strchr(" \t,;", p[len])))
-            continue;
-        const char *q = p + strcspn(p, ",;");
-        q += *q == ';';
-        q += strspn(q, " \t");
-        if (strncasecmp(q, "q=0", 3) != 0)
-            return true;
-        q += 3 + (q[3] == '.');
-        return q[strspn(q, "0")] >= '1' && q[strspn(q, "0")] <= '9';
-    }
-
-    return false;
-}
-
 /* Append the bytes of a file. 0, 1 if there is no such file, or a fault. */
 static int read_file(struct text *out, const char *path)
 {
@@ -103,10 +81,8 @@ static int send_file(const struct api *api, struct request *request, struct repl
     static const struct {
         const char *coding, *end;
     } forms[] = {{"br", ".br"}, {"gzip", ".gz"}, {NULL, ""}};
-    const char *accepted = request_header(request, "Accept-Encoding");
-
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (forms[i].coding && !takes(accepted, forms[i].coding))
+        if (forms[i].coding && !request_takes(request, forms[i].coding))
             continue;
         const char *path = arena_printf(request->arena, "%s/%s%s", api->web_dir, name, forms[i].end);
         int rc = path ? read_file(&reply->text, path) : MIRE_FAULT_MEMORY;

@@ -33,6 +33,7 @@ const struct http_route api_routes[] = {
     GET(READ, API "/apps", get_apps),
     POST(FOUND, API "/apps", post_app, PERSON_MAX),
     GET(READ, APP "/start", get_start),
+    GET(READ, APP "/live", get_live),
     GET(READ, APP "/overview", get_overview),
     GET(READ, APP "/facets", get_facets),
     GET(READ, APP "/rates", get_rates),

@@ -72,7 +72,7 @@ static int open_database(struct daemon *daemon)
     }
     if (daemon->role & MIRE_ROLE_HTTP)
         threads += (int)(config_number(config, MIRE_SET_WRITERS) + config_number(config, MIRE_SET_HANDLERS)) +
-                   1; /* the handler of slow requests */
+                   2; /* the handler of slow requests, and the watch for pages that wait */
     if (daemon->role & MIRE_ROLE_WORK)
         threads += (int)config_number(config, MIRE_SET_WORKERS) +
                    2 + /* one derives stored reports anew, one seeks debug files */
@@ -159,6 +159,7 @@ static void await_end(struct daemon *daemon)
 static int stop(struct daemon *daemon)
 {
     const char *port_file = config_text(daemon->config, MIRE_SET_PORT_FILE);
+    live_stop(daemon->live); /* its requests would be waited for */
     bool quiet = http_stop(daemon->http, (int)config_number(daemon->config, MIRE_SET_SHUTDOWN_S) * 1000);
     int rc = upkeep_stop(daemon->upkeep, UPKEEP_PATIENCE);
     bool stuck = rc == MIRE_FAULT_TIMEOUT;
@@ -174,6 +175,7 @@ static int stop(struct daemon *daemon)
     if (quiet && !stuck) {
         inbox_wakeup_free(daemon->wakeup);
         nearby_free(daemon->nearby);
+        live_free(daemon->live);
         http_tls_close(daemon->tls);
         access_free(daemon->access);
         openid_stop(&daemon->openid);

@@ -10,6 +10,7 @@
 #include "daemon/space.h"
 #include "inbox/inbox.h"
 #include "ingest/ingest.h"
+#include "live/live.h"
 #include "pg/pg.h"
 #include "pipeline/work.h"
 #include "rows/outbox.h"
@@ -72,6 +73,7 @@ static int get_metrics(void *context, struct request *request, struct reply *rep
         access_metrics(health->access, out);
     if (health->ingest)
         ingest_metrics(health->ingest, out);
+    live_metrics(health->live, out);
     if (health->work)
         work_metrics(health->work, out);
     if (health->space) {

@@ -9,6 +9,7 @@
 struct access;
 struct http_server;
 struct ingest;
+struct live;
 struct pg;
 struct space;
 struct sender;
@@ -24,6 +25,7 @@ struct health {
     struct access *access;
     struct space *space; /* NULL: the disk is not looked at */
     struct ingest *ingest;
+    struct live *live;
     struct work *_Atomic work;
     struct sender *_Atomic sender;
 };

@@ -17,6 +17,7 @@
 #include "http/http.h"
 #include "inbox/inbox.h"
 #include "ingest/ingest.h"
+#include "live/live.h"
 #include "pg/pg.h"
 #include "pipeline/work.h"
 #include "postgres/embedded.h"
@@ -57,6 +58,7 @@ struct daemon {
     struct api_setting settings[MIRE_SETTING_COUNT]; /* their values lie in `shown` */
     char shown[MIRE_SETTING_COUNT][MIRE_SETTING_MAX];
     struct nearby *nearby;
+    struct live *live;
     struct api api;
     struct http_table tables[4];
     struct http_peer proxies[MIRE_PROXIES_MAX];

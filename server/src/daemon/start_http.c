@@ -92,9 +92,14 @@ static int make_api(struct daemon *daemon)
     daemon->nearby = nearby_new();
     if (!daemon->nearby)
         return MIRE_FAULT_MEMORY;
+    int rc = live_start(&daemon->live, daemon->pg);
+    if (rc)
+        return rc;
+    daemon->health.live = daemon->live;
     daemon->api = (struct api){.pg = daemon->pg,
                                .web_dir = config_text(config, MIRE_SET_WEB_DIR),
                                .now_us = clock_wall_us,
+                               .live = daemon->live,
                                .nearby = daemon->nearby,
                                .scratch_dir = daemon->cache_dir,
                                .converter = "/proc/self/exe",

@@ -24,6 +24,7 @@ static void run(struct exchange *exchange)
     }
     if (rc == MIRE_HTTP_BLOCKS || rc == MIRE_HTTP_SLOW)
         reply_error(&exchange->reply, request, 500, "internal", "The handler did not answer.");
+    exchange_compress(exchange);
     exchange_finish(request);
 }
 

@@ -12,7 +12,8 @@
  *
  * Threads: two network threads read, write and call handlers of inline routes, which must not block. All other handlers
  * run on a few handler threads and may wait for the database. Requests that take seconds continue on one thread of
- * their own and occupy no handler thread. A request has one handler at a time. Errors are answered as RFC 9457
+ * their own and occupy no handler thread. Texts that they answer are sent as gzip to a client that takes it. A request has
+ * one handler at a time. Errors are answered as RFC 9457
  * problem+json with the request's id.
  */
 #ifndef MIRE_HTTP_HTTP_H
@@ -137,6 +138,9 @@ const char *request_header(const struct request *request, const char *name);
 
 /* The token of `Authorization: Bearer <token>`, NULL if absent. */
 const char *request_bearer(const struct request *request);
+
+/* Does the client take this Content-Encoding? "br;q=0" refuses it. */
+bool request_takes(const struct request *request, const char *coding);
 
 /* Add a header; false if there are too many, or the value has a line end. */
 bool reply_header(struct reply *reply, const char *name, const char *value);

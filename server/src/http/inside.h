@@ -148,6 +148,11 @@ struct http_server {
     struct log_limit cut_limits[MIRE_CUTS], answer_limit;
 };
 
+/* --- compress.c */
+
+/* Compress the filled reply if it is a text of some length and the client takes gzip. Its ETag then is a weak one. */
+void exchange_compress(struct exchange *exchange);
+
 /* --- handlers.c */
 
 int handlers_start(struct handlers *handlers, int count);

@@ -294,16 +294,6 @@ int rows_comment_remove(struct pg_tx *tx, int32_t app, int64_t issue, int64_t ac
     return pg_touched(rows) ? TRIAGE_DONE : TRIAGE_NONE;
 }
 
-int rows_act_newest(int64_t *out, struct pg_tx *tx)
-{
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT coalesce((SELECT max(act_id) FROM issue_act), 0) + coalesce((SELECT max(alias_id) FROM"
-                      " issue_alias), 0)");
-    *out = rc ? 0 : pg_int(rows, 0, 0);
-    return rc;
-}
-
 int rows_assignees_read(const char ***out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;

@@ -85,9 +85,6 @@ int rows_comment_add(int64_t *act_out, struct pg_tx *tx, int32_t app, int64_t is
 /* Remove a comment of this person; NULL: of anyone. TRIAGE_DONE, TRIAGE_NONE, or a fault. */
 int rows_comment_remove(struct pg_tx *tx, int32_t app, int64_t issue, int64_t act, const char *who, const char *by);
 
-/* The number of the newest act of any app, merges and splits included. 0 or a fault. */
-int rows_act_newest(int64_t *out, struct pg_tx *tx);
-
 /* Names of people who may see the app, in order. 0 or a fault. */
 int rows_assignees_read(const char ***out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app);
 

@@ -560,6 +560,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wait until something changes that the pages of an app show.
+         * @description A server-sent event with an end, for EventSource. Without an id, or with one that is no longer the newest, the answer comes at once; else when something changes, or after 50 seconds with the same id. New reports alone are told after 5 seconds.
+         */
+        get: operations["waitLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/overview": {
         parameters: {
             query?: never;
@@ -4688,6 +4708,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Start"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    waitLive: {
+        parameters: {
+            query?: {
+                /** @description Id of the last event; the header Last-Event-ID goes before it. */
+                seen?: string;
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One event. Its data is JSON with three numbers, each of which changes with: acts, changes by people and issues that came back; data, counted reports and sessions, debug files that came, jobs that derive reports again; alerts, alerts that began, fired, were acknowledged or ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             default: components["responses"]["Problem"];

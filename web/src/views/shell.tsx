@@ -6,6 +6,7 @@ import { api, ProblemError } from '../api/client';
 import type { Overview } from '../api/types';
 import { choose, lang, say } from '../lib/i18n';
 import { enabled, KEYS, setEnabled, useKeys } from '../lib/keys';
+import { follow, idle } from '../lib/live';
 import { go, page, query } from '../lib/location';
 import { type Result, useQuery } from '../lib/query';
 import { choice, nextTheme } from '../lib/theme';
@@ -24,6 +25,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
   const here = page.value;
   const carry = carried(query.value);
   const known = useSignIn();
+  useEffect(() => (app === null ? undefined : follow(app)), [app]);
   useKeys({
     help: () => (sheet.current?.open ? sheet.current.close() : sheet.current?.showModal()),
     overview: () => app && go(href({ name: 'overview', app }, carry)),
@@ -151,9 +153,11 @@ function Toast(): JSX.Element | null {
   );
 }
 
-/* The whole app in the range, without filters; loaded again every ten seconds. */
+/* The whole app in the range, without filters; loaded again when reports came. */
 export function useOverview(app: string, t: string): Result<Overview> {
-  return useQuery(['overview', app, t, [], []], (signal) => api.overview(app, { t }, signal), { again: () => 10_000 });
+  return useQuery(['overview', app, t, [], []], (signal) => api.overview(app, { t }, signal), {
+    again: () => idle(10_000),
+  });
 }
 
 function failure(error: unknown): string {

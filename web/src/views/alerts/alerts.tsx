@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Alert, AlertMessage, AlertRule, Alerts } from '../../api/types';
 import { say } from '../../lib/i18n';
+import { idle } from '../../lib/live';
 import { client, useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { useSignIn } from '../../lib/who';
@@ -18,7 +19,7 @@ import { RuleForm } from './rule-form';
 export function AlertsPage({ app }: { app: string }): JSX.Element {
   useTitle(say('Alerts'));
   const who = useSignIn()?.who;
-  const result = useQuery(['alerts', app], (signal) => api.alerts(app, signal), { again: () => 15_000 });
+  const result = useQuery(['alerts', app], (signal) => api.alerts(app, signal), { again: () => idle(15_000) });
   const [edited, setEdited] = useState<AlertRule | 'new' | null>(null);
   const refresh = () => client.invalidateQueries({ queryKey: ['alerts', app] });
   const triages = may(who, app, 'triager');

@@ -6,6 +6,7 @@ import { api } from '../../api/client';
 import type { Issue } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { useKeys } from '../../lib/keys';
+import { idle } from '../../lib/live';
 import { go, patch, query } from '../../lib/location';
 import { recall, remember } from '../../lib/memory';
 import { useQuery } from '../../lib/query';
@@ -34,7 +35,7 @@ interface OfIssue {
 export function LoadedIssue({ app, id, children }: OfIssue & { children: (data: Issue) => JSX.Element }): JSX.Element {
   const { t, v } = query.value;
   const result = useQuery(['issue', app, id, t, v], (signal) => api.issue(app, id, { t, v }, signal), {
-    again: () => 30_000,
+    again: () => idle(30_000),
   });
   const name = result.data?.issue.caller1;
   useTitle(name ? `${id} ${name}` : id);

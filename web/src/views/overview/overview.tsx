@@ -6,6 +6,7 @@ import { api } from '../../api/client';
 import type { Overview, Share, VersionTotals } from '../../api/types';
 import { Trend } from '../../charts/trend';
 import { lang, say } from '../../lib/i18n';
+import { idle } from '../../lib/live';
 import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
@@ -27,7 +28,7 @@ export function OverviewPage({ app }: { app: string }): JSX.Element {
   useTitle(say('Overview of {app}', { app }));
   const { t, v, kind } = query.value;
   const result = useQuery(['overview', app, t, v, kind], (signal) => api.overview(app, { t, v, kind }, signal), {
-    again: (data) => (data && data.totals.reports > 0 ? 10_000 : 2_000),
+    again: (data) => (data && data.totals.reports > 0 ? idle(10_000) : 2_000),
   });
   return (
     <>

@@ -6,6 +6,7 @@ import { useState } from 'preact/hooks';
 import { api, ProblemError } from '../../api/client';
 import type { Rules, RulesJob } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
+import { idle } from '../../lib/live';
 import { client, useQuery } from '../../lib/query';
 import { useSignIn } from '../../lib/who';
 import { kindWord, reasonWord } from '../../lib/words';
@@ -17,7 +18,8 @@ import { announce, Loaded, Moment, Panel } from '../parts';
 
 export function RulesPage({ app }: { app: string }): JSX.Element {
   const result = useQuery(['rules', app], (signal) => api.rules(app, null, signal), {
-    again: (data) => (data?.jobs.some((job) => job.state !== 'done' && job.state !== 'cancelled') ? 1_000 : 30_000),
+    again: (data) =>
+      data?.jobs.some((job) => job.state !== 'done' && job.state !== 'cancelled') ? 1_000 : idle(30_000),
   });
   return (
     <>

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { api } from '../../api/client';
 import type { RekeyJob, Symbols, SymbolThere } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
+import { idle } from '../../lib/live';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { bytes, exact } from '../../model/format';
@@ -13,7 +14,7 @@ import { Upload } from './upload';
 
 export function SymbolsPage({ app }: { app: string }): JSX.Element {
   useTitle(say('Symbols of {app}', { app }));
-  const result = useQuery(['symbols', app], (signal) => api.symbols(app, signal), { again: () => 5_000 });
+  const result = useQuery(['symbols', app], (signal) => api.symbols(app, signal), { again: () => idle(5_000) });
   return (
     <>
       <h1>{say('Symbols')}</h1>
@@ -32,7 +33,10 @@ export function SymbolsPage({ app }: { app: string }): JSX.Element {
 }
 
 function Jobs({ app }: { app: string }): JSX.Element | null {
-  const { data } = useQuery(['rekey', app], (signal) => api.rekey(app, signal), { again: () => 3_000 });
+  const { data } = useQuery(['rekey', app], (signal) => api.rekey(app, signal), {
+    again: (data) =>
+      data?.jobs.some((job) => job.state === 'queueing' || job.state === 'running') ? 3_000 : idle(3_000),
+  });
   const jobs = data?.jobs.filter((job) => job.queued > 0).slice(0, 8) ?? [];
   if (jobs.length === 0) return null;
   return (

@@ -1,0 +1,47 @@
+/*
+ * live.h - requests of pages that wait until something changes in their app.
+ *
+ *     page -> GET .../live?seen=ID -> live_wait -> the board
+ *     one thread, every second while somebody waits: rows_news_read for all their apps -> answer those whose app changed
+ *
+ * The answer is a server-sent event with an end: the browser's EventSource asks again with the id of the last event, so a
+ * change between two requests is told at once, a proxy has nothing to buffer or to cut, and any of several servers may answer.
+ * Nothing is read from the database while nobody waits. While the database is away, requests wait.
+ */
+#ifndef MIRE_LIVE_LIVE_H
+#define MIRE_LIVE_LIVE_H
+
+#include "http/http.h"
+#include "rows/news.h"
+
+#define MIRE_LIVE_MAX 1000 /* requests that wait; more are answered 503 */
+
+struct live;
+struct pg;
+
+/* Start the thread. The pool is borrowed until live_free. 0 or a fault. */
+int live_start(struct live **out, struct pg *pg);
+
+/*
+ * Answer when the news of the app are no longer `seen`, or after 50 seconds with the same. New reports alone are told
+ * five seconds after the request came, so that a page does not load again with every batch. MIRE_HTTP_LATER, or
+ * MIRE_HTTP_DONE with a problem in the reply. Any thread.
+ */
+int live_wait(struct live *live, struct request *request, struct reply *reply, int32_t app, const struct news *seen);
+
+/* Fill the reply with an event that tells these news. MIRE_HTTP_DONE, or a fault. */
+int live_tell(struct reply *reply, const struct news *news);
+
+/* Read the id of an event. False: it is none. */
+bool live_parse(struct news *out, const char *id);
+
+/* Answer all, end the thread, and let nobody wait any more. NULL is allowed. */
+void live_stop(struct live *live);
+
+/* After live_stop, when no request is left. NULL is allowed. */
+void live_free(struct live *live);
+
+/* Append counters in Prometheus' format. NULL is allowed. */
+void live_metrics(struct live *live, struct text *out);
+
+#endif
