@@ -19,11 +19,12 @@ from mired import Mired, report_id, scratch, until  # noqa: E402
 SESSIONS = 20000
 
 
-def report(version, function, install):
+def report(version, function, install, model):
     """A hang of a script, in a function that no other issue has."""
     return {
         "mire": 1, "id": report_id(), "kind": "event", "app": {"name": "a", "version": version},
-        "device": {"install": hashlib.md5(install.encode()).hexdigest(), "os": "linux", "arch": "x86_64"},
+        "device": {"install": hashlib.md5(install.encode()).hexdigest(), "os": "linux", "os_version": "6.1", "arch": "x86_64",
+                   "model": model},
         "process": {"pid": 1, "name": "a"}, "images": [{"name": "python", "load": 0, "script": "python"}],
         "script": {"texts": [function, "/srv/app.py", "main"], "function": [0, 2], "file": [1, 1], "line": [7, 90]},
         "frames": {"image": [0, 0], "offset": [0, 1], "found": [5, 5]}, "nodes": {"up": [1, 1], "frame": [1, 0]},
@@ -48,7 +49,9 @@ class ChangesTest(unittest.TestCase):
         for function, (before, after, times) in plan.items():
             for version, devices in (("1.9", before), ("1.10", after)):
                 for n in range(devices * times):
-                    body = report(version, function, f"{function} {n // times}")
+                    # All growth of "grown" is of one model, which others have as well; of "appeared" it is of all.
+                    model = "S9" if (function == "grown" and n >= 40) or n % 10 == 3 else f"P{n % 5}"
+                    body = report(version, function, f"{function} {n // times}", model)
                     status, _, answer = cls.mired.ask("POST", "/api/v1/reports", key, body)
                     assert status == 202, answer
                     sent += 1
@@ -82,6 +85,17 @@ class ChangesTest(unittest.TestCase):
                          "the largest change first")
         loud = next(row for row in answer["issues"] if row["issue"]["caller1"] == "loud_device")
         self.assertEqual((loud["after"]["reports"], loud["after"]["devices"]), (60, 1))
+
+    def test_the_model_that_has_all_of_the_growth_is_named(self):
+        found = {row["issue"]["caller1"]: row["explained"] for row in self.changes()["issues"]}
+        self.assertEqual({name for name, why in found.items() if why}, {"grown"}, found)
+        why = found["grown"]
+        self.assertEqual((why["facet"], why["value"]), ("model", "S9"))
+        self.assertGreater(why["share"], 0.95)
+        self.assertLess(abs(why["of_others"] - 0.1), 0.05, why)
+        self.assertIn("of it on model S9", self.mired.mire("compare", "1.10", "1.9", "--app", "shop"))
+        back = {row["issue"]["caller1"]: row["explained"] for row in self.changes("?v=1.9&against=1.10")["issues"]}
+        self.assertEqual(back["grown"]["value"], "S9", "what got better is explained as well")
 
     def test_any_two_versions_are_compared(self):
         back = self.verdicts(self.changes("?v=1.9&against=1.10"))

@@ -210,6 +210,19 @@ static void print_times(struct text *out, const struct json *json, uint32_t chan
     text_printf(out, "  %7s", text);
 }
 
+/* The value of a facet that explains a change, if one does. */
+static void print_why(struct text *out, const struct json *json, uint32_t why)
+{
+    if (!why || json_kind(json, why) == MIRE_JSON_NULL)
+        return;
+    MIRE_SCOPED(free_memory) char *facet = answer_text(json, why, "facet");
+    MIRE_SCOPED(free_memory) char *value = answer_text(json, why, "value");
+
+    text_printf(out, ", %.0f %% of it on %s ", 100 * real_of(json, why, "share"), facet ? facet : "");
+    add_clean(out, value);
+    text_printf(out, " (%.2g %% of other issues)", 100 * real_of(json, why, "of_others"));
+}
+
 static void print_change(struct text *out, const struct json *json, uint32_t change, const char *verdict)
 {
     uint32_t issue = json_member(json, change, "issue");
@@ -228,7 +241,9 @@ static void print_change(struct text *out, const struct json *json, uint32_t cha
         text_add(out, " in ");
         add_clean(out, caller2);
     }
-    text_printf(out, " (%s)\n", kind ? kind : "");
+    text_printf(out, " (%s)", kind ? kind : "");
+    print_why(out, json, json_member(json, change, "explained"));
+    text_add(out, "\n");
 }
 
 /* The changes with one of two verdicts, under a heading. */

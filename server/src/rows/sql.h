@@ -10,8 +10,8 @@
 
 #include "base/arena.h"
 
-extern const char sql_app_sums[], sql_devices[], sql_issue_counters[], sql_issue_groups[], sql_issue_hits[],
-    sql_issue_shown[], sql_session_rates[], sql_version_facts[];
+extern const char sql_app_sums[], sql_devices[], sql_facet_hits[], sql_issue_counters[], sql_issue_groups[],
+    sql_issue_hits[], sql_issue_shown[], sql_session_rates[], sql_version_facts[];
 
 struct sql_hole {
     const char *name; /* of the hole, which may occur several times */

@@ -2180,6 +2180,18 @@ export interface components {
             ratio: components["schemas"]["ChangeRatio"];
             /** @description The share of false ones among all changes that are as certain as this one. */
             q: number;
+            /** @description Null: no single value of a facet does. Of the first twenty changes that are told. */
+            explained: components["schemas"]["ChangeExplained"] | null;
+        };
+        /** @description The value of a facet that explains the change. */
+        ChangeExplained: {
+            /** @enum {string} */
+            facet: "version" | "os" | "system" | "model" | "class" | "channel";
+            value: string;
+            /** @description Of the growth. */
+            share: number;
+            /** @description Of the hits of all other issues. */
+            of_others: number;
         };
         ChangeSide: {
             reports: number;

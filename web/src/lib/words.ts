@@ -66,6 +66,19 @@ export const GUESSES: Readonly<Record<string, string>> = {
   disk_io: 'heavy disk use',
 };
 
+/* Operating systems as their makers write them. */
+const SYSTEMS: Readonly<Record<string, string>> = { android: 'Android', ios: 'iOS', macos: 'macOS', linux: 'Linux' };
+
+export function osWord(text: string): string {
+  return SYSTEMS[text] ?? text;
+}
+
+/* "android 12" as "Android 12". */
+export function systemWord(text: string): string {
+  const [os = '', ...version] = text.split(' ');
+  return [osWord(os), ...version].join(' ');
+}
+
 export function guessWord(text: string): string {
   const known = GUESSES[text];
   return known ? say(known) : kindWord(text);

@@ -2,7 +2,7 @@
  * changes.c - GET /api/v1/apps/{app}/changes: which issues happen more or less often per session than in another version,
  * or than in another time (api/apps/compared.h).
  */
-#include "api/apps/compared.h"
+#include "api/apps/explained.h"
 #include "api/apps/rates_part.h"
 #include "api/call.h"
 #include "api/handlers.h"
@@ -34,6 +34,20 @@ static void put_side(struct json_writer *w, const char *key, const struct change
     json_write_close(w, '}');
 }
 
+static void put_why(struct json_writer *w, const struct compared_why *why)
+{
+    if (!why->facet) {
+        json_write_null(w, "explained");
+        return;
+    }
+    json_write_open(w, "explained", '{');
+    json_write_text(w, "facet", why->facet);
+    json_write_text(w, "value", why->value);
+    json_write_real(w, "share", why->share);
+    json_write_real(w, "of_others", why->of_others);
+    json_write_close(w, '}');
+}
+
 static void put_change(struct json_writer *w, const struct compared *one, const struct issue_summary *summary)
 {
     json_write_open(w, NULL, '{');
@@ -47,6 +61,7 @@ static void put_change(struct json_writer *w, const struct compared *one, const 
     put_number(w, "high", one->change.high);
     json_write_close(w, '}');
     json_write_real(w, "q", one->change.q);
+    put_why(w, &one->why);
     json_write_close(w, '}');
 }
 
@@ -109,6 +124,8 @@ static int answer_changes(struct call *call)
     if (asked->with_count > 1 || asked->without_count)
         return call_refuse(call, "v", "one version, which is compared with `against`");
     int rc = compared_read(&c, call, against, before ? &span : NULL);
+    if (!rc)
+        rc = explained_read(&c, call);
     if (rc)
         return rc;
     json_write_open(&call->json, NULL, '{');

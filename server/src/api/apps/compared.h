@@ -20,8 +20,16 @@ struct compared_side {
     size_t count;
 };
 
+/* The value of a facet that explains a change. */
+struct compared_why {
+    const char *facet; /* NULL: none does */
+    const char *value;
+    double share, of_others; /* of the growth; of the hits of the other issues */
+};
+
 struct compared {
     struct rate_change change;
+    struct compared_why why;
     int64_t issue;
     double before_events, after_events;
 };

@@ -7,9 +7,9 @@ import type { Change, Changes } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
-import { kindWord } from '../../lib/words';
+import { kindWord, osWord, systemWord } from '../../lib/words';
 import { times } from '../../model/change';
-import { precise } from '../../model/format';
+import { percent, precise } from '../../model/format';
 import { base, shorten } from '../../model/name';
 import { carried, href } from '../../model/view';
 import { Panel, Skeleton } from '../parts';
@@ -123,11 +123,29 @@ export function ChangeRow({
         <span class={`tag kind-${issue.category}`}>{kindWord(issue.category)}</span>
       </span>
       <span class="how">
-        {sentence(one, after)} {children}
+        {sentence(one, after)}
+        {one.explained ? <span class="why">{why(one.explained)}</span> : null} {children}
       </span>
       <b class="times">{times(one, lang.value)}</b>
     </li>
   );
+}
+
+/* The value of a facet that explains a change. */
+function why({ facet, value, share, of_others }: NonNullable<Change['explained']>): string {
+  const where: Record<string, string> = {
+    version: say('version {n}', { n: value }),
+    os: osWord(value),
+    system: systemWord(value),
+    model: value,
+    class: say('devices of class {value}', { value }),
+    channel: say('channel {value}', { value }),
+  };
+  return say('{share} of it on {where} ({others} of other issues)', {
+    share: percent(share, lang.value),
+    where: where[facet] ?? value,
+    others: percent(of_others, lang.value),
+  });
 }
 
 export function sentence(one: Change, after: string | null): string {

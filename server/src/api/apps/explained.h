@@ -1,0 +1,10 @@
+/* explained.h - which facet explains each change that is told (model/explain.h). */
+#ifndef MIRE_API_EXPLAINED_H
+#define MIRE_API_EXPLAINED_H
+
+#include "api/apps/compared.h"
+
+/* Fill `explained` of the first 20 changes of the list that are told. 0 or a fault. */
+int explained_read(struct comparison *comparison, struct call *call);
+
+#endif

@@ -1,0 +1,68 @@
+/* facet_hits.c - the statement behind facet_hits.h. */
+#include "rows/facet_hits.h"
+
+#include "base/fault.h"
+#include "rows/sql.h"
+#include "rows/view_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int facet_hits_order(const void *a, const void *b)
+{
+    const struct facet_hits *x = a, *y = b;
+
+    if (x->issue != y->issue)
+        return x->issue < y->issue ? -1 : 1;
+    if (x->facet != y->facet)
+        return x->facet < y->facet ? -1 : 1;
+    return strcmp(x->value, y->value);
+}
+
+/* GROUPING() of one column of EXPLAIN_FACETS has a zero at its place, counted from the left. */
+static enum explain_facet facet_of(int64_t grouping)
+{
+    int place = 0;
+
+    while (place < EXPLAIN_FACETS - 1 && grouping & (1 << (EXPLAIN_FACETS - 1 - place)))
+        place++;
+    return (enum explain_facet)place;
+}
+
+int rows_facet_hits_read(struct facet_hits **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                         const struct view *view, const int64_t *issues, size_t issue_count, int part)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    struct issue_keys keys;
+    bool split;
+    int rc = rows_keys_read(&keys, tx, arena, issues, issue_count);
+
+    if (!rc)
+        rc = rows_splits_read(&split, tx, view->app);
+    if (rc)
+        return rc;
+    const char *sql =
+        SQL_FILL(arena, sql_facet_hits, {"event_in_view", EVENT_IN_VIEW}, {"tree", TREE_IF(split)},
+                 {"by_tree", BY_TREE_IF(split)}, {"shown_id", SHOWN_ID("found")}, {"shown_join", SHOWN_JOIN("found")},
+                 {"kind_wanted", IS_WANTED("i.category", "$6", "$7")});
+    if (!sql)
+        return MIRE_FAULT_MEMORY;
+    rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), FILTER_PARAMS(&view->kind), PG_INT8S(issues, issue_count),
+                  PG_INT8S(keys.issues, keys.count), PG_INT4(part));
+    if (rc)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++) {
+        (*out)[i] = (struct facet_hits){.issue = pg_int(rows, i, 0),
+                                        .facet = facet_of(pg_int(rows, i, 1)),
+                                        .value = arena_strdup(arena, pg_text(rows, i, 2)),
+                                        .all = {pg_real(rows, i, 3), pg_real(rows, i, 4)},
+                                        .read = {pg_real(rows, i, 5), pg_real(rows, i, 6)}};
+        if (!(*out)[i].value)
+            return MIRE_FAULT_MEMORY;
+    }
+    if (*out)
+        qsort(*out, *count, sizeof **out, facet_hits_order);
+    return *out ? 0 : MIRE_FAULT_MEMORY;
+}
