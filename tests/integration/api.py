@@ -37,11 +37,11 @@ checks = 0
 
 
 class Probe:
-    def __init__(self, now, web_dir):
+    def __init__(self, now, web_dir, **env):
         self.valid = set()
         binary = BINARY / "tests/integration/api_probe"
         self.process = subprocess.Popen([binary, str(int(now.timestamp() * 1_000_000)), web_dir], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
+                                        stdout=subprocess.PIPE, env=os.environ | env)
         self.conninfo = self.process.stdout.readline().decode().strip()
 
     def roll_up(self):

@@ -2,7 +2,8 @@
 # A throwaway PostgreSQL for one test: unix socket only, unprivileged, gone when the test is.
 #
 #   pgtest.sh start DIR    makes and starts it; prints its connection string
-#   pgtest.sh become DIR   makes it and becomes it: a child of the test, which ends with the test however that ends
+#   pgtest.sh become DIR   makes it and becomes it: a child of the test, which ends with the test however that ends; its log is
+#                          $MIRE_PG_LOG, if that is set
 #   pgtest.sh await DIR    waits until that one answers; prints its connection string
 #   pgtest.sh stop DIR     stops it and removes DIR
 #
@@ -42,7 +43,7 @@ start)
 become)
     make_cluster
     # shellcheck disable=SC2086
-    exec setpriv $user --pdeathsig=QUIT -- "$bin/postgres" -D "$dir/data" -k "$dir" $options >>"$dir.log" 2>&1
+    exec setpriv $user --pdeathsig=QUIT -- "$bin/postgres" -D "$dir/data" -k "$dir" $options >>"${MIRE_PG_LOG:-$dir.log}" 2>&1
     ;;
 await)
     tries=600

@@ -91,6 +91,7 @@ static void compare_sums(const struct stored *cell, const struct cell_sums *sums
     if (!sums)
         fail("no value", cell, text, 0, pg_real(rows, i, 7));
     compare("reports", cell, text, (double)sums->reports, pg_real(rows, i, 7));
+    compare("weight", cell, text, sums->weight, pg_real(rows, i, 20));
     compare("events", cell, text, sums->events, pg_real(rows, i, 8));
     compare("waited", cell, text, sums->waited_ms, pg_real(rows, i, 9));
     compare("longest", cell, text, (double)sums->longest_ms, pg_real(rows, i, 11));
@@ -125,7 +126,8 @@ static void compare_all(const struct stored *cell, const struct pg_rows *rows, s
     " count(DISTINCT install)::float8, max(waited_ms)::float8, count(*) FILTER (WHERE open)::float8,"                 \
     " count(*) FILTER (WHERE launch)::float8, sum(frame_count)::float8, sum(unresolved_count)::float8,"               \
     " sum(suppressed)::float8, min(occurred_at), max(occurred_at), percentile_disc(0.5) WITHIN GROUP (ORDER BY"       \
-    " duration_ms) FROM event JOIN version USING (app_id, version_id) WHERE true" more " GROUP BY 1, 2, 3, 4, 5, 7"
+    " duration_ms), sum(weight)::float8 FROM event JOIN version USING (app_id, version_id) WHERE true" more           \
+    " GROUP BY 1, 2, 3, 4, 5, 7"
 #define OF_HOURS " AND occurred_at >= date_trunc('day', now(), 'UTC') - interval '35 days'"
 #define EACH(value, more)                                                             \
     {                                                                                 \

@@ -9,6 +9,7 @@
 static int sums_add(struct cell_sums *sums, struct arena *arena, const struct cell_event *event)
 {
     sums->reports++;
+    sums->weight += event->weight;
     sums->events += event->events;
     sums->waited_ms += event->waited_ms;
     if (event->longest_ms > sums->longest_ms)
@@ -20,6 +21,7 @@ static int sums_add(struct cell_sums *sums, struct arena *arena, const struct ce
 int cell_sums_merge(struct cell_sums *sums, struct arena *arena, const struct cell_sums *more)
 {
     sums->reports += more->reports;
+    sums->weight += more->weight;
     sums->events += more->events;
     sums->waited_ms += more->waited_ms;
     if (more->longest_ms > sums->longest_ms)

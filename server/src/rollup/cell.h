@@ -48,6 +48,7 @@ enum cell_count { /* reports of which that is true, unless another unit is given
 struct cell_event {
     int64_t occurred_us;
     uint32_t device;                      /* distinct_hash */
+    double weight;                        /* reports it stands for: 1 / sampling probability */
     double events, waited_ms;             /* weighted, with the suppressed ones */
     uint64_t length_ms, longest_ms;       /* of the event; of a wait in it */
     uint64_t counts[MIRE_CELL_COUNTS];    /* what it adds */
@@ -56,6 +57,7 @@ struct cell_event {
 
 struct cell_sums {
     uint64_t reports;
+    double weight; /* reports they stand for */
     double events, waited_ms;
     uint64_t longest_ms;
     struct sketch lengths; /* of the events, milliseconds; each report once */

@@ -3,7 +3,7 @@
  *
  *     1, sums, counts, oldest, newest - oldest, values, then for each: facet, text, same; unless it is, its sums, and of a
  *     version how much later than the cell's its oldest is, and how much earlier its newest
- *     sums: reports, events, waited, longest, bins, then for each its number less the one before and its weight, devices
+ *     sums: reports, weight, events, waited, longest, bins, then for each its number less the one before and its weight, devices
  *
  * A value that all events have is the same as the cell: that is one byte, and what most values of a small cell are.
  */
@@ -22,6 +22,7 @@ static void pack_sums(struct pack_out *out, const struct cell_sums *sums)
     uint32_t before = 0;
 
     pack_number(out, sums->reports);
+    pack_real(out, sums->weight);
     pack_real(out, sums->events);
     pack_real(out, sums->waited_ms);
     pack_number(out, sums->longest_ms);
@@ -86,6 +87,7 @@ static void unpack_lengths(struct sketch *out, struct pack_in *in)
 static void unpack_sums(struct cell_sums *out, struct pack_in *in)
 {
     out->reports = pack_get_number(in, UINT64_MAX);
+    out->weight = pack_get_real(in);
     out->events = pack_get_real(in);
     out->waited_ms = pack_get_real(in);
     out->longest_ms = pack_get_number(in, UINT64_MAX);

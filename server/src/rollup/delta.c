@@ -1,7 +1,7 @@
 /*
  * delta.c - texts once, then the events with the texts' numbers (pack.h).
  *
- *     1, texts, then each; events, then for each: issue, tree, category, instant, device, events, waited, length, longest,
+ *     1, texts, then each; events, then for each: issue, tree, category, instant, device, weight, events, waited, length, longest,
  *     counts, and each value's number + 1, or 0
  */
 #include "rollup/delta.h"
@@ -14,7 +14,7 @@
 
 #define VERSION   1
 #define YEAR_MAX  4102444800000000ull /* 2100, microseconds */
-#define LEAST     (10 + MIRE_CELL_COUNTS + MIRE_FACET_COUNT)
+#define LEAST     (11 + MIRE_CELL_COUNTS + MIRE_FACET_COUNT)
 #define TEXTS_MAX (MIRE_DELTA_ENTRIES_MAX * (MIRE_FACET_COUNT + 1))
 
 struct delta_texts {
@@ -55,6 +55,7 @@ static void pack_entry(struct pack_out *out, struct delta_texts *texts, const st
     pack_number(out, number_of(texts, entry->category));
     pack_number(out, (uint64_t)event->occurred_us);
     pack_bytes(out, &event->device, sizeof event->device);
+    pack_real(out, event->weight);
     pack_real(out, event->events);
     pack_real(out, event->waited_ms);
     pack_number(out, event->length_ms);
@@ -107,6 +108,7 @@ static void unpack_entry(struct delta_entry *entry, struct pack_in *in, const ch
     const unsigned char *device = pack_get_bytes(in, sizeof event->device);
     if (device)
         memcpy(&event->device, device, sizeof event->device);
+    event->weight = pack_get_real(in);
     event->events = pack_get_real(in);
     event->waited_ms = pack_get_real(in);
     event->length_ms = pack_get_number(in, UINT64_MAX);

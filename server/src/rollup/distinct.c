@@ -146,6 +146,36 @@ double distinct_count(const struct distinct *d)
     return m / (2 * M_LN2) * m / z;
 }
 
+static double shared_hashes(const struct distinct *x, const struct distinct *y)
+{
+    uint32_t at = 0, other = 0, both = 0;
+
+    while (at < x->count && other < y->count) {
+        uint32_t mine = x->hashes[at], its = y->hashes[other];
+        both += mine == its;
+        at += mine <= its;
+        other += its <= mine;
+    }
+    return both;
+}
+
+int distinct_shared(double *out, struct arena *arena, const struct distinct *x, const struct distinct *y)
+{
+    struct distinct all = {0};
+    double in_x = distinct_count(x), in_y = distinct_count(y);
+
+    *out = 0;
+    if (!x->registers && !y->registers) {
+        *out = shared_hashes(x, y);
+        return 0;
+    }
+    int rc = distinct_merge(&all, arena, x);
+    rc = rc ? rc : distinct_merge(&all, arena, y);
+    if (!rc)
+        *out = fmax(0, fmin(fmin(in_x, in_y), in_x + in_y - distinct_count(&all)));
+    return rc;
+}
+
 void distinct_pack(struct pack_out *out, const struct distinct *d)
 {
     unsigned char dense[DENSE_LEN];

@@ -1,22 +1,22 @@
 /* alert_counts.c - the statements behind alert_counts.h. */
 #include "rows/alert_counts.h"
 
+#include "base/fault.h"
+#include "rows/issue_days.h"
 #include "rows/sql.h"
 #include "rows/view_sql.h"
 
+#include <math.h>
+#include <string.h>
+
 /* clang-format off */
-/* $6 $7 kinds wanted, and not. The devices of one issue alone are read, by event_by_issue. */
+/* $2 since when, $3 $4 kinds wanted, and not. */
 static const char fresh_sql[] =
-    "WITH shown AS (SELECT i.issue_id, coalesce(whole.shown_id, i.issue_id) AS shown_id FROM issue i"
-    "  LEFT JOIN issue_shown whole ON whole.app_id = $1 AND whole.issue_id = i.issue_id AND whole.tree = 0"
-    "  WHERE i.app_id = $1 AND i.gone_to IS NULL),"
-    " fresh AS (SELECT shown_id, min(i.first_seen) AS first_seen, array_agg(i.issue_id) AS members FROM shown"
-    "  JOIN issue i USING (issue_id) GROUP BY 1 HAVING min(i.first_seen) >= $2),"
-    " device AS (SELECT shown_id, install, min((occurred_at AT TIME ZONE 'UTC')::date) AS day, max(weight)::float8 AS w"
-    "  FROM fresh JOIN event ON event.issue_id = ANY (members) WHERE " EVENT_IN_VIEW " GROUP BY 1, 2)"
-    " SELECT d.shown_id, i.caller1, i.subject <> '', f.first_seen, d.day, count(*), sum(w), sum(w * (w - 1))"
-    " FROM device d JOIN fresh f USING (shown_id) JOIN issue i ON i.issue_id = d.shown_id"
-    " WHERE {kind_wanted} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 5";
+    "SELECT i.issue_id, i.caller1, i.subject <> '', f.first_seen FROM"
+    "  (SELECT coalesce(whole.shown_id, i.issue_id) AS shown_id, min(i.first_seen) AS first_seen FROM issue i"
+    "   LEFT JOIN issue_shown whole ON whole.app_id = $1 AND whole.issue_id = i.issue_id AND whole.tree = 0"
+    "   WHERE i.app_id = $1 AND i.gone_to IS NULL GROUP BY 1 HAVING min(i.first_seen) >= $2) f"
+    " JOIN issue i ON i.issue_id = f.shown_id WHERE {kind_wanted} ORDER BY 1";
 
 /* $2 $3 kinds wanted, and not. */
 static const char regressed_sql[] =
@@ -73,30 +73,86 @@ int rows_regressed_issues_read(struct regressed_issue **out, size_t *count, stru
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
+/* The issues that are new, and the days that are read of them. */
+struct fresh_list {
+    struct fresh_devices *issues, *days;
+    size_t issue_count, at, day_count, room;
+    struct arena *arena;
+};
+
+static struct fresh_devices *add_day(struct fresh_list *list)
+{
+    if (list->day_count == list->room) {
+        size_t room = list->room ? 2 * list->room : 64;
+        struct fresh_devices *days = arena_array(list->arena, room, sizeof *days);
+        if (!days)
+            return NULL;
+        if (list->day_count)
+            memcpy(days, list->days, list->day_count * sizeof *days);
+        list->days = days;
+        list->room = room;
+    }
+    return &list->days[list->day_count++];
+}
+
+/* The devices of each day that were not seen before. */
+static int take_days(void *context, struct arena *scratch, int64_t issue, const struct issue_day *days, size_t count)
+{
+    struct fresh_list *list = context;
+    struct distinct all = {0};
+    double before = 0;
+    int rc = 0;
+
+    while (list->at < list->issue_count && list->issues[list->at].issue < issue)
+        list->at++;
+    for (size_t i = 0; !rc && i < count; i++) {
+        rc = distinct_merge(&all, scratch, &days[i].devices);
+        double now = distinct_count(&all), fresh = fmax(0, now - before);
+        double weight = days[i].weight / (double)days[i].reports;
+        before = fmax(before, now);
+        struct fresh_devices *day = rc || fresh == 0 ? NULL : add_day(list);
+        if (!rc && fresh > 0 && !day)
+            rc = MIRE_FAULT_MEMORY;
+        if (!day)
+            continue;
+        *day = list->issues[list->at];
+        day->day = days[i].day;
+        day->seen = (int64_t)llround(fresh);
+        day->sum = fresh * weight;
+        day->variance = fresh * weight * (weight - 1);
+    }
+    return rc;
+}
+
 int rows_fresh_devices_read(struct fresh_devices **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                             const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    const char *sql = SQL_FILL(arena, fresh_sql, {"kind_wanted", IS_WANTED("i.category", "$6", "$7")});
-    int rc = sql ? pg_query(&rows, tx, sql, VIEW_PARAMS(view), FILTER_PARAMS(&view->kind)) : MIRE_FAULT_MEMORY;
+    const char *sql = SQL_FILL(arena, fresh_sql, {"kind_wanted", IS_WANTED("i.category", "$3", "$4")});
+    int rc = sql ? pg_query(&rows, tx, sql, PG_INT4(view->app), PG_TIME(view->span.from_s * 1000000),
+                            FILTER_PARAMS(&view->kind))
+                 : MIRE_FAULT_MEMORY;
 
     if (rc)
         return rc;
-    *count = pg_row_count(rows);
-    *out = arena_array(arena, *count + 1, sizeof **out);
-    for (size_t i = 0; *out && i < *count; i++) {
-        (*out)[i] = (struct fresh_devices){.issue = pg_int(rows, i, 0),
-                                           .title = arena_strdup(arena, pg_text(rows, i, 1)),
-                                           .memory = pg_bool(rows, i, 2),
-                                           .first_us = pg_time(rows, i, 3),
-                                           .day = pg_day(rows, i, 4),
-                                           .seen = pg_int(rows, i, 5),
-                                           .sum = pg_real(rows, i, 6),
-                                           .variance = pg_real(rows, i, 7)};
-        if (!(*out)[i].title)
+    struct fresh_list list = {.issue_count = pg_row_count(rows), .arena = arena};
+    int64_t *issues = arena_array(arena, list.issue_count + 1, sizeof *issues);
+    list.issues = arena_array(arena, list.issue_count + 1, sizeof *list.issues);
+    if (!issues || !list.issues)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < list.issue_count; i++) {
+        issues[i] = pg_int(rows, i, 0);
+        list.issues[i] = (struct fresh_devices){.issue = issues[i],
+                                                .title = arena_strdup(arena, pg_text(rows, i, 1)),
+                                                .memory = pg_bool(rows, i, 2),
+                                                .first_us = pg_time(rows, i, 3)};
+        if (!list.issues[i].title)
             return MIRE_FAULT_MEMORY;
     }
-    return *out ? 0 : MIRE_FAULT_MEMORY;
+    rc = rows_issue_days_read(tx, view, issues, list.issue_count, take_days, &list);
+    *out = list.days;
+    *count = list.day_count;
+    return rc;
 }
 
 static int take_windows(struct window_reports **out, size_t *count, struct arena *arena, const struct pg_rows *rows)

@@ -1,11 +1,13 @@
-/* hits.c - hits of issues from the reports that are kept; sessions by version. */
+/* hits.c - hits of issues from their days; sessions by version. */
 #include "rows/hits.h"
 
 #include "base/fault.h"
 #include "model/version.h"
+#include "rows/issue_days.h"
 #include "rows/sql.h"
 #include "rows/view_sql.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* clang-format off */
@@ -24,25 +26,92 @@ int rows_hits_read(struct issue_hits **out, size_t *count, struct pg_tx *tx, str
     if (rc)
         return rc;
     const char *sql =
-        SQL_FILL(arena, sql_issue_hits, {"event_in_view", EVENT_IN_VIEW}, {"tree", TREE_IF(split)},
-                 {"by_tree", BY_TREE_IF(split)}, {"shown_id", SHOWN_ID("found")}, {"shown_join", SHOWN_JOIN("found")},
-                 {"kind_wanted", IS_WANTED("i.category", "$6", "$7")});
+        SQL_FILL(arena, sql_issue_hits, {"hour_in_view", HOUR_IN_VIEW}, {"tree", TREE_IF(split)},
+                 {"by_tree", BY_TREE_IF(split)}, {"shown_id", SHOWN_ID("counted")},
+                 {"shown_join", SHOWN_JOIN("counted")}, {"kind_wanted", IS_WANTED("i.category", "$7", "$8")});
     if (!sql)
         return MIRE_FAULT_MEMORY;
-    rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), FILTER_PARAMS(&view->kind));
+    rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind));
     if (rc)
         return rc;
     *count = pg_row_count(rows);
     *out = arena_array(arena, *count + 1, sizeof **out);
     for (size_t i = 0; *out && i < *count; i++)
-        (*out)[i] = (struct issue_hits){.issue = pg_int(rows, i, 0),
-                                        .reports = pg_int(rows, i, 1),
-                                        .devices = pg_int(rows, i, 2),
-                                        .hits = pg_real(rows, i, 3),
-                                        .hits_sq = pg_real(rows, i, 4),
-                                        .events = pg_real(rows, i, 5),
-                                        .waited_ms = pg_real(rows, i, 6)};
+        (*out)[i] = (struct issue_hits){.issue = pg_int(rows, i, 0), .reports = pg_int(rows, i, 1)};
     return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
+struct hits_list {
+    struct issue_hits *rows;
+    size_t count;
+};
+
+/* How much a device of that day weighs. */
+static double weight_of(const struct issue_day *day)
+{
+    return day->weight / (double)day->reports;
+}
+
+/* Devices on two days of an issue count twice for each such pair. */
+static int add_pairs(struct issue_hits *to, struct arena *scratch, const struct issue_day *days, size_t count)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < count; i++)
+        for (size_t k = 0; !rc && k < i; k++) {
+            double shared;
+            rc = distinct_shared(&shared, scratch, &days[i].devices, &days[k].devices);
+            to->hits_sq += 2 * shared * weight_of(&days[i]) * weight_of(&days[k]);
+        }
+    return rc;
+}
+
+static int take_days(void *context, struct arena *scratch, int64_t issue, const struct issue_day *days, size_t count)
+{
+    struct hits_list *list = context;
+    struct distinct all = {0};
+    size_t low = 0, high = list->count;
+    int rc = 0;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (list->rows[middle].issue < issue)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == list->count || list->rows[low].issue != issue)
+        return 0; /* its counters are gone */
+    struct issue_hits *to = &list->rows[low];
+    for (size_t i = 0; !rc && i < count; i++) {
+        double hits = distinct_count(&days[i].devices) * weight_of(&days[i]);
+        to->reports += (int64_t)days[i].reports;
+        to->events += days[i].events;
+        to->hits += hits;
+        to->hits_sq += hits * weight_of(&days[i]);
+        rc = distinct_merge(&all, scratch, &days[i].devices);
+    }
+    double devices = distinct_count(&all);
+    to->devices = (int64_t)llround(devices);
+    if (!rc)
+        rc = add_pairs(to, scratch, days, count);
+    if (to->hits_sq < to->hits * to->hits / devices) /* the least that so many devices can have */
+        to->hits_sq = to->hits * to->hits / devices;
+    return rc;
+}
+
+int rows_hits_count(struct issue_hits *hits, size_t count, struct pg_tx *tx, const struct view *view,
+                    const int64_t *issues, size_t issue_count)
+{
+    struct hits_list list = {hits, count};
+
+    for (size_t i = 0, at = 0; i < issue_count; i++) {
+        while (at < count && hits[at].issue < issues[i])
+            at++;
+        if (at < count && hits[at].issue == issues[i])
+            hits[at] = (struct issue_hits){.issue = issues[i]};
+    }
+    return rows_issue_days_read(tx, view, issues, issue_count, take_days, &list);
 }
 
 static int newest_first(const void *a, const void *b)

@@ -12,15 +12,28 @@ struct pg_tx;
 struct issue_hits {
     int64_t issue; /* as it is shown */
     int64_t reports, devices;
-    double hits;      /* weighted days on which a device had it */
-    double hits_sq;   /* sum over the devices of their hits squared */
-    double events;    /* weighted, with the suppressed ones */
-    double waited_ms; /* the same */
+    double hits;    /* weighted days on which a device had it */
+    double hits_sq; /* sum over the devices of their hits squared */
+    double events;  /* weighted, with the suppressed ones */
 };
 
-/* Every issue with reports in the view, by number. App, span, version and kind of the view apply. */
+/* Every issue with reports in the view, by number: only its reports are counted. App, span, version and kind of the view
+ * apply. */
 int rows_hits_read(struct issue_hits **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                    const struct view *view);
+
+/*
+ * Count all else of some issues, and their reports anew: of days whose reports are no longer kept nothing is known. Exact
+ * while an issue has at most 256 devices, then an estimate (rollup/distinct.h). A device weighs as much as the reports of
+ * its day do on average.
+ *
+ *   hits    by number; those that are not among `issues` stay
+ *   issues  by number
+ *
+ * 0 or a fault.
+ */
+int rows_hits_count(struct issue_hits *hits, size_t count, struct pg_tx *tx, const struct view *view,
+                    const int64_t *issues, size_t issue_count);
 
 struct version_sessions {
     const char *version;

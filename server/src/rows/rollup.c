@@ -24,6 +24,7 @@ void rows_rollup_entry(struct delta_entry *out, const struct event_row *event, c
         .category = event->category,
         .event = {.occurred_us = event->occurred_us,
                   .device = distinct_hash(event->install),
+                  .weight = event->weight,
                   .events = hour->events,
                   .waited_ms = hour->waited_ms,
                   .length_ms = positive(event->duration_ms),
@@ -53,11 +54,17 @@ int rows_rollup_delta_store(struct pg_tx *tx, struct arena *arena, int32_t app, 
                             const struct delta_entry *entries, size_t count)
 {
     unsigned char *bytes;
+    int64_t newest_us = INT64_MIN;
     size_t len;
+
+    for (size_t i = 0; i < count; i++)
+        if (entries[i].event.occurred_us > newest_us)
+            newest_us = entries[i].event.occurred_us;
     int rc = count ? delta_encode(&bytes, &len, arena, entries, count) : 0;
-    return rc || !count ? rc
-                        : pg_query(NULL, tx, "INSERT INTO rollup_delta (slot, app_id, bytes) VALUES ($1, $2, $3)",
-                                   PG_INT2(slot), PG_INT4(app), PG_BYTES(bytes, len));
+    return rc || !count
+               ? rc
+               : pg_query(NULL, tx, "INSERT INTO rollup_delta (slot, app_id, newest_at, bytes) VALUES ($1, $2, $3, $4)",
+                          PG_INT2(slot), PG_INT4(app), PG_TIME(newest_us), PG_BYTES(bytes, len));
 }
 
 static int by_day(const void *a, const void *b)

@@ -31,8 +31,9 @@ static void read_entry(struct delta_entry *out, const struct pg_rows *rows, size
                               .process_name = pg_text(rows, row, 17),
                               .holder = pg_text(rows, row, 18),
                               .device_class = pg_text(rows, row, 21),
-                              .channel = pg_text(rows, row, 22)};
-    struct hour_row hour = {.events = pg_real(rows, row, 23), .waited_ms = pg_real(rows, row, 24)};
+                              .channel = pg_text(rows, row, 22),
+                              .weight = pg_real(rows, row, 23)};
+    struct hour_row hour = {.events = pg_real(rows, row, 24), .waited_ms = pg_real(rows, row, 25)};
     if (install.len == sizeof event.install)
         memcpy(event.install, install.bytes, sizeof event.install);
     rows_rollup_entry(out, &event, &hour, pg_text(rows, row, 19));

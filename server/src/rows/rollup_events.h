@@ -12,7 +12,8 @@
 #define ROLLUP_EVENT_COLUMNS(p)                                                                                  \
     "e.issue_id, e.tree, e.category, e.occurred_at, e.duration_ms, e.waited_ms, e.open, e.launch, e.foreground," \
     " e.thread_count, e.frame_count, e.unresolved_count, e.suppressed, e.os, e.os_version, e.arch, e.model,"     \
-    " e.process_name, e.holder, v.version, e.install, e.device_class, e.channel, e.weight * (1 + e.suppressed)," \
+    " e.process_name, e.holder, v.version, e.install, e.device_class, e.channel, e.weight, e.weight * (1 + "     \
+    "e.suppressed),"                                                                                             \
     " e.weight * (e.waited_ms + CASE WHEN e.category = ANY ($" p "::text[]) THEN 0 ELSE e.suppressed_ms END)"
 
 /* Kinds in whose suppressed events nobody waited. Returns their number; there are at most MIRE_CATEGORY_COUNT. */

@@ -51,13 +51,16 @@ bool rows_version_wanted(const struct filter *versions, const char *version)
 
 /* --- deltas that wait --- */
 
-static int by_issue(const void *a, const void *b)
+static int by_cell(const void *a, const void *b)
 {
     const struct delta_entry *x = a, *y = b;
     if (x->issue_id != y->issue_id)
         return x->issue_id < y->issue_id ? -1 : 1;
     if (x->tree != y->tree)
         return x->tree < y->tree ? -1 : 1;
+    int64_t day_x = day_before(x->event.occurred_us), day_y = day_before(y->event.occurred_us);
+    if (day_x != day_y)
+        return day_x < day_y ? -1 : 1;
     return strcmp(x->category, y->category);
 }
 
@@ -145,13 +148,13 @@ static int put_cells(struct rollup_waiting *out, struct arena *arena, struct are
     int rc = 0;
 
     if (count)
-        qsort(list, count, sizeof *list, by_issue);
+        qsort(list, count, sizeof *list, by_cell);
     for (size_t i = 0; i < count; i++)
-        cells += !i || by_issue(&list[i], &list[i - 1]) != 0;
+        cells += !i || by_cell(&list[i], &list[i - 1]) != 0;
     if (!make_waiting(out, arena, cells))
         return MIRE_FAULT_MEMORY;
     for (size_t at = 0, to; !rc && at < count; at = to) {
-        for (to = at + 1; to < count && !by_issue(&list[at], &list[to]);)
+        for (to = at + 1; to < count && !by_cell(&list[at], &list[to]);)
             to++;
         rc = put_cell(out, arena, own, &list[at], to - at);
     }

@@ -33,7 +33,7 @@ void rollup_span_of(struct rollup_span *out, const struct view *view);
 /* clang-format on */
 #define ROLLUP_SPAN_PARAMS(s) PG_TIME((s)->from_us), PG_TIME((s)->days_us), PG_TIME((s)->end_us), PG_TIME((s)->to_us)
 
-/* Events of deltas that wait, as cells by issue and tree, or by kind of the whole app. */
+/* Events of deltas that wait, as cells by issue, tree and UTC day, or by kind of the whole app and day. */
 struct rollup_waiting {
     int64_t *issues;
     int32_t *trees;

@@ -25,7 +25,7 @@
     " SELECT $1, issue_id, $5, $3, '" kind "', before, after, $4 FROM n ORDER BY issue_id"
 static const char state_sql[] = CHANGE("state", STATE_OF,
     "state = $6, is_regressed = false, state_version = $7, state_at = now(),"
-    " state_from_next = $6 = 'resolved' AND EXISTS (SELECT FROM event e JOIN version v USING (version_id) WHERE e.app_id = $1"
+    " state_from_next = $6 = 'resolved' AND EXISTS (SELECT FROM issue_hour e JOIN version v USING (version_id) WHERE e.app_id = $1"
     "  AND v.version = $7 AND e.issue_id IN (SELECT i.issue_id UNION SELECT s.issue_id FROM issue_shown s WHERE s.shown_id = i.issue_id)),"
     " until_at = CASE WHEN $8 > 0 THEN now() + make_interval(secs => $8) END, until_devices = nullif($9::integer, 0),"
     " until_per_1000 = nullif($10::float8, 0)");

@@ -152,7 +152,7 @@ class World:
         for a in sorted(self.apps, key=lambda a: a["slug"]):
             own = [h["occurred_at"] for h in self.events if h["app_id"] == a["app_id"]]
             rows.append({"slug": a["slug"], "name": a["name"],
-                         "reports_24h": sum(t >= self.now - dt.timedelta(hours=24) for t in own),
+                         "reports_24h": sum(t >= (self.now - dt.timedelta(hours=24)).replace(minute=0, second=0, microsecond=0) for t in own),
                          "last_seen_at": stamp(max(own)) if own else None})
         return {"apps": rows}
 

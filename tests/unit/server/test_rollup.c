@@ -105,6 +105,40 @@ static void the_error_of_many_installations_is_below_five_percent(void **unused)
     }
 }
 
+/* Two sets of `count` installations, which have every third in common. */
+static double shared_of(uint64_t count, uint64_t seed)
+{
+    struct distinct sets[2];
+    uint8_t install[16];
+    double shared;
+    memset(sets, 0, sizeof sets);
+    for (uint64_t i = 0; i < 2 * count; i++) {
+        install_of(install, seed << 40 | i / 2);
+        if (i % 2 && (i / 2) % 3)
+            install[15] ^= 0x80; /* another one */
+        (void)distinct_add(&sets[i % 2], &arena, distinct_hash(install));
+    }
+    assert_int_equal(distinct_shared(&shared, &arena, &sets[0], &sets[1]), 0);
+    return shared;
+}
+
+static void what_two_sets_share_is_told(void **unused)
+{
+    double sum = 0, worst = 0;
+    (void)unused;
+    arena_reset(&arena);
+    for (uint64_t count = 1; count <= 250; count += 83)
+        assert_true(shared_of(count, count) == (double)((count + 2) / 3));
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        arena_reset(&arena);
+        double error = shared_of(9000, seed) / 3000 - 1;
+        sum += error;
+        worst = fmax(worst, fabs(error));
+    }
+    printf("3,000 of 9,000 shared: off by %.1f %% on average, by %.1f %% at most\n", 100 * sum / 40, 100 * worst);
+    assert_true(fabs(sum / 40) < 0.05 && worst < 0.5);
+}
+
 /* --- cells against a twin that keeps every event --- */
 
 #define MOST 1200
@@ -115,6 +149,7 @@ static struct cell_event random_event(void)
 {
     struct cell_event event = {.occurred_us = (int64_t)(1700000000000000 + dice(1u << 30)),
                                .device = (uint32_t)dice(400) * 2654435761u,
+                               .weight = 1 + (double)dice(9) / 2,
                                .events = dice(3) ? 1 : (double)dice(1000) / 7,
                                .length_ms = dice(1u << (1 + dice(20)))};
     event.waited_ms = event.events * (double)event.length_ms;
@@ -143,7 +178,7 @@ static void check_sums(const struct cell_sums *sums, const struct cell_event *ev
     static uint32_t devices[MOST];
     uint64_t bins[MIRE_SKETCH_BINS] = {0}, reports = 0, longest = 0;
     size_t device_count = 0;
-    double all = 0, waited = 0;
+    double all = 0, waited = 0, weight = 0;
 
     for (size_t i = 0; i < count; i++) {
         size_t k = 0;
@@ -151,6 +186,7 @@ static void check_sums(const struct cell_sums *sums, const struct cell_event *ev
             continue;
         reports++;
         all += events[i].events;
+        weight += events[i].weight;
         waited += events[i].waited_ms;
         longest = events[i].longest_ms > longest ? events[i].longest_ms : longest;
         bins[sketch_bin_of(events[i].length_ms)]++;
@@ -162,6 +198,7 @@ static void check_sums(const struct cell_sums *sums, const struct cell_event *ev
     assert_int_equal(sums ? sums->reports : 0, reports);
     if (!sums)
         return;
+    assert_true(is_near(sums->weight, weight));
     assert_true(is_near(sums->events, all) && is_near(sums->waited_ms, waited));
     assert_int_equal(sums->longest_ms, longest);
     for (size_t i = 0; i < sums->lengths.count; i++)
@@ -356,6 +393,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_installations_are_counted_exactly),
         cmocka_unit_test(the_error_of_many_installations_is_below_five_percent),
+        cmocka_unit_test(what_two_sets_share_is_told),
         cmocka_unit_test(cells_say_what_their_events_say),
         cmocka_unit_test(values_beyond_the_most_are_the_others),
         cmocka_unit_test(long_values_are_cut),

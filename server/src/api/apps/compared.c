@@ -103,6 +103,42 @@ static struct change_side change_side_of(const struct compared_side *side, const
                                 .sessions_sq = side->sums.sessions_sq};
 }
 
+/* The issues that have enough reports to tell something, by number. */
+static int64_t *worth_telling(size_t *count, struct arena *arena, const struct compared_side *before,
+                              const struct compared_side *after)
+{
+    int64_t *issues = arena_array(arena, before->count + after->count + 1, sizeof *issues);
+    size_t b = 0, a = 0;
+
+    *count = 0;
+    while (issues && (b < before->count || a < after->count)) {
+        int64_t then = b < before->count ? before->hits[b].issue : INT64_MAX;
+        int64_t now = a < after->count ? after->hits[a].issue : INT64_MAX;
+        int64_t issue = then < now ? then : now, reports = 0;
+        if (then == issue)
+            reports += before->hits[b++].reports;
+        if (now == issue)
+            reports += after->hits[a++].reports;
+        if (reports >= MIRE_CHANGE_LEAST)
+            issues[(*count)++] = issue;
+    }
+    return issues;
+}
+
+/* Count the hits of both sides. */
+static int count_hits(struct compared_side *before, struct compared_side *after, struct call *call)
+{
+    size_t count;
+    int64_t *issues = worth_telling(&count, call->arena, before, after);
+    int rc = issues ? 0 : MIRE_FAULT_MEMORY;
+
+    if (!rc)
+        rc = rows_hits_count(before->hits, before->count, call->tx, &before->view, issues, count);
+    if (!rc)
+        rc = rows_hits_count(after->hits, after->count, call->tx, &after->view, issues, count);
+    return rc;
+}
+
 /* Both lists are in order of the issues' numbers. */
 static size_t pair(struct compared *out, struct rate_change *changes, const struct compared_side *before,
                    const struct compared_side *after)
@@ -171,6 +207,8 @@ int compared_read(struct comparison *out, struct call *call, const char *against
         rc = look(&out->before, call);
     if (!rc && !one)
         rc = look(&out->after, call);
+    if (!rc && !one)
+        rc = count_hits(&out->before, &out->after, call);
     if (rc)
         return rc;
     size_t room = out->before.count + out->after.count + 1;
