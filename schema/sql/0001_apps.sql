@@ -20,6 +20,8 @@ CREATE TABLE app (
     quota_bytes_day      bigint,
     enough_per_issue_day integer,
     merge_above          real,
+    source_link          text        NOT NULL DEFAULT '',
+    source_root          text        NOT NULL DEFAULT '',
     CONSTRAINT app_is_identified_by_its_number PRIMARY KEY (app_id),
     CONSTRAINT app_slug_is_unique UNIQUE (slug),
     CONSTRAINT app_slug_fits_in_a_url CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
@@ -38,6 +40,8 @@ COMMENT ON COLUMN app.quota_reports_day IS 'Reports accepted a day, by the datab
 COMMENT ON COLUMN app.quota_bytes_day IS 'Bytes of reports accepted a day, in UTC; 0: no limit; null: as the server is configured.';
 COMMENT ON COLUMN app.enough_per_issue_day IS 'Reports of one issue and version kept whole a day, in UTC; more are counted only; null: as the server is configured.';
 COMMENT ON COLUMN app.merge_above IS 'Similarity, 0.5 to 1, from which a new issue is merged into an older one; null: the server merges none by itself.';
+COMMENT ON COLUMN app.source_link IS 'Address of a line of the source, with {commit}, {file}, {line} and {version} to fill in; empty: frames have no links.';
+COMMENT ON COLUMN app.source_root IS 'Folder of the repository where the app is built: taken off the paths of frames; empty: paths are taken as they are.';
 COMMENT ON INDEX app_is_identified_by_its_number IS 'Serves: joins from every other table.';
 COMMENT ON INDEX app_slug_is_unique IS 'Serves: the app named in a URL.';
 
@@ -61,7 +65,7 @@ CREATE TABLE access_key (
 COMMENT ON TABLE access_key IS 'Secrets that let a client send reports or symbols for one app. Reference table.';
 COMMENT ON COLUMN access_key.key_id IS 'Number of the key.';
 COMMENT ON COLUMN access_key.app_id IS 'App the key opens.';
-COMMENT ON COLUMN access_key.scope IS 'What the key allows: ingest (send reports, ask for the rollout), symbols (upload debug files), rollout (change the rollout), rules (preview and change the rules for blame), read (read what the dashboard shows) or admin (all but ingest).';
+COMMENT ON COLUMN access_key.scope IS 'What the key allows: ingest (send reports, ask for the rollout), symbols (upload debug files, mark releases), rollout (change the rollout), rules (preview and change the rules for blame), read (read what the dashboard shows) or admin (all but ingest).';
 COMMENT ON COLUMN access_key.prefix IS 'First characters of the key, to recognise it by.';
 COMMENT ON COLUMN access_key.hash IS 'BLAKE2b-256 of the whole key; the key itself is not stored.';
 COMMENT ON COLUMN access_key.label IS 'What the key is for, in the owner''s words.';

@@ -17,7 +17,7 @@
 /* Scope of a key, and http_route.who. 0: all are allowed, and the asker is not determined. */
 enum access_scope {
     MIRE_MAY_INGEST = 1, /* send reports, ask for the rollout */
-    MIRE_MAY_SYMBOLS,    /* send debug files; read */
+    MIRE_MAY_SYMBOLS,    /* send debug files, mark releases; read */
     MIRE_MAY_ROLLOUT,    /* change the rollout; read */
     MIRE_MAY_RULES,      /* preview and change the rules for blame; read */
     MIRE_MAY_READ,       /* read what the dashboard shows */

@@ -21,6 +21,7 @@ int get_metrics_apps(void *api, struct request *request, struct reply *reply);
 /* issues/ */
 int get_issues(void *api, struct request *request, struct reply *reply);
 int get_issue(void *api, struct request *request, struct reply *reply);
+int get_suspects(void *api, struct request *request, struct reply *reply);
 int get_similar(void *api, struct request *request, struct reply *reply);
 int get_provenance(void *api, struct request *request, struct reply *reply);
 int post_triage(void *api, struct request *request, struct reply *reply);
@@ -32,6 +33,11 @@ int delete_comment(void *api, struct request *request, struct reply *reply);
 int post_merge(void *api, struct request *request, struct reply *reply);
 int post_split(void *api, struct request *request, struct reply *reply);
 int post_unmerge(void *api, struct request *request, struct reply *reply);
+
+/* releases/ */
+int get_releases(void *api, struct request *request, struct reply *reply);
+int post_release(void *api, struct request *request, struct reply *reply);
+int post_release_commits(void *api, struct request *request, struct reply *reply);
 
 /* reports/ */
 int get_reports(void *api, struct request *request, struct reply *reply);

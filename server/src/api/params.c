@@ -90,6 +90,16 @@ static int instant_parse(int64_t *out, const char **text)
     return 0;
 }
 
+int time_parse(int64_t *out_us, const char *text)
+{
+    int64_t seconds;
+
+    if (instant_parse(&seconds, &text) != 0 || *text)
+        return -1;
+    *out_us = seconds * 1000000;
+    return 0;
+}
+
 /* 0: an unknown unit. */
 static int64_t seconds_of_unit(char unit)
 {

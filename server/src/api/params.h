@@ -20,6 +20,9 @@
  * hours. */
 int span_parse(struct span *out, const char *text, int64_t now_s);
 
+/* 2026-11-01, ...T14Z, ...T14:30Z or ...T14:30:05Z, as microseconds since 1970. */
+int time_parse(int64_t *out_us, const char *text);
+
 /* A decimal integer in [low, high], and no other character. */
 int integer_parse(int64_t *out, const char *text, int64_t low, int64_t high);
 

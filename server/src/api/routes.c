@@ -14,6 +14,7 @@
 #define ROLLOUT_MAX  (2u << 20)  /* the rules, and a whitelist of ten thousand */
 #define REGROUP_MAX  (64u << 10) /* fifty issues or trees, and why */
 #define PERSON_MAX   (8u << 10)  /* names, passwords, labels */
+#define COMMITS_MAX  (8u << 20)  /* two thousand commits with their files */
 #define ALERT_MAX    (16u << 10) /* a rule, a channel */
 
 #define API   "/api/v1"
@@ -43,6 +44,7 @@ const struct http_route api_routes[] = {
     GET(READ, APP "/issues", get_issues),
     GET(READ, ISSUE, get_issue),
     GET(READ, ISSUE "/similar", get_similar),
+    GET(READ, ISSUE "/suspects", get_suspects),
     GET(READ, ISSUE "/provenance", get_provenance),
     POST(TRIAGE, APP "/triage", post_triage, REGROUP_MAX),
     POST(TRIAGE, APP "/triage/undo", post_triage_undo, REGROUP_MAX),
@@ -76,6 +78,10 @@ const struct http_route api_routes[] = {
     POST(ROLLOUT, APP "/rollout/back", post_rollout_back, ROLLOUT_MAX),
     PUT(ROLLOUT, APP "/rollout/ramps/{plugin}", put_ramp, ROLLOUT_MAX),
     POST(ROLLOUT, APP "/rollout/ramps/{plugin}", post_ramp, ROLLOUT_MAX),
+
+    GET(READ, APP "/releases", get_releases),
+    POST(SYMBOLS, APP "/releases", post_release, PERSON_MAX),
+    POST(SYMBOLS, APP "/releases/commits", post_release_commits, COMMITS_MAX),
 
     GET(READ, APP "/alerts", get_alerts),
     GET(READ, APP "/alerts/history", get_alert_history),

@@ -23,6 +23,7 @@ const struct cli_command cli_commands[] = {
     {"import", "take in reports of other formats", cli_import, NULL},
     {"memory", "print what a process held in memory", cli_memory, NULL},
     {"symbols", "send debug files to the server, or ask one", cli_symbols, symbols_parts},
+    {"release", "mark releases, and tell the commits of a version", cli_release, NULL},
     {"alerts", "see what fires, and change conditions and channels", cli_alerts, NULL},
     {"rollout", "see and change which installations watch what", cli_rollout, NULL},
     {"mcp", "answer an assistant over the Model Context Protocol", cli_mcp, NULL},

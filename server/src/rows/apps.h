@@ -61,6 +61,8 @@ struct app_settings {
     const char *name;
     int64_t retention_days;
     int64_t quota_reports, quota_bytes; /* stored a day; 0: no limit */
+    const char *source_link;            /* address of a line, to be filled in; "": none */
+    const char *source_root;            /* taken off the paths of frames; "": nothing */
 };
 
 /* 0 or a fault. */

@@ -24,6 +24,7 @@ import type {
   Rates,
   Regrouped,
   Rekey,
+  Releases,
   Report,
   ReportList,
   Rollout,
@@ -34,6 +35,7 @@ import type {
   Similar,
   Split,
   Start,
+  Suspects,
   SymbolFile,
   Symbols,
   Triage,
@@ -127,8 +129,10 @@ export const api = {
     settings: {
       name: string;
       retention_days: number | null;
-      quota_reports_day: number | null;
-      quota_bytes_day: number | null;
+      quota_reports_day?: number | null;
+      quota_bytes_day?: number | null;
+      source_link?: string;
+      source_root?: string;
     },
   ) => body(client.PUT('/api/v1/apps/{app}/settings', { params: { path: { app } }, body: settings })),
   makeCode: () => body(client.POST('/api/v1/code')),
@@ -216,6 +220,16 @@ export const api = {
     body(client.GET('/api/v1/apps/{app}/versions', { params: { path: { app }, query: sent(scope) }, signal })),
   rates: (app: string, scope: Pick<Scope, 't' | 'v'>, signal: AbortSignal): Promise<Rates> =>
     body(client.GET('/api/v1/apps/{app}/rates', { params: { path: { app }, query: sent(scope) }, signal })),
+
+  releases: (app: string, signal: AbortSignal): Promise<Releases> =>
+    body(client.GET('/api/v1/apps/{app}/releases', { params: { path: { app } }, signal })),
+  suspects: (app: string, issue: string, scope: Scope, signal: AbortSignal): Promise<Suspects> =>
+    body(
+      client.GET('/api/v1/apps/{app}/issues/{issue}/suspects', {
+        params: { path: { app, issue }, query: sent(scope) },
+        signal,
+      }),
+    ),
 
   symbols: (app: string, signal: AbortSignal): Promise<Symbols> =>
     body(client.GET('/api/v1/apps/{app}/symbols', { params: { path: { app } }, signal })),

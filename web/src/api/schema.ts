@@ -717,6 +717,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/releases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Marks of releases and deployments, newest first, and the address of a line of the source. */
+        get: operations["getReleases"];
+        put?: never;
+        /** Mark that a version was released in an environment; a mark of the same version and environment is replaced. For keys of scope symbols or admin, and admins of the app. */
+        post: operations["markRelease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/releases/commits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace the commits that are new in a version. For keys of scope symbols or admin, and admins of the app. */
+        post: operations["setReleaseCommits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/alerts": {
         parameters: {
             query?: never;
@@ -1111,6 +1146,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/issues/{issue}/suspects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Commits of a version that changed a file of the app's frames in the newest stacks of the issue, the nearest to Caller1 first; at most ten.
+         * @description The version is the only one of v; else that in which the issue came back; else that of its first report.
+         */
+        get: operations["getSuspects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/issues/{issue}/provenance": {
         parameters: {
             query?: never;
@@ -1371,6 +1426,42 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Done: Record<string, never>;
+        Releases: {
+            /** @description As in the settings of the app. */
+            source_link: string;
+            /** @description The same. */
+            source_root: string;
+            releases: {
+                version: string;
+                environment: string;
+                /** @description Empty if nobody told. */
+                commit: string;
+                /** Format: date-time */
+                released_at: string;
+                made_by: string;
+                /** @description New in the version, as a git log told. */
+                commits: number;
+            }[];
+        };
+        Suspects: {
+            /** @description Whose commits they are. */
+            version: string;
+            /** @description Known of the version. */
+            commits: number;
+            /** @description Of the app's frames that were looked for. */
+            files: number;
+            suspects: {
+                commit: string;
+                author: string;
+                subject: string;
+                /** Format: date-time */
+                committed_at: string;
+                /** @description That it changed, of the frame nearest to Caller1. */
+                file: string;
+                /** @description Of that frame. */
+                function: string;
+            }[];
+        };
         Server: {
             version: string;
             /** @description The configuration file that was read; empty if none was. */
@@ -1398,6 +1489,10 @@ export interface components {
             quota_bytes_day: number | null;
             /** @description Of apps that set none. */
             server_quota_bytes_day: number;
+            /** @description Address of a line of the source, with {commit}, {file}, {line} and {version} to fill in; empty: none. */
+            source_link: string;
+            /** @description Folder of the repository where the app is built: taken off the paths of frames. If it is set, files outside of it have no link. */
+            source_root: string;
             /** @description Reports that came in the last 7 days, in UTC, by outcome, newest day first. Some seconds late. */
             door: {
                 /** Format: date */
@@ -1978,6 +2073,7 @@ export interface components {
         App: {
             slug: string;
             name: string;
+            /** @description Reports of the last 24 hours, whole hours in UTC. */
             reports_24h: number;
             /**
              * Format: date-time
@@ -4516,6 +4612,10 @@ export interface operations {
                     quota_reports_day?: number | null;
                     /** @description Absent: unchanged. */
                     quota_bytes_day?: number | null;
+                    /** @description Absent: unchanged. */
+                    source_link?: string;
+                    /** @description Absent: unchanged. */
+                    source_root?: string;
                 };
             };
         };
@@ -5014,6 +5114,108 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RulesJob"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getReleases: {
+        parameters: {
+            query?: {
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Releases. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Releases"];
+                    "text/csv": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    markRelease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description As the app reports it. */
+                    version: string;
+                    /** @default production */
+                    environment?: string;
+                    /** @description It was built from. */
+                    commit?: string;
+                    /** @description 2026-11-01T14:30:05Z; absent: now. */
+                    released_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Marked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    setReleaseCommits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    version: string;
+                    /** @description Newest first. */
+                    commits: {
+                        commit: string;
+                        author: string;
+                        subject: string;
+                        /** @description 2026-11-01T14:30:05Z */
+                        committed_at: string;
+                        /** @description That it changed: paths in the repository. */
+                        files: string[];
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Replaced. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -5770,6 +5972,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Similar"];
+                    "text/csv": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSuspects: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The commits. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suspects"];
                     "text/csv": string;
                 };
             };

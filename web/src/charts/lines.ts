@@ -2,11 +2,14 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Lines } from '../model/rates';
+import type { Mark } from '../model/source';
 import type { Timeline } from './timeline';
 
 export interface LinesOptions {
   when: (at: Date) => string;
   unit: (value: number) => string;
+  /* Releases, drawn as dashed lines. */
+  marks: readonly Mark[];
   /* The day under the pointer; null: none. */
   onHover: (i: number | null) => void;
 }
@@ -62,6 +65,7 @@ export function drawLines(box: HTMLElement, lines: Lines, height: number, option
       series,
       bands,
       hooks: {
+        draw: [(u) => drawMarks(u, options.marks, token('--c-muted'))],
         setCursor: [
           (u) => options.onHover(u.cursor.left !== undefined && u.cursor.left >= 0 ? (u.cursor.idx ?? null) : null),
         ],
@@ -81,4 +85,27 @@ export function drawLines(box: HTMLElement, lines: Lines, height: number, option
       plot.destroy();
     },
   };
+}
+
+function drawMarks(u: uPlot, marks: readonly Mark[], ink: string): void {
+  const { ctx, bbox } = u;
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = ink;
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([3 * ratio, 3 * ratio]);
+  ctx.font = `${11 * ratio}px sans-serif`;
+  ctx.textBaseline = 'top';
+  for (const mark of marks) {
+    const x = Math.round(u.valToPos(mark.at, 'x', true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    const right = x > bbox.left + bbox.width / 2;
+    ctx.textAlign = right ? 'right' : 'left';
+    ctx.fillText(mark.label, x + (right ? -4 : 4) * ratio, bbox.top);
+  }
+  ctx.restore();
 }

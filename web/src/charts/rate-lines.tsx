@@ -6,6 +6,7 @@ import { say } from '../lib/i18n';
 import { theme } from '../lib/theme';
 import { day } from '../model/format';
 import type { Lines } from '../model/rates';
+import type { Mark } from '../model/source';
 import type { Timeline } from './timeline';
 
 interface RateLinesProps {
@@ -13,15 +14,16 @@ interface RateLinesProps {
   unit: (value: number) => string;
   what: string;
   lang: string;
+  marks: readonly Mark[];
 }
 
 const HEIGHT = 180;
 
-export function RateLines({ lines, unit, what, lang }: RateLinesProps): JSX.Element {
+export function RateLines({ lines, unit, what, lang, marks }: RateLinesProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<Timeline | null>(null);
   const [under, setUnder] = useState<number | null>(null);
-  const shape = JSON.stringify([lines, what]);
+  const shape = JSON.stringify([lines, what, marks]);
   useEffect(() => {
     let gone = false;
     setUnder(null);
@@ -30,6 +32,7 @@ export function RateLines({ lines, unit, what, lang }: RateLinesProps): JSX.Elem
       chart.current = drawLines(box.current, lines, HEIGHT, {
         when: (at) => day(at, 'utc', lang),
         unit,
+        marks,
         onHover: setUnder,
       });
     });
@@ -61,6 +64,12 @@ export function RateLines({ lines, unit, what, lang }: RateLinesProps): JSX.Elem
           </span>
         ))}
       </div>
+      {marks.length === 0 ? null : (
+        <p class="dim small">
+          {say('Released:')}{' '}
+          {marks.map((mark) => `${mark.label} ${day(new Date(mark.at * 1000), 'utc', lang)}`).join(' · ')}
+        </p>
+      )}
       <details>
         <summary>{say('View as table')}</summary>
         <div class="scroll">

@@ -24,8 +24,8 @@ export type Page =
   | { name: 'audit' }
   | { name: 'lost' };
 
-export type SettingsPart = 'keys' | 'members' | 'reports' | 'audit';
-export const SETTINGS_PARTS: readonly SettingsPart[] = ['keys', 'members', 'reports', 'audit'];
+export type SettingsPart = 'keys' | 'members' | 'reports' | 'links' | 'audit';
+export const SETTINGS_PARTS: readonly SettingsPart[] = ['keys', 'members', 'reports', 'links', 'audit'];
 
 /* Pages of no app stand below a name that no app can have. */
 const OF_NO_APP = ['sign-in', 'welcome', 'ack', 'new', 'profile', 'server', 'audit'] as const;

@@ -12,6 +12,7 @@
 #define DAYS_MAX     36500
 #define QUOTA_MAX    1000000000000 /* reports, or bytes, a day */
 #define DOOR_DAYS    7
+#define LINK_MAX_LEN 1000 /* characters */
 
 static const char *const no_names[] = {NULL};
 
@@ -35,6 +36,8 @@ static void put_settings(struct call *call, const struct app_settings *settings)
     json_write_i64(w, "server_quota_reports_day", call->api->quota_reports_day);
     put_days(w, "quota_bytes_day", settings->quota_bytes);
     json_write_i64(w, "server_quota_bytes_day", call->api->quota_bytes_day);
+    json_write_text(w, "source_link", settings->source_link);
+    json_write_text(w, "source_root", settings->source_root);
 }
 
 /* The outcomes at the door, a day a row. */
@@ -125,7 +128,20 @@ static const struct bind_field fields[] = {
     {"retention_days", MIRE_BIND_OTHER, 0, .required = true, .read = read_days},
     {"quota_reports_day", MIRE_BIND_OTHER, 0, .read = read_reports},
     {"quota_bytes_day", MIRE_BIND_OTHER, 0, .read = read_bytes},
+    {"source_link", MIRE_BIND_TEXT, offsetof(struct app_settings, source_link), .max = LINK_MAX_LEN},
+    {"source_root", MIRE_BIND_TEXT, offsetof(struct app_settings, source_root), .max = LINK_MAX_LEN},
 };
+
+/* Empty, or the address of a page with {file} in it, without blanks. */
+static bool is_source_link(const char *text)
+{
+    bool http = !strncmp(text, "https://", 8) || !strncmp(text, "http://", 7);
+
+    for (const char *c = text; *c; c++)
+        if ((unsigned char)*c <= ' ' || *c == 0x7f)
+            return false;
+    return !*text || (http && strstr(text, "{file}"));
+}
 
 /* A limit as the audit log has it. */
 static const char *tell_limit(struct call *call, int64_t value, const char *what, const char *none)
@@ -145,7 +161,9 @@ static const char *tell(struct call *call, const struct app_settings *settings)
 
     if (!days || !reports || !bytes)
         return NULL;
-    return arena_printf(call->arena, "%s; %s; %s; %s", settings->name, days, reports, bytes);
+    return arena_printf(call->arena, "%s; %s; %s; %s%s%s%s%s", settings->name, days, reports, bytes,
+                        *settings->source_link ? "; source " : "", settings->source_link,
+                        *settings->source_root ? "; built in " : "", settings->source_root);
 }
 
 static int answer_put_settings(struct call *call)
@@ -159,6 +177,10 @@ static int answer_put_settings(struct call *call)
     rc = call_body(&after, call, fields, sizeof fields / sizeof *fields, "settings");
     if (!rc && !after.name[strspn(after.name, " ")])
         return call_problem(call, 422, "settings.wrong", "The name is empty.");
+    if (!rc && !is_source_link(after.source_link))
+        return call_problem(call, 422, "settings.wrong",
+                            "The link to the source is https://... with {file} in it, such as "
+                            "https://git.example/shop/blob/{commit}/{file}#L{line}.");
     if (!rc)
         rc = rows_app_settings_write(call->tx, call->view.app, &after);
     if (!rc)

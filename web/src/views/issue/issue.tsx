@@ -12,6 +12,7 @@ import { IssueHead, LoadedIssue, Tabs, useTab } from './frame';
 import { NamelessNote } from './nameless';
 import { Side } from './side';
 import { StackTab } from './stack';
+import { Suspects } from './suspects';
 
 export function IssuePage({ app, id }: { app: string; id: string }): JSX.Element {
   return (
@@ -66,6 +67,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
           {tab === 'stack' ? <StackTab app={app} id={id} /> : null}
         </Tabs>
         <aside class="detail-side" aria-label={say('Distribution')}>
+          <Suspects app={app} id={id} />
           <Side data={data} />
         </aside>
       </div>

@@ -13,8 +13,9 @@ import { word } from '../../lib/words';
 import { fileOf, hotThread, isOfProcess, ofHotThread } from '../../model/event';
 import { exact } from '../../model/format';
 import { base } from '../../model/name';
-import { asText, hotAsText, hotMiddle, isPartial, leafOf, perCell, place } from '../../model/stack';
+import { asText, hotAsText, hotMiddle, isPartial, leafOf, perCell } from '../../model/stack';
 import { Bar, copy, Loaded, Moment } from '../parts';
+import { FramePlace } from '../releases';
 import { Blame, Cost, Verdict } from './event';
 import { Ownerless } from './ownerless';
 import { Threads } from './threads';
@@ -82,10 +83,10 @@ function Body({ app, report: whole }: { app: string; report: Report }): JSX.Elem
       <Blame report={report} />
       {isPartial(report) ? <p class="dim">{report.why}</p> : null}
       <Strip report={report} chosen={chosen} />
-      <Frames report={report} frames={frames} sample={chosen} />
+      <Frames app={app} report={report} frames={frames} sample={chosen} />
       <Ownerless app={app} report={report} />
       <Why report={report} frames={frames} />
-      <Threads report={whole} />
+      <Threads app={app} report={whole} />
       <Cost report={report} />
     </>
   );
@@ -175,8 +176,8 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
 const INNER_FRAMES = 60;
 const OUTER_FRAMES = 15;
 
-function Frames(props: { report: Report; frames: readonly Frame[]; sample: number | null }): JSX.Element {
-  const { report, frames, sample } = props;
+function Frames(props: { app: string; report: Report; frames: readonly Frame[]; sample: number | null }): JSX.Element {
+  const { app, report, frames, sample } = props;
   const total = report.samples.stack.length;
   const thread = hotThread(report);
   const middle = sample === null ? hotMiddle(report) : null;
@@ -236,7 +237,8 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
                 ) : null}
               </th>
               <td class="where">
-                <span class="image">{base(frame.image)}</span> <code>{place(frame)}</code>
+                <span class="image">{base(frame.image)}</span>{' '}
+                <FramePlace app={app} version={report.row.version} frame={frame} />
               </td>
             </tr>
           ))}

@@ -7,16 +7,18 @@ import { duration } from '../../lib/units';
 import { word } from '../../lib/words';
 import { inOrder, type Thread } from '../../model/event';
 import { base } from '../../model/name';
-import { place } from '../../model/stack';
+import { FramePlace } from '../releases';
 
 const STATES: Record<string, string> = { R: 'running', S: 'asleep', D: 'in disk sleep' };
 
-export function Threads({ report }: { report: Report }): JSX.Element {
+export function Threads({ app, report }: { app: string; report: Report }): JSX.Element {
   return (
     <>
       {inOrder(report).map(([thread, i]) => (
         <OneThread
           key={thread.tid}
+          app={app}
+          version={report.row.version}
           thread={thread}
           holds={i === report.lock?.thread || thread.role === 'owner'}
           frame={i === report.lock?.thread ? report.lock.frame : null}
@@ -26,8 +28,16 @@ export function Threads({ report }: { report: Report }): JSX.Element {
   );
 }
 
-function OneThread(props: { thread: Thread; holds: boolean; frame: number | null }): JSX.Element {
-  const { thread, holds, frame: answers } = props;
+interface ThreadProps {
+  app: string;
+  version: string;
+  thread: Thread;
+  holds: boolean;
+  frame: number | null;
+}
+
+function OneThread(props: ThreadProps): JSX.Element {
+  const { app, version, thread, holds, frame: answers } = props;
   const state = STATES[thread.state];
   return (
     <details class="thread" open={holds}>
@@ -49,7 +59,7 @@ function OneThread(props: { thread: Thread; holds: boolean; frame: number | null
         {thread.frames.map((frame, i) => (
           <li key={i} class={frame.role === 'app' ? '' : 'dim'}>
             <span class="fn">{frame.function}</span> <span class="image">{base(frame.image)}</span>{' '}
-            <code>{place(frame)}</code>
+            <FramePlace app={app} version={version} frame={frame} />
             {i === answers ? <span class="tag reason-lock">{say('holds it here')}</span> : null}
           </li>
         ))}

@@ -9,8 +9,9 @@ import { patch, query } from '../../lib/location';
 import { bytes, exact, offBytes, offCount, percent } from '../../model/format';
 import { type Row, type ShownStack, stacksOf } from '../../model/memory';
 import { base } from '../../model/name';
-import { asText, place } from '../../model/stack';
+import { asText } from '../../model/stack';
 import { Bar, copy, WeighedBy } from '../parts';
+import { FramePlace } from '../releases';
 import { aboutPart, kindOfCategory } from './held-table';
 
 /* Stacks shown at first; the device sends the largest ones. */
@@ -23,7 +24,7 @@ interface StacksProps {
   row: Row;
 }
 
-export function HeldStacks({ memory, row }: StacksProps): JSX.Element {
+export function HeldStacks({ app, memory, row }: StacksProps): JSX.Element {
   const { of } = query.value;
   const [all, setAll] = useState(false);
   const stacks = stacksOf(memory, row.at, of);
@@ -40,7 +41,15 @@ export function HeldStacks({ memory, row }: StacksProps): JSX.Element {
       {stacks.length === 0 ? <NoStacks row={row} /> : null}
       <ol>
         {shown.map((stack, i) => (
-          <OneStack key={stack.stack.node} shown={stack} first={i === 0} of={of} mapped={row.category.kind === 'vm'} />
+          <OneStack
+            key={stack.stack.node}
+            app={app}
+            version={memory.row.version}
+            shown={stack}
+            first={i === 0}
+            of={of}
+            mapped={row.category.kind === 'vm'}
+          />
         ))}
       </ol>
       {stacks.length > shown.length ? (
@@ -84,6 +93,8 @@ function NoStacks({ row }: { row: Row }): JSX.Element {
 }
 
 interface StackProps {
+  app: string;
+  version: string;
   shown: ShownStack;
   first: boolean;
   of: 'bytes' | 'objects';
@@ -91,7 +102,7 @@ interface StackProps {
   mapped: boolean;
 }
 
-function OneStack({ shown, first, of, mapped }: StackProps): JSX.Element {
+function OneStack({ app, version, shown, first, of, mapped }: StackProps): JSX.Element {
   const [open, setOpen] = useState(first);
   const { stack, frames, caller1, share } = shown;
   const blamed = caller1 === null ? null : (frames[caller1] ?? null);
@@ -116,7 +127,7 @@ function OneStack({ shown, first, of, mapped }: StackProps): JSX.Element {
               <li key={i} class={frame.role === 'app' ? '' : 'dim'}>
                 <span class="fn">{frame.function}</span>{' '}
                 {i === caller1 ? <span class="tag caller">Caller1</span> : null}{' '}
-                <span class="image">{base(frame.image)}</span> <code>{place(frame)}</code>
+                <span class="image">{base(frame.image)}</span> <FramePlace app={app} version={version} frame={frame} />
               </li>
             ))}
           </ol>

@@ -8,6 +8,7 @@ import { MEMORY_TABS } from '../../model/view';
 import { IssueHead, LoadedIssue, Tabs, useTab } from '../issue/frame';
 import { NamelessNote } from '../issue/nameless';
 import { Side } from '../issue/side';
+import { Suspects } from '../issue/suspects';
 import { Tile } from '../overview/overview';
 import { AllocationsTab } from './allocations';
 import { HeldByAll } from './held-by-all';
@@ -54,6 +55,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
         {tab === 'all' ? <HeldByAll app={app} id={id} /> : null}
       </Tabs>
       <aside class="columns" aria-label={say('Distribution')}>
+        <Suspects app={app} id={id} />
         <Side data={data} />
       </aside>
     </>

@@ -10,8 +10,10 @@ import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { count, exact, precise } from '../../model/format';
 import { daily, digits, direction, linesOf, type Pair, pairOf, RATES, type RateName } from '../../model/rates';
+import { marksBetween } from '../../model/source';
 import { StillArriving } from '../complete';
 import { Panel } from '../parts';
+import { useReleases } from '../releases';
 
 /* Session records below which a rate is shown greyed. */
 export const FEW_RECORDS = 50;
@@ -37,16 +39,20 @@ export function RatesPanel({ app }: { app: string }): JSX.Element | null {
   const { t, v } = query.value;
   const [name, setName] = useState<RateName>('lag_percent');
   const { data, isLoading } = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
+  const releases = useReleases(app);
   if (isLoading) return <div class="rates-room" aria-hidden="true" />;
   if (!data || (data.total.records === 0 && data.losses.length === 0)) return null;
   const { title, unit } = wordsOf(name);
+  const lines = linesOf(data, name);
+  const marks = marksBetween(releases, lines.at[0] ?? 0, (lines.at.at(-1) ?? 0) + 86_400);
   return (
     <>
       {data.total.records > 0 ? <Tiles data={data} name={name} pick={setName} /> : null}
       <Panel title={say('{rate} by day and version', { rate: title })}>
         {data.total.records > 0 ? (
           <RateLines
-            lines={linesOf(data, name)}
+            lines={lines}
+            marks={marks}
             what={title}
             lang={lang.value}
             unit={(value) => `${precise(value, lang.value)}${unit}`}

@@ -13,6 +13,7 @@ import { carried, href, type SettingsPart } from '../../model/view';
 import { Ago, announce, Loaded, Panel } from '../parts';
 import { AuditPanel } from './audit';
 import { Choice, Field, Form, Secret, Sure, useAttempt } from './forms';
+import { Links } from './links';
 
 export function SettingsPage({ app, part }: { app: string; part: SettingsPart }): JSX.Element {
   useTitle(say('Settings'));
@@ -20,6 +21,7 @@ export function SettingsPage({ app, part }: { app: string; part: SettingsPart })
     ['keys', say('Keys')],
     ['members', say('Members')],
     ['reports', say('Name and reports')],
+    ['links', say('Links')],
     ['audit', say('Audit')],
   ];
   return (
@@ -46,6 +48,8 @@ export function SettingsPage({ app, part }: { app: string; part: SettingsPart })
         <Members app={app} />
       ) : part === 'reports' ? (
         <Reports app={app} />
+      ) : part === 'links' ? (
+        <Links app={app} />
       ) : (
         <AuditPanel app={app} />
       )}

@@ -16,6 +16,7 @@ import { StillArriving } from '../complete';
 import { NothingLeft } from '../empty';
 import { FEW_RECORDS, fixed, wordsOf } from '../overview/rates';
 import { Ago, Loaded, Panel } from '../parts';
+import { ReleasedAs, useReleases } from '../releases';
 import { Comparison } from './compare';
 
 export function VersionsPage({ app, version }: { app: string; version: string | null }): JSX.Element {
@@ -92,6 +93,7 @@ function Table({ app, data, chosen }: { app: string; data: Versions; chosen: str
 
 function Row(props: { app: string; row: VersionRow; data: Versions; chosen: boolean }): JSX.Element {
   const { app, row, data, chosen } = props;
+  const releases = useReleases(app);
   const before = olderOf(data.versions, row.version);
   const shares = adoption(row, new Date(data.range.from), new Date(data.range.to));
   const last = row.days.at(-1)?.share ?? 0;
@@ -104,6 +106,7 @@ function Row(props: { app: string; row: VersionRow; data: Versions; chosen: bool
         <a href={to}>{row.version}</a>
         <br />
         <span class="dim small">{row.channels.map((one) => one.channel).join(', ')}</span>
+        <ReleasedAs releases={releases} version={row.version} />
       </th>
       <td>
         <VerdictCell judged={judge(row, before)} few={few} compared={before !== undefined} />

@@ -1,0 +1,65 @@
+/* Settings of an app: where its source is. */
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api } from '../../api/client';
+import type { AppSettings } from '../../api/types';
+import { say } from '../../lib/i18n';
+import { client, useQuery } from '../../lib/query';
+import { announce, Loaded, Panel } from '../parts';
+import { Field, Form, useAttempt } from './forms';
+
+export function Links({ app }: { app: string }): JSX.Element {
+  const result = useQuery(['settings', app], (signal) => api.settings(app, signal));
+  return (
+    <Panel title={say('Source')}>
+      <Loaded result={result} rows={3} label={say('settings')}>
+        {(settings) => <Source app={app} settings={settings} />}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Source({ app, settings }: { app: string; settings: AppSettings }): JSX.Element {
+  const [link, setLink] = useState(settings.source_link);
+  const [root, setRoot] = useState(settings.source_root);
+  const run = useAttempt();
+  return (
+    <Form
+      run={run}
+      submit={say('Save')}
+      done={async () => {
+        const { name, retention_days } = settings;
+        await api.setSettings(app, { name, retention_days, source_link: link.trim(), source_root: root.trim() });
+        announce(say('Saved'));
+        await Promise.all([
+          client.invalidateQueries({ queryKey: ['settings', app] }),
+          client.invalidateQueries({ queryKey: ['releases', app] }),
+        ]);
+      }}
+    >
+      <Field
+        label={say('Address of a line')}
+        value={link}
+        set={setLink}
+        optional
+        note={say('With {names} to fill in, such as {example}', {
+          names: '{commit} {file} {line} {version}',
+          example: 'https://git.example/shop/blob/{commit}/{file}#L{line}',
+        })}
+      />
+      <Field
+        label={say('Folder of the build')}
+        value={root}
+        set={setRoot}
+        optional
+        note={say('Taken off the paths of frames: where the repository lies when the app is built.')}
+      />
+      <p class="dim small">
+        {say('The commit of a version is that of its newest mark: {command}', {
+          command: 'mire release create',
+        })}
+      </p>
+    </Form>
+  );
+}
