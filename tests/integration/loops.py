@@ -36,7 +36,7 @@ TYPED = {"typed", "fgets"}
 
 # name, source, its library as pkg-config or the linker knows it, [(more arguments, more environment)], what finds a hang is told by FOUND
 RAW = [([call], {}) for call in ("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "epoll_pwait2")]
-UNHOOKED = ("raw", "timerfd", "usleep", "semaphore", "condition", "waitpid", "stdio", "inner", "twice", "blocked", "typed", "fgets", "naps", "steps")
+UNHOOKED = ("raw", "timerfd", "usleep", "semaphore", "condition", "waitpid", "barrier", "futexes", "splice", "fifo", "ready", "stdio", "inner", "twice", "blocked", "typed", "fgets", "naps", "steps")
 EITHER = [
     ("system", "loop_raw.c", "", RAW),
     ("a loop that looks,", "loop_looks.c", "", [([mode], {}) for mode in ("keys", "keys_1", "game", "dialog", "twice", "asks", "selects", "served")]),

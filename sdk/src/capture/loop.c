@@ -322,7 +322,7 @@ static bool is_ours(uint32_t lane, const struct gate_view *view)
 enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view,
                                  const struct sample *sample)
 {
-    enum sleep_kind kind = mire__sleep_kind(check->sampler, view->tid);
+    enum sleep_kind kind = mire__sleep_kind(check->sampler, view->tid, &loop->counter);
     uint32_t libc = libc_frames(check, sample);
 
     if (!view->all_count || view->kind > 1 || !(sample->flags & MIRE_SAMPLE_BLOCKED) || sample->state != 'S' ||

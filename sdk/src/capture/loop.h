@@ -50,6 +50,7 @@ struct loop {
     uint64_t sleep; /* the last sleep in this turn, with the thread's CPU time then */
     uint64_t sleep_turn;
     uint64_t sleep_cpu_ns;
+    uint64_t counter; /* see mire__sleep_kind */
     uint32_t repeats; /* how often in a row that sleep followed itself */
     bool fresh;       /* the last sample was the first in that sleep */
 };

@@ -11,6 +11,16 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+#ifndef SYS_futex_wait
+#define SYS_futex_wait 455
+#endif
+
 #define LOCKED_VALUE  2    /* of a futex: a lock with waiters */
 #define FUTEX_COMMAND 0x7f /* without its flags */
 
@@ -69,18 +79,20 @@ static enum sleep_kind of_events(const struct sampler *sampler)
 }
 
 /* A lock has a holder, and is part of the work. Any other futex may be the queue of the next job. */
-static enum sleep_kind of_futex(const struct thread_state *state)
+static enum sleep_kind of_futex(const struct thread_state *state, uint64_t value, uint64_t *counter)
 {
-    uint64_t command = state->args[1] & FUTEX_COMMAND;
-
-    if ((command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) || state->args[2] == LOCKED_VALUE)
+    if (value == LOCKED_VALUE && state->args[0] != *counter)
         return SLEEP_OTHER;
+    *counter = state->args[0];
     return SLEEP_CALL;
 }
 
-#ifndef SYS_epoll_pwait2
-#define SYS_epoll_pwait2 441
-#endif
+static bool is_futex_wait(uint64_t operation)
+{
+    uint64_t command = operation & FUTEX_COMMAND;
+
+    return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+}
 
 /* Input from a terminal comes from its user, so the read is a wait. */
 static enum sleep_kind of_read(const struct thread_state *state, uint32_t tid)
@@ -91,9 +103,11 @@ static enum sleep_kind of_read(const struct thread_state *state, uint32_t tid)
     return SLEEP_USER;
 }
 
-enum sleep_kind mire__sleep_kind(const struct sampler *sampler, uint32_t tid)
+enum sleep_kind mire__sleep_kind(const struct sampler *sampler, uint32_t tid, uint64_t *counter)
 {
-    switch (sampler->state.syscall) {
+    const struct thread_state *state = &sampler->state;
+
+    switch (state->syscall) {
 #ifdef SYS_poll
     case SYS_poll:
 #endif
@@ -117,13 +131,26 @@ enum sleep_kind mire__sleep_kind(const struct sampler *sampler, uint32_t tid)
     case SYS_accept4:
         return of_events(sampler);
     case SYS_futex:
-        return of_futex(&sampler->state);
+        return is_futex_wait(state->args[1]) ? of_futex(state, state->args[2], counter) : SLEEP_OTHER;
+    case SYS_futex_wait:
+        return of_futex(state, state->args[1], counter);
     case SYS_read:
     case SYS_readv:
-        return of_read(&sampler->state, tid);
+        return of_read(state, tid);
+    case SYS_preadv:
+    case SYS_preadv2:
     case SYS_recvfrom:
     case SYS_recvmsg:
     case SYS_recvmmsg:
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_tee:
+    case SYS_ioctl:
+#ifdef SYS_open
+    case SYS_open:
+#endif
+    case SYS_openat: /* of a FIFO that nobody writes to */
+    case SYS_futex_waitv:
     case SYS_nanosleep:
     case SYS_clock_nanosleep:
     case SYS_wait4:
@@ -133,6 +160,7 @@ enum sleep_kind mire__sleep_kind(const struct sampler *sampler, uint32_t tid)
     case SYS_semop:
     case SYS_semtimedop:
     case SYS_io_getevents:
+    case SYS_io_pgetevents:
     case SYS_restart_syscall:
         return SLEEP_CALL;
     default:

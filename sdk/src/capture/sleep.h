@@ -18,8 +18,11 @@ enum sleep_kind {
 /*
  * The kind of the call in the sampler's last state of thread `tid`. A wait for events of MIRE_WAIT_SHORT_MS at most is
  * SLEEP_CALL. A terminal that the thread reads is made known to the gate.
+ *
+ *   counter  address of the last futex of this thread that had another value than a lock with waiters: it counts rounds
+ *            or events, and may have that value, too. 0 at first
  */
-enum sleep_kind mire__sleep_kind(const struct sampler *sampler, uint32_t tid);
+enum sleep_kind mire__sleep_kind(const struct sampler *sampler, uint32_t tid, uint64_t *counter);
 
 /* A sleep so short that it only yields the processor. A sleep until an absolute time is none: its length is unknown. */
 bool mire__sleep_is_nap(const struct sampler *sampler);

@@ -7,6 +7,11 @@
  *     semaphore  sem_timedwait
  *     condition  pthread_cond_timedwait
  *     waitpid    for children
+ *     barrier    pthread_barrier_wait, whose second round has the value of a lock
+ *     futexes    futex_waitv, by syscall(): the second value is a lock's, too
+ *     splice     splice and tee, from the same pipe
+ *     fifo       open of a FIFO that the other process opens now and then
+ *     ready      io_pgetevents
  *     stdio      fgets, of a pipe that another process writes to
  *     inner      usleep, in a function that the loop calls
  *     twice      poll and then usleep, each time
@@ -21,10 +26,15 @@
 #define _GNU_SOURCE
 #include "planted.h"
 
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -34,13 +44,43 @@
 #define PART_OF_RUN static inline __attribute__((always_inline))
 enum { PAUSE_MS = 100 };
 
-static int timer;
+static int timer, copy[2], pipe_end;
+static char fifo[64];
+static aio_context_t events;
+static pthread_barrier_t barrier;
+static _Atomic uint32_t rounds;
 static FILE *lines;
 static sem_t semaphore;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
-static void open_all(void)
+/* Ends a wait every now and then, on a thread of its own. */
+static void *end_waits(void *how)
+{
+    for (;;) {
+        usleep(PAUSE_MS * 1000);
+        if (strcmp(how, "barrier") == 0) {
+            pthread_barrier_wait(&barrier);
+        } else {
+            atomic_fetch_add(&rounds, 1);
+            syscall(SYS_futex, &rounds, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+        }
+    }
+    return NULL;
+}
+
+static void write_lines(int to, const char *how)
+{
+    for (int i = 0; i < 100 && getppid() != 1; i++) {
+        usleep(PAUSE_MS * 1000);
+        if (strcmp(how, "fifo") == 0)
+            close(open(fifo, O_WRONLY));
+        else if (write(to, "line\n", 5) != 5)
+            break;
+    }
+}
+
+static void open_all(const char *how)
 {
     const struct itimerspec every = {{0, PAUSE_MS * 1000000L}, {0, PAUSE_MS * 1000000L}};
     int ends[2];
@@ -48,18 +88,55 @@ static void open_all(void)
     timer = timerfd_create(CLOCK_MONOTONIC, 0);
     timerfd_settime(timer, 0, &every, NULL);
     sem_init(&semaphore, 0, 0);
-    if (pipe(ends) != 0)
+    snprintf(fifo, sizeof(fifo), "/tmp/mire-loop-%d", (int)getpid());
+    if (pipe(ends) != 0 || pipe(copy) != 0 || mkfifo(fifo, 0600) != 0)
         abort();
     if (fork() == 0) {
-        for (int i = 0; i < 100; i++) {
-            usleep(PAUSE_MS * 1000);
-            if (write(ends[1], "line\n", 5) != 5 || getppid() == 1)
-                break;
-        }
+        write_lines(ends[1], how);
         _exit(0);
     }
     close(ends[1]);
+    pipe_end = ends[0];
     lines = fdopen(ends[0], "r");
+    if (strcmp(how, "barrier") == 0 || strcmp(how, "futexes") == 0) {
+        pthread_t thread;
+
+        pthread_barrier_init(&barrier, NULL, 2);
+        pthread_create(&thread, NULL, end_waits, (void *)(uintptr_t)how);
+    }
+}
+
+PART_OF_RUN bool wait_rarely(const char *how)
+{
+    struct iocb look = {.aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = (uint32_t)pipe_end, .aio_buf = POLLIN},
+                *all = &look;
+    struct io_event event;
+    struct futex_waitv word = {
+        .val = atomic_load(&rounds), .uaddr = (uintptr_t)&rounds, .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG};
+    char line[80];
+
+    if (strcmp(how, "barrier") == 0) {
+        pthread_barrier_wait(&barrier);
+    } else if (strcmp(how, "futexes") == 0) {
+        syscall(SYS_futex_waitv, &word, 1, 0, NULL, 0);
+    } else if (strcmp(how, "splice") == 0) {
+        if (tee(pipe_end, copy[1], 5, 0) != 5 || read(copy[0], line, 5) != 5 || read(pipe_end, line, 5) != 5 ||
+            splice(pipe_end, NULL, copy[1], NULL, 5, 0) != 5 || read(copy[0], line, 5) != 5)
+            abort();
+    } else if (strcmp(how, "fifo") == 0) {
+        close(open(fifo, O_RDONLY));
+    } else if (strcmp(how, "ready") == 0) {
+        if (!events)
+            syscall(SYS_io_setup, 1, &events);
+        if (syscall(SYS_io_submit, events, 1, &all) != 1)
+            abort();
+        syscall(SYS_io_pgetevents, events, 1, 1, &event, NULL, NULL);
+        if (read(pipe_end, line, 5) != 5)
+            abort();
+    } else {
+        return false;
+    }
+    return true;
 }
 
 static struct timespec later(void)
@@ -96,7 +173,8 @@ PART_OF_RUN void wait_once(const char *how)
     char line[80];
     uint64_t ticks;
 
-    if (strcmp(how, "raw") == 0) {
+    if (wait_rarely(how)) {
+    } else if (strcmp(how, "raw") == 0) {
         syscall(SYS_ppoll, NULL, 0, &left, NULL, 8);
     } else if (strcmp(how, "timerfd") == 0) {
         if (read(timer, &ticks, sizeof(ticks)) < 0)
@@ -182,8 +260,9 @@ int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
-    open_all();
+    open_all(argv[2]);
     planted_start(argv);
     run(argv[2]);
+    unlink(fifo);
     return 0;
 }
