@@ -3,6 +3,8 @@
  */
 #include "preload/child.h"
 
+#include "platform/platform.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -43,19 +45,17 @@ void child_release(void)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The child must not use the heap, so it overwrites the number in place. */
+/* The child must not use the heap, so it overwrites the numbers in place. */
 static void tell_number(char *number)
 {
-    unsigned pid = (unsigned)getpid();
-
-    for (size_t i = strlen(number); i-- > 0; pid /= 10)
-        number[i] = (char)('0' + pid % 10);
+    child_write_digits(number, CHILD_PID_DIGITS, (uint64_t)getpid());
+    child_write_digits(number + CHILD_PID_DIGITS + 1, CHILD_TIME_DIGITS, mire__now_ns());
 }
 
 /* The child borrows this process's memory until it executes: that takes no descriptor, and tells the errno. */
 int child_start(pid_t *pid_out, const char *path, char *const *argv)
 {
-    char *number = setenv(CHILD_NUMBER, "0000000000", 1) == 0 ? getenv(CHILD_NUMBER) : NULL;
+    char *number = setenv(CHILD_NUMBER, CHILD_NUMBER_EMPTY, 1) == 0 ? getenv(CHILD_NUMBER) : NULL;
     volatile int err = 0;
     pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
 

@@ -5,6 +5,7 @@
 #define MIRE_PRELOAD_CHILD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,8 +19,21 @@ void child_prepare(void);
 /* Restore the mask and the disposition that this process was given. */
 void child_release(void);
 
-/* The variable with the pid of the program itself, in ten digits; its children have other pids. */
-#define CHILD_NUMBER "MIRE_FIRST"
+/*
+ * The variable with the pid of the program itself, in ten digits, a space, and the time at which the process executed
+ * its program, in 20 digits; CLOCK_MONOTONIC in ns, zeros: unknown. Children have other pids.
+ */
+#define CHILD_NUMBER       "MIRE_FIRST"
+#define CHILD_PID_DIGITS   10
+#define CHILD_TIME_DIGITS  20
+#define CHILD_NUMBER_EMPTY "0000000000 00000000000000000000"
+
+/* Overwrite `digits` digits of the variable in place. Signal-safe. */
+static inline void child_write_digits(char *at, size_t digits, uint64_t number)
+{
+    for (; digits-- > 0; number /= 10)
+        at[digits] = (char)('0' + number % 10);
+}
 
 /*
  * Run path with argv, in the current environment and with CHILD_NUMBER.

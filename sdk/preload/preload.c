@@ -19,20 +19,49 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void start_at_first_wait(void *context)
 {
     (void)context;
-    mire__core_start_from_environment(false);
+    mire__core_start_from_environment(false, 0);
 }
 
-/* Is this the process that mire-run started, with any program? Its helpers have other numbers. */
-static bool is_first(void)
-{
-    const char *number = getenv(CHILD_NUMBER);
+/* The time in CHILD_NUMBER, for the next program that this process executes; NULL: not the first process. */
+static char *executed_at;
 
-    return number && strtoul(number, NULL, 10) == (unsigned long)getpid();
+static void tell_execution(uint64_t now_ns)
+{
+    char *number = executed_at ? executed_at - CHILD_PID_DIGITS - 1 : NULL;
+
+    /* A program may have overwritten its environment, to show another title. */
+    if (number && strtoul(number, NULL, 10) == (unsigned long)getpid())
+        child_write_digits(executed_at, CHILD_TIME_DIGITS, now_ns);
+}
+
+/*
+ * Is this the process that mire-run started, with any program? Its helpers have other numbers.
+ *
+ *   begun_ns_out  the time at which it executed this program. That of the next one is unknown, unless the call of this
+ *                 one tells it: a program such as bash passes a copy of its environment.
+ */
+static bool is_first(uint64_t *begun_ns_out)
+{
+    char *number = getenv(CHILD_NUMBER), *end = NULL;
+
+    if (!number || strtoul(number, &end, 10) != (unsigned long)getpid())
+        return false;
+    *begun_ns_out = 0;
+    if (strlen(number) == strlen(CHILD_NUMBER_EMPTY)) {
+        executed_at = end + 1;
+        *begun_ns_out = strtoull(executed_at, NULL, 10);
+        if (*begun_ns_out == 0)
+            *begun_ns_out = mire__now_ns();
+        child_write_digits(executed_at, CHILD_TIME_DIGITS, 0);
+        mire__gate_on_exec(tell_execution);
+    }
+    return true;
 }
 
 /*
@@ -49,6 +78,8 @@ static bool is_confined(void)
 
 __attribute__((constructor)) static void begin(void)
 {
+    uint64_t begun_ns;
+
     mire__hooks_bind(RTLD_NEXT);
     mire__heap_bind(RTLD_NEXT);
     if (!getenv("MIRE_APP") || mire__own_is_sanitized())
@@ -57,8 +88,8 @@ __attribute__((constructor)) static void begin(void)
         atomic_store(&mire__quiet, MIRE_QUIET_CALLS | MIRE_QUIET_SIGNALS);
         return;
     }
-    if (is_first())
-        mire__core_start_from_environment(true);
+    if (is_first(&begun_ns))
+        mire__core_start_from_environment(true, begun_ns);
     else
         mire__gate_await(start_at_first_wait, NULL);
 }

@@ -247,6 +247,28 @@ class RunTest(unittest.TestCase):
             self.assertEqual(server.bodies, [], program)
         self.assertEqual(os.listdir(os.path.join(self.store, "box")), [])
 
+    def test_the_launch_of_an_executed_program_begins_with_its_execution(self):
+        """A wrapper rests before it executes the program, whose launch is slow."""
+        rest_ms, wrapper = 2500, os.path.join(self.scratch.name, "wrapper")
+        program = os.path.join(self.scratch.name, "slow.py")
+        with open(program, "w") as file:
+            file.write("import select, time\nend = time.monotonic() + 1\nwhile time.monotonic() < end: pass\nselect.poll().poll(20)\n")
+        words = f"{sys.executable} {program}"
+        with open(wrapper, "w") as file:
+            file.write(f"sleep {rest_ms / 1000}\nexec {words}\n")
+        python = f"import os, time; time.sleep({rest_ms / 1000}); os.%s"
+        for command in (["sh", wrapper], ["bash", wrapper], [sys.executable, "-c", python % f"execl('{sys.executable}', *'{words}'.split())"],
+                        [sys.executable, "-c", python % f"execve('{sys.executable}', '{words}'.split(), dict(os.environ))"]):
+            server = self.server(OK)
+            begin = time.monotonic()
+            self.assertEqual(self.run_it(server, *command, env=dict(os.environ, MIRE_SETTINGS="launch_ms=500 suppress_ms=0 daily_cap=9")).returncode, 0)
+            took_ms = (time.monotonic() - begin) * 1000
+            report, = server.reports()
+            check(report)
+            self.assertTrue(report["event"]["launch"])
+            self.assertTrue(1000 <= report["event"]["duration_ms"] <= took_ms - rest_ms, (command[0], report["event"]["duration_ms"], took_ms))
+            self.assertLessEqual(report["event"]["thread"]["cpu_ms"], report["event"]["duration_ms"] + 10)
+
     def test_children_that_share_memory_leave_the_parents_hang_alone(self):
         server = self.server(OK)
         code = ("import select,subprocess,os,time,signal\nfor i in range(5): select.poll().poll(20)\nend = time.time() + 1.2\n"

@@ -79,15 +79,19 @@ static void note_loop(const struct check *check, const struct gate_view *view)
 
 /*
  * The CPU time of the thread before the turn.
- *   launch  all CPU time of the thread belongs to the turn
+ *   launch  all CPU time of the thread belongs to the turn, as far as the turn is that long: the process may have run
+ *           other programs before
  */
-static void note_base(struct lane_watch *lane, bool launch)
+static void note_base(const struct check *check, struct lane_watch *lane, bool launch)
 {
+    uint64_t age_ns = mire__minus(check->now_ns, lane->since_ns);
+
     if (lane->unanswered)
         return; /* the open event is a ping's */
     if (launch) {
         memset(&lane->record.base, 0, sizeof(lane->record.base));
         mire__thread_name(lane->record.base.name, lane->tid);
+        lane->record.base.cpu_ns = mire__minus(mire__thread_cpu_ns(lane->tid), age_ns);
     } else {
         mire__thread_counters(&lane->record.base, lane->tid);
     }
@@ -167,7 +171,7 @@ static void catch_up(struct check *check, struct lane_watch *lane, const struct 
     mire__rest_begin(lane);
     lane->since_ns = begin_of(check, view, view->ended_turn, view->ended_since_ticks);
     lane->launch = view->begun_turn == view->ended_turn;
-    note_base(lane, lane->launch);
+    note_base(check, lane, lane->launch);
     end_turn(check, lane, view, waking);
 }
 
@@ -186,7 +190,7 @@ static void begin_turn(struct check *check, struct lane_watch *lane, const struc
     lane->launch = view->kind == MIRE_GATE_NONE;
     excuse(lane, late_in(check, lane, lane->since_ns, check->now_ns, waking), 0);
     lane->waited_ns = mire__thread_waited_ns(lane->tid);
-    note_base(lane, view->begun_turn == view->turn);
+    note_base(check, lane, view->begun_turn == view->turn);
     if (!waking)
         mire__gate_keep_end(lane->record.lane);
 }

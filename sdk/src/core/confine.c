@@ -134,5 +134,5 @@ void mire__core_confine_undo(enum mire__confined how)
     if (how == MIRE_CONFINED_QUIET)
         mire_stop(NULL);
     if (how != MIRE_CONFINED_UNWATCHED)
-        mire__core_start_from_environment(false);
+        mire__core_start_from_environment(false, 0);
 }

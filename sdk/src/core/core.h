@@ -40,12 +40,13 @@ const struct monitor_context *mire__core_monitors(void);
  *
  * A value that its setter refuses counts as absent.
  *
- *   launch  false: the calling thread is about to wait, so its launch is over
+ *   launch    false: the calling thread is about to wait, so its launch is over
+ *   begun_ns  begin of the launch, CLOCK_MONOTONIC; 0: when the process started
  *
  * Returns as mire_start.
  * Thread: the one to watch, also before main(); the heap must work.
  */
-enum mire_err mire__core_start_from_environment(bool launch);
+enum mire_err mire__core_start_from_environment(bool launch, uint64_t begun_ns);
 
 /*
  * Prepare for a change of the program's access to files: its rights, its root directory, its namespaces. Later reports

@@ -334,12 +334,13 @@ enum mire_err mire_start(const mire_options *options)
     return start();
 }
 
-enum mire_err mire__core_start_from_environment(bool launch)
+enum mire_err mire__core_start_from_environment(bool launch, uint64_t begun_ns)
 {
     if (mire__quiet_is() || !mire__core_turn(MIRE_CORE_OFF, MIRE_CORE_BUSY))
         return MIRE_E_STATE;
     mire__options_from_environment(&mire__core.options);
     mire__core.options.launch = launch ? MIRE_LAUNCH_SURE : MIRE_LAUNCH_NONE;
+    mire__core.options.launch_ns = begun_ns;
     if (!mire__core.options.app_name[0]) {
         mire__core_leave(MIRE_CORE_OFF);
         return MIRE_E_ARG;

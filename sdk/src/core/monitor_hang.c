@@ -67,20 +67,26 @@ static bool has_idled(const struct monitor_context *context, uint64_t age_ns)
     return age_ns >= context->options->settings.launch_ms * MIRE_NS_PER_MS && mire__thread_cpu_ns(0) < age_ns / 2;
 }
 
-/*
- * The begin of the launch: the process started within a tick after the kernel's time. 0: launches are not watched, or
- * the process is too old for a launch.
- */
-static uint64_t launch_ns(const struct monitor_context *context)
+/* The time since the launch began: the process started within a tick after the kernel's time. */
+static uint64_t launch_age_ns(const struct monitor_context *context)
 {
     uint64_t tick_ns = MIRE_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
-    uint64_t begun_ns = (context->box->facts.start_ticks + 1) * tick_ns, now_ns = mire__boot_now_ns();
 
-    if (context->options->launch == MIRE_LAUNCH_NONE || begun_ns >= now_ns || now_ns - begun_ns > MIRE_LAUNCH_NS)
+    if (context->options->launch_ns)
+        return mire__minus(mire__now_ns(), context->options->launch_ns);
+    return mire__minus(mire__boot_now_ns(), (context->box->facts.start_ticks + 1) * tick_ns);
+}
+
+/* The begin of the launch. 0: launches are not watched, or the process is too old for a launch. */
+static uint64_t launch_ns(const struct monitor_context *context)
+{
+    uint64_t age_ns = launch_age_ns(context);
+
+    if (context->options->launch == MIRE_LAUNCH_NONE || age_ns == 0 || age_ns > MIRE_LAUNCH_NS)
         return 0;
-    if (context->options->launch == MIRE_LAUNCH_LIKELY && has_idled(context, now_ns - begun_ns))
+    if (context->options->launch == MIRE_LAUNCH_LIKELY && has_idled(context, age_ns))
         return 0;
-    return mire__now_ns() - (now_ns - begun_ns);
+    return mire__now_ns() - age_ns;
 }
 
 static _Atomic uint32_t *left_how(void)

@@ -48,8 +48,9 @@ struct mire_options {
     enum mire_store_sync store_sync;
     char threads[MIRE_THREAD_NAMES_MAX][MIRE_GATE_NAME_BYTES];
     uint32_t threads_count;
-    uint8_t launch;  /* enum mire__launch */
-    uint8_t signals; /* MIRE_SIGNALS_... */
+    uint64_t launch_ns; /* begin of the launch, CLOCK_MONOTONIC; 0: when the process started */
+    uint8_t launch;     /* enum mire__launch */
+    uint8_t signals;    /* MIRE_SIGNALS_... */
     double sampling;
     mire_log_fn *log;
     void *log_context;

@@ -82,7 +82,7 @@ static void start_says_why_it_fails_and_can_be_repeated(void **state)
 static void start_from_environment_needs_an_app(void **state)
 {
     unsetenv("MIRE_APP");
-    assert_int_equal(mire__core_start_from_environment(true), MIRE_E_ARG);
+    assert_int_equal(mire__core_start_from_environment(true, 0), MIRE_E_ARG);
     setenv("MIRE_APP", "test", 1);
     setenv("MIRE_APP_VERSION", "1", 1);
     setenv("MIRE_STORE", *state, 1);
@@ -90,8 +90,8 @@ static void start_from_environment_needs_an_app(void **state)
 #ifdef __SANITIZE_THREAD__
     setenv("MIRE_MEMORY", "off", 1); /* its runtime allocates in a new thread before it knows of that thread */
 #endif
-    assert_int_equal(mire__core_start_from_environment(true), MIRE_OK);
-    assert_int_equal(mire__core_start_from_environment(true), MIRE_E_STATE);
+    assert_int_equal(mire__core_start_from_environment(true, 0), MIRE_OK);
+    assert_int_equal(mire__core_start_from_environment(true, 0), MIRE_E_STATE);
     assert_int_equal(mire_stop(NULL), MIRE_OK);
 }
 
