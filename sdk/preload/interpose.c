@@ -27,6 +27,12 @@ void abort(void)
     __builtin_unreachable();
 }
 
+__attribute__((visibility("default"))) int sigaltstack(const stack_t *stack, stack_t *before);
+int sigaltstack(const stack_t *stack, stack_t *before)
+{
+    return mire__hook_sigaltstack(stack, before);
+}
+
 #define EXPORT_EXEC(name, parameters, arguments)                     \
     __attribute__((visibility("default"))) int name parameters;      \
     int name parameters                                              \

@@ -34,10 +34,11 @@ static bool is_action(const struct signal_action *action)
 /* With libc's sigaction where it does: sanitizers look there. */
 static bool install(int signal)
 {
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | mire__signal_stack_flag()};
     const struct signal_action own = {
         .handler = (uintptr_t)mire__handler_as_answer, .flags = (unsigned long)action.sa_flags, .mask = ~0ull};
 
+    mire__signal_own(own.handler);
     if (signal == MIRE_SIGNAL_LIBC)
         return mire__signal_swap(NULL, signal, &own);
     action.sa_sigaction = mire__handler_as_answer;

@@ -190,7 +190,7 @@ static void handle(int signal, siginfo_t *info, void *context)
 
 static void install(int at)
 {
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART}, now;
+    struct sigaction action = {.sa_flags = SA_SIGINFO | mire__signal_stack_flag() | SA_RESTART}, now;
 
     if (sigaction(signals[at], NULL, &now) != 0 || is_ours(signals[at]))
         return; /* installed before a fork, or before a stop that could not remove it */
@@ -198,6 +198,7 @@ static void install(int at)
         return;
     marker.before[at] = now;
     action.sa_sigaction = handle;
+    mire__signal_own((uintptr_t)handle);
     sigemptyset(&action.sa_mask);
     if (sigaction(signals[at], &action, NULL) == 0)
         marker.installed |= 1u << at;

@@ -2,6 +2,7 @@
 #include "gate/hooks.h"
 
 #include "platform/filter.h"
+#include "platform/signal.h"
 
 #include <asm/termbits.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #define EXEC_ROW(name, parameters, arguments) ROW(name)
 #define LIST_ROW(name, with_array) ROW(name)
 struct hook mire__hooks[MIRE_HOOK_COUNT] = {
-    MIRE_HOOKS(WAIT_ROW) MIRE_EXITS(ROW) MIRE_EXECS(EXEC_ROW) MIRE_EXEC_LISTS(LIST_ROW) ROW(abort)
+    MIRE_HOOKS(WAIT_ROW) MIRE_EXITS(ROW) MIRE_EXECS(EXEC_ROW) MIRE_EXEC_LISTS(LIST_ROW) ROW(abort) ROW(sigaltstack)
 };
 /* clang-format on */
 
@@ -31,6 +32,20 @@ void *mire__hook_real(enum mire__hook_number number)
 uintptr_t mire__gate_libc(void)
 {
     return (uintptr_t)mire__hook_real(MIRE_HOOK_poll);
+}
+
+int mire__hook_sigaltstack(const stack_t *stack, stack_t *before)
+{
+    int (*real)(const stack_t *, stack_t *) =
+        (int (*)(const stack_t *, stack_t *))mire__hook_real(MIRE_HOOK_sigaltstack);
+
+    if (!real) {
+        errno = ENOSYS;
+        return -1;
+    }
+    if (stack && !(stack->ss_flags & SS_DISABLE) && !mire__quiet_is())
+        mire__signal_as_note_stack(stack->ss_size);
+    return real(stack, before);
 }
 
 bool mire__hook_blocks(int fd)

@@ -132,6 +132,9 @@ MIRE_HOOKS(MIRE_HOOK_DECLARE)
     }
 /* clang-format on */
 
+/* Not a wait: handlers of the library run on such a stack (platform/signal.h). */
+int mire__hook_sigaltstack(const stack_t *stack, stack_t *before);
+
 /* Does a call on this descriptor wait? An accept that does not is work, not a loop's turn. errno stays. */
 bool mire__hook_blocks(int fd);
 
@@ -178,7 +181,7 @@ void mire__hooks_bind(void *handle);
 #define MIRE_LIST_NUMBER(name, with_array) MIRE_HOOK_NUMBER(name)
 enum mire__hook_number {
     MIRE_HOOKS(MIRE_WAIT_NUMBER) MIRE_EXITS(MIRE_HOOK_NUMBER) MIRE_EXECS(MIRE_EXEC_NUMBER)
-    MIRE_EXEC_LISTS(MIRE_LIST_NUMBER) MIRE_HOOK_NUMBER(abort) MIRE_HOOK_COUNT
+    MIRE_EXEC_LISTS(MIRE_LIST_NUMBER) MIRE_HOOK_NUMBER(abort) MIRE_HOOK_NUMBER(sigaltstack) MIRE_HOOK_COUNT
 };
 /* clang-format on */
 extern struct hook mire__hooks[MIRE_HOOK_COUNT];

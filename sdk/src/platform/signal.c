@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -71,6 +73,53 @@ void mire__signal_as_give_stack(void *stack, size_t size_bytes)
 
     if (syscall(SYS_sigaltstack, NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
         syscall(SYS_sigaltstack, &ours, NULL);
+}
+
+/* The library's handlers need less than this below the kernel's frame, which has the size of AT_MINSIGSTKSZ. */
+#define HANDLER_BYTES 2048
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+static _Atomic uintptr_t own_handlers[MIRE_SIGNAL_OWN_MAX];
+static _Atomic uint32_t has_small;
+
+void mire__signal_own(uintptr_t handler)
+{
+    for (size_t i = 0; i < MIRE_SIGNAL_OWN_MAX; i++) {
+        uintptr_t there = 0;
+
+        if (atomic_compare_exchange_strong(&own_handlers[i], &there, handler) || there == handler)
+            return;
+    }
+}
+
+int mire__signal_stack_flag(void)
+{
+    return atomic_load(&has_small) ? 0 : SA_ONSTACK;
+}
+
+static bool is_own(uintptr_t handler)
+{
+    for (size_t i = 0; i < MIRE_SIGNAL_OWN_MAX; i++) {
+        if (handler && atomic_load(&own_handlers[i]) == handler)
+            return true;
+    }
+    return false;
+}
+
+void mire__signal_as_note_stack(size_t size_bytes)
+{
+    struct signal_action action;
+
+    if (size_bytes >= getauxval(AT_MINSIGSTKSZ) + HANDLER_BYTES || atomic_exchange(&has_small, 1))
+        return;
+    for (int signal = 1; signal <= 64; signal++) {
+        if (!mire__signal_swap(&action, signal, NULL) || !is_own(action.handler))
+            continue;
+        action.flags &= ~(unsigned long)SA_ONSTACK;
+        mire__signal_swap(NULL, signal, &action);
+    }
 }
 
 bool mire__file_as_create(const char *path)

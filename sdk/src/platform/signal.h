@@ -38,6 +38,20 @@ void mire__signal_as_block(const sigset_t *set);
 /* Give the calling thread a stack for its handlers, if it has none. `stack` is borrowed for ever. */
 void mire__signal_as_give_stack(void *stack, size_t size_bytes);
 
+/*
+ * Handlers of the library run on the alternate stack of a thread. The kernel kills a process whose alternate stack is
+ * too small for its own frame, which AVX-512 and SVE make larger than the 2048 bytes of old programs. So once a thread
+ * of the program has such a stack, these handlers run on the threads' ordinary stacks.
+ *
+ *   own      this handler is the library's. Before it is installed
+ *   note     the calling thread has an alternate stack of that size from now on
+ *   flag     SA_ONSTACK or 0: for an action of the library
+ */
+#define MIRE_SIGNAL_OWN_MAX 4
+void mire__signal_own(uintptr_t handler);
+void mire__signal_as_note_stack(size_t size_bytes);
+int mire__signal_stack_flag(void);
+
 /* Make an empty file, and remove one, by calls that no hook sees. Returns whether it is there. Signal handler: yes. */
 bool mire__file_as_create(const char *path);
 void mire__file_as_remove(const char *path);

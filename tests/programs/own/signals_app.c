@@ -3,6 +3,7 @@
  * thread. It hangs three times, in tick1 to tick3, and prints signals and interruptions that it did not cause.
  *
  *     signals_app handler | blocked | descriptor | ignored | restored | every | kernel | late | cancel
+ *     signals_app small                  ends by abort()
  */
 #include <errno.h>
 #include <poll.h>
@@ -10,6 +11,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -100,6 +102,11 @@ static void cancel_one(void)
 
 static int descriptor = -1;
 
+/* As programs of a time have it in which the kernel's frame was smaller. */
+#define SMALL_BYTES 2048
+static char small[SMALL_BYTES];
+static const stack_t small_stack = {.ss_sp = small, .ss_size = SMALL_BYTES};
+
 static void take_signals(const char *how)
 {
     sigset_t set;
@@ -120,6 +127,8 @@ static void take_signals(const char *how)
         syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
     else if (!strcmp(how, "cancel"))
         cancel_one();
+    else if (!strcmp(how, "small"))
+        sigaltstack(&small_stack, NULL);
     if (!strcmp(how, "descriptor"))
         descriptor = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     if (!strcmp(how, "every")) {
@@ -151,6 +160,11 @@ int main(int argc, char **argv)
     idle();
     if (!strcmp(how, "cancel"))
         cancel_one();
+    if (!strcmp(how, "small")) {
+        puts("aborts");
+        fflush(stdout);
+        abort();
+    }
     while (descriptor >= 0 && read(descriptor, &info, sizeof(info)) > 0)
         read_count++;
     syscall(SYS_rt_sigpending, &pending, sizeof(pending));
