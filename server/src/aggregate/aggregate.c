@@ -3,19 +3,15 @@
  */
 #include "aggregate/aggregate.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 #define HOUR_US 3600000000ll
 
 size_t aggregate_text_length(const char *text)
 {
-    size_t len = strnlen(text, MIRE_AGGREGATE_TEXT_MAX + 1);
-    if (len <= MIRE_AGGREGATE_TEXT_MAX)
-        return len;
-    len = MIRE_AGGREGATE_TEXT_MAX;
-    while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
-        len--;
-    return len;
+    return text_cut(text, strnlen(text, MIRE_AGGREGATE_TEXT_MAX + 1), MIRE_AGGREGATE_TEXT_MAX);
 }
 
 static int32_t count(size_t n)

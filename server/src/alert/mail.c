@@ -59,9 +59,8 @@ static void add_subject(struct text *out, const char *title)
 
     text_add(out, "Subject:");
     while (at < len) {
-        size_t part = len - at < 45 ? len - at : 45;
-        while (at + part < len && part > 1 && ((unsigned char)title[at + part] & 0xc0) == 0x80)
-            part--;
+        size_t part = text_cut(title + at, len - at, 45);
+        part = part ? part : 1; /* bytes that are no text: still a step on */
         base64_format(word, (const uint8_t *)title + at, part, MIRE_BASE64);
         text_printf(out, " =?UTF-8?B?%s?=\r\n", word);
         at += part;

@@ -6,18 +6,15 @@
 #define MIRE_BASE_PROTOBUF_H
 
 #include "base/text.h"
+#include "base/varint.h"
 
 #include <stdint.h>
 
 static inline void protobuf_varint(struct text *out, uint64_t value)
 {
-    unsigned char bytes[10];
-    size_t len = 0;
+    unsigned char bytes[MIRE_VARINT_MAX];
 
-    for (; value >= 0x80; value >>= 7)
-        bytes[len++] = (unsigned char)(value | 0x80);
-    bytes[len++] = (unsigned char)value;
-    text_append(out, bytes, len);
+    text_append(out, bytes, varint_put(bytes, value));
 }
 
 static inline void protobuf_number(struct text *out, unsigned field, uint64_t value)

@@ -37,6 +37,19 @@ bool text_is_valid(const char *bytes, size_t len);
  */
 void text_add_valid(struct text *text, const char *bytes, size_t len);
 
+/*
+ * The length of the text's begin that has at most `most` bytes and no half character: the number of bytes that a cut keeps.
+ * Result: len if the text is not longer.
+ */
+static inline size_t text_cut(const char *bytes, size_t len, size_t most)
+{
+    if (len <= most)
+        return len;
+    while (most > 0 && ((unsigned char)bytes[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
 static inline bool text_failed(const struct text *text)
 {
     return text->failed;

@@ -113,12 +113,7 @@ static const char *mended(struct build *build, const char *bytes, size_t len)
 {
     struct text text = {0};
     text_add_valid(&text, bytes, len);
-    if (text.len > MIRE_WIRE_TEXT_MAX) {
-        size_t cut = MIRE_WIRE_TEXT_MAX;
-        while (cut && ((unsigned char)text.bytes[cut] & 0xc0) == 0x80)
-            cut--;
-        text.len = cut;
-    }
+    text.len = text_cut(text.bytes, text.len, MIRE_WIRE_TEXT_MAX);
     const char *copy = text_failed(&text) ? NULL : arena_copy(build->arena, text.len ? text.bytes : "", text.len);
     text_fini(&text);
     return copy;

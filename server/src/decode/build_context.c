@@ -2,6 +2,7 @@
 #include "decode/build_context.h"
 
 #include "base/id.h"
+#include "base/text.h"
 #include "decode/apple.h"
 #include "wire/limits.h"
 
@@ -26,11 +27,8 @@ struct crumb { /* as the format tells it */
 /* A copy of at most `most` bytes, cut between two characters, with spaces in place of control characters. */
 static const char *cut(struct build *b, const char *text, size_t most)
 {
-    size_t len = strlen(text);
+    size_t len = text_cut(text, strlen(text), most);
     char copy[CRUMB_MAX_BYTES + 1];
-    if (len > most)
-        for (len = most; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
-            len--;
     for (size_t i = 0; i < len; i++)
         copy[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
     return build_text(b, copy, len);

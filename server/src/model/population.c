@@ -2,6 +2,7 @@
 #include "model/population.h"
 
 #include "base/fault.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -58,12 +59,7 @@ static int widen(struct population *population)
 /* The bytes of a name that are kept, never half a character. */
 static size_t kept_length(const char *name)
 {
-    size_t len = strnlen(name, MIRE_POPULATION_NAME_MAX + 1);
-    if (len <= MIRE_POPULATION_NAME_MAX)
-        return len;
-    for (len = MIRE_POPULATION_NAME_MAX; len && ((unsigned char)name[len] & 0xc0) == 0x80;)
-        len--;
-    return len;
+    return text_cut(name, strnlen(name, MIRE_POPULATION_NAME_MAX + 1), MIRE_POPULATION_NAME_MAX);
 }
 
 /* Find or insert a category; *out is NULL when there is no room. */

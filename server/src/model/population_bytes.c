@@ -8,6 +8,8 @@
  */
 #include "model/population.h"
 
+#include "base/varint.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,13 +40,9 @@ static void put(struct out *out, const void *bytes, size_t len)
 
 static void put_number(struct out *out, uint64_t value)
 {
-    unsigned char bytes[10];
-    size_t len = 0;
-    do {
-        bytes[len++] = (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
-        value >>= 7;
-    } while (value);
-    put(out, bytes, len);
+    unsigned char bytes[MIRE_VARINT_MAX];
+
+    put(out, bytes, varint_put(bytes, value));
 }
 
 static void put_sketch(struct out *out, const struct sketch *sketch)
@@ -98,18 +96,8 @@ static uint64_t get_number(struct in *in, uint64_t most)
 {
     uint64_t value = 0;
 
-    for (unsigned shift = 0; shift < 64 && in->at < in->end; shift += 7) {
-        unsigned char byte = *in->at++;
-        if (shift == 63 && byte > 1)
-            break;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte & 0x80)
-            continue;
-        in->bad |= value > most;
-        return in->bad ? 0 : value;
-    }
-    in->bad = true;
-    return 0;
+    in->bad = in->bad || !varint_take(&value, &in->at, in->end, most);
+    return value;
 }
 
 static void get_sketch(struct in *in, struct sketch *sketch)

@@ -2,6 +2,7 @@
 #include "rollup/cell.h"
 
 #include "base/fault.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -60,12 +61,7 @@ static size_t count_of(const struct cell *cell, enum cell_facet facet)
 
 size_t cell_text_length(const char *text)
 {
-    size_t len = strnlen(text, MIRE_CELL_TEXT_MAX + 1);
-    if (len <= MIRE_CELL_TEXT_MAX)
-        return len;
-    for (len = MIRE_CELL_TEXT_MAX; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
-        len--;
-    return len;
+    return text_cut(text, strnlen(text, MIRE_CELL_TEXT_MAX + 1), MIRE_CELL_TEXT_MAX);
 }
 
 /* The value, made if there is none; one too many is MIRE_CELL_OTHERS. NULL: no memory. */

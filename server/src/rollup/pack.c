@@ -1,6 +1,8 @@
 /* pack.c - see pack.h. */
 #include "rollup/pack.h"
 
+#include "base/varint.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -28,13 +30,9 @@ void pack_bytes(struct pack_out *out, const void *bytes, size_t len)
 
 void pack_number(struct pack_out *out, uint64_t value)
 {
-    unsigned char bytes[10];
-    size_t len = 0;
-    do {
-        bytes[len++] = (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
-        value >>= 7;
-    } while (value);
-    pack_bytes(out, bytes, len);
+    unsigned char bytes[MIRE_VARINT_MAX];
+
+    pack_bytes(out, bytes, varint_put(bytes, value));
 }
 
 void pack_real(struct pack_out *out, double value)
@@ -58,18 +56,8 @@ uint64_t pack_get_number(struct pack_in *in, uint64_t most)
 {
     uint64_t value = 0;
 
-    for (unsigned shift = 0; shift < 64 && in->at < in->end && !in->bad; shift += 7) {
-        unsigned char byte = *in->at++;
-        if (shift == 63 && byte > 1)
-            break;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte & 0x80)
-            continue;
-        in->bad = value > most;
-        return in->bad ? 0 : value;
-    }
-    in->bad = true;
-    return 0;
+    in->bad = in->bad || !varint_take(&value, &in->at, in->end, most);
+    return value;
 }
 
 double pack_get_real(struct pack_in *in)

@@ -1,6 +1,8 @@
 /* audit.c - see audit.h. */
 #include "rows/audit.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,10 +12,7 @@ static const char *fit(char out[MIRE_AUDIT_TEXT_MAX + 8], const char *text)
     size_t len = text ? strlen(text) : 0;
     if (len <= MIRE_AUDIT_TEXT_MAX)
         return text ? text : "";
-    len = MIRE_AUDIT_TEXT_MAX;
-    while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
-        len--;
-    snprintf(out, MIRE_AUDIT_TEXT_MAX + 8, "%.*s...", (int)len, text);
+    snprintf(out, MIRE_AUDIT_TEXT_MAX + 8, "%.*s...", (int)text_cut(text, len, MIRE_AUDIT_TEXT_MAX), text);
     return out;
 }
 

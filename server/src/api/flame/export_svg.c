@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "model/role.h"
 
 #include <stdlib.h>
@@ -51,13 +52,7 @@ static const char *colour_of(uint8_t role)
 /* As many letters as have room, at the begin of a character. */
 static size_t fitting(const char *name, double width)
 {
-    size_t room = (size_t)(width / LETTER), len = strlen(name);
-
-    if (len <= room)
-        return len;
-    while (room > 0 && ((unsigned char)name[room] & 0xc0) == 0x80)
-        room--;
-    return room;
+    return text_cut(name, strlen(name), (size_t)(width / LETTER));
 }
 
 static void add_box(struct text *out, const struct flame_export *e, const struct box *box, uint32_t at, double width)
