@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 from mired import Mired, scratch, until  # noqa: E402
+from protobuf import fields  # noqa: E402
 
 
 def leaves(row, prefix=""):
@@ -82,43 +83,19 @@ def stacks_of(flame):
     return out
 
 
-def varints(data):
-    """Fields of a message of protocol buffers: number, and value or bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-    while at < len(data):
-        tag = varint()
-        if tag & 7:
-            size = varint()
-            yield tag >> 3, data[at:at + size]
-            at += size
-        else:
-            yield tag >> 3, varint()
-
-
 def pprof_stacks(data):
     strings, functions, locations, samples = [], {}, {}, []
-    for field, value in varints(data):
+    for field, value in fields(data):
         if field == 6:
             strings.append(value.decode())
         elif field == 5:
-            function = dict(varints(value))
+            function = dict(fields(value))
             functions[function[1]] = function[2]
         elif field == 4:
-            location = dict(varints(value))
-            locations[location[1]] = dict(varints(location[4]))[1]
+            location = dict(fields(value))
+            locations[location[1]] = dict(fields(location[4]))[1]
         elif field == 2:
-            samples.append(list(varints(value)))
+            samples.append(list(fields(value)))
     out = collections.Counter()
     for sample in samples:
         stack = [strings[functions[locations[v]]] for f, v in sample if f == 1]

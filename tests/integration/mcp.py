@@ -106,7 +106,7 @@ def check_pipe():
 
 def main():
     check_pipe()
-    fetched = subprocess.run([SOURCE / "tests/mcp/fetch.sh"], capture_output=True, text=True, timeout=600)
+    fetched = subprocess.run([SOURCE / "tests/support/npm.sh", "mcp"], capture_output=True, text=True, timeout=600)
     if fetched.returncode == 77:
         print(fetched.stdout)
         sys.exit(77)

@@ -8,7 +8,13 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
+
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+
+from protobuf import fields  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
@@ -42,32 +48,6 @@ def shows_tables(tables):
     assert code == 0 and "8.0 MiB  in 2 categories more\n" in out and gone in out, out
     code, out, _ = mire("--count", "--stacks", "0", tables)
     assert out.index("Malloc 64 KiB") < out.index("MapTile") < out.index("VM: stack"), out
-
-
-def fields(data):
-    """Numbers and bytes of a message of protocol buffers, as they come."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-        else:
-            assert key & 7 == 2, key
-            size = varint()
-            yield key >> 3, data[at:at + size]
-            at += size
 
 
 def numbers(packed):

@@ -394,7 +394,7 @@ class Settings(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    done = subprocess.run([SOURCE / "tests/oidc/fetch.sh"], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([SOURCE / "tests/support/npm.sh", "oidc"], capture_output=True, text=True, timeout=600)
     if done.returncode == 77:
         print(done.stdout)
         sys.exit(77)

@@ -135,4 +135,31 @@ static inline bool import_notes(const struct report *report, const char *part)
     return false;
 }
 
+/* Read a whole document that must be taken. Free with import_done or read_in_pieces. */
+static inline void read_it(struct imported *out, const char *text)
+{
+    import_all(out, NULL, text, strlen(text), 0, false);
+    if (out->outcome != MIRE_DECODE_OK)
+        fail_msg("%zu %s: %s\n%s", out->fault.position, out->fault.path, out->fault.text, text);
+}
+
+/* The same in pieces of one byte. Frees both. */
+static inline void read_in_pieces(struct imported *whole)
+{
+    struct imported other;
+    import_all(&other, NULL, whole->bytes, whole->len, 1, false);
+    assert_same_reports(whole, &other);
+    import_done(&other);
+    import_done(whole);
+}
+
+static inline const char *stack_of_weight(struct imported *r, uint32_t weight)
+{
+    const struct report *report = r->reports[0];
+    for (size_t i = 0; i < report->event.sample_count; i++)
+        if (report->event.samples[i].weight_ms == weight)
+            return import_stack(r, report, report->event.samples[i].node);
+    return "";
+}
+
 #endif

@@ -1,0 +1,136 @@
+/* test_metrickit.c - what the payloads of MetricKit become, from documents that were written for it. */
+#include "support/imports.h"
+
+#define CHAIN(one, offset_one, two, offset_two)                                                                   \
+    "{\"binaryName\":\"" one "\",\"binaryUUID\":\"0A1B2C3D-0000-4000-8000-000000000001\",\"address\":4295033000," \
+    "\"offsetIntoBinaryTextSegment\":" offset_one ",\"sampleCount\":1,\"subFrames\":[{\"binaryName\":\"" two      \
+    "\",\"binaryUUID\":\"0A1B2C3D-0000-4000-8000-000000000002\",\"address\":6442455000,"                          \
+    "\"offsetIntoBinaryTextSegment\":" offset_two ",\"sampleCount\":1}]}"
+#define PAYLOAD(tree, per_thread)                                                                                      \
+    "{\"timeStampBegin\":\"2020-10-12 03:59:00 +0000\",\"timeStampEnd\":\"2020-10-12 04:59:00\",\"hangDiagnostics\":[" \
+    "{\"version\":\"1.0.0\",\"diagnosticMetaData\":{\"hangDuration\":\"1,250 ms\",\"appVersion\":\"4.2\","             \
+    "\"osVersion\":\"iPhone OS 17.1 (21B74)\",\"platformArchitecture\":\"arm64\"},\"callStackTree\":"                  \
+    "{\"callStackPerThread\":" per_thread ",\"callStacks\":[{\"threadAttributed\":true,\"callStackRootFrames\":[" tree \
+    "]}]}}],\"diskWriteExceptionDiagnostics\":[{\"diagnosticMetaData\":{\"writesCaused\":\"2,000 byte\"},"             \
+    "\"callStackTree\":{\"callStacks\":[]}}]}"
+
+static void metrickit_tells_the_direction_and_the_offset_by_its_frames(void **state)
+{
+    struct imported r;
+    (void)state;
+    /* Chains are leaf first; the value is the module's address: a multiple of a page. */
+    read_it(&r, PAYLOAD(CHAIN("Shop", "4295032832", "libdyld.dylib", "6442450944"), "true"));
+    assert_int_equal(r.count, 2);
+    assert_int_equal(r.reports[0]->event.duration_ms, 1250);
+    assert_int_equal(r.reports[0]->event.begin_wall_ms.value, 1602478740000);
+    assert_string_equal(r.reports[0]->device.os_version, "17.1");
+    assert_string_equal(import_stack(&r, r.reports[0], r.reports[0]->event.samples[0].node),
+                        "Shop+168 < libdyld.dylib+4055");
+    assert_string_equal(r.reports[1]->event.trigger, "disk");
+    assert_int_equal(r.reports[1]->event.disk.write_bytes, 2000);
+    read_in_pieces(&r);
+    /* The value is the offset: what is left is a multiple of a page. The entry stands at the root here. */
+    read_it(&r, PAYLOAD(CHAIN("libdyld.dylib", "168", "Shop", "4056"), "true"));
+    assert_string_equal(import_stack(&r, r.reports[0], r.reports[0]->event.samples[0].node),
+                        "Shop+4056 < libdyld.dylib+167");
+    read_in_pieces(&r);
+    /* Neither: nobody can name it. Trees of counts have their entry at the root. */
+    read_it(&r, PAYLOAD(CHAIN("Shop", "123", "Other", "77"), "false"));
+    assert_true(import_notes(r.reports[0], "2 frames have neither"));
+    assert_true(import_notes(r.reports[0], "counts, not times"));
+    assert_string_equal(import_stack(&r, r.reports[0], r.reports[0]->event.samples[0].node),
+                        "Other+6442455000 < Shop+4295032999");
+    read_in_pieces(&r);
+}
+
+#define KIT_TREE(tree) \
+    "{\"callStackPerThread\":true,\"callStacks\":[{\"threadAttributed\":true,\"callStackRootFrames\":[" tree "]}]}"
+
+/* The form of iOS 27: one diagnostic in a result, with what is around it in an environment. */
+static void metrickit_tells_a_kill_for_memory(void **state)
+{
+    static const char *const forms[] = {
+        "{\"timeStampEnd\":\"2026-10-12 04:59:00\",\"memoryExceptionDiagnostics\":[{\"diagnosticMetaData\":{"
+        "\"appVersion\":\"4.2\",\"osVersion\":\"iPhone OS 27.0 (24A1)\"},\"callStackTree\":" KIT_TREE(
+            CHAIN("Shop", "4295032832", "libdyld.dylib", "6442450944")) "}]}",
+        "{\"environment\":{\"applicationVersion\":\"4.2\",\"osVersion\":\"iPhone OS 27.0 (24A1)\"},\"result\":{"
+        "\"memoryException\":{\"_0\":{\"callStackTree\":" KIT_TREE(
+            CHAIN("Shop", "4295032832", "libdyld.dylib", "6442450944")) "}}}}"};
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct imported r;
+        read_it(&r, forms[i]);
+        assert_int_equal(r.count, 1);
+        assert_int_equal(r.reports[0]->kind, MIRE_REPORT_MEMORY);
+        assert_string_equal(r.reports[0]->memory.trigger, "foom");
+        assert_string_equal(r.reports[0]->exit.verdict, "foom");
+        assert_string_equal(r.reports[0]->app.version, "4.2");
+        assert_string_equal(r.reports[0]->device.os_version, "27.0");
+        assert_int_equal(r.reports[0]->thread_count, 1);
+        assert_string_equal(import_stack(&r, r.reports[0], r.reports[0]->threads[0].node),
+                            "Shop+168 < libdyld.dylib+4055");
+        read_in_pieces(&r);
+    }
+}
+
+static size_t ends_with(const struct report *report, const char *verdict)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->session.end_count; i++)
+        count += !strcmp(report->session.ends[i].verdict, verdict);
+    return count;
+}
+
+static void metrickit_counts_how_runs_ended(void **state)
+{
+    struct imported r;
+    (void)state;
+    read_it(&r,
+            "{\"timeStampBegin\":\"2020-10-12 00:00:00 +0000\",\"timeStampEnd\":\"2020-10-13 00:00:00 +0000\","
+            "\"appVersion\":\"4.2\",\"metaData\":{\"appBuildVersion\":\"42\",\"osVersion\":\"iPhone OS 17.1 (21B74)\","
+            "\"deviceType\":\"iPhone15,2\"},\"applicationExitMetrics\":{\"backgroundExitData\":{"
+            "\"cumulativeNormalAppExitCount\":90,\"cumulativeMemoryPressureExitCount\":3},\"foregroundExitData\":{"
+            "\"cumulativeMemoryResourceLimitExitCount\":2,\"cumulativeAppWatchdogExitCount\":1,"
+            "\"cumulativeBadAccessExitCount\":0}}}");
+    const struct report *report = r.reports[0];
+    assert_int_equal(r.count, 1);
+    assert_int_equal(report->kind, MIRE_REPORT_SESSION);
+    assert_int_equal(report->session.end_count, 64);
+    assert_int_equal(ends_with(report, "foom"), 2);
+    assert_int_equal(ends_with(report, "watchdog_kill"), 1);
+    assert_int_equal(ends_with(report, "background_kill"), 3);
+    assert_int_equal(ends_with(report, "clean_exit"), 58);
+    assert_int_equal(report->session.ends[0].seen_wall_ms.value, 1602547200000);
+    assert_string_equal(report->device.model, "iPhone15,2");
+    read_in_pieces(&r);
+}
+
+static void deep_trees_are_read_without_recursion(void **state)
+{
+    size_t depth = 900;
+    char *text = calloc(depth + 8, 160), *at = text;
+    (void)state;
+    at += sprintf(at, "{\"callStackPerThread\":true,\"callStacks\":[{\"callStackRootFrames\":[");
+    for (size_t i = 0; i < depth; i++)
+        at += sprintf(at, "{\"binaryName\":\"Shop\",\"address\":%zu,\"offsetIntoBinaryTextSegment\":%zu%s",
+                      4294967296 + i, i, i + 1 < depth ? ",\"subFrames\":[" : "}");
+    for (size_t i = 1; i < depth; i++)
+        at += sprintf(at, "]}");
+    sprintf(at, "]}]}");
+    struct imported r;
+    read_it(&r, text);
+    assert_int_equal(r.reports[0]->node_count, depth + 1);
+    import_done(&r);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metrickit_tells_the_direction_and_the_offset_by_its_frames),
+        cmocka_unit_test(metrickit_tells_a_kill_for_memory),
+        cmocka_unit_test(metrickit_counts_how_runs_ended),
+        cmocka_unit_test(deep_trees_are_read_without_recursion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
