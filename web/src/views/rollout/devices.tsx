@@ -11,7 +11,7 @@ import { count, percent } from '../../model/format';
 import { answeredBy, PLUGINS, percentOf } from '../../model/rollout';
 import { Panel } from '../parts';
 import { Field } from '../people/forms';
-import { pluginName } from './rollout';
+import { pluginName } from './parts';
 
 export function Devices({ rollout }: { rollout: Rollout }): JSX.Element {
   const rows = answeredBy(rollout.answered);

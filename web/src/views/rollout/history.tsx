@@ -8,7 +8,7 @@ import { useQuery } from '../../lib/query';
 import { percentOf, shareChanges } from '../../model/rollout';
 import { Moment, Panel } from '../parts';
 import { Field, Form, useAttempt } from '../people/forms';
-import { type Author, held, pluginName } from './rollout';
+import { type Author, held, pluginName } from './parts';
 
 const SHOWN = 10;
 

@@ -9,7 +9,7 @@ import { ago, exact, precise } from '../../model/format';
 import { nextStepAt, PLUGINS, type Plugin, percentOf, stepsOf } from '../../model/rollout';
 import { Ago, now, Panel } from '../parts';
 import { Choice, Field, Form, useAttempt } from '../people/forms';
-import { type Author, held, pluginName } from './rollout';
+import { type Author, held, pluginName } from './parts';
 
 export function Ramps(author: Author): JSX.Element {
   const { rollout, allowed } = author;

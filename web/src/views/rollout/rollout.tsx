@@ -3,44 +3,20 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
-import type { Rollout, RolloutRule, RolloutRules } from '../../api/types';
+import type { RolloutRule, RolloutRules } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
-import { client, useQuery } from '../../lib/query';
+import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { useSignIn } from '../../lib/who';
 import { exact } from '../../model/format';
 import { PLUGINS, percentOf, probabilityOf, shareChanges, whenOf, withShare } from '../../model/rollout';
 import { may } from '../../model/who';
-import { announce, Loaded, Moment, Panel } from '../parts';
+import { Loaded, Moment, Panel } from '../parts';
 import { Field, Form, useAttempt } from '../people/forms';
 import { Devices, OneDevice } from './devices';
 import { History } from './history';
+import { type Author, held, pluginName } from './parts';
 import { Ramps } from './ramps';
-
-/* Who changes something, and what is changed on. */
-export interface Author {
-  app: string;
-  rollout: Rollout;
-  allowed: boolean;
-  /** The account that changes it; empty: a name is asked for. */
-  name: string;
-}
-
-export function pluginName(plugin: string): string {
-  const names: Record<string, string> = {
-    hang: say('Hangs'),
-    memory: say('Memory'),
-    exit: say('Exits'),
-    session: say('Sessions'),
-  };
-  return names[plugin] ?? plugin;
-}
-
-/* The version that holds now is on the page, and said. */
-export async function held(app: string, version: number): Promise<void> {
-  await client.invalidateQueries({ queryKey: ['rollout', app] });
-  announce(say('Version {n} holds', { n: exact(version, lang.value) }));
-}
 
 export function RolloutPage({ app }: { app: string }): JSX.Element {
   useTitle(say('Rollout of {app}', { app }));
