@@ -1,7 +1,7 @@
 /* crash_step.c - the check thread's half of crash.h. */
 #include "capture/crash.h"
 
-#include "capture/process.h"
+#include "capture/process_lane.h"
 #include "gate/gate.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* demand.c - see demand.h. */
 #include "capture/demand.h"
 
-#include "capture/process.h"
+#include "capture/process_lane.h"
 #include "gate/gate.h"
 
 #include <string.h>

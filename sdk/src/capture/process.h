@@ -1,38 +1,15 @@
 /*
- * process.h - events of the process as a whole, in lane MIRE_LANE_PROCESS: load (usage.h), dropped frames (scene.h),
- * requests of the app (demand.h) and crashes (crash.h). One at a time: an event of higher priority takes the lane, and the other one begins
- * again while its condition holds.
+ * process.h - the monitors of the process as a whole, which share its lane (process_lane.h): load (usage.h), dropped
+ * frames (scene.h), requests of the app (demand.h) and crashes (crash.h).
  *
  * Private to capture/. Thread: check thread.
  */
 #ifndef MIRE_CAPTURE_PROCESS_H
 #define MIRE_CAPTURE_PROCESS_H
 
-#include "capture/busy.h"
-#include "capture/record.h"
-
-struct process_record {
-    uint32_t begun_tid; /* the check thread that it began on; 0: none yet */
-    struct record record;
-    struct busy busy; /* of the event in the lane */
-};
+#include "capture/check.h"
 
 /* The row in watch.c's table. */
 extern const struct check_step mire__process_monitor;
-
-/* Does an event of this trigger have the lane? */
-bool mire__process_has(const struct process_record *of, enum mire__trigger trigger);
-
-/*
- * Open an event. The caller sets begin_ns, trigger and the facts of the trigger. Returns false if an event of the same
- * or a higher priority has the lane.
- */
-bool mire__process_open(struct check *check, struct process_record *of, const struct event *event);
-
-/* Discard the event; no effect if another one has the lane. */
-void mire__process_forget(struct check *check, struct process_record *of, enum mire__trigger trigger);
-
-/* Time between two rounds of samples: `times` the sampling period of hangs. */
-uint64_t mire__process_period_ns(const struct check *check, const struct process_record *of, uint32_t times);
 
 #endif

@@ -2,7 +2,7 @@
 #include "capture/scene.h"
 
 #include "capture/frames.h"
-#include "capture/process.h"
+#include "capture/process_lane.h"
 
 #include <string.h>
 

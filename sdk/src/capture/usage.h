@@ -16,7 +16,7 @@
 #define MIRE_CAPTURE_USAGE_H
 
 #include "capture/check.h"
-#include "capture/process.h"
+#include "capture/process_lane.h"
 
 void mire__usage_start(struct check *check);
 
