@@ -149,6 +149,17 @@ def told_when_the_disk_is_full(scratch):
     return "told"
 
 
+def told_when_limited(scratch, steps):
+    """A hang that ends while the process may have no more memory or files is told: by a report, or as one that could not be kept."""
+    store = scratch / steps
+    done = run(store, scratch / "root", steps)
+    assert done.returncode == 0, done
+    told = len([report for report in reports(store) if "event" in report])
+    kept = re.match(r"mire-run: (\d+) reports could not be kept: ", done.stderr)
+    assert told + int(kept[1] if kept else 0) == 1, (told, done.stderr)
+    return "told"
+
+
 def main():
     if os.geteuid() != 0:
         print("skipped: only root has rights to give up")
@@ -182,6 +193,8 @@ def main():
             failed += not fine
             print("app %-8s %s" % (steps, said), flush=True)
         if not sys.argv[1:]:
+            for steps in ("pl1p", "pL1p"):
+                print("limit %-6s %s" % (steps, told_when_limited(scratch, steps)), flush=True)
             print("full disk    %s" % told_when_the_disk_is_full(scratch), flush=True)
     return 1 if failed else 0
 

@@ -78,7 +78,7 @@ bool mire__session_goes_on(const struct store *store, const char *name)
 {
     struct session_sum sum;
 
-    return load(&sum, store, name) && !sum.waits;
+    return load(&sum, store, name) ? !sum.waits : mire__store_session_is_there(store, name);
 }
 
 static uint32_t rank_of(const struct session_sum *sum, const struct store_end *end, uint32_t pid, uint64_t start_ticks)

@@ -44,6 +44,14 @@ enum mire_err mire__store_session_load(void *out, size_t size, const struct stor
     return mire__store_load_locked(&state, store, inside, out, size) == (ssize_t)size ? MIRE_OK : MIRE_E_STATE;
 }
 
+bool mire__store_session_is_there(const struct store *store, const char *name)
+{
+    char inside[NAME_BYTES], path[MIRE_STORE_PATH_MAX];
+
+    name_of(inside, name);
+    return mire__store_path(path, store, inside, "") && access(path, F_OK) == 0;
+}
+
 bool mire__store_sessions_seen(const struct store *store)
 {
     char folder[MIRE_STORE_PATH_MAX];

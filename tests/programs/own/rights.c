@@ -8,6 +8,7 @@
  *   r  give up root by syscall()      b        drop all capabilities by capset
  *   n  a new user namespace           s        join that of a child     m  join the mount namespace it is in
  *   f  go on in a child, and wait for it       K  end by SIGKILL       F  fill the disk at argv[2]
+ *   l  allow no more memory           L        allow no more descriptors
  *   w  wait for another line of libmire's log
  *
  * Built with WITH_MIRE it links libmire: argv[4] is its store, argv[5] and argv[6] are the server and its key, argv[7]
@@ -25,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -187,6 +189,10 @@ static int step(char letter, const char *root)
         return join(getpid(), "mnt", CLONE_NEWNS);
     case 'w':
         return await_line();
+    case 'l':
+        return setrlimit(RLIMIT_AS, &(struct rlimit){4096, 4096});
+    case 'L':
+        return setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0});
     case 'F':
         fill(root);
         return 0;
