@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,6 +96,23 @@ static void stop_with(int signal)
     kill(getpid(), SIGSTOP);
 }
 
+/*
+ * A program may have itself traced by its parent (PTRACE_TRACEME), so that no debugger can trace it. Then each signal
+ * stops it, the sampling signal too, and its parent continues it. The kernel's own SIGTRAP after an exec is dropped.
+ * False: the child is not traced, or a signal of job control stopped it.
+ */
+static bool go_on_traced(pid_t pid, int signal)
+{
+    siginfo_t info;
+
+    if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU ||
+        ptrace(PTRACE_GETSIGINFO, pid, NULL, &info) != 0)
+        return false;
+    if (signal == SIGTRAP && info.si_code == SI_USER && info.si_pid == pid)
+        signal = 0;
+    return ptrace(PTRACE_CONT, pid, NULL, (void *)(uintptr_t)signal) == 0;
+}
+
 /* Look at the child. False: it goes on. */
 static bool look(struct child_end *out, pid_t pid)
 {
@@ -110,7 +128,7 @@ static bool look(struct child_end *out, pid_t pid)
         out->status = out->killed ? WTERMSIG(status) : WEXITSTATUS(status);
         if (WIFEXITED(status) || WIFSIGNALED(status))
             return true;
-        if (WIFSTOPPED(status))
+        if (WIFSTOPPED(status) && !go_on_traced(pid, WSTOPSIG(status)))
             stop_with(WSTOPSIG(status));
     }
     return false;

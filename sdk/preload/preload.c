@@ -15,6 +15,7 @@
 #include "platform/filter.h"
 #include "platform/own.h"
 #include "platform/platform.h"
+#include "platform/signal.h"
 #include "preload/child.h"
 
 #include <dlfcn.h>
@@ -52,6 +53,7 @@ static bool is_first(uint64_t *begun_ns_out)
 
     if (!number || strtoul(number, &end, 10) != (unsigned long)getpid())
         return false;
+    atomic_store(&mire__signal_parent_continues, 1);
     *begun_ns_out = 0;
     if (strlen(number) == strlen(CHILD_NUMBER_EMPTY)) {
         executed_at = end + 1;

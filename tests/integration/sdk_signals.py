@@ -44,11 +44,11 @@ def functions(report, node):
 
 @unless_starved
 class SignalsTest(unittest.TestCase):
-    def hangs(self, how):
+    def hangs(self, how, *wrapper):
         """Runs the program. Its reports of hangs, in the order of time, and what it said."""
         with tempfile.TemporaryDirectory(prefix="mire-signals-") as store:
             done = subprocess.run([os.path.join(BINARY, "sdk", "mire-run"), "--app", "signals", "--threshold", "300",
-                                   "--store", store, "--", APP, how], text=True, timeout=300, stdout=subprocess.PIPE,
+                                   "--store", store, "--", *wrapper, APP, how], text=True, timeout=300, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, env=os.environ | {"MIRE_SETTINGS": SETTINGS})
             self.assertEqual(done.returncode, 134 if how == "small" else 0, done.stdout)
             reports = [unpack(pathlib.Path(path).read_bytes())
@@ -92,6 +92,15 @@ class SignalsTest(unittest.TestCase):
     def test_the_alternate_stack_is_too_small_for_the_kernels_frame(self):
         """Neither the sampler's signal nor the crash marker's ends the process: it ends as it would without them."""
         self.all_seen("small", "aborts\n")
+
+    def test_the_program_is_traced_by_its_parent(self):
+        """As programs are that want no debugger: each signal stops them until the parent continues them, as mire-run does."""
+        self.all_seen("traced")
+
+    def test_the_program_is_traced_by_a_parent_that_does_not_know(self):
+        reports, output = self.hangs("traced", "sh", "-c", '"$0" "$@"; exit')
+        self.assertEqual(output, UNDISTURBED)
+        self.assertEqual(len(reports), 3)
 
     def test_threads_are_cancelled_before_and_after(self):
         self.all_seen("cancel")

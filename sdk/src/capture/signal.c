@@ -166,6 +166,8 @@ enum mire__loss mire__signal_choose(struct sampler *sampler, uint32_t tid)
     bool usable;
 
     look(&there, sampler, tid);
+    if (there.by_parent && !atomic_load(&mire__signal_parent_continues))
+        return MIRE_LOSS_NO_SIGNAL;
     usable = sampler->signal != 0 && (there.blocked & MIRE_SIGNAL_BIT(sampler->signal)) == 0 && take(sampler->signal);
     if (!usable && !take_any(sampler, there.blocked))
         return there.blocked & MIRE_SIGNAL_BIT(MIRE_SIGNAL_LIBC) ? MIRE_LOSS_BLOCKED : MIRE_LOSS_NO_SIGNAL;

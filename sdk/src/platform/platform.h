@@ -86,6 +86,7 @@ bool mire__thread_may_as_much(uint32_t tid);
 struct thread_signals {
     uint64_t blocked;
     uint64_t pending; /* sent to this thread, and not delivered yet */
+    bool by_parent;   /* the parent of the process traces the thread */
 };
 #define MIRE_SIGNAL_BIT(signal) (1ull << ((signal)-1))
 void mire__thread_signals(struct thread_signals *out, uint32_t tid);
@@ -168,6 +169,9 @@ void mire__yield(void);
  *   wiped  the child finds zeros there again, from its first instruction on; NULL where the kernel (before 4.14) cannot
  */
 void *mire__pages_map_inherited(size_t size_bytes, bool wiped);
+
+/* Have a child find zeros in these whole pages of variables, from its first instruction on, where the kernel can. */
+void mire__pages_wipe_on_fork(void *pages, size_t size_bytes);
 
 /* ---- /proc ---- */
 

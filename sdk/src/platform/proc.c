@@ -262,12 +262,16 @@ void mire__thread_signals(struct thread_signals *out, uint32_t tid)
 {
     char path[64], text[4096];
 
-    *out = (struct thread_signals){0, 0};
+    uint64_t tracer;
+
+    *out = (struct thread_signals){.blocked = 0};
     proc_path(path, false, tid, "status");
     if (mire__file_read(text, sizeof(text), path) <= 0)
         return;
     out->pending = signals_after(text, "SigPnd:");
     out->blocked = signals_after(text, "SigBlk:");
+    tracer = number_after(text, "TracerPid:");
+    out->by_parent = tracer != 0 && tracer == number_after(text, "PPid:");
 }
 
 void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid)

@@ -75,6 +75,8 @@ void mire__signal_as_give_stack(void *stack, size_t size_bytes)
         syscall(SYS_sigaltstack, &ours, NULL);
 }
 
+_Atomic uint32_t mire__signal_parent_continues;
+
 /* The library's handlers need less than this below the kernel's frame, which has the size of AT_MINSIGSTKSZ. */
 #define HANDLER_BYTES 2048
 #ifndef AT_MINSIGSTKSZ

@@ -39,6 +39,12 @@ void mire__signal_as_block(const sigset_t *set);
 void mire__signal_as_give_stack(void *stack, size_t size_bytes);
 
 /*
+ * Does the parent of the process continue it after each signal, if it traces it? mire-run does. No signal is sent to the
+ * child of any other tracer: a program may have itself traced by a parent that knows nothing of it.
+ */
+extern _Atomic uint32_t mire__signal_parent_continues;
+
+/*
  * Handlers of the library run on the alternate stack of a thread. The kernel kills a process whose alternate stack is
  * too small for its own frame, which AVX-512 and SVE make larger than the 2048 bytes of old programs. So once a thread
  * of the program has such a stack, these handlers run on the threads' ordinary stacks.

@@ -2,7 +2,7 @@
  * signals_app.c - uses signals as real programs do: SIGURG like servers, every signal like programs with a signal
  * thread. It hangs three times, in tick1 to tick3, and prints signals and interruptions that it did not cause.
  *
- *     signals_app handler | blocked | descriptor | ignored | restored | every | kernel | late | cancel
+ *     signals_app handler | blocked | descriptor | ignored | restored | every | kernel | late | cancel | traced
  *     signals_app small                  ends by abort()
  */
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -127,6 +128,8 @@ static void take_signals(const char *how)
         syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
     else if (!strcmp(how, "cancel"))
         cancel_one();
+    else if (!strcmp(how, "traced"))
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
     else if (!strcmp(how, "small"))
         sigaltstack(&small_stack, NULL);
     if (!strcmp(how, "descriptor"))
