@@ -28,7 +28,7 @@ CASES = {
     "pr1p": ["step_1"], "pb1p": ["step_1"],
     "pcu1p": ["step_1"], "cu1p2p": ["step_1", "step_2"], "pc1pu2p": ["step_1", "step_2"], "fcu1p": ["step_1"],
     "p1u1p": ["step_1"], "pu1K": ["step_1"], "pcu1K": ["step_1"],
-    "pn1p": ["step_1"], "p1n1p": ["step_1"], "ps1p": ["step_1"], "pm1p": ["step_1"], "fpn1p": ["step_1"], "pnu1p": None,
+    "pn1p": ["step_1"], "p1n1p": ["step_1"], "ps1p": ["step_1"], "pm1p": ["step_1"], "fpn1p": ["step_1"], "pxp1p": ["step_1"], "xp1p2p": ["step_1", "step_2"], "pxfp1p": ["step_1"], "pnu1p": None,
 }
 
 

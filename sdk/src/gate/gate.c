@@ -86,11 +86,22 @@ static inline __attribute__((always_inline)) void become_busy(struct gate *gate,
     }
 }
 
+/* The lane of a watched thread is FREE only in a child made by a direct system call: see struct gates. */
+static bool is_cleared(uint32_t state)
+{
+    return state == MIRE_GATE_FREE && !mire__quiet_is() && mire__gates.pid != 0 && mire__gates.pid != mire__pid();
+}
+
 /* The watch was stopped between two turns, or starts again in a forked child. */
 static struct gate *turn_back(struct gate *gate)
 {
     uint32_t state = atomic_load(&gate->state);
 
+    if (is_cleared(state)) {
+        mire__gate_as_forked();
+        atomic_store(&mire__gates.lanes[0].state, MIRE_GATE_FREE);
+        state = MIRE_GATE_CHILD;
+    }
     mire__gate_as_set_own(NULL);
     atomic_store(&gate->state, MIRE_GATE_FREE);
     if (state == MIRE_GATE_CHILD && mire__gates.on_child && !mire__quiet_is())

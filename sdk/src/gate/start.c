@@ -7,10 +7,14 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <unistd.h>
 
 static void register_once(void)
 {
     pthread_atfork(NULL, NULL, mire__gate_as_forked);
+    if (sysconf(_SC_PAGESIZE) <= MIRE_GATE_ALIGN)
+        mire__pages_wipe_on_fork(mire__gates.lanes, offsetof(struct gates, after_lanes));
 }
 
 static void register_fork_handler(void)
@@ -34,6 +38,7 @@ void mire__gate_await(void (*start)(void *context), void *context)
     mire__hooks_find_terminals();
     mire__gates.on_child = start;
     mire__gates.context = context;
+    mire__gates.pid = mire__pid();
     atomic_store(&mire__gates.lanes[0].state, MIRE_GATE_CHILD);
     mire__gate_as_set_own(&mire__gates.lanes[0]);
 }

@@ -67,9 +67,15 @@ struct gate {
     char name[MIRE_GATE_NAME_BYTES];
 };
 
+/*
+ * `lanes` has pages of its own, which the kernel clears in a child made by a direct system call (clone, clone3), where no
+ * fork handler runs: its thread finds its lane FREE, and runs the handler at its first wait.
+ */
+#define MIRE_GATE_ALIGN 4096
 struct gates {
-    struct gate lanes[MIRE_WATCHED_MAX];
-    _Atomic uint32_t names_count; /* names to be watched for; 0 while the gate is off */
+    _Alignas(MIRE_GATE_ALIGN) struct gate lanes[MIRE_WATCHED_MAX];
+    _Alignas(MIRE_GATE_ALIGN) uint32_t after_lanes; /* unused */
+    _Atomic uint32_t names_count;                   /* names to be watched for; 0 while the gate is off */
     char names[MIRE_THREAD_NAMES_MAX][MIRE_GATE_NAME_BYTES];
     _Atomic uint32_t open;  /* mire__gate_open has been called, mire__gate_stop has not */
     _Atomic uint32_t *wake; /* this and the next two: written by open, before `open` */

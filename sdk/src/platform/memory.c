@@ -174,6 +174,14 @@ void mire__yield(void)
     errno = saved;
 }
 
+void mire__pages_wipe_on_fork(void *pages, size_t size_bytes)
+{
+    int saved = errno;
+
+    syscall(SYS_madvise, pages, size_bytes, MADV_WIPEONFORK);
+    errno = saved;
+}
+
 void *mire__pages_map_inherited(size_t size_bytes, bool wiped)
 {
     int saved = errno;

@@ -7,6 +7,7 @@
  *   k  keep capabilities over u       c        chroot to argv[2]                                d  clear dumpable
  *   r  give up root by syscall()      b        drop all capabilities by capset
  *   n  a new user namespace           s        join that of a child     m  join the mount namespace it is in
+ *   x  the same by clone3
  *   f  go on in a child, and wait for it       K  end by SIGKILL       F  fill the disk at argv[2]
  *   l  allow no more memory           L        allow no more descriptors
  *   w  wait for another line of libmire's log
@@ -18,10 +19,12 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,10 +119,11 @@ static int join_child(void)
     return result;
 }
 
-static void go_on_in_child(void)
+static void go_on_in_child(bool by_clone3)
 {
+    struct clone_args args = {.exit_signal = SIGCHLD};
     int status;
-    pid_t pid = fork();
+    pid_t pid = by_clone3 ? (pid_t)syscall(SYS_clone3, &args, sizeof(args)) : fork();
 
     if (pid == 0)
         return;
@@ -197,7 +201,8 @@ static int step(char letter, const char *root)
         fill(root);
         return 0;
     case 'f':
-        go_on_in_child();
+    case 'x':
+        go_on_in_child(letter == 'x');
         return 0;
     case 'K':
         return raise(SIGKILL);
