@@ -1,10 +1,14 @@
 /*
  * bench_work.c - the cost of one report from the inbox to its rows. 20,000 reports of 5 to 7 KB, or as many as the
- * argument says, wait in the inbox, and two workers process them.
+ * first argument says, wait in the inbox, and two workers process them.
  *
  *     CPU          of this process, which does nothing else meanwhile, and of PostgreSQL's processes    --> per report
  *     statements   sent to PostgreSQL, BEGIN and COMMIT included                                        --> per report
  *     WAL          written meanwhile                                                                    --> per report
+ *     disk         of the tables afterwards, with indexes                                               --> per report
+ *
+ * With the second argument 1 all reports are session records, which have no limits (deploy/scale/plan.py has the
+ * figures of both).
  *
  * The floor is the work of PostgreSQL that no design avoids: storing the rows of event, event_stack and session once
  * more, in one statement each. The reports have 300 issues by Zipf's law, 5 versions and 10 modules without a debug
@@ -17,15 +21,18 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "decode/decode.h"
 #include "inbox/inbox.h"
 #include "pipeline/work.h"
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -34,6 +41,7 @@
 #define BATCH    100
 #define ISSUES   300
 #define VERSIONS 5
+#define SESSIONS 50 /* one report in so many is a session record */
 #define IMAGES   10
 #define TRUNK    24 /* frames that all samples of a report share */
 #define TWIGS    60 /* ways on from there */
@@ -42,7 +50,8 @@
 #define DAY_US   86400000000ll
 
 static const struct log quiet = {.fd = 2, .least = MIRE_LOG_WARN};
-static int missed;
+static int missed, sessions = SESSIONS;
+static double checked_s; /* CPU of the door's checks */
 
 static void must(int rc, const char *what)
 {
@@ -58,6 +67,11 @@ static void say(const char *what, double value, const char *unit, double limit)
     bool good = value <= limit;
     printf("%-44s %10.2f %-6s | at most %-8g | %s\n", what, value, unit, limit, good ? "ok" : "short");
     missed += !good;
+}
+
+static void tell(const char *what, double value, const char *unit)
+{
+    printf("%-44s %10.2f %s\n", what, value, unit);
 }
 
 /* 1 of n with a share of 1/n, by Zipf's law: small numbers often. */
@@ -156,6 +170,25 @@ static void make_report(struct text *out, const struct uuid *id, int64_t at_us, 
     add_event(out, at_us, random);
 }
 
+static double thread_cpu_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The check that ingest makes before it stores a body. */
+static void check_at_door(const struct inbox_row *row)
+{
+    struct decode_fault fault;
+    char id[37];
+    double begun = thread_cpu_s();
+    enum decode_outcome outcome = decode_check(id, &fault, row->format, row->encoding, row->body, row->body_len);
+
+    checked_s += thread_cpu_s() - begun;
+    must(outcome ? MIRE_FAULT_BROKEN : 0, "check");
+}
+
 /* Wait in the inbox. Returns the bytes of the bodies. */
 static double fill(struct pg *pg, long count)
 {
@@ -172,7 +205,8 @@ static double fill(struct pg *pg, long count)
             int64_t now_us = clock_wall_us();
             uuid_make(&id, now_us);
             json.len = 0;
-            make_report(&json, &id, now_us - (int64_t)test_roll(&random, 6 * 86400) * 1000000, i % 50 == 0, &random);
+            make_report(&json, &id, now_us - (int64_t)test_roll(&random, 6 * 86400) * 1000000, i % sessions == 0,
+                        &random);
             size_t len = ZSTD_compress(bodies[n], sizeof bodies[n], json.bytes, json.len, 3);
             must(text_failed(&json) || ZSTD_isError(len) ? MIRE_FAULT_MEMORY : 0, "report");
             rows[n] = (struct inbox_row){.report_id = id,
@@ -183,6 +217,7 @@ static double fill(struct pg *pg, long count)
                                          .body_len = len,
                                          .clock_told = true};
             bytes += (double)len;
+            check_at_door(&rows[n]);
         }
         must(inbox_store_batch(pg, rows, n), "store");
     }
@@ -256,8 +291,8 @@ static void floors(struct pg *pg, double reports)
     pgtest_run(pg, "INSERT INTO event_again SELECT * FROM event");
     pgtest_run(pg, "INSERT INTO stack_again SELECT * FROM event_stack");
     pgtest_run(pg, "INSERT INTO session_again SELECT * FROM session");
-    printf("%-44s %10.2f ms\n%-44s %10.2f KB\n", "floor: CPU of PostgreSQL, a report",
-           (postgres_cpu_s() - cpu) / reports * 1000, "floor: WAL, a report", (wal_bytes(pg) - wal) / reports / 1000);
+    tell("floor: CPU of PostgreSQL, a report", (postgres_cpu_s() - cpu) / reports * 1000, "ms");
+    tell("floor: WAL, a report", (wal_bytes(pg) - wal) / reports / 1000, "KB");
 }
 
 /* --- whether it is right --- */
@@ -311,9 +346,48 @@ static void work_all(struct pg *pg, const struct work_options *options)
     work_stop(work);
 }
 
+/* Of one of the tables, with indexes, now that they have no dead rows. */
+static void say_disk(struct pg *pg, const char *what, const char *tables, double reports)
+{
+    char sql[512];
+
+    snprintf(sql, sizeof sql,
+             "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class WHERE relkind = 'r'"
+             " AND relnamespace = 'public'::regnamespace AND relname ~ '%s'",
+             tables);
+    tell(what, (double)pgtest_number(pg, sql) / reports / 1000, "KB");
+}
+
+static void disks(struct pg *pg, double reports)
+{
+    struct pg_tx *tx;
+
+    must(pg_begin(&tx, pg, MIRE_PG_EACH), "begin");
+    must(pg_script(tx, "VACUUM FULL"), "vacuum");
+    pg_end(&tx);
+    say_disk(pg, "disk of report, a report", "^report_", reports);
+    say_disk(pg, "disk of event and event_stack, a report", "^event_", reports);
+    say_disk(pg, "disk of missing_debug_file, a report", "^missing_debug_file_", reports);
+    say_disk(pg, "disk of session, a report", "^session_(other|[0-9]+)$", reports);
+    say_disk(pg, "disk of counters and cells, a report", "_hour$|_day$|^rollup$", reports);
+}
+
+static double put(struct pg *pg, long count)
+{
+    double n = (double)count, postgres = postgres_cpu_s(), wal = wal_bytes(pg);
+
+    checked_s = 0;
+    double bytes = fill(pg, count);
+    tell("receiving: CPU of the check, a report", checked_s / n * 1000, "ms");
+    tell("size of a body, as sent", bytes / n / 1000, "KB");
+    tell("receiving: CPU of PostgreSQL, a report", (postgres_cpu_s() - postgres) / n * 1000, "ms");
+    tell("receiving: WAL, a report", (wal_bytes(pg) - wal) / n / 1000, "KB");
+    return n;
+}
+
 static void measure(struct pg *pg, const struct work_options *options, long count)
 {
-    double n = (double)count, bytes = fill(pg, count);
+    double n = put(pg, count), most = sessions > 1 ? 1 : INFINITY;
     uint64_t statements = pg_statements(options->pg);
     double own = own_cpu_s(), postgres = postgres_cpu_s(), wal = wal_bytes(pg);
     uint64_t begun_ns = clock_mono_ns();
@@ -324,17 +398,18 @@ static void measure(struct pg *pg, const struct work_options *options, long coun
     own = own_cpu_s() - own;
     postgres = postgres_cpu_s() - postgres;
     wal = wal_bytes(pg) - wal;
-    printf("%ld reports of %.1f KB in %.1f s: %.0f a second\n", count, bytes / n / 1000, seconds, n / seconds);
-    say("CPU of the workers, a report", own / n * 1000, "ms", 1.5);
-    say("CPU of PostgreSQL, a report", postgres / n * 1000, "ms", 0.8);
-    say("statements, a report", (double)statements / n, "", 0.5);
-    say("WAL, a report", wal / n / 1000, "KB", 19);
+    printf("%ld reports in %.1f s: %.0f a second\n", count, seconds, n / seconds);
+    say("CPU of the workers, a report", own / n * 1000, "ms", 1.5 * most);
+    say("CPU of PostgreSQL, a report", postgres / n * 1000, "ms", 0.8 * most);
+    say("statements, a report", (double)statements / n, "", 0.5 * most);
+    say("WAL, a report", wal / n / 1000, "KB", 19 * most);
 }
 
 int main(int argc, char **argv)
 {
     long count = argc > 1 ? strtol(argv[1], NULL, 10) : REPORTS;
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    sessions = argc > 2 && atoi(argv[2]) > 0 ? atoi(argv[2]) : SESSIONS;
     struct pg_options own = {.connections = 8, .wait_ms = 5000, .log = &quiet};
 
     if (pgtest_start(NULL))
@@ -348,6 +423,7 @@ int main(int argc, char **argv)
     (void)fill(pg, FIRST); /* opens the issues */
     work_all(pg, &options);
     measure(pg, &options, count);
+    disks(pg, (double)(count + FIRST));
     floors(pg, (double)(count + FIRST));
     check(pg, count + FIRST);
     pg_close(options.pg);

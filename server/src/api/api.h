@@ -29,6 +29,7 @@ struct api_setting {
 struct api {
     struct pg *pg;           /* borrowed */
     struct live *live;       /* borrowed; NULL: no page waits, each is answered at once */
+    struct pg *replica;      /* of the same database, to read pages from; borrowed; NULL: there is none */
     const char *web_dir;     /* the built dashboard; borrowed */
     int64_t (*now_us)(void); /* wall clock */
     struct nearby *nearby;   /* borrowed */

@@ -12,6 +12,7 @@
 #include "rows/apps.h"
 #include "rows/audit.h"
 #include "rows/issue.h"
+#include "rows/replica.h"
 #include "rows/rows.h"
 
 #include <stdarg.h>
@@ -263,6 +264,35 @@ static int find_path(struct call *call, const struct call_kind *kind)
     return rc == 0 && kind->has_issue ? call_show(call) : rc;
 }
 
+/* Begin reading from the replica. 0, or it cannot answer: it is away, or is behind. */
+static int begin_on_replica(struct call *call)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *origin = NULL;
+    struct rows_seen all, seen;
+    int rc = pg_begin(&origin, call->api->pg, MIRE_PG_EACH);
+
+    if (!rc)
+        rc = rows_seen_read(&all, origin);
+    if (!rc)
+        rc = pg_begin(&call->tx, call->api->replica, MIRE_PG_READ);
+    if (!rc)
+        rc = rows_seen_read(&seen, call->tx);
+    if (!rc && !rows_seen_is_close(&seen, &all))
+        rc = MIRE_FAULT_RACED;
+    if (rc)
+        pg_end(&call->tx);
+    return rc;
+}
+
+static int begin(struct call *call, const struct call_kind *kind)
+{
+    const struct api *api = call->api;
+
+    call->is_on_replica =
+        !kind->writes && call->may_use_replica && pg_health(api->replica) == MIRE_PG_WELL && !begin_on_replica(call);
+    return call->is_on_replica ? 0 : pg_begin(&call->tx, api->pg, kind->writes ? MIRE_PG_WRITE : MIRE_PG_READ);
+}
+
 static int answer(struct call *call, const struct call_kind *kind)
 {
     int rc = check_names(call, kind);
@@ -272,7 +302,7 @@ static int answer(struct call *call, const struct call_kind *kind)
     if (rc == 0)
         rc = read_view(call, kind->names);
     if (rc == 0)
-        rc = pg_begin(&call->tx, call->api->pg, kind->writes ? MIRE_PG_WRITE : MIRE_PG_READ);
+        rc = begin(call, kind);
     if (rc == 0)
         rc = find_path(call, kind);
     if (rc == 0)
@@ -302,10 +332,21 @@ static int reply_csv(struct call *call, const char *table)
 
 int call_run(void *api, struct request *request, struct reply *reply, const struct call_kind *kind)
 {
-    struct call call = {.api = api, .request = request, .reply = reply, .arena = request->arena};
+    const struct api *of = api;
+    struct call call = {.api = api,
+                        .request = request,
+                        .reply = reply,
+                        .arena = request->arena,
+                        .may_use_replica = of->replica != NULL};
 
     json_write_begin(&call.json);
     int rc = answer(&call, kind);
+    if (rc < 0 && call.is_on_replica) { /* PostgreSQL ends what stands in the way of the replica's own work */
+        free(call.json.text);
+        call = (struct call){.api = api, .request = request, .reply = reply, .arena = request->arena};
+        json_write_begin(&call.json);
+        rc = answer(&call, kind);
+    }
     if (rc != 0) {
         free(call.json.text);
         if (rc == CALL_LATER)

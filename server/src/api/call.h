@@ -21,6 +21,7 @@ struct call {
     struct reply *reply;
     struct arena *arena;
     struct pg_tx *tx;
+    bool may_use_replica, is_on_replica;
     const char *slug;
     struct view view;
     int64_t issue; /* of the path; 0 where it has none */

@@ -13,6 +13,8 @@ const struct setting_row config_table[MIRE_SETTING_COUNT] = {
     [MIRE_SET_TLS_KEY] = {"tls_key", "", KIND_TEXT, 0, 0, "PEM file of its key"},
     [MIRE_SET_DATABASE_URL] = {"database_url", "", KIND_TEXT, 0, 0,
                                "PostgreSQL to use; empty: a private one in data_dir"},
+    [MIRE_SET_DATABASE_READ_URL] = {"database_read_url", "", KIND_TEXT, 0, 0,
+                                    "streaming replica of database_url that pages are read from; empty: none"},
     [MIRE_SET_DATA_DIR] = {"data_dir", "", KIND_TEXT, 0, 0,
                            "where mired keeps files; empty: /var/lib/mire (root) or ~/.local/share/mire"},
     [MIRE_SET_DISK_RESERVE_MB] = {"disk_reserve_mb", "256", KIND_NUMBER, 0, 1 << 24,

@@ -87,6 +87,18 @@ static int open_database(struct daemon *daemon)
     return pg_open(&daemon->pg, &options);
 }
 
+static int open_replica(struct daemon *daemon)
+{
+    struct pg_options options = {.conninfo = config_text(daemon->config, MIRE_SET_DATABASE_READ_URL),
+                                 .connections = (int)config_number(daemon->config, MIRE_SET_HANDLERS) +
+                                                2, /* the handler of slow requests, and the watch */
+                                 .wait_ms = 1000,
+                                 .read_limit_ms = READ_LIMIT_MS,
+                                 .watched = true,
+                                 .log = &daemon->log};
+    return *options.conninfo ? pg_open(&daemon->replica, &options) : 0;
+}
+
 static int invite_first_admin(struct daemon *daemon)
 {
     const char *header = config_text(daemon->config, MIRE_SET_PROXY_USER_HEADER);
@@ -131,6 +143,8 @@ static int start(struct daemon *daemon)
         rc = open_database(daemon);
     if (!rc)
         rc = inbox_wakeup_new(&daemon->wakeup);
+    if (!rc && (daemon->role & MIRE_ROLE_HTTP))
+        rc = open_replica(daemon);
     if (!rc && (daemon->role & MIRE_ROLE_HTTP))
         rc = daemon_start_http(daemon);
     daemon_find_base(daemon->base, daemon); /* before the database lets anybody ask */
@@ -179,6 +193,7 @@ static int stop(struct daemon *daemon)
         http_tls_close(daemon->tls);
         access_free(daemon->access);
         openid_stop(&daemon->openid);
+        pg_close(daemon->replica);
         pg_close(daemon->pg);
     }
     embedded_stop(daemon->embedded);

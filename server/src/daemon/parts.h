@@ -37,6 +37,7 @@ struct daemon {
     struct embedded *embedded;
     const char *conninfo;
     struct pg *pg;
+    struct pg *replica; /* NULL: none */
     struct upkeep *upkeep;
     struct inbox_wakeup *wakeup;
     struct work_options work_options; /* borrowed by work */

@@ -97,6 +97,7 @@ static int make_api(struct daemon *daemon)
         return rc;
     daemon->health.live = daemon->live;
     daemon->api = (struct api){.pg = daemon->pg,
+                               .replica = daemon->replica,
                                .web_dir = config_text(config, MIRE_SET_WEB_DIR),
                                .now_us = clock_wall_us,
                                .live = daemon->live,
