@@ -3,6 +3,7 @@
  */
 #include "decode/decode.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -74,6 +75,51 @@ static enum decode_outcome run_zstd(struct sink *sink, struct decode_fault *faul
     }
 }
 
+/* ---- one whole frame that tells its size, as devices send it ---- */
+
+static pthread_key_t context_key;
+
+static void free_context(void *context)
+{
+    ZSTD_freeDCtx(context);
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&context_key, free_context))
+        context_key = (pthread_key_t)-1;
+}
+
+/* The thread's own, which it keeps: making one costs more than most bodies. NULL: none can be had. */
+static ZSTD_DCtx *find_context(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, make_key);
+    ZSTD_DCtx *context = pthread_getspecific(context_key);
+    if (context || context_key == (pthread_key_t)-1)
+        return context;
+    context = ZSTD_createDCtx();
+    if (context && pthread_setspecific(context_key, context)) {
+        ZSTD_freeDCtx(context);
+        return NULL;
+    }
+    return context;
+}
+
+/* False: run_zstd tells what is wrong, or decodes what this cannot. */
+static bool undo_frame(struct sink *sink, const void *body, size_t len)
+{
+    if (ZSTD_findFrameCompressedSize(body, len) != len)
+        return false;
+    ZSTD_DCtx *context = find_context();
+    size_t got = context ? ZSTD_decompressDCtx(context, sink->bytes, sink->room, body, len) : 0;
+    if (!context || ZSTD_isError(got))
+        return false;
+    sink->len = got;
+    return true;
+}
+
 static enum decode_outcome undo_zstd(struct sink *sink, struct decode_fault *fault, const void *body, size_t len)
 {
     unsigned long long claimed = ZSTD_getFrameContentSize(body, len);
@@ -83,7 +129,7 @@ static enum decode_outcome undo_zstd(struct sink *sink, struct decode_fault *fau
     if (known && claimed > MIRE_DECODE_PLAIN_MAX)
         return too_big(fault);
     enum decode_outcome outcome = make_room(sink, known && claimed ? (size_t)claimed : FIRST_ROOM);
-    if (outcome)
+    if (outcome || (known && claimed && undo_frame(sink, body, len)))
         return outcome;
     ZSTD_DStream *stream = ZSTD_createDStream();
     if (!stream)

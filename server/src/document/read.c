@@ -21,6 +21,17 @@ static enum bind_outcome read_gate(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
+/* Is a column of a table with so many rows? Its last value holds for all rows behind it. */
+static bool fits(const struct bind_column *column, size_t rows)
+{
+    return column->count <= rows && (column->count || !rows);
+}
+
+static uint64_t value_of(const struct bind_column *column, size_t row)
+{
+    return column->values[row < column->count ? row : column->count - 1];
+}
+
 struct locations {
     struct resolved *doc;
     struct resolved_location *rows;
@@ -41,12 +52,16 @@ static enum bind_outcome read_texts(struct locations *locations, struct bind *bi
     }
     if (!locations->rows)
         return MIRE_BIND_NO_MEMORY;
-    if (json_size(bind->json, at) != locations->doc->location_count)
+    size_t count = json_size(bind->json, at);
+    if (count > locations->doc->location_count || (!count && locations->doc->location_count))
         return bind_wrong(bind, "columns differ in length");
     uint32_t element = at + 1;
-    for (size_t i = 0; i < locations->doc->location_count && !outcome; i++, element = json_next(bind->json, element)) {
-        const char *text = "";
-        outcome = bind_text(&text, bind, element, FUNCTION_MAX);
+    const char *text = "";
+    for (size_t i = 0; i < locations->doc->location_count && !outcome; i++) {
+        if (i < count) {
+            outcome = bind_text(&text, bind, element, FUNCTION_MAX);
+            element = json_next(bind->json, element);
+        }
         if (member == offsetof(struct resolved_location, role))
             locations->rows[i].role = role_of_name(text);
         else
@@ -99,17 +114,17 @@ static enum bind_outcome read_rules(struct bind *bind, struct locations *locatio
     if (!rules)
         return MIRE_BIND_NO_MEMORY;
     if (locations->pack_count != count || locations->rules_version.count != count ||
-        locations->rules_line.count != count || locations->rule.count != locations->doc->location_count ||
-        locations->mark.count != locations->doc->location_count)
+        locations->rules_line.count != count || !fits(&locations->rule, locations->doc->location_count) ||
+        !fits(&locations->mark, locations->doc->location_count))
         return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++)
         rules[i] = (struct resolved_rule){locations->rules_pack[i], (int)locations->rules_version.values[i],
                                           (uint32_t)locations->rules_line.values[i], locations->rules_text[i]};
     for (size_t i = 0; i < locations->doc->location_count; i++) {
-        if (locations->rule.values[i] > count || locations->mark.values[i] > count)
+        locations->rows[i].rule = (uint32_t)value_of(&locations->rule, i);
+        locations->rows[i].mark = (uint32_t)value_of(&locations->mark, i);
+        if (locations->rows[i].rule > count || locations->rows[i].mark > count)
             return bind_wrong(bind, "location %zu names no rule", i);
-        locations->rows[i].rule = (uint32_t)locations->rule.values[i];
-        locations->rows[i].mark = (uint32_t)locations->mark.values[i];
     }
 
     locations->doc->rules = rules;
@@ -148,14 +163,14 @@ static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
 
     if (outcome)
         return outcome;
-    if (locations.line.count != count || locations.offset.count != count || locations.named.count != count ||
-        locations.inlined.count != count)
+    if (!fits(&locations.line, count) || !fits(&locations.offset, count) || !fits(&locations.named, count) ||
+        !fits(&locations.inlined, count))
         return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++) {
-        locations.rows[i].line = (uint32_t)locations.line.values[i];
-        locations.rows[i].offset = locations.offset.values[i];
-        locations.rows[i].named = locations.named.values[i];
-        locations.rows[i].inlined = locations.inlined.values[i];
+        locations.rows[i].line = (uint32_t)value_of(&locations.line, i);
+        locations.rows[i].offset = value_of(&locations.offset, i);
+        locations.rows[i].named = value_of(&locations.named, i);
+        locations.rows[i].inlined = value_of(&locations.inlined, i);
     }
 
     doc->locations = locations.rows;
@@ -180,12 +195,13 @@ static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
     struct resolved_node *nodes = arena_array(bind->arena, count + 1, sizeof *nodes);
     if (!nodes)
         return MIRE_BIND_NO_MEMORY;
-    if (columns.location.count != count)
+    if (!fits(&columns.location, count))
         return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++) {
-        if (columns.parent.values[i] > i || columns.location.values[i] >= doc->location_count)
+        uint64_t location = value_of(&columns.location, i);
+        if (columns.parent.values[i] > i || location >= doc->location_count)
             return bind_wrong(bind, "node %zu points nowhere", i + 1);
-        nodes[i + 1] = (struct resolved_node){(uint32_t)columns.parent.values[i], (uint32_t)columns.location.values[i]};
+        nodes[i + 1] = (struct resolved_node){(uint32_t)columns.parent.values[i], (uint32_t)location};
     }
 
     doc->nodes = nodes;
@@ -231,23 +247,23 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
     struct report_sample *samples = arena_array(bind->arena, count, sizeof *samples);
     if (!samples)
         return MIRE_BIND_NO_MEMORY;
-    if (c.weight_ms.count != count || c.node.count != count || c.state.count != count ||
-        (c.loss.known && c.loss.count != count) || (c.folded.known && c.folded.count != count) ||
-        (c.skipped.known && c.skipped.count != count) || (c.syscall.known && c.syscall.count != count) ||
-        (c.thread.known && c.thread.count != count))
+    if (!fits(&c.weight_ms, count) || !fits(&c.node, count) || !fits(&c.state, count) ||
+        (c.loss.known && !fits(&c.loss, count)) || (c.folded.known && !fits(&c.folded, count)) ||
+        (c.skipped.known && !fits(&c.skipped, count)) || (c.syscall.known && !fits(&c.syscall, count)) ||
+        (c.thread.known && !fits(&c.thread, count)))
         return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++) {
-        if (c.node.values[i] >= doc->node_count || (c.thread.known && c.thread.values[i] > doc->thread_count))
-            return bind_wrong(bind, "sample %zu points nowhere", i);
         samples[i] = (struct report_sample){.at_ms = (uint32_t)c.at_ms.values[i],
-                                            .weight_ms = (uint32_t)c.weight_ms.values[i],
-                                            .node = (uint32_t)c.node.values[i],
-                                            .state = (char)c.state.values[i],
-                                            .syscall = c.syscall.known ? (int32_t)c.syscall.values[i] : -1,
-                                            .thread = c.thread.known ? (uint32_t)c.thread.values[i] : 0,
-                                            .loss = c.loss.known ? (char)c.loss.values[i] : '.',
-                                            .folded = c.folded.known ? (uint32_t)c.folded.values[i] : 0,
-                                            .skipped = c.skipped.known ? (uint32_t)c.skipped.values[i] : 0};
+                                            .weight_ms = (uint32_t)value_of(&c.weight_ms, i),
+                                            .node = (uint32_t)value_of(&c.node, i),
+                                            .state = (char)value_of(&c.state, i),
+                                            .syscall = c.syscall.known ? (int32_t)value_of(&c.syscall, i) : -1,
+                                            .thread = c.thread.known ? (uint32_t)value_of(&c.thread, i) : 0,
+                                            .loss = c.loss.known ? (char)value_of(&c.loss, i) : '.',
+                                            .folded = c.folded.known ? (uint32_t)value_of(&c.folded, i) : 0,
+                                            .skipped = c.skipped.known ? (uint32_t)value_of(&c.skipped, i) : 0};
+        if (samples[i].node >= doc->node_count || samples[i].thread > doc->thread_count)
+            return bind_wrong(bind, "sample %zu points nowhere", i);
     }
 
     doc->period_ms = c.period_ms;

@@ -1,5 +1,8 @@
 /*
  * write.c - writes the resolved-stack document. Columns, because zstd likes them; read.c reads it back.
+ *
+ * A column ends where its values no longer change: the last one holds for all rows behind it. Of the columns of a table
+ * one is whole, and tells the number of rows.
  */
 #include "document/document.h"
 #include "document/exit.h"
@@ -7,6 +10,7 @@
 #include "document/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 
 #define LEVEL 3
@@ -17,7 +21,7 @@ static void write_fact(struct json_writer *w, const char *key, struct fact fact)
         json_write_u64(w, key, fact.value);
 }
 
-#define COLUMN(w, name, kind, count, value)    \
+#define WHOLE(w, name, kind, count, value)     \
     do {                                       \
         json_write_open(w, name, '[');         \
         for (size_t i = 0; i < (count); i++)   \
@@ -25,25 +29,50 @@ static void write_fact(struct json_writer *w, const char *key, struct fact fact)
         json_write_close(w, ']');              \
     } while (0)
 
+/* Values up to the last one that differs from the one before. */
+#define COLUMN(w, name, kind, count, value)                   \
+    do {                                                      \
+        size_t length_ = (count) > 0;                         \
+        for (size_t i = 0, before_ = 0; i < (count); i++) {   \
+            size_t now_ = (size_t)(value);                    \
+            length_ = i && now_ != before_ ? i + 1 : length_; \
+            before_ = now_;                                   \
+        }                                                     \
+        WHOLE(w, name, kind, length_, value);                 \
+    } while (0)
+
+/* The same of texts. */
+#define TEXTS(w, name, count, value)                                     \
+    do {                                                                 \
+        size_t length_ = (count) > 0;                                    \
+        const char *before_ = "";                                        \
+        for (size_t i = 0; i < (count); i++) {                           \
+            const char *now_ = (value);                                  \
+            length_ = i && strcmp(now_, before_) != 0 ? i + 1 : length_; \
+            before_ = now_;                                              \
+        }                                                                \
+        WHOLE(w, name, text, length_, value);                            \
+    } while (0)
+
 static void write_places(struct json_writer *w, const struct resolved *doc)
 {
     const struct resolved_location *p = doc->locations;
 
     json_write_open(w, "locations", '{');
-    COLUMN(w, "function", text, doc->location_count, p[i].function);
-    COLUMN(w, "image", text, doc->location_count, p[i].image);
-    COLUMN(w, "file", text, doc->location_count, p[i].file);
+    WHOLE(w, "function", text, doc->location_count, p[i].function);
+    TEXTS(w, "image", doc->location_count, p[i].image);
+    TEXTS(w, "file", doc->location_count, p[i].file);
     COLUMN(w, "line", u64, doc->location_count, p[i].line);
     COLUMN(w, "offset", u64, doc->location_count, p[i].offset);
     COLUMN(w, "named", u64, doc->location_count, p[i].named);
     COLUMN(w, "inlined", u64, doc->location_count, p[i].inlined);
-    COLUMN(w, "role", text, doc->location_count, role_name(p[i].role));
+    TEXTS(w, "role", doc->location_count, role_name(p[i].role));
     COLUMN(w, "rule", u64, doc->location_count, p[i].rule);
     COLUMN(w, "mark", u64, doc->location_count, p[i].mark);
-    COLUMN(w, "rules_pack", text, doc->rule_count, doc->rules[i].pack);
-    COLUMN(w, "rules_version", u64, doc->rule_count, (uint64_t)doc->rules[i].version);
-    COLUMN(w, "rules_line", u64, doc->rule_count, doc->rules[i].line);
-    COLUMN(w, "rules_text", text, doc->rule_count, doc->rules[i].text);
+    WHOLE(w, "rules_pack", text, doc->rule_count, doc->rules[i].pack);
+    WHOLE(w, "rules_version", u64, doc->rule_count, (uint64_t)doc->rules[i].version);
+    WHOLE(w, "rules_line", u64, doc->rule_count, doc->rules[i].line);
+    WHOLE(w, "rules_text", text, doc->rule_count, doc->rules[i].text);
     json_write_close(w, '}');
 }
 
@@ -53,7 +82,7 @@ static void write_samples(struct json_writer *w, const struct resolved *doc)
 
     json_write_open(w, "samples", '{');
     json_write_u64(w, "period_ms", doc->period_ms);
-    COLUMN(w, "at_ms", u64, doc->sample_count, s[i].at_ms);
+    WHOLE(w, "at_ms", u64, doc->sample_count, s[i].at_ms);
     COLUMN(w, "weight_ms", u64, doc->sample_count, s[i].weight_ms);
     COLUMN(w, "node", u64, doc->sample_count, s[i].node);
     COLUMN(w, "state", u64, doc->sample_count, (unsigned char)s[i].state);
@@ -72,7 +101,7 @@ static void write_hot(struct json_writer *w, const struct resolved_hot *hot)
     json_write_u64(w, "node", hot->node);
     json_write_u64(w, "run", hot->run);
     json_write_u64(w, "thread", hot->thread);
-    COLUMN(w, "repeat", u64, hot->depth, hot->repeat[i]);
+    WHOLE(w, "repeat", u64, hot->depth, hot->repeat[i]);
     json_write_i64(w, "caller1", hot->caller1);
     json_write_i64(w, "caller2", hot->caller2);
     json_write_close(w, '}');
@@ -141,8 +170,8 @@ static void write_holder(struct json_writer *w, const struct resolved_holder *ho
 static void write_turns(struct json_writer *w, const struct resolved *doc)
 {
     json_write_open(w, "turns", '{');
-    COLUMN(w, "from_ms", u64, doc->bucket_count, doc->buckets[i].from_ms);
-    COLUMN(w, "count", u64, doc->bucket_count, doc->buckets[i].count);
+    WHOLE(w, "from_ms", u64, doc->bucket_count, doc->buckets[i].from_ms);
+    WHOLE(w, "count", u64, doc->bucket_count, doc->buckets[i].count);
     json_write_close(w, '}');
 }
 
@@ -154,7 +183,7 @@ static void write_parts(struct json_writer *w, const struct resolved *doc)
         json_write_open(w, NULL, '{');
         json_write_text(w, "part", part->part);
         json_write_text(w, "text", part->text);
-        COLUMN(w, "rules", u64, part->rule_count, part->rules[i]);
+        WHOLE(w, "rules", u64, part->rule_count, part->rules[i]);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
@@ -180,7 +209,7 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     bind_write_object(w, "thread", &doc->thread, &facts_watched, MIRE_BIND_LEAVE_OUT);
     write_places(w, doc);
     json_write_open(w, "nodes", '{');
-    COLUMN(w, "parent", u64, doc->node_count - 1, doc->nodes[i + 1].parent);
+    WHOLE(w, "parent", u64, doc->node_count - 1, doc->nodes[i + 1].parent);
     COLUMN(w, "location", u64, doc->node_count - 1, doc->nodes[i + 1].location);
     json_write_close(w, '}');
     write_samples(w, doc);

@@ -79,10 +79,10 @@ void json_write_text(struct json_writer *w, const char *key, const char *text)
 
 #define DIGITS_MAX 20 /* of a number of 64 bits */
 
-/* Put a number without printf: a document of stacks has ten thousand of them. */
-static void put_number(struct json_writer *w, uint64_t value, bool is_negative)
+/* Put a number without printf: a document of stacks has thousands of them. An element's comma goes with it. */
+static void put_number(struct json_writer *w, const char *key, uint64_t value, bool is_negative)
 {
-    char digits[DIGITS_MAX + 1];
+    char digits[DIGITS_MAX + 2];
     size_t at = sizeof digits;
 
     do
@@ -90,19 +90,22 @@ static void put_number(struct json_writer *w, uint64_t value, bool is_negative)
     while (value /= 10);
     if (is_negative)
         digits[--at] = '-';
+    if (key)
+        before_value(w, key);
+    else if (w->comma)
+        digits[--at] = ',';
+    w->comma = true;
     put(w, digits + at, sizeof digits - at);
 }
 
 void json_write_u64(struct json_writer *w, const char *key, uint64_t value)
 {
-    before_value(w, key);
-    put_number(w, value, false);
+    put_number(w, key, value, false);
 }
 
 void json_write_i64(struct json_writer *w, const char *key, int64_t value)
 {
-    before_value(w, key);
-    put_number(w, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
+    put_number(w, key, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
 }
 
 void json_write_bool(struct json_writer *w, const char *key, bool value)

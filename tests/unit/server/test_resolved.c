@@ -193,6 +193,38 @@ static int decode_changed(const char *from, const char *to)
     return rc;
 }
 
+/* The columns of 200 alike samples have one value each, but for the one that counts them. */
+static void a_column_ends_where_its_values_stay_the_same(void **state)
+{
+    (void)state;
+    static struct report_sample many[200];
+    struct resolved doc = document(), back;
+    struct arena arena;
+    unsigned char *bytes = NULL;
+    char plain[8192];
+    size_t len;
+    for (uint32_t i = 0; i < 200; i++)
+        many[i] =
+            (struct report_sample){.at_ms = i, .weight_ms = 10, .node = 3, .state = 'R', .syscall = -1, .loss = '.'};
+    many[120].node = 4;
+    doc.samples = many;
+    doc.sample_count = 200;
+    assert_int_equal(resolved_encode(&bytes, &len, &doc), 0);
+    size_t plain_len = ZSTD_decompress(plain, sizeof plain - 1, bytes, len);
+    assert_false(ZSTD_isError(plain_len));
+    plain[plain_len] = '\0';
+    assert_non_null(strstr(plain, "\"weight_ms\":[10],"));
+    assert_non_null(strstr(plain, "\"syscall\":[-1],"));
+    assert_non_null(strstr(plain, ",3,4,3],\"state\":[82],"));
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(resolved_decode(&back, &arena, bytes, len), 0);
+    assert_int_equal(back.sample_count, 200);
+    for (size_t i = 0; i < 200; i++)
+        assert_memory_equal(&back.samples[i], &many[i], sizeof many[i]);
+    arena_fini(&arena);
+    free(bytes);
+}
+
 static void indices_that_point_nowhere_are_refused(void **state)
 {
     (void)state;
@@ -200,7 +232,7 @@ static void indices_that_point_nowhere_are_refused(void **state)
     assert_int_equal(decode_changed("\"resolved\":1", "\"resolved\":2"), -1);
     assert_int_equal(decode_changed("\"parent\":[0,", "\"parent\":[1,"), -1);
     assert_int_equal(decode_changed("\"location\":[0,", "\"location\":[3,"), -1);
-    assert_int_equal(decode_changed("\"location\":[0,", "\"location\":[0,0,"), -1);
+    assert_int_equal(decode_changed("\"location\":[0,", "\"location\":[0,0,0,"), -1);
     assert_int_equal(decode_changed("\"node\":[3,", "\"node\":[5,"), -1);
     assert_int_equal(decode_changed("\"hot\":{\"node\":3", "\"hot\":{\"node\":5"), -1);
     assert_int_equal(decode_changed("\"repeat\":[2,", "\"repeat\":["), -1);
@@ -208,7 +240,12 @@ static void indices_that_point_nowhere_are_refused(void **state)
     assert_int_equal(decode_changed("\"caller1\":1", "\"caller1\":-2"), -1);
     assert_int_equal(decode_changed("\"cpu_ms\":900,\"node\":3", "\"cpu_ms\":900,\"node\":9"), -1);
     assert_int_equal(decode_changed("\"thread\":[0,2", "\"thread\":[0,3"), -1);
-    assert_int_equal(decode_changed("\"thread\":[0,2", "\"thread\":[2"), -1);
+    assert_int_equal(decode_changed("\"thread\":[0,2", "\"thread\":[0,0,2"), -1);
+    assert_int_equal(decode_changed("\"thread\":[0,2,1]", "\"thread\":[]"), -1);
+    assert_int_equal(decode_changed("\"inlined\":[0,1,0]", "\"inlined\":[]"), -1);
+    assert_int_equal(decode_changed("\"image\":[\"app\",\"app\",\"libc.so.6\"]", "\"image\":[]"), -1);
+    assert_int_equal(decode_changed("\"function\":[", "\"function\":[\"more\","), -1);
+    assert_int_equal(decode_changed("\"image\":[", "\"image\":[\"more\","), -1);
     assert_int_equal(decode_changed("\"run\":1,\"thread\":2", "\"run\":1,\"thread\":3"), -1);
     assert_int_equal(decode_changed("\"blame\":{\"location\":2", "\"blame\":{\"location\":3"), -1);
     assert_int_equal(decode_changed("\"verdict\":{\"location\":1", "\"verdict\":{\"location\":3"), -1);
@@ -223,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_document_comes_back_as_it_was),
+        cmocka_unit_test(a_column_ends_where_its_values_stay_the_same),
         cmocka_unit_test(what_is_no_document_is_refused),
         cmocka_unit_test(indices_that_point_nowhere_are_refused),
     };
