@@ -189,17 +189,6 @@ int stages_encode(struct item *item)
     return item->document.bytes ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int stages_store_stacks(const struct item *item, const struct report_key *key)
-{
-    unsigned char *bytes;
-    size_t len;
-    if (resolved_encode(&bytes, &len, &item->resolved))
-        return MIRE_FAULT_MEMORY;
-    int rc = rows_stack_store(item->tx, key, (struct pg_bytes){bytes, len});
-    free(bytes);
-    return rc;
-}
-
 void stages_facts(struct aggregate_facts *out, const struct item *item)
 {
     *out = (struct aggregate_facts){

@@ -84,9 +84,6 @@ int stages_missing(struct missing_debug_row **out, const struct item *item);
 /* The resolved stacks as they are stored, into item->document. 0 or a fault. */
 int stages_encode(struct item *item);
 
-/* Store the resolved stacks of a report, in place of earlier ones. */
-int stages_store_stacks(const struct item *item, const struct report_key *key);
-
 /* decode, symbolicate, feature: those that derive one report. cluster and aggregate are of a whole batch (batch.h). */
 extern const struct stage work_stages[];
 extern const size_t work_stage_count;

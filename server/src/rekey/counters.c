@@ -69,17 +69,42 @@ static bool is_counted_anew(const struct move *move)
             strcmp(before->category, after->category) != 0 || before->most_bytes != after->most_bytes);
 }
 
+/* Add to the counters, one app after the other. */
+static int add_hours(const struct shift *shifts, size_t count, struct pg_tx *tx, struct arena *arena, bool of_versions)
+{
+    struct hour_row *hours = arena_array(arena, count + 1, sizeof *hours);
+    int64_t next = 0;
+    int rc = hours ? 0 : MIRE_FAULT_MEMORY;
+
+    for (int64_t app = 0; !rc && app < INT64_MAX; app = next) {
+        size_t used = 0;
+        next = INT64_MAX;
+        for (size_t i = 0; i < count; i++) {
+            if (shifts[i].hour.app_id == app)
+                hours[used++] = shifts[i].hour;
+            else if (shifts[i].hour.app_id > app && shifts[i].hour.app_id < next)
+                next = shifts[i].hour.app_id;
+        }
+        rc =
+            of_versions ? rows_version_hours_add(tx, arena, hours, used) : rows_issue_hours_add(tx, arena, hours, used);
+    }
+    return rc;
+}
+
+/* `shifts` are in the order of the counters; each one that reports left is settled once. */
 static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *tx, struct arena *arena,
                        bool of_versions)
 {
-    int rc = 0;
-    for (size_t i = 0; !rc && i < count; i++)
-        rc = of_versions ? rows_version_hours_add(tx, arena, &shifts[i].hour, 1)
-                         : rows_issue_hours_add(tx, arena, &shifts[i].hour, 1);
-    for (size_t i = 0; !rc && i < count; i++)
-        if (shifts[i].hour.reports < 0)
-            rc = of_versions ? rows_version_hour_settle(tx, &shifts[i].hour)
-                             : rows_issue_hour_settle(tx, &shifts[i].hour);
+    int (*order)(const void *, const void *) = of_versions ? by_version_hour : by_issue_hour;
+    const struct shift *settled = NULL;
+    int rc = add_hours(shifts, count, tx, arena, of_versions);
+
+    for (size_t i = 0; !rc && i < count; i++) {
+        if (shifts[i].hour.reports >= 0 || (settled && !order(settled, &shifts[i])))
+            continue;
+        settled = &shifts[i];
+        rc = of_versions ? rows_version_hour_settle(tx, &shifts[i].hour) : rows_issue_hour_settle(tx, &shifts[i].hour);
+    }
     return rc;
 }
 

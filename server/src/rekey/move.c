@@ -10,6 +10,7 @@
 #include "pipeline/kinds.h"
 #include "rows/derive.h"
 #include "rows/memory.h"
+#include "rows/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,11 +127,23 @@ static int make_issue(struct move *move, struct pg_tx *tx)
     return rc ? rc : rows_issue_inherit(tx, move->to_issue, move->stored.issue_id);
 }
 
+/* Does the report change nothing of the issue that was found for its feature? Then it is the report's. */
+static bool takes_known(struct move *move, const struct rows_issue_found *known)
+{
+    if (!known || !known->issue_id || known->gone || known->first_seen_us > move->stored.occurred_us)
+        return false;
+    move->to_issue = known->issue_id;
+    return true;
+}
+
 /* The issue of a report; *alone is the app whose issues this transaction has locked. */
-static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone)
+static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone, const struct rows_issue_found *known)
 {
     int32_t app_id = move->stored.app_id;
     struct rekey_issue issue = {0};
+
+    if (takes_known(move, known))
+        return 0;
     int found = rows_rekey_find(&issue, tx, app_id, move->issue.feature_key);
     bool changes = !found || issue.gone || issue.first_seen_us > move->stored.occurred_us;
 
@@ -147,36 +160,85 @@ static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone)
     return found < 0 ? found : make_issue(move, tx);
 }
 
-static int keep_tree(struct move *move)
+static int keep_tree(struct move *move, const struct rows_tree_found *known)
 {
     struct item *item = &move->item;
-    item->issue_id = move->to_issue;
-    int rc = move_is_stored(move) ? stages_keep_tree(item) : 0;
+    bool is_known = known->kept && known->first_seen_us <= move->stored.occurred_us;
+    item->tree = is_known ? item->feature.tree : item->tree;
+    int rc = move_is_stored(move) && !is_known ? stages_keep_tree(item) : 0;
     move->after.event.tree = move->after.hour.tree = item->tree;
     return rc;
 }
 
-/* Issues of all derived reports, by rising key. */
+/* The index behind the last report of the app of the one at `from`. */
+static size_t end_of_app(struct move *const *order, size_t count, size_t from)
+{
+    size_t to = from + 1;
+    while (to < count && order[to]->stored.app_id == order[from]->stored.app_id)
+        to++;
+    return to;
+}
+
+/* What the database knows of the issues of all reports: one statement an app. */
+static int know_issues(struct rows_issue_found *known, struct move *const *order, size_t count, struct pg_tx *tx,
+                       struct arena *arena)
+{
+    struct pg_bytes *keys = arena_array(arena, count + 1, sizeof *keys);
+    int rc = keys ? 0 : MIRE_FAULT_MEMORY;
+
+    for (size_t at = 0, to; !rc && at < count; at = to) {
+        to = end_of_app(order, count, at);
+        for (size_t i = at; i < to; i++)
+            keys[i] = (struct pg_bytes){order[i]->issue.feature_key, MIRE_FEATURE_KEY_LEN};
+        rc = rows_issues_find(&known[at], tx, order[at]->stored.app_id, &keys[at], to - at);
+    }
+    return rc;
+}
+
+/* The same of their trees. */
+static int know_trees(struct rows_tree_found *known, struct move *const *order, size_t count, struct pg_tx *tx,
+                      struct arena *arena)
+{
+    int64_t *issues = arena_array(arena, count + 1, sizeof *issues);
+    int32_t *trees = arena_array(arena, count + 1, sizeof *trees);
+    int rc = issues && trees ? 0 : MIRE_FAULT_MEMORY;
+
+    for (size_t at = 0, to; !rc && at < count; at = to) {
+        to = end_of_app(order, count, at);
+        for (size_t i = at; i < to; i++) {
+            issues[i] = order[i]->to_issue;
+            trees[i] = order[i]->item.feature.tree;
+        }
+        rc = rows_trees_find(&known[at], tx, order[at]->stored.app_id, &issues[at], &trees[at], to - at);
+    }
+    return rc;
+}
+
+/* Issues and trees of all derived reports, by rising key. */
 static int find_issues(struct move_batch *batch, struct pg_tx *tx)
 {
-    struct move **order = arena_array(batch->arena, batch->count, sizeof(struct move *));
+    struct move **order = arena_array(batch->arena, batch->count + 1, sizeof(struct move *));
+    struct rows_issue_found *issues = arena_array(batch->arena, batch->count + 1, sizeof *issues);
+    struct rows_tree_found *trees = arena_array(batch->arena, batch->count + 1, sizeof *trees);
     size_t count = 0;
     int32_t alone = 0;
-    int rc = 0;
 
-    if (!order)
+    if (!order || !issues || !trees)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < batch->count; i++)
         if (move_is_derived(&batch->moves[i]))
             order[count++] = &batch->moves[i];
     if (count)
         qsort(order, count, sizeof(struct move *), by_feature);
+    int rc = know_issues(issues, order, count, tx, batch->arena);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = find_issue(order[i], tx, &alone);
-        order[i]->after.event.issue_id = order[i]->after.hour.issue_id = order[i]->to_issue;
+        rc = find_issue(order[i], tx, &alone, alone ? NULL : &issues[i]); /* a change may be of any issue */
+        order[i]->after.event.issue_id = order[i]->after.hour.issue_id = order[i]->item.issue_id = order[i]->to_issue;
     }
+    if (!rc)
+        rc = know_trees(trees, order, count, tx, batch->arena);
     for (size_t i = 0; !rc && i < count; i++)
-        rc = keep_tree(order[i]);
+        rc = keep_tree(order[i], &trees[i]);
     return rc;
 }
 
@@ -211,25 +273,27 @@ static int store_images(const struct move_batch *batch, struct pg_tx *tx)
 
 static int store_own(const struct move_batch *batch, struct pg_tx *tx)
 {
-    int rc = 0;
+    const struct event_row **events = arena_array(batch->arena, batch->count + 1, sizeof *events);
+    struct pg_bytes *documents = arena_array(batch->arena, batch->count + 1, sizeof *documents);
+    struct rows_missing *missing = arena_array(batch->arena, batch->count + 1, sizeof *missing);
+    size_t count = 0;
 
-    for (size_t i = 0; !rc && i < batch->count; i++) {
-        const struct move *move = &batch->moves[i];
+    if (!events || !documents || !missing)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct move *move = &batch->moves[i];
         if (!move_is_stored(move))
             continue;
-        rc = rows_event_move(tx, &move->after.event);
-        if (!rc)
-            rc = stages_store_stacks(&move->item, &move->stored.key);
-        if (!rc)
-            rc = rows_missing_debug_forget(tx, &move->stored.key);
-        if (!rc)
-            rc = rows_missing_debug_store(tx,
-                                          &(struct rows_missing){move->stored.key, move->stored.app_id, move->missing,
-                                                                 move->item.counts.missing_count},
-                                          1);
+        int rc = stages_encode(&move->item);
+        if (rc)
+            return rc;
+        events[count] = &move->after.event;
+        documents[count] = move->item.document;
+        missing[count++] = (struct rows_missing){move->stored.key, move->stored.app_id, move->missing,
+                                                 move->item.counts.missing_count};
     }
-
-    return rc;
+    int rc = rows_events_move(tx, batch->arena, events, documents, count);
+    return rc ? rc : rows_missing_debug_store(tx, missing, count);
 }
 
 /* --- what became of it --- */
@@ -241,39 +305,67 @@ static int by_flow(const void *a, const void *b)
     int order = move_compare(x->stored.key.slot, y->stored.key.slot);
     order = order ? order : move_compare(x->stored.job, y->stored.job);
     order = order ? order : move_compare(x->stored.issue_id, y->stored.issue_id);
+    order = order ? order : move_compare(y->left, x->left); /* their key is the lowest */
     return order ? order : memcmp(x->issue.feature_key, y->issue.feature_key, sizeof x->issue.feature_key);
 }
 
-static int count_one(const struct move *move, struct pg_tx *tx)
+static struct rekey_step step_of(const struct move *move)
 {
     static const struct issue_row unknown = {.caller1 = "", .caller2 = "", .category = "", .reason = ""};
-    struct rekey_step step = {.job = move->stored.job,
-                              .slot = move->stored.key.slot,
-                              .from_issue = move->stored.issue_id,
-                              .to_issue = move->left ? move->stored.issue_id : move->to_issue,
-                              .to = move->left ? &unknown : &move->issue,
-                              .failed = move->left};
-    return move->stored.gone ? 0 : rows_rekey_count(tx, &step);
+
+    return (struct rekey_step){.job = move->stored.job,
+                               .slot = move->stored.key.slot,
+                               .from_issue = move->stored.issue_id,
+                               .to_issue = move->left ? move->stored.issue_id : move->to_issue,
+                               .to = move->left ? &unknown : &move->issue,
+                               .reports = !move->left,
+                               .failed = move->left};
+}
+
+/* Are both counted in one row? */
+static bool same_flow(const struct rekey_step *a, const struct rekey_step *b)
+{
+    return a->slot == b->slot && a->job == b->job && a->from_issue == b->from_issue &&
+           !memcmp(a->to->feature_key, b->to->feature_key, sizeof a->to->feature_key);
+}
+
+/* Count reports of one flow at once; `order` is by flow. */
+static int count_flows(struct move *const *order, size_t count, struct pg_tx *tx)
+{
+    struct rekey_step step = {0};
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < count; i++) {
+        struct rekey_step next = step_of(order[i]);
+        if (step.to && same_flow(&step, &next)) {
+            step.reports += next.reports;
+            step.failed += next.failed;
+            continue;
+        }
+        rc = step.to ? rows_rekey_count(tx, &step) : 0;
+        step = next;
+    }
+    return rc || !step.to ? rc : rows_rekey_count(tx, &step);
 }
 
 static int finish(const struct move_batch *batch, struct pg_tx *tx)
 {
-    const struct move **order = arena_array(batch->arena, batch->count, sizeof(struct move *));
-    int rc = 0;
+    struct move **order = arena_array(batch->arena, batch->count + 1, sizeof(struct move *));
+    struct rekey_done *done = arena_array(batch->arena, batch->count + 1, sizeof *done);
+    size_t count = 0;
 
-    if (!order)
+    if (!order || !done)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < batch->count; i++)
-        order[i] = &batch->moves[i];
-    if (batch->count)
-        qsort(order, batch->count, sizeof(struct move *), by_flow);
-    for (size_t i = 0; !rc && i < batch->count; i++) {
-        rc = count_one(order[i], tx);
-        if (!rc)
-            rc = rows_rekey_finish(tx, &order[i]->stored);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct move *move = &batch->moves[i];
+        done[i] = (struct rekey_done){move->stored.key, move->stored.job};
+        if (!move->stored.gone)
+            order[count++] = move;
     }
-
-    return rc;
+    if (count)
+        qsort(order, count, sizeof(struct move *), by_flow);
+    int rc = count_flows(order, count, tx);
+    return rc ? rc : rows_rekey_finish(tx, batch->arena, done, batch->count);
 }
 
 int move_all(struct move_batch *batch, struct pg_tx *tx)

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#define BATCH       32         /* reports */
+#define BATCH       200        /* reports */
 #define BATCH_BYTES (4u << 20) /* of their bodies, as stored */
 #define IDLE_MS     1000
 #define PAUSE_MS    500

@@ -279,15 +279,6 @@ int rows_stacks_store(struct pg_tx *tx, const struct rows_stack *stacks, size_t 
     return pg_copy_end(tx, "COPY event_stack (slot, day, report_id, document) FROM STDIN BINARY", &copy);
 }
 
-int rows_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document)
-{
-    struct uuid id = id_of(key);
-    return pg_query(NULL, tx,
-                    "INSERT INTO event_stack (slot, day, report_id, document) VALUES ($1, $2, $3, $4)"
-                    " ON CONFLICT (slot, day, report_id) DO UPDATE SET document = EXCLUDED.document",
-                    PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id), PG_BYTES(document.bytes, document.len));
-}
-
 #define MISSING_AT_ONCE 64
 
 /* The split files that a program lacks. When one arrives, the program's reports are derived again. */

@@ -81,12 +81,11 @@ struct rows_missing {
 };
 int rows_missing_debug_store(struct pg_tx *tx, const struct rows_missing *reports, size_t count);
 
-/* Store the resolved stacks of new events (rows_stacks_store), or replace those of one event (rows_stack_store). */
+/* Store the resolved stacks of new events. */
 struct rows_stack {
     struct report_key key;
     struct pg_bytes document;
 };
 int rows_stacks_store(struct pg_tx *tx, const struct rows_stack *stacks, size_t count);
-int rows_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document);
 
 #endif

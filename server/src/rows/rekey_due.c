@@ -197,11 +197,48 @@ void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows
     __builtin_memcpy(out->key.report_id, id.bytes, sizeof id.bytes);
 }
 
-int rows_rekey_finish(struct pg_tx *tx, const struct rekey_stored *stored)
+/* Keys of reports, column by column. */
+struct due_keys {
+    int16_t *slots;
+    int32_t *days;
+    struct uuid *ids;
+};
+
+static bool make_keys(struct due_keys *out, struct arena *arena, size_t count)
 {
-    struct uuid id = id_of(&stored->key);
-    return pg_query(NULL, tx, "DELETE FROM rekey_queue WHERE slot = $1 AND job_id = $2 AND day = $3 AND report_id = $4",
-                    PG_INT2(stored->key.slot), PG_INT8(stored->job), PG_DAY(stored->key.day), PG_UUID(&id));
+    *out = (struct due_keys){arena_array(arena, count + 1, sizeof *out->slots),
+                             arena_array(arena, count + 1, sizeof *out->days),
+                             arena_array(arena, count + 1, sizeof *out->ids)};
+    return out->slots && out->days && out->ids;
+}
+
+static void put_key(const struct due_keys *keys, size_t at, const struct report_key *key)
+{
+    keys->slots[at] = key->slot;
+    keys->days[at] = key->day;
+    keys->ids[at] = id_of(key);
+}
+
+#define KEYS(keys, count) PG_INT2S((keys).slots, count), PG_DAYS((keys).days, count), PG_UUIDS((keys).ids, count)
+#define IS_KEY(table)     table ".slot = k.slot AND " table ".day = k.day AND " table ".report_id = k.report_id"
+
+int rows_rekey_finish(struct pg_tx *tx, struct arena *arena, const struct rekey_done *done, size_t count)
+{
+    struct due_keys keys;
+    int64_t *jobs = arena_array(arena, count + 1, sizeof *jobs);
+
+    if (!make_keys(&keys, arena, count) || !jobs)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        put_key(&keys, i, &done[i].key);
+        jobs[i] = done[i].job;
+    }
+    return count ? pg_query(
+                       NULL, tx,
+                       "DELETE FROM rekey_queue q USING unnest($1::smallint[], $2::date[], $3::uuid[],"
+                       " $4::bigint[]) k (slot, day, report_id, job_id) WHERE " IS_KEY("q") " AND q.job_id = k.job_id",
+                       KEYS(keys, count), PG_INT8S(jobs, count))
+                 : 0;
 }
 
 int rows_rekey_fail(struct pg_tx *tx, const struct rekey_stored *stored)
@@ -262,25 +299,77 @@ int rows_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, c
     return 1;
 }
 
-int rows_event_move(struct pg_tx *tx, const struct event_row *event)
+/* What changes of events, column by column. */
+struct moved_columns {
+    struct due_keys keys;
+    int64_t *issues, *subjects, *waited, *opens;
+    int32_t *frames, *unresolved, *rules, *trees;
+    const char **categories, **reasons, **holders;
+};
+
+static bool make_moved(struct moved_columns *out, struct arena *arena, const struct event_row *const *events,
+                       size_t count)
 {
-    struct uuid id = id_of(&event->key);
-    return pg_query(NULL, tx,
-                    "UPDATE event SET issue_id = $4, category = $5, reason = $6, holder = $7,"
-                    " subject_bytes = nullif($8, -1), frame_count = $9, unresolved_count = $10, rules_version = $11,"
-                    " waited_ms = $12, open = $13, tree = $14 WHERE slot = $1 AND day = $2 AND report_id = $3",
-                    PG_INT2(event->key.slot), PG_DAY(event->key.day), PG_UUID(&id), PG_INT8(event->issue_id),
-                    PG_TEXT(event->category), PG_TEXT(event->reason), PG_TEXT(event->holder),
-                    PG_INT8(event->subject_bytes), PG_INT4(event->frame_count), PG_INT4(event->unresolved_count),
-                    PG_INT4(event->rules_version), PG_INT8(event->waited_ms), PG_BOOL(event->open),
-                    PG_INT4(event->tree));
+#define COLUMN(member) .member = arena_array(arena, count + 1, sizeof *out->member)
+    *out = (struct moved_columns){COLUMN(issues),     COLUMN(subjects),   COLUMN(waited), COLUMN(opens),
+                                  COLUMN(frames),     COLUMN(unresolved), COLUMN(rules),  COLUMN(trees),
+                                  COLUMN(categories), COLUMN(reasons),    COLUMN(holders)};
+#undef COLUMN
+    if (!make_keys(&out->keys, arena, count) || !out->issues || !out->subjects || !out->waited || !out->opens ||
+        !out->frames || !out->unresolved || !out->rules || !out->trees || !out->categories || !out->reasons ||
+        !out->holders)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct event_row *event = events[i];
+        put_key(&out->keys, i, &event->key);
+        out->issues[i] = event->issue_id;
+        out->subjects[i] = event->subject_bytes;
+        out->waited[i] = event->waited_ms;
+        out->opens[i] = event->open;
+        out->frames[i] = event->frame_count;
+        out->unresolved[i] = event->unresolved_count;
+        out->rules[i] = event->rules_version;
+        out->trees[i] = event->tree;
+        out->categories[i] = event->category;
+        out->reasons[i] = event->reason;
+        out->holders[i] = event->holder;
+    }
+    return true;
 }
 
-int rows_missing_debug_forget(struct pg_tx *tx, const struct report_key *key)
+int rows_events_move(struct pg_tx *tx, struct arena *arena, const struct event_row *const *events,
+                     const struct pg_bytes *documents, size_t count)
 {
-    struct uuid id = id_of(key);
-    return pg_query(NULL, tx, "DELETE FROM missing_debug_file WHERE slot = $1 AND day = $2 AND report_id = $3",
-                    PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id));
+    struct moved_columns c;
+
+    if (!count)
+        return 0;
+    if (!make_moved(&c, arena, events, count))
+        return MIRE_FAULT_MEMORY;
+    int rc = pg_query(
+        NULL, tx,
+        "UPDATE event e SET issue_id = k.issue_id, category = k.category, reason = k.reason, holder = k.holder,"
+        " subject_bytes = nullif(k.subject, -1), frame_count = k.frames, unresolved_count = k.unresolved,"
+        " rules_version = k.rules, waited_ms = k.waited, open = k.open <> 0, tree = k.tree"
+        " FROM unnest($1::smallint[], $2::date[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[],"
+        " $8::bigint[], $9::integer[], $10::integer[], $11::integer[], $12::bigint[], $13::bigint[], $14::integer[])"
+        " k (slot, day, report_id, issue_id, category, reason, holder, subject, frames, unresolved, rules, waited,"
+        " open, tree) WHERE " IS_KEY("e"),
+        KEYS(c.keys, count), PG_INT8S(c.issues, count), PG_TEXTS(c.categories, count), PG_TEXTS(c.reasons, count),
+        PG_TEXTS(c.holders, count), PG_INT8S(c.subjects, count), PG_INT4S(c.frames, count),
+        PG_INT4S(c.unresolved, count), PG_INT4S(c.rules, count), PG_INT8S(c.waited, count), PG_INT8S(c.opens, count),
+        PG_INT4S(c.trees, count));
+    if (!rc)
+        rc = pg_query(NULL, tx,
+                      "INSERT INTO event_stack (slot, day, report_id, document) SELECT * FROM unnest($1::smallint[],"
+                      " $2::date[], $3::uuid[], $4::bytea[]) k (slot, day, report_id, document)"
+                      " ON CONFLICT (slot, day, report_id) DO UPDATE SET document = EXCLUDED.document",
+                      KEYS(c.keys, count), PG_BYTESS(documents, count));
+    return rc ? rc
+              : pg_query(NULL, tx,
+                         "DELETE FROM missing_debug_file l USING unnest($1::smallint[], $2::date[], $3::uuid[])"
+                         " k (slot, day, report_id) WHERE " IS_KEY("l"),
+                         KEYS(c.keys, count));
 }
 
 #define HOUR_KEY(hour, id)                                                                             \
@@ -334,6 +423,6 @@ int rows_rekey_count(struct pg_tx *tx, const struct rekey_step *step)
         " reports = f.reports + EXCLUDED.reports, failed = f.failed + EXCLUDED.failed",
         PG_INT2(step->slot), PG_INT8(step->job), PG_INT8(step->from_issue),
         PG_BYTES(to->feature_key, MIRE_FEATURE_KEY_LEN), PG_INT8(step->to_issue), PG_TEXT(to->caller1),
-        PG_TEXT(to->caller2), PG_TEXT(to->category), PG_TEXT(to->reason), PG_INT8(!step->failed),
+        PG_TEXT(to->caller2), PG_TEXT(to->category), PG_TEXT(to->reason), PG_INT8(step->reports),
         PG_INT8(step->failed));
 }

@@ -57,8 +57,14 @@ struct rekey_stored {
 int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most);
 void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row);
 
-/* Take a report out of the queue; or count a failed attempt. */
-int rows_rekey_finish(struct pg_tx *tx, const struct rekey_stored *stored);
+/* Take reports out of the queue, each for its job. */
+struct rekey_done {
+    struct report_key key;
+    int64_t job;
+};
+int rows_rekey_finish(struct pg_tx *tx, struct arena *arena, const struct rekey_done *done, size_t count);
+
+/* Count a failed attempt. */
 int rows_rekey_fail(struct pg_tx *tx, const struct rekey_stored *stored);
 
 /* Count an attempt of a report in all its jobs. */
@@ -87,21 +93,21 @@ int rows_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row
  * there. */
 int rows_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from);
 
-/* Replace the stored event of a report. */
-int rows_event_move(struct pg_tx *tx, const struct event_row *event);
-int rows_missing_debug_forget(struct pg_tx *tx, const struct report_key *key);
+/* Replace the stored events of reports, their stacks, and the modules they lack. `documents` are of the events. */
+int rows_events_move(struct pg_tx *tx, struct arena *arena, const struct event_row *const *events,
+                     const struct pg_bytes *documents, size_t count);
 
 /* After reports left a counter: set the longest and the newest of the rest. A counter without reports is deleted. */
 int rows_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour);
 int rows_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour);
 
-/* Count the outcome of a report: the issue it moved to, or a failure. to_issue 0: the issue is not opened yet. */
+/* Count the outcome of reports: the issue they moved to, or failures. to_issue 0: the issue is not opened yet. */
 struct rekey_step {
     int64_t job;
     int16_t slot;
     int64_t from_issue, to_issue;
     const struct issue_row *to; /* its feature */
-    bool failed;
+    int64_t reports, failed;
 };
 
 int rows_rekey_count(struct pg_tx *tx, const struct rekey_step *step);
