@@ -118,9 +118,12 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(self.get("/rules", "getRules")["version"], 3)
         self.get("/rules?version=9", "problem", 404)
 
+    sent = {}  # reports by app
+
     def send_with(self, app, modules, count=20):
         """Reports of an app with these modules, path and whether it is the app's; the first one is on the stacks."""
         key = self.mired.key(app, "ingest")
+        sent = self.sent[app] = self.sent.get(app, 0) + count
         for _ in range(count):
             report = json.loads(json.dumps(REPORT)) | {"id": report_id()}
             report["app"]["name"] = app
@@ -132,7 +135,7 @@ class RulesTest(unittest.TestCase):
         def counted():
             status, _, body = self.mired.ask("GET", f"/api/v1/apps/{app}/overview")
             return status == 200 and json.loads(body)["totals"]["reports"] + sum(one["reports"] for one in json.loads(body)["apart"])
-        until(f"the reports of {app} are counted", lambda: counted() >= count)
+        until(f"the reports of {app} are counted", lambda: counted() >= sent)
 
     def test_a_module_that_one_app_alone_has_is_proposed(self):
         """Among at least three other apps with twenty reports each: with fewer even libc would be."""
