@@ -89,11 +89,9 @@ static bool same_report(const struct rekey_stored *a, const struct rekey_stored 
            !memcmp(a->key.report_id, b->key.report_id, sizeof a->key.report_id);
 }
 
-/* The claimed reports that fit into a batch, each once, in the arena. */
+/* The claimed reports, each once, in the arena. */
 static int read_batch(struct move_batch *out, struct worker *worker, const struct pg_rows *rows)
 {
-    size_t bytes = 0;
-
     out->arena = &worker->arena;
     out->moves = arena_array(&worker->arena, pg_row_count(rows), sizeof *out->moves);
     if (!out->moves)
@@ -101,8 +99,7 @@ static int read_batch(struct move_batch *out, struct worker *worker, const struc
     for (size_t i = 0; i < pg_row_count(rows); i++) {
         struct move *move = &out->moves[out->count];
         rows_rekey_read_stored(&move->stored, rows, i);
-        bytes += move->stored.body.len;
-        if (out->count && (bytes > BATCH_BYTES || same_report(&move->stored, &move[-1].stored)))
+        if (out->count && same_report(&move->stored, &move[-1].stored))
             continue;
         out->count++;
     }
@@ -173,7 +170,7 @@ static int batch_step(struct rekeyer *rekeyer)
     arena_reset(&worker->arena);
     int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = rows_rekey_claim(&rows, tx, rekeyer->from, rekeyer->most);
+        rc = rows_rekey_claim(&rows, tx, rekeyer->from, rekeyer->most, BATCH_BYTES);
     if (rc)
         return rc;
     int16_t from = rekeyer->from;

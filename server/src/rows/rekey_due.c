@@ -151,7 +151,7 @@ int rows_rekey_queue(struct pg_tx *tx)
     return rc ? rc : queue_job(tx);
 }
 
-int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most)
+int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most, int64_t max_bytes)
 {
     return pg_query(
         rows_out, tx,
@@ -162,11 +162,13 @@ int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_s
         " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, e.app_id, e.received_at, e.issue_id,"
         " e.version_id, e.category, e.subject_bytes, r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1,"
         " i.caller1_image, i.caller2, i.caller2_image, e.tree, e.occurred_at"
-        " FROM due d JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
+        " FROM (SELECT d.*, sum(octet_length(r.body)) OVER (ORDER BY slot, day, report_id, job_id)"
+        "  - octet_length(r.body) AS before FROM due d LEFT JOIN report r USING (slot, day, report_id)) d"
+        " JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
         " LEFT JOIN issue i ON i.issue_id = e.issue_id"
         " LEFT JOIN report r USING (slot, day, report_id) LEFT JOIN event_stack s USING (slot, day, report_id)"
-        " ORDER BY slot, day, report_id, job_id",
-        PG_INT2(from_slot), PG_INT8(most));
+        " WHERE coalesce(d.before < $3, true) ORDER BY slot, day, report_id, job_id",
+        PG_INT2(from_slot), PG_INT8(most), PG_INT8(max_bytes));
 }
 
 void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row)

@@ -51,10 +51,10 @@ struct rekey_stored {
 };
 
 /*
- * Claim up to `most` reports of slot `from_slot` and later slots; other transactions skip them until this one ends. The
+ * Claim up to `most` reports of slot `from_slot` and later slots, with bodies of `max_bytes` together, but at least one; other transactions skip them until this one ends. The
  * events are locked by rising key. A report that is due for two jobs may come twice.
  */
-int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most);
+int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most, int64_t max_bytes);
 void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row);
 
 /* Take reports out of the queue, each for its job. */
