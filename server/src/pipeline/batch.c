@@ -229,13 +229,6 @@ static int run(struct worker *worker, struct batch *batch, struct pg_tx **tx)
     return 1;
 }
 
-/*
- * Every statement finds its rows by key. So one plan is as good for all values, and plans of a time when the tables
- * were small must not read them whole.
- */
-static const char by_key[] = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;"
-                             " SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
-
 int batch_step(struct worker *worker)
 {
     struct work *work = worker->work;
@@ -243,9 +236,7 @@ int batch_step(struct worker *worker)
     struct batch batch = {.arena = &worker->arena, .begun_ns = clock_mono_ns()};
 
     arena_reset(&worker->arena);
-    int rc = pg_begin(&tx, work->options.pg, MIRE_PG_WRITE);
-    if (!rc)
-        rc = pg_script(tx, by_key);
+    int rc = worker_begin(&tx, work);
     batch.tx = tx;
     if (!rc)
         rc = claim(&batch, worker);

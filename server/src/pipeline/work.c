@@ -44,6 +44,19 @@ struct item worker_item(struct worker *worker, struct pg_tx *tx)
                          .keep_days = work->options.keep_days};
 }
 
+/*
+ * Every statement finds its rows by key. So one plan is as good for all values, and plans of a time when the tables
+ * were small must not read them whole.
+ */
+static const char by_key[] = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;"
+                             " SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
+
+int worker_begin(struct pg_tx **tx, const struct work *work)
+{
+    int rc = pg_begin(tx, work->options.pg, MIRE_PG_WRITE);
+    return rc ? rc : pg_script(*tx, by_key);
+}
+
 void worker_pause(const struct work *work, int ms)
 {
     for (int waited = 0; waited < ms && !atomic_load_explicit(&work->stopping, memory_order_relaxed); waited += 50)

@@ -58,6 +58,9 @@ int worker_start(struct work *work, void *(*run)(void *worker));
 /* An item with the worker's own data, and the connection of the transaction. */
 struct item worker_item(struct worker *worker, struct pg_tx *tx);
 
+/* Begin the transaction of a batch, whose statements find all rows by key. 0 or a fault; pg_end ends it in any case. */
+int worker_begin(struct pg_tx **tx, const struct work *work);
+
 /* Wait; returns early when the workers are to stop. */
 void worker_pause(const struct work *work, int ms);
 

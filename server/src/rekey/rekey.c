@@ -168,7 +168,7 @@ static int batch_step(struct rekeyer *rekeyer)
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct move_batch batch = {0};
     arena_reset(&worker->arena);
-    int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
+    int rc = worker_begin(&tx, worker->work);
     if (!rc)
         rc = rows_rekey_claim(&rows, tx, rekeyer->from, rekeyer->most, BATCH_BYTES);
     if (rc)
