@@ -295,6 +295,25 @@ public final class LooperApp {
         }
     }
 
+    private static boolean isAsleep() {
+        try {
+            String stat = new String(Files.readAllBytes(new File("/proc/self/task/" + loopTask + "/stat").toPath()));
+            return stat.charAt(stat.lastIndexOf(')') + 2) == 'S';
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /**
+     * Until the loop has done what was posted, and waits. On a busy machine that takes its time: a message that came before
+     * the loop's first wait would be a part of the launch.
+     */
+    private static void awaitRest() {
+        answers(60000);
+        for (int seen = 0; seen < 5; seen = isAsleep() ? seen + 1 : 0)
+            sleepFor(20);
+    }
+
     /** On a thread of its own, beside the looper. */
     private static void play(String scenario) {
         switch (scenario) {
@@ -403,6 +422,8 @@ public final class LooperApp {
             throw new IllegalArgumentException(scenario);
         }
         sleepFor(2500);
+        if (!scenario.equals("barrier"))
+            awaitRest();
     }
 
     public static void main(String[] words) throws Exception {
@@ -421,6 +442,7 @@ public final class LooperApp {
         Mire.breadcrumb("gr\u00f6\u00dfer \ud83d\ude00");
         Thread player = new Thread(() -> {
             sleepFor(500);
+            awaitRest();
             for (int i = 2; i < words.length; i++)
                 play(words[i]);
             System.out.println("flushed " + Mire.flush(20000));
