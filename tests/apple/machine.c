@@ -63,7 +63,8 @@ static void *not_there(const char *name)
 
 static void *resolve(void *context, const char *name)
 {
-    void *(*const finders[])(const char *) = {files_find, memory_find, threads_find, system_find, runtime_find};
+    void *(*const finders[])(const char *) = {files_find,  memory_find,  threads_find,
+                                              system_find, runtime_find, classes_find};
     void *found = strcmp(name, "_machine_truth") == 0 ? (void *)machine_truth : NULL;
 
     for (size_t i = 0; !found && i < MACHINE_COUNT(finders); i++)
@@ -92,6 +93,7 @@ static int run(int count, char **arguments)
         system_set_image(which, images[which].image, arguments[i]);
         macho_start(images[which].image);
     }
+    classes_set_program(&app);
     system_set_limit(strtoull(arguments[3], NULL, 10) << 20);
     app_main = (int (*)(int, char **))macho_find(&app, "_app_main");
     return app_main ? app_main(count - 4, arguments + 4) : 1;

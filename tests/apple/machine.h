@@ -4,6 +4,7 @@
  *     files.c, memory.c, threads.c, system.c
  *                libSystem: files; memory; threads, clocks and Mach calls, by Linux's, with Apple's structures and numbers
  *     runtime.c  CoreFoundation, dispatch, the ObjC runtime and the classes of Foundation that send a request
+ *     classes.c  the ObjC runtime's classes of the program, and the types of CoreFoundation
  *     display.c  frames of a display, and a user who scrolls
  */
 #ifndef MIRE_TEST_MACHINE_H
@@ -25,10 +26,16 @@ void *memory_find(const char *name);
 void *threads_find(const char *name);
 void *system_find(const char *name);
 void *runtime_find(const char *name);
+void *classes_find(const char *name);
 
 /* The images that dyld lists: libmire, libmalloc (libmalloc.c), the executable. */
 #define MACHINE_IMAGES 3
 void system_set_image(size_t which, const struct macho *image, const char *path);
+
+/* The program, whose classes the ObjC runtime has; one of them by its name, NULL: there is none; an instance of it. */
+void classes_set_program(const struct macho *image);
+void *classes_of_program(const char *name);
+void *classes_make_instance(const void *class);
 
 /* A limit for the footprint, as the system gives it to an app; 0: none. */
 void system_set_limit(uint64_t bytes);

@@ -3,6 +3,7 @@
  *
  *     kill STORE zones|logger TRUTH    8 threads allocate, move and free until the process is killed
  *     grow STORE zones|logger          grows by regions and blocks up to its limit, and waits there to be killed
+ *     objects STORE zones|logger       makes objects and blocks that resemble them, and a report of the memory held
  *     next STORE SERVER KEY            the next start: sends what is there, and what MetricKit has, and ends
  *     scroll STORE                     the user scrolls, and every eighth frame comes late
  */
@@ -33,6 +34,7 @@ extern struct memory_truth *machine_truth(const char *path);
 extern unsigned machine_scroll(unsigned ms, void (*draw)(unsigned frame));
 extern void *machine_region(unsigned tag, word bytes);
 extern void machine_region_end(void *region);
+extern void make_objects(void), make_resembling(void); /* memory_objects.m */
 extern int mprotect(void *at, word size, int protection);
 
 static struct memory_truth *truth;
@@ -190,6 +192,7 @@ NOINLINE static void grow(void)
     mire_set_app_state(MIRE_APP_FOREGROUND);
     wait_for(2500);
     load_images();
+    make_objects();
     wait_for(2500);
     load_cells();
     wait_for(3500); /* the last look, and the report above the threshold */
@@ -197,6 +200,21 @@ NOINLINE static void grow(void)
     fflush(0);
     for (;;)
         wait_for(1000);
+}
+
+/* ---- an app with objects ---- */
+
+static void hold_objects(void)
+{
+    make_objects();
+    make_resembling();
+    mire_memory_report("objects");
+    for (int i = 0; i < 100; i++)
+        wait_for(10);
+    mire_flush(5000);
+    printf("flushed\n");
+    fflush(0);
+    mire_stop(0);
 }
 
 /* ---- an app that scrolls ---- */
@@ -260,6 +278,10 @@ int app_main(int count, char **arguments)
         be_killed(arguments[3]);
     if (strcmp(what, "grow") == 0 && start(arguments[1], arguments[2], 0, 0) == MIRE_OK)
         grow();
+    if (strcmp(what, "objects") == 0 && start(arguments[1], arguments[2], 0, 0) == MIRE_OK) {
+        hold_objects();
+        return 0;
+    }
     if (strcmp(what, "scroll") == 0 && start(arguments[1], "display", 0, 0) == MIRE_OK) {
         scroll();
         return 0;

@@ -29,13 +29,18 @@ KILLS = 2          # of each way to see allocations
 CALLS = 400_000    # between two kills, at least
 LIMIT_MIB = 145    # that the system gives the growing app
 MIB = 1 << 20
+CLASSES = {"Cell": 200, "Shop.Cart": 100, "CGImage": 50, "NSKVONotifying_Cell": 7}  # of memory_objects.m
+SIZES = {"Cell": 1008, "Shop.Cart": 512, "CGImage": 4096, "NSKVONotifying_Cell": 1008}
 
 
 def build(folder, name):
     """A library for macOS of tests/apple, with its debug information in a dSYM."""
     out = folder / name
+    objects = SOURCE / "tests" / "apple" / f"{name.removesuffix('_app')}_objects.m"
     items = [compile_to(folder / f"{name}.o", "x86_64", FLAGS, SOURCE / "tests" / "apple" / f"{name}.c"),
              compile_to(folder / "last.o", "x86_64", ["-O2", "-fomit-frame-pointer", "-mno-red-zone"], "-", LAST)]
+    if objects.exists():
+        items.append(compile_to(folder / "objects.o", "x86_64", FLAGS, objects, language="objective-c"))
     subprocess.run([tool("ld64.lld"), "-dylib", "-arch", "x86_64", "-platform_version", "macos", "11.0", "15.0", "-undefined",
                     "dynamic_lookup", "-o", out, *items], check=True)
     return out
@@ -110,6 +115,23 @@ class Memory(unittest.TestCase):
                 self.assertEqual(issue["first_version"], "1.0")
                 continue
             self.assertTrue(issue["caller1_location"].endswith(f"tests/apple/memory_app.c:{line}"), issue)
+
+    def test_objects_are_known_by_class(self):
+        for way in ("zones", "logger"):
+            with self.subTest(way=way):
+                app = self.popen("objects", self.store, way)
+                self.assertEqual(app.communicate(timeout=300)[0], "flushed\n")
+                reports = [self.unpack(path.read_bytes()) for path in (self.store / "out").glob("*.report")]
+                report, = [report for report in reports if report["kind"] == "memory"]
+                rows = report["memory"]["categories"]
+                held = {name: (rows["live_count"][i], rows["live_bytes"][i]) for i, name in enumerate(rows["name"]) if not name.startswith(("VM: ", "Malloc "))}
+                print(held)
+                for name, count in CLASSES.items():
+                    self.assertEqual(held.pop(name), (count, count * SIZES[name]))
+                self.assertEqual(held.pop("NSObject"), (1, 16))
+                self.assertFalse(set(held) & {"Cell", "another", "_TtCs12_SwiftObject", "__NSCFType"}, held)
+                for path in (self.store / "out").iterdir():
+                    path.unlink()
 
     def test_late_frames_of_a_scroll_are_told(self):
         app = self.popen("scroll", self.store)

@@ -4,7 +4,7 @@
  *     hooks.h       the intercepted calls, and their binding to the real ones
  *     call_site.h   the same for an allocator of the app's own
  *     apple.h       the same on Apple's systems, which have no hooks of calls
- *     gobject.h     names of the types of GObject's instances
+ *     gobject.h     names of the classes of objects
  *     this header   begin and end of a run
  *
  * Threads: hooks run on every thread of the program, and in a signal handler wherever the real call may. The functions

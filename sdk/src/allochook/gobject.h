@@ -1,5 +1,6 @@
 /*
- * gobject.h - object classes of GObject: instances are tagged with the name of their type.
+ * gobject.h - classes of objects: instances are tagged with the name of their class; on Apple's systems by
+ * objects_apple.c, elsewhere those of GObject with their type.
  *
  *     app --> g_object_new (hook) --> libgobject --> g_slice_alloc0 or g_malloc0
  *                  '-- tags the block of the instance that comes back
@@ -29,6 +30,12 @@ void mire__objects_begin(void);
  */
 struct heap;
 void mire__objects_hook(const struct heap *heap);
+
+/*
+ * Name the classes of the objects among the live blocks, on a system whose objects begin with their class
+ * (objects_apple.c); elsewhere no effect. Thread: worker.
+ */
+void mire__objects_sweep(struct heap *heap);
 
 /* Take the hooks out. Thread: as above. */
 void mire__objects_unhook(void);

@@ -6,7 +6,6 @@
  *     tables: [ ImageIO ][ allocator ][ CoreAnimation ]
  */
 #include "allochook/allochook.h"
-#include "allochook/gobject.h"
 #include "allochook/hooks.h"
 #include "allochook/thread_state.h"
 #include "platform/mine.h"
@@ -22,10 +21,6 @@ struct hook mire__new_hooks[MIRE_NEW_COUNT];
 const size_t mire__new_hooks_count = 0;
 
 void mire__heap_hooks_dispatch(void)
-{
-}
-
-void mire__objects_begin(void)
 {
 }
 

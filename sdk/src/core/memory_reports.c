@@ -137,6 +137,7 @@ static bool has_moved(uint64_t footprint_bytes)
 /* Before the report allocates memory, which would count as the process's. */
 static void begin_look(struct moment *moment, struct heap *heap)
 {
+    mire__objects_sweep(heap);
     mire__mappings_sweep(heap);
     mire__residence_open(&moment->residence);
     moment->said.areas = mire__areas_read(&moment->areas) == MIRE_OK ? &moment->areas : NULL;

@@ -22,6 +22,7 @@ typedef double CFTimeInterval;
 typedef double CFAbsoluteTime;
 typedef signed long CFIndex;
 typedef unsigned long CFOptionFlags;
+typedef unsigned long CFTypeID;
 typedef int32_t SInt32;
 
 #define kCFStringEncodingUTF8 0x08000100u
@@ -65,6 +66,9 @@ extern const CFRunLoopMode kCFRunLoopDefaultMode;
 extern const CFRunLoopMode kCFRunLoopCommonModes;
 
 extern void CFRelease(CFTypeRef object);
+extern CFTypeID CFGetTypeID(CFTypeRef object);
+extern CFStringRef CFCopyTypeIDDescription(CFTypeID type);
+extern Boolean CFStringGetCString(CFStringRef text, char *out, CFIndex bytes, CFStringEncoding encoding);
 extern CFStringRef CFStringCreateWithCString(CFAllocatorRef allocator, const char *text, CFStringEncoding encoding);
 extern CFAbsoluteTime CFAbsoluteTimeGetCurrent(void);
 
