@@ -31,7 +31,7 @@ build:
 	@cmake --build --preset $(PRESET) --target web
 
 test: build
-	@deploy/need.sh test android
+	@deploy/need.sh test android aarch64
 	@tests/run.sh $(PRESET) $(JOBS)
 
 check: build
@@ -47,6 +47,12 @@ asan tsan:
 aarch64:
 	@deploy/need.sh build aarch64
 	@deploy/sysroot.sh arm64 build/aarch64-root
+	@$(call build,$@)
+	@$(call ctest,$@)
+
+.PHONY: key
+key:
+	@deploy/need.sh build test
 	@$(call build,$@)
 	@$(call ctest,$@)
 
@@ -154,6 +160,7 @@ help:
 	@echo 'make test         structure, unit, integration, SQL, web, end to end'
 	@echo 'make check        structure and unit tests, clang-tidy; quick'
 	@echo 'make asan tsan    the tests under address+undefined or thread sanitizer'
+	@echo 'make key          the SDK with thread-local state by pthread keys, as on Android and Apple: its tests'
 	@echo 'make aarch64      the SDK for 64-bit ARM under qemu: unit tests, the heap monitor, kills'
 	@echo 'make aar          the library for Android as a Maven repository in build/aar'
 	@echo 'make android-matrix  the Java layer on the Looper of five versions of Android'
