@@ -173,6 +173,7 @@
 #define MIRE_NAME_CALLS                "calls"
 #define MIRE_NAME_BUILD_US             "build_us"
 
+#define MIRE_NAME_RUNS           "runs"
 #define MIRE_NAME_VERDICT        "verdict"
 #define MIRE_NAME_CONFIDENCE_PPM "confidence_ppm"
 #define MIRE_NAME_FOR            "for"

@@ -94,7 +94,7 @@ class Memory(unittest.TestCase):
         mired = Mired(self.folder)
         self.addCleanup(mired.stop)
         payload = self.folder / "payload.json"
-        payload.write_text(json.dumps(self.payload()))
+        payload.write_text(json.dumps(self.payload(app.pid)))
         following = self.popen("next", self.store, mired.url, mired.key("mac", "ingest"), MACHINE_METRICKIT=payload)
         self.assertEqual(following.communicate(timeout=300)[0], "flushed 0\n")
         foom, hang, memory = until("the reports are there", lambda: self.issues(mired))
@@ -102,6 +102,10 @@ class Memory(unittest.TestCase):
         self.assertEqual(hang["totals"]["longest_ms"], 20000)
         self.assertTrue(foom["caller1"].startswith("memory_app+"), foom)
         self.check_categories(mired, memory)
+        killed, told = self.facts(mired, foom), self.facts(mired, hang)
+        self.assertEqual(told["pid"], str(app.pid))
+        self.assertEqual((told["pid"], told["process started"]), (killed["pid"], killed["process started"]))
+        self.assertEqual(mired.sql("SELECT count(DISTINCT install) FROM event"), ["1"])
         archive = self.folder / "Mac.xcarchive"
         (archive / "BCSymbolMaps").mkdir(parents=True)
         subprocess.run([tool("dsymutil"), self.app, "-o", archive / "dSYMs" / "memory_app.dSYM"], check=True)
@@ -151,8 +155,8 @@ class Memory(unittest.TestCase):
         found = sorted(mired.issues("mac"), key=lambda issue: issue["category"])
         return found if len(found) == 3 else None
 
-    def payload(self):
-        """A hang as MetricKit tells it, in load_cells."""
+    def payload(self, pid):
+        """A hang as MetricKit tells it, in load_cells of the process; the period is of two runs."""
         names = subprocess.run([tool("llvm-nm"), self.app], stdout=subprocess.PIPE, text=True, check=True).stdout
         address = {line.split()[-1]: int(line.split()[0], 16) for line in names.splitlines() if line[0] != " "}
         uuid = subprocess.run([tool("llvm-objdump"), "--macho", "--private-headers", self.app], stdout=subprocess.PIPE, text=True,
@@ -163,8 +167,16 @@ class Memory(unittest.TestCase):
         for frame in reversed(frames):
             tree = frame | ({"subFrames": [tree]} if tree else {})
         stacks = {"callStackPerThread": True, "callStacks": [{"threadAttributed": True, "callStackRootFrames": [tree]}]}
-        return {"timeStampEnd": time.strftime("%Y-%m-%d %H:%M:%S +0000", time.gmtime()), "hangDiagnostics": [
-            {"diagnosticMetaData": {"hangDuration": "20 sec", "appVersion": "1.0", "osVersion": "macOS 15.5"}, "callStackTree": stacks}]}
+        def at(s):
+            return time.strftime("%Y-%m-%d %H:%M:%S +0000", time.gmtime(s))
+        return {"timeStampBegin": at(time.time() - 86400), "timeStampEnd": at(time.time()), "hangDiagnostics": [
+            {"diagnosticMetaData": {"hangDuration": "20 sec", "appVersion": "1.0", "pid": pid, "osVersion": "macOS 15.5"}, "callStackTree": stacks}]}
+
+    @staticmethod
+    def facts(mired, issue):
+        path = f"/apps/mac/issues/{issue['id']}/reports"
+        report = mired.get(f"{path}/{mired.get(path)['reports'][0]['id']}")
+        return {fact["name"]: fact["value"] for fact in report["facts"]}
 
     def check_categories(self, mired, issue):
         path = f"/apps/mac/issues/{issue['id']}/reports"

@@ -102,7 +102,9 @@ MIRE_API enum mire_err mire_options_set_trace(mire_options *options, mire_trace_
 /*
  * Send a payload of MetricKit, as jsonRepresentation of MXDiagnosticPayload gives it, or the JSON of the Codable form: its
  * hangs, crashes, CPU and disk write exceptions and slow launches become reports. The payload is stored as it is, and goes
- * the way of all reports (mire/delivery.h); a hook sees the payload itself. A payload twice is one at the server.
+ * the way of all reports (mire/delivery.h); a hook sees the payload itself. In front of its members comes one more, `mire`,
+ * with the installation and its last runs: by these the server finds the run of a diagnostic. A payload twice is one at
+ * the server.
  *
  *   json  `size_bytes` of UTF-8; borrowed
  *

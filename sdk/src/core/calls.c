@@ -151,7 +151,8 @@ enum mire_err mire_metrickit(const void *json, size_t size_bytes)
         return MIRE_E_FULL;
     if (mire__core.owner_pid != mire__pid() || !mire__core_enter(&state, MIRE_CORE_HELD))
         return MIRE_E_STATE;
-    err = mire__report_payload(mire__core.store, MIRE_FORMAT_METRICKIT, json, size_bytes, mire__wall_now_ms());
+    err = mire__report_payload(mire__core.store, MIRE_FORMAT_METRICKIT, json, size_bytes,
+                               &mire__core.monitors.box->facts, mire__wall_now_ms());
     if (err == MIRE_OK && mire__core.works)
         mire__worker_wake(&mire__core.worker, MIRE_WAKE_SEND);
     mire__core_leave(state);

@@ -104,6 +104,7 @@ static bool judge(struct run_ending *ending, const struct blackbox *box)
     kept.confidence_ppm = ending->end.verdict.confidence_ppm;
     kept.start_wall_ms = ending->end.start_wall_ms;
     kept.seen_wall_ms = ending->end.seen_wall_ms;
+    kept.pid = start->pid;
     mire__text_copy(kept.run, sizeof(kept.run), ending->run->name);
     mire__text_copy(kept.verdict, sizeof(kept.verdict), mire__verdict_name(ending->end.verdict.verdict));
     mire__text_copy(kept.process, sizeof(kept.process), start->process_name[0] ? start->process_name : "?");

@@ -1,7 +1,7 @@
 /*
  * ends.c - the file `ends`: one line a run, the newest last,
  *
- *     <run> <told> <verdict> <confidence> <start> <seen> <process's name, to the end of the line>
+ *     <run> <told> <verdict> <confidence> <start> <seen> <pid> <process's name, to the end of the line>
  *
  * A line that cannot be read is left out.
  */
@@ -30,8 +30,8 @@ static bool read_line(struct store_end *out, const char *line)
     int name_at = 0;
 
     memset(out, 0, sizeof(*out));
-    if (sscanf(line, "%32[0-9a-f] %u %23[a-z_] %" SCNu32 " %" SCNu64 " %" SCNu64 " %n", out->run, &told, out->verdict,
-               &out->confidence_ppm, &out->start_wall_ms, &out->seen_wall_ms, &name_at) != 6)
+    if (sscanf(line, "%32[0-9a-f] %u %23[a-z_] %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %n", out->run, &told,
+               out->verdict, &out->confidence_ppm, &out->start_wall_ms, &out->seen_wall_ms, &out->pid, &name_at) != 7)
         return false;
     out->told = told != 0;
     snprintf(out->process, sizeof(out->process), "%s", line + name_at);
@@ -55,9 +55,10 @@ static enum mire_err write_list(struct list *list)
     for (size_t i = 0; i < list->count; i++) {
         const struct store_end *end = &list->ends[i];
 
-        part.size += (size_t)snprintf(
-            list->text + part.size, LINE_BYTES, "%s %u %s %" PRIu32 " %" PRIu64 " %" PRIu64 " %s\n", end->run,
-            end->told, end->verdict, end->confidence_ppm, end->start_wall_ms, end->seen_wall_ms, end->process);
+        part.size += (size_t)snprintf(list->text + part.size, LINE_BYTES,
+                                      "%s %u %s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %s\n", end->run,
+                                      end->told, end->verdict, end->confidence_ppm, end->start_wall_ms,
+                                      end->seen_wall_ms, end->pid, end->process);
     }
     return mire__store_save(list->store, "ends", &part, 1);
 }

@@ -18,6 +18,7 @@ struct store_end {
     char verdict[24]; /* the wire's word: "clean_exit", "foom", ... */
     uint32_t confidence_ppm;
     uint64_t start_wall_ms, seen_wall_ms; /* of the run: its begin, and its last activity */
+    uint32_t pid;                         /* 0: not known */
     char process[64];                     /* its name, cut; never empty */
 };
 

@@ -296,7 +296,6 @@ static void read_meta(struct kit *kit, uint32_t meta)
     read_os(b, look_text(b, json, meta, "osVersion"));
     build_tag_at(b, "region", json, look_one(json, meta, "regionFormat"));
     build_tag_at(b, "low_power", json, look_one(json, meta, "lowPowerModeEnabled"));
-    build_note(b, "MetricKit tells no installation: all such reports count as one");
     if (look_flag(json, look_one(json, meta, "isTestFlightApp")))
         report->app.channel = "gray";
 }
@@ -400,9 +399,17 @@ static void read_kind(struct kit *kit, enum kit_kind kind, uint32_t meta)
     event->duration_ms = length.value < 604800000 ? (uint32_t)length.value : 604800000;
 }
 
+/* A time of the payload, by either name. */
+static struct fact read_time_at(struct build *b, const struct json *json, const char *one, const char *other)
+{
+    uint32_t at = look_root(json, one);
+    return read_time(build_string(b, json, at ? at : look_root(json, other)));
+}
+
 static enum decode_outcome read_one(struct kit *kit, uint32_t item, enum kit_kind kind)
 {
     const struct json *json = kit->json;
+    char own[MIRE_METRICKIT_NAME];
     struct build b;
     build_begin(&b, NULL, kit->foreign->arena);
     kit->b = &b;
@@ -416,16 +423,15 @@ static enum decode_outcome read_one(struct kit *kit, uint32_t item, enum kit_kin
     read_tree(kit, tree);
     b.report->sdk_name = "MetricKit";
     b.report->sdk_version = item ? look_text(&b, json, item, "version") : "";
-    struct fact end = read_time(build_string(&b, json, look_root(json, "timeStampEnd")));
-    if (!end.known)
-        end = read_time(build_string(&b, json, look_root(json, "timestampEnd")));
-    b.report->event.begin_wall_ms = b.report->memory.taken_wall_ms = end;
-    if (end.known)
-        build_note(&b, "MetricKit tells a period, not the moment: the event counts at its end");
+    const struct metrickit_period period = {read_time_at(&b, json, "timeStampBegin", "timestampBegin"),
+                                            read_time_at(&b, json, "timeStampEnd", "timestampEnd")};
+    b.report->event.begin_wall_ms = b.report->memory.taken_wall_ms = period.end;
+    metrickit_join(&b, json, &period);
+    metrickit_name(own, kit->foreign, b.report);
     if (!b.report->app.name[0])
         b.report->app.name = "app";
     kit->b = NULL;
-    return build_end(&b) ? foreign_report(kit->foreign, b.report, "", end.value) : MIRE_DECODE_NO_MEMORY;
+    return build_end(&b) ? foreign_report(kit->foreign, b.report, own, period.end.value) : MIRE_DECODE_NO_MEMORY;
 }
 
 /* A single diagnostic: the kind follows from what its metadata tell. */

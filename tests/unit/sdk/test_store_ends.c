@@ -134,12 +134,13 @@ static void of_the_first_version_a_line_that_cannot_be_read_is_left_out(void **s
     snprintf(path, sizeof(path), "%s/ends", (char *)*state);
     file = fopen(path, "w");
     assert_non_null(file);
-    fputs("00000000000000000000000000000003 0 foom 900000 1 2 map view\n12 0 foom 1 2 3 short\nnonsense\n\n"
+    fputs("00000000000000000000000000000003 0 foom 900000 1 2 7 map view\n12 0 foom 1 2 3 4 short\nnonsense\n\n"
           "00000000000000000000000000000004 0 foom x\n",
           file);
     fclose(file);
     assert_int_equal(mire__store_ends(ends, 4, store), 1);
     assert_string_equal(ends[0].process, "map view");
+    assert_int_equal(ends[0].pid, 7);
     mire__store_close(store);
 }
 

@@ -73,6 +73,62 @@ static void metrickit_tells_a_kill_for_memory(void **state)
     }
 }
 
+#define KIT_INSTALL "0123456789abcdef0123456789abcdef"
+#define KIT_RUN(pid, start, seen, verdict) \
+    "{\"pid\":" pid ",\"start_wall_ms\":" start ",\"seen_wall_ms\":" seen verdict "}"
+#define KIT_KNOWN(runs) "{\"mire\":{\"install\":\"" KIT_INSTALL "\",\"runs\":[" runs "]},"
+#define KIT_PERIOD      "\"timeStampBegin\":\"2020-10-12 03:00:00\",\"timeStampEnd\":\"2020-10-12 05:00:00\","
+#define KIT_CRASH(meta)                                                                                               \
+    "\"crashDiagnostics\":[{\"diagnosticMetaData\":{\"signal\":11," meta "\"appVersion\":\"4.2\"},\"callStackTree\":" \
+    "{\"callStacks\":[]}}]}"
+#define KIT_HANG(meta)                                                                                 \
+    "\"hangDiagnostics\":[{\"diagnosticMetaData\":{\"hangDuration\":\"2 sec\"," meta "\"appVersion\":" \
+    "\"4.2\"},\"callStackTree\":{\"callStacks\":[]}}]}"
+/* The first ended a day before the period, the second within it by itself, the third within it by a kill; one lasts. */
+#define KIT_EARLY KIT_RUN("70", "1602300000000", "1602390000000", ",\"verdict\":\"crash\"")
+#define KIT_QUIT  KIT_RUN("71", "1602471700000", "1602471800000", ",\"verdict\":\"user_quit\"")
+#define KIT_DEAD  KIT_RUN("72", "1602471900000", "1602472000000", ",\"verdict\":\"crash\"")
+#define KIT_LASTS KIT_RUN("73", "1602472100000", "1602478700000", "")
+#define KIT_RUNS  KIT_EARLY "," KIT_QUIT "," KIT_DEAD "," KIT_LASTS
+
+static void metrickit_joins_a_diagnostic_to_its_run(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t pid, start_ms, begin_ms; /* begin: where the run tells it, else the period's end */
+    } cases[] = {
+        {KIT_KNOWN(KIT_RUNS) KIT_PERIOD KIT_CRASH(""), 72, 1602471900000, 1602472000000},
+        {KIT_KNOWN(KIT_RUNS) KIT_PERIOD KIT_CRASH("\"pid\":72,"), 72, 1602471900000, 1602472000000},
+        {KIT_KNOWN(KIT_RUNS) KIT_PERIOD KIT_CRASH("\"pid\":71,"), 71, 0, 1602478800000}, /* it quit */
+        {KIT_KNOWN(KIT_RUNS) KIT_PERIOD KIT_HANG("\"pid\":73,"), 73, 1602472100000, 1602478800000},
+        {KIT_KNOWN(KIT_RUNS) KIT_PERIOD KIT_HANG(""), 0, 0, 1602478800000}, /* of three runs */
+        {KIT_KNOWN("") KIT_PERIOD KIT_CRASH(""), 0, 0, 1602478800000},
+        {KIT_KNOWN(KIT_DEAD "," KIT_DEAD) KIT_PERIOD KIT_CRASH(""), 0, 0, 1602478800000},
+    };
+    char ids[2][64];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct imported r;
+        read_it(&r, cases[i].text);
+        const struct report *report = r.reports[0];
+        assert_int_equal(r.count, 1);
+        assert_int_equal(report->process.pid, cases[i].pid);
+        assert_int_equal(report->process.start_wall_ms.value, cases[i].start_ms);
+        assert_int_equal(report->event.begin_wall_ms.value, cases[i].begin_ms);
+        assert_int_equal(report->device.install[1], 0x23);
+        snprintf(ids[i % 2], sizeof ids[0], "%s", report->id);
+        read_in_pieces(&r);
+    }
+    struct imported again, wrong;
+    read_it(&again, KIT_KNOWN(KIT_LASTS) KIT_PERIOD KIT_CRASH("")); /* handed out once more, in a later run */
+    assert_string_equal(again.reports[0]->id + 14, ids[0] + 14);
+    read_in_pieces(&again);
+    read_it(&wrong, "{\"mire\":{\"install\":\"" KIT_INSTALL KIT_INSTALL "\",\"runs\":7}," KIT_PERIOD KIT_CRASH(""));
+    assert_int_equal(wrong.reports[0]->device.install[1], 0);
+    assert_true(import_notes(wrong.reports[0], "no installation"));
+    read_in_pieces(&wrong);
+}
+
 static size_t ends_with(const struct report *report, const char *verdict)
 {
     size_t count = 0;
@@ -129,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metrickit_tells_the_direction_and_the_offset_by_its_frames),
         cmocka_unit_test(metrickit_tells_a_kill_for_memory),
+        cmocka_unit_test(metrickit_joins_a_diagnostic_to_its_run),
         cmocka_unit_test(metrickit_counts_how_runs_ended),
         cmocka_unit_test(deep_trees_are_read_without_recursion),
     };

@@ -1,0 +1,117 @@
+/*
+ * metrickit_run.c - the run in which a diagnostic of MetricKit happened. MetricKit tells a period. libmire puts its
+ * installation and its last runs in front of the payload's own members:
+ *
+ *     {"mire":{"install":"...","runs":[{"pid":71,"start_wall_ms":...,"seen_wall_ms":...,"verdict":"crash"}, ...]},
+ *      "timeStampBegin":..., "crashDiagnostics":[ ... ]}
+ *
+ * A run that does not overlap the period is none, nor one of another process number, where the diagnostic tells it (from
+ * iOS 17 on). A crash or a kill for memory ended its run: one that ended otherwise is none, nor the one that lasts. If one
+ * run is left, it is the diagnostic's.
+ */
+#include "base/id.h"
+#include "decode/apple.h"
+#include "decode/build_context.h"
+#include "decode/formats.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SLACK_MS 60000 /* a period is told in whole minutes */
+
+struct run {
+    uint64_t pid, start_ms, seen_ms;
+    const char *verdict; /* "": it lasts */
+};
+
+static void read_run(struct run *out, struct build *b, const struct json *json, uint32_t at)
+{
+    *out = (struct run){.pid = look_number(json, look_one(json, at, "pid")).value,
+                        .start_ms = look_number(json, look_one(json, at, "start_wall_ms")).value,
+                        .seen_ms = look_number(json, look_one(json, at, "seen_wall_ms")).value,
+                        .verdict = look_text(b, json, at, "verdict")};
+}
+
+/* Can the verdict be that of a run which this diagnostic ended? libmire may not have seen by what. */
+static bool agrees(const char *verdict, const char *wanted)
+{
+    static const char *const others[] = {"clean_exit", "user_quit", "app_upgraded", "os_upgraded", "rebooted", ""};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(verdict, others[i]))
+            return false;
+    return strcmp(wanted, "foom") != 0 || strcmp(verdict, "crash") != 0;
+}
+
+static bool can_be(const struct run *run, const struct report *report, const struct metrickit_period *period)
+{
+    if (period->begin.known && run->seen_ms + SLACK_MS < period->begin.value)
+        return false;
+    if (period->end.known && run->start_ms > period->end.value + SLACK_MS)
+        return false;
+    if (report->process.pid && run->pid && report->process.pid != run->pid)
+        return false;
+    return !report->exit.known || agrees(run->verdict, report->exit.verdict);
+}
+
+static void take(struct build *b, const struct run *run)
+{
+    struct report *report = b->report;
+    report->process.pid = run->pid & UINT32_MAX;
+    report->process.start_wall_ms = (struct fact){run->start_ms, run->start_ms != 0};
+    if (report->exit.known) { /* it ended the run, so it happened then */
+        struct fact end = {run->seen_ms, run->seen_ms != 0};
+        report->event.begin_wall_ms = report->memory.taken_wall_ms = report->exit.seen_wall_ms = end;
+        build_note(b, "libmire's own verdict on the run: %s", run->verdict);
+    } else {
+        build_note(b, "MetricKit tells a period, not the moment: the event counts at its end");
+    }
+}
+
+/* The payload without the runs, which are others each time that the system hands it out. */
+static const char *payload_of(const struct foreign *foreign)
+{
+    static const char head[] = "{\"mire\":", tail[] = "]},";
+    if (foreign->len < sizeof head || memcmp(foreign->text, head, sizeof head - 1) != 0)
+        return NULL;
+    return memmem(foreign->text, foreign->len, tail, sizeof tail - 1);
+}
+
+void metrickit_name(char out[MIRE_METRICKIT_NAME], const struct foreign *foreign, const struct report *report)
+{
+    const char *payload = payload_of(foreign);
+    uint8_t content[16];
+    char install[33], hash[33];
+    out[0] = '\0';
+    if (!payload)
+        return;
+    hash_blake2b(content, sizeof content, payload, foreign->len - (size_t)(payload - foreign->text));
+    hex_format(install, report->device.install, sizeof report->device.install);
+    hex_format(hash, content, sizeof content);
+    snprintf(out, MIRE_METRICKIT_NAME, "%s %s %" PRIu32, install, hash, foreign->reports);
+}
+
+void metrickit_join(struct build *b, const struct json *json, const struct metrickit_period *period)
+{
+    uint32_t mire = look_root(json, "mire"), runs = look_one(json, mire, "runs"), fitting = 0, at = runs + 1;
+    struct run run, found = {0};
+    const char *install = look_text(b, json, mire, "install");
+    if (strlen(install) != 2 * sizeof b->report->device.install ||
+        !hex_parse(b->report->device.install, install, sizeof b->report->device.install))
+        build_note(b, "MetricKit tells no installation: all such reports count as one");
+    for (uint32_t i = 0; i < look_count(json, runs); i++, at = json_next(json, at)) {
+        read_run(&run, b, json, at);
+        if (!can_be(&run, b->report, period))
+            continue;
+        found = run;
+        fitting++;
+    }
+    if (fitting == 1) {
+        take(b, &found);
+        return;
+    }
+    if (runs)
+        build_note(b, "%u runs of the period can be the diagnostic's", fitting);
+    if (period->end.known)
+        build_note(b, "MetricKit tells a period, not the moment: the event counts at its end");
+}
