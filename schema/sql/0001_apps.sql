@@ -22,13 +22,15 @@ CREATE TABLE app (
     merge_above          real,
     source_link          text        NOT NULL DEFAULT '',
     source_root          text        NOT NULL DEFAULT '',
+    left_out             text        NOT NULL DEFAULT '',
     CONSTRAINT app_is_identified_by_its_number PRIMARY KEY (app_id),
     CONSTRAINT app_slug_is_unique UNIQUE (slug),
     CONSTRAINT app_slug_fits_in_a_url CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
     CONSTRAINT app_retention_is_of_a_century CHECK (retention_days BETWEEN 0 AND 36500),
     CONSTRAINT app_quotas_are_not_negative CHECK (quota_reports_day >= 0 AND quota_bytes_day >= 0),
     CONSTRAINT app_enough_is_positive CHECK (enough_per_issue_day > 0),
-    CONSTRAINT app_merges_above_a_share CHECK (merge_above BETWEEN 0.5 AND 1)
+    CONSTRAINT app_merges_above_a_share CHECK (merge_above BETWEEN 0.5 AND 1),
+    CONSTRAINT app_leaves_out_installations CHECK (left_out ~ '^([0-9a-f]{32}( [0-9a-f]{32})*)?$')
 );
 COMMENT ON TABLE app IS 'An app whose reports are kept apart from all others. Reference table.';
 COMMENT ON COLUMN app.app_id IS 'Number of the app, given out in order.';
@@ -42,6 +44,7 @@ COMMENT ON COLUMN app.enough_per_issue_day IS 'Reports of one issue and version 
 COMMENT ON COLUMN app.merge_above IS 'Similarity, 0.5 to 1, from which a new issue is merged into an older one; null: the server merges none by itself.';
 COMMENT ON COLUMN app.source_link IS 'Address of a line of the source, with {commit}, {file}, {line} and {version} to fill in; empty: frames have no links.';
 COMMENT ON COLUMN app.source_root IS 'Folder of the repository where the app is built: taken off the paths of frames; empty: paths are taken as they are.';
+COMMENT ON COLUMN app.left_out IS 'Installations whose reports are counted nowhere, such as those of a device farm: 32 hex digits each, with blanks between.';
 COMMENT ON INDEX app_is_identified_by_its_number IS 'Serves: joins from every other table.';
 COMMENT ON INDEX app_slug_is_unique IS 'Serves: the app named in a URL.';
 

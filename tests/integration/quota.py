@@ -73,6 +73,27 @@ class Quota(unittest.TestCase):
         self.assertEqual(self.server.ask("PUT", path, admin, {"name": "shop", "retention_days": None, "quota_reports_day": 0})[0], 200)
         mired.until("the budget is gone", lambda: [self.send(ingest)[1].get("kept", True) for _ in range(3)] == [True] * 3, 60)
 
+    def test_installations_that_are_left_out_are_counted_nowhere(self):
+        farm, user = mired.report_id(), mired.report_id()
+        install = json.loads(mired.report(farm))["device"]["install"]
+        ingest, admin = self.app("farm", left_out=[install])
+        path = "/api/v1/apps/farm/settings"
+        self.assertEqual(json.loads(self.server.ask("GET", path, admin)[2])["left_out"], [install])
+        for wrong in ([install.upper()], [install[:-1]], ["x" * 32], [install] * 1001, install):
+            self.assertEqual(self.server.ask("PUT", path, admin, {"name": "farm", "retention_days": None, "left_out": wrong})[0], 422, wrong)
+        self.assertEqual(self.send(ingest, farm)[0], 202)
+        body = json.loads(mired.report(user))
+        body["device"]["install"] = "e" * 32
+        self.assertEqual(self.server.ask("POST", "/api/v1/reports", ingest, json.dumps(body).encode())[0], 202)
+        seen = "SELECT encode(install, 'hex') FROM event JOIN app USING (app_id) WHERE slug = 'farm'"
+        mired.until("the other one is counted", lambda: self.server.sql(seen) == ["e" * 32])
+        waiting = "SELECT count(*) FROM inbox JOIN app USING (app_id) WHERE slug = 'farm'"
+        mired.until("nothing waits", lambda: self.server.sql(waiting) == ["0"])
+        self.assertEqual(self.server.sql(seen), ["e" * 32])
+        self.assertEqual(self.server.ask("PUT", path, admin, {"name": "farm", "retention_days": None, "left_out": []})[0], 200)
+        self.assertEqual(self.send(ingest)[0], 202)
+        mired.until("it is counted again", lambda: sorted(self.server.sql(seen)) == sorted(["e" * 32, install]))
+
     def test_a_budget_of_bytes_and_another_app(self):
         ingest, admin = self.app("large", quota_bytes_day=50_000)
         other, _ = self.app("other")

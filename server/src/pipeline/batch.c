@@ -13,9 +13,12 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/id.h"
 #include "base/log.h"
+#include "rows/apps.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Why the stage failed, for the inbox and the log. */
 static void explain(struct item *item, int rc)
@@ -46,6 +49,15 @@ static int put_aside(struct work *work, struct item *item, const char *stage, bo
     return 0;
 }
 
+/* Is the decoded report of an installation that the app leaves out? */
+static bool is_left_out(const struct item *item)
+{
+    const uint8_t *install = item->report.device.install;
+    char digits[2 * sizeof item->report.device.install + 1];
+    hex_format(digits, install, sizeof item->report.device.install);
+    return item->left_out[0] && strstr(item->left_out, digits) != NULL;
+}
+
 /* Run the stages of one report. *failed_out: the stage that did not succeed. */
 static int derive(const struct work *work, struct item *item, const char **failed_out)
 {
@@ -57,6 +69,8 @@ static int derive(const struct work *work, struct item *item, const char **faile
             *failed_out = stage->name;
             return rc;
         }
+        if (i == 0 && (item->is_left_out = is_left_out(item)))
+            return MIRE_STAGE_DONE;
     }
     journal_stage(item->journal, item->slot, "encode");
     return stages_encode(item);
@@ -89,6 +103,12 @@ static int derive_all(struct worker *worker, struct batch *batch, const char **f
     }
 
     return 0;
+}
+
+/* Has the report no part in what is counted? */
+bool batch_skips(const struct item *item)
+{
+    return item->failed || item->is_left_out;
 }
 
 /* Remove finished reports from the inbox; malformed ones become dead letters. */
@@ -166,7 +186,9 @@ static void count(struct worker *worker, const struct batch *batch)
     size_t most = batch->is_cut ? batch->count : worker->most * 2;
 
     for (size_t i = 0; i < batch->count; i++) {
-        if (batch->items[i].failed)
+        if (batch->items[i].is_left_out)
+            atomic_fetch_add_explicit(&work->left_out, 1, memory_order_relaxed);
+        if (batch_skips(&batch->items[i]))
             continue;
         atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
         histogram_count(&work->seconds, clock_mono_ns() - batch->begun_ns);
@@ -188,6 +210,7 @@ static int claim(struct batch *batch, struct worker *worker)
 {
     struct inbox_claim *claims = arena_array(batch->arena, MIRE_BATCH_REPORTS, sizeof *claims);
     const struct rules *rules = NULL;
+    const char *left_out = "";
 
     if (!claims)
         return MIRE_FAULT_MEMORY;
@@ -195,6 +218,8 @@ static int claim(struct batch *batch, struct worker *worker)
         inbox_claim(claims, worker->most, MIRE_BATCH_BODY_BYTES, &batch->count, batch->tx, batch->arena, &worker->turn);
     if (!rc && batch->count)
         rc = app_rules_of(&rules, &worker->app_rules, batch->tx, batch->arena, claims[0].app_id);
+    if (!rc && batch->count)
+        rc = rows_app_left_out_read(&left_out, batch->tx, batch->arena, claims[0].app_id);
     batch->items = rc ? NULL : arena_array(batch->arena, batch->count + 1, sizeof *batch->items);
     if (!batch->items)
         return rc ? rc : MIRE_FAULT_MEMORY;
@@ -202,6 +227,7 @@ static int claim(struct batch *batch, struct worker *worker)
         batch->items[i] = worker_item(worker, batch->tx);
         batch->items[i].claim = claims[i];
         batch->items[i].rules = rules;
+        batch->items[i].left_out = left_out;
     }
     leave_failed(batch);
     return 0;

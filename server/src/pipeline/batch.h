@@ -33,6 +33,9 @@ int batch_step(struct worker *worker);
 /* place.c: find, or make, the versions, issues and trees of the derived items. 0 or a fault. */
 int batch_place(struct batch *batch);
 
+/* Has a derived report no part in what is stored and counted? */
+bool batch_skips(const struct item *item);
+
 /* store.c: store the rows of the derived items, and count the new ones. 0 or a fault. */
 int batch_store(struct batch *batch);
 

@@ -43,7 +43,7 @@ static size_t first_of_version(const struct batch *batch, size_t at)
     size_t same = 0;
 
     while (same < at &&
-           (batch->items[same].failed || strcmp(batch->items[same].report.app.version, app->version) != 0 ||
+           (batch_skips(&batch->items[same]) || strcmp(batch->items[same].report.app.version, app->version) != 0 ||
             strcmp(batch->items[same].report.app.build, app->build) != 0))
         same++;
     return same;
@@ -60,7 +60,7 @@ static int find_versions(struct batch *batch)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < batch->count; i++) {
         const struct report_app *app = &batch->items[i].report.app;
-        if (batch->items[i].failed || first_of_version(batch, i) != i)
+        if (batch_skips(&batch->items[i]) || first_of_version(batch, i) != i)
             continue;
         versions[count] = stages_cut(&batch->items[i], app->version);
         builds[count] = stages_cut(&batch->items[i], app->build);
@@ -74,7 +74,7 @@ static int find_versions(struct batch *batch)
         rc = ids[i] ? 0 : stages_find_version(&batch->items[firsts[i]]);
     }
     for (size_t i = 0; !rc && i < batch->count; i++)
-        if (!batch->items[i].failed)
+        if (!batch_skips(&batch->items[i]))
             batch->items[i].version_id = batch->items[first_of_version(batch, i)].version_id;
     return rc;
 }
@@ -239,7 +239,7 @@ int batch_place(struct batch *batch)
     if (!order.items)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < batch->count; i++)
-        if (!batch->items[i].failed && kind_of(&batch->items[i])->feature)
+        if (!batch_skips(&batch->items[i]) && kind_of(&batch->items[i])->feature)
             order.items[order.count++] = &batch->items[i];
     if (order.count)
         qsort(order.items, order.count, sizeof(struct item *), by_feature);

@@ -38,6 +38,8 @@ struct item {
     int32_t tree;                      /* the same: level 3, 0 if it is not kept */
     struct pg_bytes document;          /* after encode, of an event: its resolved stacks as they are stored */
     const char *failed;                /* stage that could not use the report; NULL: none */
+    const char *left_out;              /* installations that the app leaves out */
+    bool is_left_out;                  /* the report is of one of them: it is counted nowhere */
     char reason[320];                  /* why a stage gave up */
 };
 

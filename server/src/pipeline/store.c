@@ -45,7 +45,7 @@ static int take_part(struct batch_part *out, struct batch *batch, enum rows_tabl
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < batch->count; i++) {
         struct item *item = &batch->items[i];
-        if (item->failed || kind_of(item)->rows != rows)
+        if (batch_skips(item) || kind_of(item)->rows != rows)
             continue;
         out->items[found] = item;
         stages_facts(&out->facts[found], item);

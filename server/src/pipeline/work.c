@@ -243,6 +243,7 @@ void work_metrics(struct work *work, struct text *out)
 {
     metric_head(out, "mire_reports_worked_total", "counter", "Reports taken from the inbox, by what came of it.");
     metric_value(out, "mire_reports_worked_total", "outcome=\"done\"", (double)atomic_load(&work->done));
+    metric_value(out, "mire_reports_worked_total", "outcome=\"left_out\"", (double)atomic_load(&work->left_out));
     metric_value(out, "mire_reports_worked_total", "outcome=\"failed\"", (double)atomic_load(&work->failed));
     metric_value(out, "mire_reports_worked_total", "outcome=\"dead_letter\"", (double)atomic_load(&work->given_up));
     metric_head(out, "mire_reports_disbelieved_total", "counter",

@@ -44,6 +44,7 @@ struct work {
     _Atomic uint64_t done; /* the counters: written by workers, read by anyone; relaxed */
     _Atomic uint64_t given_up;
     _Atomic uint64_t failed;
+    _Atomic uint64_t left_out;
     _Atomic uint64_t disbelieved;
     _Atomic uint64_t moved, stayed, left; /* reports derived again, by outcome */
     struct histogram seconds;             /* a report took */

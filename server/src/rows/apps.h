@@ -63,11 +63,15 @@ struct app_settings {
     int64_t quota_reports, quota_bytes; /* stored a day; 0: no limit */
     const char *source_link;            /* address of a line, to be filled in; "": none */
     const char *source_root;            /* taken off the paths of frames; "": nothing */
+    const char *left_out;               /* installations, 32 hex digits each, with blanks between */
 };
 
 /* 0 or a fault. */
 int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct arena *arena, int32_t app);
 int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings);
+
+/* The installations that an app leaves out, as above; "" if there is no such app. 0 or a fault. */
+int rows_app_left_out_read(const char **out, struct pg_tx *tx, struct arena *arena, int32_t app);
 
 /* The target of a permalink. */
 struct home {

@@ -133,6 +133,7 @@ export const api = {
       quota_bytes_day?: number | null;
       source_link?: string;
       source_root?: string;
+      left_out?: string[];
     },
   ) => body(client.PUT('/api/v1/apps/{app}/settings', { params: { path: { app } }, body: settings })),
   makeCode: () => body(client.POST('/api/v1/code')),

@@ -1493,6 +1493,8 @@ export interface components {
             source_link: string;
             /** @description Folder of the repository where the app is built: taken off the paths of frames. If it is set, files outside of it have no link. */
             source_root: string;
+            /** @description Installations whose reports and sessions are counted nowhere from then on, such as those of a device farm that is controlled from afar. */
+            left_out: string[];
             /** @description Reports that came in the last 7 days, in UTC, by outcome, newest day first. Some seconds late. */
             door: {
                 /** Format: date */
@@ -4616,6 +4618,8 @@ export interface operations {
                     source_link?: string;
                     /** @description Absent: unchanged. */
                     source_root?: string;
+                    /** @description Absent: unchanged. */
+                    left_out?: string[];
                 };
             };
         };

@@ -6,6 +6,7 @@
 #include "rows/door.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_MAX_LEN 100 /* characters */
@@ -13,6 +14,8 @@
 #define QUOTA_MAX    1000000000000 /* reports, or bytes, a day */
 #define DOOR_DAYS    7
 #define LINK_MAX_LEN 1000 /* characters */
+#define INSTALL_LEN  32
+#define LEFT_OUT_MAX 1000
 
 static const char *const no_names[] = {NULL};
 
@@ -38,6 +41,10 @@ static void put_settings(struct call *call, const struct app_settings *settings)
     json_write_i64(w, "server_quota_bytes_day", call->api->quota_bytes_day);
     json_write_text(w, "source_link", settings->source_link);
     json_write_text(w, "source_root", settings->source_root);
+    json_write_open(w, "left_out", '[');
+    for (const char *at = settings->left_out; *at; at += INSTALL_LEN + (at[INSTALL_LEN] == ' '))
+        json_write_text(w, NULL, arena_copy(call->arena, at, INSTALL_LEN));
+    json_write_close(w, ']');
 }
 
 /* The outcomes at the door, a day a row. */
@@ -123,6 +130,27 @@ static enum bind_outcome read_bytes(struct bind *bind, void *out, uint32_t at)
     return read_quota(&((struct app_settings *)out)->quota_bytes, bind, at);
 }
 
+/* Identifiers of installations, in small letters. */
+static enum bind_outcome read_left_out(struct bind *bind, void *out, uint32_t at)
+{
+    struct app_settings *settings = out;
+    const char **installs = NULL;
+    size_t count = 0;
+    enum bind_outcome outcome = bind_texts(&installs, &count, bind, at, LEFT_OUT_MAX, INSTALL_LEN);
+    char *list = outcome ? NULL : arena_alloc(bind->arena, count * (INSTALL_LEN + 1) + 1), *end = list;
+
+    if (!list)
+        return outcome ? outcome : MIRE_BIND_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        if (strspn(installs[i], "0123456789abcdef") != INSTALL_LEN || installs[i][INSTALL_LEN])
+            return bind_wrong(bind, "expected 32 hex digits in small letters");
+        end += sprintf(end, "%s%s", i ? " " : "", installs[i]);
+    }
+    *end = '\0';
+    settings->left_out = list;
+    return MIRE_BIND_OK;
+}
+
 static const struct bind_field fields[] = {
     {"name", MIRE_BIND_TEXT, offsetof(struct app_settings, name), .required = true, .max = NAME_MAX_LEN},
     {"retention_days", MIRE_BIND_OTHER, 0, .required = true, .read = read_days},
@@ -130,6 +158,7 @@ static const struct bind_field fields[] = {
     {"quota_bytes_day", MIRE_BIND_OTHER, 0, .read = read_bytes},
     {"source_link", MIRE_BIND_TEXT, offsetof(struct app_settings, source_link), .max = LINK_MAX_LEN},
     {"source_root", MIRE_BIND_TEXT, offsetof(struct app_settings, source_root), .max = LINK_MAX_LEN},
+    {"left_out", MIRE_BIND_OTHER, 0, .read = read_left_out},
 };
 
 /* Empty, or the address of a page with {file} in it, without blanks. */
@@ -161,9 +190,10 @@ static const char *tell(struct call *call, const struct app_settings *settings)
 
     if (!days || !reports || !bytes)
         return NULL;
-    return arena_printf(call->arena, "%s; %s; %s; %s%s%s%s%s", settings->name, days, reports, bytes,
+    return arena_printf(call->arena, "%s; %s; %s; %s%s%s%s%s%s%s", settings->name, days, reports, bytes,
                         *settings->source_link ? "; source " : "", settings->source_link,
-                        *settings->source_root ? "; built in " : "", settings->source_root);
+                        *settings->source_root ? "; built in " : "", settings->source_root,
+                        *settings->left_out ? "; installations left out: " : "", settings->left_out);
 }
 
 static int answer_put_settings(struct call *call)

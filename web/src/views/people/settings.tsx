@@ -79,12 +79,14 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
   const [days, setDays] = useState(settings.retention_days?.toString() ?? '');
   const [reports, setReports] = useState(settings.quota_reports_day?.toString() ?? '');
   const [megabytes, setMegabytes] = useState(inMegabytes(settings.quota_bytes_day));
+  const [leftOut, setLeftOut] = useState(settings.left_out.join(' '));
   const run = useAttempt();
   useEffect(() => {
     setName(settings.name);
     setDays(settings.retention_days?.toString() ?? '');
     setReports(settings.quota_reports_day?.toString() ?? '');
     setMegabytes(inMegabytes(settings.quota_bytes_day));
+    setLeftOut(settings.left_out.join(' '));
   }, [settings]);
   const standard = settings.server_retention_days;
   return (
@@ -97,6 +99,10 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
           retention_days: days.trim() === '' ? null : Number(days),
           quota_reports_day: reports.trim() === '' ? null : Number(reports),
           quota_bytes_day: megabytes.trim() === '' ? null : Math.round(Number(megabytes) * MEGABYTE),
+          left_out: leftOut
+            .toLowerCase()
+            .split(/[\s,]+/)
+            .filter(Boolean),
         });
         announce(say('Saved'));
         await Promise.all([
@@ -145,6 +151,15 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
           'Days are in UTC. Beyond the budget one report in 64 is stored and the others are counted, here and in the status line.',
         )}
       </p>
+      <Field
+        label={say('Installations left out')}
+        value={leftOut}
+        set={setLeftOut}
+        optional
+        note={say(
+          'Identifiers as reports have them, with blanks between. What they send from now on is counted nowhere: devices of a farm, for example.',
+        )}
+      />
     </Form>
   );
 }
