@@ -61,6 +61,11 @@ apple:
 	@deploy/need.sh test
 	@deploy/apple.py build/apple/out
 
+.PHONY: apple-swift
+apple-swift:
+	@deploy/need.sh test
+	@deploy/swift.sh
+
 fuzz:
 	@deploy/need.sh build fuzz
 	@$(call build,fuzz,--target fuzz)
@@ -165,6 +170,7 @@ help:
 	@echo 'make aar          the library for Android as a Maven repository in build/aar'
 	@echo 'make android-matrix  the Java layer on the Looper of five versions of Android'
 	@echo 'make apple        the SDK for macOS and iOS, compiled and linked without a Mac (docs/apple.md)'
+	@echo 'make apple-swift  the Swift package, built for macOS and iOS by a real SwiftPM; fetches 540 MB once'
 	@echo 'make fuzz SECS=60 every parser, that long each'
 	@echo 'make bench        every measurement; make bench-NAME one of them (tests/bench)'
 	@echo 'make symbols-proof  answers at 500,000 addresses of large debug files beside those of llvm-symbolizer'

@@ -68,6 +68,28 @@ let linuxOnly = [
     "upload/unpack_zstd.c",
 ]
 
+// A file in a folder of sources is one, whatever its name.
+let texts = [
+    "src/allochook/README.md",
+    "src/base/README.md",
+    "src/capture/README.md",
+    "src/core/README.md",
+    "src/exit/README.md",
+    "src/gate/README.md",
+    "src/heap/README.md",
+    "src/heapread/README.md",
+    "src/patch/README.md",
+    "src/platform/README.md",
+    "src/report/README.md",
+    "src/ring/README.md",
+    "src/rollout/README.md",
+    "src/script/README.md",
+    "src/store/README.md",
+    "src/unwind/README.md",
+    "src/upload/README.md",
+    "wire/README.md",
+]
+
 let package = Package(
     name: "Mire",
     platforms: [.macOS(.v11), .iOS(.v14)],
@@ -76,7 +98,7 @@ let package = Package(
         .target(
             name: "Mire",
             path: "sdk",
-            exclude: ["android", "apple/linux-only.txt", "apple/README.md", "examples", "preload", "CMakeLists.txt", "exports.txt"] + linuxOnly.map { "src/" + $0 },
+            exclude: ["android", "apple/linux-only.txt", "apple/README.md", "examples", "preload", "CMakeLists.txt", "exports.txt"] + texts + linuxOnly.map { "src/" + $0 },
             sources: ["src", "wire"],
             resources: [.copy("apple/PrivacyInfo.xcprivacy")],
             publicHeadersPath: "include",

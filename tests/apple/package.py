@@ -33,6 +33,9 @@ class Package(unittest.TestCase):
         swift = (ROOT / "Package.swift").read_text()
         inside = re.search(r"let linuxOnly = \[(.*?)\]", swift, re.S).group(1)
         self.assertEqual(re.findall(r'"([^"]+)"', inside), names)
+        texts = re.search(r"let texts = \[(.*?)\]", swift, re.S).group(1)
+        self.assertEqual(re.findall(r'"([^"]+)"', texts), sorted(path.relative_to(SDK).as_posix() for part in ("src", "wire") for path in (SDK / part).rglob("*")
+                                                                  if path.is_file() and path.suffix not in (".c", ".h")))
         pod = json.loads((ROOT / "Mire.podspec.json").read_text())
         self.assertEqual([name[len("sdk/src/"):] for name in pod["exclude_files"] if name.startswith("sdk/src/")], names)
 
