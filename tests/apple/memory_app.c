@@ -250,7 +250,8 @@ static int start(const char *store, const char *source, const char *server, cons
     enum mire_err err;
 
     mire_options_set_app(options, "mac", "1.0");
-    mire_options_set_store(options, store);
+    if (store[0])
+        mire_options_set_store(options, store);
     if (server)
         mire_options_set_server(options, server, key);
     if (server)

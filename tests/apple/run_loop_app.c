@@ -273,6 +273,24 @@ static void tick(void)
     call_soon(tick, kCFRunLoopDefaultMode);
 }
 
+static double cpu_ms(clockid_t clock)
+{
+    struct timespec used;
+
+    clock_gettime(clock, &used);
+    return (double)used.tv_sec * 1e3 + (double)used.tv_nsec / 1e6;
+}
+
+/* Prints the CPU time of the library's threads, which are all but this one. */
+static void idle(double seconds)
+{
+    double before_ms = cpu_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu_ms(CLOCK_THREAD_CPUTIME_ID);
+
+    tick();
+    run_for(kCFRunLoopDefaultMode, seconds);
+    printf("cpu_ms %.3f\n", cpu_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu_ms(CLOCK_THREAD_CPUTIME_ID) - before_ms);
+}
+
 int main(int count, char **arguments)
 {
     mire_options *options = mire_options_new();
@@ -295,8 +313,7 @@ int main(int count, char **arguments)
     if (strcmp(arguments[2], "hangs") == 0) {
         all_hangs();
     } else {
-        tick();
-        run_for(kCFRunLoopDefaultMode, atof(arguments[3]));
+        idle(atof(arguments[3]));
     }
     mire_flush(1000);
     mire__run_loop_forget_all();

@@ -241,6 +241,7 @@ static const struct machine_name own_names[] = {
     {"_mach_port_deallocate", (void *)nothing},
     {"_mach_msg", (void *)failing},
     {"_task_info", (void *)fake_task_info},
+    {"_getenv", (void *)getenv},
     {"_sysctl", (void *)fake_sysctl},
     {"_sysctlbyname", (void *)fake_sysctl_named},
     {"_sysconf", (void *)fake_sysconf},

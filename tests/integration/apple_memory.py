@@ -123,9 +123,10 @@ class Memory(unittest.TestCase):
     def test_objects_are_known_by_class(self):
         for way in ("zones", "logger"):
             with self.subTest(way=way):
-                app = self.popen("objects", self.store, way)
+                store = self.folder / "Library/Caches/mire/mac"  # below HOME, where the app sets none
+                app = self.popen("objects", "", way, HOME=str(self.folder), XDG_STATE_HOME="")
                 self.assertEqual(app.communicate(timeout=300)[0], "flushed\n")
-                reports = [self.unpack(path.read_bytes()) for path in (self.store / "out").glob("*.report")]
+                reports = [self.unpack(path.read_bytes()) for path in (store / "out").glob("*.report")]
                 report, = [report for report in reports if report["kind"] == "memory"]
                 rows = report["memory"]["categories"]
                 held = {name: (rows["live_count"][i], rows["live_bytes"][i]) for i, name in enumerate(rows["name"]) if not name.startswith(("VM: ", "Malloc "))}
@@ -134,7 +135,7 @@ class Memory(unittest.TestCase):
                     self.assertEqual(held.pop(name), (count, count * SIZES[name]))
                 self.assertEqual(held.pop("NSObject"), (1, 16))
                 self.assertFalse(set(held) & {"Cell", "another", "_TtCs12_SwiftObject", "__NSCFType"}, held)
-                for path in (self.store / "out").iterdir():
+                for path in (store / "out").iterdir():
                     path.unlink()
 
     def test_late_frames_of_a_scroll_are_told(self):

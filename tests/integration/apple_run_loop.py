@@ -119,8 +119,10 @@ class RunLoop(unittest.TestCase):
 
     def test_a_loop_that_ticks_is_no_hang(self):
         with tempfile.TemporaryDirectory(prefix="mire-run-loop-") as store:
-            run(self.swift, store, "idle", IDLE_S)
+            used_ms = float(run(self.swift, store, "idle", IDLE_S).split()[1])
             self.assertEqual(reports(store), [])
+            print(f"{IDLE_S:g} s: {used_ms} ms of CPU time on libmire's threads")
+            self.assertLess(used_ms, 5 * IDLE_S)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,8 @@ MIRE_API enum mire_err mire_options_set_server(mire_options *options, const char
 /*
  * Set the store: the directory for unsent reports and for the state of running processes. The library creates it,
  * readable by its owner only. Several processes of one app may share it. Default: the first writable directory of
- * $XDG_STATE_HOME/mire/<app>, ~/.local/state/mire/<app>, /var/tmp/mire-<uid>/<app>.
+ * $XDG_STATE_HOME/mire/<app>, ~/.local/state/mire/<app> (on Apple's systems ~/Library/Caches/mire/<app>, which is in no
+ * backup), /var/tmp/mire-<uid>/<app>.
  *
  *   path  1..4000 bytes
  *

@@ -16,10 +16,13 @@
 void mire__facts_collect(struct blackbox_facts *out, const mire_options *options, const char *install);
 
 /*
- * The facts that are found differently on each system (facts_linux.c, facts_android.c): the system and its version, the
+ * The facts that are found differently on each system (facts_linux.c, facts_android.c, facts_apple.c): the system and its version, the
  * model, the name of the process, and the build if the app told none. `out` has zeros, and the app's build.
  */
 void mire__facts_of_system(struct blackbox_facts *out);
+
+/* The folder below the user's home, or the app's, that keeps state and is in no backup: "/.local/state". Static. */
+const char *mire__facts_state_folder(void);
 
 /* Parts of it that every system has (facts_told.c): of the app, the app's own word on the device, and the begin of the process. */
 void mire__facts_of_app(struct blackbox_facts *out, const mire_options *options, const char *install);

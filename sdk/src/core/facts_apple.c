@@ -89,6 +89,11 @@ static void collect_process(struct blackbox_facts *out)
     mire__facts_of_begin(out);
 }
 
+const char *mire__facts_state_folder(void)
+{
+    return "/Library/Caches";
+}
+
 void mire__facts_collect(struct blackbox_facts *out, const mire_options *options, const char *install)
 {
     memset(out, 0, sizeof(*out));

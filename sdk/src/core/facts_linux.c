@@ -104,6 +104,11 @@ static void find_os_version(char *out, size_t cap_bytes, const char *kernel_rele
         mire__text_copy(out, cap_bytes, kernel_release);
 }
 
+const char *mire__facts_state_folder(void)
+{
+    return "/.local/state";
+}
+
 void mire__facts_of_system(struct blackbox_facts *out)
 {
     struct utsname names;

@@ -3,6 +3,8 @@
  */
 #include "core/store_location.h"
 
+#include "core/facts.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +77,7 @@ static enum mire_err open_first(struct store **store_out, char dir[MIRE_STORE_PA
     }
     if (below(dir, getenv("XDG_STATE_HOME"), "", options->app_name))
         err = try_dir(store_out, dir, options);
-    if (err == MIRE_E_STORE && below(dir, getenv("HOME"), "/.local/state", options->app_name))
+    if (err == MIRE_E_STORE && below(dir, getenv("HOME"), mire__facts_state_folder(), options->app_name))
         err = try_dir(store_out, dir, options);
     if (err == MIRE_E_STORE && mire__store_location_of_user(dir, geteuid(), options->app_name))
         err = try_dir(store_out, dir, options);
