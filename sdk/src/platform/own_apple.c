@@ -111,6 +111,17 @@ void mire__signal_as_block(const sigset_t *set)
     pthread_sigmask(SIG_BLOCK, set, NULL);
 }
 
+/* The kernel refuses alternate stacks that are too small for its own frame, so no handler has to leave one. */
+void mire__signal_own(uintptr_t handler)
+{
+    (void)handler;
+}
+
+int mire__signal_stack_flag(void)
+{
+    return SA_ONSTACK;
+}
+
 void mire__signal_as_give_stack(void *stack, size_t size_bytes)
 {
     stack_t now, ours = {.ss_sp = stack, .ss_size = size_bytes};
