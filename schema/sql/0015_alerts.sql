@@ -60,7 +60,7 @@ CREATE TABLE alert_rule (
     looked_at    timestamptz      NOT NULL DEFAULT '-infinity',
     fault        text             NOT NULL DEFAULT '',
     CONSTRAINT alert_rule_is_identified_by_its_number PRIMARY KEY (rule_id),
-    CONSTRAINT alert_rule_has_a_known_kind CHECK (kind IN ('rate', 'new', 'growth', 'missing', 'silence', 'guard', 'regressed')),
+    CONSTRAINT alert_rule_has_a_known_kind CHECK (kind IN ('rate', 'new', 'growth', 'missing', 'silence', 'guard', 'regressed', 'quota')),
     CONSTRAINT alert_rule_has_a_name CHECK (name <> ''),
     CONSTRAINT alert_rule_has_both_ends_of_quiet_hours CHECK ((quiet_from IS NULL) = (quiet_to IS NULL))
 );
@@ -70,7 +70,7 @@ COMMENT ON TABLE alert_rule IS 'Conditions that alert. Reference table.';
 COMMENT ON COLUMN alert_rule.rule_id IS 'Number of the rule.';
 COMMENT ON COLUMN alert_rule.app_id IS 'App it is of.';
 COMMENT ON COLUMN alert_rule.name IS 'Name as people read it.';
-COMMENT ON COLUMN alert_rule.kind IS 'rate, new (issue), growth (of an issue), missing (symbols), silence (no reports), guard (of a ramp tripped) or regressed (issue).';
+COMMENT ON COLUMN alert_rule.kind IS 'rate, new (issue), growth (of an issue), missing (symbols), silence (no reports), guard (of a ramp tripped), regressed (issue) or quota (of a day used).';
 COMMENT ON COLUMN alert_rule.measure IS 'Of rate: lag, hang_time, foom, killed or crash; else empty.';
 COMMENT ON COLUMN alert_rule.scope IS 'Of rate: newest, each or all: which versions are judged; else empty.';
 COMMENT ON COLUMN alert_rule.versions IS 'View: versions with commas between, !x excludes; empty for all.';

@@ -376,6 +376,32 @@ class RegressedTest(Case):
         until("it is over", lambda: not self.open(kind="regressed"))
 
 
+class QuotaTest(Case):
+    app = "quota"
+
+    def test_the_budget_of_the_day(self):
+        self.no_rules()
+        self.channel("webhook", self.receiver.url)
+        self.rule(name="Budget", kind="quota", bound=80)
+        for _ in range(9):
+            self.assertEqual(self.mired.ask("POST", "/api/v1/reports", self.key, report(report_id()))[0], 202)
+        budget = "UPDATE app SET quota_reports_day = {} WHERE slug = 'quota'"
+        used = "SELECT sum(reports) FROM door_day JOIN app USING (app_id) WHERE slug = 'quota' AND outcome = 'stored'"
+        until("they are counted", lambda: self.mired.sql(used) == ["9"])
+        self.judged_again()
+        self.assertFalse(self.open(kind="quota"))
+        sent = len(self.receiver.got)
+        self.mired.sql(budget.format(10))
+        until("nine of ten fire", lambda: self.open(kind="quota", state="firing"))
+        (alert,) = self.open(kind="quota")
+        self.assertEqual((alert["verdict"], alert["page"]), ("The budget of reports of the day: 90 % used, bound 80 %.", "/quota/settings/reports"))
+        until("it is told", lambda: len(self.receiver.got) > sent)
+        self.mired.sql(budget.format(100))
+        until("it is over", lambda: not self.open(kind="quota"))
+        tried = self.of_app("POST", "/replay", {"name": "Budget", "kind": "quota", "bound": 5})
+        self.assertEqual(tried["subjects"][0]["points"][-1]["value"], 9)
+
+
 class QuietTest(Case):
     app = "quiet"
 

@@ -112,6 +112,9 @@ const char *alert_verdict_text(struct arena *arena, const struct alert_rule *rul
     case ALERT_SILENCE:
         return arena_printf(arena, "Reports of the last %d h: %.0f %% of the usual %s, bound %s %%.", hours, r->value,
                             whole(point->usual).text, plain(rule->bound).text);
+    case ALERT_QUOTA:
+        return arena_printf(arena, "The budget of %s of the day: %.0f %% used, bound %s %%.", title, r->value,
+                            plain(rule->bound).text);
     case ALERT_REGRESSED:
         return arena_printf(arena, "Came back: %s.", title);
     case ALERT_GUARD:
@@ -165,6 +168,8 @@ const char *alert_page_path(struct arena *arena, const struct alert_rule *rule, 
                             point->subject, range);
     case ALERT_GUARD:
         return arena_printf(arena, "/%s/alerts", slug);
+    case ALERT_QUOTA:
+        return arena_printf(arena, "/%s/settings/reports", slug);
     case ALERT_MISSING:
         return arena_printf(arena, "/%s/symbols?t=%s", slug, range);
     default:

@@ -228,7 +228,7 @@ int alert_parts(const struct alert_rule *rule, int days)
 }
 
 int alert_points_read(struct alert_points *out, struct pg_tx *tx, struct arena *arena, const struct alert_rule *rule,
-                      int64_t now_us, int parts)
+                      const struct alert_budget *budget, int64_t now_us, int parts)
 {
     static int (*const readers[ALERT_KINDS])(struct alert_look * look) = {
         [ALERT_RATE] = points_rate,
@@ -238,10 +238,12 @@ int alert_points_read(struct alert_points *out, struct pg_tx *tx, struct arena *
         [ALERT_SILENCE] = alert_points_silence,
         [ALERT_GUARD] = alert_points_guard,
         [ALERT_REGRESSED] = alert_points_regressed,
+        [ALERT_QUOTA] = alert_points_quota,
     };
     struct alert_look look = {.tx = tx,
                               .arena = arena,
                               .rule = rule,
+                              .budget = budget,
                               .view = {.app = rule->app},
                               .now_us = now_us,
                               .parts = parts,

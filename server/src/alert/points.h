@@ -11,6 +11,11 @@
 
 struct pg_tx;
 
+/* The budget of a day of apps that set none; 0: no limit. */
+struct alert_budget {
+    int64_t reports, bytes;
+};
+
 struct alert_points {
     struct alert_point *points; /* by subject, then by time */
     size_t count;
@@ -24,7 +29,7 @@ struct alert_points {
  */
 enum { MIRE_ALERT_WRONG = 1 };
 int alert_points_read(struct alert_points *out, struct pg_tx *tx, struct arena *arena, const struct alert_rule *rule,
-                      int64_t now_us, int parts);
+                      const struct alert_budget *budget, int64_t now_us, int parts);
 
 /* The number of parts of a month, and of the line of a message. */
 int alert_parts(const struct alert_rule *rule, int days);
@@ -34,6 +39,7 @@ struct alert_look {
     struct pg_tx *tx;
     struct arena *arena;
     const struct alert_rule *rule;
+    const struct alert_budget *budget;
     struct view view;
     struct filter channel;
     int64_t now_us;
@@ -52,5 +58,6 @@ int alert_points_missing(struct alert_look *look);
 int alert_points_guard(struct alert_look *look);
 int alert_points_regressed(struct alert_look *look);
 int alert_points_silence(struct alert_look *look);
+int alert_points_quota(struct alert_look *look);
 
 #endif

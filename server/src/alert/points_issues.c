@@ -6,6 +6,7 @@
 #include "model/completeness.h"
 #include "rows/alert_counts.h"
 #include "rows/arrivals.h"
+#include "rows/door.h"
 #include "rows/ramp.h"
 
 #include <inttypes.h>
@@ -194,6 +195,46 @@ int alert_points_missing(struct alert_look *look)
                                       .rate = {share.known, 100 * share.value, 100 * share.low, 100 * share.high}};
     }
     return rc;
+}
+
+static double percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Reports and bytes that came on each day, those beyond the budget too, as percent of the budget of now. */
+int alert_points_quota(struct alert_look *look)
+{
+    struct rows_budget budget = {.app_id = look->rule->app};
+    struct rows_door_day *rows;
+    size_t count;
+    int32_t today = clock_day(look->now_us);
+    int rc = rows_budgets_read(&budget, 1, look->tx, look->arena, look->budget->reports, look->budget->bytes);
+
+    if (!rc)
+        rc = rows_door_days(&rows, &count, look->tx, look->arena, look->rule->app, look->parts + 1);
+    if (rc || (budget.quota_reports <= 0 && budget.quota_bytes <= 0))
+        return rc;
+    for (int32_t day = today - look->parts + 1; day <= today; day++) {
+        int64_t reports = 0, bytes = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (rows[i].day != day || (strcmp(rows[i].outcome, "stored") != 0 && strcmp(rows[i].outcome, "quota") != 0))
+                continue;
+            reports += rows[i].reports;
+            bytes += rows[i].bytes;
+        }
+        struct alert_point *point = alert_points_add(look);
+        if (!point)
+            return MIRE_FAULT_MEMORY;
+        double of_reports = percent(reports, budget.quota_reports), of_bytes = percent(bytes, budget.quota_bytes);
+        double used = of_reports > of_bytes ? of_reports : of_bytes;
+        *point = (struct alert_point){.subject = "",
+                                      .title = of_reports >= of_bytes ? "reports" : "bytes",
+                                      .at_s = (int64_t)day * DAY_S,
+                                      .bound = look->rule->bound,
+                                      .rate = {true, used, used, used}};
+    }
+    return 0;
 }
 
 /* The past is unknown: a ramp has only its newest trip. */

@@ -120,7 +120,7 @@ static void *run_watch(void *context)
     const struct sender_options *o = &sender->options;
 
     while (!atomic_load(&sender->stopping)) {
-        (void)alert_watch(o->pg, o->log, o->base, clock_wall_us(), o->every_s);
+        (void)alert_watch(o->pg, o->log, o->base, &o->budget, clock_wall_us(), o->every_s);
         poll(&told, 1, o->every_s * 1000);
     }
     return NULL;

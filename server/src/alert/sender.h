@@ -12,6 +12,7 @@
 #define MIRE_ALERT_SENDER_H
 
 #include "alert/hook.h"
+#include "alert/points.h"
 
 struct log;
 struct pg;
@@ -25,7 +26,8 @@ struct sender_options {
     const struct log *log;
     struct hook_options hook; /* `stopping` is set by the sender */
     const char *base;         /* address in links */
-    int32_t every_s;          /* between two looks at a rule */
+    struct alert_budget budget;
+    int32_t every_s; /* between two looks at a rule */
 };
 
 /* Start the threads. Options are copied; the objects they point to are borrowed until sender_stop. 0 or a fault. */

@@ -21,6 +21,7 @@ struct watch {
     struct arena arena;
     const struct log *log;
     const char *base, *slug;
+    const struct alert_budget *budget;
     struct alert_rule rule;
     int64_t now_us;
     bool is_mute;
@@ -115,7 +116,7 @@ static int fill_spark(struct watch *w, struct alert_row *alert)
     double values[MIRE_SPARK_PARTS];
     char spark[MIRE_SPARK_BYTES];
     struct alert_points points;
-    int rc = alert_points_read(&points, w->tx, &w->arena, &w->rule, w->now_us, MIRE_SPARK_PARTS);
+    int rc = alert_points_read(&points, w->tx, &w->arena, &w->rule, w->budget, w->now_us, MIRE_SPARK_PARTS);
     int64_t last_s = 0;
 
     if (rc)
@@ -222,7 +223,7 @@ static int judge(struct watch *w, const struct alert_points *points)
 static int look(struct watch *w)
 {
     struct alert_points points;
-    int rc = alert_points_read(&points, w->tx, &w->arena, &w->rule, w->now_us, RECENT);
+    int rc = alert_points_read(&points, w->tx, &w->arena, &w->rule, w->budget, w->now_us, RECENT);
 
     if (!rc)
         rc = rows_alert_open(&w->open, &w->open_count, w->tx, &w->arena, w->rule.rule);
@@ -274,12 +275,13 @@ static int add_defaults(struct pg *pg)
     return rc ? rc : pg_commit(&tx);
 }
 
-int alert_watch(struct pg *pg, const struct log *log, const char *base, int64_t now_us, int32_t every_s)
+int alert_watch(struct pg *pg, const struct log *log, const char *base, const struct alert_budget *budget,
+                int64_t now_us, int32_t every_s)
 {
     int rc = add_defaults(pg);
 
     while (!rc || rc == 1) {
-        struct watch w = {.log = log, .base = base, .now_us = now_us};
+        struct watch w = {.log = log, .base = base, .budget = budget, .now_us = now_us};
         arena_init(&w.arena, ARENA_BYTES);
         rc = watch_one(&w, pg, every_s);
         pg_end(&w.tx);

@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+struct alert_budget;
 struct alert_row;
 struct arena;
 struct log;
@@ -20,10 +21,11 @@ struct pg;
 struct pg_tx;
 
 /*
- * Judge all rules that were not looked at for every_s seconds. `base` is the address in links. 0 or a fault. Thread:
- * one at a time in a process.
+ * Judge all rules that were not looked at for every_s seconds. `base` is the address in links, `budget` that of apps that set
+ * none (points.h). 0 or a fault. Thread: one at a time in a process.
  */
-int alert_watch(struct pg *pg, const struct log *log, const char *base, int64_t now_us, int32_t every_s);
+int alert_watch(struct pg *pg, const struct log *log, const char *base, const struct alert_budget *budget,
+                int64_t now_us, int32_t every_s);
 
 /* Write a test message to a channel. 0 or a fault. */
 int alert_send_test(struct pg_tx *tx, struct arena *arena, const struct outbox_channel *channel, const char *slug,

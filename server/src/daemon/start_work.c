@@ -89,6 +89,8 @@ static int start_sender(struct daemon *daemon)
     struct sender_options options = {.pg = daemon->pg,
                                      .log = &daemon->log,
                                      .base = daemon->base,
+                                     .budget = {config_number(config, MIRE_SET_QUOTA_REPORTS_DAY),
+                                                (int64_t)config_number(config, MIRE_SET_QUOTA_MB_DAY) << 20},
                                      .every_s = (int32_t)config_number(config, MIRE_SET_ALERT_EVERY_S),
                                      .hook = {.private_too = config_flag(config, MIRE_SET_ALERT_PRIVATE_HOOKS),
                                               .ca_file = config_text(config, MIRE_SET_ALERT_CA_FILE),

@@ -23,6 +23,7 @@ static const struct {
     [ALERT_SILENCE] = {"silence", true, {0.1, 90, HOUR_S, DAY_S, HOUR_S}},
     [ALERT_GUARD] = {"guard", false, {0, 1, 0, 0, 0}},
     [ALERT_REGRESSED] = {"regressed", false, {0, 1, 0, 0, 0}},
+    [ALERT_QUOTA] = {"quota", false, {1, 1e6, DAY_S, DAY_S, DAY_S}},
 };
 
 static const char *const measures[ALERT_MEASURES] = {"lag", "hang_time", "foom", "killed", "crash"};

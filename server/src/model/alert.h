@@ -30,6 +30,7 @@ enum alert_kind {
     ALERT_SILENCE,   /* no reports come, or far fewer than at this time of the seven days before */
     ALERT_GUARD,     /* the guard of a ramp tripped */
     ALERT_REGRESSED, /* an issue that was resolved came back in a later version */
+    ALERT_QUOTA,     /* how much of the day's budget of reports and bytes is used */
     ALERT_KINDS,
 };
 

@@ -1519,7 +1519,7 @@ export interface components {
         AlertRuleBody: {
             name: string;
             /** @enum {string} */
-            kind: "rate" | "new" | "growth" | "missing" | "silence" | "guard" | "regressed";
+            kind: "rate" | "new" | "growth" | "missing" | "silence" | "guard" | "regressed" | "quota";
             /**
              * @description Of kind rate.
              * @enum {string}
@@ -1541,7 +1541,7 @@ export interface components {
              * @enum {string}
              */
             against?: "" | "week";
-            /** @description The bound that the 95 % interval must be clear of. rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual. */
+            /** @description The bound that the 95 % interval must be clear of. rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual; quota: percent of the budget of the day. */
             bound?: number;
             /** @description How much is judged at a time, seconds. */
             window_s?: number;
@@ -1565,7 +1565,7 @@ export interface components {
             id: number;
             name: string;
             /** @enum {string} */
-            kind: "rate" | "new" | "growth" | "missing" | "silence" | "guard" | "regressed";
+            kind: "rate" | "new" | "growth" | "missing" | "silence" | "guard" | "regressed" | "quota";
             /**
              * @description Of kind rate.
              * @enum {string}
@@ -1587,7 +1587,7 @@ export interface components {
              * @enum {string}
              */
             against: "" | "week";
-            /** @description The bound that the 95 % interval must be clear of. rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual. */
+            /** @description The bound that the 95 % interval must be clear of. rate: percent, seconds an hour, or a multiple; new: devices; growth: a multiple; missing: percent of reports; silence: percent of the usual; quota: percent of the budget of the day. */
             bound: number;
             /** @description How much is judged at a time, seconds. */
             window_s: number;
@@ -3315,7 +3315,7 @@ export interface components {
                 covered_ms: number;
                 at_ms: number[];
                 weight_ms: number[];
-                /** @description Role of the innermost frame of each sample. */
+                /** @description Role of each sample: of its innermost frame; where that is a library's, of the frame before the app's code that takes a lock, reads or writes, or waits. */
                 leaf: string[];
                 /** @description Index into stacks for each sample; -1 for one without a stack, of which why tells the reason. */
                 stack: number[];

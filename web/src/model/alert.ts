@@ -2,7 +2,16 @@
 import type { AlertKind, AlertMeasure, AlertReplay, AlertRule, AlertRuleBody } from '../api/types';
 import { say } from '../lib/i18n';
 
-export const KINDS: readonly AlertKind[] = ['rate', 'new', 'growth', 'silence', 'missing', 'guard', 'regressed'];
+export const KINDS: readonly AlertKind[] = [
+  'rate',
+  'new',
+  'growth',
+  'silence',
+  'missing',
+  'quota',
+  'guard',
+  'regressed',
+];
 export const MEASURES: readonly Exclude<AlertMeasure, ''>[] = ['lag', 'hang_time', 'foom', 'killed', 'crash'];
 
 const DAY = 86_400;
@@ -15,6 +24,7 @@ export function kindName(kind: string): string {
     growth: say('An issue that grows'),
     silence: say('No reports'),
     missing: say('Missing symbols'),
+    quota: say('The budget of the day'),
     guard: say('A guard of a ramp'),
     regressed: say('An issue that came back'),
   };
@@ -70,6 +80,8 @@ export function conditionOf(
       return say('Reports below {bound} of the usual', { bound });
     case 'missing':
       return say('Reports without a name above {bound}', { bound });
+    case 'quota':
+      return say('The budget of the day used above {bound}', { bound });
     case 'regressed':
       return say('A resolved issue came back in a later version');
     default:
@@ -94,6 +106,8 @@ export function preset(kind: AlertKind): Pick<AlertRuleBody, 'bound' | 'window_s
       return { bound: 10, window_s: HOUR };
     case 'missing':
       return { bound: 5, window_s: DAY };
+    case 'quota':
+      return { bound: 80, window_s: DAY };
     case 'guard':
     case 'regressed':
       return { bound: 0, window_s: 0 };

@@ -451,8 +451,9 @@ static int answer_replay(struct call *call)
     int rc = alerts_read_rule(&rule, call);
 
     if (!rc)
-        rc = alert_points_read(&points, call->tx, call->arena, &rule, call->api->now_us(),
-                               alert_parts(&rule, MIRE_ALERT_DAYS));
+        rc = alert_points_read(&points, call->tx, call->arena, &rule,
+                               &(struct alert_budget){call->api->quota_reports_day, call->api->quota_bytes_day},
+                               call->api->now_us(), alert_parts(&rule, MIRE_ALERT_DAYS));
     return rc == MIRE_ALERT_WRONG ? wrong(call, "The view cannot be read.") : rc ? rc : replay(call, &rule, &points);
 }
 
