@@ -73,7 +73,7 @@ await play(async (server, browser) => {
   assert.match(await page.getByRole('region', { name: 'Categories over all reports' }).textContent(), /Malloc 48\.00 KiB heap\s*100%/);
   await page.goto(`${server.url}/mapview/memory/${feature.id}?tab=flame&c=heap:Malloc%2048.00%20KiB`);
   await settle(page);
-  await page.getByRole('button', { name: 'By count' }).click();
+  await page.getByRole('button', { name: 'Count', exact: true }).click();
   await page.waitForFunction(() => new URL(location.href).searchParams.get('of') === 'objects');
   await settle(page);
   assert.match(await page.locator('#flame-live').textContent(), /all, total 7,392 \(100%\)/, 'one process on average');

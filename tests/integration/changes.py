@@ -19,11 +19,11 @@ from mired import Mired, report_id, scratch, until  # noqa: E402
 SESSIONS = 20000
 
 
-def report(version, function, install, model):
+def report(version, function, install, model, system="linux"):
     """A hang of a script, in a function that no other issue has."""
     return {
         "mire": 1, "id": report_id(), "kind": "event", "app": {"name": "a", "version": version},
-        "device": {"install": hashlib.md5(install.encode()).hexdigest(), "os": "linux", "os_version": "6.1", "arch": "x86_64",
+        "device": {"install": hashlib.md5(install.encode()).hexdigest(), "os": system, "os_version": "6.1", "arch": "x86_64",
                    "model": model},
         "process": {"pid": 1, "name": "a"}, "images": [{"name": "python", "load": 0, "script": "python"}],
         "script": {"texts": [function, "/srv/app.py", "main"], "function": [0, 2], "file": [1, 1], "line": [7, 90]},
@@ -43,7 +43,7 @@ class ChangesTest(unittest.TestCase):
         key = cls.mired.key("shop", "ingest")
         plan = {  # function: devices in 1.9, devices in 1.10, reports of each
             "steady": (60, 60, 1), "grown": (40, 160, 1), "shrunk": (160, 40, 1), "appeared": (0, 50, 1), "vanished": (50, 0, 1),
-            "rare": (3, 9, 1), "one_device": (1, 1, 1), "loud_device": (0, 1, 60),
+            "of_apple": (0, 50, 1), "rare": (3, 9, 1), "one_device": (1, 1, 1), "loud_device": (0, 1, 60),
         }
         sent = 0
         for function, (before, after, times) in plan.items():
@@ -51,7 +51,8 @@ class ChangesTest(unittest.TestCase):
                 for n in range(devices * times):
                     # All growth of "grown" is of one model, which others have as well; of "appeared" it is of all.
                     model = "S9" if (function == "grown" and n >= 40) or n % 10 == 3 else f"P{n % 5}"
-                    body = report(version, function, f"{function} {n // times}", model)
+                    apple = function == "of_apple"
+                    body = report(version, function, f"{function} {n // times}", *((f"i{n % 5}", "ios") if apple else (model,)))
                     status, _, answer = cls.mired.ask("POST", "/api/v1/reports", key, body)
                     assert status == 202, answer
                     sent += 1
@@ -74,21 +75,23 @@ class ChangesTest(unittest.TestCase):
         answer = self.changes()
         self.assertEqual((answer["before"]["version"], answer["after"]["version"]), ("1.9", "1.10"), "by the natural order")
         self.assertEqual(answer["after"]["sessions"], SESSIONS)
-        want = {"steady": "same", "grown": "worse", "shrunk": "better", "appeared": "new", "vanished": "gone", "loud_device": "same"}
+        want = {"steady": "same", "grown": "worse", "shrunk": "better", "appeared": "new", "of_apple": "new", "vanished": "gone",
+                "loud_device": "same"}
         self.assertEqual(self.verdicts(answer), want)
         self.assertEqual(answer["few"], 2)
         grown = next(row for row in answer["issues"] if row["issue"]["caller1"] == "grown")
         self.assertAlmostEqual(grown["ratio"]["value"], 4, places=2)
         self.assertTrue(2.5 < grown["ratio"]["low"] < 4 < grown["ratio"]["high"] < 6, grown)
         self.assertEqual((grown["before"]["hits_per_1000"], grown["after"]["hits_per_1000"]), (2, 8))
-        self.assertEqual([row["verdict"] for row in answer["issues"]], ["worse", "new", "better", "gone", "same", "same"],
+        self.assertEqual([row["verdict"] for row in answer["issues"]], ["worse", "new", "new", "better", "gone", "same", "same"],
                          "the largest change first")
         loud = next(row for row in answer["issues"] if row["issue"]["caller1"] == "loud_device")
         self.assertEqual((loud["after"]["reports"], loud["after"]["devices"]), (60, 1))
 
     def test_the_model_that_has_all_of_the_growth_is_named(self):
         found = {row["issue"]["caller1"]: row["explained"] for row in self.changes()["issues"]}
-        self.assertEqual({name for name, why in found.items() if why}, {"grown"}, found)
+        self.assertEqual({name for name, why in found.items() if why}, {"grown", "of_apple"}, found)
+        self.assertEqual((found["of_apple"]["facet"], found["of_apple"]["value"], found["of_apple"]["of_others"]), ("os", "ios", 0))
         why = found["grown"]
         self.assertEqual((why["facet"], why["value"]), ("model", "S9"))
         self.assertGreater(why["share"], 0.95)
@@ -96,6 +99,12 @@ class ChangesTest(unittest.TestCase):
         self.assertIn("of it on model S9", self.mired.mire("compare", "1.10", "1.9", "--app", "shop"))
         back = {row["issue"]["caller1"]: row["explained"] for row in self.changes("?v=1.9&against=1.10")["issues"]}
         self.assertEqual(back["grown"]["value"], "S9", "what got better is explained as well")
+
+    def test_models_are_compared_within_their_system(self):
+        issue = next(row["issue"]["id"] for row in self.changes()["issues"] if row["issue"]["caller1"] == "of_apple")
+        facets = {one["name"]: one["values"] for one in self.mired.get(f"/apps/shop/issues/{issue}")["distributions"]}
+        self.assertEqual({value["key"]: value["lift"] for value in facets["model"]}, {f"i{n}": 1 for n in range(5)})
+        self.assertGreater(facets["version"][0]["lift"], 1.5, "a version is of all systems")
 
     def test_any_two_versions_are_compared(self):
         back = self.verdicts(self.changes("?v=1.9&against=1.10"))
@@ -136,8 +145,8 @@ class ChangesTest(unittest.TestCase):
         new, old = rows["1.10"], rows["1.9"]
         self.assertEqual((new["sessions"], new["channels"]), (SESSIONS, [{"channel": "public", "sessions": SESSIONS}]))
         self.assertEqual([round(day["share"], 2) for day in new["days"]], [0.5], "of the sessions of that day")
-        self.assertEqual(new["reports"] + old["reports"], 60 * 2 + 200 + 200 + 50 + 50 + 12 + 2 + 60)
-        self.assertEqual((new["issues_new"], new["issues_resolved"], new["issues_regressed"]), (2, 0, 0), "appeared, loud_device")
+        self.assertEqual(new["reports"] + old["reports"], 60 * 2 + 200 + 200 + 3 * 50 + 12 + 2 + 60)
+        self.assertEqual((new["issues_new"], new["issues_resolved"], new["issues_regressed"]), (3, 0, 0), "appeared, of_apple, loud_device")
         key = self.mired.key("shop", "admin")
         grown = next(row["issue"]["id"] for row in self.changes()["issues"] if row["issue"]["caller1"] == "grown")
         body = {"issues": [grown], "state": "resolved", "in": "1.10"}

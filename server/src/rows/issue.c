@@ -114,11 +114,32 @@ static int most_first(const void *a, const void *b)
     return strcmp(x->key, y->key);
 }
 
+/*
+ * Reports of the app that a facet's values are compared with. A model, a version of a system and an architecture are of one operating
+ * system: if the issue is of one, it is compared with the reports of that one.
+ */
+static int64_t total_of(enum cell_facet facet, const struct rollup_told *told, const struct rollup_told *of_app)
+{
+    bool is_of_system = facet == MIRE_FACET_MODEL || facet == MIRE_FACET_OS_VERSION || facet == MIRE_FACET_ARCH;
+    const struct cell_value *system = NULL;
+
+    for (size_t i = 0; i < told->cell.value_count; i++) {
+        if (told->cell.values[i].facet != MIRE_FACET_OS)
+            continue;
+        if (system)
+            return (int64_t)of_app->cell.all.reports;
+        system = &told->cell.values[i];
+    }
+    const struct cell_sums *all = is_of_system && system ? cell_find(&of_app->cell, MIRE_FACET_OS, system->text) : NULL;
+    return (int64_t)(all ? all->reports : of_app->cell.all.reports);
+}
+
 /* Append the values of a facet. */
 static void put_values(struct value_row *out, size_t *count, enum cell_facet facet, const char *name,
                        const struct rollup_told *told, const struct rollup_told *of_app)
 {
     bool compared = facet != MIRE_FACET_HOLDER;
+    int64_t all_total = compared ? total_of(facet, told, of_app) : 0;
     size_t first = *count;
     int64_t total = 0;
 
@@ -132,7 +153,7 @@ static void put_values(struct value_row *out, size_t *count, enum cell_facet fac
                                              .key = value->text,
                                              .here = (int64_t)value->sums.reports,
                                              .all = all ? (int64_t)all->reports : 0,
-                                             .all_total = compared ? (int64_t)of_app->cell.all.reports : 0};
+                                             .all_total = all_total};
     }
     if (*count > first)
         qsort(&out[first], *count - first, sizeof *out, most_first);

@@ -1,6 +1,8 @@
 /* depth.c - determines the depth of a file: names, lines or DWARF. */
 #include "object/object.h"
 
+#include <string.h>
+
 #define TAG_FORMAL_PARAMETER 0x05
 #define TAG_BASE_TYPE        0x24
 #define FORM_IMPLICIT_CONST  0x21
@@ -39,10 +41,22 @@ static bool has_values(const struct object *object)
     return false;
 }
 
+/* Has a Breakpad file records of lines? They begin with an address; other records begin with a word in capitals. */
+static bool has_lines(const struct section *text)
+{
+    const char *end = (const char *)text->bytes + text->len;
+    for (const char *line = (const char *)text->bytes; line < end; line += strlen(line) + 1)
+        if (*line && strchr("0123456789abcdef", *line))
+            return true;
+    return false;
+}
+
 enum symbol_depth object_depth(const struct object *object)
 {
     if (!object->facts.has_dwarf)
         return MIRE_DEPTH_NAMES;
+    if (object->facts.format == MIRE_FORMAT_BREAKPAD)
+        return has_lines(&object->text) ? MIRE_DEPTH_LINES : MIRE_DEPTH_NAMES;
     bool lines = object->facts.format != MIRE_FORMAT_ELF && object->facts.format != MIRE_FORMAT_MACHO;
     return !lines && has_values(object) ? MIRE_DEPTH_DWARF : MIRE_DEPTH_LINES;
 }

@@ -235,12 +235,15 @@ class World:
         facts = {"version": self.version, "os_version": lambda h: h["os_version"], "arch": lambda h: h["arch"],
                  "model": lambda h: h["model"], "process": lambda h: h["process"], "holder": lambda h: h["holder"]}
         distributions = []
+        systems = {h["os"] for h in own}
         for name, key in facts.items():
             values = []
             told = [h for h in own if name != "holder" or h["holder"]]
+            # A model is of one system: an issue of one system is compared with the reports of that.
+            alike = [h for h in every if h["os"] in systems] if len(systems) == 1 and name in ("os_version", "arch", "model") else every
             for s in self.shares(told, key)[:10]:
                 share = s["reports"] / len(told)
-                whole = sum(key(h) == s["key"] for h in every) / len(every)
+                whole = sum(key(h) == s["key"] for h in alike) / len(alike)
                 values.append({"key": s["key"], "reports": s["reports"], "share": round(share, 3),
                                "lift": round(share / whole, 3) if len(told) >= 20 and name != "holder" else None})
             distributions.append({"name": name, "values": values})
@@ -307,7 +310,7 @@ class World:
                 "samples": {"period_ms": doc["period_ms"], "covered_ms": sum(s["weight_ms"] for s in doc["samples"]),
                             "at_ms": [s["at_ms"] for s in doc["samples"]],
                             "weight_ms": [s["weight_ms"] for s in doc["samples"]],
-                            "leaf": [doc["frames"][s["stack"][0]]["role"] if s["stack"] else "unknown" for s in doc["samples"]],
+                            "leaf": [role_of([doc["frames"][f]["role"] for f in s["stack"]]) for s in doc["samples"]],
                             "stack": [stacks.index(s["stack"]) for s in doc["samples"]],
                             "thread": [s["thread"] for s in doc["samples"]],
                             "stacks": [{"frames": frames(s)} for s in stacks]},
@@ -399,6 +402,19 @@ def told(ms):
         return ms
     width = 1 << ms.bit_length() - 5
     return ms // width * width + width // 2
+
+
+def role_of(roles):
+    """The role of a sample, by those of its frames, innermost first."""
+    found = roles[0] if roles else "unknown"
+    if found in ("unknown", "system", "runtime", "wait"):
+        for role in roles:
+            if role == "app":
+                break
+            if role in ("lock", "io"):
+                return role
+            found = "wait" if role == "wait" else found
+    return found
 
 
 def rank(ordered, p):

@@ -199,9 +199,31 @@ static void what_makes_no_sense_is_passed_over(void **state)
     module_close(module);
 }
 
+static enum symbol_depth depth_of(const char *records)
+{
+    char text[512];
+    struct object *object = NULL;
+    snprintf(text, sizeof text, "MODULE Linux x86_64 C0BCC3F19827FE653058404B2831D9E60 app\n%s", records);
+    const struct file_bytes file = {.bytes = (const uint8_t *)text, .len = strlen(text)};
+    assert_null(object_open(&object, &file, NULL, 0, 1));
+    enum symbol_depth depth = object_depth(object);
+    object_close(object);
+    return depth;
+}
+
+/* Functions without records of lines are names, whatever the kind of the file. */
+static void the_depth_is_that_of_the_records(void **state)
+{
+    (void)state;
+    assert_int_equal(depth_of("PUBLIC 10 0 f\n"), MIRE_DEPTH_NAMES);
+    assert_int_equal(depth_of("FILE 0 a.c\nFUNC 10 4 0 f\nSTACK CFI INIT 10 4 .cfa: $rsp 8 +\n"), MIRE_DEPTH_NAMES);
+    assert_int_equal(depth_of("FILE 0 a.c\nFUNC 10 4 0 f\n10 4 7 0\n"), MIRE_DEPTH_LINES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_depth_is_that_of_the_records),
         cmocka_unit_test(the_code_id_is_the_build_id),
         cmocka_unit_test(a_module_id_is_turned_back_except_apples),
         cmocka_unit_test(one_without_an_id_is_refused),

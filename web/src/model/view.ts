@@ -22,7 +22,7 @@ export type Page =
   | { name: 'profile' }
   | { name: 'server' }
   | { name: 'audit' }
-  | { name: 'lost' };
+  | { name: 'lost'; app?: string };
 
 export type SettingsPart = 'keys' | 'members' | 'reports' | 'links' | 'audit';
 export const SETTINGS_PARTS: readonly SettingsPart[] = ['keys', 'members', 'reports', 'links', 'audit'];
@@ -161,20 +161,20 @@ export function parsePage(path: string): Page {
   if (!APP.test(app)) return { name: 'lost' };
   if (section === undefined) return { name: 'overview', app };
   if (section === 'rules' && id === undefined) return { name: 'rules', app };
-  if (section === 'start') return id === undefined ? { name: 'start', app } : { name: 'lost' };
-  if (section === 'symbols') return id === undefined ? { name: 'symbols', app } : { name: 'lost' };
+  if (section === 'start') return id === undefined ? { name: 'start', app } : { name: 'lost', app };
+  if (section === 'symbols') return id === undefined ? { name: 'symbols', app } : { name: 'lost', app };
   if (section === 'versions' && more.length === 0)
     return { name: 'versions', app, version: id === undefined ? null : textOf(id) };
-  if (section === 'rollout') return id === undefined ? { name: 'rollout', app } : { name: 'lost' };
-  if (section === 'alerts') return id === undefined ? { name: 'alerts', app } : { name: 'lost' };
+  if (section === 'rollout') return id === undefined ? { name: 'rollout', app } : { name: 'lost', app };
+  if (section === 'alerts') return id === undefined ? { name: 'alerts', app } : { name: 'lost', app };
   if (section === 'settings') {
     const part = SETTINGS_PARTS.find((one) => one === (id ?? 'keys'));
-    return part && more.length === 0 ? { name: 'settings', app, part } : { name: 'lost' };
+    return part && more.length === 0 ? { name: 'settings', app, part } : { name: 'lost', app };
   }
-  if (section !== 'issues' && section !== 'memory') return { name: 'lost' };
+  if (section !== 'issues' && section !== 'memory') return { name: 'lost', app };
   if (id === undefined) return { name: section, app };
   if (ISSUE.test(id) && isMemory(id) === (section === 'memory') && more.length === 0) return { name: 'issue', app, id };
-  return { name: 'lost' };
+  return { name: 'lost', app };
 }
 
 /* The permalink of a report has it in the path; in a view it is the report cursor of its issue. Null for any other

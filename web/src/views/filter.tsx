@@ -214,7 +214,7 @@ function FacetMenu(props: { id: 'v' | 'kind'; label: string; values: readonly Sh
           <button key={share.key} type="button" class="facet" onClick={() => set(share.key)}>
             <span class={`state ${mode(share.key)}`}>{words[mode(share.key)]}</span>
             <span>{id === 'v' ? share.key : kindWord(share.key)}</span>
-            <span class="num dim">{count(share.reports, lang.value)}</span>
+            <span class="num dim">{count(share.events, lang.value)}</span>
           </button>
         ))}
       </div>

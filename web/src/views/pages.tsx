@@ -174,7 +174,7 @@ export function Pages(): JSX.Element {
       );
     case 'lost':
       return (
-        <Shell app={null}>
+        <Shell key={here.app} app={here.app ?? null}>
           <section class="empty" aria-label={say('Page not found')}>
             <h1>{say('Page not found')}</h1>
             <p>

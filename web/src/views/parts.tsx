@@ -172,10 +172,10 @@ export function WeighedBy(): JSX.Element {
   return (
     <div class="segments" role="group" aria-label={say('Weighed by')}>
       <button type="button" aria-pressed={of === 'bytes'} onClick={() => patch({ of: 'bytes' })}>
-        {say('By bytes')}
+        {say('Bytes')}
       </button>
       <button type="button" aria-pressed={of === 'objects'} onClick={() => patch({ of: 'objects' })}>
-        {say('By count')}
+        {say('Count')}
       </button>
     </div>
   );

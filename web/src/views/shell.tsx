@@ -20,7 +20,9 @@ import { announce, announcement, Moment, offered } from './parts';
 
 const LANGUAGES = { en: 'English', 'zh-CN': '中文' };
 
-export function Shell({ app, children }: { app: string | null; children: ComponentChildren }): JSX.Element {
+export function Shell({ app: asked, children }: { app: string | null; children: ComponentChildren }): JSX.Element {
+  const missing = useMissing(asked);
+  const app = missing ? null : asked;
   const sheet = useRef<HTMLDialogElement>(null);
   const here = page.value;
   const carry = carried(query.value);
@@ -100,7 +102,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
           <FilterBar app={app} />
         ) : null}
         <main id="main" tabIndex={-1}>
-          {children}
+          {missing ? <NoApp app={asked!} /> : children}
         </main>
         {app ? <StatusLine app={app} /> : null}
       </div>
@@ -110,6 +112,26 @@ export function Shell({ app, children }: { app: string | null; children: Compone
       <Toast />
       <KeySheet sheet={sheet} />
     </div>
+  );
+}
+
+/* Whether there is no such app, or none that the reader may see. */
+function useMissing(app: string | null): boolean {
+  const { t } = query.value;
+  const ask = (signal: AbortSignal) => api.overview(app!, { t }, signal);
+  const { data, error } = useQuery(['overview', app, t, [], []], ask, { enabled: app !== null });
+  return !data && error instanceof ProblemError && error.status === 404;
+}
+
+function NoApp({ app }: { app: string }): JSX.Element {
+  return (
+    <section class="empty" role="alert">
+      <h1>{say('Page not found')}</h1>
+      <p>{say('There is no app “{app}”, or you may not see it.', { app })}</p>
+      <p>
+        <a href="/">{say('All apps')}</a>
+      </p>
+    </section>
   );
 }
 

@@ -140,6 +140,27 @@ static void put_hot(struct json_writer *w, const struct resolved *doc)
     put_index(w, "caller2", doc->hot.caller2);
 }
 
+/*
+ * Role of a sample: that of its innermost frame; if that is a library's, the first one before the app's code that takes a lock or reads
+ * or writes, or else that waits. A wrapper of a system call says less than its caller.
+ */
+static enum role role_of_sample(const struct resolved *doc, uint32_t node)
+{
+    enum role found = node ? doc->locations[doc->nodes[node].location].role : MIRE_ROLE_UNKNOWN;
+    bool is_telling = found != MIRE_ROLE_UNKNOWN && found != MIRE_ROLE_SYSTEM && found != MIRE_ROLE_RUNTIME &&
+                      found != MIRE_ROLE_WAIT;
+
+    for (uint32_t n = node; n && !is_telling; n = doc->nodes[n].parent) {
+        enum role role = doc->locations[doc->nodes[n].location].role;
+        if (role == MIRE_ROLE_APP)
+            break;
+        is_telling = role == MIRE_ROLE_LOCK || role == MIRE_ROLE_IO;
+        if (is_telling || role == MIRE_ROLE_WAIT)
+            found = role;
+    }
+    return found;
+}
+
 static void put_samples(struct json_writer *w, const struct resolved *doc, const struct tally *tally)
 {
     uint64_t covered_ms = 0;
@@ -157,8 +178,7 @@ static void put_samples(struct json_writer *w, const struct resolved *doc, const
     json_write_u64(w, "covered_ms", covered_ms);
     json_write_open(w, "leaf", '[');
     for (size_t s = 0; s < doc->sample_count; s++) {
-        uint32_t n = doc->samples[s].node;
-        json_write_text(w, NULL, role_name(n ? doc->locations[doc->nodes[n].location].role : MIRE_ROLE_UNKNOWN));
+        json_write_text(w, NULL, role_name(role_of_sample(doc, doc->samples[s].node)));
     }
     json_write_close(w, ']');
     json_write_open(w, "stack", '[');

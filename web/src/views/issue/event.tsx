@@ -7,6 +7,7 @@ import { duration, nanoseconds } from '../../lib/units';
 import { guessWord } from '../../lib/words';
 import { holder, isOfProcess } from '../../model/event';
 import { bytes, exact, percent } from '../../model/format';
+import { shorten } from '../../model/name';
 import { commonLeaf, coverage, place, withoutStack } from '../../model/stack';
 import { TurnsTable } from '../overview/turns';
 import { Ago } from '../parts';
@@ -72,7 +73,7 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
                     part: duration(covered_ms),
                     all: duration(event_ms),
                   }),
-          leaf ? say('{n}/{total} same innermost function', { n: leaf.samples, total }) : '',
+          leaf ? say('{n} of {total} samples in {name}', { n: leaf.samples, total, name: shorten(leaf.name, 60) }) : '',
           typeof report.thread.cpu_ms === 'number'
             ? say('{time} on the CPU', { time: duration(report.thread.cpu_ms) })
             : '',
@@ -165,7 +166,7 @@ export function Cost({ report }: { report: Report }): JSX.Element {
         {isOfProcess(report.category) || report.threshold_ms === 0
           ? ''
           : `${say('Watched by {gate}, threshold {threshold}.', { gate: report.gate, threshold: duration(report.threshold_ms) })} `}
-        {say('Capturing took {n|sample|samples}; a thread stood still for {most} at most, {all} in all.', {
+        {say('Cost of capture: {n|sample|samples}, longest pause {most}, {all} in all.', {
           n: cost.samples,
           most: nanoseconds(cost.stopped_max_ns),
           all: nanoseconds(cost.stopped_sum_ns),

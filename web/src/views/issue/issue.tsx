@@ -5,7 +5,7 @@ import type { Issue } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { duration } from '../../lib/units';
 import { counted, isOfProcess, isWait } from '../../model/event';
-import { count, exact } from '../../model/format';
+import { count, exact, percent } from '../../model/format';
 import { TABS } from '../../model/view';
 import { Tile } from '../overview/overview';
 import { IssueHead, LoadedIssue, Tabs, useTab } from './frame';
@@ -53,7 +53,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
           />
         ) : null}
         <Tile
-          label={say('Devices')}
+          label={say('Devices seen')}
           value={count(issue.totals.devices, lang.value)}
           note={
             data.killed > 0
@@ -88,15 +88,16 @@ function Holder({ data }: { data: Issue }): JSX.Element | null {
   );
 }
 
-/* The facts of its reports with the number of reports that have each. Unknown facts are left out. */
+/* The facts of its reports with the share of the reports that have each. Unknown facts are left out. */
 function Facts({ data }: { data: Issue }): JSX.Element | null {
-  const n = (value: number) => exact(value, lang.value);
+  const all = data.issue.totals.reports || 1;
+  const share = (value: number) => percent(value / all, lang.value);
   const told = [
-    data.foreground > 0 ? say('{n} in the foreground', { n: n(data.foreground) }) : '',
-    data.background > 0 ? say('{n} in the background', { n: n(data.background) }) : '',
-    data.launch > 0 ? say('{n} at launch', { n: n(data.launch) }) : '',
-    data.many_threads > 0 ? say('{n} with more than 64 threads', { n: n(data.many_threads) }) : '',
-    data.suppressed > 0 ? say('{n} more not sent (repeats)', { n: n(data.suppressed) }) : '',
+    data.foreground > 0 ? say('foreground {share}', { share: share(data.foreground) }) : '',
+    data.background > 0 ? say('background {share}', { share: share(data.background) }) : '',
+    data.launch > 0 ? say('at launch {share}', { share: share(data.launch) }) : '',
+    data.many_threads > 0 ? say('over 64 threads {share}', { share: share(data.many_threads) }) : '',
+    data.suppressed > 0 ? say('{n} more not sent (repeats)', { n: exact(data.suppressed, lang.value) }) : '',
   ].filter((text) => text !== '');
   return told.length > 0 ? (
     <p class="dim small facts">

@@ -12,7 +12,7 @@ import { useReport } from './stack';
 function command(app: string, images: readonly string[]): string {
   return [
     `export MIRE_SERVER=${location.origin}`,
-    `export MIRE_KEY=$(mire key create ${app} --scope symbols)`,
+    `export MIRE_KEY=mk_...  # made at ${location.origin}/${app}/settings, scope symbols`,
     `mire symbols upload ${images.map((image) => `/path/to/${image.replace(/[^\w.+-]/g, '\\$&')}`).join(' ')}`,
   ].join('\n');
 }

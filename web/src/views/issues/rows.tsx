@@ -27,7 +27,7 @@ const CHANGE: Columns = [['change', 'Changed', 'num']];
 const PER_1000: Columns = [[null, 'Per 1,000', 'num wide-only']];
 const COUNTED: Columns = [
   ['events', 'Hangs', 'num'],
-  ['devices', 'Devices', 'num wide-only'],
+  ['devices', 'Devices seen', 'num wide-only'],
 ];
 const LAST: Columns = [
   [null, 'Assignee', 'wide-only'],
@@ -73,7 +73,7 @@ function Numbers({ row, memory, columns, sessions, change, assignee }: NumbersPr
     Changed: change ? <Badge change={change} /> : null,
     'Per 1,000': per === null ? '' : precise(per, lang.value),
     Hangs: count(totals.events, lang.value),
-    Devices: count(totals.devices, lang.value),
+    'Devices seen': count(totals.devices, lang.value),
     Longest: totals.longest_ms > 0 ? duration(totals.longest_ms) : '—',
     Largest: bytes(row.most_bytes),
     'Time lost': totals.waited_ms > 0 ? duration(totals.waited_ms) : '—',

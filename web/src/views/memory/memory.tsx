@@ -41,7 +41,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
           note={say('of {n|report|reports}', { n: exact(issue.totals.reports, lang.value) })}
         />
         <Tile
-          label={say('Devices')}
+          label={say('Devices seen')}
           value={count(issue.totals.devices, lang.value)}
           note={
             data.foreground > 0

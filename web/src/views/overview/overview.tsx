@@ -71,9 +71,9 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
         />
         <Tile
           href={list('-devices')}
-          label={say('Devices')}
+          label={say('Devices seen')}
           value={count(totals.devices, lang.value)}
-          note={say('devices with it')}
+          note={say('those whose reports came')}
         />
         {killed > 0 ? (
           <Tile

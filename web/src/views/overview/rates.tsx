@@ -155,8 +155,8 @@ function RateSpark({ values }: { values: readonly number[] }): JSX.Element {
 function Losses({ losses }: { losses: Rates['losses'] }): JSX.Element | null {
   if (losses.length === 0) return null;
   const why: Record<string, string> = {
-    full: say('no room in the store'),
-    age: say('too old to be sent'),
+    full: say('storage full'),
+    age: say('expired'),
     write: say('not written: disk full or read-only'),
     refused: say('refused by the server'),
     broken: say('damaged on the device'),
@@ -165,12 +165,12 @@ function Losses({ losses }: { losses: Rates['losses'] }): JSX.Element | null {
     consent: say('no consent'),
     filtered: say('held back by the app'),
     short: say('stack too short'),
-    suppressed: say('the same stack just before'),
-    daily: say('stack sent often enough that day'),
+    suppressed: say('repeats'),
+    daily: say('daily limit'),
   };
   return (
     <p class="small">
-      {say('Not sent by devices:')}{' '}
+      {say('Not sent:')}{' '}
       {losses.map(({ reason, count: lost }) => `${why[reason] ?? reason} ${exact(lost, lang.value)}`).join(' · ')}
     </p>
   );

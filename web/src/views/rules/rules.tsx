@@ -205,7 +205,7 @@ function Jobs({ rules }: { rules: Rules }): JSX.Element | null {
   const running = rules.jobs.filter((job) => job.state === 'queueing' || job.state === 'running');
   if (running.length === 0) return null;
   return (
-    <Panel title={say('Stored reports are derived anew')}>
+    <Panel title={say('Applied to stored reports')}>
       {running.map((job) => (
         <p key={job.job} role="status">
           {say('{done} of {n|report|reports} looked at…', {

@@ -26,7 +26,7 @@ function command(app: string, rows: readonly SymbolMissing[]): string {
   const mappings = some.filter((row) => row.arch === 'java').map(mappingCommand);
   return [
     `export MIRE_SERVER=${location.origin}`,
-    `export MIRE_KEY=$(mire key create ${app} --scope symbols)`,
+    `export MIRE_KEY=mk_...  # made at ${location.origin}/${app}/settings, scope symbols`,
     ...(paths.length > 0 ? [`mire symbols upload ${paths.join(' ')}`] : []),
     ...new Set(mappings),
     ...(some.length > 0 ? [] : ['mire symbols upload build/']),

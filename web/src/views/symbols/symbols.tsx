@@ -82,7 +82,7 @@ function Job({ job }: { job: RekeyJob }): JSX.Element {
 function There({ data }: { data: Symbols }): JSX.Element {
   return (
     <Panel
-      title={say('There')}
+      title={say('Uploaded')}
       aside={
         <span class="dim">
           {say('{n|file|files}, {size}', {
@@ -105,7 +105,7 @@ function There({ data }: { data: Symbols }): JSX.Element {
                   {say('Size')}
                 </th>
                 <th scope="col">{say('Build id')}</th>
-                <th scope="col">{say('Came')}</th>
+                <th scope="col">{say('Added')}</th>
               </tr>
             </thead>
             <tbody>
@@ -127,7 +127,7 @@ function File({ file }: { file: SymbolThere }): JSX.Element {
         {file.name || say('without a name')} <span class="dim small">{file.arch}</span>
       </th>
       <td>
-        {file.kind !== 'debug'
+        {file.kind !== 'debug' || file.depth === 'names'
           ? say('function names')
           : file.depth === 'lines'
             ? say('function names and lines')

@@ -161,7 +161,7 @@ function IgnoreMenu({ send, names }: { send: Send; names: () => string }): JSX.E
 }
 
 function AssignMenu({ app, send, names }: { app: string; send: Send; names: () => string }): JSX.Element {
-  const { data } = useQuery(['assignees', app], (signal) => api.assignees(app, signal));
+  const { data, isError } = useQuery(['assignees', app], (signal) => api.assignees(app, signal));
   const others = (data?.people ?? []).filter((one) => one !== data?.you);
   const mine = data?.people.includes(data.you) ? [data.you] : [];
   const assign = (assignee: string, told: string) => {
@@ -169,7 +169,7 @@ function AssignMenu({ app, send, names }: { app: string; send: Send; names: () =
     send({ assignee }, told);
   };
   return (
-    <div id="assign-menu" popover="auto" class="menu" onToggle={below}>
+    <div id="assign-menu" popover="auto" class="menu" aria-busy={!data && !isError} onToggle={below}>
       {[...mine, ...others].map((one) => (
         <button
           key={one}
