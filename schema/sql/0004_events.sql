@@ -36,6 +36,7 @@ CREATE TABLE event (
     process_name     text        NOT NULL,
     device_class     text        NOT NULL DEFAULT '',
     channel          text        NOT NULL DEFAULT '',
+    scene            text        NOT NULL DEFAULT '',
     sample_count     integer     NOT NULL,
     frame_count      integer     NOT NULL,
     unresolved_count integer     NOT NULL,
@@ -80,6 +81,7 @@ COMMENT ON COLUMN event.model IS 'Device model.';
 COMMENT ON COLUMN event.process_name IS 'Name of the process.';
 COMMENT ON COLUMN event.device_class IS 'Class of the device; empty if the device does not tell.';
 COMMENT ON COLUMN event.channel IS 'Release channel, as in session.';
+COMMENT ON COLUMN event.scene IS 'Scene that the app told; empty if it told none.';
 COMMENT ON COLUMN event.sample_count IS 'Stacks in the report.';
 COMMENT ON COLUMN event.frame_count IS 'Distinct frames in the report.';
 COMMENT ON COLUMN event.unresolved_count IS 'Distinct frames no function name was found for.';
@@ -284,14 +286,14 @@ CREATE TABLE rollup (
 ) WITH (fillfactor = 60);
 ALTER TABLE rollup ALTER COLUMN devices SET STORAGE MAIN;
 CREATE INDEX rollup_by_issue ON rollup (app_id, issue_id, hours, at);
-COMMENT ON TABLE rollup IS 'Events of one issue and tree, or of one kind of an app, in one hour or day (UTC). Hours are kept for 35 days.';
+COMMENT ON TABLE rollup IS 'Events of one issue and tree, or of one kind of an app, in one hour or day (UTC), and session records of a day. Hours are kept for 35 days.';
 COMMENT ON COLUMN rollup.slot IS 'Slot of the cell: hash(app, issue) mod 64.';
 COMMENT ON COLUMN rollup.app_id IS 'App.';
 COMMENT ON COLUMN rollup.hours IS 'Length of the span, hours: 1 or 24.';
 COMMENT ON COLUMN rollup.at IS 'Its beginning.';
 COMMENT ON COLUMN rollup.issue_id IS 'Issue; 0: all issues of the app.';
 COMMENT ON COLUMN rollup.tree IS 'As event.tree; 0 of all issues.';
-COMMENT ON COLUMN rollup.category IS 'Of all issues the kind of trouble; empty of an issue.';
+COMMENT ON COLUMN rollup.category IS 'Of all issues the kind of trouble, or session: the session records of an app in a day; empty of an issue.';
 COMMENT ON COLUMN rollup.oldest_at IS 'When the first of the events happened.';
 COMMENT ON COLUMN rollup.newest_at IS 'When the last of them happened.';
 COMMENT ON COLUMN rollup.devices IS 'Distinct installations (server/src/rollup/distinct.h), also in cell.';

@@ -21,10 +21,22 @@ CREATE TABLE session (
     hang_ms       bigint      NOT NULL,
     sdk_cpu_us    bigint      NOT NULL,
     weight        double precision NOT NULL,
+    watched       double precision NOT NULL DEFAULT 0,
+    os            text        NOT NULL DEFAULT '',
+    os_version    text        NOT NULL DEFAULT '',
+    arch          text        NOT NULL DEFAULT '',
+    model         text        NOT NULL DEFAULT '',
+    process_name  text        NOT NULL DEFAULT '',
+    device_class  text        NOT NULL DEFAULT '',
+    ends          integer     NOT NULL DEFAULT 0,
+    fooms         integer     NOT NULL DEFAULT 0,
+    watchdogs     integer     NOT NULL DEFAULT 0,
+    crashes       integer     NOT NULL DEFAULT 0,
     CONSTRAINT session_is_stored_once PRIMARY KEY (slot, day, report_id),
     CONSTRAINT session_weight_is_one_over_p CHECK (weight >= 1)
 ) PARTITION BY RANGE (day);
 CREATE TABLE session_other PARTITION OF session DEFAULT;
+CREATE INDEX session_by_time ON session USING brin (occurred_at);
 COMMENT ON TABLE session IS 'One row a session record: a run of a program with all its processes, or a day of a longer one. Derived; one partition a day.';
 COMMENT ON COLUMN session.slot IS 'Slot of the record.';
 COMMENT ON COLUMN session.day IS 'Day of the record.';
@@ -45,6 +57,18 @@ COMMENT ON COLUMN session.hangs IS 'Turns over their threshold, also those that 
 COMMENT ON COLUMN session.hang_ms IS 'How long those were together, milliseconds.';
 COMMENT ON COLUMN session.sdk_cpu_us IS 'CPU time of the library''s threads, microseconds.';
 COMMENT ON COLUMN session.weight IS 'How many sessions this one stands for: 1 / share of the session plugin.';
+COMMENT ON COLUMN session.watched IS 'How many sessions it stands for in rates of hangs: 1 / (share of session x share of hang); 0 if it was not watched for hangs, or had no loop.';
+COMMENT ON COLUMN session.os IS 'Operating system.';
+COMMENT ON COLUMN session.os_version IS 'Its version.';
+COMMENT ON COLUMN session.arch IS 'Architecture of the process.';
+COMMENT ON COLUMN session.model IS 'Device model.';
+COMMENT ON COLUMN session.process_name IS 'Name of the process.';
+COMMENT ON COLUMN session.device_class IS 'Class of the device; empty if the device does not tell.';
+COMMENT ON COLUMN session.ends IS 'Runs whose end it tells.';
+COMMENT ON COLUMN session.fooms IS 'Those that ran out of memory in the foreground.';
+COMMENT ON COLUMN session.watchdogs IS 'Those that were killed during a hang.';
+COMMENT ON COLUMN session.crashes IS 'Those that crashed or aborted.';
+COMMENT ON INDEX session_by_time IS 'Serves: making the rollups of a day anew.';
 COMMENT ON TABLE session_other IS 'Sessions whose record carries a day that has no partition.';
 COMMENT ON INDEX session_is_stored_once IS 'Serves: idempotent storing.';
 

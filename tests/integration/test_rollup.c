@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "rows/rollup.h"
 #include "rows/rollup_events.h"
+#include "rows/session.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -36,7 +37,8 @@ static struct pg *database(void)
 #define EVENTS                                                                                                        \
     "INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, tree, received_at, occurred_at,"          \
     " duration_ms, waited_ms, category, reason, open, launch, foreground, weight, suppressed, suppressed_ms,"         \
-    " thread_count, holder, install, os, os_version, arch, model, process_name, device_class, channel, sample_count," \
+    " thread_count, holder, install, os, os_version, arch, model, process_name, device_class, channel, scene, "       \
+    "sample_count,"                                                                                                   \
     " frame_count, unresolved_count, rules_version)"                                                                  \
     " SELECT n % 64, current_date, gen_random_uuid(), 1 + v % 2, v, 1 + floor(random() * 5), floor(random() * 3), "   \
     "now(),"                                                                                                          \
@@ -47,10 +49,62 @@ static struct pg *database(void)
     "  decode(lpad(to_hex(floor(random() * 300)::int), 32, '0'), 'hex'), 'linux', '6.' || floor(random() * 4), "      \
     "'x86_64',"                                                                                                       \
     "  'model ' || floor(random() * 20), 'p', (ARRAY['', 'low', 'high'])[1 + floor(random() * 3)::int],"              \
-    "  'public', 1, floor(random() * 30), floor(random() * 9), 1"                                                     \
+    "  'public', (ARRAY['', 'Cart', 'Home'])[1 + floor(random() * 3)::int], 1, floor(random() * 30), floor(random() " \
+    "* 9), 1"                                                                                                         \
     " FROM (SELECT n, 1 + floor(random() * 12)::int AS v FROM generate_series(1, $1) n) n RETURNING report_id"
 
-/* Add events and their deltas, one for each app, as a batch does. */
+static int64_t below(int64_t most)
+{
+    return random() % most;
+}
+
+/* Add random session records of an app of the last nine days, and their entries. */
+static size_t add_sessions(struct pg_tx *tx, struct arena *arena, int32_t app, struct delta_entry *entries,
+                           size_t count)
+{
+    static const char *const models[] = {"a", "b", "c d", ""}, *const versions[] = {"1.0", "1.1", "1.2", "1.3"};
+    struct session_row *rows = arena_array(arena, count + 1, sizeof *rows);
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t version = 2 * (1 + below(6)) - (app == 2); /* as database() made them */
+        struct session_row *s = &rows[i];
+        *s = (struct session_row){.key = {.slot = (int16_t)below(64), .day = clock_day(clock_wall_us())},
+                                  .app_id = app,
+                                  .version_id = version,
+                                  .received_us = clock_wall_us(),
+                                  .occurred_us = clock_wall_us() - below(9ll * 86400 * 1000000),
+                                  .channel = below(2) ? "public" : "gray",
+                                  .plugins = 15,
+                                  .over = true,
+                                  .loop = true,
+                                  .duration_ms = below(90000),
+                                  .foreground_ms = below(3) ? below(60000) : -1,
+                                  .hangs = below(3),
+                                  .hang_ms = below(2000),
+                                  .weight = 1 + (double)below(8) / 2,
+                                  .watched_weight = (double)below(5),
+                                  .os = "linux",
+                                  .os_version = below(2) ? "6.1" : "6.2",
+                                  .arch = "x86_64",
+                                  .model = models[below(4)],
+                                  .process_name = "p",
+                                  .device_class = "2gb",
+                                  .ends = (int32_t)below(4),
+                                  .fooms = (int32_t)below(2),
+                                  .watchdogs = (int32_t)below(2),
+                                  .crashes = (int32_t)below(2)};
+        s->time_ms =
+            (double)(s->foreground_ms >= 0 && s->foreground_ms < s->duration_ms ? s->foreground_ms : s->duration_ms);
+        s->install[15] = (uint8_t)below(40);
+        for (int k = 0; k < 16; k++)
+            s->key.report_id[k] = (uint8_t)below(256);
+        assert_int_equal(rows_rollup_session_entry(&entries[i], arena, s, versions[version / 4]), 0);
+    }
+    assert_int_equal(rows_sessions_store(tx, rows, count), 0);
+    return count;
+}
+
+/* Add events, session records and their deltas, one for each app, as a batch does. */
 static void add(struct pg *pg, int64_t count)
 {
     struct pg_tx *tx;
@@ -74,7 +128,12 @@ static void add(struct pg *pg, int64_t count)
                                   PG_UUIDS(ids, (size_t)count), PG_TEXTS(of_process, of_process_count), PG_INT4(app)),
                          0);
         assert_int_equal(rows_rollup_entries(&entries, &arena, rows), 0);
-        assert_int_equal(rows_rollup_delta_store(tx, &arena, app, 1, entries, pg_row_count(rows)), 0);
+        size_t found = pg_row_count(rows), sessions = (size_t)count / 4;
+        struct delta_entry *all = arena_array(&arena, found + sessions + 1, sizeof *all);
+        for (size_t i = 0; i < found; i++)
+            all[i] = entries[i];
+        found += add_sessions(tx, &arena, app, all + found, sessions);
+        assert_int_equal(rows_rollup_delta_store(tx, &arena, app, 1, all, found), 0);
         pg_rows_free(&rows);
     }
     pg_rows_free(&added);
@@ -130,6 +189,11 @@ static void cells_hold_what_a_recount_says(void **state)
     add(pg, 100);
     rolluptest_check(pg);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM rollup_due"), 0);
+    change(pg, "DELETE FROM session WHERE get_byte(install, 15) % 3 = 1 RETURNING app_id, 0::bigint,"
+               " (occurred_at AT TIME ZONE 'UTC')::date");
+    rolluptest_check(pg);
+    change(pg, "DELETE FROM session RETURNING app_id, 0::bigint, (occurred_at AT TIME ZONE 'UTC')::date");
+    rolluptest_check(pg);
     change(pg, "DELETE FROM event RETURNING app_id, issue_id, (occurred_at AT TIME ZONE 'UTC')::date");
     rolluptest_check(pg);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM rollup"), 0);

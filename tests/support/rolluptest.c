@@ -150,6 +150,7 @@ static const char *const counts[][4] = {
     EACH("device_class", ""),
     EACH("channel", ""),
     EACH("CASE WHEN foreground THEN 'foreground' ELSE 'background' END", " AND foreground IS NOT NULL"),
+    EACH("scene", " AND scene <> ''"),
 };
 _Static_assert(sizeof counts / sizeof *counts == MIRE_FACET_COUNT + 1, "a facet is not counted");
 
@@ -158,7 +159,7 @@ static size_t values_of(const struct stored_list *list, int facet, int which)
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct stored *s = &list->rows[i];
-        if (s->hours != (which % 2 ? 1 : 24) || !s->issue != (which > 1))
+        if (!strcmp(s->category, MIRE_ROLLUP_SESSION) || s->hours != (which % 2 ? 1 : 24) || !s->issue != (which > 1))
             continue;
         for (size_t k = 0; facet >= 0 && k < s->cell.value_count; k++)
             count += s->cell.values[k].facet == (enum cell_facet)facet;
@@ -192,6 +193,102 @@ static void check(const struct stored_list *list, struct pg_tx *tx, int facet, i
     pg_rows_free(&rows);
 }
 
+/* --- session records --- */
+
+#define SESSIONS(value)                                                                                             \
+    "SELECT app_id, date_trunc('day', occurred_at, 'UTC'), " value ", count(*)::float8, sum(weight)::float8,"       \
+    " sum(weight * weight)::float8, sum(weight * least(duration_ms, foreground_ms))::float8, sum(watched)::float8," \
+    " coalesce(sum(watched) FILTER (WHERE hangs > 0), 0)::float8, sum(watched * hang_ms)::float8,"                  \
+    " sum(watched ^ 2 * hang_ms * least(duration_ms, foreground_ms))::float8, sum(weight * ends)::float8,"          \
+    " sum(weight * fooms)::float8, sum(weight * crashes)::float8, count(DISTINCT install)::float8,"                 \
+    " count(DISTINCT install) FILTER (WHERE watched > 0)::float8,"                                                  \
+    " count(DISTINCT install) FILTER (WHERE watched > 0 AND hangs > 0)::float8,"                                    \
+    " count(DISTINCT install) FILTER (WHERE ends > 0)::float8,"                                                     \
+    " count(DISTINCT install) FILTER (WHERE watchdogs > 0)::float8"                                                 \
+    " FROM session JOIN version USING (app_id, version_id) GROUP BY 1, 2, 3"
+
+static const struct session_count {
+    int facet; /* -1: all */
+    const char *sql;
+} session_counts[] = {
+    {-1, SESSIONS("''::text")},
+    {MIRE_FACET_VERSION, SESSIONS("version")},
+    {MIRE_FACET_OS, SESSIONS("os")},
+    {MIRE_FACET_OS_VERSION, SESSIONS("os_version")},
+    {MIRE_FACET_ARCH, SESSIONS("arch")},
+    {MIRE_FACET_MODEL, SESSIONS("model")},
+    {MIRE_FACET_PROCESS, SESSIONS("process_name")},
+    {MIRE_FACET_CLASS, SESSIONS("device_class")},
+    {MIRE_FACET_CHANNEL, SESSIONS("channel")},
+};
+
+static void compare_devices(const char *what, const struct stored *cell, const char *text,
+                            const struct distinct *devices, double counted)
+{
+    double told = distinct_count(devices);
+    if (counted <= MIRE_DISTINCT_EXACT ? told != counted : fabs(told / counted - 1) > 0.15)
+        fail(what, cell, text, told, counted);
+}
+
+static void compare_sessions(const struct stored *cell, const struct cell_sums *sums, const char *text,
+                             const struct pg_rows *rows, size_t i)
+{
+    static const struct {
+        const char *what;
+        enum session_sum sum;
+    } of[] = {{"squares", MIRE_SESSION_SESSIONS_SQ}, {"time", MIRE_SESSION_TIME_MS},
+              {"watched", MIRE_SESSION_WATCHED},     {"lagging", MIRE_SESSION_LAGGING},
+              {"hang time", MIRE_SESSION_HANG_MS},   {"hang by time", MIRE_SESSION_HANG_TIME_SQ},
+              {"ends", MIRE_SESSION_ENDS},           {"foom", MIRE_SESSION_FOOM},
+              {"crash", MIRE_SESSION_CRASH}};
+    static const enum session_group groups[] = {MIRE_GROUP_WATCHED, MIRE_GROUP_LAGGING, MIRE_GROUP_ENDED,
+                                                MIRE_GROUP_WATCHDOG};
+
+    if (!sums || !sums->sessions) {
+        fail("no sessions", cell, text, 0, pg_real(rows, i, 3));
+        return;
+    }
+    compare("records", cell, text, (double)sums->reports, pg_real(rows, i, 3));
+    compare("sessions", cell, text, sums->weight, pg_real(rows, i, 4));
+    for (int k = 0; k < 9; k++)
+        compare(of[k].what, cell, text, sums->sessions->sums[of[k].sum], pg_real(rows, i, 5 + k));
+    compare_devices("installations", cell, text, &sums->devices, pg_real(rows, i, 14));
+    for (int k = 0; k < 4; k++)
+        compare_devices("installations of a group", cell, text, &sums->sessions->devices[groups[k]],
+                        pg_real(rows, i, 15 + k));
+}
+
+static void check_sessions(const struct stored_list *list, struct pg_tx *tx, const struct session_count *asked)
+{
+    static const struct stored none = {.category = MIRE_ROLLUP_SESSION};
+    struct pg_rows *rows;
+    size_t values = 0;
+
+    if (pg_query(&rows, tx, asked->sql))
+        exit(1);
+    for (size_t i = 0; i < pg_row_count(rows); i++) {
+        const char *text = pg_text(rows, i, 2);
+        struct stored like = {.app = (int32_t)pg_int(rows, i, 0),
+                              .at_us = pg_time(rows, i, 1),
+                              .hours = 24,
+                              .category = MIRE_ROLLUP_SESSION};
+        const struct stored *cell = find(list, &like);
+        compare_sessions(
+            cell, asked->facet < 0 ? &cell->cell.all : cell_find(&cell->cell, (enum cell_facet)asked->facet, text),
+            text, rows, i);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const struct stored *s = &list->rows[i];
+        if (strcmp(s->category, MIRE_ROLLUP_SESSION) != 0)
+            continue;
+        values += asked->facet < 0;
+        for (size_t k = 0; k < s->cell.value_count; k++)
+            values += (int)s->cell.values[k].facet == asked->facet;
+    }
+    compare("values", &none, "", (double)values, (double)pg_row_count(rows));
+    pg_rows_free(&rows);
+}
+
 void rolluptest_check(struct pg *pg)
 {
     struct stored_list list = {0};
@@ -205,6 +302,8 @@ void rolluptest_check(struct pg *pg)
     for (int facet = -1; facet < MIRE_FACET_COUNT; facet++)
         for (int which = 0; which < 4; which++)
             check(&list, tx, facet, which);
+    for (size_t i = 0; i < sizeof session_counts / sizeof *session_counts; i++)
+        check_sessions(&list, tx, &session_counts[i]);
     pg_end(&tx);
     arena_fini(&list.arena);
 }

@@ -1,5 +1,5 @@
 /*
- * rolluptest.h - rollups against an exact recount of the table `event`.
+ * rolluptest.h - rollups against an exact recount of the tables `event` and `session`.
  */
 #ifndef MIRE_TESTS_ROLLUPTEST_H
 #define MIRE_TESTS_ROLLUPTEST_H
@@ -10,7 +10,7 @@ struct pg;
 void rolluptest_merge(struct pg *pg);
 
 /*
- * Merge, then compare every figure of every cell with a count of the events: by issue and tree, by app and kind, of each
+ * Merge, then compare every figure of every cell with a count of the events and session records: by issue and tree, by app and kind, of each
  * hour and day, and by each value of each facet. No cell may be missing, or be one too many. An error ends the program.
  */
 void rolluptest_check(struct pg *pg);

@@ -117,6 +117,7 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .process_name = report->process.name,
                 .device_class = report->device.class_name,
                 .channel = report->app.channel,
+                .scene = report->context.scene ? report->context.scene : "",
                 .sample_count = count(event->sample_count),
                 .frame_count = count(facts->frame_count),
                 .unresolved_count = count(facts->unresolved_count),

@@ -18,6 +18,15 @@ static int64_t least(uint64_t value, uint64_t limit)
     return (int64_t)(value < limit ? value : limit);
 }
 
+/* How many of the ends have one of two verdicts. */
+static int32_t count_ends(const struct report_session *session, const char *verdict, const char * or)
+{
+    int32_t count = 0;
+    for (size_t i = 0; i < session->end_count; i++)
+        count += !strcmp(session->ends[i].verdict, verdict) || !strcmp(session->ends[i].verdict, or);
+    return count;
+}
+
 void aggregate_session(struct session_row *out, const struct report *report, const struct aggregate_facts *facts)
 {
     const struct report_session *session = &report->session;
@@ -52,6 +61,16 @@ void aggregate_session(struct session_row *out, const struct report *report, con
         .weight = weight,
         .watched_weight = watched ? at_most(weight / report_share(report, "hang"), MIRE_AGGREGATE_WEIGHT_MAX) : 0,
         .time_ms = (double)time_ms,
+        .os = report->device.os,
+        .os_version = report->device.os_version,
+        .arch = report->device.arch,
+        .model = report->device.model,
+        .process_name = report->process.name,
+        .device_class = report->device.class_name,
+        .ends = (int32_t)session->end_count,
+        .fooms = count_ends(session, "foom", "foom"),
+        .watchdogs = count_ends(session, "watchdog_kill", "watchdog_kill"),
+        .crashes = count_ends(session, "crash", "abort"),
     };
     memcpy(out->install, report->device.install, sizeof out->install);
 }

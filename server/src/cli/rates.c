@@ -17,7 +17,7 @@
 #define NAME_MAX_WIDTH 40
 
 struct rates_options {
-    const char *server, *app, *t, *version, *channel;
+    const char *server, *app, *t, *version, *channel, *by;
     bool json;
 };
 
@@ -80,19 +80,53 @@ static void print_row(const struct json *json, uint32_t row, const char *version
     say(stdout, "%s\n", line.bytes ? line.bytes : "");
 }
 
+/* Shares of user days. */
+static void print_users(const struct json *json, uint32_t row, const char *name, int width)
+{
+    static const char *const rates[] = {"lag_percent", "foom_percent", "watchdog_percent", "crash_percent"};
+    uint32_t users = json_member(json, row, "users");
+    MIRE_SCOPED(text_fini) struct text line = {0};
+
+    if (!users || json_kind(json, users) != MIRE_JSON_OBJECT)
+        return;
+    table_cell(&line, name, width);
+    text_printf(&line, "  %9.0f", json_double(json, json_member(json, users, "days")));
+    for (size_t i = 0; i < CLI_COUNT(rates); i++)
+        add_rate(&line, json, users, rates[i]);
+    say(stdout, "%s\n", line.bytes ? line.bytes : "");
+}
+
+static void print_all_users(const struct json *json, uint32_t total, uint32_t list, const char *name, int width)
+{
+    uint32_t users = total ? json_member(json, total, "users") : 0;
+
+    if (!users || json_kind(json, users) != MIRE_JSON_OBJECT)
+        return;
+    say(stdout, "\n%-*s  %9s  %20s  %20s  %20s  %20s\n", width, "", "USER DAYS", "WITH A HANG %", "OUT OF MEMORY %",
+        "KILLED HUNG %", "CRASHED %");
+    print_users(json, total, "all", width);
+    for (uint32_t i = 0, at = list + 1; list && i < json_size(json, list); i++, at = json_next(json, at)) {
+        MIRE_SCOPED(free_memory) char *text = answer_text(json, at, name);
+        print_users(json, at, text ? text : "", width);
+    }
+}
+
 static void print_rates(const struct json *json)
 {
-    uint32_t total = json_member(json, 0, "total"), list = json_member(json, 0, "versions");
-    int width = width_of(json, list, "version", 7);
+    uint32_t total = json_member(json, 0, "total"), values = json_member(json, 0, "values");
+    uint32_t list = values ? values : json_member(json, 0, "versions");
+    const char *name = values ? "value" : "version";
+    int width = width_of(json, list, name, 7);
 
-    say(stdout, "%-*s  %9s  %20s  %20s  %20s  %20s  %20s\n", width, "VERSION", "SESSIONS", "WITH A HANG %",
-        "HANG S PER HOUR", "OUT OF MEMORY %", "KILLED HUNG %", "CRASHED %");
+    say(stdout, "%-*s  %9s  %20s  %20s  %20s  %20s  %20s\n", width, values ? "VALUE" : "VERSION", "SESSIONS",
+        "WITH A HANG %", "HANG S PER HOUR", "OUT OF MEMORY %", "KILLED HUNG %", "CRASHED %");
     if (total)
         print_row(json, total, "all", width);
     for (uint32_t i = 0, at = list + 1; list && i < json_size(json, list); i++, at = json_next(json, at)) {
-        MIRE_SCOPED(free_memory) char *version = answer_text(json, at, "version");
+        MIRE_SCOPED(free_memory) char *version = answer_text(json, at, name);
         print_row(json, at, version ? version : "", width);
     }
+    print_all_users(json, total, list, name, width);
     say(stdout, "In parentheses: the 95 %% interval.\n");
 }
 
@@ -155,7 +189,8 @@ int cli_rates(int argc, char **argv)
         .about =
             "List how often sessions of an app hang and end badly, of all versions and of each, with 95 % intervals: "
             "sessions with a hang, seconds in "
-            "hangs per hour, and of the ended runs those that were out of memory, were killed while hung, crashed."};
+            "hangs per hour, and of the ended runs those that were out of memory, were killed while hung, crashed. "
+            "Below, the same of user days: days on which an installation had a session."};
     struct rates_options o = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d"};
     const struct cli_option options[] = {
         CLI_APP(o.app),
@@ -163,6 +198,8 @@ int cli_rates(int argc, char **argv)
         {"v", "VERSIONS", "only these, with commas between; ! in front excludes one", .text = &o.version},
         {"channel", "CHANNELS", "only installations of these, in the same way", "public gray internal",
          .text = &o.channel},
+        {"by", "FACET", "by each value of a facet, not by version; not together with --v or --channel",
+         "version os os_version arch model process class channel", .text = &o.by},
         CLI_JSON(o.json),
         CLI_SERVER(o.server)};
     MIRE_SCOPED(text_fini) struct text path = {0};
@@ -178,5 +215,6 @@ int cli_rates(int argc, char **argv)
     add_query(&path, "/rates?t=", o.t);
     add_query(&path, "&v=", o.version);
     add_query(&path, "&channel=", o.channel);
+    add_query(&path, "&by=", o.by);
     return ask(&o, argv[0], &path, print_rates);
 }

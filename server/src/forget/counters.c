@@ -135,10 +135,11 @@ static int by_sum(const void *a, const void *b)
     return rows_issue_memory_compare(&of_x, &of_y);
 }
 
-/* Cells cannot give an event back: those of these days are made anew. */
+/* Cells cannot give an event or a session back: those of these days are made anew. */
 static int take_rollups(const struct taken *taken, struct pg_tx *tx, struct arena *arena)
 {
-    struct rollup_day *days = arena_array(arena, 2 * taken->hour_count + 1, sizeof *days);
+    size_t most = 2 * taken->hour_count + taken->session_count;
+    struct rollup_day *days = arena_array(arena, most + 1, sizeof *days);
     size_t count = 0;
 
     if (!days)
@@ -148,6 +149,8 @@ static int take_rollups(const struct taken *taken, struct pg_tx *tx, struct aren
         days[count++] = (struct rollup_day){hour->app_id, hour->issue_id, clock_day(hour->hour_us)};
         days[count++] = (struct rollup_day){hour->app_id, 0, clock_day(hour->hour_us)};
     }
+    for (size_t i = 0; i < taken->session_count; i++)
+        days[count++] = (struct rollup_day){taken->sessions[i].app_id, 0, taken->sessions[i].occurred_day};
     return rows_rollups_due(tx, arena, days, count);
 }
 

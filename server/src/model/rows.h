@@ -88,6 +88,7 @@ struct event_row {
     const char *process_name;
     const char *device_class;
     const char *channel;
+    const char *scene; /* that the app told; "" */
     int32_t sample_count;
     int32_t frame_count;
     int32_t unresolved_count;
@@ -179,6 +180,8 @@ struct session_row {
     double weight;         /* sessions it stands for */
     double watched_weight; /* sessions with a loop in which hangs are watched for; 0: this is none */
     double time_ms;        /* denominator of rates: time in the foreground if it is known */
+    const char *os, *os_version, *arch, *model, *process_name, *device_class;
+    int32_t ends, fooms, watchdogs, crashes; /* runs whose end it tells, and those that ended so; crashes: aborts too */
 };
 
 #endif

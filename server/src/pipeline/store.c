@@ -27,9 +27,10 @@ struct batch_part {
 struct added {
     struct hour_row *hours;
     struct loss_row *losses;
-    struct delta_entry *entries; /* of the events of hours */
-    int16_t slot;                /* of the first event */
-    size_t hour_count, loss_count;
+    struct delta_entry *entries; /* of events and sessions */
+    int16_t slot;                /* of the first of them */
+    int32_t app_id;
+    size_t hour_count, loss_count, entry_count;
 };
 
 /* The items of a kind that have no row yet. */
@@ -169,7 +170,8 @@ static int store_events(struct batch *batch, struct added *added)
             return MIRE_FAULT_MEMORY;
         events[i] = rows.event;
         added->slot = events[0].key.slot;
-        rows_rollup_entry(&added->entries[added->hour_count], &rows.event, &rows.hour, version);
+        added->app_id = events[0].app_id;
+        rows_rollup_entry(&added->entries[added->entry_count++], &rows.event, &rows.hour, version);
         added->hours[added->hour_count++] = rows.hour;
         add_losses(added, part.items[i], &part.facts[i]);
     }
@@ -268,8 +270,14 @@ static int store_sessions(struct batch *batch, struct added *added)
     for (size_t i = 0; i < part.count; i++) {
         aggregate_session(&sessions[i], &part.items[i]->report, &part.facts[i]);
         sessions[i].channel = stages_cut(part.items[i], sessions[i].channel);
-        if (!sessions[i].channel)
+        sessions[i].device_class = kinds_device_class(part.items[i]);
+        const char *version = stages_cut(part.items[i], part.items[i]->report.app.version);
+        if (!sessions[i].channel || !version ||
+            rows_rollup_session_entry(&added->entries[added->entry_count], batch->arena, &sessions[i], version))
             return MIRE_FAULT_MEMORY;
+        added->entry_count++;
+        added->slot = sessions[0].key.slot;
+        added->app_id = sessions[0].app_id;
         arrivals[i] = (struct rows_arrival){sessions[i].occurred_day, sessions[i].delay, sessions[i].weight};
         add_losses(added, part.items[i], &part.facts[i]);
     }
@@ -296,9 +304,9 @@ int batch_store(struct batch *batch)
         rc = store_baselines(batch, &added);
     if (!rc)
         rc = store_sessions(batch, &added);
-    if (!rc && added.hour_count)
-        rc = rows_rollup_delta_store(batch->tx, batch->arena, added.hours->app_id, added.slot, added.entries,
-                                     added.hour_count);
+    if (!rc)
+        rc = rows_rollup_delta_store(batch->tx, batch->arena, added.app_id, added.slot, added.entries,
+                                     added.entry_count);
     if (!rc)
         rc = rows_hours_add(batch->tx, batch->arena, added.hours, added.hour_count);
     if (!rc && added.loss_count)

@@ -7,6 +7,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+static int make_sessions(struct cell_sums *sums, struct arena *arena)
+{
+    if (!sums->sessions)
+        sums->sessions = arena_alloc(arena, sizeof *sums->sessions);
+    return sums->sessions ? 0 : MIRE_FAULT_MEMORY;
+}
+
 static int sums_add(struct cell_sums *sums, struct arena *arena, const struct cell_event *event)
 {
     sums->reports++;
@@ -16,7 +23,11 @@ static int sums_add(struct cell_sums *sums, struct arena *arena, const struct ce
     if (event->longest_ms > sums->longest_ms)
         sums->longest_ms = event->longest_ms;
     int rc = sketch_add(&sums->lengths, arena, event->length_ms, 1);
-    return rc ? rc : distinct_add(&sums->devices, arena, event->device);
+    if (!rc)
+        rc = distinct_add(&sums->devices, arena, event->device);
+    if (!rc && event->session)
+        rc = make_sessions(sums, arena);
+    return rc || !event->session ? rc : session_all_add(sums->sessions, arena, event->session, event->device);
 }
 
 int cell_sums_merge(struct cell_sums *sums, struct arena *arena, const struct cell_sums *more)
@@ -28,7 +39,11 @@ int cell_sums_merge(struct cell_sums *sums, struct arena *arena, const struct ce
     if (more->longest_ms > sums->longest_ms)
         sums->longest_ms = more->longest_ms;
     int rc = sketch_merge(&sums->lengths, arena, &more->lengths);
-    return rc ? rc : distinct_merge(&sums->devices, arena, &more->devices);
+    if (!rc)
+        rc = distinct_merge(&sums->devices, arena, &more->devices);
+    if (!rc && more->sessions)
+        rc = make_sessions(sums, arena);
+    return rc || !more->sessions ? rc : session_all_merge(sums->sessions, arena, more->sessions);
 }
 
 /* Where a value is, or would be. */

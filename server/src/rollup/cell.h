@@ -1,5 +1,5 @@
 /*
- * cell.h - what many events say together: sums, lengths and installations of all of them, and of those that have each
+ * cell.h - what many events, or session records, say together: sums, lengths and installations of all of them, and of those that have each
  * value of a facet.
  *
  *     event event event ...  ->  12 events, 3 installations, p95 2.1 s   model Pixel 7: 9 events, 2 installations, ...
@@ -14,6 +14,7 @@
 
 #include "model/sketch.h"
 #include "rollup/distinct.h"
+#include "rollup/sessions.h"
 
 #define MIRE_CELL_VALUES   256  /* of a facet */
 #define MIRE_CELL_TEXT_MAX 1023 /* bytes of a value */
@@ -30,6 +31,7 @@ enum cell_facet {
     MIRE_FACET_CLASS,  /* of the device */
     MIRE_FACET_CHANNEL,
     MIRE_FACET_STATE, /* foreground or background */
+    MIRE_FACET_SCENE, /* that the app told */
     MIRE_FACET_COUNT
 };
 
@@ -53,6 +55,7 @@ struct cell_event {
     uint64_t length_ms, longest_ms;       /* of the event; of a wait in it */
     uint64_t counts[MIRE_CELL_COUNTS];    /* what it adds */
     const char *values[MIRE_FACET_COUNT]; /* NULL: it has none */
+    const struct session_one *session;    /* NULL: no session record */
 };
 
 struct cell_sums {
@@ -62,6 +65,7 @@ struct cell_sums {
     uint64_t longest_ms;
     struct sketch lengths; /* of the events, milliseconds; each report once */
     struct distinct devices;
+    struct session_all *sessions; /* in the arena; NULL: of events */
 };
 
 struct cell_value {

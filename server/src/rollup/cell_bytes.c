@@ -1,9 +1,10 @@
 /*
  * cell_bytes.c - a cell as bytes (pack.h).
  *
- *     1, sums, counts, oldest, newest - oldest, values, then for each: facet, text, same; unless it is, its sums, and of a
+ *     1 of events or 2 of sessions, sums, counts, oldest, newest - oldest, values, then for each: facet, text, same; unless it is, its sums, and of a
  *     version how much later than the cell's its oldest is, and how much earlier its newest
- *     sums: reports, weight, events, waited, longest, bins, then for each its number less the one before and its weight, devices
+ *     sums: reports, weight, events, waited, longest, bins, then for each its number less the one before and its weight, devices,
+ *           and of sessions theirs (sessions.h)
  *
  * A value that all events have is the same as the cell: that is one byte, and what most values of a small cell are.
  */
@@ -14,7 +15,8 @@
 
 #include <string.h>
 
-#define VERSION  1
+#define EVENTS   1
+#define SESSIONS 2
 #define YEAR_MAX 4102444800000000ull /* 2100, microseconds */
 
 static void pack_sums(struct pack_out *out, const struct cell_sums *sums)
@@ -33,13 +35,15 @@ static void pack_sums(struct pack_out *out, const struct cell_sums *sums)
         before = sums->lengths.bins[i].bin;
     }
     distinct_pack(out, &sums->devices);
+    if (sums->sessions)
+        session_all_pack(out, sums->sessions);
 }
 
 int cell_encode(unsigned char **bytes_out, size_t *len_out, struct arena *arena, const struct cell *cell)
 {
     struct pack_out out = {.arena = arena};
 
-    pack_number(&out, VERSION);
+    pack_number(&out, cell->all.sessions ? SESSIONS : EVENTS);
     pack_sums(&out, &cell->all);
     for (size_t i = 0; i < MIRE_CELL_COUNTS; i++)
         pack_number(&out, cell->counts[i]);
@@ -84,7 +88,7 @@ static void unpack_lengths(struct sketch *out, struct pack_in *in)
     out->count = out->room = count;
 }
 
-static void unpack_sums(struct cell_sums *out, struct pack_in *in)
+static void unpack_sums(struct cell_sums *out, struct pack_in *in, bool of_sessions)
 {
     out->reports = pack_get_number(in, UINT64_MAX);
     out->weight = pack_get_real(in);
@@ -94,13 +98,20 @@ static void unpack_sums(struct cell_sums *out, struct pack_in *in)
     unpack_lengths(&out->lengths, in);
     if (!in->bad)
         distinct_unpack(&out->devices, in);
+    if (in->bad || !of_sessions)
+        return;
+    out->sessions = arena_alloc(in->arena, sizeof *out->sessions);
+    in->bad |= !out->sessions;
+    if (!in->bad)
+        session_all_unpack(out->sessions, in);
 }
 
 /* The cell's own sums again, for a value that is the same. */
-static void copy_sums(struct cell_sums *out, struct pack_in *in, const unsigned char *from, const unsigned char *to)
+static void copy_sums(struct cell_sums *out, struct pack_in *in, const unsigned char *from, const unsigned char *to,
+                      bool of_sessions)
 {
     struct pack_in again = {.arena = in->arena, .at = from, .end = to};
-    unpack_sums(out, &again);
+    unpack_sums(out, &again, of_sessions);
     in->bad |= again.bad;
 }
 
@@ -129,9 +140,9 @@ static void unpack_values(struct cell *cell, struct pack_in *in, const unsigned 
         value->text = pack_get_text(in, MIRE_CELL_TEXT_MAX);
         bool same = pack_get_number(in, 1);
         if (same)
-            copy_sums(&value->sums, in, from, to);
+            copy_sums(&value->sums, in, from, to, cell->all.sessions);
         else
-            unpack_sums(&value->sums, in);
+            unpack_sums(&value->sums, in, cell->all.sessions);
         unpack_instants(value, in, cell, same);
         const struct cell_value *before = value - (i > 0);
         in->bad |= value->sums.reports > cell->all.reports;
@@ -146,9 +157,10 @@ int cell_decode(struct cell *out, struct arena *arena, const void *bytes, size_t
     struct pack_in in = {.arena = arena, .at = bytes, .end = (const unsigned char *)bytes + len};
 
     *out = (struct cell){0};
-    in.bad = pack_get_number(&in, VERSION) != VERSION;
+    uint64_t kind = pack_get_number(&in, SESSIONS);
+    in.bad |= kind != EVENTS && kind != SESSIONS;
     const unsigned char *from = in.at;
-    unpack_sums(&out->all, &in);
+    unpack_sums(&out->all, &in, kind == SESSIONS);
     const unsigned char *to = in.at;
     for (size_t i = 0; i < MIRE_CELL_COUNTS; i++)
         out->counts[i] = pack_get_number(&in, UINT64_MAX);

@@ -2,7 +2,7 @@
  * delta.c - texts once, then the events with the texts' numbers (pack.h).
  *
  *     1, texts, then each; events, then for each: issue, tree, category, instant, device, weight, events, waited, length, longest,
- *     counts, and each value's number + 1, or 0
+ *     counts, each value's number + 1, or 0, and 1 with a session (sessions.h), or 0
  */
 #include "rollup/delta.h"
 
@@ -14,7 +14,7 @@
 
 #define VERSION   1
 #define YEAR_MAX  4102444800000000ull /* 2100, microseconds */
-#define LEAST     (11 + MIRE_CELL_COUNTS + MIRE_FACET_COUNT)
+#define LEAST     (12 + MIRE_CELL_COUNTS + MIRE_FACET_COUNT)
 #define TEXTS_MAX (MIRE_DELTA_ENTRIES_MAX * (MIRE_FACET_COUNT + 1))
 
 struct delta_texts {
@@ -64,6 +64,9 @@ static void pack_entry(struct pack_out *out, struct delta_texts *texts, const st
         pack_number(out, event->counts[i]);
     for (size_t i = 0; i < MIRE_FACET_COUNT; i++)
         pack_number(out, event->values[i] ? number_of(texts, event->values[i]) + 1 : 0);
+    pack_number(out, event->session != NULL);
+    if (event->session)
+        session_one_pack(out, event->session);
 }
 
 int delta_encode(unsigned char **bytes_out, size_t *len_out, struct arena *arena, const struct delta_entry *entries,
@@ -119,6 +122,13 @@ static void unpack_entry(struct delta_entry *entry, struct pack_in *in, const ch
         size_t at = pack_get_number(in, count);
         event->values[i] = at && !in->bad ? texts[at - 1] : NULL;
     }
+    if (!pack_get_number(in, 1))
+        return;
+    struct session_one *session = arena_alloc(in->arena, sizeof *session);
+    in->bad |= !session;
+    if (!in->bad)
+        session_one_unpack(session, in);
+    event->session = session;
 }
 
 int delta_decode(struct delta_entry **out, size_t *count_out, struct arena *arena, const void *bytes, size_t len)

@@ -36,17 +36,17 @@ int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
-    int rc =
-        pg_query(&rows, tx,
-                 "SELECT a.slug, a.name,"
-                 " (SELECT coalesce(sum(reports), 0)::bigint FROM version_hour h WHERE h.slot = ANY ($5::smallint[])"
-                 "  AND h.hour >= date_trunc('hour', $1::timestamptz, 'UTC') AND h.app_id = a.app_id),"
-                 " greatest((SELECT max(newest_at) FROM rollup_delta d WHERE d.app_id = a.app_id),"
-                 "  (SELECT max(newest_at) FROM (SELECT newest_at FROM rollup r WHERE r.app_id = a.app_id"
-                 "   AND r.issue_id = 0 AND r.hours = 24 ORDER BY at DESC LIMIT $6) newest))"
-                 " FROM app a WHERE " SEEN("$2", "$3", "$4") " ORDER BY a.slug LIMIT 1000",
-                 PG_TIME(since_us), PG_BOOL(seen->all), PG_INT4(seen->app), PG_INT8(seen->account), SLOT_PARAM,
-                 PG_INT8(MIRE_CATEGORY_COUNT));
+    int rc = pg_query(
+        &rows, tx,
+        "SELECT a.slug, a.name,"
+        " (SELECT coalesce(sum(reports), 0)::bigint FROM version_hour h WHERE h.slot = ANY ($5::smallint[])"
+        "  AND h.hour >= date_trunc('hour', $1::timestamptz, 'UTC') AND h.app_id = a.app_id),"
+        " greatest((SELECT max(newest_at) FROM rollup_delta d WHERE d.app_id = a.app_id),"
+        "  (SELECT max(newest_at) FROM (SELECT newest_at FROM rollup r WHERE r.app_id = a.app_id"
+        "   AND r.issue_id = 0 AND r.hours = 24 AND r.category <> 'session' ORDER BY at DESC LIMIT $6) newest))"
+        " FROM app a WHERE " SEEN("$2", "$3", "$4") " ORDER BY a.slug LIMIT 1000",
+        PG_TIME(since_us), PG_BOOL(seen->all), PG_INT4(seen->app), PG_INT8(seen->account), SLOT_PARAM,
+        PG_INT8(MIRE_CATEGORY_COUNT));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

@@ -210,7 +210,7 @@ int rows_devices_read(struct kept *out, struct pg_tx *tx, struct arena *arena, c
     if (!rc && issue_count)
         rc = rows_keys_read(&keys, tx, arena, issues, issue_count);
     if (!rc)
-        rc = rollup_waiting_read(&waiting, tx, arena, view, &span, false);
+        rc = rollup_waiting_read(&waiting, tx, arena, view, &span, MIRE_ROLLUPS_OF_ISSUES);
     const char *sql = rc ? NULL : statement(arena, view, by, issue_count, split);
     if (!sql)
         return rc ? rc : MIRE_FAULT_MEMORY;

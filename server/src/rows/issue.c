@@ -163,19 +163,19 @@ static void put_values(struct value_row *out, size_t *count, enum cell_facet fac
         out[i].here_total = total;
 }
 
+const struct issue_facet rows_issue_facets[MIRE_ISSUE_FACETS] = {
+    {MIRE_FACET_VERSION, "version"}, {MIRE_FACET_OS_VERSION, "os_version"}, {MIRE_FACET_ARCH, "arch"},
+    {MIRE_FACET_MODEL, "model"},     {MIRE_FACET_PROCESS, "process"},       {MIRE_FACET_HOLDER, "holder"},
+    {MIRE_FACET_CLASS, "class"},     {MIRE_FACET_CHANNEL, "channel"},       {MIRE_FACET_STATE, "state"},
+    {MIRE_FACET_SCENE, "scene"}};
+
 int rows_values(struct value_row **out, size_t *count, struct arena *arena, const struct rollup_told *told,
                 const struct rollup_told *of_app)
 {
-    static const struct {
-        enum cell_facet facet;
-        const char *name;
-    } asked[] = {{MIRE_FACET_VERSION, "version"}, {MIRE_FACET_OS_VERSION, "os_version"}, {MIRE_FACET_ARCH, "arch"},
-                 {MIRE_FACET_MODEL, "model"},     {MIRE_FACET_PROCESS, "process"},       {MIRE_FACET_HOLDER, "holder"}};
-
     *count = 0;
     if (!(*out = arena_array(arena, told->cell.value_count + 1, sizeof **out)))
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        put_values(*out, count, asked[i].facet, asked[i].name, told, of_app);
+    for (size_t i = 0; i < MIRE_ISSUE_FACETS; i++)
+        put_values(*out, count, rows_issue_facets[i].facet, rows_issue_facets[i].name, told, of_app);
     return 0;
 }

@@ -38,6 +38,13 @@ void rows_issue_facts(struct issue_facts *out, const struct rollup_told *told);
  */
 int rows_durations(struct bin **out, size_t *count, struct arena *arena, const struct rollup_told *told);
 
+/* The facets of an issue that a page shows, in this order. */
+#define MIRE_ISSUE_FACETS 10
+extern const struct issue_facet {
+    enum cell_facet facet;
+    const char *name;
+} rows_issue_facets[MIRE_ISSUE_FACETS];
+
 /*
  * Values by name, most reports of the issue first; at most MIRE_VALUES_MAX of each name.
  *

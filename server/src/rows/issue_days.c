@@ -108,7 +108,7 @@ int rows_issue_days_read(struct pg_tx *tx, const struct view *view, const int64_
     arena_init(&arena, SCRATCH_BYTES);
     arena_init(&read.scratch, SCRATCH_BYTES);
     rollup_span_of(&span, view);
-    rc = issue_count ? rollup_waiting_read(&waiting, tx, &arena, view, &span, false) : 0;
+    rc = issue_count ? rollup_waiting_read(&waiting, tx, &arena, view, &span, MIRE_ROLLUPS_OF_ISSUES) : 0;
     for (size_t at = 0; !rc && at < issue_count; at += ISSUES_AT_ONCE) {
         size_t some = issue_count - at < ISSUES_AT_ONCE ? issue_count - at : ISSUES_AT_ONCE;
         rc = read_some(&read, tx, &arena, &span, &waiting, issues + at, some);

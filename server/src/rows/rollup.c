@@ -46,8 +46,60 @@ void rows_rollup_entry(struct delta_entry *out, const struct event_row *event, c
                              [MIRE_FACET_HOLDER] = event->holder[0] ? event->holder : NULL,
                              [MIRE_FACET_CLASS] = event->device_class,
                              [MIRE_FACET_CHANNEL] = event->channel,
-                             [MIRE_FACET_STATE] = event->foreground_known ? state : NULL}},
+                             [MIRE_FACET_STATE] = event->foreground_known ? state : NULL,
+                             [MIRE_FACET_SCENE] = event->scene[0] ? event->scene : NULL}},
     };
+}
+
+int rows_rollup_session_entry(struct delta_entry *out, struct arena *arena, const struct session_row *s,
+                              const char *version)
+{
+    struct session_one *one = arena_alloc(arena, sizeof *one);
+    double w = s->weight, v = s->watched_weight, t = s->time_ms, h = (double)s->hang_ms;
+
+    if (!one)
+        return MIRE_FAULT_MEMORY;
+    *one = (struct session_one){.sums = {[MIRE_SESSION_SESSIONS_SQ] = w * w,
+                                         [MIRE_SESSION_TIME_MS] = w * t,
+                                         [MIRE_SESSION_SDK_CPU_US] = w * (double)s->sdk_cpu_us,
+                                         [MIRE_SESSION_WATCHED] = v,
+                                         [MIRE_SESSION_WATCHED_SQ] = v * v,
+                                         [MIRE_SESSION_WATCHED_MS] = v * t,
+                                         [MIRE_SESSION_LAGGING] = s->hangs > 0 ? v : 0,
+                                         [MIRE_SESSION_HANGS] = v * (double)s->hangs,
+                                         [MIRE_SESSION_HANG_MS] = v * h,
+                                         [MIRE_SESSION_HANG_HANG_SQ] = v * v * h * h,
+                                         [MIRE_SESSION_HANG_TIME_SQ] = v * v * h * t,
+                                         [MIRE_SESSION_TIME_TIME_SQ] = v * v * t * t,
+                                         [MIRE_SESSION_ENDS] = w * s->ends,
+                                         [MIRE_SESSION_ENDS_SQ] = w * w * s->ends,
+                                         [MIRE_SESSION_FOOM] = w * s->fooms,
+                                         [MIRE_SESSION_WATCHDOG] = w * s->watchdogs,
+                                         [MIRE_SESSION_CRASH] = w * s->crashes},
+                                .groups = {[MIRE_GROUP_WATCHED] = v > 0,
+                                           [MIRE_GROUP_LAGGING] = v > 0 && s->hangs > 0,
+                                           [MIRE_GROUP_ENDED] = s->ends > 0,
+                                           [MIRE_GROUP_FOOM] = s->fooms > 0,
+                                           [MIRE_GROUP_WATCHDOG] = s->watchdogs > 0,
+                                           [MIRE_GROUP_CRASH] = s->crashes > 0}};
+    *out = (struct delta_entry){.category = MIRE_ROLLUP_SESSION,
+                                .event = {.occurred_us = s->occurred_us,
+                                          .device = distinct_hash(s->install),
+                                          .weight = w,
+                                          .events = w,
+                                          .waited_ms = w * t,
+                                          .length_ms = positive(s->duration_ms),
+                                          .longest_ms = positive(s->duration_ms),
+                                          .values = {[MIRE_FACET_VERSION] = version,
+                                                     [MIRE_FACET_OS] = s->os,
+                                                     [MIRE_FACET_OS_VERSION] = s->os_version,
+                                                     [MIRE_FACET_ARCH] = s->arch,
+                                                     [MIRE_FACET_MODEL] = s->model,
+                                                     [MIRE_FACET_PROCESS] = s->process_name,
+                                                     [MIRE_FACET_CLASS] = s->device_class,
+                                                     [MIRE_FACET_CHANNEL] = s->channel},
+                                          .session = one}};
+    return 0;
 }
 
 int rows_rollup_delta_store(struct pg_tx *tx, struct arena *arena, int32_t app, int16_t slot,

@@ -1,8 +1,9 @@
 /*
  * rollup.h - the tables of rollups: deltas of batches, the cells they are added to, and days whose cells are made anew.
  *
- *     batch -> delta -----> merge, once a minute ----> cells by issue and tree, and by app and kind, of an hour and a day
- *     re-key, forget -> due day -> rebuild from event ->
+ *     batch -> delta -----> merge, once a minute ----> cells by issue and tree, and by app and kind, of an hour and a day;
+ *                                                     session records by app, of a day
+ *     re-key, forget -> due day -> rebuild from event, session ->
  *
  * Exactly once: a delta commits with its events, and leaves with the commit that adds it. A rebuild reads events and
  * deltas in one snapshot, so an event is in the cells it makes, or in a delta that is still there, and never in both.
@@ -22,7 +23,14 @@ struct pg_tx;
 void rows_rollup_entry(struct delta_entry *out, const struct event_row *event, const struct hour_row *hour,
                        const char *version);
 
-/* Store the delta of a batch, whose events are of one app and stored by the same transaction. Nothing if count is 0. 0
+/* The kind of an entry, and of cells, of session records. */
+#define MIRE_ROLLUP_SESSION "session"
+
+/* What a session record adds to its cells. Texts are borrowed. 0, or MIRE_FAULT_MEMORY. */
+int rows_rollup_session_entry(struct delta_entry *out, struct arena *arena, const struct session_row *session,
+                              const char *version);
+
+/* Store the delta of a batch, whose events and sessions are of one app and stored by the same transaction. Nothing if count is 0. 0
  * or a fault. */
 int rows_rollup_delta_store(struct pg_tx *tx, struct arena *arena, int32_t app, int16_t slot,
                             const struct delta_entry *entries, size_t count);

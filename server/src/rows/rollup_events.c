@@ -32,6 +32,7 @@ static void read_entry(struct delta_entry *out, const struct pg_rows *rows, size
                               .holder = pg_text(rows, row, 18),
                               .device_class = pg_text(rows, row, 21),
                               .channel = pg_text(rows, row, 22),
+                              .scene = pg_text(rows, row, 26),
                               .weight = pg_real(rows, row, 23)};
     struct hour_row hour = {.events = pg_real(rows, row, 24), .waited_ms = pg_real(rows, row, 25)};
     if (install.len == sizeof event.install)
@@ -72,4 +73,49 @@ int rows_rollup_events_read(struct pg_rows **rows_out, struct delta_entry **out,
         PG_INT4(day->app_id), PG_TIME(from_us), PG_TIME(to_us), PG_INT8(day->issue_id), PG_TEXTS(of_process, count));
     *count_out = rc ? 0 : pg_row_count(*rows_out);
     return rc ? rc : rows_rollup_entries(out, arena, *rows_out);
+}
+
+static void read_session(struct session_row *out, const struct pg_rows *rows, size_t row)
+{
+    struct pg_bytes install = pg_bytes(rows, row, 1);
+    *out = (struct session_row){.occurred_us = pg_time(rows, row, 0),
+                                .channel = pg_text(rows, row, 2),
+                                .duration_ms = pg_int(rows, row, 3),
+                                .time_ms = (double)pg_int(rows, row, 4),
+                                .hangs = pg_int(rows, row, 5),
+                                .hang_ms = pg_int(rows, row, 6),
+                                .sdk_cpu_us = pg_int(rows, row, 7),
+                                .weight = pg_real(rows, row, 8),
+                                .watched_weight = pg_real(rows, row, 9),
+                                .os = pg_text(rows, row, 10),
+                                .os_version = pg_text(rows, row, 11),
+                                .arch = pg_text(rows, row, 12),
+                                .model = pg_text(rows, row, 13),
+                                .process_name = pg_text(rows, row, 14),
+                                .device_class = pg_text(rows, row, 15),
+                                .ends = (int32_t)pg_int(rows, row, 16),
+                                .fooms = (int32_t)pg_int(rows, row, 17),
+                                .watchdogs = (int32_t)pg_int(rows, row, 18),
+                                .crashes = (int32_t)pg_int(rows, row, 19)};
+    if (install.len == sizeof out->install)
+        memcpy(out->install, install.bytes, sizeof out->install);
+}
+
+int rows_rollup_sessions_read(struct pg_rows **rows_out, struct delta_entry **out, size_t *count_out, struct pg_tx *tx,
+                              struct arena *arena, const struct rollup_day *day, int64_t from_us, int64_t to_us)
+{
+    int rc = pg_query(rows_out, tx,
+                      "SELECT occurred_at, install, channel, duration_ms, least(duration_ms, foreground_ms), hangs,"
+                      " hang_ms, sdk_cpu_us, weight, watched, os, os_version, arch, model, process_name, device_class,"
+                      " ends, fooms, watchdogs, crashes, version FROM session s JOIN version v USING (version_id)"
+                      " WHERE s.app_id = $1 AND occurred_at >= $2 AND occurred_at < $3",
+                      PG_INT4(day->app_id), PG_TIME(from_us), PG_TIME(to_us));
+    size_t count = *count_out = rc ? 0 : pg_row_count(*rows_out);
+    *out = arena_array(arena, count + 1, sizeof **out);
+    for (size_t i = 0; !rc && *out && i < count; i++) {
+        struct session_row session;
+        read_session(&session, *rows_out, i);
+        rc = rows_rollup_session_entry(&(*out)[i], arena, &session, pg_text(*rows_out, i, 20));
+    }
+    return rc || *out ? rc : MIRE_FAULT_MEMORY;
 }

@@ -1,5 +1,5 @@
 /*
- * rollup_events.h - events that are stored, as the worker gave them to its delta. Inside rows/ only.
+ * rollup_events.h - events and session records that are stored, as the worker gave them to its delta. Inside rows/ only.
  */
 #ifndef MIRE_ROWS_ROLLUP_EVENTS_H
 #define MIRE_ROWS_ROLLUP_EVENTS_H
@@ -14,7 +14,8 @@
     " e.thread_count, e.frame_count, e.unresolved_count, e.suppressed, e.os, e.os_version, e.arch, e.model,"     \
     " e.process_name, e.holder, v.version, e.install, e.device_class, e.channel, e.weight, e.weight * (1 + "     \
     "e.suppressed),"                                                                                             \
-    " e.weight * (e.waited_ms + CASE WHEN e.category = ANY ($" p "::text[]) THEN 0 ELSE e.suppressed_ms END)"
+    " e.weight * (e.waited_ms + CASE WHEN e.category = ANY ($" p "::text[]) THEN 0 ELSE e.suppressed_ms END),"   \
+    " e.scene"
 
 /* Kinds in whose suppressed events nobody waited. Returns their number; there are at most MIRE_CATEGORY_COUNT. */
 size_t rows_rollup_of_process(const char **out);
@@ -25,5 +26,9 @@ int rows_rollup_entries(struct delta_entry **out, struct arena *arena, const str
 /* The entries of a day's issue or app that happened in a span; texts are the rows'. 0 or a fault. */
 int rows_rollup_events_read(struct pg_rows **rows_out, struct delta_entry **out, size_t *count_out, struct pg_tx *tx,
                             struct arena *arena, const struct rollup_day *day, int64_t from_us, int64_t to_us);
+
+/* The same of the app's session records that began in a span. */
+int rows_rollup_sessions_read(struct pg_rows **rows_out, struct delta_entry **out, size_t *count_out, struct pg_tx *tx,
+                              struct arena *arena, const struct rollup_day *day, int64_t from_us, int64_t to_us);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * rollup_merge.c - deltas into cells, and cells from events. One transaction with one snapshot.
  *
- * Each event goes to four cells: hour and day, of its issue and of its app. Events are sorted by cell, so each cell is
+ * Each event goes to four cells: hour and day, of its issue and of its app. A session record goes to one: its app's day. Events are sorted by cell, so each cell is
  * read and written once.
  */
 #include "rows/rollup.h"
@@ -221,6 +221,8 @@ static void share(struct rollup_shares *list, const struct rollup_merge *m, int3
                   const struct delta_entry *entry, bool of_app)
 {
     int64_t issue = of_app ? 0 : entry->issue_id;
+    if (!of_app && entry->event.session)
+        return;
     struct rollup_key key = {.slot = rows_slot(app, issue),
                              .app_id = app,
                              .issue_id = issue,
@@ -230,7 +232,7 @@ static void share(struct rollup_shares *list, const struct rollup_merge *m, int3
     key.hours = 24;
     key.at_us = floor_to(entry->event.occurred_us, DAY_US);
     list->rows[list->count++] = (struct rollup_share){key, &entry->event};
-    if (entry->event.occurred_us < m->first_hour_us)
+    if (entry->event.occurred_us < m->first_hour_us || entry->event.session)
         return;
     key.hours = 1;
     key.at_us = floor_to(entry->event.occurred_us, HOUR_US);
@@ -272,8 +274,12 @@ static int add_deltas(struct rollup_merge *m)
 
 /* --- days that are made anew --- */
 
-/* Add the events of a span to cells that are empty, or hold earlier spans of the same day. */
-static int add_span(struct rollup_merge *m, const struct rollup_day *day, int64_t from_us, int64_t to_us)
+typedef int (*entries_read)(struct pg_rows **rows_out, struct delta_entry **out, size_t *count_out, struct pg_tx *tx,
+                            struct arena *arena, const struct rollup_day *day, int64_t from_us, int64_t to_us);
+
+/* Add the entries of a span to cells that are empty, or hold earlier spans of the same day. */
+static int add_span(struct rollup_merge *m, const struct rollup_day *day, int64_t from_us, int64_t to_us,
+                    entries_read read)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct rollup_shares list = {0};
@@ -281,13 +287,12 @@ static int add_span(struct rollup_merge *m, const struct rollup_day *day, int64_
     size_t count;
 
     arena_reset(&m->arena);
-    int rc = rows_rollup_events_read(&rows, &entries, &count, m->tx, &m->arena, day, from_us, to_us);
+    int rc = read(&rows, &entries, &count, m->tx, &m->arena, day, from_us, to_us);
     list.rows = rc ? NULL : arena_array(&m->arena, count * 2 + 1, sizeof *list.rows);
     if (!list.rows)
         return rc ? rc : MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         share(&list, m, day->app_id, &entries[i], !day->issue_id);
-    }
     return add_shares(m, &list);
 }
 
@@ -301,7 +306,9 @@ static int make_anew(struct rollup_merge *m, const struct rollup_day *day)
                       PG_TIME(from_us), PG_TIME(from_us + DAY_US));
     int64_t step_us = day->issue_id ? DAY_US : HOUR_US; /* an app's day may be large */
     for (int64_t at_us = from_us; !rc && at_us < from_us + DAY_US; at_us += step_us)
-        rc = add_span(m, day, at_us, at_us + step_us);
+        rc = add_span(m, day, at_us, at_us + step_us, rows_rollup_events_read);
+    for (int64_t at_us = from_us; !rc && !day->issue_id && at_us < from_us + DAY_US; at_us += step_us)
+        rc = add_span(m, day, at_us, at_us + step_us, rows_rollup_sessions_read);
     return rc;
 }
 

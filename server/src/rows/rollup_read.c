@@ -3,6 +3,7 @@
 
 #include "base/fault.h"
 #include "model/category.h"
+#include "rows/rollup.h"
 #include "rows/rollup_events.h"
 #include "rows/rollup_span.h"
 #include "rows/view_sql.h"
@@ -14,7 +15,7 @@
 /* clang-format off */
 /* $7 issue; $8 to $11 the span; $12 to $14 what waits. */
 #define CELLS(which) \
-    "SELECT cell FROM (" ROLLUPS("issue_id, tree, cell", which("7"), "8", "9", "10", "11") " UNION ALL" \
+    "SELECT cell FROM (" ROLLUPS("issue_id, tree, cell", which("7") " AND category <> '" MIRE_ROLLUP_SESSION "'", "8", "9", "10", "11") " UNION ALL" \
     " SELECT issue_id, tree, cell FROM unnest($12::bigint[], $13::integer[], $14::bytea[]) u (issue_id, tree, cell)" \
     "  WHERE true" which("7") ") r"
 /* $6 issue; $7 kinds in whose suppressed events nobody waited; $8 most events. */
@@ -56,7 +57,8 @@ static int read_cells(struct rollup_told *out, struct pg_tx *tx, struct arena *a
     struct rollup_span span;
 
     rollup_span_of(&span, view);
-    int rc = rollup_waiting_read(&waiting, tx, arena, view, &span, !issue);
+    int rc =
+        rollup_waiting_read(&waiting, tx, arena, view, &span, issue ? MIRE_ROLLUPS_OF_ISSUES : MIRE_ROLLUPS_OF_APP);
     if (!rc)
         rc = pg_query(&rows, tx, issue ? OF_ISSUE(view, CELLS) : CELLS(CELL_OF_APP), VIEW_PARAMS(view), SLOT_PARAM,
                       PG_INT8(issue), ROLLUP_SPAN_PARAMS(&span), PG_INT8S(waiting.issues, waiting.count),

@@ -66,7 +66,7 @@ static int by_cell(const void *a, const void *b)
 
 /* Append the events of a delta that are in the view; of an app only their kind counts. */
 static int take(struct delta_entry **list, size_t *count, size_t *room, struct arena *arena, struct pg_bytes bytes,
-                const struct view *view, const struct rollup_span *span, bool of_app)
+                const struct view *view, const struct rollup_span *span, enum rollup_of of)
 {
     struct delta_entry *entries;
     size_t found;
@@ -88,9 +88,10 @@ static int take(struct delta_entry **list, size_t *count, size_t *room, struct a
         int64_t at_us = entry->event.occurred_us;
         const char *version = entry->event.values[MIRE_FACET_VERSION];
         if (at_us < span->from_us || at_us >= span->to_us ||
+            (entry->event.session != NULL) != (of == MIRE_ROLLUPS_OF_SESSIONS) ||
             !rows_version_wanted(&view->version, version ? version : ""))
             continue;
-        if (of_app)
+        if (of == MIRE_ROLLUPS_OF_APP)
             entry->issue_id = entry->tree = 0;
         else
             entry->category = "";
@@ -162,7 +163,7 @@ static int put_cells(struct rollup_waiting *out, struct arena *arena, struct are
 }
 
 int rollup_waiting_read(struct rollup_waiting *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                        const struct rollup_span *span, bool of_app)
+                        const struct rollup_span *span, enum rollup_of of)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct delta_entry *list = NULL;
@@ -173,7 +174,7 @@ int rollup_waiting_read(struct rollup_waiting *out, struct pg_tx *tx, struct are
 
     arena_init(&own, ARENA_BYTES);
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
-        rc = take(&list, &count, &room, &own, pg_bytes(rows, i, 0), view, span, of_app);
+        rc = take(&list, &count, &room, &own, pg_bytes(rows, i, 0), view, span, of);
     if (!rc)
         rc = put_cells(out, arena, &own, list, count);
     arena_fini(&own);

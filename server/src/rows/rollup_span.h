@@ -43,8 +43,10 @@ struct rollup_waiting {
     size_t count;
 };
 
+enum rollup_of { MIRE_ROLLUPS_OF_ISSUES, MIRE_ROLLUPS_OF_APP, MIRE_ROLLUPS_OF_SESSIONS };
+
 /* Read those of a view, at most the 1,024 oldest deltas: app, span and version are honoured. 0 or a fault. */
 int rollup_waiting_read(struct rollup_waiting *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                        const struct rollup_span *span, bool of_app);
+                        const struct rollup_span *span, enum rollup_of of);
 
 #endif

@@ -16,13 +16,18 @@ int rows_sessions_store(struct pg_tx *tx, const struct session_row *sessions, si
                 PG_BYTES(s->install, sizeof s->install), PG_TEXT(s->channel), PG_INT2(s->plugins),
                 PG_INT4((int32_t)s->part), PG_BOOL(s->over), PG_INT8(s->duration_ms),
                 s->foreground_ms >= 0 ? PG_INT8(s->foreground_ms) : PG_NULL(), PG_INT8(s->hangs), PG_INT8(s->hang_ms),
-                PG_INT8(s->sdk_cpu_us), PG_REAL(s->weight), PG_BOOL(s->loop));
+                PG_INT8(s->sdk_cpu_us), PG_REAL(s->weight), PG_BOOL(s->loop), PG_REAL(s->watched_weight),
+                PG_TEXT(s->os), PG_TEXT(s->os_version), PG_TEXT(s->arch), PG_TEXT(s->model), PG_TEXT(s->process_name),
+                PG_TEXT(s->device_class), PG_INT4(s->ends), PG_INT4(s->fooms), PG_INT4(s->watchdogs),
+                PG_INT4(s->crashes));
     }
-    return pg_copy_end(tx,
-                       "COPY session (slot, day, report_id, app_id, version_id, received_at, occurred_at, install,"
-                       " channel, plugins, part, over, duration_ms, foreground_ms, hangs, hang_ms, sdk_cpu_us, weight,"
-                       " loop) FROM STDIN BINARY",
-                       &copy);
+    return pg_copy_end(
+        tx,
+        "COPY session (slot, day, report_id, app_id, version_id, received_at, occurred_at, install,"
+        " channel, plugins, part, over, duration_ms, foreground_ms, hangs, hang_ms, sdk_cpu_us, weight,"
+        " loop, watched, os, os_version, arch, model, process_name, device_class, ends, fooms, watchdogs, crashes)"
+        " FROM STDIN BINARY",
+        &copy);
 }
 
 /* The key of a counter of sessions, column by column. */

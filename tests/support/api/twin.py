@@ -233,12 +233,15 @@ class World:
         bucket_s = 3600 if span[1] - span[0] <= dt.timedelta(days=3, hours=1) else 86400
         lengths = sorted(h["duration_ms"] for h in own)
         facts = {"version": self.version, "os_version": lambda h: h["os_version"], "arch": lambda h: h["arch"],
-                 "model": lambda h: h["model"], "process": lambda h: h["process"], "holder": lambda h: h["holder"]}
+                 "model": lambda h: h["model"], "process": lambda h: h["process"], "holder": lambda h: h["holder"] or None,
+                 "class": lambda h: "", "channel": lambda h: "",
+                 "state": lambda h: h["foreground"] if h["foreground"] is None else ["background", "foreground"][h["foreground"]],
+                 "scene": lambda h: None}
         distributions = []
         systems = {h["os"] for h in own}
         for name, key in facts.items():
             values = []
-            told = [h for h in own if name != "holder" or h["holder"]]
+            told = [h for h in own if key(h) is not None]
             # A model is of one system: an issue of one system is compared with the reports of that.
             alike = [h for h in every if h["os"] in systems] if len(systems) == 1 and name in ("os_version", "arch", "model") else every
             for s in self.shares(told, key)[:10]:

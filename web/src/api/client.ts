@@ -111,6 +111,8 @@ function named<T extends { author: string }>(change: T): T {
   return sent(change);
 }
 
+type RatesFacet = NonNullable<NonNullable<paths['/api/v1/apps/{app}/rates']['get']['parameters']['query']>['by']>;
+
 type RampPlugin = paths['/api/v1/apps/{app}/rollout/ramps/{plugin}']['put']['parameters']['path']['plugin'];
 
 /* Who is signed in needs no key. */
@@ -219,7 +221,7 @@ export const api = {
     body(client.GET('/api/v1/apps/{app}/changes', { params: { path: { app }, query: sent(scope) }, signal })),
   versions: (app: string, scope: Scope, signal: AbortSignal): Promise<Versions> =>
     body(client.GET('/api/v1/apps/{app}/versions', { params: { path: { app }, query: sent(scope) }, signal })),
-  rates: (app: string, scope: Pick<Scope, 't' | 'v'>, signal: AbortSignal): Promise<Rates> =>
+  rates: (app: string, scope: Pick<Scope, 't' | 'v'> & { by?: RatesFacet }, signal: AbortSignal): Promise<Rates> =>
     body(client.GET('/api/v1/apps/{app}/rates', { params: { path: { app }, query: sent(scope) }, signal })),
 
   releases: (app: string, signal: AbortSignal): Promise<Releases> =>

@@ -2166,6 +2166,22 @@ export interface components {
             /** Format: date-time */
             to: string;
         };
+        /** @description Of user days: days on which an installation had a session. Null where none is known: of a channel alone, and where session records are no longer kept. Exact up to 256 installations a day and version, then off by less than 5 % in 95 of 100 cases. The intervals count each installation once, however many days it has. */
+        RatesUsers: {
+            /** @description Installations they stand for: scaled by 1/p. */
+            devices: number;
+            /** @description User days, scaled. */
+            days: number;
+            sessions_per_day: number;
+            /** @description User days with a hang outside the background; of those on which hangs were watched for. */
+            lag_percent: components["schemas"]["Rate"];
+            /** @description User days with a foreground out-of-memory; of those on which an end is known. */
+            foom_percent: components["schemas"]["Rate"];
+            /** @description The same of kills while stuck. */
+            watchdog_percent: components["schemas"]["Rate"];
+            /** @description The same of crashes and aborts. */
+            crash_percent: components["schemas"]["Rate"];
+        } | null;
         RatesTotal: {
             /** @description Session records received. */
             records: number;
@@ -2187,6 +2203,8 @@ export interface components {
             crash_percent: components["schemas"]["Rate"];
             /** @description CPU time of the library's own threads, of one processor. */
             sdk_cpu_percent: number | null;
+            /** @description In getRates alone. */
+            users?: components["schemas"]["RatesUsers"];
         };
         RatesDay: {
             /**
@@ -2237,8 +2255,34 @@ export interface components {
             crash_percent: components["schemas"]["Rate"];
             /** @description CPU time of the library's own threads, of one processor. */
             sdk_cpu_percent: number | null;
+            users: components["schemas"]["RatesUsers"];
             /** @description Days without records are left out. */
             days: components["schemas"]["RatesDay"][];
+        };
+        RatesValue: {
+            /** @description Of the facet; (others): all that are beyond the 256 of a day. */
+            value: string;
+            /** @description Session records received. */
+            records: number;
+            /** @description Sessions they stand for: scaled by 1/p. One that lasts longer than a day counts once a day. */
+            sessions: number;
+            /** @description Time they stand for: in the foreground, or all of it where the app does not tell. */
+            hours: number;
+            /** @description Runs of which it is known how they ended; scaled. */
+            ends: number;
+            /** @description Sessions with a hang outside the background; of those that watched for hangs. */
+            lag_percent: components["schemas"]["Rate"];
+            /** @description Seconds of hangs in an hour; of those that watched for hangs. */
+            hang_s_per_hour: components["schemas"]["Rate"];
+            /** @description Ends that were foreground out-of-memory. */
+            foom_percent: components["schemas"]["Rate"];
+            /** @description Ends that were kills while stuck. */
+            watchdog_percent: components["schemas"]["Rate"];
+            /** @description Ends that were crashes or aborts. */
+            crash_percent: components["schemas"]["Rate"];
+            /** @description CPU time of the library's own threads, of one processor. */
+            sdk_cpu_percent: number | null;
+            users: components["schemas"]["RatesUsers"];
         };
         Loss: {
             /** @description Why records were lost or held back on devices: full, age, write, refused, broken, big, format, consent, filtered, short, suppressed, daily, or other. */
@@ -2311,6 +2355,8 @@ export interface components {
             total: components["schemas"]["RatesTotal"];
             /** @description Those with most sessions. */
             versions: components["schemas"]["RatesVersion"][];
+            /** @description With `by`: by each value of that facet, most sessions first, at most 50. */
+            values?: components["schemas"]["RatesValue"][];
             /** @description Losses of devices by the counts in reports and session records of these days, of all channels, most first. */
             losses: components["schemas"]["Loss"][];
             /** @description As in Overview, of session records. */
@@ -3061,10 +3107,10 @@ export interface components {
         };
         Distribution: {
             /**
-             * @description holder: who held the lock waited for, where it is known.
+             * @description holder: who held the lock waited for, where it is known; state: foreground or background; scene: that the app told.
              * @enum {string}
              */
-            name: "version" | "os_version" | "arch" | "model" | "process" | "holder";
+            name: "version" | "os_version" | "arch" | "model" | "process" | "holder" | "class" | "channel" | "state" | "scene";
             values: {
                 key: string;
                 reports: number;
@@ -4894,6 +4940,8 @@ export interface operations {
                 v?: components["parameters"]["v"];
                 /** @description public, gray, internal; !x excludes. All, if absent. */
                 channel?: string[];
+                /** @description Also tell the rates by each value of a facet. Not together with v or channel. */
+                by?: "version" | "os" | "os_version" | "arch" | "model" | "process" | "class" | "channel";
                 /** @description csv: the answer's list as a table, a column for each member that is no list. */
                 format?: components["parameters"]["table_format"];
             };

@@ -6,11 +6,18 @@
 #include "api/params.h"
 #include "api/parts.h"
 
+#include "base/fault.h"
 #include "rows/rates.h"
+#include "rows/session_told.h"
 
-#define DAY_S 86400
+#include <stdlib.h>
+#include <string.h>
 
-static void put_versions(struct json_writer *w, const struct session_point *points, size_t count)
+#define DAY_S      86400
+#define VALUES_MAX 50 /* of a facet, those with most sessions */
+
+static void put_versions(struct json_writer *w, const struct session_point *points, size_t count,
+                         const struct cell *told)
 {
     json_write_open(w, "versions", '[');
     for (size_t i = 0; i < count; i++) {
@@ -19,6 +26,7 @@ static void put_versions(struct json_writer *w, const struct session_point *poin
             json_write_open(w, NULL, '{');
             json_write_text(w, "version", points[i].version);
             part_rates(w, &points[i].sums);
+            part_users(w, cell_find(told, MIRE_FACET_VERSION, points[i].version));
             json_write_open(w, "days", '[');
         } else {
             json_write_open(w, NULL, '{');
@@ -33,6 +41,42 @@ static void put_versions(struct json_writer *w, const struct session_point *poin
     }
 
     json_write_close(w, ']');
+}
+
+static int by_sessions(const void *a, const void *b)
+{
+    const struct cell_value *x = *(const struct cell_value *const *)a, *y = *(const struct cell_value *const *)b;
+    if (x->sums.weight != y->sums.weight)
+        return x->sums.weight < y->sums.weight ? 1 : -1;
+    return strcmp(x->text, y->text);
+}
+
+/* The same by each value of a facet, most sessions first. */
+static int put_values(struct call *call, const struct cell *told, int facet)
+{
+    const struct cell_value **values = arena_array(call->arena, told->value_count + 1, sizeof *values);
+    struct json_writer *w = &call->json;
+    size_t count = 0;
+
+    if (!values)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < told->value_count; i++)
+        if ((int)told->values[i].facet == facet)
+            values[count++] = &told->values[i];
+    if (count)
+        qsort(values, count, sizeof(void *), by_sessions);
+    json_write_open(w, "values", '[');
+    for (size_t i = 0; i < count && i < VALUES_MAX; i++) {
+        struct session_sums sums;
+        part_session_sums(&sums, &values[i]->sums);
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "value", strcmp(values[i]->text, MIRE_CELL_OTHERS) != 0 ? values[i]->text : "(others)");
+        part_rates(w, &sums);
+        part_users(w, &values[i]->sums);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return 0;
 }
 
 static void put_losses(struct json_writer *w, const struct loss_sum *losses, size_t count)
@@ -60,35 +104,47 @@ static void put_days(struct json_writer *w, const struct span *span)
 
 static int answer_rates(struct call *call)
 {
-    const char *channels = request_query(call->request, "channel");
+    const char *channels = request_query(call->request, "channel"), *by = request_query(call->request, "by");
+    int facet = by ? rows_session_facet(by) : -1;
     struct json_writer *w = &call->json;
     struct filter channel = {0};
     struct session_point *points;
     struct loss_sum *losses;
+    struct cell told = {0};
     size_t count, loss_count;
 
     if (channels && filter_parse(&channel, call->arena, channels, NULL) != 0)
         return call_refuse(call, "channel", "up to 64 channels with commas between, !x to exclude");
+    if (by && facet < 0)
+        return call_refuse(call, "by", "version, os, os_version, arch, model, process, class or channel");
+    if (by && (channels || call->view.version.with_count || call->view.version.without_count))
+        return call_refuse(call, "by", "asked for without v and channel: figures are of one facet at a time");
     int rc = rows_sessions_read(&points, &count, call->tx, call->arena, &call->view, &channel);
     if (rc == 0)
         rc = rows_losses_read(&losses, &loss_count, call->tx, call->arena, &call->view);
+    if (rc == 0 && !channels)
+        rc = rows_session_told_read(&told, call->tx, call->arena, &call->view);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');
     put_days(w, &call->view.span);
     json_write_open(w, "total", '{');
     part_rates(w, count ? &points[0].sums : &(struct session_sums){0});
+    part_users(w, &told.all);
     json_write_close(w, '}');
-    put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0);
+    put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0, &told);
+    if (by)
+        rc = put_values(call, &told, facet);
     put_losses(w, losses, loss_count);
-    rc = put_completeness(call, "session");
+    if (!rc)
+        rc = put_completeness(call, "session");
     json_write_close(w, '}');
     return rc;
 }
 
 int get_rates(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {"t", "v", "channel", NULL};
+    static const char *const names[] = {"t", "v", "channel", "by", NULL};
     static const struct call_kind kind = {.table = "versions", .names = names, .has_app = true, .answer = answer_rates};
 
     return call_run(api, request, reply, &kind);

@@ -36,3 +36,58 @@ void part_rates(struct json_writer *w, const struct session_sums *s)
     else
         json_write_null(w, "sdk_cpu_percent");
 }
+
+/*
+ * The share of user days that are in a group, of those that are in the group `of`. Days of one installation belong
+ * together: as many are independent as there are installations.
+ */
+static struct rate share_of_days(const struct session_all *all, enum session_group group, enum session_group of)
+{
+    double days = all->group_days[of], devices = distinct_count(&all->devices[of]);
+
+    return devices > 0 ? rate_share(all->group_days[group], days, days * days / devices) : (struct rate){0};
+}
+
+void part_users(struct json_writer *w, const struct cell_sums *sums)
+{
+    const struct session_all *all = sums ? sums->sessions : NULL;
+
+    if (!all || !(all->user_days > 0)) {
+        json_write_null(w, "users");
+        return;
+    }
+    json_write_open(w, "users", '{');
+    json_write_real(w, "devices", distinct_count(&sums->devices) * sums->weight / (double)sums->reports);
+    json_write_real(w, "days", all->user_days);
+    json_write_real(w, "sessions_per_day", sums->weight / all->user_days);
+    put_rate(w, "lag_percent", share_of_days(all, MIRE_GROUP_LAGGING, MIRE_GROUP_WATCHED), 100);
+    put_rate(w, "foom_percent", share_of_days(all, MIRE_GROUP_FOOM, MIRE_GROUP_ENDED), 100);
+    put_rate(w, "watchdog_percent", share_of_days(all, MIRE_GROUP_WATCHDOG, MIRE_GROUP_ENDED), 100);
+    put_rate(w, "crash_percent", share_of_days(all, MIRE_GROUP_CRASH, MIRE_GROUP_ENDED), 100);
+    json_write_close(w, '}');
+}
+
+void part_session_sums(struct session_sums *out, const struct cell_sums *sums)
+{
+    const double *of = sums->sessions->sums;
+
+    *out = (struct session_sums){.records = (int64_t)sums->reports,
+                                 .sessions = sums->weight,
+                                 .sessions_sq = of[MIRE_SESSION_SESSIONS_SQ],
+                                 .time_ms = of[MIRE_SESSION_TIME_MS],
+                                 .sdk_cpu_us = of[MIRE_SESSION_SDK_CPU_US],
+                                 .watched = of[MIRE_SESSION_WATCHED],
+                                 .watched_sq = of[MIRE_SESSION_WATCHED_SQ],
+                                 .watched_ms = of[MIRE_SESSION_WATCHED_MS],
+                                 .lagging = of[MIRE_SESSION_LAGGING],
+                                 .hangs = of[MIRE_SESSION_HANGS],
+                                 .hang_ms = of[MIRE_SESSION_HANG_MS],
+                                 .hang_hang_sq = of[MIRE_SESSION_HANG_HANG_SQ],
+                                 .hang_time_sq = of[MIRE_SESSION_HANG_TIME_SQ],
+                                 .time_time_sq = of[MIRE_SESSION_TIME_TIME_SQ],
+                                 .ends = of[MIRE_SESSION_ENDS],
+                                 .ends_sq = of[MIRE_SESSION_ENDS_SQ],
+                                 .foom = of[MIRE_SESSION_FOOM],
+                                 .watchdog = of[MIRE_SESSION_WATCHDOG],
+                                 .crash = of[MIRE_SESSION_CRASH]};
+}

@@ -3,9 +3,16 @@
 #define MIRE_API_RATES_PART_H
 
 #include "json/write.h"
+#include "rollup/cell.h"
 #include "rows/rates.h"
 
 /* Its members, into the object that is open. */
 void part_rates(struct json_writer *w, const struct session_sums *sums);
+
+/* RatesUsers, as the member "users": shares of user days, of rows_session_told_read. NULL: no record is told of. */
+void part_users(struct json_writer *w, const struct cell_sums *sums);
+
+/* The sums of a cell of session records. */
+void part_session_sums(struct session_sums *out, const struct cell_sums *sums);
 
 #endif

@@ -49,7 +49,6 @@ static void put_value(struct json_writer *w, const struct value_row *v)
 
 static int put_distributions(struct call *call, const struct rollup_told *told)
 {
-    static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
     struct json_writer *w = &call->json;
     struct value_row *values;
     size_t count;
@@ -60,12 +59,12 @@ static int put_distributions(struct call *call, const struct rollup_told *told)
         rc = rows_values(&values, &count, call->arena, told, &of_app);
 
     json_write_open(w, "distributions", '[');
-    for (size_t n = 0; rc == 0 && n < sizeof names / sizeof *names; n++) {
+    for (size_t n = 0; rc == 0 && n < MIRE_ISSUE_FACETS; n++) {
         json_write_open(w, NULL, '{');
-        json_write_text(w, "name", names[n]);
+        json_write_text(w, "name", rows_issue_facets[n].name);
         json_write_open(w, "values", '[');
         for (size_t i = 0; i < count; i++)
-            if (strcmp(values[i].name, names[n]) == 0)
+            if (strcmp(values[i].name, rows_issue_facets[n].name) == 0)
                 put_value(w, &values[i]);
         json_write_close(w, ']');
         json_write_close(w, '}');

@@ -63,6 +63,10 @@ const NAMES: Record<Distribution['name'], string> = {
   model: 'Model',
   process: 'Process',
   holder: 'Lock held by',
+  class: 'Device class',
+  channel: 'Channel',
+  state: 'State of the app',
+  scene: 'Scene told by the app',
 };
 
 function Shares({ one }: { one: Distribution }): JSX.Element {

@@ -3,17 +3,18 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
-import type { Rate, Rates, RatesTotal } from '../../api/types';
+import type { Rate, Rates } from '../../api/types';
 import { RateLines } from '../../charts/rate-lines';
 import { lang, say } from '../../lib/i18n';
-import { patch, query } from '../../lib/location';
+import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
-import { count, exact, precise } from '../../model/format';
+import { exact, precise } from '../../model/format';
 import { daily, digits, direction, linesOf, type Pair, pairOf, RATES, type RateName } from '../../model/rates';
 import { marksBetween } from '../../model/source';
 import { StillArriving } from '../complete';
 import { Panel } from '../parts';
 import { useReleases } from '../releases';
+import { RatesTable } from './rates-table';
 
 /* Session records below which a rate is shown greyed. */
 export const FEW_RECORDS = 50;
@@ -60,7 +61,7 @@ export function RatesPanel({ app }: { app: string }): JSX.Element | null {
         ) : null}
         <details class="small">
           <summary>{say('All rates of all versions')}</summary>
-          <RatesTable data={data} />
+          <RatesTable app={app} data={data} />
         </details>
         <p class="dim small">
           {say('From {n|session record|session records}. Ranges are 95 % intervals.', {
@@ -173,67 +174,5 @@ function Losses({ losses }: { losses: Rates['losses'] }): JSX.Element | null {
       {say('Not sent:')}{' '}
       {losses.map(({ reason, count: lost }) => `${why[reason] ?? reason} ${exact(lost, lang.value)}`).join(' · ')}
     </p>
-  );
-}
-
-function RatesTable({ data }: { data: Rates }): JSX.Element {
-  return (
-    <div class="scroll" role="region" aria-label={say('Rates table')} tabIndex={0}>
-      <table class="tight rates">
-        <thead>
-          <tr>
-            <th scope="col">{say('Version')}</th>
-            <th scope="col" class="num">
-              {say('Sessions')}
-            </th>
-            {RATES.map((name) => (
-              <th scope="col" class="num" key={name}>
-                {wordsOf(name).title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          <Row name={say('all')} sums={data.total} />
-          {data.versions.map((row) => (
-            <Row key={row.version} name={row.version} sums={row} pick={row.version} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function Row({ name, sums, pick }: { name: string; sums: RatesTotal; pick?: string }): JSX.Element {
-  return (
-    <tr>
-      <th scope="row">
-        {pick === undefined ? (
-          name
-        ) : (
-          <button type="button" class="link" onClick={() => patch({ v: [pick] }, true)}>
-            {name}
-          </button>
-        )}
-      </th>
-      <td class="num">{count(sums.sessions, lang.value)}</td>
-      {RATES.map((column) => (
-        <td class="num" key={column}>
-          <Cell rate={sums[column]} unit={wordsOf(column).unit} />
-        </td>
-      ))}
-    </tr>
-  );
-}
-
-function Cell({ rate, unit }: { rate: Rate; unit: string }): JSX.Element {
-  if (!rate) return <span class="dim">{say('not known')}</span>;
-  const [value, low, high] = [rate.value, rate.low, rate.high].map((number) => fixed(number, rate, lang.value));
-  return (
-    <>
-      {`${value}${unit}`}
-      <br />
-      <span class="dim small">{`${low} – ${high}`}</span>
-    </>
   );
 }
