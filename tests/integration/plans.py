@@ -36,7 +36,7 @@ EXCEPT = {
     "getRules": EMPTIED,
     "getReport": ONE_REPORT, "getMemory": ONE_REPORT, "reportLink": ONE_REPORT,
     "getSymbols": MISSING, "getRekey": EMPTIED,
-    "listReports": NEWEST, "getFlame": NEWEST, "issueText": NEWEST,
+    "listReports": NEWEST, "getFlame": NEWEST, "getSuspects": NEWEST, "issueText": NEWEST,
 }
 # Two facets together, which those routes tell of an issue or an app in some versions: the newest 10,000 events.
 TWO_FACETS = {"getIssue", "getOverview", "getFacets"}
