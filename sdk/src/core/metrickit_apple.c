@@ -4,13 +4,17 @@
  */
 #include "core/metrickit.h"
 
+#include "core/state.h"
 #include "mire/exit.h"
+#include "platform/platform.h"
 
 #include <dlfcn.h>
 #include <objc/message.h>
 #include <objc/runtime.h>
 #include <stddef.h>
 
+#define JUDGED_NS (10 * MIRE_NS_PER_S)
+#define LOOK_NS   (10 * MIRE_NS_PER_MS)
 #define FRAMEWORK "/System/Library/Frameworks/MetricKit.framework/MetricKit"
 
 static id subscriber; /* made once, and kept */
@@ -25,6 +29,16 @@ static unsigned long number(id object, const char *selector)
     return ((unsigned long (*)(id, SEL))objc_msgSend)(object, sel_registerName(selector));
 }
 
+/* A payload tells of the run before, which has an end for the server only when the worker has judged it. On the system's queue. */
+static void await_ends(void)
+{
+    const uint64_t end_ns = mire__now_ns() + JUDGED_NS;
+    _Atomic uint32_t never = 0;
+
+    while (mire__core.works && !atomic_load(&mire__core.worker.recovered) && mire__now_ns() < end_ns)
+        mire__futex_wait(&never, 0, mire__now_ns() + LOOK_NS);
+}
+
 /* An array of MXDiagnosticPayload. */
 static void receive(id self, SEL selector, id payloads)
 {
@@ -32,6 +46,7 @@ static void receive(id self, SEL selector, id payloads)
 
     (void)self;
     (void)selector;
+    await_ends();
     for (unsigned long i = 0; i < count; i++) {
         id payload = ((id(*)(id, SEL, unsigned long))objc_msgSend)(payloads, sel_registerName("objectAtIndex:"), i);
         id data = call(payload, "JSONRepresentation");

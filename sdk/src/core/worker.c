@@ -140,6 +140,7 @@ static void work(struct worker *worker)
         mire__thread_mark_end(worker->end_mark);
     if (worker->recovers)
         recover(worker);
+    atomic_store(&worker->recovered, 1);
     ask_at_ns = ask(worker);
     send_at_ns = send_now(worker);
     look_at_ns = worker->on_look();

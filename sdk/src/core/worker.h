@@ -46,6 +46,7 @@ struct worker {
     const struct losses *losses; /* of this process; NULL: none */
     struct blackbox *box;        /* of this process; NULL: none */
     bool recovers;               /* recover dead processes; false: mire-run does */
+    _Atomic uint32_t recovered;  /* 1: the runs that ended before are judged, or another process does it */
     bool settles;                /* make records of ended sessions; false: mire-run does */
     _Atomic uint32_t *end_mark;  /* of mire__thread_mark_end; NULL: none */
     uint64_t rollout_mark;       /* of the document obeyed last, mire__store_rollout_mark */
