@@ -79,7 +79,7 @@ class Quota(unittest.TestCase):
         ingest, admin = self.app("farm", left_out=[install])
         path = "/api/v1/apps/farm/settings"
         self.assertEqual(json.loads(self.server.ask("GET", path, admin)[2])["left_out"], [install])
-        for wrong in ([install.upper()], [install[:-1]], ["x" * 32], [install] * 1001, install):
+        for wrong in ([install.upper()], [install[:-1]], ["x" * 32], [install] * 101, install):
             self.assertEqual(self.server.ask("PUT", path, admin, {"name": "farm", "retention_days": None, "left_out": wrong})[0], 422, wrong)
         self.assertEqual(self.send(ingest, farm)[0], 202)
         body = json.loads(mired.report(user))

@@ -15,7 +15,7 @@
 #define DOOR_DAYS    7
 #define LINK_MAX_LEN 1000 /* characters */
 #define INSTALL_LEN  32
-#define LEFT_OUT_MAX 1000
+#define LEFT_OUT_MAX 100
 
 static const char *const no_names[] = {NULL};
 
