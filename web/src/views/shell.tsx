@@ -6,7 +6,7 @@ import { api, ProblemError } from '../api/client';
 import type { Overview } from '../api/types';
 import { choose, lang, say } from '../lib/i18n';
 import { enabled, KEYS, setEnabled, useKeys } from '../lib/keys';
-import { follow, idle } from '../lib/live';
+import { idle } from '../lib/live';
 import { go, page, query } from '../lib/location';
 import { type Result, useQuery } from '../lib/query';
 import { choice, nextTheme } from '../lib/theme';
@@ -27,7 +27,7 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
   const here = page.value;
   const carry = carried(query.value);
   const known = useSignIn();
-  useEffect(() => (app === null ? undefined : follow(app)), [app]);
+  useEffect(() => (app === null ? undefined : followLater(app)), [app]);
   useKeys({
     help: () => (sheet.current?.open ? sheet.current.close() : sheet.current?.showModal()),
     overview: () => app && go(href({ name: 'overview', app }, carry)),
@@ -113,6 +113,21 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
       <KeySheet sheet={sheet} />
     </div>
   );
+}
+
+/* Its code is no part of what a page loads at first. */
+function followLater(app: string): () => void {
+  let stop: (() => void) | null = null;
+  let over = false;
+  void import('../lib/follow')
+    .then(({ follow }) => {
+      if (!over) stop = follow(app);
+    })
+    .catch(() => {});
+  return () => {
+    over = true;
+    stop?.();
+  };
 }
 
 /* Whether there is no such app, or none that the reader may see. */

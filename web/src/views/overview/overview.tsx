@@ -19,10 +19,12 @@ import { carried, href } from '../../model/view';
 import { StillArriving } from '../complete';
 import { NothingLeft, Waiting } from '../empty';
 import { IssueTable } from '../issues/rows';
+import { Late } from '../late';
 import { Ago, Bar, Loaded, now, Panel } from '../parts';
-import { ChangedPanel } from './changed';
 import { RatesPanel } from './rates';
 import { TurnsTable } from './turns';
+
+const loadChanged = () => import('./changed').then((module) => module.ChangedPanel);
 
 export function OverviewPage({ app }: { app: string }): JSX.Element {
   useTitle(say('Overview of {app}', { app }));
@@ -54,7 +56,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   return (
     <>
       <RatesPanel app={app} />
-      <ChangedPanel app={app} />
+      <Late load={loadChanged} props={{ app }} label={say('What changed')} />
       <div class="tiles">
         <Tile href={list('-events')} label={what} value={count(totals.events, lang.value)} note={sampled(totals)} />
         <Tile
