@@ -8,6 +8,7 @@ import pathlib
 import re
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -384,6 +385,61 @@ class Turns(Case):
         mired.until("its report is on its page", lambda: int(self.server.sql(
             "SELECT count(*) FROM event WHERE app_id = 2")[0]) > seen)
         self.assertGreater(int(self.server.sql("SELECT count(*) FROM inbox WHERE app_id = 1")[0]), 10000)
+
+
+class Dear(Case):
+    """Questions that the database does not answer soon, made so by a lock on the table of rollups that all of them read."""
+
+    settings = (f"--web-dir={os.environ['MIRE_SOURCE_DIR']}/web",)
+    cheap = ("/healthz", "/", "/api/v1/apps", "/api/v1/apps/shop/members", "/api/v1/apps/shop/settings", "/api/v1/sign-in")
+
+    @contextlib.contextmanager
+    def locked(self):
+        lines = (self.server.data / "postgres/postmaster.pid").read_text().split("\n")
+        psql = subprocess.Popen(["psql", "-qXAt", "-h", lines[4], "-p", lines[3], "-U", "mire", "-d", "postgres"], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with psql:
+            psql.stdin.write("BEGIN; LOCK TABLE rollup; SELECT 'locked';\n")
+            psql.stdin.flush()
+            self.assertEqual(psql.stdout.readline(), "locked\n")
+            try:
+                yield
+            finally:
+                psql.stdin.close()
+
+    def waiting(self):
+        return int(self.server.sql("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'rollup'::regclass")[0])
+
+    def read(self, span):
+        return self.server.ask("GET", f"/api/v1/apps/shop/issues?t={span}")
+
+    def test_dear_questions_wait_for_each_other_and_for_nobody_else(self):
+        self.assertEqual(self.read("3650d")[0], 200)
+        said = []
+        asking = [threading.Thread(target=lambda span=span: said.append(self.read(span))) for span in 32 * ["3650d"] + 8 * ["24h"]]
+        with self.locked():
+            for thread in asking[:32]:
+                thread.start()
+            mired.until("wide ones wait for the database", self.waiting)
+            for path in self.cheap:
+                self.assertEqual(self.server.ask("GET", path)[0], 200, path)
+            self.honest(20)
+            self.assertEqual(said, [], "they were to be answered later")
+            # Short ranges that turn out to be dear go the same way, and leave their threads to others.
+            for thread in asking[32:]:
+                thread.start()
+            time.sleep(0.2)
+            for path in self.cheap:
+                self.assertEqual(self.server.ask("GET", path)[0], 200, path)
+            # The database gives up the first ones, and nobody waits for ever behind them.
+            for thread in asking:
+                thread.join()
+            self.assertEqual({answer[0] for answer in said}, {503})
+            self.assertTrue(all(answer[1]["Retry-After"] for answer in said))
+            self.assertIn(b"dear questions", b"".join(answer[2] for answer in said))
+            self.assertGreater(self.server.gauge("mire_http_dear_given_up_total"), 20)
+        self.assertEqual(self.read("3650d")[0], 200)
+        self.assertEqual(self.read("24h")[0], 200)
 
 
 class Frozen(Case):

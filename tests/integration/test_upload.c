@@ -65,7 +65,7 @@ static int put(struct pg *pg, const char *key, const unsigned char *body, size_t
     assert_int_equal(http_route_find(&request, &context, allow, &table, 1), 0);
     int rc = http_call(context, &request, reply);
     if (rc == MIRE_HTTP_SLOW) {
-        request.may_be_slow = true;
+        request.lane = MIRE_LANE_SLOW;
         rc = http_call(context, &request, reply);
     }
     assert_int_equal(rc, MIRE_HTTP_DONE);

@@ -4,7 +4,8 @@
  *
  *     request -> routes.c -> call_run: parameters, one snapshot, answer, ETag -> reply
  *
- * Handlers block on the database, so none is inline. Every change that a
+ * Handlers block on the database, so none is inline. A read of a long range, or one that was slow lately (slow.h), runs
+ * in the lane of dear questions; any other is given a second, and then goes on there. Every change that a
  * person or a key makes is written to the audit log in its own transaction.
  * Threads: the context is only read; nearby has locks of its own.
  */
@@ -17,6 +18,7 @@ struct access;
 struct live;
 struct log;
 struct nearby;
+struct slow;
 struct oidc;
 struct oidc_role;
 struct pg;
@@ -33,6 +35,7 @@ struct api {
     const char *web_dir;     /* the built dashboard; borrowed */
     int64_t (*now_us)(void); /* wall clock */
     struct nearby *nearby;   /* borrowed */
+    struct slow *slow;       /* borrowed; NULL: no question is remembered */
     const char *scratch_dir; /* uploads are joined and unpacked there, in files without a name; NULL: in memory */
     const char *converter;   /* as in symbols_options: the program that unpacks; NULL: this process does */
     struct access *access;   /* borrowed */

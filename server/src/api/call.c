@@ -2,7 +2,9 @@
 #include "api/call.h"
 
 #include "api/csv.h"
+#include "api/slow.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "access/access.h"
 #include "api/body.h"
@@ -23,6 +25,8 @@
 #define DEFAULT_SPAN "14d"
 #define QUERY_WORDS  16
 #define QUERY_BYTES  200
+#define WIDE_DAYS    100 /* a question over a longer range is dear */
+#define DAY_S        86400
 
 static const char *const states[] = {"open", "regressed", "resolved", "ignored", NULL};
 
@@ -265,7 +269,7 @@ static int find_path(struct call *call, const struct call_kind *kind)
 }
 
 /* Begin reading from the replica. 0, or it cannot answer: it is away, or is behind. */
-static int begin_on_replica(struct call *call)
+static int begin_on_replica(struct call *call, enum pg_mode mode)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *origin = NULL;
     struct rows_seen all, seen;
@@ -274,7 +278,7 @@ static int begin_on_replica(struct call *call)
     if (!rc)
         rc = rows_seen_read(&all, origin);
     if (!rc)
-        rc = pg_begin(&call->tx, call->api->replica, MIRE_PG_READ);
+        rc = pg_begin(&call->tx, call->api->replica, mode);
     if (!rc)
         rc = rows_seen_read(&seen, call->tx);
     if (!rc && !rows_seen_is_close(&seen, &all))
@@ -284,13 +288,58 @@ static int begin_on_replica(struct call *call)
     return rc;
 }
 
-static int begin(struct call *call, const struct call_kind *kind)
-{
-    const struct api *api = call->api;
+/* --- lanes ------------------------------------------------------------------------------------------------------- */
 
-    call->is_on_replica =
-        !kind->writes && call->may_use_replica && pg_health(api->replica) == MIRE_PG_WELL && !begin_on_replica(call);
-    return call->is_on_replica ? 0 : pg_begin(&call->tx, api->pg, kind->writes ? MIRE_PG_WRITE : MIRE_PG_READ);
+static void question_of(struct slow_question *out, const struct call *call, const struct call_kind *kind)
+{
+    *out = (struct slow_question){.days = (int)((call->view.span.to_s - call->view.span.from_s + DAY_S - 1) / DAY_S)};
+    snprintf(out->pattern, sizeof out->pattern, "%s", call->request->route->pattern);
+    snprintf(out->app, sizeof out->app, "%s", kind->has_app ? request_param(call->request, 0) : "");
+}
+
+/* Is the request in the lane that cheap questions run in, and could it run in another? */
+static bool is_quick(const struct call *call, const struct call_kind *kind)
+{
+    return call->request->may_block && call->request->lane == MIRE_LANE_QUICK && !kind->writes;
+}
+
+/* Begin the transaction. 0, CALL_DEAR, or a fault. */
+static int begin(struct call *call, const struct call_kind *kind, const struct slow_question *question)
+{
+    enum pg_mode mode = kind->writes ? MIRE_PG_WRITE : MIRE_PG_READ;
+    if (is_quick(call, kind)) {
+        if (question->days > WIDE_DAYS || slow_is_known(call->api->slow, question, call->view.now_us))
+            return CALL_DEAR;
+        mode = MIRE_PG_GLANCE;
+    }
+    call->is_on_replica = !kind->writes && call->may_use_replica && pg_health(call->api->replica) == MIRE_PG_WELL &&
+                          !begin_on_replica(call, mode);
+    return call->is_on_replica ? 0 : pg_begin(&call->tx, call->api->pg, mode);
+}
+
+/* Ask, and remember the question if that took long. 0, CALL_REPLIED, CALL_DEAR, or a fault. */
+static int ask(struct call *call, const struct call_kind *kind)
+{
+    struct slow_question question;
+    uint64_t begun_ns = clock_mono_ns();
+    question_of(&question, call, kind);
+    int rc = begin(call, kind, &question);
+    if (rc)
+        return rc;
+    rc = find_path(call, kind);
+    if (rc == 0)
+        rc = kind->answer(call);
+    pg_end(&call->tx);
+    if (!kind->writes)
+        slow_note(call->api->slow, &question, (int64_t)((clock_mono_ns() - begun_ns) / 1000), call->view.now_us);
+    return rc == MIRE_FAULT_TIMEOUT && is_quick(call, kind) ? CALL_DEAR : rc;
+}
+
+/* Forget what a handler has written: it is called again. */
+static void clear_reply(struct reply *reply)
+{
+    text_fini(&reply->text);
+    *reply = (struct reply){0};
 }
 
 static int answer(struct call *call, const struct call_kind *kind)
@@ -302,12 +351,7 @@ static int answer(struct call *call, const struct call_kind *kind)
     if (rc == 0)
         rc = read_view(call, kind->names);
     if (rc == 0)
-        rc = begin(call, kind);
-    if (rc == 0)
-        rc = find_path(call, kind);
-    if (rc == 0)
-        rc = kind->answer(call);
-    pg_end(&call->tx);
+        rc = ask(call, kind);
     if (rc == 0 && call->json.failed)
         return MIRE_FAULT_MEMORY;
     return rc;
@@ -351,7 +395,9 @@ int call_run(void *api, struct request *request, struct reply *reply, const stru
         free(call.json.text);
         if (rc == CALL_LATER)
             return kind->later(&call);
-        return rc == CALL_REPLIED ? MIRE_HTTP_DONE : rc;
+        if (rc == CALL_DEAR)
+            clear_reply(reply);
+        return rc == CALL_REPLIED ? MIRE_HTTP_DONE : rc == CALL_DEAR ? MIRE_HTTP_DEAR : rc;
     }
     const char *format = kind->table ? request_query(request, "format") : NULL;
     if (format && !strcmp(format, "csv"))

@@ -33,6 +33,7 @@ struct call {
 enum {
     CALL_REPLIED = 1, /* the reply is complete: a problem, a redirect, not JSON */
     CALL_LATER,       /* call `later`, which puts the reply off, when the transaction has ended */
+    CALL_DEAR,        /* ask again in the lane of dear questions */
 };
 
 typedef int (*call_answer)(struct call *call);

@@ -24,11 +24,12 @@
 /* clang-format off */
 #define ROW(verb, path, handles, may, cap) \
     {.method = MIRE_HTTP_##verb, .pattern = (path), .handler = (handles), .who = (may), .body_cap = (cap)}
+#define FILES(path, handles) /* of the dashboard, which tell nothing */ \
+    {.method = MIRE_HTTP_GET, .pattern = (path), .handler = (handles), .lane = MIRE_LANE_FILES}
 #define GET(may, path, handles)       ROW(GET, path, handles, MIRE_MAY_##may, 0)
 #define PUT(may, path, handles, cap)  ROW(PUT, path, handles, MIRE_MAY_##may, cap)
 #define POST(may, path, handles, cap) ROW(POST, path, handles, MIRE_MAY_##may, cap)
 #define DELETE(may, path, handles)    ROW(DELETE, path, handles, MIRE_MAY_##may, 0)
-#define OPEN(path, handles)           ROW(GET, path, handles, 0, 0) /* files of the dashboard, which tell nothing */
 
 const struct http_route api_routes[] = {
     GET(READ, API "/apps", get_apps),
@@ -139,10 +140,10 @@ const struct http_route api_routes[] = {
     GET(READ, "/metrics/apps", get_metrics_apps),
     GET(READ, "/i/{issue}", get_issue_link),
     GET(READ, "/r/{report}", get_report_link),
-    OPEN("/api", get_no_such_call),
-    OPEN("/api/*", get_no_such_call),
-    OPEN("/assets/*", get_asset),
-    OPEN("/*", get_page),
+    FILES("/api", get_no_such_call),
+    FILES("/api/*", get_no_such_call),
+    FILES("/assets/*", get_asset),
+    FILES("/*", get_page),
 };
 /* clang-format on */
 const size_t api_route_count = sizeof api_routes / sizeof *api_routes;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define READ_LIMIT_MS   20000
+#define GLANCE_LIMIT_MS 1000 /* then it goes on among the dear questions */
 #define POOL_SPARE      3    /* connections beyond one a thread: upkeep, health, metrics */
 #define UPKEEP_PATIENCE 3000 /* ms; it may be stuck in connecting to a host that does not answer */
 
@@ -72,7 +73,7 @@ static int open_database(struct daemon *daemon)
     }
     if (daemon->role & MIRE_ROLE_HTTP)
         threads += (int)(config_number(config, MIRE_SET_WRITERS) + config_number(config, MIRE_SET_HANDLERS)) +
-                   2; /* the handler of slow requests, and the watch for pages that wait */
+                   MIRE_HTTP_DEAR_THREADS + 2; /* the handler of slow requests, and the watch for pages that wait */
     if (daemon->role & MIRE_ROLE_WORK)
         threads += (int)config_number(config, MIRE_SET_WORKERS) +
                    2 + /* one derives stored reports anew, one seeks debug files */
@@ -81,6 +82,7 @@ static int open_database(struct daemon *daemon)
                                  .connections = threads + POOL_SPARE,
                                  .wait_ms = 5000,
                                  .read_limit_ms = READ_LIMIT_MS,
+                                 .glance_limit_ms = GLANCE_LIMIT_MS,
                                  .watched = true,
                                  .held = true,
                                  .log = &daemon->log};
@@ -190,6 +192,7 @@ static int stop(struct daemon *daemon)
         inbox_wakeup_free(daemon->wakeup);
         nearby_free(daemon->nearby);
         live_free(daemon->live);
+        slow_free(daemon->slow);
         http_tls_close(daemon->tls);
         access_free(daemon->access);
         openid_stop(&daemon->openid);

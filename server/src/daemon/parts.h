@@ -6,6 +6,7 @@
 
 #include "alert/sender.h"
 #include "api/api.h"
+#include "api/slow.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/door.h"
@@ -60,6 +61,7 @@ struct daemon {
     char shown[MIRE_SETTING_COUNT][MIRE_SETTING_MAX];
     struct nearby *nearby;
     struct live *live;
+    struct slow *slow;
     struct api api;
     struct http_table tables[4];
     struct http_peer proxies[MIRE_PROXIES_MAX];

@@ -90,7 +90,8 @@ static int make_api(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
     daemon->nearby = nearby_new();
-    if (!daemon->nearby)
+    daemon->slow = slow_new();
+    if (!daemon->nearby || !daemon->slow)
         return MIRE_FAULT_MEMORY;
     int rc = live_start(&daemon->live, daemon->pg);
     if (rc)
@@ -102,6 +103,7 @@ static int make_api(struct daemon *daemon)
                                .now_us = clock_wall_us,
                                .live = daemon->live,
                                .nearby = daemon->nearby,
+                               .slow = daemon->slow,
                                .scratch_dir = daemon->cache_dir,
                                .converter = "/proc/self/exe",
                                .access = daemon->access,

@@ -207,7 +207,7 @@ struct exchange *exchange_begin(enum exchange_step *step, struct http_connection
     exchange_admit(exchange);
     *step = MIRE_STEP_WAIT;
     if (exchange->admitted == MIRE_HTTP_BLOCKS)
-        handlers_push(&exchange->server->handlers, exchange);
+        lanes_push(exchange, MIRE_LANE_QUICK);
     else
         *step = exchange_end_admit(exchange);
     return exchange;
@@ -222,6 +222,6 @@ enum exchange_step exchange_run(struct exchange *exchange)
     if (rc == MIRE_HTTP_DONE)
         return MIRE_STEP_SEND;
     if (rc == MIRE_HTTP_BLOCKS)
-        handlers_push(&exchange->server->handlers, exchange);
+        lanes_push(exchange, route->lane);
     return MIRE_STEP_WAIT;
 }

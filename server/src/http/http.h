@@ -11,10 +11,9 @@
  * log has the reason.
  *
  * Threads: two network threads read, write and call handlers of inline routes, which must not block. All other handlers
- * run on a few handler threads and may wait for the database. Requests that take seconds continue on one thread of
- * their own and occupy no handler thread. Texts that they answer are sent as gzip to a client that takes it. A request has
- * one handler at a time. Errors are answered as RFC 9457
- * problem+json with the request's id.
+ * run on the threads of their lane and may wait for the database; one that turns out to be dear or slow continues in
+ * that lane. Texts that they answer are sent as gzip to a client that takes it. A request has one handler at a time.
+ * Errors are answered as RFC 9457 problem+json with the request's id.
  */
 #ifndef MIRE_HTTP_HTTP_H
 #define MIRE_HTTP_HTTP_H
@@ -27,12 +26,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MIRE_HTTP_PARAMS_MAX  8
-#define MIRE_HTTP_QUERY_MAX   64   /* names in a query; more is 400 */
-#define MIRE_HTTP_URI_MAX     8192 /* bytes of the request target; more is 414 */
-#define MIRE_HTTP_HEADERS_MAX 12   /* headers a handler may add to a reply */
-#define MIRE_REQUEST_ID       37   /* room for a request id, with NUL */
-#define MIRE_HTTP_PEER_TEXT   46   /* room for an address, with NUL */
+#define MIRE_HTTP_PARAMS_MAX   8
+#define MIRE_HTTP_QUERY_MAX    64   /* names in a query; more is 400 */
+#define MIRE_HTTP_URI_MAX      8192 /* bytes of the request target; more is 414 */
+#define MIRE_HTTP_HEADERS_MAX  12   /* headers a handler may add to a reply */
+#define MIRE_REQUEST_ID        37   /* room for a request id, with NUL */
+#define MIRE_HTTP_PEER_TEXT    46   /* room for an address, with NUL */
+#define MIRE_HTTP_DEAR_THREADS 2
 
 enum http_method { MIRE_HTTP_GET, MIRE_HTTP_HEAD, MIRE_HTTP_POST, MIRE_HTTP_PUT, MIRE_HTTP_DELETE, MIRE_HTTP_OTHER };
 
@@ -75,8 +75,17 @@ enum http_outcome {
     MIRE_HTTP_LATER,    /* another thread fills it and then calls request->finish(request) */
     MIRE_HTTP_BLOCKS,   /* from an inline route or admit: call me again on a handler thread (may_block is then set) */
     MIRE_HTTP_ADMITTED, /* from admit only: read the body and call the handler */
-    MIRE_HTTP_SLOW,     /* from a handler that may block: call me again on the thread for what takes long
-                           (may_be_slow is then set), where one request is run after the other */
+    MIRE_HTTP_DEAR,     /* from a handler that may block: call me again in the lane of dear questions */
+    MIRE_HTTP_SLOW,     /* the same for the lane of slow work */
+};
+
+/* Threads of their own for requests of one kind, so that none waits behind those of another. */
+enum http_lane {
+    MIRE_LANE_QUICK, /* http_options.handler_threads */
+    MIRE_LANE_FILES, /* one thread; these need no database */
+    MIRE_LANE_DEAR,  /* MIRE_HTTP_DEAR_THREADS; a request that waits too long for one is 503 */
+    MIRE_LANE_SLOW,  /* one thread, for what takes seconds or minutes */
+    MIRE_LANES,
 };
 
 typedef int (*http_handler)(void *context, struct request *request, struct reply *reply);
@@ -89,6 +98,7 @@ struct http_route {
     int who;                      /* required rights: read by http_options.check alone. 0: none */
     size_t body_cap;              /* bytes; more is 413. 0: no body is taken */
     bool is_inline;               /* runs on a network thread: must not block */
+    enum http_lane lane;          /* in which it begins otherwise */
     bool has_reserve;             /* its bodies may take the reserve of bodies_cap_bytes too */
     const char *const *encodings; /* NULL-ended Content-Encodings taken besides identity; others are 415 */
 };
@@ -110,7 +120,7 @@ struct request {
     char id[MIRE_REQUEST_ID]; /* X-Request-Id if the client sent a sane one, else a fresh UUID */
     uint64_t begun_ns;        /* monotonic */
     bool may_block;
-    bool may_be_slow;
+    enum http_lane lane;     /* in which it runs, if may_block is set */
     struct http_grant grant; /* set by http_options.check */
     struct arena *arena;     /* lives until the reply is sent */
     struct reply *reply;

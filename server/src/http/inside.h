@@ -70,6 +70,7 @@ struct exchange {
     size_t body_room; /* bytes counted in the server's bodies_bytes */
     struct wire_head head;
     struct http_pair headers[MIRE_EXCHANGE_HEADERS_MAX];
+    uint64_t pushed_ns;    /* into the handlers' queue */
     struct exchange *next; /* in the handlers' queue, or among the loop's finished ones */
 };
 
@@ -110,12 +111,15 @@ struct loop {
     bool stopping;                  /* guarded by mutex */
 };
 
-/* Threads that run handlers which may wait. */
+/* The threads of a lane, which run handlers that may wait. */
 struct handlers {
+    enum http_lane lane;
     pthread_mutex_t mutex;
     pthread_cond_t more;
     struct exchange *first, **last; /* waiting; guarded by mutex */
     bool stopping;                  /* guarded by mutex */
+    uint64_t patience_ns;           /* a request that waited longer is 503; 0: no limit */
+    _Atomic uint64_t given_up;      /* of these; any thread, relaxed */
     int count;
     pthread_t threads[64];
 };
@@ -135,8 +139,7 @@ struct http_server {
     int listen_fd, spare_fd; /* spare: closed to take, and turn away, a connection when descriptors have run out */
     uint16_t port;
     struct loop loops[MIRE_HTTP_LOOPS]; /* the first one accepts */
-    struct handlers handlers;
-    struct handlers slow; /* one thread */
+    struct handlers lanes[MIRE_LANES];
     struct peers peers;
     struct http_counts *counts; /* one a route, in order of the tables, and one for requests without route */
     size_t route_count;
@@ -155,11 +158,14 @@ void exchange_compress(struct exchange *exchange);
 
 /* --- handlers.c */
 
-int handlers_start(struct handlers *handlers, int count);
-void handlers_stop(struct handlers *handlers);
+/* 0 or a fault. */
+int lanes_start(struct http_server *server);
 
-/* Hand an exchange to a handler thread. */
-void handlers_push(struct handlers *handlers, struct exchange *exchange);
+/* No exchange may be open. */
+void lanes_stop(struct http_server *server);
+
+/* Hand an exchange to a thread of the lane. */
+void lanes_push(struct exchange *exchange, enum http_lane lane);
 
 /* --- peers.c */
 

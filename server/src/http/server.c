@@ -43,24 +43,6 @@ static int listen_on(int *fd_out, uint16_t *port_out, const char *address, uint1
     return 0;
 }
 
-/* Those first that hand over to the slow one. */
-static void stop_handlers(struct http_server *server)
-{
-    handlers_stop(&server->handlers);
-    handlers_stop(&server->slow);
-}
-
-static int start_handlers(struct http_server *server)
-{
-    int rc = handlers_start(&server->slow, 1);
-    if (rc)
-        return rc;
-    rc = handlers_start(&server->handlers, server->options.handler_threads);
-    if (rc)
-        handlers_stop(&server->slow);
-    return rc;
-}
-
 static void stop_loops(struct http_server *server, size_t count)
 {
     while (count--)
@@ -123,7 +105,7 @@ int http_start(struct http_server **out, const struct http_options *options)
     struct http_server *server = server_new(options);
     if (!server)
         return MIRE_FAULT_MEMORY;
-    int rc = start_handlers(server);
+    int rc = lanes_start(server);
     if (rc) {
         server_free(server);
         return rc;
@@ -132,7 +114,7 @@ int http_start(struct http_server **out, const struct http_options *options)
     if (rc) {
         log_event(options->log, MIRE_LOG_ERROR, "http.cannot_listen", LOG_TEXT("address", options->address),
                   LOG_NUMBER("port", options->port), LOG_TEXT("why", strerror(errno)));
-        stop_handlers(server);
+        lanes_stop(server);
         server_free(server);
         return rc;
     }
@@ -159,7 +141,7 @@ bool http_stop(struct http_server *server, int patience_ms)
         log_event(server->options.log, MIRE_LOG_WARN, "http.abandoned", LOG_NUMBER("requests", server->active));
         return false;
     }
-    stop_handlers(server);
+    lanes_stop(server);
     stop_loops(server, MIRE_HTTP_LOOPS);
     server_free(server);
     return true;

@@ -33,15 +33,17 @@ struct pg_options {
     int connections;      /* at most so many */
     int wait_ms;          /* for a free or a new connection */
     int read_limit_ms;    /* statement timeout of MIRE_PG_READ transactions; 0: none */
+    int glance_limit_ms;  /* the same of MIRE_PG_GLANCE */
     bool watched;         /* a thread asks the database every half second whether it answers: pg_health */
     bool held;            /* every pg_begin is MIRE_FAULT_AWAY at once, until pg_release */
     const struct log *log;
 };
 
 enum pg_mode {
-    MIRE_PG_READ,  /* one snapshot for all its queries, read only */
-    MIRE_PG_WRITE, /* read committed */
-    MIRE_PG_EACH,  /* no transaction: each statement or batch commits by itself */
+    MIRE_PG_READ,   /* one snapshot for all its queries, read only */
+    MIRE_PG_GLANCE, /* the same, for questions that are given up soon: MIRE_FAULT_TIMEOUT is no news, and not logged */
+    MIRE_PG_WRITE,  /* read committed */
+    MIRE_PG_EACH,   /* no transaction: each statement or batch commits by itself */
 };
 
 /* A pool; connects when needed, so it opens while the database is away. 0 or MIRE_FAULT_MEMORY. */

@@ -237,12 +237,12 @@ static int begin(struct pg_tx *tx, const struct pg_options *options)
     if (tx->mode == MIRE_PG_EACH)
         return 0;
     /* A generic plan does not know which filters are empty. Sorting on disk makes distinct counts slow. */
-    if (tx->mode == MIRE_PG_READ)
+    if (tx->mode == MIRE_PG_READ || tx->mode == MIRE_PG_GLANCE)
         snprintf(sql, sizeof sql,
                  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = %d;"
                  " SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL work_mem = '32MB'; SET LOCAL jit = off;"
                  " SET LOCAL max_parallel_workers_per_gather = 0",
-                 options->read_limit_ms);
+                 tx->mode == MIRE_PG_GLANCE ? options->glance_limit_ms : options->read_limit_ms);
     int rc = pg_command(tx, sql);
     tx->open = !rc;
     return rc;

@@ -43,9 +43,10 @@ int pg_complain(struct pg_tx *tx, const PGresult *result, const char *sql)
 
     snprintf(tx->complaint, sizeof tx->complaint, "%s", primary ? primary : PQerrorMessage(tx->conn));
     tx->broken = tx->broken || is_lost;
-    log_event(pg_log(tx->pool), fault == MIRE_FAULT_SQL ? MIRE_LOG_ERROR : MIRE_LOG_WARN, "pg.fault",
-              LOG_TEXT("fault", fault_name(fault)), LOG_TEXT("sqlstate", state ? state : ""),
-              LOG_TEXT("said", tx->complaint), LOG_TEXT("sql", sql));
+    bool is_expected = tx->mode == MIRE_PG_GLANCE && fault == MIRE_FAULT_TIMEOUT;
+    enum log_level level = fault == MIRE_FAULT_SQL ? MIRE_LOG_ERROR : MIRE_LOG_WARN;
+    log_event(pg_log(tx->pool), is_expected ? MIRE_LOG_DEBUG : level, "pg.fault", LOG_TEXT("fault", fault_name(fault)),
+              LOG_TEXT("sqlstate", state ? state : ""), LOG_TEXT("said", tx->complaint), LOG_TEXT("sql", sql));
     return fault;
 }
 

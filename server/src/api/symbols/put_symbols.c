@@ -84,7 +84,7 @@ int put_symbols(void *context, struct request *request, struct reply *reply)
         rc = refuse_full(api, request, reply);
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
-    if (!request->may_be_slow)
+    if (request->lane != MIRE_LANE_SLOW)
         return MIRE_HTTP_SLOW;
     MIRE_SCOPED(close_fd) int fd = scratch(api);
     if (fd < 0 || !write_all(fd, request->body, request->body_len))
@@ -392,7 +392,7 @@ int put_upload(void *context, struct request *request, struct reply *reply)
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     struct symbol_upload upload = {.hash = {part.hash, HASH}, .size_bytes = part.size, .name = part.name};
-    if (request->may_be_slow)
+    if (request->lane == MIRE_LANE_SLOW)
         return end_upload(api, request, reply, &upload);
     rc = request->body_len ? take_part(api, request, reply, &part, &upload) : 0;
     if (rc < 0)
