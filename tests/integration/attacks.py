@@ -50,7 +50,8 @@ class Bodies(Case):
             with self.subTest(path=path), self.announce(path, None, 5000, method) as sock:
                 # A change that people make in the dashboard needs no key, but a header of its own.
                 self.assertIn(status_of(read_all(sock)), (401, 403))
-            with self.subTest(path=path, key="ingest"), self.announce(path, self.symbols[:-1] + "a", 5000, method) as sock:
+            wrong = self.symbols[:-1] + ("b" if self.symbols.endswith("a") else "a")
+            with self.subTest(path=path, key="wrong"), self.announce(path, wrong, 5000, method) as sock:
                 self.assertEqual(status_of(read_all(sock)), 401)
 
     def test_uploads_that_only_announce_take_no_memory(self):

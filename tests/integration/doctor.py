@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 import unittest
 
 sys.dont_write_bytecode = True
@@ -45,6 +46,48 @@ class Doctor(unittest.TestCase):
         for about in ("configuration", "disk", "descriptors", "database", "clock", "partitions", "inbox", "dead letters", "keys"):
             self.assertEqual(self.finding(about)[0], "ok", out)
         self.assertIn("0 bad", out)
+
+    def test_page_of_its_health_has_the_same(self):
+        server = self.server
+        server.sql("INSERT INTO app (app_id, slug, name) VALUES (9078, 'loud', 'Loud')")
+        server.sql("INSERT INTO access_key (app_id, scope, prefix, hash, label) VALUES (9078, 'ingest', 'mk_x', decode(repeat('ab', 32), 'hex'), 'stolen')")
+        server.sql("INSERT INTO report (slot, day, report_id, app_id, key_id, format, encoding, body) SELECT 1, (now() AT TIME ZONE 'UTC')::date,"
+                   " gen_random_uuid(), 9078, CASE WHEN n > 2 THEN (SELECT key_id FROM access_key WHERE label = 'stolen') ELSE 0 END, 'mire',"
+                   " 'identity', '{}' FROM generate_series(1, 8) n")
+        server.sql("INSERT INTO door_day (slot, day, app_id, outcome, reports, bytes) SELECT 0, (now() AT TIME ZONE 'UTC')::date, 9078, o, n, 1"
+                   " FROM (VALUES ('stored', 8), ('too_often', 4000), ('quota', 50)) v (o, n)")
+        try:
+            health = server.get("/server/health")
+            out = self.ask()[1]
+            for one in health["findings"]:
+                self.assertIn(f"{one['grade']:4}  {one['about']}: ", out)
+                self.assertIn(one["next"], out)
+            self.assertEqual(len(health["findings"]), len(re.findall(r"(?m)^(?:ok|look|bad) ", out)))
+            self.assertEqual((health["bad"], health["look"]), tuple(map(int, re.findall(r"\d+", out.splitlines()[-1]))))
+            self.assertEqual(self.finding("flood: loud: 4000 reports refused today for coming too often, 50 beyond the budget; most come by the"
+                                          " key stolen")[0], "look")
+            self.assertEqual(health["floods"], [{"app": "loud", "stored": 8, "too_often": 4000, "beyond_quota": 50, "key": "stolen",
+                                                 "key_share": 0.75}])
+        finally:
+            server.sql("DELETE FROM door_day WHERE app_id = 9078")
+            server.sql("DELETE FROM report WHERE app_id = 9078")
+            server.sql("DELETE FROM access_key WHERE app_id = 9078")
+            server.sql("DELETE FROM app WHERE app_id = 9078")
+        self.assertEqual(server.get("/server/health")["floods"], [])
+
+    def test_a_question_that_took_long_is_remembered(self):
+        # Sleep within the question: a lock that is held for longer than a second.
+        hold = threading.Thread(target=self.server.sql, args=("BEGIN; LOCK TABLE rollup; SELECT pg_sleep(4); COMMIT",))
+        self.server.key("late", "ingest")
+        hold.start()
+        mired.until("it is locked", lambda: self.server.sql("SELECT count(*) FROM pg_locks WHERE granted AND mode = 'AccessExclusiveLock'"
+                                                            " AND relation = 'rollup'::regclass") == ["1"])
+        self.server.get("/apps/late/issues?t=24h")
+        hold.join()
+        slow = [one for one in self.server.get("/server/health")["slow"] if one["app"] == "late"]
+        self.assertEqual([(one["route"], one["days"]) for one in slow], [("/api/v1/apps/{app}/issues", slow[0]["days"])])
+        self.assertIn(slow[0]["days"], (1, 2))  # its range is whole hours
+        self.assertGreaterEqual(slow[0]["longest_ms"], 1000)
 
     def test_alerts_ask_for_metrics_that_there_are(self):
         metrics = self.server.ask("GET", "/metrics")[2]

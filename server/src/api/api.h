@@ -15,6 +15,7 @@
 #include "http/http.h"
 
 struct access;
+struct findings;
 struct live;
 struct log;
 struct nearby;
@@ -22,6 +23,7 @@ struct slow;
 struct oidc;
 struct oidc_role;
 struct pg;
+struct pg_tx;
 
 /* A setting of the server, without passwords. */
 struct api_setting {
@@ -46,6 +48,9 @@ struct api {
     size_t oidc_role_count;             /* 0: roles are given by hand */
     const char *oidc_default_role;      /* "none", or a role in every app */
     const struct log *log;
+    /* Findings about this server (daemon/doctor.h); NULL: none. 0 or a fault. */
+    int (*examine)(void *examine_context, struct findings *out, struct arena *arena, struct pg_tx *tx);
+    void *examine_context;
     const char *base;                   /* address in links of messages; borrowed, and set when the database is ready */
     const struct api_setting *settings; /* borrowed, with the file that was read, "" if none */
     size_t setting_count;

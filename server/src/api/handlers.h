@@ -98,6 +98,7 @@ int post_account(void *api, struct request *request, struct reply *reply);
 int put_account(void *api, struct request *request, struct reply *reply);
 int post_account_link(void *api, struct request *request, struct reply *reply);
 int get_server(void *api, struct request *request, struct reply *reply);
+int get_server_health(void *api, struct request *request, struct reply *reply);
 int get_audit(void *api, struct request *request, struct reply *reply);
 int get_app_audit(void *api, struct request *request, struct reply *reply);
 int get_members(void *api, struct request *request, struct reply *reply);

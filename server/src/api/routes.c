@@ -126,6 +126,7 @@ const struct http_route api_routes[] = {
     POST(SERVER, API "/accounts/{name}/link", post_account_link, PERSON_MAX),
     GET(SERVER, API "/audit", get_audit),
     GET(SERVER, API "/server", get_server),
+    GET(FOUND, API "/server/health", get_server_health),
 
     GET(ADMIN, APP "/audit", get_app_audit),
     GET(ADMIN, APP "/members", get_members),

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "daemon/doctor.h"
 #include "daemon/limits.h"
 
 #include <stdlib.h>
@@ -115,6 +116,8 @@ static int make_api(struct daemon *daemon)
     daemon->api.oidc_role_count = daemon->openid.role_count;
     daemon->api.oidc_default_role = config_text(config, MIRE_SET_OIDC_DEFAULT_ROLE);
     daemon->api.log = &daemon->log;
+    daemon->api.examine = doctor_examine;
+    daemon->api.examine_context = (void *)(uintptr_t)config;
     show_settings(daemon);
     return 0;
 }

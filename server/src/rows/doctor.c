@@ -22,7 +22,9 @@ int rows_doctor_read(struct doctor_rows *out, struct pg_tx *tx, int64_t keep_day
         " (SELECT count(*) FROM report WHERE received_at > now() - interval '1 day' AND day >= current_date - 2),"
         " (SELECT count(DISTINCT build_id) FROM missing_debug_file WHERE had <> 'lines'),"
         " (SELECT coalesce(sum(n_dead_tup), 0)::int8 FROM pg_stat_user_tables WHERE relname = 'inbox'), due.days, "
-        "due.rows"
+        "due.rows, (SELECT coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0)::int8 FROM "
+        "pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend' AND datname = "
+        "current_database())"
         " FROM (SELECT count(*) AS days, coalesce(sum(greatest(c.reltuples, 0)), 0)::int8 AS rows FROM pg_inherits i"
         "  JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'report'::regclass AND $1 > 0"
         "  AND c.relname ~ '^report_[0-9]{8}$'"
@@ -47,6 +49,7 @@ int rows_doctor_read(struct doctor_rows *out, struct pg_tx *tx, int64_t keep_day
                                 .missing = pg_int(rows, 0, 14),
                                 .unvacuumed = pg_int(rows, 0, 15),
                                 .days_due = pg_int(rows, 0, 16),
-                                .rows_due = pg_int(rows, 0, 17)};
+                                .rows_due = pg_int(rows, 0, 17),
+                                .statement_s = pg_int(rows, 0, 18)};
     return 0;
 }

@@ -124,6 +124,7 @@ export const api = {
   signedIn: (signal: AbortSignal) => body(client.GET('/api/v1/sign-in', { signal })),
   signIn: (name: string, password: string) => body(client.POST('/api/v1/sign-in', { body: { name, password } })),
   server: (signal: AbortSignal) => body(client.GET('/api/v1/server', { signal })),
+  serverHealth: (signal: AbortSignal) => body(client.GET('/api/v1/server/health', { signal })),
   settings: (app: string, signal: AbortSignal) =>
     body(client.GET('/api/v1/apps/{app}/settings', { params: { path: { app } }, signal })),
   setSettings: (

@@ -387,6 +387,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/server/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How this server is, area by area, with the next step; apps that send too much; questions that took long. For admins of the server, and for the user of a server without accounts. */
+        get: operations["getServerHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -1472,6 +1489,52 @@ export interface components {
                 value: string;
                 /** @enum {string} */
                 from: "default" | "file" | "environment" | "flag";
+            }[];
+        };
+        ServerHealth: {
+            /** @description Findings to act on now. */
+            bad: number;
+            /** @description Findings to act on soon. */
+            look: number;
+            findings: {
+                /** @description The area. */
+                about: string;
+                /** @enum {string} */
+                grade: "ok" | "look" | "bad";
+                /** @description The state, with names of values in braces. */
+                text: string;
+                values: {
+                    [key: string]: number | string;
+                };
+                /** @description The next step; empty if all is well. */
+                next: string;
+            }[];
+            /** @description Apps with reports of today, in UTC, that were not let in, the most first; five at most. Some seconds late. */
+            floods: {
+                app: string;
+                /** @description Reports stored today. */
+                stored: number;
+                /** @description Reports refused for coming too often. */
+                too_often: number;
+                /** @description Reports beyond the budget of the day; counted only. */
+                beyond_quota: number;
+                /** @description Label, or first characters, of the key with the most stored reports of today; empty if there is none. */
+                key: string;
+                /** @description Its share of them, by a sample. */
+                key_share: number;
+            }[];
+            /** @description Questions to this process that took longer than a second in the last day, the longest first; twenty at most. */
+            slow: {
+                route: string;
+                /** @description Empty if the question is about no app. */
+                app: string;
+                /** @description Length of its range, rounded up. */
+                days: number;
+                /** @description How often it took so long. */
+                times: number;
+                longest_ms: number;
+                /** Format: date-time */
+                last_at: string;
             }[];
         };
         AppSettings: {
@@ -4492,6 +4555,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Server"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getServerHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The findings of `mired doctor`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerHealth"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -78,6 +78,7 @@ export type OneSignIn = Schemas['SignIns']['sign_ins'][number];
 export type Token = Schemas['Tokens']['tokens'][number];
 export type Account = Schemas['Accounts']['accounts'][number];
 export type AppSettings = Schemas['AppSettings'];
+export type ServerHealth = Schemas['ServerHealth'];
 export type Member = Schemas['Members']['members'][number];
 export type Key = Schemas['Keys']['keys'][number];
 export type Alerts = Schemas['Alerts'];

@@ -21,6 +21,7 @@ export type Page =
   | { name: 'new' }
   | { name: 'profile' }
   | { name: 'server' }
+  | { name: 'health' }
   | { name: 'audit' }
   | { name: 'lost'; app?: string };
 
@@ -28,7 +29,7 @@ export type SettingsPart = 'keys' | 'members' | 'reports' | 'links' | 'audit';
 export const SETTINGS_PARTS: readonly SettingsPart[] = ['keys', 'members', 'reports', 'links', 'audit'];
 
 /* Pages of no app stand below a name that no app can have. */
-const OF_NO_APP = ['sign-in', 'welcome', 'ack', 'new', 'profile', 'server', 'audit'] as const;
+const OF_NO_APP = ['sign-in', 'welcome', 'ack', 'new', 'profile', 'server', 'health', 'audit'] as const;
 
 export type Tab = 'stack' | 'held' | 'all' | 'flame' | 'tree' | 'top' | 'reports' | 'group' | 'activity' | 'raw';
 /** Tabs of an issue; and of a memory issue, whose id begins with M. */

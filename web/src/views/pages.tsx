@@ -28,6 +28,7 @@ const loadWelcome = () => import('./people/sign-in').then((module) => module.Wel
 const loadProfile = () => import('./people/profile').then((module) => module.ProfilePage);
 const loadSettings = () => import('./people/settings').then((module) => module.SettingsPage);
 const loadServer = () => import('./people/server').then((module) => module.ServerPage);
+const loadHealth = () => import('./people/health').then((module) => module.HealthPage);
 const loadAudit = () => import('./people/audit').then((module) => module.AuditPage);
 
 export function Pages(): JSX.Element {
@@ -164,6 +165,12 @@ export function Pages(): JSX.Element {
       return (
         <Shell app={null}>
           <Late key="server" load={loadServer} props={{}} label={say('Server')} />
+        </Shell>
+      );
+    case 'health':
+      return (
+        <Shell app={null}>
+          <Late key="health" load={loadHealth} props={{}} label={say('Health')} />
         </Shell>
       );
     case 'audit':

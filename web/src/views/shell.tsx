@@ -77,6 +77,7 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
         {known?.who ? (
           <>
             {known.who.is_server_admin ? link({ name: 'server' }, say('Server'), here.name === 'server') : null}
+            {known.who.has_account ? null : link({ name: 'health' }, say('Health'), here.name === 'health')}
             <a href="/-/profile" aria-current={here.name === 'profile' ? 'page' : undefined} title={known.who.name}>
               {known.who.has_account ? known.who.name : say('No password')}
             </a>

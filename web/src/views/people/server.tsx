@@ -27,7 +27,7 @@ export function ServerPage(): JSX.Element {
     <>
       <h1>{say('Server')}</h1>
       <p>
-        <a href="/-/new">{say('New app')}</a>
+        <a href="/-/new">{say('New app')}</a> · <a href="/-/health">{say('Health')}</a>
       </p>
       <Panel title={say('Accounts')} aside={<a href="/-/audit">{say('Audit')}</a>}>
         <Loaded result={result} rows={6} label={say('accounts')}>
