@@ -77,7 +77,7 @@ static void await_mired(struct cli_database *database, const struct config *conf
         if (tick)
             usleep(100000);
         up = try_database(database, config, &silent) == CLI_DONE &&
-             pg_is_migrated(database->pg, pg_migrations, pg_migration_count);
+             pg_age_of_tables(database->pg, pg_migrations, pg_migration_count) != MIRE_TABLES_OLDER;
         pg_close(database->pg);
         database->pg = NULL;
     }

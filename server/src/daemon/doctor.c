@@ -153,11 +153,15 @@ static void check_database(struct findings *out, struct arena *arena, const stru
                  dir);
         return;
     }
-    if (!pg_is_migrated(pg, pg_migrations, pg_migration_count)) {
+    enum pg_age age = pg_age_of_tables(pg, pg_migrations, pg_migration_count);
+    if (age != MIRE_TABLES_OURS) {
+        bool later = age == MIRE_TABLES_LATER;
         findings_add(out, (struct server_finding){.about = "tables",
                                                   .grade = MIRE_FINDING_BAD,
-                                                  .next = "mired migrate, or start mired",
-                                                  .text = "they are of an older version of mired"});
+                                                  .next = later ? "upgrade this mired too: it does not start on them"
+                                                                : "mired migrate, or start mired",
+                                                  .text = later ? "they are of a later version of mired"
+                                                                : "they are of an older version of mired"});
         return;
     }
     if (pg_begin(&tx, pg, MIRE_PG_READ) || doctor_add_rows(out, arena, config, tx))

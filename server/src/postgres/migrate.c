@@ -77,7 +77,8 @@ static int open_registry(struct pg *pg, int newest, const struct log *log)
         rc = pg_query(&rows, tx, "SELECT coalesce(max(number), 0) FROM schema_migration");
     if (!rc && pg_int(rows, 0, 0) > newest) {
         log_event(log, MIRE_LOG_ERROR, "migrate.too_new", LOG_NUMBER("database", pg_int(rows, 0, 0)),
-                  LOG_NUMBER("program", newest));
+                  LOG_NUMBER("program", newest),
+                  LOG_TEXT("next", "The tables are of a later version of mired: start that one, or restore a backup."));
         return MIRE_FAULT_BROKEN;
     }
 
@@ -95,11 +96,14 @@ int pg_migrate(int *applied_out, struct pg *pg, const struct pg_migration *migra
     return rc;
 }
 
-bool pg_is_migrated(struct pg *pg, const struct pg_migration *migrations, size_t count)
+enum pg_age pg_age_of_tables(struct pg *pg, const struct pg_migration *migrations, size_t count)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    return !pg_begin(&tx, pg, MIRE_PG_READ) &&
-           !pg_query(&rows, tx, "SELECT coalesce(max(number), 0) FROM schema_migration") &&
-           pg_int(rows, 0, 0) >= migrations[count - 1].number;
+    if (pg_begin(&tx, pg, MIRE_PG_READ) || pg_query(&rows, tx, "SELECT coalesce(max(number), 0) FROM schema_migration"))
+        return MIRE_TABLES_OLDER;
+    int64_t newest = pg_int(rows, 0, 0), ours = migrations[count - 1].number;
+    if (newest > ours)
+        return MIRE_TABLES_LATER;
+    return newest < ours ? MIRE_TABLES_OLDER : MIRE_TABLES_OURS;
 }

@@ -24,8 +24,13 @@ extern const size_t pg_migration_count;
 int pg_migrate(int *applied_out, struct pg *pg, const struct pg_migration *migrations, size_t count,
                const struct log *log);
 
-/* Has every file been applied? False also if the database cannot be asked. */
-bool pg_is_migrated(struct pg *pg, const struct pg_migration *migrations, size_t count);
+/* Beside these files, the tables are: */
+enum pg_age {
+    MIRE_TABLES_OLDER, /* not all files were applied, or the database cannot be asked */
+    MIRE_TABLES_OURS,
+    MIRE_TABLES_LATER, /* of a later version */
+};
+enum pg_age pg_age_of_tables(struct pg *pg, const struct pg_migration *migrations, size_t count);
 
 /*
  * Make the daily partitions of report, event and others from `today` - `back` to `today` + `ahead`, and drop those
