@@ -93,9 +93,11 @@ static int open_replica(struct daemon *daemon)
 {
     struct pg_options options = {.conninfo = config_text(daemon->config, MIRE_SET_DATABASE_READ_URL),
                                  .connections = (int)config_number(daemon->config, MIRE_SET_HANDLERS) +
+                                                MIRE_HTTP_DEAR_THREADS +
                                                 2, /* the handler of slow requests, and the watch */
                                  .wait_ms = 1000,
                                  .read_limit_ms = READ_LIMIT_MS,
+                                 .glance_limit_ms = GLANCE_LIMIT_MS,
                                  .watched = true,
                                  .log = &daemon->log};
     return *options.conninfo ? pg_open(&daemon->replica, &options) : 0;
