@@ -28,7 +28,7 @@ CREATE TABLE app (
     CONSTRAINT app_slug_fits_in_a_url CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
     CONSTRAINT app_retention_is_of_a_century CHECK (retention_days BETWEEN 0 AND 36500),
     CONSTRAINT app_quotas_are_not_negative CHECK (quota_reports_day >= 0 AND quota_bytes_day >= 0),
-    CONSTRAINT app_enough_is_positive CHECK (enough_per_issue_day > 0),
+    CONSTRAINT app_enough_is_not_negative CHECK (enough_per_issue_day >= 0),
     CONSTRAINT app_merges_above_a_share CHECK (merge_above BETWEEN 0.5 AND 1),
     CONSTRAINT app_leaves_out_installations CHECK (left_out ~ '^([0-9a-f]{32}( [0-9a-f]{32})*)?$')
 );
@@ -40,7 +40,7 @@ COMMENT ON COLUMN app.created_at IS 'When the app was created.';
 COMMENT ON COLUMN app.retention_days IS 'Days after which reports are dropped; 0: never; null: as the server is configured.';
 COMMENT ON COLUMN app.quota_reports_day IS 'Reports accepted a day, by the database''s clock in UTC; 0: no limit; null: as the server is configured.';
 COMMENT ON COLUMN app.quota_bytes_day IS 'Bytes of reports accepted a day, in UTC; 0: no limit; null: as the server is configured.';
-COMMENT ON COLUMN app.enough_per_issue_day IS 'Reports of one issue and version kept whole a day, in UTC; more are counted only; null: as the server is configured.';
+COMMENT ON COLUMN app.enough_per_issue_day IS 'Reports of one issue and version that happened in one UTC day and are kept whole; more are counted only; 0: no limit; null: as the server is configured.';
 COMMENT ON COLUMN app.merge_above IS 'Similarity, 0.5 to 1, from which a new issue is merged into an older one; null: the server merges none by itself.';
 COMMENT ON COLUMN app.source_link IS 'Address of a line of the source, with {commit}, {file}, {line} and {version} to fill in; empty: frames have no links.';
 COMMENT ON COLUMN app.source_root IS 'Folder of the repository where the app is built: taken off the paths of frames; empty: paths are taken as they are.';

@@ -1,7 +1,7 @@
 -- 0002: reports as they were received, the queue of those that wait, and those that could not be worked on.
 
 -- A report as received, byte for byte. A report sent twice is stored once: its day is that of its id, not that of its receipt.
--- Nothing changes a row; a partition is dropped when its days are older than the retention.
+-- A row changes once at most: a report that is counted only is cut down to what it counts for (event.kept). A partition is dropped when its days are older than the retention.
 CREATE TABLE report (
     slot            smallint    NOT NULL,
     day             date        NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE report (
 ) PARTITION BY RANGE (day);
 ALTER TABLE report ALTER COLUMN body SET STORAGE EXTERNAL;
 CREATE TABLE report_other PARTITION OF report DEFAULT;
-COMMENT ON TABLE report IS 'Reports as received, byte for byte. One partition a day.';
+COMMENT ON TABLE report IS 'Reports as received, byte for byte, but for those that are counted only (event.kept). One partition a day.';
 COMMENT ON COLUMN report.slot IS 'Distribution bucket: hash(report_id) mod 64.';
 COMMENT ON COLUMN report.day IS 'UTC day of the time inside report_id (UUIDv7): the same however late a report is sent again.';
 COMMENT ON COLUMN report.report_id IS 'Idempotency key, chosen by the device.';
@@ -28,7 +28,7 @@ COMMENT ON COLUMN report.key_id IS 'Key it was sent with; 0: it came another way
 COMMENT ON COLUMN report.received_at IS 'When it was first received.';
 COMMENT ON COLUMN report.format IS 'Format of the body: mire.';
 COMMENT ON COLUMN report.encoding IS 'Compression of the body: identity, zstd, gzip.';
-COMMENT ON COLUMN report.body IS 'The bytes as sent.';
+COMMENT ON COLUMN report.body IS 'The bytes as sent; of a report that is counted only a report of the format mire without stacks.';
 COMMENT ON COLUMN report.clock_behind_ms IS 'How far the device''s clock was behind the server''s when the report was sent, milliseconds, the time of the transfer included; negative: ahead; null: the device did not tell.';
 COMMENT ON TABLE report_other IS 'Reports whose identifier carries a day that has no partition.';
 COMMENT ON INDEX report_is_stored_once IS 'Serves: idempotent storing, and reading one report.';

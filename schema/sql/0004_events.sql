@@ -41,12 +41,13 @@ CREATE TABLE event (
     frame_count      integer     NOT NULL,
     unresolved_count integer     NOT NULL,
     rules_version    integer     NOT NULL,
+    kept             boolean     NOT NULL DEFAULT true,
     CONSTRAINT event_is_stored_once PRIMARY KEY (slot, day, report_id),
     CONSTRAINT event_weight_is_one_over_p CHECK (weight >= 1)
 ) PARTITION BY RANGE (day);
 CREATE TABLE event_other PARTITION OF event DEFAULT;
 CREATE INDEX event_by_time ON event (app_id, occurred_at);
-CREATE INDEX event_by_issue ON event (app_id, issue_id, occurred_at) INCLUDE (install, version_id);
+CREATE INDEX event_by_issue ON event (app_id, issue_id, occurred_at) INCLUDE (install, version_id, kept);
 COMMENT ON TABLE event IS 'One row a report: its facts, and the issue it belongs to. Baselines are in memory_baseline, sessions in session. Derived; one partition a day.';
 COMMENT ON COLUMN event.slot IS 'Slot of the report.';
 COMMENT ON COLUMN event.day IS 'Day of the report.';
@@ -86,6 +87,7 @@ COMMENT ON COLUMN event.sample_count IS 'Stacks in the report.';
 COMMENT ON COLUMN event.frame_count IS 'Distinct frames in the report.';
 COMMENT ON COLUMN event.unresolved_count IS 'Distinct frames no function name was found for.';
 COMMENT ON COLUMN event.rules_version IS 'Version of the rule pack that computed the key.';
+COMMENT ON COLUMN event.kept IS 'The report is kept whole. False: beyond app.enough_per_issue_day it counts; its report is cut down, it has no stacks, and it is not derived again.';
 COMMENT ON TABLE event_other IS 'Events whose report carries a day that has no partition.';
 COMMENT ON INDEX event_is_stored_once IS 'Serves: idempotent storing, and reading one event.';
 COMMENT ON INDEX event_by_time IS 'Serves: the newest event of an app, and facets over a time range.';

@@ -57,6 +57,7 @@ struct api {
     const char *config_file;
     int retention_days;                         /* of apps that set none; 0: for ever */
     int64_t quota_reports_day, quota_bytes_day; /* the same; 0: no limit */
+    int64_t enough_per_issue_day;               /* the same; 0: all are kept */
 };
 
 /* Indexes of similar issues (api/issues/nearby.h), empty. NULL: no memory. */

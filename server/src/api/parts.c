@@ -186,6 +186,7 @@ void part_report_row(struct json_writer *w, const char *key, const struct report
     part_time(w, "occurred_at", r->occurred_us);
     json_write_i64(w, "duration_ms", r->duration_ms);
     json_write_bool(w, "open", r->open);
+    json_write_bool(w, "kept", r->kept);
     json_write_text(w, "version", r->version);
     json_write_text(w, "os_version", r->os_version);
     json_write_text(w, "arch", r->arch);

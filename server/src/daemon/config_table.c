@@ -68,6 +68,8 @@ const struct setting_row config_table[MIRE_SETTING_COUNT] = {
     [MIRE_SET_QUOTA_REPORTS_DAY] = {"quota_reports_day", "0", KIND_NUMBER, 0, 1000000000,
                                     "reports of an app stored a day; more are counted; 0: no limit"},
     [MIRE_SET_QUOTA_MB_DAY] = {"quota_mb_day", "0", KIND_NUMBER, 0, 1000000000, "the same in MiB"},
+    [MIRE_SET_ENOUGH_PER_ISSUE_DAY] = {"enough_per_issue_day", "1000", KIND_NUMBER, 0, 1000000000,
+                                       "reports of one issue, version and day kept whole; more are counted; 0: all"},
     [MIRE_SET_RETENTION_DAYS] = {"retention_days", "90", KIND_NUMBER, 0, 36500,
                                  "reports are kept so many days; 0: for ever"},
     [MIRE_SET_SYMBOL_DIRS] = {"symbol_dirs", "/usr/lib/debug", KIND_TEXT, 0, 0,

@@ -84,6 +84,7 @@ static void show_settings(struct daemon *daemon)
     daemon->api.retention_days = (int)config_number(daemon->config, MIRE_SET_RETENTION_DAYS);
     daemon->api.quota_reports_day = daemon->store.quota_reports;
     daemon->api.quota_bytes_day = daemon->store.quota_bytes;
+    daemon->api.enough_per_issue_day = config_number(daemon->config, MIRE_SET_ENOUGH_PER_ISSUE_DAY);
 }
 
 /* The API, with all that it borrows. */

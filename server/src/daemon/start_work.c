@@ -51,6 +51,7 @@ static int start_workers(struct daemon *daemon)
                               .log = &daemon->log,
                               .threads = (int)config_number(daemon->config, MIRE_SET_WORKERS),
                               .keep_days = (int)config_number(config, MIRE_SET_RETENTION_DAYS),
+                              .enough = config_number(config, MIRE_SET_ENOUGH_PER_ISSUE_DAY),
                               .cache_dir = daemon->cache_dir,
                               .converter = "/proc/self/exe",
                               .cache_max_bytes = (uint64_t)config_number(daemon->config, MIRE_SET_CACHE_MAX_MB) << 20,

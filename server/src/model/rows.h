@@ -93,6 +93,7 @@ struct event_row {
     int32_t frame_count;
     int32_t unresolved_count;
     int32_t rules_version;
+    bool is_counted; /* beyond those kept whole: it has no stacks */
 };
 
 /* A module that a report has frames in, and that no debug file was found for. */

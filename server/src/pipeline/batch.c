@@ -251,6 +251,7 @@ static int run(struct worker *worker, struct batch *batch, struct pg_tx **tx)
     rc = pg_commit(tx);
     if (rc)
         return rc;
+    enough_done(&worker->enough);
     count(worker, batch);
     return 1;
 }

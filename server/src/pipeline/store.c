@@ -3,12 +3,14 @@
  * locked briefly.
  */
 #include "pipeline/batch.h"
+#include "pipeline/enough.h"
 #include "pipeline/kinds.h"
 #include "pipeline/modules.h"
 
 #include "base/fault.h"
 #include "rows/counters.h"
 #include "rows/derive.h"
+#include "rows/enough.h"
 #include "rows/memory.h"
 #include "rows/rollup.h"
 #include "rows/session.h"
@@ -71,15 +73,28 @@ static void add_losses(struct added *added, const struct item *item, const struc
 
 /* --- events --- */
 
+/* Stacks of reports that are kept whole; the others are cut down. */
 static int store_stacks(const struct batch *batch, const struct batch_part *part)
 {
     struct rows_stack *stacks = arena_array(batch->arena, part->count + 1, sizeof *stacks);
+    struct rows_cut *cuts = arena_array(batch->arena, part->count + 1, sizeof *cuts);
+    size_t stack_count = 0, cut_count = 0;
 
-    if (!stacks)
+    if (!stacks || !cuts)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < part->count; i++)
-        stacks[i] = (struct rows_stack){part->facts[i].key, part->items[i]->document};
-    return rows_stacks_store(batch->tx, stacks, part->count);
+    for (size_t i = 0; i < part->count; i++) {
+        struct rows_stack stack = {part->facts[i].key, part->items[i]->document};
+        struct rows_cut cut = {.key = part->facts[i].key};
+        int rc = part->items[i]->is_counted ? enough_cut(&cut.body, &stack.document, part->items[i]) : 0;
+        if (rc)
+            return rc;
+        if (part->items[i]->is_counted)
+            cuts[cut_count++] = cut;
+        if (stack.document.len)
+            stacks[stack_count++] = stack;
+    }
+    int rc = rows_stacks_store(batch->tx, stacks, stack_count);
+    return rc ? rc : rows_reports_cut(batch->tx, batch->arena, cuts, cut_count);
 }
 
 static int by_build(const void *a, const void *b)
@@ -111,6 +126,8 @@ static int store_missing(const struct batch *batch, const struct batch_part *par
     for (size_t i = 0; i < part->count; i++) {
         struct missing_debug_row *rows;
         size_t count = part->items[i]->counts.missing_count;
+        if (part->items[i]->is_counted)
+            count = 0; /* it is not derived again */
         if (stages_missing(&rows, part->items[i]))
             return MIRE_FAULT_MEMORY;
         reports[i] = (struct rows_missing){part->facts[i].key, part->facts[i].app_id, rows, count};
@@ -162,6 +179,9 @@ static int store_events(struct batch *batch, struct added *added)
 
     if (!events)
         return rc ? rc : MIRE_FAULT_MEMORY;
+    rc = part.count ? enough_find(part.items[0]->enough, part.items, part.count) : 0;
+    if (rc)
+        return rc;
     for (size_t i = 0; i < part.count; i++) {
         struct aggregate_rows rows;
         aggregate_rows(&rows, &part.items[i]->report, &part.facts[i]);
@@ -169,6 +189,7 @@ static int store_events(struct batch *batch, struct added *added)
         if (!version)
             return MIRE_FAULT_MEMORY;
         events[i] = rows.event;
+        events[i].is_counted = part.items[i]->is_counted;
         added->slot = events[0].key.slot;
         added->app_id = events[0].app_id;
         rows_rollup_entry(&added->entries[added->entry_count++], &rows.event, &rows.hour, version);

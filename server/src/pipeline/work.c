@@ -38,6 +38,7 @@ struct item worker_item(struct worker *worker, struct pg_tx *tx)
                          .suspects = work->suspects,
                          .modules = &worker->modules,
                          .shares = &worker->shares,
+                         .enough = &worker->enough,
                          .disbelieved = &work->disbelieved,
                          .encoder = worker->encoder,
                          .now_ms = clock_mono_ns() / 1000000,
@@ -134,6 +135,7 @@ int worker_start(struct work *work, void *(*run)(void *worker))
     worker->unpack.cache_dir = options->cache_dir;
     worker->unpack.cache_max_bytes = options->cache_max_bytes;
     worker->unpack.log = options->log;
+    worker->enough.limit = options->enough;
     symbols.dirs = options->symbol_dirs;
     symbols.dir_count = options->symbol_dir_count;
     symbols.local_images = options->local_images;

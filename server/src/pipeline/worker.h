@@ -5,6 +5,7 @@
 #define MIRE_PIPELINE_WORKER_H
 
 #include "pipeline/app_rules.h"
+#include "pipeline/enough.h"
 #include "pipeline/journal.h"
 #include "pipeline/modules.h"
 #include "pipeline/shares.h"
@@ -30,6 +31,7 @@ struct worker {
     int32_t turn; /* app of the last batch */
     size_t most;  /* reports in the next batch */
     struct shares shares;
+    struct enough enough;
 };
 
 struct work {

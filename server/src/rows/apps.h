@@ -64,6 +64,7 @@ struct app_settings {
     const char *source_link;            /* address of a line, to be filled in; "": none */
     const char *source_root;            /* taken off the paths of frames; "": nothing */
     const char *left_out;               /* installations, 32 hex digits each, with blanks between */
+    int64_t enough;                     /* reports of an issue, version and day kept whole; 0: all */
 };
 
 /* 0 or a fault. */

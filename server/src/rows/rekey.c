@@ -24,7 +24,7 @@ int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *a
     "  sum(reports) AS moved FROM rekey_flow w WHERE w.job_id = j.job_id"                                      \
     "  AND w.to_issue_id IS DISTINCT FROM w.from_issue_id GROUP BY 1) w"                                       \
     "  WHERE w.moved >= (SELECT count(*) FROM event e JOIN issue i ON i.app_id = e.app_id"                     \
-    "   AND i.issue_id = e.issue_id WHERE i.issue_id = w.from_issue_id)) ELSE 0 END"                           \
+    "   AND i.issue_id = e.issue_id WHERE i.issue_id = w.from_issue_id AND e.kept)) ELSE 0 END"                \
     " FROM rekey_job j LEFT JOIN LATERAL (SELECT sum(reports)::int8 AS reports, sum(failed)::int8 AS failed,"  \
     "  sum(reports) FILTER (WHERE to_issue_id IS DISTINCT FROM from_issue_id)::int8 AS moved,"                 \
     "  count(DISTINCT to_key) FILTER (WHERE to_issue_id IS NULL) AS issues_new FROM rekey_flow f"              \

@@ -120,16 +120,17 @@ static int queue_job(struct pg_tx *tx)
     if (rc || !pg_row_count(rows))
         return rc;
     int64_t job = pg_int(rows, 0, 0);
-    rc = pg_query(&last, tx,
-                  "WITH more AS (SELECT e.slot, e.day, e.report_id, e.occurred_at FROM event e, rekey_job j"
-                  "  WHERE j.job_id = $1 AND e.app_id = $2 AND e.occurred_at <= coalesce(j.next_at, 'infinity')"
-                  "  AND (e.occurred_at, e.report_id) < (coalesce(j.next_at, 'infinity'), coalesce(j.next_id,"
-                  "   'ffffffff-ffff-ffff-ffff-ffffffffffff')) ORDER BY e.occurred_at DESC, e.report_id DESC LIMIT $3),"
-                  " queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
-                  "  SELECT slot, $1, day, report_id FROM more ON CONFLICT DO NOTHING RETURNING 1)"
-                  " SELECT occurred_at, report_id, (SELECT count(*) FROM queued) FROM more"
-                  " ORDER BY occurred_at, report_id LIMIT 1",
-                  PG_INT8(job), PG_INT4((int32_t)pg_int(rows, 0, 1)), PG_INT8(QUEUED_AT_ONCE));
+    rc = pg_query(
+        &last, tx,
+        "WITH more AS (SELECT e.slot, e.day, e.report_id, e.occurred_at FROM event e, rekey_job j"
+        "  WHERE j.job_id = $1 AND e.app_id = $2 AND e.kept AND e.occurred_at <= coalesce(j.next_at, 'infinity')"
+        "  AND (e.occurred_at, e.report_id) < (coalesce(j.next_at, 'infinity'), coalesce(j.next_id,"
+        "   'ffffffff-ffff-ffff-ffff-ffffffffffff')) ORDER BY e.occurred_at DESC, e.report_id DESC LIMIT $3),"
+        " queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
+        "  SELECT slot, $1, day, report_id FROM more ON CONFLICT DO NOTHING RETURNING 1)"
+        " SELECT occurred_at, report_id, (SELECT count(*) FROM queued) FROM more"
+        " ORDER BY occurred_at, report_id LIMIT 1",
+        PG_INT8(job), PG_INT4((int32_t)pg_int(rows, 0, 1)), PG_INT8(QUEUED_AT_ONCE));
     if (rc)
         return rc;
     if (!pg_row_count(last))

@@ -3,6 +3,7 @@
  */
 #include "rows/alias.h"
 #include "rows/memory.h"
+#include "rows/rekey_counted.h"
 #include "rows/rekey_due.h"
 #include "rows/view_sql.h"
 
@@ -66,13 +67,13 @@ static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
     return rc;
 }
 
-/* Let an issue without reports lead to another one. 1: done, 0: it has reports again, below zero a fault. */
+/* Let an issue without kept reports lead to another one. 1: done, 0: it has reports again, below zero a fault. */
 static int leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
                       "UPDATE issue o SET gone_to = $3 WHERE o.issue_id = $2 AND o.app_id = $1 AND NOT EXISTS (SELECT"
-                      " FROM event e WHERE e.app_id = $1 AND e.issue_id = $2)",
+                      " FROM event e WHERE e.app_id = $1 AND e.issue_id = $2 AND e.kept)",
                       PG_INT4(app_id), PG_INT8(from), PG_INT8(to));
     if (rc || !pg_touched(rows))
         return rc;
@@ -80,6 +81,8 @@ static int leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t 
                   "UPDATE issue n SET first_seen = o.first_seen, first_version_id = o.first_version_id FROM issue o"
                   " WHERE n.issue_id = $2 AND o.issue_id = $1 AND o.first_seen < n.first_seen",
                   PG_INT8(from), PG_INT8(to));
+    if (!rc)
+        rc = rows_rekey_follow(tx, arena, app_id, from, to);
     if (!rc)
         rc = move_counters(tx, arena, app_id, from, to);
     if (!rc)
@@ -115,13 +118,14 @@ static int forget_trees(struct pg_tx *tx, int64_t job)
 static int leave_next(struct pg_tx *tx, struct arena *arena, int64_t job)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT i.app_id, i.issue_id, f.to_issue_id FROM (SELECT from_issue_id, to_issue_id, sum(reports)"
-                      "  AS n FROM rekey_flow WHERE job_id = $1 AND to_issue_id <> from_issue_id AND reports > 0"
-                      "  GROUP BY 1, 2) f JOIN issue i ON i.issue_id = f.from_issue_id WHERE i.gone_to IS NULL"
-                      " AND NOT EXISTS (SELECT FROM event e WHERE e.app_id = i.app_id AND e.issue_id = i.issue_id)"
-                      " ORDER BY i.issue_id, f.n DESC, f.to_issue_id LIMIT 1",
-                      PG_INT8(job));
+    int rc = pg_query(
+        &rows, tx,
+        "SELECT i.app_id, i.issue_id, f.to_issue_id FROM (SELECT from_issue_id, to_issue_id, sum(reports)"
+        "  AS n FROM rekey_flow WHERE job_id = $1 AND to_issue_id <> from_issue_id AND reports > 0"
+        "  GROUP BY 1, 2) f JOIN issue i ON i.issue_id = f.from_issue_id WHERE i.gone_to IS NULL"
+        " AND NOT EXISTS (SELECT FROM event e WHERE e.app_id = i.app_id AND e.issue_id = i.issue_id AND e.kept)"
+        " ORDER BY i.issue_id, f.n DESC, f.to_issue_id LIMIT 1",
+        PG_INT8(job));
     if (rc || !pg_row_count(rows))
         return rc;
     int32_t app_id = (int32_t)pg_int(rows, 0, 0);

@@ -7,7 +7,7 @@
 
 #define ROW_COLUMNS                                                                                           \
     "report_id, received_at, occurred_at, duration_ms, open, version, os_version, arch, model, process_name," \
-    " category, reason, install, coalesce(footprint_bytes, -1), coalesce(subject_bytes, -1)"
+    " category, reason, install, coalesce(footprint_bytes, -1), coalesce(subject_bytes, -1), kept"
 #define STACKS_BATCH 200
 
 static int row_fill(struct report_row *r, struct arena *arena, const struct pg_rows *rows, size_t row)
@@ -22,6 +22,7 @@ static int row_fill(struct report_row *r, struct arena *arena, const struct pg_r
     r->open = pg_bool(rows, row, 4);
     r->footprint_bytes = pg_int(rows, row, 13);
     r->subject_bytes = pg_int(rows, row, 14);
+    r->kept = pg_bool(rows, row, 15);
     for (int i = 0; i < 7; i++)
         if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, 5 + i))))
             return MIRE_FAULT_MEMORY;
@@ -32,7 +33,7 @@ static int row_fill(struct report_row *r, struct arena *arena, const struct pg_r
 /* clang-format off */
 #define REPORTS(which) \
     "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") \
-    " AND ($8::uuid IS NULL OR (occurred_at, report_id) < ($7, $8)) ORDER BY occurred_at DESC, report_id DESC LIMIT $9"
+    " AND kept AND ($8::uuid IS NULL OR (occurred_at, report_id) < ($7, $8)) ORDER BY occurred_at DESC, report_id DESC LIMIT $9"
 /* clang-format on */
 
 int rows_reports_read(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
@@ -52,23 +53,34 @@ int rows_reports_read(struct report_row **out, size_t *count, struct pg_tx *tx, 
     return 0;
 }
 
+#define KEPT(which) "SELECT count(*) FROM event WHERE " EVENT_IN_VIEW which("6") " AND kept"
+
+int rows_reports_kept_read(int64_t *out, struct pg_tx *tx, const struct view *view, int64_t issue)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, KEPT), VIEW_PARAMS(view), PG_INT8(issue));
+
+    *out = rc ? 0 : pg_int(rows, 0, 0);
+    return rc;
+}
+
 /* clang-format off */
 #define PICK(which, where, order) \
     "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") where \
     " ORDER BY " order " LIMIT 1"
 #define PICKS(which) { \
-    [ROWS_LATEST] = PICK(which, "", "occurred_at DESC, report_id DESC"), \
-    [ROWS_FIRST] = PICK(which, "", "occurred_at, report_id"), \
-    [ROWS_WORST] = PICK(which, "", "duration_ms DESC, footprint_bytes DESC NULLS LAST, occurred_at DESC, report_id DESC"), \
+    [ROWS_LATEST] = PICK(which, " AND kept", "occurred_at DESC, report_id DESC"), \
+    [ROWS_FIRST] = PICK(which, " AND kept", "occurred_at, report_id"), \
+    [ROWS_WORST] = PICK(which, " AND kept", "duration_ms DESC, footprint_bytes DESC NULLS LAST, occurred_at DESC, report_id DESC"), \
     [ROWS_BY_ID] = PICK(which, " AND slot = $7 AND report_id = $8", "report_id"), \
 }
 static const char *const pick_sql[2][4] = {PICKS(ISSUE_ALONE), PICKS(ISSUE_MANY)};
 #define NEIGHBOUR(which, sign, direction) \
-    "(SELECT report_id FROM event WHERE " EVENT_IN_VIEW which("6") " AND (occurred_at, report_id) " sign " ($7, $8)" \
+    "(SELECT report_id FROM event WHERE " EVENT_IN_VIEW which("6") " AND kept AND (occurred_at, report_id) " sign " ($7, $8)" \
     " ORDER BY occurred_at " direction ", report_id " direction " LIMIT 1)"
 #define PLACE(which) \
-    "SELECT count(*), count(*) FILTER (WHERE (occurred_at, report_id) > ($7, $8))," \
-    NEIGHBOUR(which, ">", "ASC") ", " NEIGHBOUR(which, "<", "DESC") " FROM event WHERE " EVENT_IN_VIEW which("6")
+    "SELECT count(*) FILTER (WHERE kept), count(*) FILTER (WHERE kept AND (occurred_at, report_id) > ($7, $8))," \
+    NEIGHBOUR(which, ">", "ASC") ", " NEIGHBOUR(which, "<", "DESC") ", count(*) FROM event WHERE " EVENT_IN_VIEW which("6")
 /* clang-format on */
 
 int rows_report_read(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
@@ -97,6 +109,7 @@ int rows_report_read(struct report_position *out, struct pg_tx *tx, struct arena
     out->newer = pg_uuid(location, 0, 2);
     out->has_older = !pg_is_null(location, 0, 3);
     out->older = pg_uuid(location, 0, 3);
+    out->reports = pg_int(location, 0, 4);
     return 0;
 }
 
@@ -104,7 +117,7 @@ int rows_report_read(struct report_position *out, struct pg_tx *tx, struct arena
 #define STACKS(which) \
     "SELECT h.weight, s.document, h.occurred_at, h.report_id FROM (SELECT slot, day, report_id, weight, occurred_at" \
     "  FROM event WHERE " EVENT_IN_VIEW which("6") \
-    "  AND (occurred_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)" \
+    "  AND kept AND (occurred_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)" \
     "  ORDER BY occurred_at DESC, report_id DESC LIMIT $10) h" \
     " LEFT JOIN event_stack s USING (slot, day, report_id) ORDER BY occurred_at DESC, report_id DESC"
 /* clang-format on */

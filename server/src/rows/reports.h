@@ -1,5 +1,6 @@
 /*
- * reports.h - the reports of an issue, and their stacks. Span and version apply.
+ * reports.h - the reports of an issue that are kept whole, and their stacks. Span and version apply. A report that is
+ * counted only is found by its id alone.
  */
 #ifndef MIRE_ROWS_REPORTS_H
 #define MIRE_ROWS_REPORTS_H
@@ -17,6 +18,7 @@ struct report_row {
     int64_t received_us, occurred_us, duration_ms;
     int64_t footprint_bytes, subject_bytes; /* -1: unknown, or not a memory report */
     bool open;
+    bool kept; /* whole; false: counted only */
     const char *version, *os_version, *arch, *model, *process, *category, *reason;
     char install[33];
 };
@@ -25,11 +27,15 @@ struct report_row {
 int rows_reports_read(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                       const struct view *view, int64_t issue, int64_t after_us, const struct uuid *after, int limit);
 
+/* Reports of an issue that are kept. 0 or a fault. */
+int rows_reports_kept_read(int64_t *out, struct pg_tx *tx, const struct view *view, int64_t issue);
+
 enum rows_pick { ROWS_LATEST, ROWS_FIRST, ROWS_WORST, ROWS_BY_ID };
 
 struct report_position {
     struct report_row row;
-    int64_t position, total;
+    int64_t position, total; /* among those kept */
+    int64_t reports;         /* with those counted only */
     bool has_newer, has_older;
     struct uuid newer, older;
 };

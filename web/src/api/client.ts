@@ -134,6 +134,7 @@ export const api = {
       retention_days: number | null;
       quota_reports_day?: number | null;
       quota_bytes_day?: number | null;
+      enough_per_issue_day?: number | null;
       source_link?: string;
       source_root?: string;
       left_out?: string[];

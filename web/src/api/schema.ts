@@ -1558,6 +1558,10 @@ export interface components {
             source_root: string;
             /** @description Installations whose reports and sessions are counted nowhere from then on, such as those of a device farm that is controlled from afar. */
             left_out: string[];
+            /** @description Reports of one issue and version that happened in one day, in UTC, and are kept whole; more are counted only; 0: all are kept; null: server_enough_per_issue_day. */
+            enough_per_issue_day: number | null;
+            /** @description Of apps that set none. */
+            server_enough_per_issue_day: number;
             /** @description Reports that came in the last 7 days, in UTC, by outcome, newest day first. Some seconds late. */
             door: {
                 /** Format: date */
@@ -3226,6 +3230,8 @@ export interface components {
             occurred_at: string;
             duration_ms: number;
             open: boolean;
+            /** @description The report is kept whole. False: it is counted only, and has no stacks. */
+            kept: boolean;
             version: string;
             os_version: string;
             arch: string;
@@ -3240,7 +3246,10 @@ export interface components {
         };
         ReportList: {
             range: components["schemas"]["Range"];
+            /** @description Reports in the range, with those that are counted only. */
             total: number;
+            /** @description Reports that are kept whole: those of the list. */
+            kept: number;
             reports: components["schemas"]["ReportRow"][];
             next: string | null;
         };
@@ -3328,9 +3337,12 @@ export interface components {
         } | null;
         Report: {
             row: components["schemas"]["ReportRow"];
-            /** @description Place among the issue's reports in the range, newest = 1. */
+            /** @description Place among the issue's kept reports in the range, newest = 1. */
             position: number;
+            /** @description Reports of the issue in the range that are kept whole. */
             total: number;
+            /** @description The same with those that are counted only. */
+            reports: number;
             /** @description Next newer report. */
             previous: string | null;
             /** @description Next older report. */
@@ -3532,9 +3544,12 @@ export interface components {
         };
         Memory: {
             row: components["schemas"]["ReportRow"];
-            /** @description Place among the issue's reports in the range, newest = 1. */
+            /** @description Place among the issue's kept reports in the range, newest = 1. */
             position: number;
+            /** @description Reports of the issue in the range that are kept whole. */
             total: number;
+            /** @description The same with those that are counted only. */
+            reports: number;
             /** @description Next newer report. */
             previous: string | null;
             /** @description Next older report. */
@@ -4750,6 +4765,8 @@ export interface operations {
                     source_root?: string;
                     /** @description Absent: unchanged. */
                     left_out?: string[];
+                    /** @description Absent: unchanged. */
+                    enough_per_issue_day?: number | null;
                 };
             };
         };

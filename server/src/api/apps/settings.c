@@ -12,6 +12,7 @@
 #define NAME_MAX_LEN 100 /* characters */
 #define DAYS_MAX     36500
 #define QUOTA_MAX    1000000000000 /* reports, or bytes, a day */
+#define ENOUGH_MAX   1000000000
 #define DOOR_DAYS    7
 #define LINK_MAX_LEN 1000 /* characters */
 #define INSTALL_LEN  32
@@ -45,6 +46,8 @@ static void put_settings(struct call *call, const struct app_settings *settings)
     for (const char *at = settings->left_out; *at; at += INSTALL_LEN + (at[INSTALL_LEN] == ' '))
         json_write_text(w, NULL, arena_copy(call->arena, at, INSTALL_LEN));
     json_write_close(w, ']');
+    put_days(w, "enough_per_issue_day", settings->enough);
+    json_write_i64(w, "server_enough_per_issue_day", call->api->enough_per_issue_day);
 }
 
 /* The outcomes at the door, a day a row. */
@@ -108,26 +111,31 @@ static enum bind_outcome read_days(struct bind *bind, void *out, uint32_t at)
 }
 
 /* Reports or bytes, or null for the server's number. */
-static enum bind_outcome read_quota(int64_t *quota, struct bind *bind, uint32_t at)
+static enum bind_outcome read_quota(int64_t *quota, struct bind *bind, uint32_t at, uint64_t most)
 {
     uint64_t value = 0;
 
     *quota = -1;
     if (json_kind(bind->json, at) == MIRE_JSON_NULL)
         return MIRE_BIND_OK;
-    enum bind_outcome outcome = bind_number(&value, bind, at, 0, QUOTA_MAX);
+    enum bind_outcome outcome = bind_number(&value, bind, at, 0, most);
     *quota = outcome ? -1 : (int64_t)value;
     return outcome;
 }
 
 static enum bind_outcome read_reports(struct bind *bind, void *out, uint32_t at)
 {
-    return read_quota(&((struct app_settings *)out)->quota_reports, bind, at);
+    return read_quota(&((struct app_settings *)out)->quota_reports, bind, at, QUOTA_MAX);
 }
 
 static enum bind_outcome read_bytes(struct bind *bind, void *out, uint32_t at)
 {
-    return read_quota(&((struct app_settings *)out)->quota_bytes, bind, at);
+    return read_quota(&((struct app_settings *)out)->quota_bytes, bind, at, QUOTA_MAX);
+}
+
+static enum bind_outcome read_enough(struct bind *bind, void *out, uint32_t at)
+{
+    return read_quota(&((struct app_settings *)out)->enough, bind, at, ENOUGH_MAX);
 }
 
 /* Identifiers of installations, in small letters. */
@@ -159,6 +167,7 @@ static const struct bind_field fields[] = {
     {"source_link", MIRE_BIND_TEXT, offsetof(struct app_settings, source_link), .max = LINK_MAX_LEN},
     {"source_root", MIRE_BIND_TEXT, offsetof(struct app_settings, source_root), .max = LINK_MAX_LEN},
     {"left_out", MIRE_BIND_OTHER, 0, .read = read_left_out},
+    {"enough_per_issue_day", MIRE_BIND_OTHER, 0, .read = read_enough},
 };
 
 /* Empty, or the address of a page with {file} in it, without blanks. */
@@ -187,10 +196,11 @@ static const char *tell(struct call *call, const struct app_settings *settings)
     const char *days = tell_limit(call, settings->retention_days, "days that reports are kept:", "for ever");
     const char *reports = tell_limit(call, settings->quota_reports, "reports a day:", "no limit");
     const char *bytes = tell_limit(call, settings->quota_bytes, "bytes a day:", "no limit");
+    const char *enough = tell_limit(call, settings->enough, "reports of an issue, version and day kept whole:", "all");
 
-    if (!days || !reports || !bytes)
+    if (!days || !reports || !bytes || !enough)
         return NULL;
-    return arena_printf(call->arena, "%s; %s; %s; %s%s%s%s%s%s%s", settings->name, days, reports, bytes,
+    return arena_printf(call->arena, "%s; %s; %s; %s; %s%s%s%s%s%s%s", settings->name, days, reports, bytes, enough,
                         *settings->source_link ? "; source " : "", settings->source_link,
                         *settings->source_root ? "; built in " : "", settings->source_root,
                         *settings->left_out ? "; installations left out: " : "", settings->left_out);

@@ -234,6 +234,7 @@ void report_position(struct json_writer *w, const struct report_position *positi
     part_report_row(w, "row", &position->row);
     json_write_i64(w, "position", position->position);
     json_write_i64(w, "total", position->total);
+    json_write_i64(w, "reports", position->reports);
     put_id(w, "previous", position->has_newer, &position->newer);
     put_id(w, "next", position->has_older, &position->older);
     json_write_text(w, "category", position->row.category);
@@ -259,6 +260,16 @@ static int put_report(struct call *call, const struct report_position *position,
     json_write_close(w, '}');
     return 0;
 }
+
+/* The same of a report that is counted only. */
+static const struct resolved counted = {
+    MIRE_RESOLVED_NOTHING,
+    .node_count = 1,
+    .nodes = &(const struct resolved_node){0},
+    .hot = {.caller1 = -1, .caller2 = -1},
+    .fact_count = 1,
+    .facts = &(const struct resolved_fact){"Stacks", "are not kept: its issue and version had enough reports that day"},
+};
 
 struct decoding {
     struct resolved *doc;
@@ -317,7 +328,9 @@ int report_find(struct report_position *position, struct resolved *doc, struct c
                      call->slug);
         return CALL_REPLIED;
     }
-    if (rc == 0)
+    if (rc == 0 && !position->row.kept)
+        *doc = counted;
+    else if (rc == 0)
         rc = rows_stacks_read(call->tx, &call->view, call->issue, &position->row.id, 1, decode_one, &decoding);
     return rc;
 }

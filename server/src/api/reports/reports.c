@@ -47,7 +47,7 @@ static int answer_reports(struct call *call)
     struct report_row *rows;
     struct issue_summary *summary;
     struct uuid after;
-    int64_t limit, after_us = 0;
+    int64_t limit, kept, after_us = 0;
     size_t count;
     int rc;
 
@@ -57,6 +57,7 @@ static int answer_reports(struct call *call)
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if ((rc = rows_told_read(&told, call->tx, call->arena, &call->view, call->issue)) ||
+        (rc = rows_reports_kept_read(&kept, call->tx, &call->view, call->issue)) ||
         (rc = rows_reports_read(&rows, &count, call->tx, call->arena, &call->view, call->issue, after_us,
                                 after_us ? &after : NULL, (int)limit + 1)))
         return rc;
@@ -65,6 +66,7 @@ static int answer_reports(struct call *call)
     json_write_open(w, NULL, '{');
     part_range(w, &call->view.span, told.newest_us);
     json_write_i64(w, "total", (int64_t)told.sums.reports);
+    json_write_i64(w, "kept", kept);
     json_write_open(w, "reports", '[');
     for (size_t i = 0; i < count; i++)
         part_report_row(w, NULL, &rows[i]);

@@ -11,6 +11,7 @@ import { duration } from '../../lib/units';
 import { bytes, exact } from '../../model/format';
 import { href, isMemory } from '../../model/view';
 import { Ago, announce, Loaded, Moment } from '../parts';
+import { Kept } from './stack';
 
 export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Element {
   const { t, v } = query.value;
@@ -37,8 +38,9 @@ export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Elemen
                 </button>
               ) : null}
               <span class="dim">
-                {say('{n} of {total}', { n: exact(rows.length, lang.value), total: exact(data.total, lang.value) })}
+                {say('{n} of {total}', { n: exact(rows.length, lang.value), total: exact(data.kept, lang.value) })}
               </span>
+              {data.total > data.kept ? <Kept kept={data.kept} all={data.total} /> : null}
             </p>
           </>
         );

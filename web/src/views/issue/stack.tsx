@@ -36,7 +36,7 @@ export function StackTab({ app, id }: { app: string; id: string }): JSX.Element 
 }
 
 /* The report that is shown, and links to others. */
-type Placed = Pick<Report, 'row' | 'position' | 'total' | 'previous' | 'next' | 'facts'>;
+type Placed = Pick<Report, 'row' | 'position' | 'total' | 'reports' | 'previous' | 'next' | 'facts'>;
 
 export function Picker({ report, worst = say('Longest') }: { report: Placed; worst?: string }): JSX.Element {
   const { n } = query.value;
@@ -60,12 +60,30 @@ export function Picker({ report, worst = say('Longest') }: { report: Placed; wor
         </button>
       ) : null}
       <span class="dim">
-        {say('{n} of {total}', { n: exact(report.position, lang.value), total: exact(report.total, lang.value) })} ·{' '}
-        <Moment at={report.row.occurred_at} seconds /> · {report.row.version} · {report.row.os_version}{' '}
+        {report.row.kept
+          ? say('{n} of {total}', { n: exact(report.position, lang.value), total: exact(report.total, lang.value) })
+          : say('counted only')}{' '}
+        · <Moment at={report.row.occurred_at} seconds /> · {report.row.version} · {report.row.os_version}{' '}
         {report.row.arch}
         {file ? ` · ${say('{process} is the file {file}', { process: report.row.process, file })}` : ''}
       </span>
+      {report.row.kept ? null : (
+        <p class="notice">{say('This report is counted only: its issue and version had enough that day.')}</p>
+      )}
+      {report.reports > report.total ? <Kept kept={report.total} all={report.reports} /> : null}
     </div>
+  );
+}
+
+/** Reports beyond enough of a day have no stacks. */
+export function Kept({ kept, all }: { kept: number; all: number }): JSX.Element {
+  return (
+    <span class="dim">
+      {say('{kept} of {all} reports are kept whole, the others are counted only.', {
+        kept: exact(kept, lang.value),
+        all: exact(all, lang.value),
+      })}
+    </span>
   );
 }
 

@@ -80,6 +80,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
   const [reports, setReports] = useState(settings.quota_reports_day?.toString() ?? '');
   const [megabytes, setMegabytes] = useState(inMegabytes(settings.quota_bytes_day));
   const [leftOut, setLeftOut] = useState(settings.left_out.join(' '));
+  const [enough, setEnough] = useState(settings.enough_per_issue_day?.toString() ?? '');
   const run = useAttempt();
   useEffect(() => {
     setName(settings.name);
@@ -87,6 +88,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
     setReports(settings.quota_reports_day?.toString() ?? '');
     setMegabytes(inMegabytes(settings.quota_bytes_day));
     setLeftOut(settings.left_out.join(' '));
+    setEnough(settings.enough_per_issue_day?.toString() ?? '');
   }, [settings]);
   const standard = settings.server_retention_days;
   return (
@@ -103,6 +105,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
             .toLowerCase()
             .split(/[\s,]+/)
             .filter(Boolean),
+          enough_per_issue_day: enough.trim() === '' ? null : Number(enough),
         });
         announce(say('Saved'));
         await Promise.all([
@@ -160,6 +163,17 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
           'Identifiers as reports have them, with blanks between. What they send from now on is counted nowhere: devices of a farm, for example.',
         )}
       />
+      <Field
+        label={say('Reports of one issue, version and day that are kept whole')}
+        value={enough}
+        set={setEnough}
+        type="number"
+        optional
+        note={quotaNote(settings.server_enough_per_issue_day)}
+      />
+      <p class="dim small">
+        {say('More are counted only: every figure has them, but their stacks are not kept, and new rules leave them.')}
+      </p>
     </Form>
   );
 }

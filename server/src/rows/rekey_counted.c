@@ -1,0 +1,83 @@
+/* rekey_counted.c - see rekey_counted.h. */
+#include "rows/rekey_counted.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "model/category.h"
+#include "rows/counters.h"
+#include "rows/rekey_due.h"
+#include "rows/rollup.h"
+#include "rows/rollup_events.h"
+
+#include <string.h>
+
+#define WAITED(category) \
+    "sum(weight * (waited_ms + CASE WHEN " category " = ANY ($4::text[]) THEN 0 ELSE suppressed_ms END))"
+
+/* Sums by hour, version, kind before and kind now. */
+static const char follow[] =
+    "WITH held AS MATERIALIZED (SELECT slot, day, report_id, category FROM event WHERE app_id = $1 AND issue_id = $2"
+    "  ORDER BY slot, day, report_id FOR UPDATE),"
+    " moved AS (UPDATE event e SET issue_id = $3, category = t.category, reason = t.reason FROM held h, issue t"
+    "  WHERE t.issue_id = $3 AND e.slot = h.slot AND e.day = h.day AND e.report_id = h.report_id"
+    "  RETURNING date_trunc('hour', e.occurred_at, 'UTC') AS hour, e.version_id, h.category AS was, e.category,"
+    "  e.weight, e.suppressed, e.waited_ms, e.suppressed_ms)"
+    " SELECT hour, version_id, was, category, count(*), sum(weight * (1 + suppressed)), " WAITED("was") ", " WAITED(
+        "category") ", max(waited_ms) FROM moved GROUP BY 1, 2, 3, 4";
+
+/* The sums of a row as they counted before, or count now. */
+static struct hour_row hour_of(const struct pg_rows *rows, size_t row, int32_t app_id, bool is_now)
+{
+    int sign = is_now ? 1 : -1;
+    return (struct hour_row){.reports = sign * pg_int(rows, row, 4),
+                             .hour_us = pg_time(rows, row, 0),
+                             .app_id = app_id,
+                             .version_id = pg_int(rows, row, 1),
+                             .category = pg_text(rows, row, is_now ? 3 : 2),
+                             .events = sign * pg_real(rows, row, 5),
+                             .waited_ms = sign * pg_real(rows, row, is_now ? 7 : 6),
+                             .longest_ms = is_now ? pg_int(rows, row, 8) : 0};
+}
+
+/* Take the sums from the kinds before, and add them to those now. */
+static int shift_kinds(struct pg_tx *tx, struct arena *arena, int32_t app_id, const struct pg_rows *rows)
+{
+    struct hour_row *hours = arena_array(arena, 2 * pg_row_count(rows) + 1, sizeof *hours);
+    size_t count = 0;
+
+    if (!hours)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < pg_row_count(rows); i++) {
+        if (!strcmp(pg_text(rows, i, 2), pg_text(rows, i, 3)))
+            continue;
+        hours[count++] = hour_of(rows, i, app_id, false);
+        hours[count++] = hour_of(rows, i, app_id, true);
+    }
+    int rc = count ? rows_version_hours_add(tx, arena, hours, count) : 0;
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = hours[i].reports < 0 ? rows_version_hour_settle(tx, &hours[i]) : 0;
+    return rc;
+}
+
+int rows_rekey_follow(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    const char *of_process[MIRE_CATEGORY_COUNT];
+    size_t kinds = rows_rollup_of_process(of_process), count = 0;
+    int rc = pg_query(&rows, tx, follow, PG_INT4(app_id), PG_INT8(from), PG_INT8(to), PG_TEXTS(of_process, kinds));
+
+    if (rc)
+        return rc;
+    struct rollup_day *days = arena_array(arena, 3 * pg_row_count(rows) + 1, sizeof *days);
+    if (!days)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < pg_row_count(rows); i++) {
+        int32_t day = clock_day(pg_time(rows, i, 0));
+        days[count++] = (struct rollup_day){app_id, from, day};
+        days[count++] = (struct rollup_day){app_id, to, day};
+        if (strcmp(pg_text(rows, i, 2), pg_text(rows, i, 3)) != 0)
+            days[count++] = (struct rollup_day){app_id, 0, day};
+    }
+    rc = rows_rollups_due(tx, arena, days, count);
+    return rc ? rc : shift_kinds(tx, arena, app_id, rows);
+}
