@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { holdsTheRules, openPage, settle } from './support/rules.mjs';
 import { play } from './support/scene.mjs';
-import { getJson, send, until, vector, worked } from './support/server.mjs';
+import { getJson, send, sql, until, vector, worked } from './support/server.mjs';
 
 const PASSWORD = 'correct horse battery';
 await play(async (server, browser) => {
@@ -23,7 +23,7 @@ await play(async (server, browser) => {
   await settle(page);
   await page.getByRole('link', { name: 'No password' }).click();
   await page.getByText('for the user of this machine alone').waitFor();
-  for (const path of ['/shop/settings', '/shop/settings/members', '/-/profile']) await holdsTheRules(browser, server.url + path);
+  for (const path of ['/shop/settings', '/shop/settings/members', '/shop/settings/reports', '/shop/settings/forget', '/-/profile']) await holdsTheRules(browser, server.url + path);
 
   const link = new URL(await user('add', 'anna', '--server-admin'));
   await page.goto(`${server.url}${link.pathname}${link.hash}`);
@@ -50,6 +50,25 @@ await play(async (server, browser) => {
   await settle(page);
   for (const action of ['account.added', 'key.made', 'password.set', 'sign-in.made'])
     await page.locator('table.audit code', { hasText: action }).first().waitFor();
+
+  /* A report is counted, and nothing happens; then it is taken out. */
+  const events = async () => (await sql(server, 'SELECT report_id FROM event ORDER BY report_id')).split('\n').filter(Boolean);
+  const [report, ...others] = await events();
+  await page.goto(`${server.url}/shop/settings/forget`);
+  await settle(page);
+  await page.getByLabel('Which reports').selectOption('report');
+  await page.getByLabel('Report', { exact: true }).fill(report);
+  await page.getByLabel('Why').fill('it was made up');
+  await page.getByRole('button', { name: 'Count them' }).click();
+  await page.getByText('1 reports would be taken out').waitFor();
+  assert.deepEqual(await events(), [report, ...others]);
+  await page.getByRole('button', { name: `Take them out ${report}` }).click();
+  await page.getByRole('button', { name: `Really? Take them out ${report}` }).click();
+  await page.getByRole('cell', { name: 'it was made up' }).waitFor();
+  await page.getByRole('cell', { name: 'done' }).waitFor();
+  assert.deepEqual(await events(), others);
+  await page.goto(`${server.url}/shop/settings/audit`);
+  await page.locator('table.audit code', { hasText: 'reports.forgotten' }).waitFor();
 
   await page.goto(`${server.url}/-/profile`);
   await settle(page);

@@ -127,8 +127,9 @@ export function sought(server, app) {
   });
 }
 
-/* Run a statement on the private database of a server. */
+/* What a statement prints on the private database of a server. */
 export async function sql(server, statement) {
   const lines = (await readFile(join(server.env.MIRED_DATA_DIR, 'postgres/postmaster.pid'), 'utf8')).split('\n');
-  await run('psql', ['-qXAt', '-h', lines[4], '-p', lines[3], '-U', 'mire', '-d', 'postgres', '-c', statement]);
+  const words = ['-qXAt', '-h', lines[4], '-p', lines[3], '-U', 'mire', '-d', 'postgres', '-c', statement];
+  return (await run('psql', words)).stdout;
 }

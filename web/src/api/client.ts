@@ -120,6 +120,16 @@ function bearer(key: string): Record<string, string> {
   return key === '' ? {} : { Authorization: `Bearer ${key}` };
 }
 
+/** Which reports to take out: one of install, key and report. */
+export interface ForgetBody {
+  install?: string;
+  key?: number;
+  report?: string;
+  t?: string;
+  preview: boolean;
+  reason: string;
+}
+
 export const api = {
   signedIn: (signal: AbortSignal) => body(client.GET('/api/v1/sign-in', { signal })),
   signIn: (name: string, password: string) => body(client.POST('/api/v1/sign-in', { body: { name, password } })),
@@ -140,6 +150,10 @@ export const api = {
       left_out?: string[];
     },
   ) => body(client.PUT('/api/v1/apps/{app}/settings', { params: { path: { app } }, body: settings })),
+  forgets: (app: string, signal: AbortSignal) =>
+    body(client.GET('/api/v1/apps/{app}/forget', { params: { path: { app } }, signal })),
+  forget: (app: string, asked: ForgetBody) =>
+    body(client.POST('/api/v1/apps/{app}/forget', { params: { path: { app } }, body: asked as never })),
   makeCode: () => body(client.POST('/api/v1/code')),
   signOut: () => body(client.DELETE('/api/v1/sign-in')),
   signOutEverywhere: () => body(client.DELETE('/api/v1/sign-ins')),

@@ -25,8 +25,8 @@ export type Page =
   | { name: 'audit' }
   | { name: 'lost'; app?: string };
 
-export type SettingsPart = 'keys' | 'members' | 'reports' | 'links' | 'audit';
-export const SETTINGS_PARTS: readonly SettingsPart[] = ['keys', 'members', 'reports', 'links', 'audit'];
+export type SettingsPart = 'keys' | 'members' | 'reports' | 'links' | 'forget' | 'audit';
+export const SETTINGS_PARTS: readonly SettingsPart[] = ['keys', 'members', 'reports', 'links', 'forget', 'audit'];
 
 /* Pages of no app stand below a name that no app can have. */
 const OF_NO_APP = ['sign-in', 'welcome', 'ack', 'new', 'profile', 'server', 'health', 'audit'] as const;

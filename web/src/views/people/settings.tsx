@@ -1,4 +1,4 @@
-/* Settings of an app: its keys, its members, its name and how long reports are kept, its audit log. */
+/* Settings of an app: its keys, its members, its name and how long reports are kept, reports to take out, its audit log. */
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -12,6 +12,7 @@ import { bytes, exact } from '../../model/format';
 import { carried, href, type SettingsPart } from '../../model/view';
 import { Ago, announce, Loaded, Panel } from '../parts';
 import { AuditPanel } from './audit';
+import { ForgetPanel } from './forget';
 import { Choice, Field, Form, Secret, Sure, useAttempt } from './forms';
 import { Links } from './links';
 
@@ -22,6 +23,7 @@ export function SettingsPage({ app, part }: { app: string; part: SettingsPart })
     ['members', say('Members')],
     ['reports', say('Name and reports')],
     ['links', say('Links')],
+    ['forget', say('Take reports out')],
     ['audit', say('Audit')],
   ];
   return (
@@ -50,6 +52,8 @@ export function SettingsPage({ app, part }: { app: string; part: SettingsPart })
         <Reports app={app} />
       ) : part === 'links' ? (
         <Links app={app} />
+      ) : part === 'forget' ? (
+        <ForgetPanel app={app} />
       ) : (
         <AuditPanel app={app} />
       )}
