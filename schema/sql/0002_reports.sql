@@ -74,7 +74,7 @@ COMMENT ON COLUMN dead_letter.day IS 'Day of the report.';
 COMMENT ON COLUMN dead_letter.report_id IS 'The report.';
 COMMENT ON COLUMN dead_letter.app_id IS 'App of the report.';
 COMMENT ON COLUMN dead_letter.failed_at IS 'When it was given up.';
-COMMENT ON COLUMN dead_letter.stage IS 'Stage that failed: decode, symbolicate, feature, cluster, aggregate.';
+COMMENT ON COLUMN dead_letter.stage IS 'Stage that failed: decode, symbolicate, known, feature, cluster, aggregate.';
 COMMENT ON COLUMN dead_letter.reason IS 'What the stage said.';
 COMMENT ON INDEX dead_letter_holds_a_report_once IS 'Serves: putting a report back into the inbox.';
 

@@ -140,7 +140,7 @@ COMMENT ON COLUMN session_end_day.app_id IS 'App.';
 COMMENT ON COLUMN session_end_day.version_id IS 'Version of the session that told it; of a run that was killed its own.';
 COMMENT ON COLUMN session_end_day.channel IS 'Release channel.';
 COMMENT ON COLUMN session_end_day.plugins IS 'Plugins that ran in the session that told it, as in session.';
-COMMENT ON COLUMN session_end_day.verdict IS 'clean_exit, crash, foom, watchdog_kill and so on: exit.verdict of the wire.';
+COMMENT ON COLUMN session_end_day.verdict IS 'clean_exit, crash, foom, watchdog_kill and so on: exit.verdict of the wire; other of one that the server does not know.';
 COMMENT ON COLUMN session_end_day.ends IS 'Runs they stand for: sum of weights.';
 COMMENT ON COLUMN session_end_day.ends_sq IS 'Sum of squared weights.';
 COMMENT ON INDEX session_end_day_counts_once IS 'Serves: adding a record, and the rates of an app by version and day.';

@@ -316,7 +316,7 @@ class Audit(Shared):
         eve = server.use(server.user("add", "eve", "--role", "admin", "--app", "named"))
         read = lambda: json.loads(server.ask_as(eve, "GET", path)[2])  # noqa: E731
         none = {"quota_reports_day": None, "server_quota_reports_day": 0, "quota_bytes_day": None, "server_quota_bytes_day": 0,
-                "source_link": "", "source_root": "", "door": []}
+                "enough_per_issue_day": None, "server_enough_per_issue_day": 1000, "source_link": "", "source_root": "", "door": []}
         self.assertEqual(read(), {"name": "named", "retention_days": None, "server_retention_days": 90, **none})
         for wrong in ({"name": "x"}, {"retention_days": 3}, {"name": "", "retention_days": 3}, {"name": "  ", "retention_days": 3},
                       {"name": "x" * 101, "retention_days": 3}, {"name": "x", "retention_days": -1},
@@ -328,8 +328,8 @@ class Audit(Shared):
         self.assertEqual(self.status(eve, "PUT", path, {"name": "The shop", "retention_days": None}), 200)
         self.assertIsNone(read()["retention_days"])
         row = server.audit(eve, "/api/v1/apps/named/audit")[0]
-        self.assertEqual((row["action"], row["before"], row["after"]), ("settings.changed", "The shop; days that reports are kept: 30; reports a day: as the server is configured; bytes a day: as the server is configured",
-                                                                        "The shop; days that reports are kept: as the server is configured; reports a day: as the server is configured; bytes a day: as the server is configured"))
+        self.assertEqual((row["action"], row["before"], row["after"]), ("settings.changed", "The shop; days that reports are kept: 30; reports a day: as the server is configured; bytes a day: as the server is configured; reports of an issue, version and day kept whole: as the server is configured",
+                                                                        "The shop; days that reports are kept: as the server is configured; reports a day: as the server is configured; bytes a day: as the server is configured; reports of an issue, version and day kept whole: as the server is configured"))
 
     def test_admins_of_the_server_see_its_configuration(self):
         status, _, body = self.server.ask_as(self.root, "GET", "/api/v1/server")

@@ -51,6 +51,8 @@ static int start_workers(struct daemon *daemon)
                               .log = &daemon->log,
                               .threads = (int)config_number(daemon->config, MIRE_SET_WORKERS),
                               .keep_days = (int)config_number(config, MIRE_SET_RETENTION_DAYS),
+                              .new_values = config_number(config, MIRE_SET_NEW_VALUES_DAY),
+                              .new_issues = config_number(config, MIRE_SET_NEW_ISSUES_DAY),
                               .enough = config_number(config, MIRE_SET_ENOUGH_PER_ISSUE_DAY),
                               .cache_dir = daemon->cache_dir,
                               .converter = "/proc/self/exe",

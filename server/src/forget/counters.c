@@ -78,9 +78,7 @@ static int take_session(struct taken *taken, const struct forget_one *one)
     if (!row->channel)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < session->end_count; i++) {
-        const char *verdict = stages_cut(&one->item, session->ends[i].verdict);
-        if (!verdict)
-            return MIRE_FAULT_MEMORY;
+        const char *verdict = exit_counted(session->ends[i].verdict);
         taken->ends[taken->end_count++] = (struct rows_session_end){row, verdict, 1};
     }
 

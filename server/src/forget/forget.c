@@ -52,6 +52,9 @@ static int decode(struct forget_one *one, const struct forget_stored *stored, st
     if (rc)
         return rc;
     item->occurred = counted_at(stored, &item->occurred);
+    item->report.app.channel =
+        stored->channel; /* the report may name others, which were put aside (pipeline/known.h) */
+    item->report.device.class_name = stored->device_class;
     read_document(one, &worker->arena);
     return 1;
 }

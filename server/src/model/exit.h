@@ -49,4 +49,7 @@ struct report_exit {
  * the argument. */
 const char *exit_text(const char *verdict);
 
+/* The verdict that an end counts as: "other" of one that this version does not know, for reports may name any. Static. */
+const char *exit_counted(const char *verdict);
+
 #endif

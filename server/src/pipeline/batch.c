@@ -252,6 +252,7 @@ static int run(struct worker *worker, struct batch *batch, struct pg_tx **tx)
     if (rc)
         return rc;
     enough_done(&worker->enough);
+    known_done(&worker->known);
     count(worker, batch);
     return 1;
 }
@@ -263,6 +264,7 @@ int batch_step(struct worker *worker)
     struct batch batch = {.arena = &worker->arena, .begun_ns = clock_mono_ns()};
 
     arena_reset(&worker->arena);
+    known_begin(&worker->known);
     int rc = worker_begin(&tx, work);
     batch.tx = tx;
     if (!rc)

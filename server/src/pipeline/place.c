@@ -1,6 +1,7 @@
 /* place.c - version, issue and tree of each report of a batch: one statement a table, and more only for new issues. */
 #include "pipeline/batch.h"
 #include "pipeline/kinds.h"
+#include "pipeline/known.h"
 
 #include "base/fault.h"
 #include "rows/derive.h"
@@ -95,6 +96,21 @@ static bool is_taken(const struct rows_issue_found *found, const struct item *it
     return found->gone || found->first_seen_us > item->occurred.at_us;
 }
 
+/* Of new issues those that the app takes in no more today. */
+static int put_aside(struct batch *batch, struct item *const *firsts, const struct rows_issue_found *found,
+                     size_t count)
+{
+    struct item **fresh = arena_array(batch->arena, count + 1, sizeof(struct item *));
+    size_t fresh_count = 0;
+
+    if (!fresh)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (!found[i].issue_id)
+            fresh[fresh_count++] = firsts[i];
+    return known_issues(fresh, fresh_count);
+}
+
 /*
  * New issues are opened first, because that locks the app's row, which comes before rows of issues in the lock order.
  */
@@ -107,6 +123,9 @@ static int place_issues(struct batch *batch, struct item *const *firsts, const s
 
     if (!taken)
         return MIRE_FAULT_MEMORY;
+    int rc = put_aside(batch, firsts, found, count);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < count; i++) {
         struct item *item = firsts[i];
         struct issue_row issue;
@@ -116,7 +135,9 @@ static int place_issues(struct batch *batch, struct item *const *firsts, const s
         if (found[i].issue_id)
             continue;
         stages_issue(&issue, item);
-        int rc = cluster_assign(&item->issue_id, &index, &issue);
+        if (item->aside >> MIRE_KNOWN_ISSUE & 1)
+            known_other_issue(&issue);
+        rc = cluster_assign(&item->issue_id, &index, &issue);
         if (rc < 0)
             return rc;
     }
@@ -143,8 +164,10 @@ static int find_issues(struct batch *batch, struct order *order)
         rc = place_issues(batch, firsts, found, count);
     for (size_t at = 0, to; !rc && at < order->count; at = to) {
         to = end_of_issue(order, at);
-        for (size_t i = at + 1; i < to; i++)
+        for (size_t i = at + 1; i < to; i++) {
             order->items[i]->issue_id = order->items[at]->issue_id;
+            order->items[i]->aside |= order->items[at]->aside & 1u << MIRE_KNOWN_ISSUE;
+        }
     }
     return rc;
 }
@@ -194,6 +217,8 @@ static int find_trees(struct batch *batch, struct order *order)
         qsort(order->items, order->count, sizeof(struct item *), by_tree);
     for (size_t i = 0; i < order->count; i++) {
         struct item *item = order->items[i];
+        if (item->aside >> MIRE_KNOWN_ISSUE & 1)
+            item->feature.tree = 0; /* the trees of all kinds of trouble */
         if (!item->feature.tree || (count && same_tree(firsts[count - 1], item)))
             continue;
         issues[count] = item->issue_id;
@@ -219,16 +244,19 @@ static int find_trees(struct batch *batch, struct order *order)
 static int open_issues(struct batch *batch, const struct order *order)
 {
     struct triage_report *seen = arena_array(batch->arena, order->count + 1, sizeof *seen);
+    size_t count = 0;
 
     if (!seen)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < order->count; i++) {
         const struct item *item = order->items[i];
-        seen[i] = (struct triage_report){item->issue_id, item->tree, stages_cut(item, item->report.app.version)};
-        if (!seen[i].version)
+        if (item->aside)
+            continue; /* "other" is no later version, and no trouble of one kind */
+        seen[count] = (struct triage_report){item->issue_id, item->tree, stages_cut(item, item->report.app.version)};
+        if (!seen[count++].version)
             return MIRE_FAULT_MEMORY;
     }
-    return rows_triage_seen(batch->tx, batch->arena, batch->items->claim.app_id, seen, order->count);
+    return rows_triage_seen(batch->tx, batch->arena, batch->items->claim.app_id, seen, count);
 }
 
 int batch_place(struct batch *batch)

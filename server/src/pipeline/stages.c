@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "fetch/mappings.h"
 #include "pipeline/kinds.h"
+#include "pipeline/known.h"
 #include "pipeline/shares.h"
 
 #include "cluster/cluster.h"
@@ -83,6 +84,8 @@ int stages_find_version(struct item *item)
     struct pg_bytes version = {app->version, aggregate_text_length(app->version)};
     struct pg_bytes build = {app->build, aggregate_text_length(app->build)};
 
+    if (item->version_id)
+        return 0; /* of a stored report */
     return rows_version(&item->version_id, item->tx, item->claim.app_id, version, build, item->claim.received_us);
 }
 
@@ -266,5 +269,6 @@ int stages_derive(struct item *item)
     return rc ? rc : run_feature(item);
 }
 
-const struct stage work_stages[] = {{"decode", run_decode}, {"symbolicate", run_symbolicate}, {"feature", run_feature}};
+const struct stage work_stages[] = {
+    {"decode", run_decode}, {"symbolicate", run_symbolicate}, {"known", known_take}, {"feature", run_feature}};
 const size_t work_stage_count = sizeof work_stages / sizeof *work_stages;

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 struct enough;
+struct known;
 
 struct item {
     struct arena *arena; /* of the batch */
@@ -27,6 +28,7 @@ struct item {
     struct modules *modules;          /* the worker's own */
     struct shares *shares;            /* the worker's own */
     struct enough *enough;            /* the worker's own */
+    struct known *known;              /* the worker's own */
     _Atomic uint64_t *disbelieved;    /* reports with shares that no rollout gave */
     struct document_encoder *encoder; /* the worker's own */
     uint64_t now_ms;
@@ -40,6 +42,7 @@ struct item {
     int64_t version_id, issue_id;      /* after cluster */
     int32_t tree;                      /* the same: level 3, 0 if it is not kept */
     struct pg_bytes document;          /* after encode, of an event: its resolved stacks as they are stored */
+    unsigned aside;                    /* values that count as "other": bits by enum known_kind */
     bool is_counted;                   /* after enough_find: beyond those that are kept whole */
     const char *failed;                /* stage that could not use the report; NULL: none */
     const char *left_out;              /* installations that the app leaves out */

@@ -5,6 +5,7 @@
 #include "pipeline/batch.h"
 #include "pipeline/enough.h"
 #include "pipeline/kinds.h"
+#include "pipeline/known.h"
 #include "pipeline/modules.h"
 
 #include "base/fault.h"
@@ -126,8 +127,8 @@ static int store_missing(const struct batch *batch, const struct batch_part *par
     for (size_t i = 0; i < part->count; i++) {
         struct missing_debug_row *rows;
         size_t count = part->items[i]->counts.missing_count;
-        if (part->items[i]->is_counted)
-            count = 0; /* it is not derived again */
+        if (part->items[i]->is_counted || part->items[i]->aside >> MIRE_KNOWN_ISSUE & 1)
+            count = 0; /* no debug file is waited for */
         if (stages_missing(&rows, part->items[i]))
             return MIRE_FAULT_MEMORY;
         reports[i] = (struct rows_missing){part->facts[i].key, part->facts[i].app_id, rows, count};
@@ -270,9 +271,7 @@ static int add_ends(const struct batch *batch, const struct batch_part *part, co
     for (size_t i = 0; i < part->count; i++) {
         const struct report_session *session = &part->items[i]->report.session;
         for (size_t k = 0; k < session->end_count; k++) {
-            const char *verdict = stages_cut(part->items[i], session->ends[k].verdict);
-            if (!verdict)
-                return MIRE_FAULT_MEMORY;
+            const char *verdict = exit_counted(session->ends[k].verdict);
             ends[count++] = (struct rows_session_end){&sessions[i], verdict, 1};
         }
     }
@@ -332,5 +331,5 @@ int batch_store(struct batch *batch)
         rc = rows_hours_add(batch->tx, batch->arena, added.hours, added.hour_count);
     if (!rc && added.loss_count)
         rc = rows_losses_add(batch->tx, batch->arena, added.losses, added.loss_count);
-    return rc;
+    return rc ? rc : known_count(batch->items, batch->count);
 }

@@ -39,6 +39,7 @@ struct item worker_item(struct worker *worker, struct pg_tx *tx)
                          .modules = &worker->modules,
                          .shares = &worker->shares,
                          .enough = &worker->enough,
+                         .known = &worker->known,
                          .disbelieved = &work->disbelieved,
                          .encoder = worker->encoder,
                          .now_ms = clock_mono_ns() / 1000000,
@@ -136,6 +137,7 @@ int worker_start(struct work *work, void *(*run)(void *worker))
     worker->unpack.cache_max_bytes = options->cache_max_bytes;
     worker->unpack.log = options->log;
     worker->enough.limit = options->enough;
+    worker->known.limits = (struct known_limits){options->new_values, options->new_issues};
     symbols.dirs = options->symbol_dirs;
     symbols.dir_count = options->symbol_dir_count;
     symbols.local_images = options->local_images;

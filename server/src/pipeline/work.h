@@ -33,6 +33,8 @@ struct work_options {
     struct inbox_wakeup *wakeup; /* woken when reports arrive; NULL: look once a second */
     int threads;                 /* 1.. */
     int keep_days;               /* days for which reports are kept; 0: for ever */
+    int64_t new_values;          /* versions and so on that an app takes in a day (known.h); 0: no limit */
+    int64_t new_issues;          /* the same of issues */
     int64_t enough;              /* reports of an issue, version and day kept whole; 0: all. An app may set its own */
     const char *rules_path;      /* rules asked before the built-in ones; NULL or "": none */
     const char *suspects_path;   /* rules for memory, asked before the built-in ones; NULL or "": none */

@@ -7,6 +7,7 @@
 #include "pipeline/app_rules.h"
 #include "pipeline/enough.h"
 #include "pipeline/journal.h"
+#include "pipeline/known.h"
 #include "pipeline/modules.h"
 #include "pipeline/shares.h"
 #include "pipeline/stages.h"
@@ -32,6 +33,7 @@ struct worker {
     size_t most;  /* reports in the next batch */
     struct shares shares;
     struct enough enough;
+    struct known known;
 };
 
 struct work {

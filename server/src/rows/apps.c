@@ -251,6 +251,6 @@ int rows_backlog_read(struct backlog *out, struct pg_tx *tx, const struct view *
                       PG_INT8(MIRE_WAITING_MAX), PG_INT2(rows_slot(view->app, 0)));
     if (rc != 0)
         return rc;
-    *out = (struct backlog){pg_int(rows, 0, 0), pg_int(rows, 0, 1), pg_int(rows, 0, 2)};
-    return 0;
+    *out = (struct backlog){pg_int(rows, 0, 0), pg_int(rows, 0, 1), pg_int(rows, 0, 2), {0}};
+    return rows_put_aside_read(out->aside, tx, view);
 }

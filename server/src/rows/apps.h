@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/id.h"
 #include "model/view.h"
+#include "rows/known.h"
 
 #include <stdbool.h>
 
@@ -92,6 +93,7 @@ int rows_report_home_read(struct home *out, struct pg_tx *tx, struct arena *aren
 /* Reports of an app that wait in the inbox; dead letters, and reports beyond the daily budget, in the view's span. */
 struct backlog {
     int64_t waiting, dead_letters, over_quota;
+    int64_t aside[MIRE_KNOWN_KINDS]; /* counted as "other", by kind (known.h) */
 };
 int rows_backlog_read(struct backlog *out, struct pg_tx *tx, const struct view *view);
 

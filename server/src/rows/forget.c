@@ -209,6 +209,8 @@ static void read_stored(struct forget_stored *out, const struct pg_rows *rows, s
         .clock_told = !pg_is_null(rows, row, 12),
         .clock_behind_ms = pg_int(rows, row, 12),
         .occurred_us = pg_time(rows, row, 13),
+        .channel = pg_text(rows, row, 14),
+        .device_class = pg_text(rows, row, 15),
     };
 }
 
@@ -231,7 +233,8 @@ int rows_forget_claim(struct forget_stored **out, size_t *count, struct pg_rows 
                       "SELECT r.app_id, r.received_at, r.format, r.encoding, r.body,"
                       " coalesce(e.version_id, s.version_id, b.version_id), coalesce(e.weight, s.weight, b.weight),"
                       " e.issue_id, e.tree, coalesce(e.category, ''), e.subject_bytes, d.document, r.clock_behind_ms,"
-                      " coalesce(e.occurred_at, s.occurred_at, r.received_at)"
+                      " coalesce(e.occurred_at, s.occurred_at, r.received_at), coalesce(s.channel, ''), "
+                      "coalesce(b.device_class, '')"
                       " FROM unnest($1::smallint[], $2::date[], $3::uuid[]) WITH ORDINALITY k (slot, day, report_id, n)"
                       " LEFT JOIN report r USING (slot, day, report_id)"
                       " LEFT JOIN event e USING (slot, day, report_id)"

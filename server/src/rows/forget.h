@@ -70,7 +70,8 @@ struct forget_stored {
     const char *category; /* "" of a report that belongs to no issue */
     int64_t subject_bytes;
     double weight;
-    struct pg_bytes document; /* resolved stacks */
+    const char *channel, *device_class; /* that a session, or a baseline, counted in; else "" */
+    struct pg_bytes document;           /* resolved stacks */
 };
 
 #define MIRE_FORGET_BATCH 32 /* reports */

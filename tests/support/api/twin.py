@@ -174,7 +174,7 @@ class World:
         return {"range": self.range(events, span), "bucket_s": bucket_s, "totals": totals(events),
                 "categories": self.shares(events, lambda h: h["category"]), "versions": versions,
                 "apart": self.shares(self.select(slug, span, v, list(APART)), lambda h: h["category"]),
-                "series": self.series(events, bucket_s), "completeness": self.completeness(slug, span), "turns": self.turns(self.select(slug, span, v)), "top": top[:10], "memory_top": held[:10], "waiting": 0, "dead_letters": 0, "over_quota": 0}
+                "series": self.series(events, bucket_s), "completeness": self.completeness(slug, span), "turns": self.turns(self.select(slug, span, v)), "top": top[:10], "memory_top": held[:10], "waiting": 0, "dead_letters": 0, "over_quota": 0, "put_aside": []}
 
     def completeness(self, slug, span):
         app = next(a["app_id"] for a in self.apps if a["slug"] == slug)

@@ -2846,6 +2846,12 @@ export interface components {
             dead_letters: number;
             /** @description Reports of the days in range that were beyond the daily budget, and counted only: no other figure has them. */
             over_quota: number;
+            /** @description Reports of the days in range that named a new version, channel, device class or issue beyond the number that the app takes in a day: they count in every figure, as "other". */
+            put_aside: {
+                /** @enum {string} */
+                kind: "version" | "channel" | "class" | "issue";
+                reports: number;
+            }[];
         };
         Completeness: {
             /**

@@ -114,6 +114,21 @@ static int put_apart(struct call *call)
     return rc;
 }
 
+/* Reports whose new version, say, was beyond the day's number. */
+static void put_aside(struct json_writer *w, const int64_t reports[MIRE_KNOWN_KINDS])
+{
+    json_write_open(w, "put_aside", '[');
+    for (int kind = 0; kind < MIRE_KNOWN_KINDS; kind++) {
+        if (!reports[kind])
+            continue;
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "kind", known_kinds[kind]);
+        json_write_i64(w, "reports", reports[kind]);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
 static int answer_overview(struct call *call)
 {
     struct json_writer *w = &call->json;
@@ -136,6 +151,7 @@ static int answer_overview(struct call *call)
     json_write_i64(w, "waiting", backlog.waiting);
     json_write_i64(w, "dead_letters", backlog.dead_letters);
     json_write_i64(w, "over_quota", backlog.over_quota);
+    put_aside(w, backlog.aside);
     part_facet(w, "categories", sums.kinds, sums.kind_count);
     rc = put_apart(call);
     put_versions(w, &sums);
