@@ -1,4 +1,4 @@
--- Reports that a debug file helps are found by its build id; a report waits once for a job; there is one running job of debug files.
+-- Reports that a debug file helps are found by its build id; a report waits once for a job; an app has one running job of debug files.
 BEGIN;
 SELECT pg_temp.plan(5);
 
@@ -14,8 +14,8 @@ BEGIN
 END $$;
 SELECT pg_temp.ok('without reading the others', (SELECT NOT bool_or(line LIKE '%Seq Scan%') FROM plan_lines));
 
-INSERT INTO rekey_job (cause, preview, state) VALUES ('symbols', false, 'running');
-SELECT pg_temp.refused('rekey_job_of_symbols', $$INSERT INTO rekey_job (cause, preview, state) VALUES ('symbols', false, 'running')$$);
+INSERT INTO rekey_job (app_id, cause, preview, state) VALUES (1, 'symbols', false, 'running');
+SELECT pg_temp.refused('rekey_job_of_symbols', $$INSERT INTO rekey_job (app_id, cause, preview, state) VALUES (1, 'symbols', false, 'running')$$);
 
 INSERT INTO rekey_queue (slot, job_id, day, report_id) SELECT slot, 1, day, report_id FROM missing_debug_file;
 INSERT INTO rekey_queue (slot, job_id, day, report_id) SELECT slot, 1, day, report_id FROM missing_debug_file ON CONFLICT DO NOTHING;

@@ -18,7 +18,7 @@ int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *a
 
 /* Issues that a preview would empty: as many reports would leave as they have. */
 #define JOBS                                                                                                   \
-    "SELECT j.job_id, coalesce(j.app_id, 0), j.cause, j.detail, j.state, j.preview, j.created_at, j.ended_at," \
+    "SELECT j.job_id, j.app_id, j.cause, j.detail, j.state, j.preview, j.created_at, j.ended_at," \
     " j.queued, coalesce(f.reports, 0) + coalesce(f.failed, 0), coalesce(f.moved, 0), coalesce(f.failed, 0),"  \
     " coalesce(f.issues_new, 0), CASE WHEN j.preview THEN (SELECT count(*) FROM (SELECT from_issue_id,"        \
     "  sum(reports) AS moved FROM rekey_flow w WHERE w.job_id = j.job_id"                                      \
@@ -33,7 +33,7 @@ int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *a
 int rows_rekey_jobs(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id, int64_t most)
 {
     return pg_query(rows_out, tx,
-                    JOBS " WHERE $1 = 0 OR j.app_id IS NULL OR j.app_id = $1 ORDER BY j.job_id DESC LIMIT $2",
+                    JOBS " WHERE $1 = 0 OR j.app_id = $1 ORDER BY j.job_id DESC LIMIT $2",
                     PG_INT4(app_id), PG_INT8(most));
 }
 

@@ -28,7 +28,7 @@ int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *a
 /* The progress of a job. Texts live as long as `rows`. */
 struct rekey_job {
     int64_t job;
-    int32_t app_id; /* 0: all apps with reports that lacked a debug file */
+    int32_t app_id; /* whose reports they are */
     const char *cause;
     const char *detail;
     const char *state; /* "queueing", "running", "done", "cancelled" */
@@ -41,7 +41,7 @@ struct rekey_job {
     int64_t issues_new, issues_gone; /* of a preview: would appear, would be left without a report */
 };
 
-/* Jobs of an app and those of debug files, newest first, at most `most`; app_id 0: all jobs. */
+/* Jobs of an app, newest first, at most `most`; app_id 0: all jobs. */
 int rows_rekey_jobs(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id, int64_t most);
 int rows_rekey_job(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job); /* one row, or none */
 void rows_rekey_read(struct rekey_job *out, const struct pg_rows *rows, size_t row);

@@ -14,16 +14,19 @@ static struct uuid id_of(const struct report_key *key)
     return id;
 }
 
-/* The job of debug files that is running, locked; it is made if there is none. */
-static int symbols_job(int64_t *job_out, struct pg_tx *tx)
+/* The app's job of debug files that is running, locked; it is made if there is none. */
+static int symbols_job(int64_t *job_out, struct pg_tx *tx, int32_t app_id)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(NULL, tx,
-                      "INSERT INTO rekey_job (cause, preview, state) VALUES ('symbols', false, 'running')"
-                      " ON CONFLICT (cause) WHERE cause = 'symbols' AND state = 'running' DO NOTHING");
+                      "INSERT INTO rekey_job (app_id, cause, preview, state) VALUES ($1, 'symbols', false, 'running')"
+                      " ON CONFLICT (app_id) WHERE cause = 'symbols' AND state = 'running' DO NOTHING",
+                      PG_INT4(app_id));
     if (!rc)
         rc = pg_query(&rows, tx,
-                      "SELECT job_id FROM rekey_job WHERE cause = 'symbols' AND state = 'running' FOR UPDATE");
+                      "SELECT job_id FROM rekey_job WHERE app_id = $1 AND cause = 'symbols' AND state = 'running'"
+                      " FOR UPDATE",
+                      PG_INT4(app_id));
     if (rc)
         return rc;
     if (!pg_row_count(rows))
@@ -33,13 +36,13 @@ static int symbols_job(int64_t *job_out, struct pg_tx *tx)
 }
 
 /*
- * Reports of one file: those that had nothing; those that had names or lines, unless it has no more than these either.
+ * Reports of an app that lack one file: those that had nothing; those that had names or lines, unless it has no more than these either.
  */
-static int queue_file(struct pg_tx *tx, int64_t job, struct pg_bytes build_id)
+static int queue_file(struct pg_tx *tx, int64_t job, int32_t app_id, struct pg_bytes build_id)
 {
     return pg_query(NULL, tx,
                     "WITH queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
-                    "  SELECT slot, $1, day, report_id FROM missing_debug_file WHERE build_id = $2 AND (had = 'none'"
+                    "  SELECT slot, $1, day, report_id FROM missing_debug_file WHERE build_id = $2 AND app_id = $3 AND (had = 'none'"
                     "   OR NOT EXISTS (SELECT FROM symbol_file WHERE build_id = $2)"
                     "   OR EXISTS (SELECT FROM symbol_file WHERE build_id = $2 AND kind = 'debug'"
                     "    AND NOT (had = 'lines' AND depth = 'lines')))"
@@ -48,7 +51,7 @@ static int queue_file(struct pg_tx *tx, int64_t job, struct pg_bytes build_id)
                     "  || CASE WHEN detail = '' THEN '' ELSE ', ' END || coalesce((SELECT name FROM image"
                     "  WHERE build_id = $2), (SELECT name FROM symbol_file WHERE build_id = $2 ORDER BY kind LIMIT 1),"
                     "  encode($2, 'hex')), 200) WHERE job_id = $1",
-                    PG_INT8(job), PG_BYTES(build_id.bytes, build_id.len));
+                    PG_INT8(job), PG_BYTES(build_id.bytes, build_id.len), PG_INT4(app_id));
 }
 
 /*
@@ -59,27 +62,29 @@ static int queue_file(struct pg_tx *tx, int64_t job, struct pg_bytes build_id)
 static int queue_files(struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int64_t job = 0;
     int rc = pg_query(&rows, tx,
                       "WITH come AS (DELETE FROM symbol_arrival WHERE build_id IN (SELECT build_id FROM symbol_arrival"
                       "  WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
                       "  ORDER BY build_id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING build_id)"
-                      " SELECT m.build_id, EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = m.build_id)"
+                      " SELECT m.build_id, l.app_id"
                       " FROM (SELECT build_id FROM come UNION SELECT w.build_id FROM come JOIN split_wanted w"
                       "  ON w.split_id = come.build_id UNION SELECT i.build_id FROM come JOIN image i"
                       "  ON octet_length(come.build_id) = 16 AND i.build_id > come.build_id"
                       "  AND i.build_id < come.build_id || decode(repeat('ff', 49), 'hex')"
                       "  UNION SELECT i.build_id FROM come CROSS JOIN generate_series(1, 15) n JOIN image i"
                       "  ON i.build_id = substr(come.build_id, 1, n) WHERE octet_length(come.build_id) = 16"
-                      "  AND substr(come.build_id, n + 1) = decode(repeat('00', 16 - n), 'hex')) m",
+                      "  AND substr(come.build_id, n + 1) = decode(repeat('00', 16 - n), 'hex')) m"
+                      " LEFT JOIN LATERAL (SELECT DISTINCT app_id FROM missing_debug_file f"
+                      "  WHERE f.build_id = m.build_id) l ON true ORDER BY l.app_id",
                       PG_INT8(FILES_AT_ONCE));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
-        if (!pg_bool(rows, i, 1))
-            continue;
-        if (!job)
-            rc = symbols_job(&job, tx);
+        int32_t app_id = (int32_t)pg_int(rows, i, 1);
+        int64_t job = 0;
+        if (pg_is_null(rows, i, 1))
+            continue; /* no report lacks it */
+        rc = symbols_job(&job, tx, app_id);
         if (!rc)
-            rc = queue_file(tx, job, pg_bytes(rows, i, 0));
+            rc = queue_file(tx, job, app_id, pg_bytes(rows, i, 0));
     }
     return rc ? rc : pg_row_count(rows) > 0;
 }
