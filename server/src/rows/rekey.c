@@ -17,23 +17,22 @@ int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *a
 }
 
 /* Issues that a preview would empty: as many reports would leave as they have. */
-#define JOBS                                                                                                   \
-    "SELECT j.job_id, j.app_id, j.cause, j.detail, j.state, j.preview, j.created_at, j.ended_at," \
-    " j.queued, coalesce(f.reports, 0) + coalesce(f.failed, 0), coalesce(f.moved, 0), coalesce(f.failed, 0),"  \
-    " coalesce(f.issues_new, 0), CASE WHEN j.preview THEN (SELECT count(*) FROM (SELECT from_issue_id,"        \
-    "  sum(reports) AS moved FROM rekey_flow w WHERE w.job_id = j.job_id"                                      \
-    "  AND w.to_issue_id IS DISTINCT FROM w.from_issue_id GROUP BY 1) w"                                       \
-    "  WHERE w.moved >= (SELECT count(*) FROM event e JOIN issue i ON i.app_id = e.app_id"                     \
-    "   AND i.issue_id = e.issue_id WHERE i.issue_id = w.from_issue_id AND e.kept)) ELSE 0 END"                \
-    " FROM rekey_job j LEFT JOIN LATERAL (SELECT sum(reports)::int8 AS reports, sum(failed)::int8 AS failed,"  \
-    "  sum(reports) FILTER (WHERE to_issue_id IS DISTINCT FROM from_issue_id)::int8 AS moved,"                 \
-    "  count(DISTINCT to_key) FILTER (WHERE to_issue_id IS NULL) AS issues_new FROM rekey_flow f"              \
+#define JOBS                                                                                                  \
+    "SELECT j.job_id, j.app_id, j.cause, j.detail, j.state, j.preview, j.created_at, j.ended_at,"             \
+    " j.queued, coalesce(f.reports, 0) + coalesce(f.failed, 0), coalesce(f.moved, 0), coalesce(f.failed, 0)," \
+    " coalesce(f.issues_new, 0), CASE WHEN j.preview THEN (SELECT count(*) FROM (SELECT from_issue_id,"       \
+    "  sum(reports) AS moved FROM rekey_flow w WHERE w.job_id = j.job_id"                                     \
+    "  AND w.to_issue_id IS DISTINCT FROM w.from_issue_id GROUP BY 1) w"                                      \
+    "  WHERE w.moved >= (SELECT count(*) FROM event e JOIN issue i ON i.app_id = e.app_id"                    \
+    "   AND i.issue_id = e.issue_id WHERE i.issue_id = w.from_issue_id AND e.kept)) ELSE 0 END"               \
+    " FROM rekey_job j LEFT JOIN LATERAL (SELECT sum(reports)::int8 AS reports, sum(failed)::int8 AS failed," \
+    "  sum(reports) FILTER (WHERE to_issue_id IS DISTINCT FROM from_issue_id)::int8 AS moved,"                \
+    "  count(DISTINCT to_key) FILTER (WHERE to_issue_id IS NULL) AS issues_new FROM rekey_flow f"             \
     "  WHERE f.job_id = j.job_id) f ON true"
 
 int rows_rekey_jobs(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id, int64_t most)
 {
-    return pg_query(rows_out, tx,
-                    JOBS " WHERE $1 = 0 OR j.app_id = $1 ORDER BY j.job_id DESC LIMIT $2",
+    return pg_query(rows_out, tx, JOBS " WHERE $1 = 0 OR j.app_id = $1 ORDER BY j.job_id DESC LIMIT $2",
                     PG_INT4(app_id), PG_INT8(most));
 }
 

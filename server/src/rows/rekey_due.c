@@ -42,7 +42,8 @@ static int queue_file(struct pg_tx *tx, int64_t job, int32_t app_id, struct pg_b
 {
     return pg_query(NULL, tx,
                     "WITH queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
-                    "  SELECT slot, $1, day, report_id FROM missing_debug_file WHERE build_id = $2 AND app_id = $3 AND (had = 'none'"
+                    "  SELECT slot, $1, day, report_id FROM missing_debug_file WHERE build_id = $2 AND app_id = $3 AND "
+                    "(had = 'none'"
                     "   OR NOT EXISTS (SELECT FROM symbol_file WHERE build_id = $2)"
                     "   OR EXISTS (SELECT FROM symbol_file WHERE build_id = $2 AND kind = 'debug'"
                     "    AND NOT (had = 'lines' AND depth = 'lines')))"

@@ -262,13 +262,13 @@ class World:
 
     def row(self, h):
         return {"id": h["report_id"], "received_at": stamp(h["received_at"]), "occurred_at": stamp(h["occurred_at"]),
-                "duration_ms": h["duration_ms"], "open": h["open"], "version": self.version(h),
+                "duration_ms": h["duration_ms"], "open": h["open"], "kept": True, "version": self.version(h),
                 "os_version": h["os_version"], "arch": h["arch"], "model": h["model"], "process": h["process"],
                 "install": h["install"], "footprint_bytes": h["footprint_bytes"], "subject_bytes": h["subject_bytes"]}
 
     def reports(self, slug, issue_id, span, v=None):
         own = [h for h in self.select(slug, span, v) if h["issue_id"] == issue_id][::-1]
-        return own, {"range": self.range(own, span), "total": len(own), "reports": [self.row(h) for h in own], "next": None}
+        return own, {"range": self.range(own, span), "total": len(own), "kept": len(own), "reports": [self.row(h) for h in own], "next": None}
 
     def report(self, slug, issue_id, which, span, v=None):
         own, _ = self.reports(slug, issue_id, span, v)
@@ -299,7 +299,7 @@ class World:
                              "inlined": v["inlined"], "role": v["role"], "rule": None, "mark": None,
                              "repeat": 0}, "share": 1}
         c2 = next((n for n, x in enumerate(names) if x == i["caller2"] and n != c1), None)
-        return {"row": self.row(h), "position": at + 1, "total": len(own),
+        return {"row": self.row(h), "position": at + 1, "total": len(own), "reports": len(own),
                 "previous": own[at - 1]["report_id"] if at else None,
                 "next": own[at + 1]["report_id"] if at + 1 < len(own) else None,
                 "category": h["category"], "reason": h["reason"], "gate": "poll", "launch": h["category"] == "launch",
@@ -329,7 +329,7 @@ class World:
         m, frames = h["doc"]["memory"], h["doc"]["frames"]
         shown = [{**{k: f[k] for k in ("function", "image", "file", "line", "inlined", "role")}, "offset": f"{f['offset']:x}",
                   "rule": None, "mark": None, "repeat": 0} for f in frames]
-        return {**{k: base[k] for k in ("row", "position", "total", "previous", "next", "category", "reason", "why", "key", "rules", "exit", "facts")},
+        return {**{k: base[k] for k in ("row", "position", "total", "reports", "previous", "next", "category", "reason", "why", "key", "rules", "exit", "facts")},
                 **{k: m[k] for k in m if k != "stacks"},
                 "stacks": [{**{k: s[k] for k in s if k != "stack"}, "frames": [shown[f] for f in s["stack"]]} for s in m["stacks"]]}
 
