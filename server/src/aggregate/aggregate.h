@@ -74,7 +74,7 @@ void aggregate_baseline(struct baseline_row *out, const struct report *report, c
 /* The row of a session record. `channel` is borrowed from the report, and may be longer than an index takes. */
 void aggregate_session(struct session_row *out, const struct report *report, const struct aggregate_facts *facts);
 
-#define MIRE_AGGREGATE_LOST_MAX 1000000000 /* records of one reason that one report may count */
+#define MIRE_AGGREGATE_LOST_MAX 100000 /* records of one reason that one report may count */
 
 /* The losses in a report of any kind. Reasons are static. */
 void aggregate_losses(struct loss_row *out, const struct report *report, const struct aggregate_facts *facts);

@@ -35,7 +35,7 @@ void aggregate_losses(struct loss_row *out, const struct report *report, const s
         int64_t *to = &lost[find(report->drops[i].name)];
         uint64_t value = report->drops[i].value;
 
-        *to += value < MIRE_AGGREGATE_LOST_MAX ? (int64_t)value : MIRE_AGGREGATE_LOST_MAX;
+        *to += value < (uint64_t)(MIRE_AGGREGATE_LOST_MAX - *to) ? (int64_t)value : MIRE_AGGREGATE_LOST_MAX - *to;
     }
     for (size_t i = 0; i < MIRE_LOSS_REASONS; i++)
         if (lost[i] > 0) {

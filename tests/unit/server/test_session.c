@@ -211,6 +211,10 @@ static void losses_are_told_by_known_reasons_in_order(void **state)
     assert_int_equal(loss.lost[1], 3);
     assert_string_equal(loss.reasons[2], "other");
     assert_int_equal(loss.lost[2], 6);
+    const struct report_named_number invented[] = {{"a", UINT64_MAX}, {"b", MIRE_AGGREGATE_LOST_MAX}, {"other", 1}};
+    aggregate_losses(&loss, &(struct report){.drops = invented, .drop_count = 3}, &facts);
+    assert_int_equal(loss.count, 1);
+    assert_int_equal(loss.lost[0], MIRE_AGGREGATE_LOST_MAX);
     aggregate_losses(&loss, &(struct report){.drop_count = 0}, &facts);
     assert_int_equal(loss.count, 0);
 }
