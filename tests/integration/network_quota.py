@@ -127,5 +127,22 @@ class Quotas(unittest.TestCase):
         self.assertEqual(counts()["quota"], len(not_kept))
 
 
+class Keys(unittest.TestCase):
+    def test_a_key_that_floods_leaves_others_of_the_app_alone(self):
+        scratch = mired.scratch("key-rate")
+        self.addCleanup(scratch.cleanup)
+        server = mired.Mired(pathlib.Path(scratch.name), "--key-requests-s=1")
+        self.addCleanup(server.stop)
+        leaked, good = server.key("shop", "ingest"), server.key("shop", "ingest")
+        mired.until("the keys are known", lambda: server.ask("GET", "/api/v1/rollout", good)[0] == 200)
+        send = lambda key: server.ask("POST", "/api/v1/reports", key, mired.report(mired.report_id()))  # noqa: E731
+        answers = [send(leaked) for _ in range(40)]
+        status, headers, body = next(answer for answer in answers if answer[0] != 202)
+        self.assertEqual(status, 429)
+        self.assertGreaterEqual(int(headers["Retry-After"]), 1)
+        self.assertIn("key", json.loads(body)["detail"])
+        self.assertEqual(send(good)[0], 202)
+
+
 if __name__ == "__main__":
     unittest.main(warnings="ignore")

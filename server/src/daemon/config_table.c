@@ -31,6 +31,7 @@ const struct setting_row config_table[MIRE_SETTING_COUNT] = {
     [MIRE_SET_ADDRESS_REQUESTS_S] = {"address_requests_s", "100", KIND_NUMBER, 0, 1000000,
                                      "reports and changes a second from one address; 0: no limit"},
     [MIRE_SET_APP_REQUESTS_S] = {"app_requests_s", "0", KIND_NUMBER, 0, 1000000, "the same, for one app"},
+    [MIRE_SET_KEY_REQUESTS_S] = {"key_requests_s", "0", KIND_NUMBER, 0, 1000000, "the same, with one key"},
     [MIRE_SET_TRUSTED_PROXIES] = {"trusted_proxies", "", KIND_ADDRESSES, 0, 0,
                                   "addresses of proxies in front of mired, separated by spaces"},
     [MIRE_SET_SIGN_IN] = {"sign_in", "auto", KIND_WORD, 0, 0,

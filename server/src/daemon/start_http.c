@@ -41,6 +41,7 @@ static int start_access(struct daemon *daemon)
     const struct config *config = daemon->config;
     double each = (double)config_number(config, MIRE_SET_ADDRESS_REQUESTS_S);
     double app = (double)config_number(config, MIRE_SET_APP_REQUESTS_S);
+    double key = (double)config_number(config, MIRE_SET_KEY_REQUESTS_S);
     config_hosts(daemon->hosts, config);
     daemon->people = (struct door_people){daemon->pg, config_text(config, MIRE_SET_DEFAULT_ROLE)};
     struct access_options options = {.context = &daemon->people,
@@ -57,6 +58,7 @@ static int start_access(struct daemon *daemon)
                                      .hosts = daemon->hosts,
                                      .address = {each, each * BURST},
                                      .app = {app, app * BURST},
+                                     .key = {key, key * BURST},
                                      .proxies = daemon->proxies,
                                      .proxy_count = config_proxies(daemon->proxies, MIRE_PROXIES_MAX, config)};
     return access_new(&daemon->access, &options);

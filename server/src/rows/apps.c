@@ -144,7 +144,8 @@ int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct ar
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,
                       "SELECT name, coalesce(retention_days, -1), coalesce(quota_reports_day, -1), "
-                      "coalesce(quota_bytes_day, -1), source_link, source_root, left_out, coalesce(enough_per_issue_day, -1) FROM app WHERE app_id = $1",
+                      "coalesce(quota_bytes_day, -1), source_link, source_root, left_out,"
+                      " coalesce(enough_per_issue_day, -1) FROM app WHERE app_id = $1",
                       PG_INT4(app));
     if (rc)
         return rc;
@@ -163,13 +164,13 @@ int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct ar
 
 int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings)
 {
-    return pg_query(
-        NULL, tx,
-        "UPDATE app SET name = $2, retention_days = nullif($3, -1), quota_reports_day = nullif($4, -1),"
-        " quota_bytes_day = nullif($5, -1), source_link = $6, source_root = $7, left_out = $8, enough_per_issue_day = nullif($9, -1) WHERE app_id = $1",
-        PG_INT4(app), PG_TEXT(settings->name), PG_INT4((int32_t)settings->retention_days),
-        PG_INT8(settings->quota_reports), PG_INT8(settings->quota_bytes), PG_TEXT(settings->source_link),
-        PG_TEXT(settings->source_root), PG_TEXT(settings->left_out), PG_INT4((int32_t)settings->enough));
+    return pg_query(NULL, tx,
+                    "UPDATE app SET name = $2, retention_days = nullif($3, -1), quota_reports_day = nullif($4, -1),"
+                    " quota_bytes_day = nullif($5, -1), source_link = $6, source_root = $7, left_out = $8, "
+                    "enough_per_issue_day = nullif($9, -1) WHERE app_id = $1",
+                    PG_INT4(app), PG_TEXT(settings->name), PG_INT4((int32_t)settings->retention_days),
+                    PG_INT8(settings->quota_reports), PG_INT8(settings->quota_bytes), PG_TEXT(settings->source_link),
+                    PG_TEXT(settings->source_root), PG_TEXT(settings->left_out), PG_INT4((int32_t)settings->enough));
 }
 
 int rows_app_left_out_read(const char **out, struct pg_tx *tx, struct arena *arena, int32_t app)
