@@ -233,9 +233,9 @@ function StatusLine({ app }: { app: string }): JSX.Element {
               })}
             </span>
           ) : null}
-          {data.put_aside.map((one) => (
-            <span key={one.kind} class="warn-text">
-              {asideText(one.kind, exact(one.reports, lang.value))}
+          {data.put_aside.map(({ kind, reports }) => (
+            <span key={kind} class="warn-text">
+              {say('{n} counted as other: too many new names ({kind})', { n: exact(reports, lang.value), kind })}
             </span>
           ))}
         </>
@@ -244,20 +244,6 @@ function StatusLine({ app }: { app: string }): JSX.Element {
       )}
     </footer>
   );
-}
-
-/* A day takes in so many new names (docs/configuration.md, new_values_day). */
-function asideText(kind: Overview['put_aside'][number]['kind'], n: string): string {
-  switch (kind) {
-    case 'version':
-      return say('{n} of too many new versions: counted as other', { n });
-    case 'channel':
-      return say('{n} of too many new channels: counted as other', { n });
-    case 'class':
-      return say('{n} of too many new device classes: counted as other', { n });
-    default:
-      return say('{n} of too many new issues: counted as other', { n });
-  }
 }
 
 function KeySheet({ sheet }: { sheet: { current: HTMLDialogElement | null } }): JSX.Element {
