@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { docs } from './docs.ts';
 
 function precompress(): Plugin {
   return {
@@ -27,7 +28,7 @@ function precompress(): Plugin {
 
 export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [precompress()],
+  plugins: [docs(), precompress()],
   build: {
     target: 'es2022',
     /* What the first script imports is asked for with it, not after it. Pages that come later bring all of theirs. */

@@ -126,6 +126,7 @@ int post_ack(void *api, struct request *request, struct reply *reply);
 int get_issue_link(void *api, struct request *request, struct reply *reply);
 int get_report_link(void *api, struct request *request, struct reply *reply);
 int get_asset(void *api, struct request *request, struct reply *reply);
+int get_docs(void *api, struct request *request, struct reply *reply);
 int get_page(void *api, struct request *request, struct reply *reply);
 int get_no_such_call(void *api, struct request *request, struct reply *reply);
 

@@ -3,6 +3,7 @@
  *
  *     /assets/NAME   the file, for ever (its name changes with its content); 404 if it is not there
  *     /NAME.EXT      the file, asked for each time; 404 if it is not there
+ *     /docs/NAME     the user documentation: web_dir/docs/NAME.html, or web_dir/docs/NAME if it has an extension
  *     anything else  index.html, asked for each time: the page reads the rest of the path itself
  *
  * A file name has only letters, digits, '-', '_' and '.', and no segment begins with '.', so no request leaves web_dir.
@@ -116,6 +117,28 @@ int get_asset(void *context, struct request *request, struct reply *reply)
     if (!api->web_dir || !name_is_safe(name))
         return no_such_file(request, reply);
     int rc = send_file(api, request, reply, name, "public, max-age=31536000, immutable");
+    return rc > 0 ? no_such_file(request, reply) : rc;
+}
+
+/* Serve /docs/, /docs/zh/, /docs/NAME and /docs/FILE.EXT. */
+int get_docs(void *context, struct request *request, struct reply *reply)
+{
+    const struct api *api = context;
+    const char *path = request->path + 1, *last = strrchr(path, '/');
+
+    if (!last || !strcmp(path, "docs/zh")) { /* links in the pages are absolute: only the name of the start is missing */
+        reply->status = 302;
+        reply->body = "";
+        reply_header(reply, "Location", last ? "/docs/zh/" : "/docs/");
+        return MIRE_HTTP_DONE;
+    }
+    const char *end = !last[1] ? "index.html" : strchr(last, '.') ? "" : ".html";
+    const char *name = arena_printf(request->arena, "%s%s", path, end);
+    if (!name)
+        return MIRE_FAULT_MEMORY;
+    if (!api->web_dir || !name_is_safe(name))
+        return no_such_file(request, reply);
+    int rc = send_file(api, request, reply, name, "no-cache");
     return rc > 0 ? no_such_file(request, reply) : rc;
 }
 

@@ -16,7 +16,6 @@
 #include "rows/rows.h"
 
 #include <inttypes.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,18 +215,6 @@ static const struct {
     {{"rotate", "APP KEY-NUMBER", "make a key in the place of another one, which expires after --days"}, run_rotate},
     {{"revoke", "APP KEY-NUMBER", "make a key useless within seconds"}, run_revoke}};
 
-static int check_app(const char *app)
-{
-    regex_t slug;
-    int rc = regcomp(&slug, "^[a-z0-9][a-z0-9-]{0,62}$", REG_EXTENDED | REG_NOSUB);
-
-    if (rc == 0) {
-        rc = regexec(&slug, app, 0, NULL, 0);
-        regfree(&slug);
-    }
-    return rc;
-}
-
 static const char *take_scope(void *context, char *value)
 {
     struct key_command *keys = context;
@@ -272,8 +259,8 @@ int cli_key(int argc, char **argv)
         return CLI_USAGE;
     keys.app = argv[2];
     keys.number = argv[3];
-    if (check_app(keys.app) != 0)
-        return wrong("APP is lower-case letters, digits and '-', 63 at most, and begins with no '-'");
+    if (!rows_app_is_slug(keys.app))
+        return wrong("APP is lower-case letters, digits and '-', 63 at most, begins with no '-', and is not docs, api, assets or metrics");
     status = cli_open_database(&keys.database);
     if (status == CLI_DONE)
         status = verbs[v].run(&keys);

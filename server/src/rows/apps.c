@@ -67,8 +67,12 @@ int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct
 
 bool rows_app_is_slug(const char *text)
 {
+    static const char *const taken[] = {"api", "assets", "docs", "metrics"}; /* the server's own paths */
     size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
 
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (!strcmp(text, taken[i]))
+            return false;
     return len && !text[len] && len <= MIRE_APP_SLUG_MAX && *text != '-';
 }
 

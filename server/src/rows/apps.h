@@ -37,7 +37,8 @@ int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct
 
 enum rows_app_outcome { ROWS_APP_MADE = 0, ROWS_APP_THERE = 1 };
 
-/* Is `text` a slug: at most MIRE_APP_SLUG_MAX lower-case letters, digits and hyphens, the first no hyphen? Pure. */
+/* Is `text` a slug: at most MIRE_APP_SLUG_MAX lower-case letters, digits and hyphens, the first no hyphen, and no path of
+ * the server's own, such as docs? Pure. */
 bool rows_app_is_slug(const char *text);
 
 /* Make an app; the caller has checked the slug. ROWS_APP_MADE, ROWS_APP_THERE (the slug is taken), or a fault. */

@@ -39,7 +39,7 @@ export function followLinks(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
     return;
   const link = (event.target as Element | null)?.closest?.('a');
-  if (!link || link.origin !== location.origin || link.target !== '' || /^\/(api|-\/oidc)\//.test(link.pathname))
+  if (!link || link.origin !== location.origin || link.target !== '' || /^\/(api|docs|-\/oidc)\//.test(link.pathname))
     return;
   if (link.hash !== '' && link.pathname === location.pathname) return;
   event.preventDefault();

@@ -83,6 +83,7 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
             </a>
           </>
         ) : null}
+        <a href={lang.value === 'en' ? '/docs/' : '/docs/zh/'}>{say('Documentation')}</a>
         <button type="button" class="quiet" onClick={nextTheme} aria-label={`${say('Theme')}: ${themes[choice.value]}`}>
           <span aria-hidden="true">◐</span> <span>{themes[choice.value]}</span>
         </button>

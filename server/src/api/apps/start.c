@@ -32,7 +32,7 @@ static int answer_post_app(struct call *call)
         return call_problem(
             call, 422, "app.slug",
             "A slug has lower-case letters, digits and hyphens, begins with a letter or digit, and has at"
-            " most 63 of them, for example my-app.");
+            " most 63 of them, for example my-app; docs, api, assets and metrics are paths of the server.");
     const char *name = *asked.name ? asked.name : asked.slug;
     rc = rows_app_add(call->tx, asked.slug, name);
     if (rc == ROWS_APP_THERE)
