@@ -2,28 +2,13 @@
 
 import type { JSX } from 'preact';
 import { api } from '../api/client';
-import type { Frame, Releases } from '../api/types';
+import type { Releases } from '../api/types';
 import { say } from '../lib/i18n';
 import { useQuery } from '../lib/query';
-import { sourceLink } from '../model/source';
-import { place } from '../model/stack';
 import { Ago } from './parts';
 
 export function useReleases(app: string): Releases | undefined {
   return useQuery(['releases', app], (signal) => api.releases(app, signal)).data;
-}
-
-/* File and line of a frame, with a link to the source if its address is known. */
-export function FramePlace(props: { app: string; version: string; frame: Frame }): JSX.Element {
-  const to = sourceLink(useReleases(props.app), props.version, props.frame);
-  const code = <code>{place(props.frame)}</code>;
-  return to === null ? (
-    code
-  ) : (
-    <a href={to} target="_blank" rel="noreferrer">
-      {code}
-    </a>
-  );
 }
 
 /* When and where a version was released, and its commit. */

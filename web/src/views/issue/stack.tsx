@@ -15,7 +15,7 @@ import { exact } from '../../model/format';
 import { base } from '../../model/name';
 import { asText, hotAsText, hotMiddle, isPartial, leafOf, perCell } from '../../model/stack';
 import { Bar, copy, Loaded, Moment } from '../parts';
-import { FramePlace } from '../releases';
+import { FramePlace } from '../place';
 import { Blame, Cost, Verdict } from './event';
 import { Ownerless } from './ownerless';
 import { Threads } from './threads';

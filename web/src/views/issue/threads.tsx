@@ -7,7 +7,7 @@ import { duration } from '../../lib/units';
 import { word } from '../../lib/words';
 import { inOrder, type Thread } from '../../model/event';
 import { base } from '../../model/name';
-import { FramePlace } from '../releases';
+import { FramePlace } from '../place';
 
 const STATES: Record<string, string> = { R: 'running', S: 'asleep', D: 'in disk sleep' };
 

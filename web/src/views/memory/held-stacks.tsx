@@ -11,7 +11,7 @@ import { type Row, type ShownStack, stacksOf } from '../../model/memory';
 import { base } from '../../model/name';
 import { asText } from '../../model/stack';
 import { Bar, copy, WeighedBy } from '../parts';
-import { FramePlace } from '../releases';
+import { FramePlace } from '../place';
 import { aboutPart, kindOfCategory } from './held-table';
 
 /* Stacks shown at first; the device sends the largest ones. */
