@@ -144,13 +144,9 @@ const struct http_route api_routes[] = {
     FILES("/api", get_no_such_call),
     FILES("/api/*", get_no_such_call),
     FILES("/assets/*", get_asset),
+    FILES("/docs", get_docs),
+    FILES("/docs/*", get_docs),
     FILES("/*", get_page),
-    OPEN("/api", get_no_such_call),
-    OPEN("/api/*", get_no_such_call),
-    OPEN("/assets/*", get_asset),
-    OPEN("/docs", get_docs),
-    OPEN("/docs/*", get_docs),
-    OPEN("/*", get_page),
 };
 /* clang-format on */
 const size_t api_route_count = sizeof api_routes / sizeof *api_routes;
