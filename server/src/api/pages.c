@@ -126,7 +126,8 @@ int get_docs(void *context, struct request *request, struct reply *reply)
     const struct api *api = context;
     const char *path = request->path + 1, *last = strrchr(path, '/');
 
-    if (!last || !strcmp(path, "docs/zh")) { /* links in the pages are absolute: only the name of the start is missing */
+    /* Links in the pages are absolute: only the name of the start is missing. */
+    if (!last || !strcmp(path, "docs/zh")) {
         reply->status = 302;
         reply->body = "";
         reply_header(reply, "Location", last ? "/docs/zh/" : "/docs/");

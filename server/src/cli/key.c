@@ -260,7 +260,9 @@ int cli_key(int argc, char **argv)
     keys.app = argv[2];
     keys.number = argv[3];
     if (!rows_app_is_slug(keys.app))
-        return wrong("APP is lower-case letters, digits and '-', 63 at most, begins with no '-', and is not docs, api, assets or metrics");
+        return wrong(
+            "APP is lower-case letters, digits and '-', 63 at most, begins with no '-', and is not docs, api, assets "
+            "or metrics");
     status = cli_open_database(&keys.database);
     if (status == CLI_DONE)
         status = verbs[v].run(&keys);
