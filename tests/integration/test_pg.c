@@ -230,7 +230,7 @@ static void a_claim_is_seen_by_one_worker_and_survives_its_death(void **state)
     struct pg_tx *one = NULL, *two = NULL;
     struct arena arena;
     size_t got;
-    int32_t turn = 0;
+    struct inbox_turn turn = {0};
     arena_init(&arena, 1 << 20);
     assert_int_equal(pg_begin(&one, pg, MIRE_PG_WRITE), 0);
     assert_int_equal(pg_begin(&two, pg, MIRE_PG_WRITE), 0);
@@ -257,7 +257,7 @@ static void the_fifth_failure_gives_up(void **state)
     for (int i = 0; i < MIRE_INBOX_ATTEMPTS_MAX; i++) {
         struct pg_tx *tx = NULL;
         size_t got;
-        int32_t turn = 0;
+        struct inbox_turn turn = {0};
         assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
         assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
         assert_int_equal(pg_query(NULL, tx, "UPDATE inbox SET not_before = now()"), 0);

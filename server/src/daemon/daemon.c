@@ -122,7 +122,7 @@ static int on_ready(void *context)
         rc = invite_first_admin(daemon);
     if (!rc && daemon->http)
         rc = daemon_write_port(daemon);
-    if (!rc && daemon->role != MIRE_ROLE_MIGRATE)
+    if (!rc && daemon->role & MIRE_ROLE_SERVE)
         log_event(&daemon->log, MIRE_LOG_INFO, "mired.ready", LOG_TEXT("version", MIRE_VERSION));
     return rc;
 }
@@ -133,7 +133,8 @@ static int start_upkeep(struct daemon *daemon)
                                      .conninfo = daemon->conninfo,
                                      .pg = daemon->pg,
                                      .retention_days = (int)config_number(daemon->config, MIRE_SET_RETENTION_DAYS),
-                                     .once = daemon->role == MIRE_ROLE_MIGRATE,
+                                     .once = !(daemon->role & MIRE_ROLE_SERVE),
+                                     .spread = daemon->role == MIRE_ROLE_SPREAD,
                                      .log = &daemon->log,
                                      .on_ready = on_ready,
                                      .context = daemon};

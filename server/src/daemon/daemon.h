@@ -17,6 +17,7 @@ enum daemon_role {
     MIRE_ROLE_WORK = 2, /* work on reports */
     MIRE_ROLE_SERVE = MIRE_ROLE_HTTP | MIRE_ROLE_WORK,
     MIRE_ROLE_MIGRATE = 0, /* bring the tables up to date and end */
+    MIRE_ROLE_SPREAD = 4,  /* the same, and spread them over the machines of a Citus cluster */
 };
 
 /* Run until SIGTERM or SIGINT. 0 or the program's exit status. */

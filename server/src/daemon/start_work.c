@@ -4,6 +4,7 @@
 #include "daemon/parts.h"
 
 #include "base/fault.h"
+#include "postgres/distribute.h"
 #include "rekey/rekey.h"
 
 #include <errno.h>
@@ -45,6 +46,9 @@ static int start_seek(struct daemon *daemon)
 static int start_workers(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
+    int spread = pg_is_distributed(daemon->pg);
+    if (spread < 0)
+        return spread;
     daemon->work_options =
         (struct work_options){.pg = daemon->pg,
                               .wakeup = daemon->wakeup,
@@ -61,6 +65,7 @@ static int start_workers(struct daemon *daemon)
                               .suspects_path = config_text(daemon->config, MIRE_SET_MEMORY_RULES),
                               .symbol_dirs = daemon->symbol_dirs,
                               .symbol_dir_count = daemon->symbol_dir_count,
+                              .by_slot = spread > 0,
                               .local_images = config_flag(daemon->config, MIRE_SET_LOCAL_IMAGES)};
     int rc = work_start(&daemon->work, &daemon->work_options);
     atomic_store(&daemon->health.work, daemon->work);

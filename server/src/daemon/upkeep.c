@@ -11,6 +11,7 @@
 #include "base/scope.h"
 #include "daemon/ramps.h"
 #include "daemon/triage.h"
+#include "postgres/distribute.h"
 #include "postgres/embedded.h"
 #include "postgres/migrate.h"
 #include "pg/pg.h"
@@ -100,6 +101,8 @@ static int prepare(const struct upkeep *upkeep)
         return rc;
     do {
         rc = pg_migrate(&applied, pg, pg_migrations, pg_migration_count, log);
+        if (!rc)
+            rc = pg_distribute(pg, upkeep->options.spread, log);
         if (!rc)
             rc = keep_partitions(upkeep, pg);
     } while (can_wait(rc) && !rest(upkeep, RETRY_MS));

@@ -56,23 +56,44 @@ struct inbox_keys {
     struct uuid ids[MIRE_INBOX_CLAIM_MAX];
 };
 
+/*
+ * Statements come in two forms: for all slots, and for the one in $1, which Citus sends to that slot's machine alone.
+ */
+#define IN_ALL "$1::smallint IS NOT NULL"
+#define IN_ONE "slot = $1"
+
+static bool is_one_slot(const int16_t *slots, size_t count)
+{
+    size_t same = 1;
+    while (same < count && slots[same] == slots[0])
+        same++;
+    return same >= count;
+}
+
+#define REMOVE(where)                                                                                   \
+    "DELETE FROM inbox i USING unnest($2::smallint[], $3::date[], $4::uuid[]) l (slot, day, report_id)" \
+    " WHERE " where " AND i.slot = l.slot AND i.day = l.day AND i.report_id = l.report_id"
+
 static int remove_keys(struct pg_tx *tx, const struct inbox_keys *keys)
 {
+    bool is_one = is_one_slot(keys->slots, keys->count);
+
     if (!keys->count)
         return 0;
-    return pg_query(NULL, tx,
-                    "DELETE FROM inbox i USING unnest($1::smallint[], $2::date[], $3::uuid[]) l (slot, day, report_id)"
-                    " WHERE i.slot = l.slot AND i.day = l.day AND i.report_id = l.report_id",
+    return pg_query(NULL, tx, is_one ? REMOVE("i." IN_ONE) : REMOVE(IN_ALL), PG_INT2(keys->slots[0]),
                     PG_INT2S(keys->slots, keys->count), PG_DAYS(keys->days, keys->count),
                     PG_UUIDS(keys->ids, keys->count));
 }
 
-static int claim_keys(struct inbox_keys *out, size_t cap, struct pg_tx *tx, int32_t app_id)
+#define KEYS(where)                                                                                            \
+    "SELECT slot, day, report_id, attempts FROM inbox WHERE " where " AND app_id = $3 AND not_before <= now()" \
+    " ORDER BY not_before LIMIT $2 FOR UPDATE SKIP LOCKED"
+
+static int claim_keys(struct inbox_keys *out, size_t cap, struct pg_tx *tx, const struct inbox_turn *turn,
+                      int32_t app_id)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT slot, day, report_id, attempts FROM inbox WHERE app_id = $2 AND not_before <= now()"
-                      " ORDER BY not_before LIMIT $1 FOR UPDATE SKIP LOCKED",
+    int rc = pg_query(&rows, tx, turn->by_slot ? KEYS(IN_ONE) : KEYS(IN_ALL), PG_INT2(turn->slot),
                       PG_INT8((int64_t)cap), PG_INT4(app_id));
 
     out->count = rc ? 0 : pg_row_count(rows);
@@ -108,42 +129,55 @@ static bool read_claim(struct inbox_claim *out, const struct inbox_keys *keys, s
     return out->format && out->encoding && out->body;
 }
 
+#define BODIES(where)                                                                                                 \
+    "SELECT n, app_id, received_at, format, encoding, CASE WHEN before < $5 THEN body END, clock_behind_ms FROM ("    \
+    "SELECT l.n, r.app_id, r.received_at, r.format, r.encoding, r.body, r.clock_behind_ms, sum(octet_length(r.body))" \
+    " OVER (ORDER BY l.n) - octet_length(r.body) AS before FROM unnest($2::smallint[], $3::date[], $4::uuid[])"       \
+    " WITH ORDINALITY l (slot, day, report_id, n) JOIN report r ON r.slot = l.slot AND r.day = l.day"                 \
+    " AND r.report_id = l.report_id WHERE " where ") sized ORDER BY n"
+
+static void add_key(struct inbox_keys *out, const struct inbox_keys *keys, size_t at)
+{
+    out->slots[out->count] = keys->slots[at];
+    out->days[out->count] = keys->days[at];
+    out->ids[out->count++] = keys->ids[at];
+}
+
 /* The reports of claimed rows, as many as fit. The length of a body is known without reading it. */
 static int read_claims(struct inbox_claim *out, size_t *got_out, size_t max_bytes, struct pg_tx *tx,
-                       const struct inbox_keys *keys, struct arena *arena)
+                       const struct inbox_turn *turn, const struct inbox_keys *keys, struct arena *arena)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct inbox_keys gone = {0};
-    int rc = pg_query(
-        &rows, tx,
-        "SELECT n, app_id, received_at, format, encoding, body, clock_behind_ms FROM (SELECT l.n, r.app_id,"
-        " r.received_at, r.format, r.encoding, r.body, r.clock_behind_ms, sum(octet_length(r.body)) OVER (ORDER BY l.n)"
-        " - octet_length(r.body) AS before FROM unnest($1::smallint[], $2::date[], $3::uuid[]) WITH ORDINALITY"
-        " l (slot, day, report_id, n) LEFT JOIN report r ON r.slot = l.slot AND r.day = l.day"
-        " AND r.report_id = l.report_id) sized WHERE coalesce(before < $4, true) ORDER BY n",
-        PG_INT2S(keys->slots, keys->count), PG_DAYS(keys->days, keys->count), PG_UUIDS(keys->ids, keys->count),
-        PG_INT8((int64_t)max_bytes));
+    size_t next = 0;
+    int rc = pg_query(&rows, tx, turn->by_slot ? BODIES("r." IN_ONE) : BODIES(IN_ALL), PG_INT2(turn->slot),
+                      PG_INT2S(keys->slots, keys->count), PG_DAYS(keys->days, keys->count),
+                      PG_UUIDS(keys->ids, keys->count), PG_INT8((int64_t)max_bytes));
 
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         size_t at = (size_t)pg_int(rows, i, 0) - 1;
-        if (pg_is_null(rows, i, 1)) {
-            gone.slots[gone.count] = keys->slots[at];
-            gone.days[gone.count] = keys->days[at];
-            gone.ids[gone.count++] = keys->ids[at];
-        } else if (!read_claim(&out[(*got_out)++], keys, at, rows, i, arena)) {
+        while (next < at)
+            add_key(&gone, keys, next++);
+        next++;
+        if (pg_is_null(rows, i, 5))
+            continue;
+        if (!read_claim(&out[(*got_out)++], keys, at, rows, i, arena))
             return MIRE_FAULT_MEMORY;
-        }
     }
+    while (!rc && next < keys->count)
+        add_key(&gone, keys, next++);
     return rc ? rc : remove_keys(tx, &gone);
 }
 
-/* The next app behind `turn` that has something due; 1 with *app_out, 0 there is none, or a fault. */
-static int next_app(int32_t *app_out, struct pg_tx *tx, int32_t turn)
+#define NEXT(where)                                                                                    \
+    "SELECT app_id FROM inbox WHERE " where " AND app_id > $2 AND not_before <= now() ORDER BY app_id" \
+    " LIMIT 1"
+
+/* The next app behind `from` that has something due; 1 with *app_out, 0 there is none, or a fault. */
+static int next_app(int32_t *app_out, struct pg_tx *tx, const struct inbox_turn *turn, int32_t from)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT app_id FROM inbox WHERE app_id > $1 AND not_before <= now() ORDER BY app_id LIMIT 1",
-                      PG_INT4(turn));
+    int rc = pg_query(&rows, tx, turn->by_slot ? NEXT(IN_ONE) : NEXT(IN_ALL), PG_INT2(turn->slot), PG_INT4(from));
 
     if (rc || !pg_row_count(rows))
         return rc;
@@ -152,41 +186,54 @@ static int next_app(int32_t *app_out, struct pg_tx *tx, int32_t turn)
 }
 
 static int claim_of(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *got_out, struct pg_tx *tx,
-                    struct arena *arena, int32_t app_id)
+                    struct arena *arena, const struct inbox_turn *turn, int32_t app_id)
 {
     struct inbox_keys keys;
-    int rc = claim_keys(&keys, cap < MIRE_INBOX_CLAIM_MAX ? cap : MIRE_INBOX_CLAIM_MAX, tx, app_id);
+    int rc = claim_keys(&keys, cap < MIRE_INBOX_CLAIM_MAX ? cap : MIRE_INBOX_CLAIM_MAX, tx, turn, app_id);
 
-    return rc || !keys.count ? rc : read_claims(out, got_out, max_bytes, tx, &keys, arena);
+    return rc || !keys.count ? rc : read_claims(out, got_out, max_bytes, tx, turn, &keys, arena);
 }
 
-int inbox_claim(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *got_out, struct pg_tx *tx,
-                struct arena *arena, int32_t *turn)
+/* Of the apps in turn, the first one that has rows that no other worker has. */
+static int claim_next(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *got_out, struct pg_tx *tx,
+                      struct arena *arena, struct inbox_turn *turn)
 {
-    int32_t from = *turn, app_id = 0;
+    int32_t from = turn->app_id, app_id = 0;
     bool is_second = false;
 
-    *got_out = 0;
     for (;;) {
-        int found = next_app(&app_id, tx, from);
-        if (found < 0 || (!found && (is_second || !*turn)))
+        int found = next_app(&app_id, tx, turn, from);
+        if (found < 0 || (!found && (is_second || !turn->app_id)))
             return found;
-        if (!found || (is_second && app_id > *turn)) {
+        if (!found || (is_second && app_id > turn->app_id)) {
             if (is_second)
                 return 0;
             is_second = true; /* once more from the first app on, up to where we began */
             from = 0;
             continue;
         }
-        int rc = claim_of(out, cap, max_bytes, got_out, tx, arena, app_id);
+        int rc = claim_of(out, cap, max_bytes, got_out, tx, arena, turn, app_id);
         if (rc)
             return rc;
         if (*got_out) {
-            *turn = app_id;
+            turn->app_id = app_id;
             return 0;
         }
         from = app_id; /* other workers have all its due rows */
     }
+}
+
+int inbox_claim(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *got_out, struct pg_tx *tx,
+                struct arena *arena, struct inbox_turn *turn)
+{
+    int slots = turn->by_slot ? MIRE_SLOT_COUNT : 1, rc = 0;
+
+    *got_out = 0;
+    for (int i = 0; i < slots && !rc && !*got_out; i++) {
+        turn->slot = (int16_t)((turn->slot + turn->by_slot) % MIRE_SLOT_COUNT);
+        rc = claim_next(out, cap, max_bytes, got_out, tx, arena, turn);
+    }
+    return rc;
 }
 
 int inbox_find(struct inbox_claim *claim, struct pg_tx *tx)

@@ -59,6 +59,13 @@ struct inbox_claim {
 
 #define MIRE_INBOX_CLAIM_MAX 256 /* reports claimed at once */
 
+/* Whose turn it is; zeros at first. The caller keeps it for its next claim. */
+struct inbox_turn {
+    int32_t app_id; /* served last */
+    int16_t slot;   /* the same */
+    bool by_slot;   /* claim reports of one slot at a time: they are on one machine of several */
+};
+
 /*
  * Claim up to `cap` reports of one app that are due, oldest first, inside the caller's write transaction; other
  * workers skip them until it ends. Apps take turns, so that a flood of one does not delay the others. A row whose
@@ -66,11 +73,10 @@ struct inbox_claim {
  *   cap        1..MIRE_INBOX_CLAIM_MAX
  *   max_bytes  of their bodies; the first report is claimed in any case
  *   got_out    reports claimed; 0: nothing is due
- *   turn       the app that was served last, 0 at first; the caller keeps it for its next claim
  * 0 or a fault.
  */
 int inbox_claim(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *got_out, struct pg_tx *tx,
-                struct arena *arena, int32_t *turn);
+                struct arena *arena, struct inbox_turn *turn);
 
 /*
  * Claim one report, due or not; fills in app_id and attempts of a claim that has slot, day and report_id, no more.

@@ -53,10 +53,13 @@ struct item worker_item(struct worker *worker, struct pg_tx *tx)
 static const char by_key[] = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;"
                              " SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
 
+/* A coordinator has to know the slot before it can plan. Its machines have small shards, and plan by themselves. */
+static const char by_slot[] = "SET LOCAL plan_cache_mode = force_custom_plan";
+
 int worker_begin(struct pg_tx **tx, const struct work *work)
 {
     int rc = pg_begin(tx, work->options.pg, MIRE_PG_WRITE);
-    return rc ? rc : pg_script(*tx, by_key);
+    return rc ? rc : pg_script(*tx, work->options.by_slot ? by_slot : by_key);
 }
 
 void worker_pause(const struct work *work, int ms)
@@ -72,6 +75,7 @@ static void *worker_main(void *argument)
     uint64_t seen = 0;
     int pause_ms = PAUSE_MS;
     worker->most = MIRE_BATCH_REPORTS;
+    worker->turn.by_slot = work->options.by_slot;
     while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
         int rc = batch_step(worker);
         if (rc == 0)

@@ -46,6 +46,7 @@ struct work_options {
     size_t symbol_dir_count;
     const struct stage *stages; /* work_stages, or a test's own; NULL: work_stages */
     size_t stage_count;
+    bool by_slot;      /* a batch is of one slot: the database is on several machines */
     bool local_images; /* also read the images' own paths on this machine, if the build ids are the same */
 };
 

@@ -29,8 +29,8 @@ struct worker {
     struct app_rules app_rules;
     struct modules modules;
     struct document_encoder *encoder;
-    int32_t turn; /* app of the last batch */
-    size_t most;  /* reports in the next batch */
+    struct inbox_turn turn;
+    size_t most; /* reports in the next batch */
     struct shares shares;
     struct enough enough;
     struct known known;

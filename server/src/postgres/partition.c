@@ -44,19 +44,23 @@ static bool has_day(const struct pg_rows *rows, int32_t date)
     return false;
 }
 
+/* One statement at a time, as Citus wants it. */
 static int make_day(struct pg_tx *tx, const char *table, int32_t day)
 {
-    char sql[1024];
+    char sql[4][256];
     int32_t date = compact(day);
+    int rc = 0;
 
-    snprintf(sql, sizeof sql,
-             "CREATE TABLE %s_%d (LIKE %s INCLUDING ALL);"
-             "WITH moved AS (DELETE FROM %s_other WHERE day = '%d' RETURNING *) INSERT INTO %s_%d SELECT * FROM moved;"
-             "ALTER TABLE %s ATTACH PARTITION %s_%d FOR VALUES FROM ('%d') TO ('%d');"
-             "COMMENT ON TABLE %s_%d IS 'One day of %s.'",
-             table, date, table, table, date, table, date, table, table, date, date, compact(day + 1), table, date,
-             table);
-    return pg_script(tx, sql);
+    snprintf(sql[0], sizeof sql[0], "CREATE TABLE %s_%d (LIKE %s INCLUDING ALL)", table, date, table);
+    snprintf(sql[1], sizeof sql[1],
+             "WITH moved AS (DELETE FROM %s_other WHERE day = '%d' RETURNING *) INSERT INTO %s_%d SELECT * FROM moved",
+             table, date, table, date);
+    snprintf(sql[2], sizeof sql[2], "ALTER TABLE %s ATTACH PARTITION %s_%d FOR VALUES FROM ('%d') TO ('%d')", table,
+             table, date, date, compact(day + 1));
+    snprintf(sql[3], sizeof sql[3], "COMMENT ON TABLE %s_%d IS 'One day of %s.'", table, date, table);
+    for (size_t i = 0; !rc && i < sizeof sql / sizeof *sql; i++)
+        rc = pg_script(tx, sql[i]);
+    return rc;
 }
 
 static int drop_day(struct pg_tx *tx, const char *table, int32_t date)
@@ -86,6 +90,12 @@ static int arrange(int *made, int *dropped, struct pg_tx *tx, const char *table,
     return rc;
 }
 
+/* Midnight in UTC. */
+static int64_t day_us(int32_t day)
+{
+    return (int64_t)day * 86400000000;
+}
+
 /*
  * The default partitions hold reports of devices with a wrong clock, so the age of a row is counted from its receipt.
  * Rows without a report are deleted too, whatever their day is.
@@ -93,10 +103,10 @@ static int arrange(int *made, int *dropped, struct pg_tx *tx, const char *table,
 static int sweep(struct pg_tx *tx, const struct pg_days *days)
 {
     static const char *const by_age[] = {
-        "DELETE FROM report_other WHERE received_at < $1::date",
-        "DELETE FROM event_other WHERE received_at < $1::date",
-        "DELETE FROM memory_baseline_other WHERE received_at < $1::date",
-        "DELETE FROM session_other WHERE received_at < $1::date",
+        "DELETE FROM report_other WHERE received_at < $1",
+        "DELETE FROM event_other WHERE received_at < $1",
+        "DELETE FROM memory_baseline_other WHERE received_at < $1",
+        "DELETE FROM session_other WHERE received_at < $1",
     };
     static const char *const orphans[] = {
         "DELETE FROM event_stack_other s WHERE NOT EXISTS (SELECT FROM event_other e"
@@ -111,7 +121,7 @@ static int sweep(struct pg_tx *tx, const struct pg_days *days)
     int rc = 0;
 
     for (size_t i = 0; !rc && days->keep && i < sizeof by_age / sizeof *by_age; i++)
-        rc = pg_query(NULL, tx, by_age[i], PG_DAY(days->cut));
+        rc = pg_query(NULL, tx, by_age[i], PG_TIME(day_us(days->cut)));
     for (size_t i = 0; !rc && i < sizeof orphans / sizeof *orphans; i++)
         rc = pg_query(NULL, tx, orphans[i]);
     return rc;
@@ -124,12 +134,12 @@ static int sweep(struct pg_tx *tx, const struct pg_days *days)
 static int sweep_rollups(struct pg_tx *tx, const struct pg_days *days)
 {
     static const char old[] = "DELETE FROM rollup r USING app a, generate_series(0, 63) s WHERE r.slot = s"
-                              " AND r.app_id = a.app_id AND r.hours = $1 AND r.at < $2::date AT TIME ZONE 'UTC'";
-    int rc = pg_query(NULL, tx, old, PG_INT2(1), PG_DAY(days->today - HOUR_DAYS));
+                              " AND r.app_id = a.app_id AND r.hours = $1 AND r.at < $2";
+    int rc = pg_query(NULL, tx, old, PG_INT2(1), PG_TIME(day_us(days->today - HOUR_DAYS)));
     if (!rc && days->keep)
-        rc = pg_query(NULL, tx, old, PG_INT2(1), PG_DAY(days->cut));
+        rc = pg_query(NULL, tx, old, PG_INT2(1), PG_TIME(day_us(days->cut)));
     if (!rc && days->keep)
-        rc = pg_query(NULL, tx, old, PG_INT2(24), PG_DAY(days->cut));
+        rc = pg_query(NULL, tx, old, PG_INT2(24), PG_TIME(day_us(days->cut)));
     return rc;
 }
 
@@ -210,14 +220,14 @@ static int clean_day(struct pg_tx *tx, int32_t app, int32_t day)
 static int clean_other(struct pg_tx *tx, int32_t app, int32_t cut)
 {
     static const char *const sql[] = {
-        "DELETE FROM report_other WHERE app_id = $1 AND received_at < $2::date",
-        "DELETE FROM event_other WHERE app_id = $1 AND received_at < $2::date",
-        "DELETE FROM memory_baseline_other WHERE app_id = $1 AND received_at < $2::date",
-        "DELETE FROM session_other WHERE app_id = $1 AND received_at < $2::date",
+        "DELETE FROM report_other WHERE app_id = $1 AND received_at < $2",
+        "DELETE FROM event_other WHERE app_id = $1 AND received_at < $2",
+        "DELETE FROM memory_baseline_other WHERE app_id = $1 AND received_at < $2",
+        "DELETE FROM session_other WHERE app_id = $1 AND received_at < $2",
     };
     int rc = 0;
     for (size_t i = 0; !rc && i < sizeof sql / sizeof *sql; i++)
-        rc = pg_query(NULL, tx, sql[i], PG_INT4(app), PG_DAY(cut));
+        rc = pg_query(NULL, tx, sql[i], PG_INT4(app), PG_TIME(day_us(cut)));
     return rc;
 }
 

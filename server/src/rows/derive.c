@@ -192,10 +192,16 @@ int rows_versions_find(int64_t *ids_out, struct pg_tx *tx, int32_t app_id, const
     return rc;
 }
 
+/* A statement about reports in two forms: of any slots, and of the one in $4, which Citus sends to one machine. */
+struct of_slots {
+    const char *any, *one;
+};
+
 /* For tables with one row a report. */
-static int find_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, const char *sql,
+static int find_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, const struct of_slots *sql,
                        const struct report_key *keys, size_t count)
 {
+    bool is_one = true;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int16_t *slots = arena_array(arena, count + 1, sizeof *slots);
     int32_t *days = arena_array(arena, count + 1, sizeof *days);
@@ -208,26 +214,32 @@ static int find_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, 
         days[i] = keys[i].day;
         ids[i] = id_of(&keys[i]);
         stored_out[i] = false;
+        is_one &= slots[i] == slots[0];
     }
-    int rc = pg_query(&rows, tx, sql, PG_INT2S(slots, count), PG_DAYS(days, count), PG_UUIDS(ids, count));
+    int rc = pg_query(&rows, tx, is_one ? sql->one : sql->any, PG_INT2S(slots, count), PG_DAYS(days, count),
+                      PG_UUIDS(ids, count), PG_INT2(slots[0]));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         stored_out[pg_int(rows, i, 0) - 1] = true;
     return rc;
 }
 
-#define STORED_IN(table)                                                                                         \
+#define STORED(table, where)                                                                                     \
     "SELECT l.n FROM unnest($1::smallint[], $2::date[], $3::uuid[]) WITH ORDINALITY l (slot, day, report_id, n)" \
-    " JOIN " table " t ON t.slot = l.slot AND t.day = l.day AND t.report_id = l.report_id"
+    " JOIN " table " t ON t.slot = l.slot AND t.day = l.day AND t.report_id = l.report_id WHERE " where
+#define STORED_IN(table)                                                              \
+    {                                                                                 \
+        STORED(table, "$4::smallint IS NOT NULL"), STORED(table, "t.slot = $4::int2") \
+    }
 
 int rows_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, enum rows_table table,
                 const struct report_key *keys, size_t count)
 {
-    static const char *const statements[] = {
+    static const struct of_slots statements[] = {
         [ROWS_OF_EVENTS] = STORED_IN("event"),
         [ROWS_OF_SESSIONS] = STORED_IN("session"),
         [ROWS_OF_BASELINES] = STORED_IN("memory_baseline"),
     };
-    return find_stored(stored_out, tx, arena, statements[table], keys, count);
+    return find_stored(stored_out, tx, arena, &statements[table], keys, count);
 }
 
 static void copy_event(struct pg_copy *copy, const struct event_row *event)
