@@ -1,5 +1,6 @@
 """A real mired with a database of its own, and what tests do with it."""
 
+import atexit
 import json
 import os
 import pathlib
@@ -47,11 +48,24 @@ def scratch(name):
     return folder
 
 
+def spread_database():
+    """A new database on the Citus cluster of MIRE_CITUS_URL, with its tables; it goes when the program ends."""
+    script, name = SOURCE / "tests/support/citus.sh", f"test_{uuid.uuid4().hex[:12]}"
+    atexit.register(subprocess.run, [script, "drop", name])
+    url = subprocess.run([script, "make", name], capture_output=True, text=True, check=True).stdout.strip()
+    subprocess.run([BINARY / "server/mired", "migrate", "--citus", f"--database-url={url}", "--log-level=error"], check=True)
+    return url
+
+
 class Mired:
     """Runs from here to stop() or kill(), with its files in `folder`; settings are those of `mired serve`."""
 
     def __init__(self, folder, *settings):
         self.folder, self.data, self.settings = folder, folder / "data", settings
+        has_database = any(setting.startswith("--database-url") for setting in settings)
+        self.database = spread_database() if os.environ.get("MIRE_CITUS_URL") and not has_database else None
+        if self.database:
+            self.settings += (f"--database-url={self.database}",)
         self.start()
 
     def popen(self, words):
@@ -70,7 +84,7 @@ class Mired:
     def mire(self, *words, code=0, **env):
         """What the command prints: to standard error, too, where it is to fail."""
         done = subprocess.run([MIRE, *map(str, words)], capture_output=True, text=True, timeout=300,
-                              env=os.environ | {"MIRE_SERVER": self.url, "USER": "kim"} | env)
+                              env=os.environ | {"MIRE_SERVER": self.url, "USER": "kim"} | ({"MIRED_DATABASE_URL": self.database} if self.database else {}) | env)
         assert done.returncode == code, (words, done)
         return done.stdout if code == 0 else done.stdout + done.stderr
 
@@ -101,9 +115,10 @@ class Mired:
 
     def sql(self, text):
         """Words of what psql prints, on mired's own database."""
-        lines = (self.data / "postgres/postmaster.pid").read_text().split("\n")
-        done = subprocess.run(["psql", "-qXAt", "-h", lines[4], "-p", lines[3], "-U", "mire", "-d", "postgres", "-c", text],
-                              capture_output=True, text=True, timeout=300)
+        if not (at := self.database):
+            lines = (self.data / "postgres/postmaster.pid").read_text().split("\n")
+            at = f"host={lines[4]} port={lines[3]} user=mire dbname=postgres"
+        done = subprocess.run(["psql", "-qXAt", "-d", at, "-c", text], capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 

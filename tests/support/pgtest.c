@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "postgres/distribute.h"
 #include "postgres/migrate.h"
 
 #include <signal.h>
@@ -22,16 +23,31 @@ static char database_conninfo[160];
 static int database_count;
 static const struct log stderr_log = {.fd = 2, .least = MIRE_LOG_WARN};
 
-static int run(const char *verb, char *out, size_t room)
+static int run(const char *script, const char *verb, const char *name, char *out, size_t room)
 {
     char command[512];
-    snprintf(command, sizeof command, "%s/tests/support/pgtest.sh %s %s", MIRE_SOURCE_DIR, verb, dir);
+    snprintf(command, sizeof command, "%s/tests/support/%s %s %s", MIRE_SOURCE_DIR, script, verb, name);
     FILE *pipe = popen(command, "r");
     if (!pipe)
         return -1;
     if (out && fgets(out, (int)room, pipe))
         out[strcspn(out, "\n")] = '\0';
     return pclose(pipe);
+}
+
+/* Databases are made on a cluster, which has those of other programs too. */
+static bool on_citus(void)
+{
+    const char *url = getenv("MIRE_CITUS_URL");
+    return url && *url;
+}
+
+static void name_database(char *out, size_t room, int number)
+{
+    if (on_citus())
+        snprintf(out, room, "test_%d_%d", (int)getpid(), number);
+    else
+        snprintf(out, room, "test_%d", number);
 }
 
 static pid_t begin_server(void)
@@ -51,7 +67,7 @@ int pgtest_start(void **state)
     (void)state;
     snprintf(dir, sizeof dir, "/tmp/mire-pg-%d", (int)getpid());
     server = begin_server();
-    return server > 0 ? run("await", conninfo, sizeof conninfo) : -1;
+    return server > 0 ? run("pgtest.sh", "await", dir, conninfo, sizeof conninfo) : -1;
 }
 
 void pgtest_end_server(void)
@@ -67,7 +83,12 @@ int pgtest_stop(void **state)
 {
     (void)state;
     pgtest_end_server();
-    return run("stop", NULL, 0);
+    while (on_citus() && database_count > 0) {
+        char name[32];
+        name_database(name, sizeof name, database_count--);
+        run("citus.sh", "drop", name, NULL, 0);
+    }
+    return run("pgtest.sh", "stop", dir, NULL, 0);
 }
 
 const char *pgtest_conninfo(void)
@@ -105,6 +126,10 @@ static void must(int rc, const char *what)
 
 static void create_database(const char *name)
 {
+    if (on_citus()) {
+        must(run("citus.sh", "make", name, database_conninfo, sizeof database_conninfo), "create database on Citus");
+        return;
+    }
     struct pg_options options = {.conninfo = conninfo, .connections = 1, .wait_ms = 5000, .log = &stderr_log};
     struct pg *pg;
     struct pg_tx *tx;
@@ -115,6 +140,7 @@ static void create_database(const char *name)
     must(pg_script(tx, sql), "create database");
     pg_end(&tx);
     pg_close(pg);
+    snprintf(database_conninfo, sizeof database_conninfo, "host=%s user=mire dbname=%s", dir, name);
 }
 
 struct pg *pgtest_database(int connections)
@@ -122,9 +148,8 @@ struct pg *pgtest_database(int connections)
     char name[32];
     struct pg *pg;
     int applied, made, dropped;
-    snprintf(name, sizeof name, "test_%d", ++database_count);
+    name_database(name, sizeof name, ++database_count);
     create_database(name);
-    snprintf(database_conninfo, sizeof database_conninfo, "host=%s user=mire dbname=%s", dir, name);
     struct pg_options options = {.conninfo = database_conninfo,
                                  .connections = connections,
                                  .wait_ms = 5000,
@@ -132,6 +157,7 @@ struct pg *pgtest_database(int connections)
                                  .log = &stderr_log};
     must(pg_open(&pg, &options), "open");
     must(pg_migrate(&applied, pg, pg_migrations, pg_migration_count, &stderr_log), "migrate");
+    must(pg_distribute(pg, on_citus(), &stderr_log), "distribute");
     struct pg_days days = {.today = clock_day(clock_wall_us()), .back = 1, .ahead = 2};
     must(pg_partition(&made, &dropped, pg, &days, &stderr_log), "partition");
     return pg;

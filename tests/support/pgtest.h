@@ -1,5 +1,6 @@
 /*
- * pgtest.h - a real PostgreSQL server for the tests of one program, and a fresh database for each test.
+ * pgtest.h - a real PostgreSQL server for the tests of one program, and a fresh database for each test. Where
+ * MIRE_CITUS_URL is set, databases are made on that Citus cluster instead (tests/support/citus.sh).
  */
 #ifndef MIRE_TESTS_PGTEST_H
 #define MIRE_TESTS_PGTEST_H
