@@ -22,6 +22,7 @@ CREATE TABLE app (
     merge_above          real,
     source_link          text        NOT NULL DEFAULT '',
     source_root          text        NOT NULL DEFAULT '',
+    ticket_link          text        NOT NULL DEFAULT '',
     left_out             text        NOT NULL DEFAULT '',
     CONSTRAINT app_is_identified_by_its_number PRIMARY KEY (app_id),
     CONSTRAINT app_slug_is_unique UNIQUE (slug),
@@ -44,6 +45,7 @@ COMMENT ON COLUMN app.enough_per_issue_day IS 'Reports of one issue and version 
 COMMENT ON COLUMN app.merge_above IS 'Similarity, 0.5 to 1, from which a new issue is merged into an older one; null: the server merges none by itself.';
 COMMENT ON COLUMN app.source_link IS 'Address of a line of the source, with {commit}, {file}, {line} and {version} to fill in; empty: frames have no links.';
 COMMENT ON COLUMN app.source_root IS 'Folder of the repository where the app is built: taken off the paths of frames; empty: paths are taken as they are.';
+COMMENT ON COLUMN app.ticket_link IS 'Address of a tracker''s form for a new ticket, with {title}, {body}, {link} and {issue} to fill in; empty: none.';
 COMMENT ON COLUMN app.left_out IS 'Installations whose reports are counted nowhere, such as those of a device farm: 32 hex digits each, with blanks between.';
 COMMENT ON INDEX app_is_identified_by_its_number IS 'Serves: joins from every other table.';
 COMMENT ON INDEX app_slug_is_unique IS 'Serves: the app named in a URL.';

@@ -2,8 +2,8 @@
 /*
  * Goal: what an engineer on call does with the list and an issue, with the clicks counted: a fix is resolved in one
  * action and undone in one; a report of a later version brings it back as regressed, which the list shows; several
- * issues are ignored at once; one is assigned and talked about, and nothing that is written becomes markup. The first
- * row is what changed most, with its factor. A viewer has no buttons.
+ * issues are ignored at once; one is assigned and talked about, and nothing that is written becomes markup; a ticket is
+ * filled in one. The first row is what changed most, with its factor. A viewer has no buttons.
  */
 import assert from 'node:assert/strict';
 import { reportOf } from './support/generated.mjs';
@@ -121,6 +121,28 @@ await play(async (server, browser) => {
   assert.equal(await page.locator('.markdown img').count(), 0);
   assert.equal(await page.locator('.markdown a').getAttribute('href'), 'https://a.example/1');
   assert.match(await page.locator('.activity').textContent(), /opened it: it came back in 1\.2/);
+
+  /* The form of a tracker, whose address the settings have, is filled in a window of its own. */
+  assert.equal(await page.getByRole('button', { name: 'New ticket' }).count(), 0, 'no form, no button');
+  await page.goto(`${server.url}/shop/settings/links`);
+  await page.getByLabel('Form for a new ticket').fill('https://git.example/new?title={title}&body={body}&of={issue}');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved', { exact: true }).first().waitFor();
+  await page.context().route('https://git.example/**', (route) => route.fulfill({ body: 'a form' }));
+  await page.goto(`${server.url}/shop/issues/${grown}`);
+  await settle(page);
+  const opened = page.waitForEvent('popup');
+  actions = 0;
+  await click(page.getByRole('button', { name: 'New ticket' }));
+  const form = await opened;
+  await form.waitForURL(/^https:\/\/git\.example\/new/);
+  took(1, 'to fill a ticket');
+  const ticket = new URL(form.url()).searchParams;
+  assert.equal(ticket.get('of'), grown);
+  assert.ok(ticket.get('title').startsWith(grown), ticket.get('title'));
+  assert.ok(ticket.get('body').includes(`${server.url}/shop/issues/${grown}`), ticket.get('body'));
+  assert.equal(await form.evaluate(() => globalThis.opener), null, 'the form knows nothing of the page');
+  await form.close();
   assert.deepEqual(complaints, []);
 
   for (const path of ['/shop/issues', '/shop/issues?state=all&by=caller1', `/shop/issues/${grown}?tab=activity`])

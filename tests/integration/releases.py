@@ -91,9 +91,14 @@ class ReleasesTest(unittest.TestCase):
         self.assertEqual((found["source_link"], found["source_root"]), (link, "/ci/shop/"))
         for wrong in ("javascript:alert(1)//{file}", "https://git.example/", "https://git.example/{file} x", "{file}"):
             self.assertEqual(settings({"source_link": wrong}), 422, wrong)
+        form = "https://git.example/shop/issues/new?title={title}&body={body}"
+        self.assertEqual(settings({"ticket_link": form}), 200)
+        for wrong in ("https://git.example/new", "data:{title}", "https://git.example/{title}\n"):
+            self.assertEqual(settings({"ticket_link": wrong}), 422, wrong)
         self.assertEqual(settings({}), 200)
+        self.assertEqual(self.get("/releases", "getReleases")["ticket_link"], form)
         self.assertEqual(self.get("/releases", "getReleases")["source_link"], link, "absent: unchanged")
-        self.assertEqual(settings({"source_link": "", "source_root": ""}), 200)
+        self.assertEqual(settings({"source_link": "", "source_root": "", "ticket_link": ""}), 200)
 
     @unittest.skipUnless(shutil.which("git"), "git is not installed")
     def test_the_commits_of_a_git_log_that_touched_the_stack(self):

@@ -65,6 +65,7 @@ struct app_settings {
     int64_t quota_reports, quota_bytes; /* stored a day; 0: no limit */
     const char *source_link;            /* address of a line, to be filled in; "": none */
     const char *source_root;            /* taken off the paths of frames; "": nothing */
+    const char *ticket_link;            /* address of a form for a ticket, to be filled in; "": none */
     const char *left_out;               /* installations, 32 hex digits each, with blanks between */
     int64_t enough;                     /* reports of an issue, version and day kept whole; 0: all */
 };

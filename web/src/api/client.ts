@@ -147,6 +147,7 @@ export const api = {
       enough_per_issue_day?: number | null;
       source_link?: string;
       source_root?: string;
+      ticket_link?: string;
       left_out?: string[];
     },
   ) => body(client.PUT('/api/v1/apps/{app}/settings', { params: { path: { app } }, body: settings })),

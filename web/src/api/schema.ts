@@ -741,7 +741,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Marks of releases and deployments, newest first, and the address of a line of the source. */
+        /** Marks of releases and deployments, newest first, and the addresses of a line of the source and of a form for tickets. */
         get: operations["getReleases"];
         put?: never;
         /** Mark that a version was released in an environment; a mark of the same version and environment is replaced. For keys of scope symbols or admin, and admins of the app. */
@@ -1448,6 +1448,8 @@ export interface components {
             source_link: string;
             /** @description The same. */
             source_root: string;
+            /** @description The same. */
+            ticket_link: string;
             releases: {
                 version: string;
                 environment: string;
@@ -1556,6 +1558,8 @@ export interface components {
             source_link: string;
             /** @description Folder of the repository where the app is built: taken off the paths of frames. If it is set, files outside of it have no link. */
             source_root: string;
+            /** @description Address of a tracker's form for a new ticket, with {title}, {body}, {link} and {issue} to fill in; empty: none. */
+            ticket_link: string;
             /** @description Installations whose reports and sessions are counted nowhere from then on, such as those of a device farm that is controlled from afar. */
             left_out: string[];
             /** @description Reports of one issue and version that happened in one day, in UTC, and are kept whole; more are counted only; 0: all are kept; null: server_enough_per_issue_day. */
@@ -4769,6 +4773,8 @@ export interface operations {
                     source_link?: string;
                     /** @description Absent: unchanged. */
                     source_root?: string;
+                    /** @description Absent: unchanged. */
+                    ticket_link?: string;
                     /** @description Absent: unchanged. */
                     left_out?: string[];
                     /** @description Absent: unchanged. */

@@ -42,6 +42,7 @@ static void put_settings(struct call *call, const struct app_settings *settings)
     json_write_i64(w, "server_quota_bytes_day", call->api->quota_bytes_day);
     json_write_text(w, "source_link", settings->source_link);
     json_write_text(w, "source_root", settings->source_root);
+    json_write_text(w, "ticket_link", settings->ticket_link);
     json_write_open(w, "left_out", '[');
     for (const char *at = settings->left_out; *at; at += INSTALL_LEN + (at[INSTALL_LEN] == ' '))
         json_write_text(w, NULL, arena_copy(call->arena, at, INSTALL_LEN));
@@ -166,19 +167,20 @@ static const struct bind_field fields[] = {
     {"quota_bytes_day", MIRE_BIND_OTHER, 0, .read = read_bytes},
     {"source_link", MIRE_BIND_TEXT, offsetof(struct app_settings, source_link), .max = LINK_MAX_LEN},
     {"source_root", MIRE_BIND_TEXT, offsetof(struct app_settings, source_root), .max = LINK_MAX_LEN},
+    {"ticket_link", MIRE_BIND_TEXT, offsetof(struct app_settings, ticket_link), .max = LINK_MAX_LEN},
     {"left_out", MIRE_BIND_OTHER, 0, .read = read_left_out},
     {"enough_per_issue_day", MIRE_BIND_OTHER, 0, .read = read_enough},
 };
 
-/* Empty, or the address of a page with {file} in it, without blanks. */
-static bool is_source_link(const char *text)
+/* Empty, or the address of a page with that in it, without blanks. */
+static bool is_link(const char *text, const char *with)
 {
     bool http = !strncmp(text, "https://", 8) || !strncmp(text, "http://", 7);
 
     for (const char *c = text; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7f)
             return false;
-    return !*text || (http && strstr(text, "{file}"));
+    return !*text || (http && strstr(text, with));
 }
 
 /* A limit as the audit log has it. */
@@ -200,9 +202,10 @@ static const char *tell(struct call *call, const struct app_settings *settings)
 
     if (!days || !reports || !bytes || !enough)
         return NULL;
-    return arena_printf(call->arena, "%s; %s; %s; %s; %s%s%s%s%s%s%s", settings->name, days, reports, bytes, enough,
+    return arena_printf(call->arena, "%s; %s; %s; %s; %s%s%s%s%s%s%s%s%s", settings->name, days, reports, bytes, enough,
                         *settings->source_link ? "; source " : "", settings->source_link,
                         *settings->source_root ? "; built in " : "", settings->source_root,
+                        *settings->ticket_link ? "; tickets " : "", settings->ticket_link,
                         *settings->left_out ? "; installations left out: " : "", settings->left_out);
 }
 
@@ -217,10 +220,14 @@ static int answer_put_settings(struct call *call)
     rc = call_body(&after, call, fields, sizeof fields / sizeof *fields, "settings");
     if (!rc && !after.name[strspn(after.name, " ")])
         return call_problem(call, 422, "settings.wrong", "The name is empty.");
-    if (!rc && !is_source_link(after.source_link))
+    if (!rc && !is_link(after.source_link, "{file}"))
         return call_problem(call, 422, "settings.wrong",
                             "The link to the source is https://... with {file} in it, such as "
                             "https://git.example/shop/blob/{commit}/{file}#L{line}.");
+    if (!rc && !is_link(after.ticket_link, "{title}"))
+        return call_problem(call, 422, "settings.wrong",
+                            "The form for a ticket is https://... with {title} in it, such as "
+                            "https://git.example/shop/issues/new?title={title}&body={body}.");
     if (!rc)
         rc = rows_app_settings_write(call->tx, call->view.app, &after);
     if (!rc)

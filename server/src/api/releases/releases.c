@@ -1,6 +1,6 @@
 /*
- * releases.c - GET and POST .../releases: marks of releases, and how frames lead to the source; POST .../releases/commits:
- * the commits that are new in a version.
+ * releases.c - GET and POST .../releases: marks of releases, how frames lead to the source, and where tickets are made;
+ * POST .../releases/commits: the commits that are new in a version.
  */
 #include "api/call.h"
 #include "api/handlers.h"
@@ -38,6 +38,7 @@ static int answer_get(struct call *call)
     json_write_open(w, NULL, '{');
     json_write_text(w, "source_link", settings.source_link);
     json_write_text(w, "source_root", settings.source_root);
+    json_write_text(w, "ticket_link", settings.ticket_link);
     json_write_open(w, "releases", '[');
     for (size_t i = 0; i < count; i++) {
         json_write_open(w, NULL, '{');

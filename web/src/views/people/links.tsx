@@ -1,4 +1,4 @@
-/* Settings of an app: where its source is. */
+/* Settings of an app: where its source is, and where tickets are made. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -12,7 +12,7 @@ import { Field, Form, useAttempt } from './forms';
 export function Links({ app }: { app: string }): JSX.Element {
   const result = useQuery(['settings', app], (signal) => api.settings(app, signal));
   return (
-    <Panel title={say('Source')}>
+    <Panel title={say('Source and tickets')}>
       <Loaded result={result} rows={3} label={say('settings')}>
         {(settings) => <Source app={app} settings={settings} />}
       </Loaded>
@@ -23,6 +23,7 @@ export function Links({ app }: { app: string }): JSX.Element {
 function Source({ app, settings }: { app: string; settings: AppSettings }): JSX.Element {
   const [link, setLink] = useState(settings.source_link);
   const [root, setRoot] = useState(settings.source_root);
+  const [form, setForm] = useState(settings.ticket_link);
   const run = useAttempt();
   return (
     <Form
@@ -30,7 +31,13 @@ function Source({ app, settings }: { app: string; settings: AppSettings }): JSX.
       submit={say('Save')}
       done={async () => {
         const { name, retention_days } = settings;
-        await api.setSettings(app, { name, retention_days, source_link: link.trim(), source_root: root.trim() });
+        await api.setSettings(app, {
+          name,
+          retention_days,
+          source_link: link.trim(),
+          source_root: root.trim(),
+          ticket_link: form.trim(),
+        });
         announce(say('Saved'));
         await Promise.all([
           client.invalidateQueries({ queryKey: ['settings', app] }),
@@ -54,6 +61,16 @@ function Source({ app, settings }: { app: string; settings: AppSettings }): JSX.
         set={setRoot}
         optional
         note={say('Taken off the paths of frames: where the repository lies when the app is built.')}
+      />
+      <Field
+        label={say('Form for a new ticket')}
+        value={form}
+        set={setForm}
+        optional
+        note={say('With {names} to fill in, such as {example}', {
+          names: '{title} {body} {link} {issue}',
+          example: 'https://git.example/shop/issues/new?title={title}&body={body}',
+        })}
       />
       <p class="dim small">
         {say('The commit of a version is that of its newest mark: {command}', {
