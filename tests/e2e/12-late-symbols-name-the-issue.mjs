@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /*
- * Goal: a hang of a stripped program is an issue of addresses; the Symbols page says what is missing; its debug file is picked there, and the
- * same issue has function names, with its number, state and first sight. The page holds the rules of every page.
+ * Goal: a hang of a stripped program is an issue of addresses, and list and issue say so; the Symbols page says what is missing; the debug
+ * file is picked in the issue's bar, and the same issue has a function name in place, with its number, state and first sight. The pages hold
+ * the rules of every page.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -47,6 +48,14 @@ await play(async (server, browser) => {
   await page.getByLabel('Key with scope symbols').fill('mk_wrong');
   await page.locator('input[type=file]').setInputFiles(debug);
   await page.locator('.sent .bad-text').waitFor();
+
+  const issue = `${server.url}/locker/issues/${before.id}?tab=stack`;
+  await holdsTheRules(browser, issue);
+  await page.goto(`${server.url}/locker/issues`);
+  await page.locator('tr.issue', { hasText: before.caller1 }).getByText('no symbols').waitFor();
+  await page.goto(issue);
+  await page.getByText('locker has no symbols: this issue blames an address.').click();
+  await page.getByText(/mire symbols upload .*\/path\/to\/locker/).waitFor();
   await page.getByLabel('Key with scope symbols').fill(key);
   await page.locator('input[type=file]').setInputFiles(debug);
   await page.locator('.sent').getByText(/^debug [0-9a-f]{40}$/).waitFor();
@@ -56,9 +65,13 @@ await play(async (server, browser) => {
     return now?.caller1 === 'save_document' && now;
   });
   assert.deepEqual([after.id, after.state, after.first_seen_at], [before.id, before.state, before.first_seen_at]);
+  await page.getByRole('heading', { name: /save_document/, level: 1 }).waitFor(); // without a load of the page
+  await page.locator('.nameless.blamed').waitFor({ state: 'detached' });
+  await page.goto(`${server.url}/locker/issues`);
+  await page.locator('tr.issue', { hasText: 'save_document' }).waitFor();
+  assert.equal(await page.getByText('no symbols').count(), 0);
+  await page.goto(`${server.url}/locker/symbols`);
   await page.getByRole('rowheader', { name: /locker.debug/ }).waitFor();
   await page.getByText('new symbols').waitFor();
-  await page.goto(`${server.url}/locker/issues/${before.id}?tab=stack`);
-  await page.getByRole('heading', { name: /save_document/ }).first().waitFor();
   assert.deepEqual(complaints.filter((one) => !/401/.test(one)), []); // the wrong key
 });

@@ -40,6 +40,11 @@ function strip(name: string, open: string, close: string): string {
   return depth === 0 ? out : name;
 }
 
+/* The module of a function without a name, libcart.so of libcart.so+0x1234; of a name, nothing. */
+export function addressOf(name: string): string {
+  return /^(.+)\+0x[0-9a-f]+$/.exec(name)?.[1] ?? '';
+}
+
 /* The file of a path: /usr/lib/libc.so.6 is libc.so.6. */
 export function base(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1) || path;

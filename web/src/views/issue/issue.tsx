@@ -31,7 +31,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
         <Holder data={data} />
       </IssueHead>
       <Facts data={data} />
-      {data.unresolved_share > 0.005 ? <NamelessNote app={app} id={id} share={data.unresolved_share} /> : null}
+      <NamelessNote app={app} id={id} data={data} />
       <div class="tiles">
         <Tile
           label={say(counted([issue.category]))}

@@ -1,12 +1,15 @@
-/* Frames without a function name: their images, and the command that brings names. */
+/* Frames without a function name: their images, and two ways to names, a file dropped here and a command. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Issue } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { exact, percent } from '../../model/format';
+import { addressOf } from '../../model/name';
 import { nameless } from '../../model/stack';
 import { Copyable } from '../copyable';
 import { Loaded } from '../parts';
+import { Upload } from '../symbols/upload';
 import { useReport } from './stack';
 
 function command(app: string, images: readonly string[]): string {
@@ -17,14 +20,27 @@ function command(app: string, images: readonly string[]): string {
   ].join('\n');
 }
 
-export function NamelessNote({ app, id, share }: { app: string; id: string; share: number }): JSX.Element {
+/* A bar if the function to blame has no name, else a line if frames have none. */
+export function NamelessNote({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element | null {
   const [open, setOpen] = useState(false);
+  const blamed = addressOf(data.issue.caller1);
+  if (blamed === '' && data.unresolved_share <= 0.005) return null;
   return (
-    <details class="nameless" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details
+      class={blamed === '' ? 'nameless' : 'nameless blamed'}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary class="warn-text">
-        {say('{share} of frames have no function name', { share: percent(share, lang.value) })}
+        {blamed === ''
+          ? say('{share} of frames have no function name', { share: percent(data.unresolved_share, lang.value) })
+          : say('{module} has no symbols: this issue blames an address.', { module: blamed })}
       </summary>
-      {open ? <Images app={app} id={id} /> : null}
+      {open ? (
+        <>
+          <Images app={app} id={id} />
+          <Upload app={app} />
+        </>
+      ) : null}
     </details>
   );
 }

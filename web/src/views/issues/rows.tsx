@@ -12,7 +12,7 @@ import { times } from '../../model/change';
 import { counted } from '../../model/event';
 import { bytes, count, precise } from '../../model/format';
 import { type KindCount, kindsOf } from '../../model/issues';
-import { base } from '../../model/name';
+import { addressOf, base } from '../../model/name';
 import { carried, href } from '../../model/view';
 import { Ago } from '../parts';
 import { selected } from './selected';
@@ -169,6 +169,7 @@ function PlaceRow({ group, ...list }: ListProps & { group: Group }): JSX.Element
           ))}
           {top.reason !== 'unknown' ? <span class={`tag reason-${top.reason}`}>{reasonWord(top.reason)}</span> : null}
           {top.subject ? <span class="tag subject">{top.subject}</span> : null}
+          <NamelessTag row={top} />
           {settled ? <StateTag issue={settled} /> : null}
         </span>
       </th>
@@ -344,12 +345,18 @@ export function StateTag({ issue }: { issue: Pick<IssueSummary, 'state' | 'state
   return <span class={`tag state-${issue.state}`}>{words[issue.state] ?? word(issue.state)}</span>;
 }
 
+/* The function to blame is an address. */
+function NamelessTag({ row }: { row: IssueSummary }): JSX.Element | null {
+  return addressOf(row.caller1) === '' ? null : <span class="tag unnamed">{say('no symbols')}</span>;
+}
+
 function Tags({ row }: { row: IssueSummary }): JSX.Element {
   return (
     <>
       <span class={`tag kind-${row.category}`}>{kindWord(row.category)}</span>
       <span class={`tag reason-${row.reason}`}>{reasonWord(row.reason)}</span>
       {row.subject ? <span class="tag subject">{row.subject}</span> : null}
+      <NamelessTag row={row} />
       {row.state === 'open' ? null : <StateTag issue={row} />}
     </>
   );
