@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { memoryReport } from './support/generated.mjs';
-import { openPage, settle } from './support/rules.mjs';
+import { holdsTheRules, openPage, settle } from './support/rules.mjs';
 import { play } from './support/scene.mjs';
 import { getJson, send, vector, worked } from './support/server.mjs';
 
@@ -94,6 +94,40 @@ await play(async (server, browser) => {
       await page.locator('dialog.sheet[open]').waitFor();
       await press('?');
       await page.locator('dialog.sheet').waitFor({ state: 'hidden' });
+    },
+    'Ctrl K': async () => {
+      const chosen = (text) => page.locator('.palette [aria-selected="true"]', { hasText: text }).waitFor();
+      const opened = async () => {
+        await page.keyboard.press('Control+k');
+        await page.locator('.palette input:focus').waitFor();
+      };
+      await open('/mapview');
+      await opened();
+      await page.keyboard.type('roll');
+      await chosen('Rollout');
+      await page.keyboard.press('Enter');
+      await page.waitForURL((url) => url.pathname === '/mapview/rollout');
+      await page.locator('.palette').waitFor({ state: 'detached' });
+      await opened();
+      await page.keyboard.type(groups[0].issues[0].id);
+      await chosen(groups[0].issues[0].id);
+      await page.keyboard.press('Enter');
+      await page.waitForURL((url) => url.pathname === issue);
+      await settle(page);
+      await opened();
+      await page.keyboard.type('link with the range');
+      await chosen('Copy a link');
+      await page.keyboard.press('Enter');
+      await copied(/\/mapview\/issues\//);
+      await page.locator('.filters [type=search]').focus();
+      await opened(); // from within a field, too
+      await page.keyboard.type('no such name');
+      await page.getByText('Nothing has this name.').waitFor();
+      await page.keyboard.press('Control+k');
+      await page.locator('.palette').waitFor({ state: 'detached' });
+      await opened();
+      await page.keyboard.press('Escape');
+      await page.locator('.palette').waitFor({ state: 'detached' });
     },
     '/': async () => {
       await open('/mapview');
@@ -303,4 +337,14 @@ await play(async (server, browser) => {
   await page.locator('dialog.sheet[open]').waitFor();
   assert.equal(new URL(page.url()).pathname, '/mapview', 'switched off, letters do nothing; ? still tells');
   assert.deepEqual(complaints, []);
+
+  await holdsTheRules(browser, `${server.url}/mapview`, {
+    act: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.locator('.palette input:focus').waitFor();
+      await page.keyboard.type('map');
+      await page.locator('.palette [role="option"]', { hasText: 'issue' }).first().waitFor();
+      await settle(page);
+    },
+  });
 });

@@ -462,6 +462,24 @@ it('the key sheet lists every key that is bound', async () => {
   for (const row of KEYS) expect(screen.getAllByText(row.does, { ignore: false }).length).toBeGreaterThan(0);
 });
 
+it('Ctrl K finds by a few letters, by arrows, and leaves Enter to who composes a word', async () => {
+  open('/redis-server');
+  fireEvent.keyDown(screen.getByRole('searchbox'), { key: 'k', ctrlKey: true });
+  const field = await screen.findByRole('combobox', { name: 'A page, an issue, a function, a version' });
+  const chosen = () => screen.getAllByRole('option').findIndex((one) => one.getAttribute('aria-selected') === 'true');
+  fireEvent.keyDown(field, { key: 'ArrowUp' });
+  await waitFor(() => expect(chosen()).toBe(screen.getAllByRole('option').length - 1));
+  fireEvent.keyDown(field, { key: 'ArrowDown' });
+  await waitFor(() => expect(chosen()).toBe(0));
+  fireEvent.input(field, { target: { value: 'ROLL' } });
+  await waitFor(() => expect(screen.getAllByRole('option')[0]!.textContent).toContain('Rollout'));
+  fireEvent.keyDown(field, { key: 'Enter', isComposing: true });
+  expect(location.pathname).toBe('/redis-server');
+  fireEvent.keyDown(field, { key: 'Enter' });
+  await waitFor(() => expect(location.pathname).toBe('/redis-server/rollout'));
+  expect(screen.queryByRole('combobox')).toBeNull();
+});
+
 it('keys move, and do nothing inside a field', async () => {
   open('/redis-server');
   const field = screen.getByRole('searchbox');

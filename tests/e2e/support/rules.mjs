@@ -66,12 +66,13 @@ function firstDifference(a, b) {
   return `...${a.slice(Math.max(0, i - 40), i + 40)}... became ...${b.slice(Math.max(0, i - 40), i + 40)}...`;
 }
 
-async function accessible(browser, url, theme, options) {
+async function accessible(browser, url, theme, act, options) {
   /* The policy keeps out the script that axe is: this one context is let past it, all others are not. */
   const context = await browser.newContext({ colorScheme: theme, bypassCSP: true, reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   await page.goto(url, { waitUntil: 'networkidle' });
   await settle(page);
+  await act(page);
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() =>
     globalThis.axe.run(document, {
@@ -85,19 +86,24 @@ async function accessible(browser, url, theme, options) {
   assert.deepEqual(told, [], `axe, ${theme}, ${url}`);
 }
 
-/* `isMoving`: its figures change by themselves, so its text is not the same a second later. */
-export async function holdsTheRules(browser, url, { isMoving = false, ...options } = {}) {
+/*
+ * `isMoving`: its figures change by themselves, so its text is not the same a second later. `act` opens what is part of the
+ * page on request only.
+ */
+export async function holdsTheRules(browser, url, { isMoving = false, act = async () => {}, ...options } = {}) {
   const { page, complaints, close } = await openPage(browser, options);
   const answer = await page.goto(url, { waitUntil: 'networkidle' });
   const policy = answer.headers()['content-security-policy'] ?? '';
   for (const directive of POLICY) assert.ok(policy.includes(directive), `${directive} in the policy of ${url}`);
   await settle(page);
+  await act(page);
 
   const before = await text(page);
   const address = page.url();
   await page.goto('about:blank');
   await page.goto(address, { waitUntil: 'networkidle' });
   await settle(page);
+  await act(page);
   if (!isMoving) assert.equal(firstDifference(before, await text(page)), '', `the same text after loading ${address} again`);
 
   for (const width of WIDTHS) {
@@ -107,5 +113,5 @@ export async function holdsTheRules(browser, url, { isMoving = false, ...options
   }
   assert.deepEqual(complaints, [], url);
   await close();
-  for (const theme of THEMES) await accessible(browser, url, theme, options);
+  for (const theme of THEMES) await accessible(browser, url, theme, act, options);
 }

@@ -1,7 +1,7 @@
 /*
  * The keyboard. One table names every key and what it does; the same rows are bound here and shown by `?`. Views add
- * what a key does while they are on screen with useKeys. Nothing fires inside a field, and the single letters can be
- * turned off.
+ * what a key does while they are on screen with useKeys. No single letter fires inside a field, and they can be turned
+ * off; Ctrl K does neither.
  */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -18,6 +18,7 @@ export interface KeyRow {
 
 export const KEYS: readonly KeyRow[] = [
   { id: 'help', keys: '?', does: 'Show the keys', part: 'Everywhere' },
+  { id: 'palette', keys: 'Ctrl K', does: 'Search or jump', part: 'Everywhere' },
   { id: 'filter', keys: '/', does: 'Go to the text filter', part: 'Everywhere' },
   { id: 'overview', keys: 'g o', does: 'Go to the overview', part: 'Everywhere' },
   { id: 'issues', keys: 'g i', does: 'Go to the issues', part: 'Everywhere' },
@@ -73,13 +74,27 @@ function inField(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null;
 }
 
+/* The action of a row of the table on the page that is shown, if it has one there. */
+export function press(id: string): (() => void) | undefined {
+  return layers.findLast((layer) => layer[id])?.[id];
+}
+
+function isChord({ ctrlKey, metaKey, altKey, shiftKey, key }: KeyboardEvent): boolean {
+  return ctrlKey !== metaKey && !altKey && !shiftKey && key.toLowerCase() === 'k';
+}
+
 export function onKey(event: KeyboardEvent): void {
+  if (isChord(event)) {
+    event.preventDefault();
+    press('palette')?.();
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || inField(event.target)) return;
   if (event.defaultPrevented || (!enabled.value && event.key !== '?')) return;
   const keys = pending === '' ? event.key : `${pending} ${event.key}`;
   pending = pending === '' && event.key === 'g' ? 'g' : '';
   const id = byKeys.get(keys);
-  const action = id === undefined ? undefined : layers.findLast((layer) => layer[id])?.[id];
+  const action = id === undefined ? undefined : press(id);
   if (!action) return;
   event.preventDefault();
   action();

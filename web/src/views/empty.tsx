@@ -6,7 +6,7 @@ import { say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import type { DEFAULTS } from '../model/view';
-import { listQuery } from './issues/issues';
+import { listQuery } from './issues/asked';
 import { Late } from './late';
 
 const loadConnect = () => import('./start/start').then((module) => module.Connect);

@@ -6,12 +6,12 @@ import { say } from '../lib/i18n';
 import { page } from '../lib/location';
 import { useSignIn } from '../lib/who';
 import { isMemory } from '../model/view';
-import { IssuesPage } from './issues/issues';
 import { Late } from './late';
 import { Apps } from './overview/apps';
 import { OverviewPage } from './overview/overview';
 import { Shell } from './shell';
 
+const loadIssues = () => import('./issues/issues').then((module) => module.IssuesPage);
 const loadIssue = () => import('./issue/issue').then((module) => module.IssuePage);
 const loadRules = () => import('./rules/rules').then((module) => module.RulesPage);
 const loadSymbols = () => import('./symbols/symbols').then((module) => module.SymbolsPage);
@@ -34,8 +34,8 @@ const loadAudit = () => import('./people/audit').then((module) => module.AuditPa
 export function Pages(): JSX.Element {
   const here = page.value;
   const known = useSignIn();
-  /* The next page is mostly an issue, so its code is loaded ahead. */
-  useEffect(() => void loadIssue().catch(() => {}), []);
+  /* The next page is mostly the issues or an issue, so their code is loaded ahead. */
+  useEffect(() => void Promise.all([loadIssues(), loadIssue()]).catch(() => {}), []);
   /* Who is nobody signs in where they are, and then sees what they came for. */
   if (known && known.who === null && here.name !== 'welcome' && here.name !== 'ack')
     return (
@@ -59,13 +59,13 @@ export function Pages(): JSX.Element {
     case 'issues':
       return (
         <Shell key={here.app} app={here.app}>
-          <IssuesPage key="issues" app={here.app} />
+          <Late key="issues" load={loadIssues} props={{ app: here.app }} label={say('Issues')} />
         </Shell>
       );
     case 'memory':
       return (
         <Shell key={here.app} app={here.app}>
-          <IssuesPage key="memory" app={here.app} memory />
+          <Late key="memory" load={loadIssues} props={{ app: here.app, memory: true }} label={say('Memory')} />
         </Shell>
       );
     case 'rules':

@@ -1,7 +1,7 @@
 /* The frame of every page: navigation, filter bar, status line, key sheet, and the region read out politely. */
 
-import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import type { ComponentChildren, ComponentType, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, ProblemError } from '../api/client';
 import type { Overview } from '../api/types';
 import { choose, lang, say } from '../lib/i18n';
@@ -24,12 +24,14 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
   const missing = useMissing(asked);
   const app = missing ? null : asked;
   const sheet = useRef<HTMLDialogElement>(null);
+  const [searches, setSearches] = useState(false);
   const here = page.value;
   const carry = carried(query.value);
   const known = useSignIn();
   useEffect(() => (app === null ? undefined : followLater(app)), [app]);
   useKeys({
     help: () => (sheet.current?.open ? sheet.current.close() : sheet.current?.showModal()),
+    palette: () => setSearches(!searches),
     overview: () => app && go(href({ name: 'overview', app }, carry)),
     issues: () => app && go(href({ name: 'issues', app }, carry)),
     memory: () => app && go(href({ name: 'memory', app }, carry)),
@@ -84,6 +86,9 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
           </>
         ) : null}
         <a href={lang.value === 'en' ? '/docs/' : '/docs/zh/'}>{say('Documentation')}</a>
+        <button type="button" class="quiet" onClick={() => setSearches(true)} aria-keyshortcuts="Control+k">
+          <Lens /> <span>{say('Search or jump')}</span>
+        </button>
         <button type="button" class="quiet" onClick={nextTheme} aria-label={`${say('Theme')}: ${themes[choice.value]}`}>
           <span aria-hidden="true">◐</span> <span>{themes[choice.value]}</span>
         </button>
@@ -113,6 +118,7 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
       </div>
       <Toast />
       <KeySheet sheet={sheet} />
+      {searches ? <LatePalette app={app} onClose={() => setSearches(false)} /> : null}
     </div>
   );
 }
@@ -130,6 +136,28 @@ function followLater(app: string): () => void {
     over = true;
     stop?.();
   };
+}
+
+/* Neither is the palette's. */
+let Palette: ComponentType<PaletteProps> | null = null;
+type PaletteProps = { app: string | null; onClose: () => void };
+
+function LatePalette(props: PaletteProps): JSX.Element | null {
+  const [, redraw] = useState(false);
+  useEffect(() => {
+    if (Palette) return;
+    import('./palette').then(
+      (module) => {
+        Palette = module.Palette;
+        redraw(true);
+      },
+      () => {
+        announce(say('The page could not be loaded'));
+        props.onClose();
+      },
+    );
+  }, []);
+  return Palette ? <Palette {...props} /> : null;
 }
 
 /* Whether there is no such app, or none that the reader may see. */
@@ -157,6 +185,15 @@ function Mark(): JSX.Element {
     <svg viewBox="0 0 32 32" width="20" height="20" aria-hidden="true">
       <path class="mark-line" d="M4 11h24M4 17h7m10 0h7M4 23h24" />
       <circle class="mark-dot" cx="16" cy="17" r="3" />
+    </svg>
+  );
+}
+
+function Lens(): JSX.Element {
+  return (
+    <svg class="globe" viewBox="0 0 16 16" width="13" height="13" aria-hidden="true">
+      <circle cx="7" cy="7" r="5" />
+      <path d="M11 11l4 4" />
     </svg>
   );
 }

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { api, type IssueQuery } from '../../api/client';
+import { api } from '../../api/client';
 import type { Change, IssueList } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { useKeys } from '../../lib/keys';
@@ -13,11 +13,11 @@ import { useTitle } from '../../lib/title';
 import { duration } from '../../lib/units';
 import { counted } from '../../model/event';
 import { count, exact } from '../../model/format';
-import type { Query } from '../../model/view';
 import { NoMemory, NothingLeft, Waiting } from '../empty';
 import { Loaded } from '../parts';
 import { useOverview } from '../shell';
 import { TriageButtons, useMayTriage } from '../triage/buttons';
+import { listQuery } from './asked';
 import { type Columns, columnsOf, GroupRows } from './rows';
 import { selected } from './selected';
 
@@ -26,17 +26,8 @@ export const lastList = signal<string[]>([]);
 /* How many issues that list has on all its pages. */
 export const lastTotal = signal(0);
 
-/* Groups a page: few, because any of them may be unfolded. */
-const PAGE_GROUPS = 40;
-
 /* With this few issues in all, every group is unfolded until the reader folds one. */
 const FEW = 12;
-
-/* The states of a list: those that ask for work, unless others are chosen. */
-export function statesOf(chosen: readonly string[]): string[] {
-  if (chosen.length === 0) return ['open', 'regressed'];
-  return chosen.includes('all') ? [] : [...chosen];
-}
 
 const byVersion = new Intl.Collator('en', { numeric: true });
 
@@ -50,20 +41,6 @@ export function useNewestVersion(app: string): string {
       .sort(byVersion.compare)
       .at(-1) ?? ''
   );
-}
-
-/* Kinds of the list of memory; the other list has all else, unless it is asked for one of them. */
-const OF_MEMORY = ['foom', 'memory'];
-
-/* Nobody waits for memory: its issues stand in the order of how often they happened. */
-export function listQuery(query: Query, memory: boolean): IssueQuery {
-  const { t, v, q, by, after } = query;
-  const sort = memory && query.sort === '-impact' ? '-events' : query.sort;
-  const state = statesOf(query.state);
-  const chosen = query.kind.filter((one) => !memory || OF_MEMORY.includes(one.replace('!', '')));
-  const wanted = chosen.some((one) => !one.startsWith('!'));
-  const kind = wanted ? chosen : [...chosen, ...OF_MEMORY.map((one) => (memory ? one : `!${one}`))];
-  return { t, v, kind, state, q, by, sort, cursor: after, limit: PAGE_GROUPS };
 }
 
 export function IssuesPage({ app, memory = false }: { app: string; memory?: boolean }): JSX.Element {
