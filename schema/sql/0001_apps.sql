@@ -24,6 +24,7 @@ CREATE TABLE app (
     source_root          text        NOT NULL DEFAULT '',
     ticket_link          text        NOT NULL DEFAULT '',
     left_out             text        NOT NULL DEFAULT '',
+    kept_tags            text        NOT NULL DEFAULT '',
     CONSTRAINT app_is_identified_by_its_number PRIMARY KEY (app_id),
     CONSTRAINT app_slug_is_unique UNIQUE (slug),
     CONSTRAINT app_slug_fits_in_a_url CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
@@ -31,7 +32,8 @@ CREATE TABLE app (
     CONSTRAINT app_quotas_are_not_negative CHECK (quota_reports_day >= 0 AND quota_bytes_day >= 0),
     CONSTRAINT app_enough_is_not_negative CHECK (enough_per_issue_day >= 0),
     CONSTRAINT app_merges_above_a_share CHECK (merge_above BETWEEN 0.5 AND 1),
-    CONSTRAINT app_leaves_out_installations CHECK (left_out ~ '^([0-9a-f]{32}( [0-9a-f]{32})*)?$')
+    CONSTRAINT app_leaves_out_installations CHECK (left_out ~ '^([0-9a-f]{32}( [0-9a-f]{32})*)?$'),
+    CONSTRAINT app_keeps_up_to_eight_tags CHECK (kept_tags ~ '^([A-Za-z0-9_.-]{1,32}( [A-Za-z0-9_.-]{1,32}){0,7})?$')
 );
 COMMENT ON TABLE app IS 'An app whose reports are kept apart from all others. Reference table.';
 COMMENT ON COLUMN app.app_id IS 'Number of the app, given out in order.';
@@ -47,6 +49,7 @@ COMMENT ON COLUMN app.source_link IS 'Address of a line of the source, with {com
 COMMENT ON COLUMN app.source_root IS 'Folder of the repository where the app is built: taken off the paths of frames; empty: paths are taken as they are.';
 COMMENT ON COLUMN app.ticket_link IS 'Address of a tracker''s form for a new ticket, with {title}, {body}, {link} and {issue} to fill in; empty: none.';
 COMMENT ON COLUMN app.left_out IS 'Installations whose reports are counted nowhere, such as those of a device farm: 32 hex digits each, with blanks between.';
+COMMENT ON COLUMN app.kept_tags IS 'Names of tags that events keep, up to eight, with blanks between.';
 COMMENT ON INDEX app_is_identified_by_its_number IS 'Serves: joins from every other table.';
 COMMENT ON INDEX app_slug_is_unique IS 'Serves: the app named in a URL.';
 

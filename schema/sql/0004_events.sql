@@ -37,17 +37,21 @@ CREATE TABLE event (
     device_class     text        NOT NULL DEFAULT '',
     channel          text        NOT NULL DEFAULT '',
     scene            text        NOT NULL DEFAULT '',
+    user_hash        bytea,
+    tags             text[]      NOT NULL DEFAULT '{}',
     sample_count     integer     NOT NULL,
     frame_count      integer     NOT NULL,
     unresolved_count integer     NOT NULL,
     rules_version    integer     NOT NULL,
     kept             boolean     NOT NULL DEFAULT true,
     CONSTRAINT event_is_stored_once PRIMARY KEY (slot, day, report_id),
-    CONSTRAINT event_weight_is_one_over_p CHECK (weight >= 1)
+    CONSTRAINT event_weight_is_one_over_p CHECK (weight >= 1),
+    CONSTRAINT event_user_hash_is_of_16_bytes CHECK (octet_length(user_hash) = 16)
 ) PARTITION BY RANGE (day);
 CREATE TABLE event_other PARTITION OF event DEFAULT;
 CREATE INDEX event_by_time ON event (app_id, occurred_at);
 CREATE INDEX event_by_issue ON event (app_id, issue_id, occurred_at) INCLUDE (install, version_id, kept);
+CREATE INDEX event_by_user ON event (app_id, user_hash, occurred_at) WHERE user_hash IS NOT NULL;
 COMMENT ON TABLE event IS 'One row a report: its facts, and the issue it belongs to. Baselines are in memory_baseline, sessions in session. Derived; one partition a day.';
 COMMENT ON COLUMN event.slot IS 'Slot of the report.';
 COMMENT ON COLUMN event.day IS 'Day of the report.';
@@ -83,6 +87,8 @@ COMMENT ON COLUMN event.process_name IS 'Name of the process.';
 COMMENT ON COLUMN event.device_class IS 'Class of the device; empty if the device does not tell.';
 COMMENT ON COLUMN event.channel IS 'Release channel, as in session.';
 COMMENT ON COLUMN event.scene IS 'Scene that the app told; empty if it told none.';
+COMMENT ON COLUMN event.user_hash IS 'Hash of the user''s id, 16 bytes, as libmire makes it; null if the app told no user, and of reports that are not kept whole.';
+COMMENT ON COLUMN event.tags IS 'The tags that app.kept_tags named when the event was stored, each in its name''s place, as name=value of at most 255 bytes; empty where the report has none.';
 COMMENT ON COLUMN event.sample_count IS 'Stacks in the report.';
 COMMENT ON COLUMN event.frame_count IS 'Distinct frames in the report.';
 COMMENT ON COLUMN event.unresolved_count IS 'Distinct frames no function name was found for.';
@@ -92,6 +98,7 @@ COMMENT ON TABLE event_other IS 'Events whose report carries a day that has no p
 COMMENT ON INDEX event_is_stored_once IS 'Serves: idempotent storing, and reading one event.';
 COMMENT ON INDEX event_by_time IS 'Serves: the newest event of an app, and facets over a time range.';
 COMMENT ON INDEX event_by_issue IS 'Serves: the events of an issue, newest first, and making its rollups anew.';
+COMMENT ON INDEX event_by_user IS 'Serves: the events of a user, newest first.';
 
 -- The symbolicated stacks of an event, read only when one report is shown, hence apart from its facts.
 CREATE TABLE event_stack (

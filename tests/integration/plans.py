@@ -27,7 +27,7 @@ SETTINGS = " ".join(f"-c {name}={value}" for name, value in {
 
 # What may read reports, and why that is bounded.
 ONE_REPORT = "one report by its key, and those next to it"
-NEWEST = "reports of an issue by event_by_issue, newest first, up to a limit"
+NEWEST = "reports of an issue by event_by_issue, of a user by event_by_user or of an app by event_by_time, newest first, up to a limit"
 EMPTIED = "whether an issue would lose its last report, of the issues that a preview of rules moves"
 EXPLAINED = "the facet that explains a change: a version and another facet together, of 20 issues, and a part of the others"
 MISSING = "the images that reports of an app lack, of which no page is made but this one"
@@ -36,14 +36,14 @@ EXCEPT = {
     "getRules": EMPTIED,
     "getReport": ONE_REPORT, "getMemory": ONE_REPORT, "reportLink": ONE_REPORT,
     "getSymbols": MISSING, "getRekey": EMPTIED,
-    "listReports": NEWEST, "getFlame": NEWEST, "getSuspects": NEWEST, "issueText": NEWEST,
+    "listReports": NEWEST, "findReports": NEWEST, "getFlame": NEWEST, "getSuspects": NEWEST, "issueText": NEWEST,
 }
 # Two facets together, which those routes tell of an issue or an app in some versions: the newest 10,000 events.
 TWO_FACETS = {"getIssue", "getOverview", "getFacets"}
 SORTS = ["impact", "events", "devices", "longest", "last", "bytes", "title"]
 VALUES = {"t": ["24h", "14d", "60d"], "kind": ["hang", "!hang"], "state": ["open"], "q": ["keys"], "by": ["category", "place"],
           "sort": SORTS + ["-" + sort for sort in SORTS + ["change"]], "against": ["week"],
-          "before": ["2026-10-01..2026-10-08"], "channel": ["public"], "class": ["4gb"]}
+          "before": ["2026-10-01..2026-10-08"], "user": ["4711"], "scene": ["Cart"], "tag": ["plan=trial"], "channel": ["public"], "class": ["4gb"]}
 
 
 def operations():

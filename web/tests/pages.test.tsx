@@ -380,6 +380,28 @@ it('every tab of an issue draws', async () => {
   }
 });
 
+it('the reports of an issue are found by user, scene and tag', async () => {
+  const last = () => asked.findLast((url) => url.pathname.endsWith('/reports'))?.searchParams;
+  open('/redis-server/issues/I-1?tab=reports');
+  const what = (await screen.findByLabelText('Reports with')) as HTMLSelectElement;
+  await waitFor(() => expect(last()?.has('user')).toBe(false));
+  fireEvent.change(what, { target: { value: 'tag' } });
+  fireEvent.input(screen.getByLabelText('name=value of a tag kept'), { target: { value: ' plan=a=b ' } });
+  fireEvent.click(screen.getByText('Find'));
+  await waitFor(() => expect(last()?.get('tag')).toBe('plan=a=b'));
+  expect(location.search).toContain('r=tag');
+  expect(await screen.findByText(`${reports.reports.length} found`)).toBeTruthy();
+  fireEvent.click(screen.getByText('Show all'));
+  await waitFor(() => expect(location.search).not.toContain('r='));
+  cleanup();
+  open('/redis-server/issues/I-1?tab=reports&r=user=4711', {
+    ...ALL,
+    '/issues/I-1/reports': { ...reports, reports: [], next: 'c' },
+  });
+  expect(await screen.findByText('No report so far: more are behind.')).toBeTruthy();
+  expect(last()?.get('user')).toBe('4711');
+});
+
 it('while loading, a skeleton stands where the page will be', async () => {
   open('/redis-server/issues', {});
   expect(await screen.findByLabelText('Loading issues')).toBeTruthy();

@@ -41,6 +41,7 @@ int post_release_commits(void *api, struct request *request, struct reply *reply
 
 /* reports/ */
 int get_reports(void *api, struct request *request, struct reply *reply);
+int get_app_reports(void *api, struct request *request, struct reply *reply);
 int get_report(void *api, struct request *request, struct reply *reply);
 int get_forget(void *api, struct request *request, struct reply *reply);
 int post_forget(void *api, struct request *request, struct reply *reply);

@@ -57,6 +57,7 @@ const struct http_route api_routes[] = {
     POST(TRIAGE, ISSUE "/split", post_split, REGROUP_MAX),
     POST(TRIAGE, ISSUE "/unmerge", post_unmerge, REGROUP_MAX),
 
+    GET(READ, APP "/reports", get_app_reports),
     GET(READ, ISSUE "/reports", get_reports),
     GET(READ, ISSUE "/reports/{report}", get_report),
     GET(READ, ISSUE "/reports/{report}/memory", get_memory),

@@ -41,6 +41,7 @@ int cli_issues_regroup(int argc, char **argv); /* of cli_issues; argv[1] is merg
 int cli_forget(int argc, char **argv);
 int cli_import(int argc, char **argv);
 int cli_key(int argc, char **argv);
+int cli_reports(int argc, char **argv);
 int cli_release(int argc, char **argv);
 int cli_rekey(int argc, char **argv);
 int cli_rollout(int argc, char **argv);

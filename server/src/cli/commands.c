@@ -15,6 +15,7 @@ const struct cli_command cli_commands[] = {
     {"apps", "list the apps", cli_apps, NULL},
     {"issues", "list what makes an app hang, or run out of memory", cli_issues, issues_parts},
     {"issue", "print an issue; resolve, ignore, assign issues, comment on them", cli_issue, NULL},
+    {"reports", "list reports of a user, a scene or a tag", cli_reports, NULL},
     {"versions", "list the versions of an app with their rates", cli_versions, NULL},
     {"compare", "tell which rates and issues changed between two versions, or two ranges", cli_compare, NULL},
     {"flame", "print the flame graph of an issue for other tools", cli_flame, NULL},

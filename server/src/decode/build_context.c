@@ -4,6 +4,7 @@
 #include "base/id.h"
 #include "base/text.h"
 #include "decode/apple.h"
+#include "model/context.h"
 #include "wire/limits.h"
 
 #include <ctype.h>
@@ -52,14 +53,16 @@ void build_scene(struct build *b, const char *scene)
 void build_user(struct build *b, const char *id)
 {
     struct report_context *context = &b->report->context;
-    uint8_t hash[MIRE_SHA256];
-    char hex[MIRE_SHA256 + 1];
+    uint8_t hash[MIRE_USER_HASH];
+    char hex[2 * MIRE_USER_HASH + 1];
     if (!id[0] || context->user)
         return;
-    const char *salted = build_printf(b, "mire:%s", id);
-    hash_sha256(hash, salted, strlen(salted));
-    hex_format(hex, hash, MIRE_SHA256 / 2);
-    context->user = build_text(b, hex, MIRE_SHA256);
+    if (context_hash(hash, b->arena, id)) {
+        b->failed = true;
+        return;
+    }
+    hex_format(hex, hash, sizeof hash);
+    context->user = build_text(b, hex, 2 * MIRE_USER_HASH);
     context->user_hashed = true;
 }
 

@@ -5,6 +5,8 @@
 #ifndef MIRE_MODEL_ROWS_H
 #define MIRE_MODEL_ROWS_H
 
+#include "model/context.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -89,6 +91,10 @@ struct event_row {
     const char *device_class;
     const char *channel;
     const char *scene; /* that the app told; "" */
+    bool has_user;
+    uint8_t user_hash[MIRE_USER_HASH];
+    size_t tag_count; /* those that the app keeps */
+    const char *tags[MIRE_TAGS_KEPT];
     int32_t sample_count;
     int32_t frame_count;
     int32_t unresolved_count;

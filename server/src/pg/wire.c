@@ -197,11 +197,26 @@ void pg_wire_fini(struct pg_wire *wire)
     text_fini(&wire->scratch);
 }
 
+/* A list with its length before it. */
+static void add_list_field(struct text *out, const struct pg_param *param)
+{
+    struct text list = {0};
+
+    add_list(&list, param);
+    add_sized(out, list.bytes ? list.bytes : "", list.len);
+    out->failed |= text_failed(&list);
+    text_fini(&list);
+}
+
 void pg_wire_field(struct text *out, const struct pg_param *param)
 {
     static const int sizes[] = {[MIRE_PG_BOOL] = 1, [MIRE_PG_INT2] = 2, [MIRE_PG_INT4] = 4, [MIRE_PG_INT8] = 8,
                                 [MIRE_PG_TIME] = 8, [MIRE_PG_DAY] = 4,  [MIRE_PG_REAL] = 8};
 
+    if (param->is_list) {
+        add_list_field(out, param);
+        return;
+    }
     switch (param->kind) {
     case MIRE_PG_NULL:
         add_integer(out, UINT64_MAX, 4);

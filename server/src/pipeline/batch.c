@@ -210,7 +210,7 @@ static int claim(struct batch *batch, struct worker *worker)
 {
     struct inbox_claim *claims = arena_array(batch->arena, MIRE_BATCH_REPORTS, sizeof *claims);
     const struct rules *rules = NULL;
-    const char *left_out = "";
+    const char *left_out = "", *kept_tags = "";
 
     if (!claims)
         return MIRE_FAULT_MEMORY;
@@ -219,7 +219,7 @@ static int claim(struct batch *batch, struct worker *worker)
     if (!rc && batch->count)
         rc = app_rules_of(&rules, &worker->app_rules, batch->tx, batch->arena, claims[0].app_id);
     if (!rc && batch->count)
-        rc = rows_app_left_out_read(&left_out, batch->tx, batch->arena, claims[0].app_id);
+        rc = rows_app_taken_read(&left_out, &kept_tags, batch->tx, batch->arena, claims[0].app_id);
     batch->items = rc ? NULL : arena_array(batch->arena, batch->count + 1, sizeof *batch->items);
     if (!batch->items)
         return rc ? rc : MIRE_FAULT_MEMORY;
@@ -228,6 +228,7 @@ static int claim(struct batch *batch, struct worker *worker)
         batch->items[i].claim = claims[i];
         batch->items[i].rules = rules;
         batch->items[i].left_out = left_out;
+        batch->items[i].kept_tags = kept_tags;
     }
     leave_failed(batch);
     return 0;

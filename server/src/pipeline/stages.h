@@ -46,6 +46,7 @@ struct item {
     bool is_counted;                   /* after enough_find: beyond those that are kept whole */
     const char *failed;                /* stage that could not use the report; NULL: none */
     const char *left_out;              /* installations that the app leaves out */
+    const char *kept_tags;             /* names of the tags that its event keeps */
     bool is_left_out;                  /* the report is of one of them: it is counted nowhere */
     char reason[320];                  /* why a stage gave up */
 };

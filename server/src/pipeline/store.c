@@ -172,6 +172,20 @@ static int store_memory(const struct batch *batch, const struct batch_part *part
     return rc;
 }
 
+/* What the event keeps of the context. */
+static int keep_context(struct event_row *event, const struct item *item)
+{
+    const struct report_context *context = &item->report.context;
+
+    if (context->user && context->user[0] && !event->is_counted) {
+        event->has_user = true;
+        int rc = context_user(event->user_hash, item->arena, context->user);
+        if (rc)
+            return rc;
+    }
+    return context_tags(event->tags, &event->tag_count, item->arena, context, item->kept_tags);
+}
+
 static int store_events(struct batch *batch, struct added *added)
 {
     struct batch_part part;
@@ -191,6 +205,8 @@ static int store_events(struct batch *batch, struct added *added)
             return MIRE_FAULT_MEMORY;
         events[i] = rows.event;
         events[i].is_counted = part.items[i]->is_counted;
+        if ((rc = keep_context(&events[i], part.items[i])))
+            return rc;
         added->slot = events[0].key.slot;
         added->app_id = events[0].app_id;
         rows_rollup_entry(&added->entries[added->entry_count++], &rows.event, &rows.hour, version);

@@ -149,7 +149,7 @@ int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct ar
     int rc = pg_query(&rows, tx,
                       "SELECT name, coalesce(retention_days, -1), coalesce(quota_reports_day, -1), "
                       "coalesce(quota_bytes_day, -1), source_link, source_root, left_out,"
-                      " coalesce(enough_per_issue_day, -1), ticket_link FROM app WHERE app_id = $1",
+                      " coalesce(enough_per_issue_day, -1), ticket_link, kept_tags FROM app WHERE app_id = $1",
                       PG_INT4(app));
     if (rc)
         return rc;
@@ -163,9 +163,10 @@ int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct ar
                                  .source_link = arena_strdup(arena, pg_text(rows, 0, 4)),
                                  .source_root = arena_strdup(arena, pg_text(rows, 0, 5)),
                                  .left_out = arena_strdup(arena, pg_text(rows, 0, 6)),
-                                 .ticket_link = arena_strdup(arena, pg_text(rows, 0, 8))};
-    return out->name && out->source_link && out->source_root && out->left_out && out->ticket_link ? 0
-                                                                                                  : MIRE_FAULT_MEMORY;
+                                 .ticket_link = arena_strdup(arena, pg_text(rows, 0, 8)),
+                                 .kept_tags = arena_strdup(arena, pg_text(rows, 0, 9))};
+    bool is_whole = out->name && out->source_link && out->source_root && out->left_out && out->ticket_link;
+    return is_whole && out->kept_tags ? 0 : MIRE_FAULT_MEMORY;
 }
 
 int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings)
@@ -173,21 +174,24 @@ int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_sett
     return pg_query(NULL, tx,
                     "UPDATE app SET name = $2, retention_days = nullif($3, -1), quota_reports_day = nullif($4, -1),"
                     " quota_bytes_day = nullif($5, -1), source_link = $6, source_root = $7, left_out = $8, "
-                    "enough_per_issue_day = nullif($9, -1), ticket_link = $10 WHERE app_id = $1",
+                    "enough_per_issue_day = nullif($9, -1), ticket_link = $10, kept_tags = $11 WHERE app_id = $1",
                     PG_INT4(app), PG_TEXT(settings->name), PG_INT4((int32_t)settings->retention_days),
                     PG_INT8(settings->quota_reports), PG_INT8(settings->quota_bytes), PG_TEXT(settings->source_link),
                     PG_TEXT(settings->source_root), PG_TEXT(settings->left_out), PG_INT4((int32_t)settings->enough),
-                    PG_TEXT(settings->ticket_link));
+                    PG_TEXT(settings->ticket_link), PG_TEXT(settings->kept_tags));
 }
 
-int rows_app_left_out_read(const char **out, struct pg_tx *tx, struct arena *arena, int32_t app)
+int rows_app_taken_read(const char **left_out, const char **kept_tags, struct pg_tx *tx, struct arena *arena,
+                        int32_t app)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, "SELECT left_out FROM app WHERE app_id = $1", PG_INT4(app));
+    int rc = pg_query(&rows, tx, "SELECT left_out, kept_tags FROM app WHERE app_id = $1", PG_INT4(app));
     if (rc)
         return rc;
-    *out = pg_row_count(rows) ? arena_strdup(arena, pg_text(rows, 0, 0)) : "";
-    return *out ? 0 : MIRE_FAULT_MEMORY;
+    bool found = pg_row_count(rows) > 0;
+    *left_out = found ? arena_strdup(arena, pg_text(rows, 0, 0)) : "";
+    *kept_tags = found ? arena_strdup(arena, pg_text(rows, 0, 1)) : "";
+    return *left_out && *kept_tags ? 0 : MIRE_FAULT_MEMORY;
 }
 
 static int home_fill(struct home *out, struct arena *arena, const struct pg_rows *rows)

@@ -67,6 +67,7 @@ struct app_settings {
     const char *source_root;            /* taken off the paths of frames; "": nothing */
     const char *ticket_link;            /* address of a form for a ticket, to be filled in; "": none */
     const char *left_out;               /* installations, 32 hex digits each, with blanks between */
+    const char *kept_tags;              /* names of tags that events keep, with blanks between */
     int64_t enough;                     /* reports of an issue, version and day kept whole; 0: all */
 };
 
@@ -74,8 +75,10 @@ struct app_settings {
 int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct arena *arena, int32_t app);
 int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings);
 
-/* The installations that an app leaves out, as above; "" if there is no such app. 0 or a fault. */
-int rows_app_left_out_read(const char **out, struct pg_tx *tx, struct arena *arena, int32_t app);
+/* The settings that a report is worked on by: installations left out, and tags kept; "" if there is no such app. 0 or a
+ * fault. */
+int rows_app_taken_read(const char **left_out, const char **kept_tags, struct pg_tx *tx, struct arena *arena,
+                        int32_t app);
 
 /* The target of a permalink. */
 struct home {

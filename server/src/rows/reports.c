@@ -30,27 +30,73 @@ static int row_fill(struct report_row *r, struct arena *arena, const struct pg_r
     return 0;
 }
 
-/* clang-format off */
-#define REPORTS(which) \
-    "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") \
-    " AND kept AND ($8::uuid IS NULL OR (occurred_at, report_id) < ($7, $8)) ORDER BY occurred_at DESC, report_id DESC LIMIT $9"
-/* clang-format on */
-
-int rows_reports_read(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                      const struct view *view, int64_t issue, int64_t after_us, const struct uuid *after, int limit)
+static int rows_fill(struct report_row **out, size_t *count, struct arena *arena, const struct pg_rows *rows)
 {
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, REPORTS), VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(after_us),
-                      after ? PG_UUID(after) : PG_NULL(), PG_INT8(limit));
-    if (rc != 0)
-        return rc;
     *count = pg_row_count(rows);
     *out = arena_array(arena, *count, sizeof **out);
     for (size_t i = 0; i < *count; i++)
         if (!*out || row_fill(&(*out)[i], arena, rows, i) != 0)
             return MIRE_FAULT_MEMORY;
     return 0;
+}
+
+/* clang-format off */
+#define BEHIND " AND kept AND ($8::uuid IS NULL OR (occurred_at, report_id) < ($7, $8)) ORDER BY occurred_at DESC, report_id DESC LIMIT "
+#define REPORTS(which) \
+    "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") BEHIND "$9"
+#define PLACE_PARAMS(from) PG_TIME((from)->after_us), (from)->after_us ? PG_UUID(&(from)->after) : PG_NULL()
+/* clang-format on */
+
+int rows_reports_read(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                      const struct view *view, int64_t issue, const struct report_place *from, int limit)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, REPORTS), VIEW_PARAMS(view), PG_INT8(issue), PLACE_PARAMS(from),
+                      PG_INT8(limit));
+
+    return rc ? rc : rows_fill(out, count, arena, rows);
+}
+
+/*
+ * Those looked at are the newest of one index: of the user, of the issue, or of the app. What else is wanted is asked of
+ * these alone, so that no rare value makes a query read on.
+ */
+#define LOOKED_AT(of) "FROM event WHERE " EVENT_IN_VIEW of BEHIND
+/* clang-format off */
+#define OF_ANY(p) " AND $" p "::bigint = 0"
+#define OF_USER " AND user_hash IS NOT NULL AND user_hash = $10"
+#define FOUND(of, which) \
+    "SELECT " ROW_COLUMNS " FROM (SELECT * " LOOKED_AT(of) "$9) e JOIN version USING (version_id, app_id) WHERE ($10::bytea IS NULL" \
+    " OR user_hash = $10) AND ($11::text = '' OR scene = $11) AND ($12::text = '' OR $12 = ANY (tags))" which("6") \
+    " ORDER BY occurred_at DESC, report_id DESC LIMIT $13"
+#define LAST(of) "SELECT occurred_at, report_id " LOOKED_AT(of) "1 OFFSET $9 - 1"
+#define FOUND_BY(which) {FOUND(which("6"), which), FOUND(OF_USER, which)}
+#define LAST_BY(which) {LAST(which("6") " AND $10::bytea IS NULL"), LAST(OF_USER)}
+enum { OF_ONE_ISSUE, OF_MANY_ISSUES, OF_NO_ISSUE };
+static const char *const found_sql[3][2] = {FOUND_BY(ISSUE_ALONE), FOUND_BY(ISSUE_MANY), FOUND_BY(OF_ANY)};
+static const char *const last_sql[3][2] = {LAST_BY(ISSUE_ALONE), LAST_BY(ISSUE_MANY), LAST_BY(OF_ANY)};
+/* clang-format on */
+
+int rows_reports_find(struct report_row **out, size_t *count, struct report_place *end_out, struct pg_tx *tx,
+                      struct arena *arena, const struct view *view, int64_t issue, const struct report_wanted *wanted,
+                      const struct report_place *from, int limit)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL, *last MIRE_SCOPED(pg_rows_free) = NULL;
+    int of = !issue ? OF_NO_ISSUE : view->many ? OF_MANY_ISSUES : OF_ONE_ISSUE;
+    struct pg_param user = wanted->has_user ? PG_BYTES(wanted->user_hash, MIRE_USER_HASH) : PG_NULL();
+    int rc =
+        pg_query(&rows, tx, found_sql[of][wanted->has_user], VIEW_PARAMS(view), PG_INT8(issue), PLACE_PARAMS(from),
+                 PG_INT8(MIRE_REPORTS_LOOKED_AT), user, PG_TEXT(wanted->scene), PG_TEXT(wanted->tag), PG_INT8(limit));
+
+    *end_out = (struct report_place){0};
+    if (!rc)
+        rc = rows_fill(out, count, arena, rows);
+    if (!rc && *count < (size_t)limit)
+        rc = pg_query(&last, tx, last_sql[of][wanted->has_user], VIEW_PARAMS(view), PG_INT8(issue), PLACE_PARAMS(from),
+                      PG_INT8(MIRE_REPORTS_LOOKED_AT), user);
+    if (!rc && last && pg_row_count(last))
+        *end_out = (struct report_place){pg_time(last, 0, 0), pg_uuid(last, 0, 1)};
+    return rc;
 }
 
 #define KEPT(which) "SELECT count(*) FROM event WHERE " EVENT_IN_VIEW which("6") " AND kept"

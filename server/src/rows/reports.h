@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/id.h"
+#include "model/context.h"
 #include "model/view.h"
 
 #include <stdbool.h>
@@ -23,9 +24,32 @@ struct report_row {
     char install[33];
 };
 
-/* Newest first, from the report after (after_us, after) on; `after` NULL: from the newest. */
+/* A place in the list: behind the report that began then and has this id. */
+struct report_place {
+    int64_t after_us; /* 0: before the newest report */
+    struct uuid after;
+};
+
+/* Newest first, at most `limit`. */
 int rows_reports_read(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                      const struct view *view, int64_t issue, int64_t after_us, const struct uuid *after, int limit);
+                      const struct view *view, int64_t issue, const struct report_place *from, int limit);
+
+#define MIRE_REPORTS_LOOKED_AT 10000
+
+struct report_wanted {
+    bool has_user;
+    uint8_t user_hash[MIRE_USER_HASH];
+    const char *scene, *tag; /* "name=value"; "": any */
+};
+
+/*
+ * The same of the reports that are wanted. Looks at MIRE_REPORTS_LOOKED_AT reports, of the user or else of the issue, and
+ * has fewer than `limit` rows where these have no more; *end_out is then the last one looked at, or has after_us 0 if
+ * there is none behind. issue 0: of the app.
+ */
+int rows_reports_find(struct report_row **out, size_t *count, struct report_place *end_out, struct pg_tx *tx,
+                      struct arena *arena, const struct view *view, int64_t issue, const struct report_wanted *wanted,
+                      const struct report_place *from, int limit);
 
 /* Reports of an issue that are kept. 0 or a fault. */
 int rows_reports_kept_read(int64_t *out, struct pg_tx *tx, const struct view *view, int64_t issue);

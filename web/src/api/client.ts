@@ -90,6 +90,13 @@ export interface Scope {
   kind?: string[];
 }
 
+/** The reports of a list: of a user's id or hash, of a scene, with a tag as name=value. */
+export interface ReportsWanted {
+  user?: string;
+  scene?: string;
+  tag?: string;
+}
+
 export interface IssueQuery extends Scope {
   state?: string[];
   q?: string;
@@ -149,6 +156,7 @@ export const api = {
       source_root?: string;
       ticket_link?: string;
       left_out?: string[];
+      kept_tags?: string[];
     },
   ) => body(client.PUT('/api/v1/apps/{app}/settings', { params: { path: { app } }, body: settings })),
   forgets: (app: string, signal: AbortSignal) =>
@@ -271,7 +279,7 @@ export const api = {
   reports: (
     app: string,
     issue: string,
-    query: Scope & { cursor?: string; limit?: number },
+    query: Scope & ReportsWanted & { cursor?: string; limit?: number },
     signal: AbortSignal,
   ): Promise<ReportList> =>
     body(

@@ -1078,6 +1078,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reports of an app that are kept whole, newest first, whatever their issue; /r/{id} leads to one. */
+        get: operations["findReports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/issues/{issue}/reports": {
         parameters: {
             query?: never;
@@ -1560,6 +1577,8 @@ export interface components {
             source_root: string;
             /** @description Address of a tracker's form for a new ticket, with {title}, {body}, {link} and {issue} to fill in; empty: none. */
             ticket_link: string;
+            /** @description Tags by which the reports that come from now on are found. */
+            kept_tags: string[];
             /** @description Installations whose reports and sessions are counted nowhere from then on, such as those of a device farm that is controlled from afar. */
             left_out: string[];
             /** @description Reports of one issue and version that happened in one day, in UTC, and are kept whole; more are counted only; 0: all are kept; null: server_enough_per_issue_day. */
@@ -3258,9 +3277,16 @@ export interface components {
             range: components["schemas"]["Range"];
             /** @description Reports in the range, with those that are counted only. */
             total: number;
-            /** @description Reports that are kept whole: those of the list. */
+            /** @description Reports that are kept whole: those of the list, if neither user nor scene nor tag is given. */
             kept: number;
             reports: components["schemas"]["ReportRow"][];
+            /** @description As in FoundReports. */
+            next: string | null;
+        };
+        FoundReports: {
+            range: components["schemas"]["Range"];
+            reports: components["schemas"]["ReportRow"][];
+            /** @description The cursor of the reports behind. An answer looks at 10,000 reports at most: with user, scene or tag it may have fewer rows than limit, or none, and next leads on. */
             next: string | null;
         };
         Frame: {
@@ -3743,6 +3769,12 @@ export interface components {
         t: string;
         /** @description Versions; !x excludes. */
         v: string[];
+        /** @description Reports of this user: the id that the app gives to mire_set_user, or its hash of 32 hex digits. */
+        user: string;
+        /** @description Reports of this scene. */
+        scene: string;
+        /** @description Reports with this tag, as name=value, of the names in kept_tags. */
+        tag: string;
         /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, crash, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
         kind: string[];
     };
@@ -4775,6 +4807,8 @@ export interface operations {
                     source_root?: string;
                     /** @description Absent: unchanged. */
                     ticket_link?: string;
+                    /** @description Absent: unchanged. */
+                    kept_tags?: string[];
                     /** @description Absent: unchanged. */
                     left_out?: string[];
                     /** @description Absent: unchanged. */
@@ -5979,6 +6013,45 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    findReports: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+                /** @description Reports of this user: the id that the app gives to mire_set_user, or its hash of 32 hex digits. */
+                user?: components["parameters"]["user"];
+                /** @description Reports of this scene. */
+                scene?: components["parameters"]["scene"];
+                /** @description Reports with this tag, as name=value, of the names in kept_tags. */
+                tag?: components["parameters"]["tag"];
+                cursor?: string;
+                limit?: number;
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Reports. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundReports"];
+                    "text/csv": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listReports: {
         parameters: {
             query?: {
@@ -5986,6 +6059,12 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
+                /** @description Reports of this user: the id that the app gives to mire_set_user, or its hash of 32 hex digits. */
+                user?: components["parameters"]["user"];
+                /** @description Reports of this scene. */
+                scene?: components["parameters"]["scene"];
+                /** @description Reports with this tag, as name=value, of the names in kept_tags. */
+                tag?: components["parameters"]["tag"];
                 cursor?: string;
                 limit?: number;
                 /** @description csv: the answer's list as a table, a column for each member that is no list. */

@@ -82,6 +82,8 @@ export interface Query {
   of: 'bytes' | 'objects';
   /** Order of the categories. */
   co: 'bytes' | 'count' | 'ratio' | 'grown' | 'name';
+  /** Reports listed: user=ID, scene=NAME or tag=NAME=VALUE; empty: all. */
+  r: string;
   rest: [string, string][];
 }
 
@@ -107,6 +109,7 @@ export const DEFAULTS: Query = {
   cmp: 'healthy',
   of: 'bytes',
   co: 'bytes',
+  r: '',
   rest: [],
 };
 
@@ -132,6 +135,7 @@ const ORDER = [
   'cmp',
   'of',
   'co',
+  'r',
 ] as const;
 const KNOWN = new Set<string>(ORDER);
 const APP = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -266,6 +270,7 @@ export function parseQuery(search: string): Query {
     cmp: params.get('cmp') || DEFAULTS.cmp,
     of: oneOf(params.get('of'), ['bytes', 'objects'], DEFAULTS.of),
     co: oneOf(params.get('co'), ['bytes', 'count', 'ratio', 'grown', 'name'], DEFAULTS.co),
+    r: params.get('r') ?? '',
     rest: [...params].filter(([key]) => !KNOWN.has(key)),
   };
 }

@@ -2,6 +2,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "base/clock.h"
+#include "model/context.h"
 #include "rows/audit.h"
 #include "rows/door.h"
 
@@ -46,6 +47,10 @@ static void put_settings(struct call *call, const struct app_settings *settings)
     json_write_open(w, "left_out", '[');
     for (const char *at = settings->left_out; *at; at += INSTALL_LEN + (at[INSTALL_LEN] == ' '))
         json_write_text(w, NULL, arena_copy(call->arena, at, INSTALL_LEN));
+    json_write_close(w, ']');
+    json_write_open(w, "kept_tags", '[');
+    for (const char *at = settings->kept_tags; *at; at += strcspn(at, " "), at += *at == ' ')
+        json_write_text(w, NULL, arena_copy(call->arena, at, strcspn(at, " ")));
     json_write_close(w, ']');
     put_days(w, "enough_per_issue_day", settings->enough);
     json_write_i64(w, "server_enough_per_issue_day", call->api->enough_per_issue_day);
@@ -160,6 +165,35 @@ static enum bind_outcome read_left_out(struct bind *bind, void *out, uint32_t at
     return MIRE_BIND_OK;
 }
 
+static bool is_tag_name(const char *name)
+{
+    return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")];
+}
+
+/* Names of tags, each once. */
+static enum bind_outcome read_kept_tags(struct bind *bind, void *out, uint32_t at)
+{
+    struct app_settings *settings = out;
+    const char **names = NULL;
+    size_t count = 0;
+    enum bind_outcome outcome = bind_texts(&names, &count, bind, at, MIRE_TAGS_KEPT, MIRE_TAG_NAME_MAX);
+    char *list = outcome ? NULL : arena_alloc(bind->arena, count * (MIRE_TAG_NAME_MAX + 1) + 1), *end = list;
+
+    if (!list)
+        return outcome ? outcome : MIRE_BIND_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_tag_name(names[i]))
+            return bind_wrong(bind, "expected letters, digits, _, - and .");
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(names[k], names[i]))
+                return bind_wrong(bind, "expected each name once");
+        end += sprintf(end, "%s%s", i ? " " : "", names[i]);
+    }
+    *end = '\0';
+    settings->kept_tags = list;
+    return MIRE_BIND_OK;
+}
+
 static const struct bind_field fields[] = {
     {"name", MIRE_BIND_TEXT, offsetof(struct app_settings, name), .required = true, .max = NAME_MAX_LEN},
     {"retention_days", MIRE_BIND_OTHER, 0, .required = true, .read = read_days},
@@ -169,6 +203,7 @@ static const struct bind_field fields[] = {
     {"source_root", MIRE_BIND_TEXT, offsetof(struct app_settings, source_root), .max = LINK_MAX_LEN},
     {"ticket_link", MIRE_BIND_TEXT, offsetof(struct app_settings, ticket_link), .max = LINK_MAX_LEN},
     {"left_out", MIRE_BIND_OTHER, 0, .read = read_left_out},
+    {"kept_tags", MIRE_BIND_OTHER, 0, .read = read_kept_tags},
     {"enough_per_issue_day", MIRE_BIND_OTHER, 0, .read = read_enough},
 };
 
@@ -202,11 +237,12 @@ static const char *tell(struct call *call, const struct app_settings *settings)
 
     if (!days || !reports || !bytes || !enough)
         return NULL;
-    return arena_printf(call->arena, "%s; %s; %s; %s; %s%s%s%s%s%s%s%s%s", settings->name, days, reports, bytes, enough,
-                        *settings->source_link ? "; source " : "", settings->source_link,
+    return arena_printf(call->arena, "%s; %s; %s; %s; %s%s%s%s%s%s%s%s%s%s%s", settings->name, days, reports, bytes,
+                        enough, *settings->source_link ? "; source " : "", settings->source_link,
                         *settings->source_root ? "; built in " : "", settings->source_root,
                         *settings->ticket_link ? "; tickets " : "", settings->ticket_link,
-                        *settings->left_out ? "; installations left out: " : "", settings->left_out);
+                        *settings->left_out ? "; installations left out: " : "", settings->left_out,
+                        *settings->kept_tags ? "; tags kept: " : "", settings->kept_tags);
 }
 
 static int answer_put_settings(struct call *call)

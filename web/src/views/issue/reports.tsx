@@ -2,50 +2,114 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { api } from '../../api/client';
+import { api, type ReportsWanted } from '../../api/client';
 import type { ReportRow } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
-import { query } from '../../lib/location';
+import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { duration } from '../../lib/units';
 import { bytes, exact } from '../../model/format';
 import { href, isMemory } from '../../model/view';
 import { Ago, announce, Loaded, Moment } from '../parts';
+import { Choice } from '../people/forms';
 import { Kept } from './stack';
 
 export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Element {
-  const { t, v } = query.value;
-  const result = useQuery(['reports', app, id, t, v], (signal) => api.reports(app, id, { t, v }, signal));
+  const { t, v, r } = query.value;
+  const wanted = wantedOf(r);
+  const result = useQuery(['reports', app, id, t, v, r], (signal) => api.reports(app, id, { t, v, ...wanted }, signal));
   const [more, setMore] = useState<{ after: string; rows: ReportRow[]; next: string | null }>();
   return (
-    <Loaded result={result} rows={10} label={say('reports')}>
-      {(data) => {
-        const extra = more && more.after === data.next ? more : { rows: [], next: data.next };
-        const load = async () => {
-          const cursor = extra.next;
-          if (!cursor || !data.next) return;
-          const page = await api.reports(app, id, { t, v, cursor }, new AbortController().signal);
-          setMore({ after: data.next, rows: [...extra.rows, ...page.reports], next: page.next });
-        };
-        const rows = [...data.reports, ...extra.rows];
-        return (
-          <>
-            <Table app={app} id={id} rows={rows} />
-            <p class="row">
-              {extra.next ? (
-                <button type="button" onClick={() => load().catch((error: Error) => announce(error.message))}>
-                  {say('Show more')}
-                </button>
-              ) : null}
-              <span class="dim">
-                {say('{n} of {total}', { n: exact(rows.length, lang.value), total: exact(data.kept, lang.value) })}
-              </span>
-              {data.total > data.kept ? <Kept kept={data.kept} all={data.total} /> : null}
-            </p>
-          </>
-        );
-      }}
-    </Loaded>
+    <>
+      <Find key={r} given={r} />
+      <Loaded result={result} rows={10} label={say('reports')}>
+        {(data) => {
+          const extra = more && more.after === data.next ? more : { rows: [], next: data.next };
+          const load = async () => {
+            const cursor = extra.next;
+            if (!cursor || !data.next) return;
+            const page = await api.reports(app, id, { t, v, ...wanted, cursor }, new AbortController().signal);
+            setMore({ after: data.next, rows: [...extra.rows, ...page.reports], next: page.next });
+          };
+          const rows = [...data.reports, ...extra.rows];
+          return (
+            <>
+              {rows.length > 0 || !r ? <Table app={app} id={id} rows={rows} /> : <None more={extra.next !== null} />}
+              <p class="row">
+                {extra.next ? (
+                  <button type="button" onClick={() => load().catch((error: Error) => announce(error.message))}>
+                    {say('Show more')}
+                  </button>
+                ) : null}
+                <span class="dim">
+                  {r
+                    ? say('{n} found', { n: exact(rows.length, lang.value) })
+                    : say('{n} of {total}', { n: exact(rows.length, lang.value), total: exact(data.kept, lang.value) })}
+                </span>
+                {data.total > data.kept ? <Kept kept={data.kept} all={data.total} /> : null}
+              </p>
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+function None({ more }: { more: boolean }): JSX.Element {
+  return <p>{more ? say('No report so far: more are behind.') : say('No such report in this range.')}</p>;
+}
+
+type What = keyof ReportsWanted;
+
+/* "tag=plan=trial" is the tag plan=trial. */
+function wantedOf(r: string): ReportsWanted {
+  const [, what, value] = /^(user|scene|tag)=(.+)$/.exec(r) ?? [];
+  return what && value ? { [what]: value } : {};
+}
+
+/* The reports of a user, of a scene, or with a tag. */
+function Find({ given }: { given: string }): JSX.Element {
+  const [first] = Object.entries(wantedOf(given)) as [What, string][];
+  const [what, setWhat] = useState<What>(first?.[0] ?? 'user');
+  const [value, setValue] = useState(first?.[1] ?? '');
+  const notes: Record<What, string> = {
+    user: say('Id or hash'),
+    scene: say('Name of the scene'),
+    tag: say('name=value of a tag kept'),
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    patch({ r: value.trim() ? `${what}=${value.trim()}` : '' }, true);
+  };
+  return (
+    <form class="row" role="search" onSubmit={submit}>
+      <Choice
+        label={say('Reports with')}
+        value={what}
+        set={setWhat}
+        options={[
+          ['user', say('user')],
+          ['scene', say('scene')],
+          ['tag', say('tag')],
+        ]}
+      />
+      <input
+        type="search"
+        aria-label={notes[what]}
+        placeholder={notes[what]}
+        value={value}
+        autocapitalize="off"
+        spellcheck={false}
+        onInput={(event) => setValue(event.currentTarget.value)}
+      />
+      <button type="submit">{say('Find')}</button>
+      {given ? (
+        <button type="button" onClick={() => patch({ r: '' }, true)}>
+          {say('Show all')}
+        </button>
+      ) : null}
+    </form>
   );
 }
 

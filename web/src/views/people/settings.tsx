@@ -84,6 +84,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
   const [reports, setReports] = useState(settings.quota_reports_day?.toString() ?? '');
   const [megabytes, setMegabytes] = useState(inMegabytes(settings.quota_bytes_day));
   const [leftOut, setLeftOut] = useState(settings.left_out.join(' '));
+  const [keptTags, setKeptTags] = useState(settings.kept_tags.join(' '));
   const [enough, setEnough] = useState(settings.enough_per_issue_day?.toString() ?? '');
   const run = useAttempt();
   useEffect(() => {
@@ -92,6 +93,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
     setReports(settings.quota_reports_day?.toString() ?? '');
     setMegabytes(inMegabytes(settings.quota_bytes_day));
     setLeftOut(settings.left_out.join(' '));
+    setKeptTags(settings.kept_tags.join(' '));
     setEnough(settings.enough_per_issue_day?.toString() ?? '');
   }, [settings]);
   const standard = settings.server_retention_days;
@@ -109,6 +111,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
             .toLowerCase()
             .split(/[\s,]+/)
             .filter(Boolean),
+          kept_tags: keptTags.split(/[\s,]+/).filter(Boolean),
           enough_per_issue_day: enough.trim() === '' ? null : Number(enough),
         });
         announce(say('Saved'));
@@ -165,6 +168,15 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         optional
         note={say(
           'Identifiers as reports have them, with blanks between. What they send from now on is counted nowhere: devices of a farm, for example.',
+        )}
+      />
+      <Field
+        label={say('Tags kept')}
+        value={keptTags}
+        set={setKeptTags}
+        optional
+        note={say(
+          'Up to eight names of mire_set_tag, with blanks between. The reports that come from now on are found by them.',
         )}
       />
       <Field

@@ -1,0 +1,30 @@
+/*
+ * context.h - what an event keeps of its report's context, so that the event is found by it: the user's hash, and the tags that the
+ * app's settings name. Pure; texts lie in the arena. Thread: any.
+ */
+#ifndef MIRE_MODEL_CONTEXT_H
+#define MIRE_MODEL_CONTEXT_H
+
+#include "base/arena.h"
+#include "model/report.h"
+
+#define MIRE_USER_HASH    16
+#define MIRE_TAGS_KEPT    8   /* names of tags in an app's settings */
+#define MIRE_TAG_NAME_MAX 32  /* bytes of such a name: letters, digits, "_", "-" and "." */
+#define MIRE_TAG_MAX      255 /* bytes of "name=value" */
+
+/* The hash of a user's id, as mire_set_user makes it. 0, or MIRE_FAULT_MEMORY. */
+int context_hash(uint8_t out[MIRE_USER_HASH], struct arena *arena, const char *id);
+
+/* The same of an id or its hash: 32 hex digits are a hash already. */
+int context_user(uint8_t out[MIRE_USER_HASH], struct arena *arena, const char *user);
+
+/* "name=value", cut between two characters; NULL without memory. */
+const char *context_tag(struct arena *arena, const char *name, const char *value);
+
+/* The report's tags of these names, which have blanks between: each in its name's place, as context_tag has it, "" where
+ * there is none, up to the last one there is. 0, or MIRE_FAULT_MEMORY. */
+int context_tags(const char **out, size_t *count_out, struct arena *arena, const struct report_context *context,
+                 const char *names);
+
+#endif
