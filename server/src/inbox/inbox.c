@@ -264,13 +264,13 @@ int inbox_finish(struct pg_tx *tx, const struct inbox_claim *const *claims, size
 
 static int give_up(struct pg_tx *tx, const struct inbox_claim *claim, const char *stage, const char *reason)
 {
-    int rc =
-        pg_query(NULL, tx,
-                 "INSERT INTO dead_letter (slot, day, report_id, app_id, stage, reason) VALUES ($1, $2, $3, $4, $5, $6)"
-                 " ON CONFLICT (slot, day, report_id) DO UPDATE SET failed_at = now(), stage = EXCLUDED.stage,"
-                 " reason = EXCLUDED.reason",
-                 PG_INT2(claim->slot), PG_DAY(claim->day), PG_UUID(&claim->report_id), PG_INT4(claim->app_id),
-                 PG_TEXT(stage), PG_TEXT(reason));
+    int rc = pg_query(
+        NULL, tx,
+        "INSERT INTO dead_letter (slot, day, report_id, app_id, stage, reason) VALUES ($1, $2, $3, $4, $5, $6)"
+        " ON CONFLICT (slot, day, report_id) DO UPDATE SET failed_at = EXCLUDED.failed_at, stage = EXCLUDED.stage,"
+        " reason = EXCLUDED.reason",
+        PG_INT2(claim->slot), PG_DAY(claim->day), PG_UUID(&claim->report_id), PG_INT4(claim->app_id), PG_TEXT(stage),
+        PG_TEXT(reason));
     return rc ? rc : inbox_finish(tx, &claim, 1);
 }
 
@@ -279,9 +279,10 @@ int inbox_fail(struct pg_tx *tx, const struct inbox_claim *claim, const char *st
     if (is_final || claim->attempts + 1 >= MIRE_INBOX_ATTEMPTS_MAX)
         return give_up(tx, claim, stage, reason);
     return pg_query(NULL, tx,
-                    "UPDATE inbox SET attempts = attempts + 1, not_before = now() + interval '2 s' * (1 << attempts)"
+                    "UPDATE inbox SET attempts = attempts + 1, not_before = now() + $4 * interval '2 s'"
                     " WHERE slot = $1 AND day = $2 AND report_id = $3",
-                    PG_INT2(claim->slot), PG_DAY(claim->day), PG_UUID(&claim->report_id));
+                    PG_INT2(claim->slot), PG_DAY(claim->day), PG_UUID(&claim->report_id),
+                    PG_INT4(1 << claim->attempts));
 }
 
 int inbox_depth(struct inbox_depth *out, struct pg *pg)
@@ -291,8 +292,9 @@ int inbox_depth(struct inbox_depth *out, struct pg *pg)
     int rc = pg_begin(&tx, pg, MIRE_PG_READ);
     if (!rc)
         rc = pg_query(&rows, tx,
-                      "SELECT count(*), coalesce(extract(epoch FROM now() - min(queued_at)) * 1000000, 0)::int8,"
-                      " (SELECT count(*) FROM dead_letter) FROM inbox");
+                      "SELECT queued, waits_us, given_up FROM (SELECT count(*) AS queued, coalesce(extract(epoch"
+                      " FROM now() - min(queued_at)) * 1000000, 0)::int8 AS waits_us FROM inbox) i,"
+                      " (SELECT count(*) AS given_up FROM dead_letter) d");
     if (!rc)
         *out = (struct inbox_depth){pg_int(rows, 0, 0), pg_int(rows, 0, 1), pg_int(rows, 0, 2)};
     return rc;

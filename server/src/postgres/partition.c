@@ -206,14 +206,15 @@ static int clean_day(struct pg_tx *tx, int32_t app, int32_t day)
         "DELETE FROM memory_baseline WHERE app_id = $1 AND day = $2",
         "DELETE FROM session WHERE app_id = $1 AND day = $2",
         "DELETE FROM report WHERE app_id = $1 AND day = $2",
-        "DELETE FROM rollup WHERE slot = ANY (ARRAY(SELECT generate_series(0, 63))) AND app_id = $1 AND hours IN (1, "
-        "24)"
-        " AND at >= $2::date AT TIME ZONE 'UTC' AND at < ($2::date + 1) AT TIME ZONE 'UTC'",
     };
     int rc = 0;
     for (size_t i = 0; !rc && i < sizeof sql / sizeof *sql; i++)
         rc = pg_query(NULL, tx, sql[i], PG_INT4(app), PG_DAY(day));
-    return rc;
+    return rc ? rc
+              : pg_query(NULL, tx,
+                         "DELETE FROM rollup WHERE slot = ANY (ARRAY(SELECT generate_series(0, 63))) AND app_id = $1"
+                         " AND hours IN (1, 24) AND at >= $2 AND at < $3",
+                         PG_INT4(app), PG_TIME(day_us(day)), PG_TIME(day_us(day + 1)));
 }
 
 /* Those of devices with a wrong clock, by their receipt. */

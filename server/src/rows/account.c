@@ -101,9 +101,9 @@ int rows_account_set_admin(struct pg_tx *tx, int64_t account, bool is_server_adm
 int rows_account_set_disabled(struct pg_tx *tx, int64_t account, bool is_disabled)
 {
     return pg_query(NULL, tx,
-                    "UPDATE account SET disabled_at = CASE WHEN $2 THEN coalesce(disabled_at, now()) END"
-                    " WHERE account_id = $1",
-                    PG_INT8(account), PG_BOOL(is_disabled));
+                    is_disabled ? "UPDATE account SET disabled_at = now() WHERE account_id = $1 AND disabled_at IS NULL"
+                                : "UPDATE account SET disabled_at = NULL WHERE account_id = $1",
+                    PG_INT8(account));
 }
 
 /* --- roles ------------------------------------------------------------------------------------------------------- */
@@ -149,10 +149,11 @@ int rows_member_set(const char **before_out, struct pg_tx *tx, struct arena *are
     if (!*role)
         return pg_query(NULL, tx, "DELETE FROM member WHERE account_id = $1 AND app_id = $2", PG_INT8(account),
                         PG_INT4(app));
-    return pg_query(NULL, tx,
-                    "INSERT INTO member (account_id, app_id, role) VALUES ($1, $2, $3)"
-                    " ON CONFLICT (account_id, app_id) DO UPDATE SET role = excluded.role, created_at = now()",
-                    PG_INT8(account), PG_INT4(app), PG_TEXT(role));
+    return pg_query(
+        NULL, tx,
+        "INSERT INTO member (account_id, app_id, role) VALUES ($1, $2, $3)"
+        " ON CONFLICT (account_id, app_id) DO UPDATE SET role = excluded.role, created_at = excluded.created_at",
+        PG_INT8(account), PG_INT4(app), PG_TEXT(role));
 }
 
 /* --- for access -------------------------------------------------------------------------------------------------- */

@@ -80,13 +80,17 @@ static int take_rule(struct alert_rule *out, struct arena *arena, const struct p
 
 int rows_alert_defaults(struct pg_tx *tx)
 {
-    return pg_query(NULL, tx,
-                    "INSERT INTO alert_rule (app_id, name, kind, measure, scope, against, bound, window_s, hold_s,"
-                    " repeat_s, escalate_s, tells, escalates, is_default, made_by)"
-                    " SELECT app_id, $1, 'rate', 'lag', 'each', 'week', $2, 86400, 0, $3, 0, '{}', '{}', true, 'mired'"
-                    " FROM app WHERE NOT EXISTS (SELECT FROM alert_rule r WHERE r.app_id = app.app_id AND r.is_default)"
-                    " ON CONFLICT (app_id) WHERE is_default DO NOTHING",
-                    PG_TEXT(DEFAULT_NAME), PG_REAL(DEFAULT_BOUND), PG_INT4(DEFAULT_REPEAT));
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT app_id FROM app EXCEPT SELECT app_id FROM alert_rule WHERE is_default");
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        rc = pg_query(NULL, tx,
+                      "INSERT INTO alert_rule (app_id, name, kind, measure, scope, against, bound, window_s, hold_s,"
+                      " repeat_s, escalate_s, tells, escalates, is_default, made_by)"
+                      " VALUES ($4, $1, 'rate', 'lag', 'each', 'week', $2, 86400, 0, $3, 0, '{}', '{}', true, 'mired')"
+                      " ON CONFLICT (app_id) WHERE is_default DO NOTHING",
+                      PG_TEXT(DEFAULT_NAME), PG_REAL(DEFAULT_BOUND), PG_INT4(DEFAULT_REPEAT),
+                      PG_INT4((int32_t)pg_int(rows, i, 0)));
+    return rc;
 }
 
 int rows_alert_rule_list(struct alert_rule **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app)

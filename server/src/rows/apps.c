@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define APPS_MAX 1000 /* in the list of apps */
+
 /* clang-format off */
 const int16_t read_slots[MIRE_SLOT_COUNT] = {
      0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -17,6 +19,16 @@ const int16_t read_slots[MIRE_SLOT_COUNT] = {
 /* clang-format on */
 
 /* clang-format off */
+/* Of apps $1: reports since $2, and when the newest event happened. Each table is summed by app before it is joined. */
+static const char sums_sql[] =
+    "SELECT coalesce(h.reports, 0), greatest(d.newest_at, r.newest_at) FROM unnest($1::int[]) WITH ORDINALITY a (app_id, place)"
+    " LEFT JOIN (SELECT app_id, sum(reports)::bigint AS reports FROM version_hour WHERE slot = ANY ($3::smallint[])"
+    "  AND hour >= date_trunc('hour', $2::timestamptz, 'UTC') AND app_id = ANY ($1) GROUP BY app_id) h USING (app_id)"
+    " LEFT JOIN (SELECT app_id, max(newest_at) AS newest_at FROM rollup_delta WHERE app_id = ANY ($1) GROUP BY app_id) d"
+    "  USING (app_id)"
+    " LEFT JOIN (SELECT app_id, max(newest_at) AS newest_at FROM rollup WHERE app_id = ANY ($1) AND issue_id = 0 AND hours = 24"
+    "  AND category <> 'session' GROUP BY app_id) r USING (app_id) ORDER BY place";
+
 #define SEEN(all, own, account) \
     "(" all " OR a.app_id = " own " OR EXISTS (SELECT FROM member m WHERE m.account_id = " account \
     " AND m.app_id IN (0, a.app_id)))"
@@ -35,18 +47,16 @@ int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct
                    const struct apps_seen *seen, int64_t since_us)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    struct pg_rows *sums MIRE_SCOPED(pg_rows_free) = NULL;
+    int32_t apps[APPS_MAX];
 
-    int rc = pg_query(
-        &rows, tx,
-        "SELECT a.slug, a.name,"
-        " (SELECT coalesce(sum(reports), 0)::bigint FROM version_hour h WHERE h.slot = ANY ($5::smallint[])"
-        "  AND h.hour >= date_trunc('hour', $1::timestamptz, 'UTC') AND h.app_id = a.app_id),"
-        " greatest((SELECT max(newest_at) FROM rollup_delta d WHERE d.app_id = a.app_id),"
-        "  (SELECT max(newest_at) FROM (SELECT newest_at FROM rollup r WHERE r.app_id = a.app_id"
-        "   AND r.issue_id = 0 AND r.hours = 24 AND r.category <> 'session' ORDER BY at DESC LIMIT $6) newest))"
-        " FROM app a WHERE " SEEN("$2", "$3", "$4") " ORDER BY a.slug LIMIT 1000",
-        PG_TIME(since_us), PG_BOOL(seen->all), PG_INT4(seen->app), PG_INT8(seen->account), SLOT_PARAM,
-        PG_INT8(MIRE_CATEGORY_COUNT));
+    int rc = pg_query(&rows, tx,
+                      "SELECT slug, name, app_id FROM app a WHERE " SEEN("$1", "$2", "$3") " ORDER BY slug LIMIT $4",
+                      PG_BOOL(seen->all), PG_INT4(seen->app), PG_INT8(seen->account), PG_INT8(APPS_MAX));
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        apps[i] = (int32_t)pg_int(rows, i, 2);
+    if (!rc)
+        rc = pg_query(&sums, tx, sums_sql, PG_INT4S(apps, pg_row_count(rows)), PG_TIME(since_us), SLOT_PARAM);
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -56,8 +66,8 @@ int rows_apps_read(struct app_row **out, size_t *count, struct pg_tx *tx, struct
             return MIRE_FAULT_MEMORY;
         (*out)[i] = (struct app_row){.slug = arena_strdup(arena, pg_text(rows, i, 0)),
                                      .name = arena_strdup(arena, pg_text(rows, i, 1)),
-                                     .reports_24h = pg_int(rows, i, 2),
-                                     .last_us = pg_time(rows, i, 3)};
+                                     .reports_24h = pg_int(sums, i, 0),
+                                     .last_us = pg_time(sums, i, 1)};
         if (!(*out)[i].slug || !(*out)[i].name)
             return MIRE_FAULT_MEMORY;
     }

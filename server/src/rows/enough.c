@@ -33,11 +33,10 @@ int rows_enough_read(struct rows_enough *of, size_t count, struct pg_tx *tx, str
         of[i].reports = 0;
     }
     int rc = pg_query(&rows, tx,
-                      "SELECT l.n, h.reports FROM unnest($2::bigint[], $3::bigint[], $4::date[]) WITH ORDINALITY"
-                      " l (issue_id, version_id, day, n) CROSS JOIN LATERAL (SELECT sum(reports)::bigint AS reports"
-                      "  FROM issue_hour t WHERE t.app_id = $1 AND t.issue_id = l.issue_id"
-                      "  AND t.hour >= l.day AT TIME ZONE 'UTC' AND t.hour < (l.day + 1) AT TIME ZONE 'UTC'"
-                      "  AND t.version_id = l.version_id) h WHERE h.reports IS NOT NULL",
+                      "SELECT l.n, sum(t.reports)::bigint FROM unnest($2::bigint[], $3::bigint[], $4::date[])"
+                      " WITH ORDINALITY l (issue_id, version_id, day, n) JOIN issue_hour t ON t.app_id = $1"
+                      " AND t.issue_id = l.issue_id AND t.hour >= l.day AT TIME ZONE 'UTC'"
+                      " AND t.hour < (l.day + 1) AT TIME ZONE 'UTC' AND t.version_id = l.version_id GROUP BY l.n",
                       PG_INT4(app_id), PG_INT8S(issues, count), PG_INT8S(versions, count), PG_DAYS(days, count));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         of[pg_int(rows, i, 0) - 1].reports = pg_int(rows, i, 1);

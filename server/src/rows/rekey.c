@@ -91,7 +91,7 @@ int rows_symbol_arrived(struct pg_tx *tx, struct pg_bytes build_id)
 {
     int rc = pg_query(NULL, tx,
                       "INSERT INTO symbol_arrival (build_id) VALUES ($1) ON CONFLICT (build_id)"
-                      " DO UPDATE SET arrived_at = now(), horizon = NULL",
+                      " DO UPDATE SET arrived_at = EXCLUDED.arrived_at, horizon = NULL",
                       PG_BYTES(build_id.bytes, build_id.len));
     return rc ? rc : pg_query(NULL, tx, "UPDATE symbol_clock SET arrivals = arrivals + 1");
 }

@@ -17,7 +17,7 @@ int rows_release_put(struct pg_tx *tx, int32_t app, const struct release_row *ro
                     "INSERT INTO release_mark (app_id, version, environment, commit, released_at, made_by)"
                     " VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (app_id, version, environment) DO UPDATE"
                     " SET commit = excluded.commit, released_at = excluded.released_at, made_by = excluded.made_by,"
-                    " made_at = now()",
+                    " made_at = excluded.made_at",
                     PG_INT4(app), PG_TEXT(row->version), PG_TEXT(row->environment), PG_TEXT(row->commit),
                     PG_TIME(row->at_us), PG_TEXT(row->made_by));
 }

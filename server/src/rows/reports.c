@@ -122,11 +122,13 @@ int rows_reports_kept_read(int64_t *out, struct pg_tx *tx, const struct view *vi
 }
 static const char *const pick_sql[2][4] = {PICKS(ISSUE_ALONE), PICKS(ISSUE_MANY)};
 #define NEIGHBOUR(which, sign, direction) \
-    "(SELECT report_id FROM event WHERE " EVENT_IN_VIEW which("6") " AND kept AND (occurred_at, report_id) " sign " ($7, $8)" \
-    " ORDER BY occurred_at " direction ", report_id " direction " LIMIT 1)"
+    " LEFT JOIN (SELECT report_id FROM event WHERE " EVENT_IN_VIEW which("6") " AND kept AND (occurred_at, report_id) " sign \
+    " ($7, $8) ORDER BY occurred_at " direction ", report_id " direction " LIMIT 1) "
 #define PLACE(which) \
-    "SELECT count(*) FILTER (WHERE kept), count(*) FILTER (WHERE kept AND (occurred_at, report_id) > ($7, $8))," \
-    NEIGHBOUR(which, ">", "ASC") ", " NEIGHBOUR(which, "<", "DESC") ", count(*) FROM event WHERE " EVENT_IN_VIEW which("6")
+    "SELECT total, place, newer.report_id, older.report_id, reports FROM (SELECT count(*) FILTER (WHERE kept) AS total," \
+    " count(*) FILTER (WHERE kept AND (occurred_at, report_id) > ($7, $8)) AS place, count(*) AS reports" \
+    " FROM event WHERE " EVENT_IN_VIEW which("6") ") counted" \
+    NEIGHBOUR(which, ">", "ASC") "newer ON true" NEIGHBOUR(which, "<", "DESC") "older ON true"
 /* clang-format on */
 
 int rows_report_read(struct report_position *out, struct pg_tx *tx, struct arena *arena, const struct view *view,

@@ -74,7 +74,7 @@ int rows_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
                       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
                       " ON CONFLICT (build_id, kind) DO UPDATE SET arch = EXCLUDED.arch, name = EXCLUDED.name,"
                       " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, defect = EXCLUDED.defect,"
-                      " depth = EXCLUDED.depth, uploaded_at = now()"
+                      " depth = EXCLUDED.depth, uploaded_at = EXCLUDED.uploaded_at"
                       " WHERE " GOODNESS("EXCLUDED") " >= " GOODNESS("symbol_file") " RETURNING 1",
                       PG_BYTES(id.bytes, id.len), PG_TEXT(kind(file->debug)), PG_TEXT(file->arch), PG_TEXT(file->name),
                       PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len), PG_TEXT(file->defect),
@@ -94,11 +94,12 @@ int rows_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int3
 
 int rows_symbol_own(struct pg_tx *tx, const struct symbol_file *file, int32_t app_id)
 {
-    return pg_query(NULL, tx,
-                    "INSERT INTO symbol_owner (build_id, kind, app_id, hash) VALUES ($1, $2, $3, $4)"
-                    " ON CONFLICT (build_id, kind, app_id) DO UPDATE SET hash = EXCLUDED.hash, sent_at = now()",
-                    PG_BYTES(file->build_id.bytes, file->build_id.len), PG_TEXT(kind(file->debug)), PG_INT4(app_id),
-                    PG_BYTES(file->hash.bytes, file->hash.len));
+    return pg_query(
+        NULL, tx,
+        "INSERT INTO symbol_owner (build_id, kind, app_id, hash) VALUES ($1, $2, $3, $4)"
+        " ON CONFLICT (build_id, kind, app_id) DO UPDATE SET hash = EXCLUDED.hash, sent_at = EXCLUDED.sent_at",
+        PG_BYTES(file->build_id.bytes, file->build_id.len), PG_TEXT(kind(file->debug)), PG_INT4(app_id),
+        PG_BYTES(file->hash.bytes, file->hash.len));
 }
 
 #define FILE_COLUMNS "SELECT build_id, kind = 'debug', arch, name, size_bytes, defect, depth, hash FROM symbol_file"
