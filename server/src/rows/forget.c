@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define BEGUN_MAX 64 /* jobs at once */
+
 /* Reports of an app and a time: of an installation, by the rows derived of them; of a key, or one, by themselves. */
 #define FOUND                                                                                                     \
     "SELECT f.slot, f.day, f.report_id FROM ("                                                                    \
@@ -21,15 +23,32 @@
         (ask)->key ? PG_INT8((ask)->key) : PG_NULL(), (ask)->report ? PG_UUID((ask)->report) : PG_NULL(),        \
         PG_TIME((ask)->since_us), PG_TIME((ask)->until_us)
 
+/* Each kind is counted for itself: a report has one row derived of it. */
+#define WAIT     " (SELECT count(*) AS n FROM inbox WHERE app_id = $1) i"
+#define IN_TIME  " received_at >= $3 AND received_at < $4"
+#define EVENTS   "coalesce(sum(e.weight * (1 + e.suppressed)), 0) AS events"
+#define SESSIONS "coalesce(sum(s.weight), 0) AS sessions"
+static const char count_of_install[] =
+    "SELECT e.n + s.n + b.n, e.events, s.sessions, i.n FROM"
+    " (SELECT count(*) AS n, " EVENTS " FROM event e WHERE app_id = $1 AND install = $2 AND" IN_TIME ") e,"
+    " (SELECT count(*) AS n, " SESSIONS " FROM session s WHERE app_id = $1 AND install = $2 AND" IN_TIME ") s,"
+    " (SELECT count(*) AS n FROM memory_baseline WHERE app_id = $1 AND install = $2 AND" IN_TIME ") b," WAIT;
+#define COUNT_OF(which)                                                                       \
+    "SELECT f.n, f.events, f.sessions, i.n FROM (SELECT count(*) AS n, " EVENTS ", " SESSIONS \
+    " FROM report r LEFT JOIN event e USING (slot, day, report_id)"                           \
+    " LEFT JOIN session s USING (slot, day, report_id) WHERE r.app_id = $1 AND " which        \
+    " AND r.received_at >= $3 AND r.received_at < $4) f," WAIT
+
 int rows_forget_count(struct forget_found *out, struct pg_tx *tx, const struct forget_ask *ask)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc =
-        pg_query(&rows, tx,
-                 "SELECT count(*), coalesce(sum(e.weight * (1 + e.suppressed)), 0), coalesce(sum(s.weight), 0),"
-                 " (SELECT count(*) FROM inbox i WHERE i.app_id = $1) FROM (" FOUND ") f"
-                 " LEFT JOIN event e USING (slot, day, report_id) LEFT JOIN session s USING (slot, day, report_id)",
-                 ASKED(ask));
+    const char *sql = ask->install.len ? count_of_install
+                      : ask->key       ? COUNT_OF("r.key_id = $2")
+                                       : COUNT_OF("r.report_id = $2");
+    struct pg_param of = ask->install.len ? PG_BYTES(ask->install.bytes, ask->install.len)
+                         : ask->key       ? PG_INT8(ask->key)
+                                          : PG_UUID(ask->report);
+    int rc = pg_query(&rows, tx, sql, PG_INT4(ask->app_id), of, PG_TIME(ask->since_us), PG_TIME(ask->until_us));
     if (!rc)
         *out = (struct forget_found){pg_int(rows, 0, 0), pg_real(rows, 0, 1), pg_real(rows, 0, 2), pg_int(rows, 0, 3)};
     return rc;
@@ -92,23 +111,40 @@ static int waits_for_inbox(bool *out, struct pg_tx *tx, int64_t job)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT EXISTS (SELECT FROM inbox i JOIN forget_job j USING (app_id) WHERE j.job_id = $1"
+                      "SELECT EXISTS (SELECT 1 FROM inbox i JOIN forget_job j USING (app_id) WHERE j.job_id = $1"
                       " AND j.install IS NOT NULL AND i.queued_at <= j.asked_at)",
                       PG_INT8(job));
     *out = !rc && pg_bool(rows, 0, 0);
     return rc;
 }
 
+/* Jobs that have reports in the queue. */
+static int jobs_begun(int64_t *out, size_t *count, size_t cap, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT DISTINCT job_id FROM forget_queue ORDER BY job_id LIMIT $1", PG_INT8(cap));
+
+    *count = rc ? 0 : pg_row_count(rows);
+    for (size_t i = 0; i < *count; i++)
+        out[i] = pg_int(rows, i, 0);
+    return rc;
+}
+
 int rows_forget_queue(struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int64_t count;
+    int64_t count, begun[BEGUN_MAX];
+    size_t begun_count;
     bool waits;
-    int rc = pg_query(&rows, tx,
-                      "SELECT job_id, app_id, install, coalesce(key_id, 0), report_id, since,"
-                      " least(until, asked_at + interval '1 us') FROM forget_job j"
-                      " WHERE state <> 'done' AND NOT EXISTS (SELECT FROM forget_queue q WHERE q.job_id = j.job_id)"
-                      " ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED");
+    int rc = jobs_begun(begun, &begun_count, BEGUN_MAX, tx);
+    if (rc || begun_count == BEGUN_MAX)
+        return rc;
+    rc = pg_query(&rows, tx,
+                  "SELECT job_id, app_id, install, coalesce(key_id, 0), report_id, since,"
+                  " least(until, asked_at + interval '1 us') FROM forget_job j"
+                  " WHERE state <> 'done' AND job_id <> ALL ($1::bigint[])"
+                  " ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED",
+                  PG_INT8S(begun, begun_count));
     if (rc || !pg_row_count(rows))
         return rc;
     int64_t job = pg_int(rows, 0, 0);
@@ -124,10 +160,14 @@ int rows_forget_queue(struct pg_tx *tx)
         rc = queue_found(&count, tx, job, &ask);
     if (rc || (!count && waits))
         return rc;
-    rc = pg_query(NULL, tx,
-                  "UPDATE forget_job SET queued = queued + $2, state = CASE WHEN $2 > 0 THEN 'running' ELSE 'done' END,"
-                  " ended_at = CASE WHEN $2 > 0 THEN NULL ELSE now() END WHERE job_id = $1",
-                  PG_INT8(job), PG_INT8(count));
+    if (count)
+        rc =
+            pg_query(NULL, tx,
+                     "UPDATE forget_job SET queued = queued + $2, state = 'running', ended_at = NULL WHERE job_id = $1",
+                     PG_INT8(job), PG_INT8(count));
+    else
+        rc = pg_query(NULL, tx, "UPDATE forget_job SET state = 'done', ended_at = now() WHERE job_id = $1",
+                      PG_INT8(job));
     return rc ? rc : 1;
 }
 
@@ -156,14 +196,20 @@ static void fill_keys(struct forget_keys *out, const struct forget_stored *store
     }
 }
 
+/* Of one slot, so that all of them are on one machine where there are several. */
 static int claim_keys(struct forget_keys *out, int64_t *job_out, struct pg_tx *tx)
 {
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *next = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT slot, day, report_id, job_id FROM forget_queue WHERE job_id = (SELECT min(q.job_id)"
-                      " FROM forget_queue q) ORDER BY slot, day, report_id LIMIT $1 FOR UPDATE SKIP LOCKED",
-                      PG_INT8(MIRE_FORGET_BATCH));
+    int rc = pg_query(&next, tx, "SELECT job_id, slot FROM forget_queue ORDER BY job_id, slot LIMIT 1");
 
+    out->count = 0;
+    if (rc || !pg_row_count(next))
+        return rc;
+    rc = pg_query(&rows, tx,
+                  "SELECT slot, day, report_id, job_id FROM forget_queue WHERE slot = $1 AND job_id = $2"
+                  " ORDER BY slot, day, report_id LIMIT $3 FOR UPDATE SKIP LOCKED",
+                  PG_INT2((int16_t)pg_int(next, 0, 1)), PG_INT8(pg_int(next, 0, 0)), PG_INT8(MIRE_FORGET_BATCH));
     out->count = rc ? 0 : pg_row_count(rows);
     for (size_t i = 0; i < out->count; i++) {
         out->slots[i] = (int16_t)pg_int(rows, i, 0);
@@ -179,13 +225,13 @@ static int hold(struct pg_tx *tx, const struct forget_keys *keys)
 {
 #define HOLD(table)                         \
     "SELECT FROM " table " t JOIN " OF_KEYS \
-    " USING (slot, day, report_id) ORDER BY slot, day, report_id FOR UPDATE OF t"
+    " USING (slot, day, report_id) WHERE t.slot = $4 ORDER BY slot, day, report_id FOR UPDATE OF t"
     static const char *const sql[] = {HOLD("inbox"), HOLD("event"), HOLD("session"), HOLD("memory_baseline")};
 #undef HOLD
     int rc = 0;
 
     for (size_t i = 0; !rc && i < sizeof sql / sizeof *sql; i++)
-        rc = pg_query(NULL, tx, sql[i], KEYS(keys));
+        rc = pg_query(NULL, tx, sql[i], KEYS(keys), PG_INT2(keys->slots[0]));
     return rc;
 }
 
@@ -229,19 +275,33 @@ int rows_forget_claim(struct forget_stored **out, size_t *count, struct pg_rows 
         return MIRE_FAULT_MEMORY;
     rc = hold(tx, &keys);
     if (!rc)
-        rc = pg_query(rows_out, tx,
-                      "SELECT r.app_id, r.received_at, r.format, r.encoding, r.body,"
-                      " coalesce(e.version_id, s.version_id, b.version_id), coalesce(e.weight, s.weight, b.weight),"
-                      " e.issue_id, e.tree, coalesce(e.category, ''), e.subject_bytes, d.document, r.clock_behind_ms,"
-                      " coalesce(e.occurred_at, s.occurred_at, r.received_at), coalesce(s.channel, ''), "
-                      "coalesce(b.device_class, '')"
-                      " FROM unnest($1::smallint[], $2::date[], $3::uuid[]) WITH ORDINALITY k (slot, day, report_id, n)"
-                      " LEFT JOIN report r USING (slot, day, report_id)"
-                      " LEFT JOIN event e USING (slot, day, report_id)"
-                      " LEFT JOIN session s USING (slot, day, report_id)"
-                      " LEFT JOIN memory_baseline b USING (slot, day, report_id)"
-                      " LEFT JOIN event_stack d USING (slot, day, report_id) ORDER BY k.n",
-                      KEYS(&keys));
+        rc = pg_query(
+            rows_out, tx,
+            "SELECT r.app_id, r.received_at, r.format, r.encoding, r.body,"
+            " coalesce(e.version_id, s.version_id, b.version_id), coalesce(e.weight, s.weight, b.weight),"
+            " e.issue_id, e.tree, coalesce(e.category, ''), e.subject_bytes, d.document, r.clock_behind_ms,"
+            " coalesce(e.occurred_at, s.occurred_at, r.received_at), coalesce(s.channel, ''), "
+            "coalesce(b.device_class, '')"
+            " FROM unnest($1::smallint[], $2::date[], $3::uuid[]) WITH ORDINALITY k (slot, day, report_id, n)"
+            " LEFT JOIN report r ON r.slot = $4 AND " IS_KEY("r") " LEFT JOIN event e ON e.slot = $4 AND " IS_KEY(
+                "e") " LEFT JOIN session s ON s.slot = $4 AND " IS_KEY("s") " LEFT JOIN memory_baseline b ON b.slot = "
+                                                                            "$4 AND " IS_KEY("b") " LEFT JOIN "
+                                                                                                  "event_stack d ON "
+                                                                                                  "d.slot = $4 "
+                                                                                                  "AND " IS_KEY("d") " "
+                                                                                                                     "O"
+                                                                                                                     "R"
+                                                                                                                     "D"
+                                                                                                                     "E"
+                                                                                                                     "R"
+                                                                                                                     " "
+                                                                                                                     "B"
+                                                                                                                     "Y"
+                                                                                                                     " "
+                                                                                                                     "k"
+                                                                                                                     "."
+                                                                                                                     "n",
+            KEYS(&keys), PG_INT2(keys.slots[0]));
     for (size_t i = 0; !rc && i < pg_row_count(*rows_out); i++) {
         struct forget_stored *stored = &(*out)[(*count)++];
         read_stored(stored, *rows_out, i);
@@ -255,7 +315,7 @@ int rows_forget_claim(struct forget_stored **out, size_t *count, struct pg_rows 
 
 /* --- deleting --- */
 
-#define DELETE_FROM(table) "DELETE FROM " table " t USING " OF_KEYS " WHERE " IS_KEY("t")
+#define DELETE_FROM(table) "DELETE FROM " table " t USING " OF_KEYS " WHERE t.slot = $4 AND " IS_KEY("t")
 
 static int delete_all(struct pg_tx *tx, struct arena *arena, const struct forget_stored *stored, size_t count,
                       const char *const *sql, size_t tables)
@@ -267,7 +327,7 @@ static int delete_all(struct pg_tx *tx, struct arena *arena, const struct forget
         return MIRE_FAULT_MEMORY;
     fill_keys(keys, stored, count);
     for (size_t i = 0; !rc && i < tables; i++)
-        rc = pg_query(NULL, tx, sql[i], KEYS(keys));
+        rc = pg_query(NULL, tx, sql[i], KEYS(keys), PG_INT2(keys->slots[0]));
     return rc;
 }
 
@@ -283,20 +343,39 @@ int rows_forget_derived(struct pg_tx *tx, struct arena *arena, const struct forg
  * An issue that began with a report that goes begins with the oldest one that is left. An issue without any begins with
  * the next report: infinity is later than that.
  */
+static int settle_first_seen_of(struct pg_tx *tx, const struct forget_stored *gone)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *began = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *oldest = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *counted = NULL;
+    int rc = pg_query(&began, tx, "SELECT 1 FROM issue WHERE issue_id = $1 AND first_seen = $2 FOR UPDATE",
+                      PG_INT8(gone->issue_id), PG_TIME(gone->occurred_us));
+
+    if (rc || !pg_row_count(began))
+        return rc;
+    rc = pg_query(&oldest, tx,
+                  "SELECT occurred_at, version_id FROM event WHERE app_id = $1 AND issue_id = $2"
+                  " ORDER BY occurred_at LIMIT 1",
+                  PG_INT4(gone->app_id), PG_INT8(gone->issue_id));
+    if (rc)
+        return rc;
+    if (pg_row_count(oldest))
+        return pg_query(NULL, tx, "UPDATE issue SET first_seen = $2, first_version_id = $3 WHERE issue_id = $1",
+                        PG_INT8(gone->issue_id), PG_TIME(pg_time(oldest, 0, 0)), PG_INT8(pg_int(oldest, 0, 1)));
+    rc = pg_query(&counted, tx, "SELECT 1 FROM issue_hour WHERE app_id = $1 AND issue_id = $2 LIMIT 1",
+                  PG_INT4(gone->app_id), PG_INT8(gone->issue_id));
+    if (rc || pg_row_count(counted))
+        return rc;
+    return pg_query(NULL, tx, "UPDATE issue SET first_seen = 'infinity' WHERE issue_id = $1", PG_INT8(gone->issue_id));
+}
+
 static int settle_first_seen(struct pg_tx *tx, const struct forget_stored *stored, size_t count)
 {
     int rc = 0;
 
     for (size_t i = 0; !rc && i < count; i++)
         if (stored[i].issue_id)
-            rc = pg_query(NULL, tx,
-                          "UPDATE issue i SET first_seen = coalesce(e.occurred_at, 'infinity'),"
-                          " first_version_id = coalesce(e.version_id, i.first_version_id) FROM (SELECT) one LEFT JOIN"
-                          " (SELECT occurred_at, version_id FROM event WHERE app_id = $1 AND issue_id = $2"
-                          "  ORDER BY occurred_at LIMIT 1) e ON true WHERE i.issue_id = $2 AND i.first_seen = $3"
-                          " AND (e.occurred_at IS NOT NULL OR NOT EXISTS (SELECT FROM issue_hour h"
-                          "  WHERE h.app_id = $1 AND h.issue_id = $2))",
-                          PG_INT4(stored[i].app_id), PG_INT8(stored[i].issue_id), PG_TIME(stored[i].occurred_us));
+            rc = settle_first_seen_of(tx, &stored[i]);
     return rc;
 }
 
@@ -310,7 +389,8 @@ int rows_forget_delete(struct pg_tx *tx, struct arena *arena, const struct forge
         rc = delete_all(tx, arena, stored, count, sql, sizeof sql / sizeof *sql);
     fill_keys(&keys, stored, count);
     if (!rc)
-        rc = pg_query(NULL, tx, DELETE_FROM("forget_queue") " AND t.job_id = $4", KEYS(&keys), PG_INT8(stored->job));
+        rc = pg_query(NULL, tx, DELETE_FROM("forget_queue") " AND t.job_id = $5", KEYS(&keys), PG_INT2(keys.slots[0]),
+                      PG_INT8(stored->job));
     if (!rc)
         rc = pg_query(NULL, tx, "UPDATE forget_job SET done = done + $2 WHERE job_id = $1", PG_INT8(stored->job),
                       PG_INT8((int64_t)count));
