@@ -6,6 +6,8 @@
 #include "model/version.h"
 #include "rows/view_sql.h"
 
+#include <string.h>
+
 #define ACTS_MAX 200
 
 /* clang-format off */
@@ -16,29 +18,29 @@
     " 'until_per_1000', " t ".until_per_1000, 'state_at', " t ".state_at)"
 #define ASSIGNEE_OF(t) "jsonb_build_object('assignee', " t ".assignee)"
 
-/* $1 app, $2 issues, $3 who, $4 why, $5 batch */
-#define CHANGE(kind, columns, set) \
-    "WITH o AS (SELECT issue_id, " columns("issue") " AS before FROM issue WHERE app_id = $1 AND issue_id = ANY ($2)" \
-    "  ORDER BY issue_id FOR UPDATE)," \
-    " n AS (UPDATE issue i SET " set " FROM o WHERE i.issue_id = o.issue_id RETURNING i.issue_id, o.before, " columns("i") " AS after)" \
-    " INSERT INTO issue_act (app_id, issue_id, batch_id, who, kind, before, after, body)" \
-    " SELECT $1, issue_id, $5, $3, '" kind "', before, after, $4 FROM n ORDER BY issue_id"
-static const char state_sql[] = CHANGE("state", STATE_OF,
-    "state = $6, is_regressed = false, state_version = $7, state_at = now(),"
-    " state_from_next = $6 = 'resolved' AND EXISTS (SELECT FROM issue_hour e JOIN version v USING (version_id) WHERE e.app_id = $1"
-    "  AND v.version = $7 AND e.issue_id IN (SELECT i.issue_id UNION SELECT s.issue_id FROM issue_shown s WHERE s.shown_id = i.issue_id)),"
-    " until_at = CASE WHEN $8 > 0 THEN now() + make_interval(secs => $8) END, until_devices = nullif($9::integer, 0),"
-    " until_per_1000 = nullif($10::float8, 0)");
-static const char assignee_sql[] = CHANGE("assigned", ASSIGNEE_OF, "assignee = $6");
-
-/* Open an issue again: $1 issue, $2 the state it is in, $3 kind, $4 version that opened it or "", $5 why */
+/* An act is written from what an issue was before the change and is after it: of issues $2 of app $1. */
+#define READ(columns) \
+    "SELECT issue_id, " columns("issue") "::text FROM issue WHERE app_id = $1 AND issue_id = ANY ($2) ORDER BY issue_id FOR UPDATE"
+static const char read_state_sql[] = READ(STATE_OF);
+static const char read_assignee_sql[] = READ(ASSIGNEE_OF);
+static const char act_sql[] =
+    "INSERT INTO issue_act (app_id, issue_id, batch_id, who, kind, before, after, body)"
+    " VALUES ($1, $2, $3, $4, $5, $6::text::jsonb, $7::text::jsonb, $8)";
+/* Those of issues $2 that have events of version $3 already. */
+static const char has_version_sql[] =
+    "SELECT DISTINCT m.shown_id FROM (SELECT i AS shown_id, i AS issue_id FROM unnest($2::bigint[]) i"
+    "  UNION SELECT shown_id, issue_id FROM issue_shown WHERE shown_id = ANY ($2)) m"
+    " JOIN issue_hour e ON e.app_id = $1 AND e.issue_id = m.issue_id"
+    " JOIN version v ON v.app_id = $1 AND v.version_id = e.version_id AND v.version = $3";
+static const char state_sql[] =
+    "UPDATE issue SET state = $3, is_regressed = false, state_version = $4, state_at = now(), state_from_next = false,"
+    " until_at = now() + make_interval(secs => nullif($5::float8, 0)), until_devices = nullif($6::integer, 0),"
+    " until_per_1000 = nullif($7::float8, 0) WHERE app_id = $1 AND issue_id = ANY ($2)";
+static const char from_next_sql[] = "UPDATE issue SET state_from_next = true WHERE app_id = $1 AND issue_id = $2";
+static const char assignee_sql[] = "UPDATE issue SET assignee = $3 WHERE app_id = $1 AND issue_id = ANY ($2)";
 static const char open_sql[] =
-    "WITH o AS (SELECT app_id, issue_id, " STATE_OF("issue") " AS before FROM issue WHERE issue_id = $1 AND state = $2 FOR UPDATE),"
-    " n AS (UPDATE issue i SET state = 'open', is_regressed = $3 = 'regressed', state_version = $4, state_from_next = false,"
-    "  until_at = NULL, until_devices = NULL, until_per_1000 = NULL, state_at = now() FROM o WHERE i.issue_id = o.issue_id"
-    "  RETURNING i.app_id, i.issue_id, o.before, " STATE_OF("i") " AS after)"
-    " INSERT INTO issue_act (app_id, issue_id, batch_id, who, kind, before, after, body)"
-    " SELECT app_id, issue_id, nextval(pg_get_serial_sequence('issue_act', 'act_id')), 'mire', $3, before, after, $5 FROM n";
+    "UPDATE issue SET state = 'open', is_regressed = $2, state_version = $3, state_from_next = false, until_at = NULL,"
+    " until_devices = NULL, until_per_1000 = NULL, state_at = now() WHERE issue_id = $1";
 
 static const char undo_sql[] =
     "WITH u AS (UPDATE issue_act a SET undone_at = now(), undone_by = $3 WHERE app_id = $1 AND batch_id = $2 AND undone_at IS NULL"
@@ -77,24 +79,94 @@ static int batch_next(int64_t *out, struct pg_tx *tx)
     return rc;
 }
 
+/* A change of some issues, as their acts have it. */
+struct change {
+    int32_t app;
+    int64_t batch;
+    const char *kind, *who, *why;
+    const int64_t *issues;
+    size_t count;
+    const char *read; /* statement for what they are */
+};
+
+static int read_issues(struct pg_rows **out, struct pg_tx *tx, const struct change *change)
+{
+    return pg_query(out, tx, change->read, PG_INT4(change->app), PG_INT8S(change->issues, change->count));
+}
+
+/* Write the acts: the issues were `before`, and are what they are now. */
+static int record(struct pg_tx *tx, const struct change *change, const struct pg_rows *before)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *after = NULL;
+    int rc = read_issues(&after, tx, change);
+
+    for (size_t i = 0; !rc && i < pg_row_count(after); i++)
+        rc = pg_query(NULL, tx, act_sql, PG_INT4(change->app), PG_INT8(pg_int(after, i, 0)), PG_INT8(change->batch),
+                      PG_TEXT(change->who), PG_TEXT(change->kind), PG_TEXT(pg_text(before, i, 1)),
+                      PG_TEXT(pg_text(after, i, 1)), PG_TEXT(change->why));
+    return rc;
+}
+
+/* An issue that is resolved in a version of which there are events stays resolved for these. */
+static int mark_from_next(struct pg_tx *tx, const struct change *change, const char *version)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, has_version_sql, PG_INT4(change->app), PG_INT8S(change->issues, change->count),
+                      PG_TEXT(version));
+
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        rc = pg_query(NULL, tx, from_next_sql, PG_INT4(change->app), PG_INT8(pg_int(rows, i, 0)));
+    return rc;
+}
+
+static int set_state(struct pg_tx *tx, const struct triage_change *asked, const struct change *change)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *before = NULL;
+    int rc = read_issues(&before, tx, change);
+
+    if (!rc && pg_row_count(before) != change->count)
+        return TRIAGE_NONE;
+    if (!rc)
+        rc = pg_query(NULL, tx, state_sql, PG_INT4(change->app), PG_INT8S(change->issues, change->count),
+                      PG_TEXT(asked->state), PG_TEXT(asked->version), PG_REAL((double)asked->for_s),
+                      PG_INT8(asked->devices), PG_REAL(asked->per_1000));
+    if (!rc && *asked->state == 'r')
+        rc = mark_from_next(tx, change, asked->version);
+    return rc ? rc : record(tx, change, before);
+}
+
+static int set_assignee(struct pg_tx *tx, const char *assignee, const struct change *change)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *before = NULL;
+    int rc = read_issues(&before, tx, change);
+
+    if (!rc && pg_row_count(before) != change->count)
+        return TRIAGE_NONE;
+    if (!rc)
+        rc = pg_query(NULL, tx, assignee_sql, PG_INT4(change->app), PG_INT8S(change->issues, change->count),
+                      PG_TEXT(assignee));
+    return rc ? rc : record(tx, change, before);
+}
+
 int rows_triage_set(int64_t *batch_out, struct pg_tx *tx, const struct triage_change *change, const int64_t *issues,
                     size_t count)
 {
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *states = NULL;
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *assigned = NULL;
     int rc = batch_next(batch_out, tx);
+    struct change of = {.app = change->app,
+                        .batch = *batch_out,
+                        .who = change->who,
+                        .why = change->why,
+                        .issues = issues,
+                        .count = count};
 
+    of.kind = "state";
+    of.read = read_state_sql;
     if (!rc && change->state)
-        rc = pg_query(&states, tx, state_sql, PG_INT4(change->app), PG_INT8S(issues, count), PG_TEXT(change->who),
-                      PG_TEXT(change->why), PG_INT8(*batch_out), PG_TEXT(change->state), PG_TEXT(change->version),
-                      PG_REAL((double)change->for_s), PG_INT8(change->devices), PG_REAL(change->per_1000));
-    if (!rc && states && pg_touched(states) != (int64_t)count)
-        return TRIAGE_NONE;
+        rc = set_state(tx, change, &of);
+    of.kind = "assigned";
+    of.read = read_assignee_sql;
     if (!rc && change->assignee)
-        rc = pg_query(&assigned, tx, assignee_sql, PG_INT4(change->app), PG_INT8S(issues, count), PG_TEXT(change->who),
-                      PG_TEXT(change->why), PG_INT8(*batch_out), PG_TEXT(change->assignee));
-    if (!rc && assigned && pg_touched(assigned) != (int64_t)count)
-        return TRIAGE_NONE;
+        rc = set_assignee(tx, change->assignee, &of);
     return rc;
 }
 
@@ -127,10 +199,30 @@ int rows_triage_undo(int64_t **issues_out, size_t *count, struct pg_tx *tx, stru
     return pg_query(NULL, tx, undo_assignee_sql, PG_INT4(app), PG_INT8(batch));
 }
 
+/* Open an issue that is in this state; another transaction may have changed it meanwhile. */
 static int open_again(struct pg_tx *tx, int64_t issue, const char *state, const char *kind, const char *version,
                       const char *why)
 {
-    return pg_query(NULL, tx, open_sql, PG_INT8(issue), PG_TEXT(state), PG_TEXT(kind), PG_TEXT(version), PG_TEXT(why));
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *found = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *before = NULL;
+    int rc = pg_query(&found, tx, "SELECT app_id FROM issue WHERE issue_id = $1 AND state = $2 FOR UPDATE",
+                      PG_INT8(issue), PG_TEXT(state));
+
+    if (rc || !pg_row_count(found))
+        return rc;
+    struct change change = {.app = (int32_t)pg_int(found, 0, 0),
+                            .kind = kind,
+                            .who = "mire",
+                            .why = why,
+                            .issues = &issue,
+                            .count = 1,
+                            .read = read_state_sql};
+    rc = batch_next(&change.batch, tx);
+    if (!rc)
+        rc = read_issues(&before, tx, &change);
+    if (!rc)
+        rc = pg_query(NULL, tx, open_sql, PG_INT8(issue), PG_BOOL(!strcmp(kind, "regressed")), PG_TEXT(version));
+    return rc ? rc : record(tx, &change, before);
 }
 
 /* The reports of resolved and ignored issues: position in the list from 1, and the state. */
