@@ -303,9 +303,12 @@ static int64_t queue(struct pg *pg, char state[16], int64_t number)
     struct pg_tx *tx = NULL;
     struct pg_rows *rows = NULL;
     struct rekey_job job;
+    struct arena arena;
+    arena_init(&arena, 1 << 16);
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
-    assert_in_range(rows_rekey_queue(tx), 0, 1);
+    assert_in_range(rows_rekey_queue(tx, &arena), 0, 1);
     assert_int_equal(pg_commit(&tx), 0);
+    arena_fini(&arena);
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
     assert_int_equal(rows_rekey_job(&rows, tx, number), 0);
     rows_rekey_read(&job, rows, 0);

@@ -203,8 +203,9 @@ static int batch_step(struct rekeyer *rekeyer)
 static int queue_step(struct worker *worker)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    arena_reset(&worker->arena);
     int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_WRITE);
-    int done = rc ? rc : rows_rekey_queue(tx);
+    int done = rc ? rc : rows_rekey_queue(tx, &worker->arena);
     if (done <= 0)
         return done;
     rc = pg_commit(&tx);

@@ -60,6 +60,7 @@ static void key_of(uint8_t key[16], int64_t from, const struct alias_tree *trees
 static int open_for(int64_t *opened_out, struct pg_tx *tx, int32_t app, int64_t from, const struct alias_tree *trees,
                     size_t count)
 {
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *first = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int64_t issues[MIRE_ALIAS_MAX];
     int32_t numbers[MIRE_ALIAS_MAX];
@@ -69,7 +70,13 @@ static int open_for(int64_t *opened_out, struct pg_tx *tx, int32_t app, int64_t 
         numbers[i] = trees[i].tree;
     }
     key_of(key, from, trees, count);
-    int rc = pg_query(
+    int rc = pg_query(&first, tx,
+                      "SELECT version_id FROM event e JOIN unnest($2::bigint[], $3::integer[]) u (issue_id, tree)"
+                      " USING (issue_id, tree) WHERE e.app_id = $1 ORDER BY occurred_at LIMIT 1",
+                      PG_INT4(app), PG_INT8S(issues, count), PG_INT4S(numbers, count));
+    if (rc)
+        return rc;
+    rc = pg_query(
         &rows, tx,
         "WITH t AS (SELECT min(first_seen) AS first_seen, count(*) AS trees FROM issue_tree JOIN"
         "   unnest($4::bigint[], $5::integer[]) u (issue_id, tree) USING (issue_id, tree) WHERE app_id = $1),"
@@ -78,16 +85,13 @@ static int open_for(int64_t *opened_out, struct pg_tx *tx, int32_t app, int64_t 
         "   category, reason, subject, rules_version, " ISSUE_STATE_COLUMNS
         ", assignee, first_seen, first_version_id, split_from)"
         "  SELECT $1, $3, caller1, caller1_image, caller1_location, caller2, caller2_image, category, reason, subject,"
-        "   rules_version, " ISSUE_STATE_COLUMNS
-        ", assignee, t.first_seen, coalesce((SELECT version_id FROM event e JOIN"
-        "    unnest($4::bigint[], $5::integer[]) u (issue_id, tree) USING (issue_id, tree) WHERE e.app_id = $1"
-        "    ORDER BY occurred_at LIMIT 1), first_version_id), $2"
+        "   rules_version, " ISSUE_STATE_COLUMNS ", assignee, t.first_seen, coalesce($7, first_version_id), $2"
         "  FROM issue, t WHERE issue_id = $2 AND app_id = $1 AND t.trees = $6"
         "  ON CONFLICT (app_id, feature_key) DO UPDATE SET state = EXCLUDED.state, is_regressed = EXCLUDED.is_regressed"
         "   RETURNING issue_id)"
         " SELECT issue_id FROM o",
         PG_INT4(app), PG_INT8(from), PG_BYTES(key, sizeof key), PG_INT8S(issues, count), PG_INT4S(numbers, count),
-        PG_INT8(count));
+        PG_INT8(count), pg_row_count(first) ? PG_INT8(pg_int(first, 0, 0)) : PG_NULL());
     if (rc || !pg_row_count(rows))
         return rc ? rc : MIRE_ALIAS_NONE;
     *opened_out = pg_int(rows, 0, 0);

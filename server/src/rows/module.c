@@ -30,20 +30,40 @@ int rows_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const 
     return rc;
 }
 
-/* Does the app in the row `a` have so many reports? */
-#define HAS_REPORTS "(SELECT count(*) FROM (SELECT FROM event e WHERE e.app_id = a.app_id LIMIT $2) few) >= $2"
+/* Does an app have so many reports? */
+static int has_reports(bool *out, struct pg_tx *tx, int32_t app_id)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT count(*) FROM (SELECT 1 FROM event WHERE app_id = $1 LIMIT $2) few",
+                      PG_INT4(app_id), PG_INT8(MIRE_MODULE_REPORTS));
+    *out = !rc && pg_int(rows, 0, 0) >= MIRE_MODULE_REPORTS;
+    return rc;
+}
+
+/* How many other apps have so many. */
+static int count_compared(int64_t *out, struct pg_tx *tx, int32_t app_id)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *apps = NULL;
+    bool has;
+    int rc = pg_query(&apps, tx, "SELECT app_id FROM app WHERE app_id <> $1", PG_INT4(app_id));
+
+    *out = 0;
+    for (size_t i = 0; !rc && i < pg_row_count(apps); i++) {
+        rc = has_reports(&has, tx, (int32_t)pg_int(apps, i, 0));
+        *out += !rc && has;
+    }
+    return rc;
+}
 
 int rows_modules_proposed(struct pg_rows **out, int64_t *compared_out, struct pg_tx *tx, int32_t app_id, int64_t most)
 {
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT count(*) FILTER (WHERE app_id <> $1), count(*) FILTER (WHERE app_id = $1)"
-                      " FROM app a WHERE " HAS_REPORTS,
-                      PG_INT4(app_id), PG_INT8(MIRE_MODULE_REPORTS));
+    bool is_enough;
+    int rc = count_compared(compared_out, tx, app_id);
+    if (!rc)
+        rc = has_reports(&is_enough, tx, app_id);
     if (rc)
         return rc;
-    *compared_out = pg_int(rows, 0, 0);
-    if (*compared_out < MIRE_MODULE_APPS || !pg_int(rows, 0, 1))
+    if (*compared_out < MIRE_MODULE_APPS || !is_enough)
         most = 0;
     return pg_query(out, tx,
                     "SELECT module, path, first_seen FROM app_module m WHERE app_id = $1 AND unowned"

@@ -3,6 +3,8 @@
  */
 #include "rows/rekey.h"
 
+#define JOBS_MAX 256 /* in a list */
+
 int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -16,29 +18,52 @@ int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *a
     return rc;
 }
 
-/* Issues that a preview would empty: as many reports would leave as they have. */
-#define JOBS                                                                                                  \
-    "SELECT j.job_id, j.app_id, j.cause, j.detail, j.state, j.preview, j.created_at, j.ended_at,"             \
-    " j.queued, coalesce(f.reports, 0) + coalesce(f.failed, 0), coalesce(f.moved, 0), coalesce(f.failed, 0)," \
-    " coalesce(f.issues_new, 0), CASE WHEN j.preview THEN (SELECT count(*) FROM (SELECT from_issue_id,"       \
-    "  sum(reports) AS moved FROM rekey_flow w WHERE w.job_id = j.job_id"                                     \
-    "  AND w.to_issue_id IS DISTINCT FROM w.from_issue_id GROUP BY 1) w"                                      \
-    "  WHERE w.moved >= (SELECT count(*) FROM event e JOIN issue i ON i.app_id = e.app_id"                    \
-    "   AND i.issue_id = e.issue_id WHERE i.issue_id = w.from_issue_id AND e.kept)) ELSE 0 END"               \
-    " FROM rekey_job j LEFT JOIN LATERAL (SELECT sum(reports)::int8 AS reports, sum(failed)::int8 AS failed," \
-    "  sum(reports) FILTER (WHERE to_issue_id IS DISTINCT FROM from_issue_id)::int8 AS moved,"                \
-    "  count(DISTINCT to_key) FILTER (WHERE to_issue_id IS NULL) AS issues_new FROM rekey_flow f"             \
-    "  WHERE f.job_id = j.job_id) f ON true"
+/* The flows of jobs $1 are summed by job, and the issues that a preview would empty are counted: as many reports would
+ * leave as they have. */
+#define LEAVING "f.to_issue_id IS DISTINCT FROM f.from_issue_id"
+static const char jobs_sql[] =
+    "SELECT j.job_id, j.app_id, j.cause, j.detail, j.state, j.preview, j.created_at, j.ended_at,"
+    " j.queued, coalesce(f.reports, 0) + coalesce(f.failed, 0), coalesce(f.moved, 0), coalesce(f.failed, 0),"
+    " coalesce(f.issues_new, 0), coalesce(g.n, 0) FROM rekey_job j"
+    " LEFT JOIN (SELECT job_id, sum(reports)::int8 AS reports, sum(failed)::int8 AS failed,"
+    "  (sum(reports) FILTER (WHERE " LEAVING "))::int8 AS moved,"
+    "  count(DISTINCT to_key) FILTER (WHERE to_issue_id IS NULL) AS issues_new FROM rekey_flow f"
+    "  WHERE job_id = ANY ($1::bigint[]) GROUP BY job_id) f USING (job_id)"
+    " LEFT JOIN (SELECT w.job_id, count(*) AS n FROM (SELECT f.job_id, f.from_issue_id, sum(f.reports) AS moved"
+    "   FROM rekey_flow f WHERE f.job_id = ANY ($2::bigint[]) AND " LEAVING " GROUP BY 1, 2) w"
+    "  LEFT JOIN (SELECT e.issue_id, count(*) AS n FROM event e JOIN issue i ON i.app_id = e.app_id"
+    "    AND i.issue_id = e.issue_id WHERE e.kept AND i.issue_id = ANY (ARRAY(SELECT f.from_issue_id FROM rekey_flow f"
+    "    WHERE f.job_id = ANY ($2) AND " LEAVING ")) GROUP BY 1) has ON has.issue_id = w.from_issue_id"
+    "  WHERE w.moved >= coalesce(has.n, 0) GROUP BY 1) g USING (job_id)"
+    " WHERE j.job_id = ANY ($1) ORDER BY j.job_id DESC";
+
+static int read_jobs(struct pg_rows **rows_out, struct pg_tx *tx, const struct pg_rows *found)
+{
+    int64_t jobs[JOBS_MAX], previews[JOBS_MAX];
+    size_t count = pg_row_count(found), preview_count = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        jobs[i] = pg_int(found, i, 0);
+        if (pg_bool(found, i, 1))
+            previews[preview_count++] = jobs[i];
+    }
+    return pg_query(rows_out, tx, jobs_sql, PG_INT8S(jobs, count), PG_INT8S(previews, preview_count));
+}
 
 int rows_rekey_jobs(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id, int64_t most)
 {
-    return pg_query(rows_out, tx, JOBS " WHERE $1 = 0 OR j.app_id = $1 ORDER BY j.job_id DESC LIMIT $2",
-                    PG_INT4(app_id), PG_INT8(most));
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *found = NULL;
+    int rc = pg_query(&found, tx,
+                      "SELECT job_id, preview FROM rekey_job WHERE $1 = 0 OR app_id = $1 ORDER BY job_id DESC LIMIT $2",
+                      PG_INT4(app_id), PG_INT8(most < JOBS_MAX ? most : JOBS_MAX));
+    return rc ? rc : read_jobs(rows_out, tx, found);
 }
 
 int rows_rekey_job(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job)
 {
-    return pg_query(rows_out, tx, JOBS " WHERE j.job_id = $1", PG_INT8(job));
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *found = NULL;
+    int rc = pg_query(&found, tx, "SELECT job_id, preview FROM rekey_job WHERE job_id = $1", PG_INT8(job));
+    return rc ? rc : read_jobs(rows_out, tx, found);
 }
 
 void rows_rekey_read(struct rekey_job *out, const struct pg_rows *rows, size_t row)

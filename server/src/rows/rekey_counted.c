@@ -14,16 +14,17 @@
 #define WAITED(category) \
     "sum(weight * (waited_ms + CASE WHEN " category " = ANY ($4::text[]) THEN 0 ELSE suppressed_ms END))"
 
-/* Sums by hour, version, kind before and kind now. */
+/* Of one slot: sums by hour, version, kind before and kind now. */
 static const char follow[] =
-    "WITH held AS MATERIALIZED (SELECT slot, day, report_id, category FROM event WHERE app_id = $1 AND issue_id = $2"
+    "WITH held AS MATERIALIZED (SELECT slot, day, report_id, category FROM event WHERE slot = $5 AND app_id = $1 AND "
+    "issue_id = $2"
     "  ORDER BY slot, day, report_id FOR UPDATE),"
     " moved AS (UPDATE event e SET issue_id = $3, category = t.category, reason = t.reason FROM held h, issue t"
-    "  WHERE t.issue_id = $3 AND e.slot = h.slot AND e.day = h.day AND e.report_id = h.report_id"
-    "  RETURNING date_trunc('hour', e.occurred_at, 'UTC') AS hour, e.version_id, h.category AS was, e.category,"
-    "  e.weight, e.suppressed, e.waited_ms, e.suppressed_ms)"
-    " SELECT hour, version_id, was, category, count(*), sum(weight * (1 + suppressed)), " WAITED("was") ", " WAITED(
-        "category") ", max(waited_ms) FROM moved GROUP BY 1, 2, 3, 4";
+    "  WHERE e.slot = $5 AND t.issue_id = $3 AND e.slot = h.slot AND e.day = h.day AND e.report_id = h.report_id"
+    "  RETURNING e.occurred_at, e.version_id, h.category AS was, e.category, e.weight, e.suppressed, e.waited_ms,"
+    "  e.suppressed_ms)"
+    " SELECT date_trunc('hour', occurred_at, 'UTC') AS hour, version_id, was, category, count(*), sum(weight * (1 + "
+    "suppressed)), " WAITED("was") ", " WAITED("category") ", max(waited_ms) FROM moved GROUP BY 1, 2, 3, 4";
 
 /* The sums of a row as they counted before, or count now. */
 static struct hour_row hour_of(const struct pg_rows *rows, size_t row, int32_t app_id, bool is_now)
@@ -59,16 +60,29 @@ static int shift_kinds(struct pg_tx *tx, struct arena *arena, int32_t app_id, co
     return rc;
 }
 
-int rows_rekey_follow(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
+/* The events of every slot, before any counter: locks are taken in the order of derive.h. */
+static int move_events(struct pg_rows **out, size_t *count, struct pg_tx *tx, int32_t app_id, int64_t from, int64_t to)
 {
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *slots = NULL;
     const char *of_process[MIRE_CATEGORY_COUNT];
-    size_t kinds = rows_rollup_of_process(of_process), count = 0;
-    int rc = pg_query(&rows, tx, follow, PG_INT4(app_id), PG_INT8(from), PG_INT8(to), PG_TEXTS(of_process, kinds));
+    size_t kinds = rows_rollup_of_process(of_process);
+    int rc = pg_query(&slots, tx, "SELECT DISTINCT slot FROM event WHERE app_id = $1 AND issue_id = $2 ORDER BY slot",
+                      PG_INT4(app_id), PG_INT8(from));
 
-    if (rc)
-        return rc;
+    *count = 0;
+    for (size_t i = 0; !rc && i < pg_row_count(slots); i++)
+        rc = pg_query(&out[(*count)++], tx, follow, PG_INT4(app_id), PG_INT8(from), PG_INT8(to),
+                      PG_TEXTS(of_process, kinds), PG_INT2((int16_t)pg_int(slots, i, 0)));
+    return rc;
+}
+
+/* Count what moved on one slot anew. */
+static int count_anew(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to,
+                      const struct pg_rows *rows)
+{
     struct rollup_day *days = arena_array(arena, 3 * pg_row_count(rows) + 1, sizeof *days);
+    size_t count = 0;
+
     if (!days)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < pg_row_count(rows); i++) {
@@ -78,6 +92,20 @@ int rows_rekey_follow(struct pg_tx *tx, struct arena *arena, int32_t app_id, int
         if (strcmp(pg_text(rows, i, 2), pg_text(rows, i, 3)) != 0)
             days[count++] = (struct rollup_day){app_id, 0, day};
     }
-    rc = rows_rollups_due(tx, arena, days, count);
+    int rc = rows_rollups_due(tx, arena, days, count);
     return rc ? rc : shift_kinds(tx, arena, app_id, rows);
+}
+
+int rows_rekey_follow(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
+{
+    struct pg_rows *moved[MIRE_SLOT_COUNT] = {0};
+    size_t count;
+    int rc = move_events(moved, &count, tx, app_id, from, to);
+
+    for (size_t i = 0; i < count; i++) {
+        if (!rc)
+            rc = count_anew(tx, arena, app_id, from, to, moved[i]);
+        pg_rows_free(&moved[i]);
+    }
+    return rc;
 }

@@ -55,39 +55,56 @@ static int queue_file(struct pg_tx *tx, int64_t job, int32_t app_id, struct pg_b
                     PG_INT8(job), PG_BYTES(build_id.bytes, build_id.len), PG_INT4(app_id));
 }
 
+/* The reports of every app that lack one of the files. */
+static int queue_missed(struct pg_tx *tx, const struct pg_bytes *ids, size_t count)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT DISTINCT app_id, build_id FROM missing_debug_file WHERE build_id = ANY ($1::bytea[])"
+                      " ORDER BY app_id, build_id",
+                      PG_BYTESS(ids, count));
+
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        int32_t app_id = (int32_t)pg_int(rows, i, 0);
+        int64_t job = 0;
+        rc = symbols_job(&job, tx, app_id);
+        if (!rc)
+            rc = queue_file(tx, job, app_id, pg_bytes(rows, i, 1));
+    }
+    return rc;
+}
+
 /*
  * Files whose time has come, out of symbol_arrival; of split files the programs that want them; of a Breakpad file that
  * knows the first 16 bytes of a build id only, the modules whose ids begin so, or are shorter, with zeros behind them.
  * 1, 0 there are none, below zero a fault.
  */
-static int queue_files(struct pg_tx *tx)
+static int queue_files(struct pg_tx *tx, struct arena *arena)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "WITH come AS (DELETE FROM symbol_arrival WHERE build_id IN (SELECT build_id FROM symbol_arrival"
-                      "  WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-                      "  ORDER BY build_id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING build_id)"
-                      " SELECT m.build_id, l.app_id"
-                      " FROM (SELECT build_id FROM come UNION SELECT w.build_id FROM come JOIN split_wanted w"
-                      "  ON w.split_id = come.build_id UNION SELECT i.build_id FROM come JOIN image i"
-                      "  ON octet_length(come.build_id) = 16 AND i.build_id > come.build_id"
-                      "  AND i.build_id < come.build_id || decode(repeat('ff', 49), 'hex')"
-                      "  UNION SELECT i.build_id FROM come CROSS JOIN generate_series(1, 15) n JOIN image i"
-                      "  ON i.build_id = substr(come.build_id, 1, n) WHERE octet_length(come.build_id) = 16"
-                      "  AND substr(come.build_id, n + 1) = decode(repeat('00', 16 - n), 'hex')) m"
-                      " LEFT JOIN LATERAL (SELECT DISTINCT app_id FROM missing_debug_file f"
-                      "  WHERE f.build_id = m.build_id) l ON true ORDER BY l.app_id",
-                      PG_INT8(FILES_AT_ONCE));
-    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
-        int32_t app_id = (int32_t)pg_int(rows, i, 1);
-        int64_t job = 0;
-        if (pg_is_null(rows, i, 1))
-            continue; /* no report lacks it */
-        rc = symbols_job(&job, tx, app_id);
-        if (!rc)
-            rc = queue_file(tx, job, app_id, pg_bytes(rows, i, 0));
-    }
-    return rc ? rc : pg_row_count(rows) > 0;
+    int rc = pg_query(
+        &rows, tx,
+        "WITH come AS (DELETE FROM symbol_arrival WHERE build_id IN (SELECT build_id FROM symbol_arrival"
+        "  WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+        "  ORDER BY build_id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING build_id)"
+        " SELECT m.build_id FROM (SELECT build_id FROM come UNION SELECT w.build_id FROM come JOIN split_wanted w"
+        "  ON w.split_id = come.build_id UNION SELECT i.build_id FROM come JOIN image i"
+        "  ON octet_length(come.build_id) = 16 AND i.build_id > come.build_id"
+        "  AND i.build_id < come.build_id || decode(repeat('ff', 49), 'hex')"
+        "  UNION SELECT i.build_id FROM come CROSS JOIN generate_series(1, 15) n JOIN image i"
+        "  ON i.build_id = substr(come.build_id, 1, n) WHERE octet_length(come.build_id) = 16"
+        "  AND substr(come.build_id, n + 1) = decode(repeat('00', 16 - n), 'hex')) m",
+        PG_INT8(FILES_AT_ONCE));
+    size_t count = rc ? 0 : pg_row_count(rows);
+    struct pg_bytes *ids = count ? arena_array(arena, count, sizeof *ids) : NULL;
+    if (rc || !count)
+        return rc;
+    if (!ids)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        ids[i] = pg_bytes(rows, i, 0);
+    rc = queue_missed(tx, ids, count);
+    return rc ? rc : 1;
 }
 
 /*
@@ -150,32 +167,43 @@ static int queue_job(struct pg_tx *tx)
     return rc ? rc : 1;
 }
 
-int rows_rekey_queue(struct pg_tx *tx)
+int rows_rekey_queue(struct pg_tx *tx, struct arena *arena)
 {
     int rc = note(tx);
     if (!rc)
-        rc = queue_files(tx);
+        rc = queue_files(tx, arena);
     return rc ? rc : queue_job(tx);
 }
 
+#define OF_SLOT(table) "(SELECT * FROM " table " WHERE slot = $1)"
+
 int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most, int64_t max_bytes)
 {
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *next = NULL;
+    int rc = pg_query(&next, tx, "SELECT min(slot) FROM rekey_queue WHERE slot >= $1", PG_INT2(from_slot));
+    if (rc)
+        return rc;
     return pg_query(
         rows_out, tx,
-        "WITH due AS MATERIALIZED (SELECT slot, job_id, day, report_id, attempts FROM rekey_queue WHERE slot >= $1"
+        "WITH due AS MATERIALIZED (SELECT slot, job_id, day, report_id, attempts FROM rekey_queue WHERE slot = $1"
         "  ORDER BY slot, job_id, day, report_id LIMIT $2 FOR UPDATE SKIP LOCKED),"
         " held AS MATERIALIZED (SELECT e.* FROM event e JOIN (SELECT DISTINCT slot, day, report_id FROM due) d"
-        "  USING (slot, day, report_id) ORDER BY e.slot, e.day, e.report_id FOR UPDATE OF e)"
+        "  USING (slot, day, report_id) WHERE e.slot = $1 ORDER BY e.slot, e.day, e.report_id FOR UPDATE OF e)"
         " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, e.app_id, e.received_at, e.issue_id,"
         " e.version_id, e.category, e.subject_bytes, r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1,"
         " i.caller1_image, i.caller2, i.caller2_image, e.tree, e.occurred_at"
         " FROM (SELECT d.*, sum(octet_length(r.body)) OVER (ORDER BY slot, day, report_id, job_id)"
-        "  - octet_length(r.body) AS before FROM due d LEFT JOIN report r USING (slot, day, report_id)) d"
-        " JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
-        " LEFT JOIN issue i ON i.issue_id = e.issue_id"
-        " LEFT JOIN report r USING (slot, day, report_id) LEFT JOIN event_stack s USING (slot, day, report_id)"
-        " WHERE coalesce(d.before < $3, true) ORDER BY slot, day, report_id, job_id",
-        PG_INT2(from_slot), PG_INT8(most), PG_INT8(max_bytes));
+        "  - octet_length(r.body) AS before FROM due d LEFT JOIN " OF_SLOT(
+            "report") " r"
+                      "  USING (slot, day, report_id)) d"
+                      " JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
+                      " LEFT JOIN issue i ON i.issue_id = e.issue_id"
+                      " LEFT JOIN " OF_SLOT("report") " r USING (slot, day, report_id)"
+                                                      " LEFT JOIN " OF_SLOT(
+                                                          "event_stack") " s USING (slot, day, report_id)"
+                                                                         " WHERE coalesce(d.before < $3, true) ORDER "
+                                                                         "BY slot, day, report_id, job_id",
+        PG_INT2(pg_is_null(next, 0, 0) ? from_slot : (int16_t)pg_int(next, 0, 0)), PG_INT8(most), PG_INT8(max_bytes));
 }
 
 void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row)

@@ -26,7 +26,7 @@
  * file. A later transaction sees the arrival (rows_symbol_arrivals) and looks for the file itself. Reports of a job are
  * queued once every transaction has ended that may have used the older rules; a later one asks for the app's version.
  */
-int rows_rekey_queue(struct pg_tx *tx);
+int rows_rekey_queue(struct pg_tx *tx, struct arena *arena);
 
 /* A stored report that is due. Texts and body live as long as the rows. */
 struct rekey_stored {
@@ -51,8 +51,9 @@ struct rekey_stored {
 };
 
 /*
- * Claim up to `most` reports of slot `from_slot` and later slots, with bodies of `max_bytes` together, but at least one; other transactions skip them until this one ends. The
- * events are locked by rising key. A report that is due for two jobs may come twice.
+ * Claim up to `most` reports of the next slot from `from_slot` on that has any, with bodies of `max_bytes` together, but
+ * at least one; other transactions skip them until this one ends. All are of one slot, so that they are on one machine
+ * where there are several. The events are locked by rising key. A report that is due for two jobs may come twice.
  */
 int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most, int64_t max_bytes);
 void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row);

@@ -62,8 +62,9 @@ int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes bu
 }
 
 /* The rank of a file by these columns; unknown for files of older servers. */
-#define GOODNESS(table) \
-    "(" table ".defect = '', CASE " table ".depth WHEN 'names' THEN 1 WHEN 'lines' THEN 2 ELSE 3 END)"
+#define GOODNESS(table)                                                                                           \
+    "(CASE WHEN " table ".defect = '' THEN 4 ELSE 0 END + CASE WHEN " table ".depth = 'names' THEN 1 WHEN " table \
+    ".depth = 'lines' THEN 2 ELSE 3 END)"
 
 int rows_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
 {
@@ -148,25 +149,44 @@ int rows_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, str
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_BYTES(hash.bytes, hash.len));
 }
 
+/* Does a report miss the file, or one that refers to this split file? */
+static int is_missed(bool *out, struct pg_tx *tx, struct pg_bytes id)
+{
+    static const char *const sql[] = {
+        "SELECT 1 FROM missing_debug_file WHERE build_id = $1 LIMIT 1",
+        "SELECT 1 FROM missing_debug_file WHERE build_id IN (SELECT build_id FROM split_wanted WHERE split_id = $1)"
+        " LIMIT 1"};
+    int rc = 0;
+
+    *out = false;
+    for (size_t i = 0; !rc && !*out && i < sizeof sql / sizeof *sql; i++) {
+        MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+        rc = pg_query(&rows, tx, sql[i], PG_BYTES(id.bytes, id.len));
+        *out = !rc && pg_row_count(rows);
+    }
+    return rc;
+}
+
 /* A file without a hash is missing too if reports miss it. */
 int rows_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
                          size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(
-        &rows, tx,
-        "SELECT coalesce(f.rank, 0), f.hash, f.defect <> '' OR (f.rank = 2 AND f.depth = 'lines') OR"
-        "  EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = a.id)"
-        "  OR EXISTS (SELECT FROM split_wanted w JOIN missing_debug_file l USING (build_id) WHERE w.split_id = a.id),"
-        "  coalesce(f.defect, '') FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
-        " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash, defect, depth FROM symbol_file s"
-        "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",
-        PG_BYTESS(ids, count));
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT coalesce(f.rank, 0), f.hash, f.defect <> '' OR (f.rank = 2 AND f.depth = 'lines'),"
+                 " coalesce(f.defect, '') FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
+                 " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash, defect, depth FROM symbol_file s"
+                 "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",
+                 PG_BYTESS(ids, count));
     for (size_t i = 0; !rc && i < count; i++) {
         struct pg_bytes hash = pg_bytes(rows, i, 1);
         bool told = hash.len == sizeof out[i].hash;
         int64_t rank = pg_int(rows, i, 0), asked = debug[i] ? 2 : 1;
-        bool wanting = pg_bool(rows, i, 2) && rank <= asked; /* names add nothing to a file with lines */
+        bool wanting = pg_bool(rows, i, 2);
+        if (!wanting && rank && rank <= asked)
+            rc = is_missed(&wanting, tx, ids[i]);
+        wanting = wanting && rank <= asked; /* names add nothing to a file with lines */
         out[i].missing = rank < asked || (wanting && !told);
         out[i].wanting = wanting && !out[i].missing;
         if (out[i].wanting) {
