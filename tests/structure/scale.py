@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/scale.md has the table that deploy/scale/plan.py computes, and the compose file there starts mired as mired can be started."""
+"""docs/scale.md has the table that deploy/scale/plan.py computes, and the compose files there start mired as mired can be started."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import sys
 
 SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 PLAN = SOURCE / "deploy/scale/plan.py"
-COMPOSE = (SOURCE / "deploy/scale/docker-compose.yml").read_text()
+COMPOSE = "".join((SOURCE / "deploy/scale" / name).read_text() for name in ("docker-compose.yml", "citus.yml"))
 faults = []
 
 
@@ -38,11 +38,11 @@ for wrong in (["--daily", "-1"], ["--daily", "1", "--hang", "2"], ["--daily", "1
 roles = set(re.findall(r'{"(\w+)", (?:MIRE_ROLE_\w+|-\d)}', (SOURCE / "server/src/main_mired.c").read_text()))
 for role in re.findall(r"^ +command: \[(\w+)[^]]*\]$", COMPOSE, re.M):
     if role not in roles | {"postgres"}:
-        faults.append(f"deploy/scale/docker-compose.yml: mired has no role {role}")
+        faults.append(f"deploy/scale: mired has no role {role}")
 settings = set(re.findall(r'\[MIRE_SET_\w+\] = {"(\w+)"', (SOURCE / "server/src/daemon/config_table.c").read_text()))
 for name in re.findall(r"^ +MIRED_(\w+):", COMPOSE, re.M):
     if name.lower() not in settings:
-        faults.append(f"deploy/scale/docker-compose.yml: mired has no setting {name.lower()}")
+        faults.append(f"deploy/scale: mired has no setting {name.lower()}")
 
 print("\n".join(faults))
 sys.exit(bool(faults))

@@ -1,39 +1,38 @@
 #!/bin/sh
 # Databases of their own for tests on a Citus cluster, whose coordinator's database MIRE_CITUS_URL names. A superuser's.
 #
-#   citus.sh make NAME   makes it on every machine, with the extension; prints its connection string
+#   citus.sh make NAME   makes it on every machine as deploy/scale/citus.sh does; prints its connection string
 #   citus.sh drop NAME   drops it everywhere, if it is there
 #
 # Tables have few shards, so that a database is made fast.
 set -eu
 
 name=$2
-nodes=$(psql -qXAtF ' ' "$MIRE_CITUS_URL" -c "SELECT nodename, nodeport FROM pg_dist_node WHERE groupid > 0 ORDER BY nodeid")
-at() { psql -qXAt -v ON_ERROR_STOP=1 "$@" >/dev/null; }
-coordinator=$(psql -qXAt "$MIRE_CITUS_URL" -c "SELECT format('host=%s port=%s user=%s', nodename, nodeport, current_user) FROM pg_dist_node
-    WHERE groupid = 0")
-user=${coordinator##* user=}
+ask() { psql -qXAt "$MIRE_CITUS_URL" -c "$1"; }
+nodes=$(ask "SELECT nodename || ':' || nodeport FROM pg_dist_node ORDER BY groupid")
+PGUSER=$(ask "SELECT current_user")
+export PGUSER
 
-each() { # NAME-OF-DATABASE SQL...: on every machine
-    database=$1
-    shift
-    at "$coordinator dbname=$database" "$@"
-    echo "$nodes" | while read -r host port; do at "host=$host port=$port user=$user dbname=$database" "$@"; done
+each() { # SQL: on every machine
+    for node in $nodes; do
+        psql -qXAt -v ON_ERROR_STOP=1 -h "${node%%:*}" -p "${node##*:}" -d postgres -c "SET citus.enable_create_database_propagation = off" \
+            -c "$1" >/dev/null
+    done
 }
 
 case $1 in
 make)
-    each postgres -c "SET citus.enable_create_database_propagation = off" -c "CREATE DATABASE $name"
-    each "$name" -c "CREATE EXTENSION citus"
-    at "$coordinator dbname=$name" -c "SELECT citus_set_coordinator_host(nodename, nodeport) FROM (VALUES ($(
-        psql -qXAt "$MIRE_CITUS_URL" -c "SELECT format('%L, %s', nodename, nodeport) FROM pg_dist_node WHERE groupid = 0"
-    ))) n (nodename, nodeport)"
-    echo "$nodes" | while read -r host port; do at "$coordinator dbname=$name" -c "SELECT citus_add_node('$host', $port)"; done
-    at "$coordinator dbname=$name" -c "ALTER DATABASE $name SET citus.shard_count = 4"
-    echo "$coordinator dbname=$name"
+    each "CREATE DATABASE $name"
+    # shellcheck disable=SC2086
+    PGDATABASE=$name "$(dirname "$0")/../../deploy/scale/citus.sh" $nodes
+    first=${nodes%%
+*}
+    url="host=${first%%:*} port=${first##*:} user=$PGUSER dbname=$name"
+    psql -qXAt "$url" -c "ALTER DATABASE $name SET citus.shard_count = 4"
+    echo "$url"
     ;;
 drop)
-    each postgres -c "SET citus.enable_create_database_propagation = off" -c "DROP DATABASE IF EXISTS $name WITH (FORCE)"
+    each "DROP DATABASE IF EXISTS $name WITH (FORCE)"
     ;;
 *)
     echo "usage: citus.sh make|drop NAME" >&2
