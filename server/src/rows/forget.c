@@ -288,19 +288,20 @@ int rows_forget_claim(struct forget_stored **out, size_t *count, struct pg_rows 
                                                                             "$4 AND " IS_KEY("b") " LEFT JOIN "
                                                                                                   "event_stack d ON "
                                                                                                   "d.slot = $4 "
-                                                                                                  "AND " IS_KEY("d") " "
-                                                                                                                     "O"
-                                                                                                                     "R"
-                                                                                                                     "D"
-                                                                                                                     "E"
-                                                                                                                     "R"
-                                                                                                                     " "
-                                                                                                                     "B"
-                                                                                                                     "Y"
-                                                                                                                     " "
-                                                                                                                     "k"
-                                                                                                                     "."
-                                                                                                                     "n",
+                                                                                                  "AND " IS_KEY(
+                                                                                                      "d") " "
+                                                                                                           "O"
+                                                                                                           "R"
+                                                                                                           "D"
+                                                                                                           "E"
+                                                                                                           "R"
+                                                                                                           " "
+                                                                                                           "B"
+                                                                                                           "Y"
+                                                                                                           " "
+                                                                                                           "k"
+                                                                                                           "."
+                                                                                                           "n",
             KEYS(&keys), PG_INT2(keys.slots[0]));
     for (size_t i = 0; !rc && i < pg_row_count(*rows_out); i++) {
         struct forget_stored *stored = &(*out)[(*count)++];

@@ -80,7 +80,7 @@ static int batch_next(int64_t *out, struct pg_tx *tx)
 }
 
 /* A change of some issues, as their acts have it. */
-struct change {
+struct acted {
     int32_t app;
     int64_t batch;
     const char *kind, *who, *why;
@@ -89,13 +89,13 @@ struct change {
     const char *read; /* statement for what they are */
 };
 
-static int read_issues(struct pg_rows **out, struct pg_tx *tx, const struct change *change)
+static int read_issues(struct pg_rows **out, struct pg_tx *tx, const struct acted *change)
 {
     return pg_query(out, tx, change->read, PG_INT4(change->app), PG_INT8S(change->issues, change->count));
 }
 
 /* Write the acts: the issues were `before`, and are what they are now. */
-static int record(struct pg_tx *tx, const struct change *change, const struct pg_rows *before)
+static int record(struct pg_tx *tx, const struct acted *change, const struct pg_rows *before)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *after = NULL;
     int rc = read_issues(&after, tx, change);
@@ -108,7 +108,7 @@ static int record(struct pg_tx *tx, const struct change *change, const struct pg
 }
 
 /* An issue that is resolved in a version of which there are events stays resolved for these. */
-static int mark_from_next(struct pg_tx *tx, const struct change *change, const char *version)
+static int mark_from_next(struct pg_tx *tx, const struct acted *change, const char *version)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx, has_version_sql, PG_INT4(change->app), PG_INT8S(change->issues, change->count),
@@ -119,7 +119,7 @@ static int mark_from_next(struct pg_tx *tx, const struct change *change, const c
     return rc;
 }
 
-static int set_state(struct pg_tx *tx, const struct triage_change *asked, const struct change *change)
+static int set_state(struct pg_tx *tx, const struct triage_change *asked, const struct acted *change)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *before = NULL;
     int rc = read_issues(&before, tx, change);
@@ -135,7 +135,7 @@ static int set_state(struct pg_tx *tx, const struct triage_change *asked, const 
     return rc ? rc : record(tx, change, before);
 }
 
-static int set_assignee(struct pg_tx *tx, const char *assignee, const struct change *change)
+static int set_assignee(struct pg_tx *tx, const char *assignee, const struct acted *change)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *before = NULL;
     int rc = read_issues(&before, tx, change);
@@ -152,12 +152,12 @@ int rows_triage_set(int64_t *batch_out, struct pg_tx *tx, const struct triage_ch
                     size_t count)
 {
     int rc = batch_next(batch_out, tx);
-    struct change of = {.app = change->app,
-                        .batch = *batch_out,
-                        .who = change->who,
-                        .why = change->why,
-                        .issues = issues,
-                        .count = count};
+    struct acted of = {.app = change->app,
+                       .batch = *batch_out,
+                       .who = change->who,
+                       .why = change->why,
+                       .issues = issues,
+                       .count = count};
 
     of.kind = "state";
     of.read = read_state_sql;
@@ -210,13 +210,13 @@ static int open_again(struct pg_tx *tx, int64_t issue, const char *state, const 
 
     if (rc || !pg_row_count(found))
         return rc;
-    struct change change = {.app = (int32_t)pg_int(found, 0, 0),
-                            .kind = kind,
-                            .who = "mire",
-                            .why = why,
-                            .issues = &issue,
-                            .count = 1,
-                            .read = read_state_sql};
+    struct acted change = {.app = (int32_t)pg_int(found, 0, 0),
+                           .kind = kind,
+                           .who = "mire",
+                           .why = why,
+                           .issues = &issue,
+                           .count = 1,
+                           .read = read_state_sql};
     rc = batch_next(&change.batch, tx);
     if (!rc)
         rc = read_issues(&before, tx, &change);
