@@ -260,6 +260,8 @@ static void read_stored(struct forget_stored *out, const struct pg_rows *rows, s
     };
 }
 
+#define JOINED(table, t) " LEFT JOIN " table " " t " ON " t ".slot = $4 AND " IS_KEY(t)
+
 int rows_forget_claim(struct forget_stored **out, size_t *count, struct pg_rows **rows_out, struct pg_tx *tx,
                       struct arena *arena)
 {
@@ -282,26 +284,9 @@ int rows_forget_claim(struct forget_stored **out, size_t *count, struct pg_rows 
             " e.issue_id, e.tree, coalesce(e.category, ''), e.subject_bytes, d.document, r.clock_behind_ms,"
             " coalesce(e.occurred_at, s.occurred_at, r.received_at), coalesce(s.channel, ''), "
             "coalesce(b.device_class, '')"
-            " FROM unnest($1::smallint[], $2::date[], $3::uuid[]) WITH ORDINALITY k (slot, day, report_id, n)"
-            " LEFT JOIN report r ON r.slot = $4 AND " IS_KEY("r") " LEFT JOIN event e ON e.slot = $4 AND " IS_KEY(
-                "e") " LEFT JOIN session s ON s.slot = $4 AND " IS_KEY("s") " LEFT JOIN memory_baseline b ON b.slot = "
-                                                                            "$4 AND " IS_KEY("b") " LEFT JOIN "
-                                                                                                  "event_stack d ON "
-                                                                                                  "d.slot = $4 "
-                                                                                                  "AND " IS_KEY(
-                                                                                                      "d") " "
-                                                                                                           "O"
-                                                                                                           "R"
-                                                                                                           "D"
-                                                                                                           "E"
-                                                                                                           "R"
-                                                                                                           " "
-                                                                                                           "B"
-                                                                                                           "Y"
-                                                                                                           " "
-                                                                                                           "k"
-                                                                                                           "."
-                                                                                                           "n",
+            " FROM unnest($1::smallint[], $2::date[], $3::uuid[]) WITH ORDINALITY k (slot, day, report_id, n)" JOINED(
+                "report", "r") JOINED("event", "e") JOINED("session", "s") JOINED("memory_baseline", "b")
+                JOINED("event_stack", "d") " ORDER BY k.n",
             KEYS(&keys), PG_INT2(keys.slots[0]));
     for (size_t i = 0; !rc && i < pg_row_count(*rows_out); i++) {
         struct forget_stored *stored = &(*out)[(*count)++];
