@@ -39,18 +39,23 @@ class Commands(unittest.TestCase):
         self.assertIn("cannot be reached", self.mire("apps", "--server", "http://127.0.0.1:9", code=1))
         self.assertIn("options alone", self.mire("apps", "shop", code=2))
 
+    def check_rates(self, lines, rows, rate):
+        self.assertEqual(len(lines), 1 + len(rows), lines)
+        for line, row in zip(lines[1:], rows):
+            self.assertTrue(line.startswith(row["version"]), (line, row))
+            self.assertEqual(int(line.split()[1]), round(row["sessions"] if "sessions" in row else row["days"]))
+            if row[rate]:
+                self.assertIn("{value:.3g} ({low:.3g}-{high:.3g})".format(**row[rate]), line)
+
     def test_rates(self):
         answer = json.loads(self.mire("rates", "--app", "shop", "--t", "20d", "--json"))
-        lines = self.mire("rates", "--app", "shop", "--t", "20d").splitlines()
-        self.assertEqual(len(lines), 3 + len(answer["versions"]), lines)
-        for line, row in zip(lines[1:], [answer["total"] | {"version": "all"}] + answer["versions"]):
-            self.assertTrue(line.startswith(row["version"]), (line, row))
-            self.assertEqual(int(line.split()[1]), round(row["sessions"]))
-            lag = row["lag_percent"]
-            if lag:
-                self.assertIn(f"{lag['value']:.3g} ({lag['low']:.3g}-{lag['high']:.3g})", line)
+        sessions, users = self.mire("rates", "--app", "shop", "--t", "20d").split("\n\n")
+        rows = [answer["total"] | {"version": "all"}] + answer["versions"]
+        self.check_rates(sessions.splitlines(), rows, "lag_percent")
+        self.assertEqual(users.splitlines().pop(), "In parentheses: the 95 % interval.")
+        self.check_rates(users.splitlines()[:-1], [row["users"] | {"version": row["version"]} for row in rows], "lag_percent")
         one = self.mire("rates", "--app", "shop", "--t", "20d", "--v", answer["versions"][0]["version"]).splitlines()
-        self.assertEqual(len(one), 4, one)
+        self.assertEqual(len(one), 8, one)
         self.assertIn("404", self.mire("rates", "--app", "nosuch", code=1))
         self.assertIn("Which app?".lower(), self.mire("rates", code=2, MIRE_APP="").lower())
 

@@ -99,12 +99,14 @@ int rows_reports_find(struct report_row **out, size_t *count, struct report_plac
     return rc;
 }
 
-#define KEPT(which) "SELECT count(*) FROM event WHERE " EVENT_IN_VIEW which("6") " AND kept"
+#define KEPT(which) \
+    "SELECT count(*) FROM (SELECT FROM event WHERE " EVENT_IN_VIEW which("6") " AND kept LIMIT $7) counted"
 
 int rows_reports_kept_read(int64_t *out, struct pg_tx *tx, const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, KEPT), VIEW_PARAMS(view), PG_INT8(issue));
+    int rc =
+        pg_query(&rows, tx, OF_ISSUE(view, KEPT), VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(ROWS_REPORTS_COUNTED));
 
     *out = rc ? 0 : pg_int(rows, 0, 0);
     return rc;

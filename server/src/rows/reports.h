@@ -51,7 +51,9 @@ int rows_reports_find(struct report_row **out, size_t *count, struct report_plac
                       struct arena *arena, const struct view *view, int64_t issue, const struct report_wanted *wanted,
                       const struct report_place *from, int limit);
 
-/* Reports of an issue that are kept. 0 or a fault. */
+#define ROWS_REPORTS_COUNTED 10000
+
+/* Reports of an issue that are kept; ROWS_REPORTS_COUNTED: that many or more. 0 or a fault. */
 int rows_reports_kept_read(int64_t *out, struct pg_tx *tx, const struct view *view, int64_t issue);
 
 enum rows_pick { ROWS_LATEST, ROWS_FIRST, ROWS_WORST, ROWS_BY_ID };

@@ -3277,7 +3277,7 @@ export interface components {
             range: components["schemas"]["Range"];
             /** @description Reports in the range, with those that are counted only. */
             total: number;
-            /** @description Reports that are kept whole: those of the list, if neither user nor scene nor tag is given. */
+            /** @description Reports that are kept whole: those of the list, if neither user nor scene nor tag is given. 10000: that many or more. */
             kept: number;
             reports: components["schemas"]["ReportRow"][];
             /** @description As in FoundReports. */

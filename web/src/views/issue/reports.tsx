@@ -44,9 +44,9 @@ export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Elemen
                 <span class="dim">
                   {r
                     ? say('{n} found', { n: exact(rows.length, lang.value) })
-                    : say('{n} of {total}', { n: exact(rows.length, lang.value), total: exact(data.kept, lang.value) })}
+                    : say('{n} of {total}', { n: exact(rows.length, lang.value), total: keptText(data.kept) })}
                 </span>
-                {data.total > data.kept ? <Kept kept={data.kept} all={data.total} /> : null}
+                {data.kept < COUNTED && data.total > data.kept ? <Kept kept={data.kept} all={data.total} /> : null}
               </p>
             </>
           );
@@ -54,6 +54,13 @@ export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Elemen
       </Loaded>
     </>
   );
+}
+
+/** The server counts no further. */
+const COUNTED = 10_000;
+
+function keptText(kept: number): string {
+  return exact(kept, lang.value) + (kept < COUNTED ? '' : '+');
 }
 
 function None({ more }: { more: boolean }): JSX.Element {

@@ -57,7 +57,9 @@ export function Connect({ app }: { app: string }): JSX.Element {
       <Panel title={say('2. Lines for your app')}>
         <Lines app={app} secret={secret ?? 'mk_…'} />
       </Panel>
-      <Panel title={say('3. What has arrived')}>{start.data ? <Arrived app={app} start={start.data} /> : null}</Panel>
+      <Panel title={say('3. What has arrived')}>
+        {start.data ? <Arrived app={app} start={start.data} /> : <div aria-busy="true" />}
+      </Panel>
     </div>
   );
 }
