@@ -113,6 +113,11 @@ function sent<T extends object>(query: T): T {
   return Object.fromEntries(kept) as T;
 }
 
+/* The address of an answer as a file. */
+export function fileOf(path: string, asked: object, format: string): string {
+  return `/api/v1/${path}?${new URLSearchParams({ ...sent(asked), format })}`;
+}
+
 /* The author of a change, unless an account is known by itself. */
 function named<T extends { author: string }>(change: T): T {
   return sent(change);

@@ -11,6 +11,7 @@ import { useTitle } from '../../lib/title';
 import { useSignIn } from '../../lib/who';
 import { conditionOf, windowOf } from '../../model/alert';
 import { may } from '../../model/who';
+import { Exports } from '../exports';
 import { Ago, announce, Loaded, Moment, Panel } from '../parts';
 import { Choice, Sure, useAttempt } from '../people/forms';
 import { Channels } from './channels';
@@ -309,6 +310,11 @@ function History({ app }: { app: string }): JSX.Element {
                 ))}
               </ul>
             )}
+            <Exports
+              path={`apps/${app}/alerts/history`}
+              asked={before > 0 ? { before, limit: 500 } : { limit: 500 }}
+              of={say('History')}
+            />
             <p class="fields">
               {before > 0 ? (
                 <button type="button" onClick={() => setBefore(0)}>

@@ -11,6 +11,7 @@ import { useQuery } from '../../lib/query';
 import { build, byHash, type Found, lacks, search, type Tree } from '../../model/flame';
 import { amount, exact, percent } from '../../model/format';
 import { isMemory } from '../../model/view';
+import { Exports } from '../exports';
 import { Loaded, WeighedBy } from '../parts';
 import { TopFunctions } from './functions';
 import { Graph } from './graph';
@@ -40,24 +41,6 @@ const FORMATS = [
   ['pprof', 'pprof'],
   ['svg', 'SVG'],
 ] as const;
-
-function Exports({ app, id }: { app: string; id: string }): JSX.Element {
-  const asked = new URLSearchParams();
-  for (const [name, value] of Object.entries(scope(id))) if (value.length > 0) asked.set(name, String(value));
-  return (
-    <p class="dim">
-      {say('Export:')}{' '}
-      {FORMATS.map(([format, name], i) => (
-        <>
-          {i > 0 ? ' · ' : ''}
-          <a href={`/api/v1/apps/${app}/issues/${id}/flame?${asked}&format=${format}`} download>
-            {name}
-          </a>
-        </>
-      ))}
-    </p>
-  );
-}
 
 /* For memory: bytes or objects, and everything or one category. */
 function Weighing(): JSX.Element {
@@ -138,7 +121,7 @@ function Body(props: BodyProps): JSX.Element {
       ) : null}
       {view === 'tree' ? <CallTree tree={tree} found={found} /> : null}
       {view === 'top' ? <TopFunctions tree={tree} /> : null}
-      <Exports app={app} id={id} />
+      <Exports path={`apps/${app}/issues/${id}/flame`} asked={scope(id)} of={say('Flame graph')} formats={FORMATS} />
     </>
   );
 }

@@ -14,6 +14,7 @@ import { type Row, rows } from '../../model/grouping';
 import { base } from '../../model/name';
 import { carried, href } from '../../model/view';
 import { may } from '../../model/who';
+import { Exports } from '../exports';
 import { Ago, announce, Loaded, Panel } from '../parts';
 import { WouldBe } from './regroup';
 
@@ -133,6 +134,11 @@ function Alike({ app, id, data, doing }: { app: string; id: string; data: Simila
       ) : (
         data.suggestions.map((one) => <Card key={one.issue.id} app={app} id={id} one={one} doing={doing} />)
       )}
+      <Exports
+        path={`apps/${app}/issues/${id}/similar`}
+        asked={{ t: query.value.t, v: query.value.v }}
+        of={say('Similar issues')}
+      />
     </Panel>
   );
 }

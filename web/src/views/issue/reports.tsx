@@ -10,6 +10,7 @@ import { useQuery } from '../../lib/query';
 import { duration } from '../../lib/units';
 import { bytes, exact } from '../../model/format';
 import { href, isMemory } from '../../model/view';
+import { Exports } from '../exports';
 import { Ago, announce, Loaded, Moment } from '../parts';
 import { Choice } from '../people/forms';
 import { Kept } from './stack';
@@ -48,6 +49,11 @@ export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Elemen
                 </span>
                 {data.kept < COUNTED && data.total > data.kept ? <Kept kept={data.kept} all={data.total} /> : null}
               </p>
+              <Exports
+                path={`apps/${app}/issues/${id}/reports`}
+                asked={{ t, v, ...wanted, limit: 200 }}
+                of={say('Reports')}
+              />
             </>
           );
         }}

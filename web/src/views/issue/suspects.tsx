@@ -6,6 +6,7 @@ import { say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { base } from '../../model/name';
+import { Exports } from '../exports';
 import { Ago, Panel } from '../parts';
 
 /* Nothing, if nobody told the commits of the version. */
@@ -32,6 +33,11 @@ export function Suspects({ app, id }: { app: string; id: string }): JSX.Element 
           ))}
         </ul>
       )}
+      <Exports
+        path={`apps/${app}/issues/${id}/suspects`}
+        asked={{ t, v }}
+        of={say('Suspect commits of {version}', { version: data.version })}
+      />
     </Panel>
   );
 }

@@ -14,6 +14,7 @@ import { duration } from '../../lib/units';
 import { counted } from '../../model/event';
 import { count, exact } from '../../model/format';
 import { NoMemory, NothingLeft, Waiting } from '../empty';
+import { Exports } from '../exports';
 import { Loaded } from '../parts';
 import { useOverview } from '../shell';
 import { TriageButtons, useMayTriage } from '../triage/buttons';
@@ -25,6 +26,9 @@ import { selected } from './selected';
 export const lastList = signal<string[]>([]);
 /* How many issues that list has on all its pages. */
 export const lastTotal = signal(0);
+
+/* Groups of a file, from the page's first one on: as many as the server gives. */
+const FILE_GROUPS = 200;
 
 /* With this few issues in all, every group is unfolded until the reader folds one. */
 const FEW = 12;
@@ -296,6 +300,11 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
           </span>
         </nav>
       )}
+      <Exports
+        path={`apps/${app}/issues`}
+        asked={{ ...listQuery(query.value, memory), limit: FILE_GROUPS }}
+        of={memory ? say('Memory') : say('Issues')}
+      />
     </>
   );
 }

@@ -8,6 +8,7 @@ import { say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { firstRow, rowsOf, suspectsOf } from '../../model/memory';
+import { Exports } from '../exports';
 import { Picker } from '../issue/stack';
 import { Key } from '../issue/why';
 import { Loaded } from '../parts';
@@ -56,6 +57,11 @@ function Body({ app, id, memory }: { app: string; id: string; memory: Memory }):
             )}
           </section>
           <AllCategories rows={rows} chosen={chosen?.key ?? ''} label={label} />
+          <Exports
+            path={`apps/${app}/issues/${id}/reports/${memory.row.id}/memory`}
+            asked={{ t: query.value.t, v: query.value.v }}
+            of={say('All categories')}
+          />
         </div>
         {chosen ? <HeldStacks app={app} id={id} key={chosen.key} memory={memory} row={chosen} /> : null}
       </div>

@@ -10,6 +10,7 @@ import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { bytes, count, exact, percent } from '../../model/format';
 import { times } from '../../model/memory';
+import { Exports } from '../exports';
 import { Bar, Loaded } from '../parts';
 import { kindOfCategory } from './held-table';
 
@@ -20,7 +21,12 @@ export function HeldByAll({ app, id }: { app: string; id: string }): JSX.Element
   const result = useQuery(['issue-memory', app, id, t, v], (signal) => api.issueMemory(app, id, { t, v }, signal));
   return (
     <Loaded result={result} rows={14} label={say('categories')}>
-      {(data) => <Body data={data} />}
+      {(data) => (
+        <>
+          <Body data={data} />
+          <Exports path={`apps/${app}/issues/${id}/memory`} asked={{ t, v }} of={say('Categories over all reports')} />
+        </>
+      )}
     </Loaded>
   );
 }

@@ -8,6 +8,7 @@ import { go } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { exact } from '../../model/format';
+import { Exports } from '../exports';
 import { Late } from '../late';
 import { Ago, Loaded } from '../parts';
 
@@ -50,6 +51,7 @@ export function Apps(): JSX.Element {
               <p>
                 <a href="/-/new">{say('New app')}</a>
               </p>
+              <Exports path="apps" of={say('Apps')} />
             </>
           )
         }

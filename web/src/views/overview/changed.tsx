@@ -12,6 +12,7 @@ import { times } from '../../model/change';
 import { percent, precise } from '../../model/format';
 import { base, shorten } from '../../model/name';
 import { carried, href } from '../../model/view';
+import { Exports } from '../exports';
 import { Panel, Skeleton } from '../parts';
 
 const SHOWN = 8;
@@ -20,9 +21,8 @@ export function ChangedPanel({ app }: { app: string }): JSX.Element | null {
   const [against, setAgainst] = useState<'' | 'week'>('');
   const { t, v } = query.value;
   const one = v.length <= 1 ? v : [];
-  const { data, isError } = useQuery(['changes', app, t, one, against], (signal) =>
-    api.changes(app, { t, v: one, against }, signal),
-  );
+  const asked = { t, v: one, against };
+  const { data, isError } = useQuery(['changes', app, t, one, against], (signal) => api.changes(app, asked, signal));
   /* Without sessions nothing can be compared. */
   if (data && against === '' && data.after.version === null) return null;
   return (
@@ -41,7 +41,10 @@ export function ChangedPanel({ app }: { app: string }): JSX.Element | null {
       }
     >
       {data ? (
-        <Body app={app} data={data} week={against === 'week'} />
+        <>
+          <Body app={app} data={data} week={against === 'week'} />
+          <Exports path={`apps/${app}/changes`} asked={asked} of={say('What changed')} />
+        </>
       ) : isError ? (
         <p class="dim">{say('The comparison could not be loaded.')}</p>
       ) : (

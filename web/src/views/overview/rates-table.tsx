@@ -9,6 +9,7 @@ import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { count } from '../../model/format';
 import { RATES, type RateName } from '../../model/rates';
+import { Exports } from '../exports';
 import { fixed, wordsOf } from './rates';
 
 type Of = 'sessions' | 'users';
@@ -75,13 +76,16 @@ export function RatesTable({ app, data }: { app: string; data: Rates }): JSX.Ele
         </p>
       ) : null}
       {by === 'version' ? (
-        <Table
-          of={of}
-          head={nameOf(by)}
-          data={data}
-          rows={data.versions.map((row) => ({ ...row, name: row.version }))}
-          pick
-        />
+        <>
+          <Table
+            of={of}
+            head={nameOf(by)}
+            data={data}
+            rows={data.versions.map((row) => ({ ...row, name: row.version }))}
+            pick
+          />
+          <Exports path={`apps/${app}/rates`} asked={{ t, v }} of={say('Rates')} />
+        </>
       ) : (
         <ByFacet app={app} t={t} by={by} of={of} />
       )}

@@ -12,9 +12,11 @@ import { exact, precise } from '../../model/format';
 import { daily, digits, direction, linesOf, type Pair, pairOf, RATES, type RateName } from '../../model/rates';
 import { marksBetween } from '../../model/source';
 import { StillArriving } from '../complete';
+import { Late } from '../late';
 import { Panel } from '../parts';
 import { useReleases } from '../releases';
-import { RatesTable } from './rates-table';
+
+const loadTable = () => import('./rates-table').then((module) => module.RatesTable);
 
 /* Session records below which a rate is shown greyed. */
 export const FEW_RECORDS = 50;
@@ -61,7 +63,7 @@ export function RatesPanel({ app }: { app: string }): JSX.Element | null {
         ) : null}
         <details class="small">
           <summary>{say('All rates of all versions')}</summary>
-          <RatesTable app={app} data={data} />
+          <Late load={loadTable} props={{ app, data }} label={say('Rates')} />
         </details>
         <p class="dim small">
           {say('From {n|session record|session records}. Ranges are 95 % intervals.', {

@@ -7,6 +7,7 @@ import type { Audit } from '../../api/types';
 import { say } from '../../lib/i18n';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
+import { Exports } from '../exports';
 import { Loaded, Moment, Panel } from '../parts';
 import { Field } from './forms';
 
@@ -26,16 +27,9 @@ export function AuditPanel({ app }: { app: string | null }): JSX.Element {
   const [before, setBefore] = useState(0);
   const asked = { action: action.trim(), who: who.trim(), ...(before > 0 ? { before } : {}) };
   const result = useQuery(['audit', app, asked.action, asked.who, before], (signal) => api.audit(app, asked, signal));
-  const path = app === null ? '/api/v1/audit' : `/api/v1/apps/${app}/audit`;
+  const path = app === null ? 'audit' : `apps/${app}/audit`;
   return (
-    <Panel
-      title={say('Changes and sign-ins')}
-      aside={
-        <a href={`${path}?format=csv`} download>
-          {say('Export as CSV')}
-        </a>
-      }
-    >
+    <Panel title={say('Changes and sign-ins')}>
       <div class="fields">
         <Field
           label={say('Action begins with')}
@@ -64,6 +58,11 @@ export function AuditPanel({ app }: { app: string | null }): JSX.Element {
             ) : (
               <Rows rows={data.rows} withApp={app === null} />
             )}
+            <Exports
+              path={path}
+              asked={{ action: asked.action, who: asked.who, limit: 10_000 }}
+              of={say('Changes and sign-ins')}
+            />
             <p class="fields">
               {before > 0 ? (
                 <button type="button" onClick={() => setBefore(0)}>

@@ -7,6 +7,7 @@ import type { Account } from '../../api/types';
 import { say } from '../../lib/i18n';
 import { client, useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
+import { Exports } from '../exports';
 import { Ago, Loaded, Panel } from '../parts';
 import { type Attempt, Choice, Field, Form, Secret, Sure, useAttempt } from './forms';
 import { roleOptions } from './settings';
@@ -32,25 +33,33 @@ export function ServerPage(): JSX.Element {
       <Panel title={say('Accounts')} aside={<a href="/-/audit">{say('Audit')}</a>}>
         <Loaded result={result} rows={6} label={say('accounts')}>
           {({ accounts }) => (
-            <div class="scroll" tabIndex={0} role="region" aria-label={say('{what} table', { what: say('Accounts') })}>
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">{say('Name')}</th>
-                    <th scope="col">{say('Server')}</th>
-                    <th scope="col">{say('In every app')}</th>
-                    <th scope="col">{say('Roles')}</th>
-                    <th scope="col">{say('Last here')}</th>
-                    <th scope="col">{say('Action')}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {accounts.map((account) => (
-                    <Row key={account.name} account={account} run={run} show={show} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <>
+              <div
+                class="scroll"
+                tabIndex={0}
+                role="region"
+                aria-label={say('{what} table', { what: say('Accounts') })}
+              >
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">{say('Name')}</th>
+                      <th scope="col">{say('Server')}</th>
+                      <th scope="col">{say('In every app')}</th>
+                      <th scope="col">{say('Roles')}</th>
+                      <th scope="col">{say('Last here')}</th>
+                      <th scope="col">{say('Action')}</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {accounts.map((account) => (
+                      <Row key={account.name} account={account} run={run} show={show} />
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+              <Exports path="accounts" of={say('Accounts')} />
+            </>
           )}
         </Loaded>
         {link === '' ? null : <Secret label={say('Link to set a password, good for three days')} text={link} />}

@@ -10,6 +10,7 @@ import { client, useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { bytes, exact } from '../../model/format';
 import { carried, href, type SettingsPart } from '../../model/view';
+import { Exports } from '../exports';
 import { Ago, announce, Loaded, Panel } from '../parts';
 import { AuditPanel } from './audit';
 import { ForgetPanel } from './forget';
@@ -286,11 +287,14 @@ function Keys({ app }: { app: string }): JSX.Element {
           keys.length === 0 ? (
             <p>{say('None yet.')}</p>
           ) : (
-            <KeyTable
-              keys={keys}
-              rotate={(id) => change(() => api.rotateKey(app, id))}
-              revoke={(id) => change(async () => (await api.revokeKey(app, id)) as object)}
-            />
+            <>
+              <KeyTable
+                keys={keys}
+                rotate={(id) => change(() => api.rotateKey(app, id))}
+                revoke={(id) => change(async () => (await api.revokeKey(app, id)) as object)}
+              />
+              <Exports path={`apps/${app}/keys`} of={say('Keys')} />
+            </>
           )
         }
       </Loaded>
@@ -403,7 +407,14 @@ function Members({ app }: { app: string }): JSX.Element {
       </p>
       <Loaded result={result} rows={4} label={say('members')}>
         {({ members }) =>
-          members.length === 0 ? <p>{say('None yet.')}</p> : <MemberTable members={members} set={set} />
+          members.length === 0 ? (
+            <p>{say('None yet.')}</p>
+          ) : (
+            <>
+              <MemberTable members={members} set={set} />
+              <Exports path={`apps/${app}/members`} of={say('Members')} />
+            </>
+          )
         }
       </Loaded>
       <Form

@@ -6,6 +6,7 @@ import { api } from '../../api/client';
 import { say } from '../../lib/i18n';
 import { useQuery } from '../../lib/query';
 import { percentOf, shareChanges } from '../../model/rollout';
+import { Exports } from '../exports';
 import { Moment, Panel } from '../parts';
 import { Field, Form, useAttempt } from '../people/forms';
 import { type Author, held, pluginName } from './parts';
@@ -56,6 +57,7 @@ export function History(author: Author): JSX.Element {
           </tbody>
         </table>
       </div>
+      <Exports path={`apps/${author.app}/rollout`} of={say('History')} />
       {rollout.history.length > SHOWN ? (
         <button type="button" class="link small" onClick={() => setAll(!all)}>
           {all ? say('Show fewer') : say('Show all {n}', { n: rollout.history.length })}

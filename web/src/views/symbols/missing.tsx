@@ -5,6 +5,7 @@ import type { SymbolMissing } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { exact } from '../../model/format';
 import { Copyable } from '../copyable';
+import { Exports } from '../exports';
 import { Ago, Panel } from '../parts';
 
 /* The kernel's own image, which no build has made. */
@@ -95,6 +96,7 @@ export function Missing({ app, rows }: { app: string; rows: readonly SymbolMissi
               'Once a file is there, the reports that lack it are symbolicated anew, and their issues keep what they are.',
             )}
           </p>
+          <Exports path={`apps/${app}/symbols`} of={say('Missing')} />
         </>
       )}
       <Copyable label={say('Upload by command')} text={command(app, blank.length > 0 ? blank : rows)} />

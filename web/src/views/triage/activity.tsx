@@ -11,6 +11,7 @@ import { useQuery } from '../../lib/query';
 import { useSignIn } from '../../lib/who';
 import { moment } from '../../model/format';
 import { may } from '../../model/who';
+import { Exports } from '../exports';
 import { Ago, Loaded } from '../parts';
 import { refresh, undo } from './act';
 import { useMayTriage } from './buttons';
@@ -37,23 +38,26 @@ export function ActivityTab({ app, id }: OfIssue): JSX.Element {
 function Acts({ app, id, data }: OfIssue & { data: Activity }): JSX.Element {
   if (data.acts.length === 0) return <p class="dim">{say('Nothing was done with this issue yet.')}</p>;
   return (
-    <ol class="activity">
-      {data.acts.map((act) => (
-        <li key={`${act.kind}${act.id}`} class={act.undone_at ? 'undone' : undefined}>
-          <p>
-            <strong>{act.who === 'mire' ? 'Mire' : act.who}</strong> {sentence(act)} <Ago at={act.at} />
-            {act.undone_at ? <span class="dim"> · {say('undone by {who}', { who: act.undone_by })}</span> : null}{' '}
-            <Way app={app} id={id} act={act} />
-          </p>
-          {act.kind === 'comment' ? <Markdown text={act.body} /> : null}
-          {act.kind === 'state' || act.kind === 'merged' || act.kind === 'split' ? (
-            act.body !== '' ? (
-              <p class="dim">{act.body}</p>
-            ) : null
-          ) : null}
-        </li>
-      ))}
-    </ol>
+    <>
+      <ol class="activity">
+        {data.acts.map((act) => (
+          <li key={`${act.kind}${act.id}`} class={act.undone_at ? 'undone' : undefined}>
+            <p>
+              <strong>{act.who === 'mire' ? 'Mire' : act.who}</strong> {sentence(act)} <Ago at={act.at} />
+              {act.undone_at ? <span class="dim"> · {say('undone by {who}', { who: act.undone_by })}</span> : null}{' '}
+              <Way app={app} id={id} act={act} />
+            </p>
+            {act.kind === 'comment' ? <Markdown text={act.body} /> : null}
+            {act.kind === 'state' || act.kind === 'merged' || act.kind === 'split' ? (
+              act.body !== '' ? (
+                <p class="dim">{act.body}</p>
+              ) : null
+            ) : null}
+          </li>
+        ))}
+      </ol>
+      <Exports path={`apps/${app}/issues/${id}/activity`} of={say('Activity')} />
+    </>
   );
 }
 

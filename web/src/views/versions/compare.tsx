@@ -14,6 +14,7 @@ import { direction, RATES, type RateName } from '../../model/rates';
 import { asked, note, olderOf, parseOther, scaleOf, sortChanges } from '../../model/versions';
 import { carried, href } from '../../model/view';
 import { may } from '../../model/who';
+import { Exports } from '../exports';
 import { ChangeRow, sentence } from '../overview/changed';
 import { fixed, wordsOf } from '../overview/rates';
 import { copy, Loaded, Panel } from '../parts';
@@ -39,7 +40,12 @@ export function Comparison({ app, version, rows }: Props): JSX.Element {
       aside={<Choose version={version} rows={rows} />}
     >
       <Loaded result={result} rows={10} label={say('comparison')}>
-        {(data) => <Body app={app} data={data} rows={rows} version={version} />}
+        {(data) => (
+          <>
+            <Body app={app} data={data} rows={rows} version={version} />
+            <Exports path={`apps/${app}/changes`} asked={scope} of={say('{version} compared', { version })} />
+          </>
+        )}
       </Loaded>
     </Panel>
   );

@@ -14,6 +14,7 @@ import { adoption, firstOf, type Judged, judge, olderOf } from '../../model/vers
 import { carried, href } from '../../model/view';
 import { StillArriving } from '../complete';
 import { NothingLeft } from '../empty';
+import { Exports } from '../exports';
 import { FEW_RECORDS, fixed, wordsOf } from '../overview/rates';
 import { Ago, Loaded, Panel } from '../parts';
 import { ReleasedAs, useReleases } from '../releases';
@@ -47,6 +48,11 @@ function Body({ app, version, data }: { app: string; version: string | null; dat
           )}
         </p>
         <StillArriving days={data.completeness} />
+        <Exports
+          path={`apps/${app}/versions`}
+          asked={{ t: query.value.t, kind: query.value.kind }}
+          of={say('All versions')}
+        />
       </Panel>
       {chosen === null ? null : <Comparison key={chosen} app={app} version={chosen} rows={data.versions} />}
     </>
