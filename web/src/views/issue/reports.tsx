@@ -96,7 +96,7 @@ function Find({ given }: { given: string }): JSX.Element {
     patch({ r: value.trim() ? `${what}=${value.trim()}` : '' }, true);
   };
   return (
-    <form class="row" role="search" onSubmit={submit}>
+    <form class="row" role="search" aria-label={say('Find reports')} onSubmit={submit}>
       <Choice
         label={say('Reports with')}
         value={what}
