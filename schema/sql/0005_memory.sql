@@ -7,6 +7,7 @@ CREATE TABLE memory_baseline (
     report_id       uuid        NOT NULL,
     app_id          integer     NOT NULL,
     version_id      bigint      NOT NULL,
+    os              text        NOT NULL,
     device_class    text        NOT NULL,
     received_at     timestamptz NOT NULL,
     install         bytea       NOT NULL,
@@ -22,6 +23,7 @@ COMMENT ON COLUMN memory_baseline.day IS 'Day of the report.';
 COMMENT ON COLUMN memory_baseline.report_id IS 'The report.';
 COMMENT ON COLUMN memory_baseline.app_id IS 'App of the report.';
 COMMENT ON COLUMN memory_baseline.version_id IS 'Version of the app.';
+COMMENT ON COLUMN memory_baseline.os IS 'Operating system; empty if the device does not tell.';
 COMMENT ON COLUMN memory_baseline.device_class IS 'Class of the device; empty if it does not tell.';
 COMMENT ON COLUMN memory_baseline.received_at IS 'When the report was received.';
 COMMENT ON COLUMN memory_baseline.install IS 'Anonymous installation, 16 bytes.';
@@ -31,20 +33,22 @@ COMMENT ON COLUMN memory_baseline.held_bytes IS 'What all its categories held, b
 COMMENT ON TABLE memory_baseline_other IS 'Baselines whose report carries a day that has no partition.';
 COMMENT ON INDEX memory_baseline_is_stored_once IS 'Serves: counting a baseline once.';
 
--- The sum of baselines, one sketch for each version and device class. A report is compared with its medians.
+-- The sum of baselines, one sketch for each version, operating system and device class. A report is compared with its medians.
 CREATE TABLE healthy (
     slot         smallint    NOT NULL,
     app_id       integer     NOT NULL,
     version_id   bigint      NOT NULL,
+    os           text        NOT NULL,
     device_class text        NOT NULL,
     last_at      timestamptz NOT NULL,
     population   bytea       NOT NULL,
-    CONSTRAINT healthy_adds_up_once PRIMARY KEY (slot, app_id, version_id, device_class)
+    CONSTRAINT healthy_adds_up_once PRIMARY KEY (slot, app_id, version_id, os, device_class)
 );
-COMMENT ON TABLE healthy IS 'What healthy processes of one version and device class hold, summed up.';
+COMMENT ON TABLE healthy IS 'What healthy processes of one version, operating system and device class hold, summed up.';
 COMMENT ON COLUMN healthy.slot IS 'Slot of the sum: hash(app, version) mod 64.';
 COMMENT ON COLUMN healthy.app_id IS 'App.';
 COMMENT ON COLUMN healthy.version_id IS 'Version.';
+COMMENT ON COLUMN healthy.os IS 'Operating system; empty where devices do not tell.';
 COMMENT ON COLUMN healthy.device_class IS 'Class of the devices; empty where they do not tell.';
 COMMENT ON COLUMN healthy.last_at IS 'When the newest of them was received.';
 COMMENT ON COLUMN healthy.population IS 'Sketches of footprint, and of bytes and objects of every category (server/src/model/population.h).';

@@ -198,6 +198,8 @@ def compare_memory(probe, w, slug, issue_id, span, v, q, rng):
     same(probe.get("getIssueMemory", f"{issue}/memory{q}"), w.issue_memory(slug, issue_id, span, v))
     choice = f"?v={urllib.parse.quote(','.join(v))}" if v else "?class=4gb"
     same(probe.get("getHealthy", base + "/healthy" + choice), w.healthy(slug, v, None if v else "4gb"))
+    for system in "linux", "ios":
+        same(probe.get("getHealthy", f"{base}/healthy?os={system}"), w.healthy(slug, system=system))
     same(named(probe.get("getFlame", f"{issue}/flame{q}&of=objects")), named(w.flame(slug, issue_id, span, v, of="objects")))
     name = w.issues[issue_id]["subject"]
     same(named(probe.get("getFlame", f"{issue}/flame{q}&category={urllib.parse.quote(name)}")),

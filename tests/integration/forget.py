@@ -23,7 +23,7 @@ COUNTERS = {  # every table that sums something over reports, and what is left o
     "turn_hour": "slot, hour, version_id, from_ms, round(turns::numeric, 3)",
     "loss_day": "slot, day, version_id, reason, lost",
     "issue_memory": "slot, day, issue_id, version_id, tree, md5(population)",
-    "healthy": "slot, version_id, device_class, last_at, md5(population)",
+    "healthy": "slot, version_id, os, device_class, last_at, md5(population)",
     "issue WHERE issue_id IN (SELECT issue_id FROM issue_hour)": "issue_id, first_seen, first_version_id",
     "session_day": "slot, day, version_id, channel, plugins, records, " + ", ".join(
         f"round({column}::numeric, 2)" for column in ("sessions", "sessions_sq", "time_ms", "sdk_cpu_us", "watched", "watched_sq",

@@ -29,7 +29,7 @@ static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
 
 static const char form[] =
     "{\"mire\":1,\"id\":\"%s\",\"kind\":\"memory\",\"app\":{\"name\":\"mapview\",\"version\":\"%s\"},"
-    "\"device\":{\"install\":\"00112233445566778899aabbccddeeff\",\"os\":\"linux\",\"arch\":\"x86_64\",\"class\":\"%"
+    "\"device\":{\"install\":\"00112233445566778899aabbccddeeff\",\"os\":\"%s\",\"arch\":\"x86_64\",\"class\":\"%"
     "s\"},"
     "\"sampling\":{\"hang\":1,\"memory\":0.25},\"process\":{\"pid\":1,\"name\":\"mapview\",\"path\":\"/opt/mapview\"},"
     "\"images\":[{\"name\":\"/opt/mapview\",\"load\":4096}],\"frames\":{\"image\":[0,0],\"offset\":[4096,6211]},"
@@ -40,6 +40,10 @@ static const char form[] =
     "\"live_bytes\":[%" PRIu64 ",1048576]},"
     "\"stacks\":{\"category\":[0],\"node\":[2],\"count\":[7],\"bytes\":[%" PRIu64 "]}}}";
 
+#define SYSTEM "linux"
+
+static const char *system_name = SYSTEM; /* of the next reports */
+
 /* Put a memory report of a version and class into the inbox. */
 static struct uuid put(struct pg *pg, const char *trigger, const char *version, const char *class_name, uint64_t bytes)
 {
@@ -49,8 +53,8 @@ static struct uuid put(struct pg *pg, const char *trigger, const char *version, 
     last = last < clock_wall_us() ? clock_wall_us() : last + 1000;
     uuid_make(&id, last);
     uuid_format(text, &id);
-    int len =
-        snprintf(body, sizeof body, form, text, version, class_name, trigger, bytes + 7 * MIB, bytes, bytes, bytes);
+    int len = snprintf(body, sizeof body, form, text, version, system_name, class_name, trigger, bytes + 7 * MIB, bytes,
+                       bytes, bytes);
     struct inbox_row row = {
         .report_id = id, .app_id = 1, .format = "mire", .encoding = "identity", .body = body, .body_len = (size_t)len};
     assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
@@ -125,6 +129,36 @@ static void a_memory_report_becomes_rows(void **state)
     pg_close(pg);
 }
 
+/* What is healthy of one operating system says nothing of another. */
+static void systems_are_not_mixed(void **state)
+{
+    (void)state;
+    struct pg *pg = database();
+    struct arena arena;
+    struct pg_tx *tx = NULL;
+    struct population healthy;
+    enum healthy_scope scope;
+
+    arena_init(&arena, 64 << 20);
+    for (uint64_t i = 0; i < 12; i++) {
+        system_name = i % 2 ? "ios" : "android";
+        put(pg, "baseline", "8.0.38", "8gb", (i % 2 ? 90 : 300) * MIB);
+    }
+    system_name = SYSTEM;
+    work_all(pg, 2);
+    int64_t version = pgtest_number(pg, "SELECT version_id FROM version");
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
+    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 1, version, "ios", "8gb", 5), 0);
+    assert_int_equal(scope, MIRE_HEALTHY_VERSION);
+    assert_int_equal(healthy.reports, 6);
+    assert_in_range(sketch_quantile(&healthy.footprint, healthy.weight, 90), 94 * MIB, 101 * MIB);
+    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 1, version, SYSTEM, "8gb", 5), 0);
+    assert_int_equal(scope, MIRE_HEALTHY_NONE);
+    pg_end(&tx);
+    arena_fini(&arena);
+    pg_close(pg);
+}
+
 static void baselines_become_medians_and_no_issue(void **state)
 {
     (void)state;
@@ -143,21 +177,21 @@ static void baselines_become_medians_and_no_issue(void **state)
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM memory_baseline WHERE weight = 4"), 21);
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
     int64_t version = pgtest_number(pg, "SELECT version_id FROM version");
-    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 1, version, "4gb", 5), 0);
+    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 1, version, SYSTEM, "4gb", 5), 0);
     assert_int_equal(scope, MIRE_HEALTHY_VERSION);
     assert_int_equal(healthy.weight, 84);
     const struct population_category *blocks = population_find(&healthy, MIRE_MEMORY_HEAP, "Malloc 4.00 KiB");
     assert_in_range(sketch_quantile(&blocks->bytes, healthy.weight, 50), 97 * MIB, 104 * MIB);
     assert_int_equal(sketch_quantile(&blocks->objects, healthy.weight, 50), 7);
     assert_in_range(sketch_quantile(&healthy.footprint, healthy.weight, 50), 103 * MIB, 111 * MIB);
-    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 1, version + 1, "4gb", 5), 0);
+    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 1, version + 1, SYSTEM, "4gb", 5), 0);
     assert_int_equal(scope, MIRE_HEALTHY_CLASS);
-    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 1, version + 1, "8gb", 5), 0);
+    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 1, version + 1, SYSTEM, "8gb", 5), 0);
     assert_int_equal(scope, MIRE_HEALTHY_APP);
-    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 1, version, "4gb", 22), 0);
+    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 1, version, SYSTEM, "4gb", 22), 0);
     assert_int_equal(scope, MIRE_HEALTHY_NONE);
     assert_int_equal(healthy.reports, 0);
-    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 2, version, "4gb", 1), 0);
+    assert_int_equal(rows_healthy_find(&healthy, &scope, tx, &arena, 2, version, SYSTEM, "4gb", 1), 0);
     assert_int_equal(scope, MIRE_HEALTHY_NONE);
     pg_end(&tx);
     arena_fini(&arena);
@@ -236,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_memory_report_becomes_rows),
         cmocka_unit_test(baselines_become_medians_and_no_issue),
+        cmocka_unit_test(systems_are_not_mixed),
         cmocka_unit_test(a_report_is_judged_by_the_healthy_of_its_version_and_class),
         cmocka_unit_test(worked_on_twice_each_counts_once),
     };

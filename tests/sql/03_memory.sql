@@ -12,19 +12,20 @@ VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, 1, now(),
     'linux', '6.1', 'x86_64', '', 'app', 1, 1, 0, 1);
 SELECT pg_temp.ok('a hang held nothing anybody told of', (SELECT footprint_bytes IS NULL AND subject_bytes IS NULL FROM event));
 
-INSERT INTO memory_baseline VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, '4gb', now(), '\x00', 1, NULL, 5);
-INSERT INTO memory_baseline VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, '', now(), '\x00', 1, 1, 1)
+INSERT INTO memory_baseline VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, 'linux', '4gb', now(), '\x00', 1, NULL, 5);
+INSERT INTO memory_baseline VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, 'linux', '', now(), '\x00', 1, 1, 1)
     ON CONFLICT (slot, day, report_id) DO NOTHING;
 SELECT pg_temp.ok('a baseline is stored once', (SELECT count(*) = 1 FROM memory_baseline));
 CREATE TABLE baselines_of_a_day (LIKE memory_baseline INCLUDING ALL);
 ALTER TABLE memory_baseline ATTACH PARTITION baselines_of_a_day FOR VALUES FROM ('2031-01-01') TO ('2031-01-02');
 SELECT pg_temp.ok('baselines have daily partitions', (SELECT count(*) = 2 FROM pg_inherits WHERE inhparent = 'memory_baseline'::regclass));
 
-INSERT INTO healthy VALUES (3, 1, 1, '4gb', now(), '\x01'), (4, 1, 1, '4gb', now(), '\x01'), (3, 1, 1, '', now(), '\x01');
-SELECT pg_temp.refused('healthy_adds_up_once', 'INSERT INTO healthy VALUES (3, 1, 1, ''4gb'', now(), '''')');
+INSERT INTO healthy VALUES (3, 1, 1, 'linux', '4gb', now(), '\x01'), (4, 1, 1, 'linux', '4gb', now(), '\x01'), (3, 1, 1, 'linux', '', now(), '\x01'),
+    (3, 1, 1, 'ios', '4gb', now(), '\x01');
+SELECT pg_temp.refused('healthy_adds_up_once', 'INSERT INTO healthy VALUES (3, 1, 1, ''linux'', ''4gb'', now(), '''')');
 INSERT INTO issue_memory VALUES (3, '2026-11-21', 1, 1, 1, 0, '\x01'), (3, '2026-11-22', 1, 1, 1, 0, '\x01');
 SELECT pg_temp.refused('issue_memory_adds_up_once', 'INSERT INTO issue_memory VALUES (3, ''2026-11-21'', 1, 1, 1, 0, '''')');
-SELECT pg_temp.ok('sums are read over all slots', (SELECT count(*) = 2 FROM healthy WHERE device_class = '4gb'));
+SELECT pg_temp.ok('sums are read over all slots', (SELECT count(*) = 2 FROM healthy WHERE os = 'linux' AND device_class = '4gb'));
 
 SELECT pg_temp.done();
 ROLLBACK;

@@ -150,6 +150,7 @@ void aggregate_baseline(struct baseline_row *out, const struct report *report, c
         .key = facts->key,
         .app_id = facts->app_id,
         .version_id = facts->version_id,
+        .os = report->device.os,
         .device_class = report->device.class_name,
         .received_us = facts->received_us,
         .weight = bounded_weight(report, facts),

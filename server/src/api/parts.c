@@ -188,6 +188,7 @@ void part_report_row(struct json_writer *w, const char *key, const struct report
     json_write_bool(w, "open", r->open);
     json_write_bool(w, "kept", r->kept);
     json_write_text(w, "version", r->version);
+    json_write_text(w, "os", r->os);
     json_write_text(w, "os_version", r->os_version);
     json_write_text(w, "arch", r->arch);
     json_write_text(w, "model", r->model);

@@ -62,6 +62,7 @@ static int take_baseline(const struct forget_one *one, struct pg_tx *tx, struct 
         return 0;
     find_facts(&facts, one);
     aggregate_baseline(&row, &one->item.report, &facts);
+    row.os = kinds_os(&one->item);
     row.device_class = kinds_device_class(&one->item);
     return rows_healthy_take(tx, arena, &row, &one->item.report.memory);
 }

@@ -122,6 +122,7 @@ struct baseline_row {
     struct report_key key;
     int32_t app_id;
     int64_t version_id;
+    const char *os;
     const char *device_class;
     int64_t received_us;
     uint8_t install[16];

@@ -16,7 +16,13 @@ const char *kinds_device_class(const struct item *item)
     return name ? name : "";
 }
 
-/* Against the healthy processes of its version and class. */
+const char *kinds_os(const struct item *item)
+{
+    const char *name = stages_cut(item, item->report.device.os);
+    return name ? name : "";
+}
+
+/* Against the healthy processes of its version, system and class. */
 static int feature_memory(struct item *item)
 {
     struct memory_packs packs = {.rules = item->rules, .suspects = item->suspects};
@@ -25,7 +31,7 @@ static int feature_memory(struct item *item)
     int rc = stages_find_version(item);
     if (!rc)
         rc = rows_healthy_find(&healthy, &packs.healthy.scope, item->tx, item->arena, item->claim.app_id,
-                               item->version_id, kinds_device_class(item), MIRE_HEALTHY_LEAST);
+                               item->version_id, kinds_os(item), kinds_device_class(item), MIRE_HEALTHY_LEAST);
     if (rc)
         return rc;
     packs.healthy.population = packs.healthy.scope == MIRE_HEALTHY_NONE ? NULL : &healthy;

@@ -22,6 +22,9 @@ struct kind {
 /* The class of the item's device, no longer than an index takes. */
 const char *kinds_device_class(const struct item *item);
 
+/* The same of its operating system. */
+const char *kinds_os(const struct item *item);
+
 /* The row of the item's report. */
 const struct kind *kind_of(const struct item *item);
 

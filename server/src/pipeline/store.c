@@ -263,6 +263,7 @@ static int store_baselines(struct batch *batch, struct added *added)
         return rc ? rc : MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < part.count; i++) {
         aggregate_baseline(&baselines[i], &part.items[i]->report, &part.facts[i]);
+        baselines[i].os = kinds_os(part.items[i]);
         baselines[i].device_class = kinds_device_class(part.items[i]);
         add_losses(added, part.items[i], &part.facts[i]);
     }

@@ -32,12 +32,12 @@ int rows_baselines_store(struct pg_tx *tx, const struct baseline_row *baselines,
         const struct baseline_row *b = &baselines[i];
         struct uuid id = id_of(&b->key);
         pg_copy(&copy, PG_INT2(b->key.slot), PG_DAY(b->key.day), PG_UUID(&id), PG_INT4(b->app_id),
-                PG_INT8(b->version_id), PG_TEXT(b->device_class), PG_TIME(b->received_us),
+                PG_INT8(b->version_id), PG_TEXT(b->os), PG_TEXT(b->device_class), PG_TIME(b->received_us),
                 PG_BYTES(b->install, sizeof b->install), PG_REAL(b->weight),
                 b->footprint_bytes >= 0 ? PG_INT8(b->footprint_bytes) : PG_NULL(), PG_INT8(b->held_bytes));
     }
     return pg_copy_end(tx,
-                       "COPY memory_baseline (slot, day, report_id, app_id, version_id, device_class, received_at,"
+                       "COPY memory_baseline (slot, day, report_id, app_id, version_id, os, device_class, received_at,"
                        " install, weight, footprint_bytes, held_bytes) FROM STDIN BINARY",
                        &copy);
 }
@@ -51,12 +51,15 @@ int rows_healthy_compare(const struct baseline_row *a, const struct baseline_row
 {
     int order = compare(rows_slot(a->app_id, a->version_id), rows_slot(b->app_id, b->version_id));
     order = order ? order : compare(a->version_id, b->version_id);
+    order = order ? order : strcmp(a->os, b->os);
     return order ? order : strcmp(a->device_class, b->device_class);
 }
 
 #define HEALTHY_KEY(baseline)                                                                    \
     PG_INT2(rows_slot((baseline)->app_id, (baseline)->version_id)), PG_INT4((baseline)->app_id), \
-        PG_INT8((baseline)->version_id), PG_TEXT((baseline)->device_class)
+        PG_INT8((baseline)->version_id), PG_TEXT((baseline)->os), PG_TEXT((baseline)->device_class)
+
+#define IS_HEALTHY "slot = $1 AND app_id = $2 AND version_id = $3 AND os = $4 AND device_class = $5"
 
 int rows_healthy_add(struct pg_tx *tx, struct arena *arena, const struct rows_healthy_one *added, size_t count)
 {
@@ -65,15 +68,13 @@ int rows_healthy_add(struct pg_tx *tx, struct arena *arena, const struct rows_he
     struct population sum;
     int64_t last_us = 0;
     size_t len = 0;
-    int rc =
-        pg_query(NULL, tx,
-                 "INSERT INTO healthy (slot, app_id, version_id, device_class, last_at, population)"
-                 " VALUES ($1, $2, $3, $4, $5, '') ON CONFLICT (slot, app_id, version_id, device_class) DO NOTHING",
-                 HEALTHY_KEY(added->baseline), PG_TIME(added->baseline->received_us));
+    int rc = pg_query(
+        NULL, tx,
+        "INSERT INTO healthy (slot, app_id, version_id, os, device_class, last_at, population)"
+        " VALUES ($1, $2, $3, $4, $5, $6, '') ON CONFLICT (slot, app_id, version_id, os, device_class) DO NOTHING",
+        HEALTHY_KEY(added->baseline), PG_TIME(added->baseline->received_us));
     if (!rc)
-        rc = pg_query(&rows, tx,
-                      "SELECT population FROM healthy WHERE slot = $1 AND app_id = $2 AND version_id = $3"
-                      " AND device_class = $4 FOR UPDATE",
+        rc = pg_query(&rows, tx, "SELECT population FROM healthy WHERE " IS_HEALTHY " FOR UPDATE",
                       HEALTHY_KEY(added->baseline));
     if (!rc)
         read_sum(&sum, arena, rows);
@@ -85,9 +86,7 @@ int rows_healthy_add(struct pg_tx *tx, struct arena *arena, const struct rows_he
         rc = MIRE_FAULT_MEMORY;
     if (rc)
         return rc;
-    return pg_query(NULL, tx,
-                    "UPDATE healthy SET population = $5, last_at = greatest(last_at, $6)"
-                    " WHERE slot = $1 AND app_id = $2 AND version_id = $3 AND device_class = $4",
+    return pg_query(NULL, tx, "UPDATE healthy SET population = $6, last_at = greatest(last_at, $7) WHERE " IS_HEALTHY,
                     HEALTHY_KEY(added->baseline), PG_BYTES(bytes, len), PG_TIME(last_us));
 }
 
@@ -106,8 +105,6 @@ static int without(unsigned char **bytes_out, size_t *len_out, struct arena *are
     return sum.reports && population_encode(bytes_out, len_out, &sum) ? MIRE_FAULT_MEMORY : 0;
 }
 
-#define IS_HEALTHY "slot = $1 AND app_id = $2 AND version_id = $3 AND device_class = $4"
-
 int rows_healthy_take(struct pg_tx *tx, struct arena *arena, const struct baseline_row *baseline,
                       const struct memory *memory)
 {
@@ -125,9 +122,9 @@ int rows_healthy_take(struct pg_tx *tx, struct arena *arena, const struct baseli
     if (!bytes)
         return pg_query(NULL, tx, "DELETE FROM healthy WHERE " IS_HEALTHY, HEALTHY_KEY(baseline));
     return pg_query(NULL, tx,
-                    "UPDATE healthy SET population = $5, last_at = CASE WHEN last_at > $6 THEN last_at ELSE coalesce("
+                    "UPDATE healthy SET population = $6, last_at = CASE WHEN last_at > $7 THEN last_at ELSE coalesce("
                     "(SELECT max(b.received_at) FROM memory_baseline b WHERE b.app_id = $2 AND b.version_id = $3"
-                    " AND b.device_class = $4), last_at) END WHERE " IS_HEALTHY,
+                    " AND b.os = $4 AND b.device_class = $5), last_at) END WHERE " IS_HEALTHY,
                     HEALTHY_KEY(baseline), PG_BYTES(bytes, len), PG_TIME(baseline->received_us));
 }
 
@@ -265,19 +262,19 @@ int population_of_rows(struct population *out, struct arena *arena, const struct
 }
 
 int rows_healthy_find(struct population *out, enum healthy_scope *scope_out, struct pg_tx *tx, struct arena *arena,
-                      int32_t app_id, int64_t version_id, const char *device_class, uint64_t least)
+                      int32_t app_id, int64_t version_id, const char *os, const char *device_class, uint64_t least)
 {
     static const enum healthy_scope scopes[] = {MIRE_HEALTHY_VERSION, MIRE_HEALTHY_CLASS, MIRE_HEALTHY_APP};
 
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
         MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-        int rc =
-            pg_query(&rows, tx,
-                     "SELECT population FROM healthy WHERE slot = ANY ($1::smallint[]) AND app_id = $2"
-                     " AND ($3::bigint IS NULL OR version_id = $3) AND ($4::text IS NULL OR device_class = $4)"
-                     " ORDER BY last_at DESC, slot LIMIT $5",
-                     SLOT_PARAM, PG_INT4(app_id), scopes[i] == MIRE_HEALTHY_VERSION ? PG_INT8(version_id) : PG_NULL(),
-                     scopes[i] == MIRE_HEALTHY_APP ? PG_NULL() : PG_TEXT(device_class), PG_INT8(MERGED_MAX));
+        int rc = pg_query(
+            &rows, tx,
+            "SELECT population FROM healthy WHERE slot = ANY ($1::smallint[]) AND app_id = $2 AND os = $6"
+            " AND ($3::bigint IS NULL OR version_id = $3) AND ($4::text IS NULL OR device_class = $4)"
+            " ORDER BY last_at DESC, slot LIMIT $5",
+            SLOT_PARAM, PG_INT4(app_id), scopes[i] == MIRE_HEALTHY_VERSION ? PG_INT8(version_id) : PG_NULL(),
+            scopes[i] == MIRE_HEALTHY_APP ? PG_NULL() : PG_TEXT(device_class), PG_INT8(MERGED_MAX), PG_TEXT(os));
         if (!rc)
             rc = population_of_rows(out, arena, rows, 0);
         if (rc)

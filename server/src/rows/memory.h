@@ -48,12 +48,12 @@ int rows_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct e
 int rows_issue_memory_move(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to);
 
 /*
- * The healthy processes for a comparison: those of the version and device class; with fewer than `least` of them, those
- * of the class; with too few again, those of the app.
+ * The healthy processes of an operating system for a comparison: those of the version and device class; with fewer than
+ * `least` of them, those of the class; with too few again, all of the app's on that system.
  *
  *   scope_out  MIRE_HEALTHY_NONE if the app has too few as well; *out is then empty
  */
 int rows_healthy_find(struct population *out, enum healthy_scope *scope_out, struct pg_tx *tx, struct arena *arena,
-                      int32_t app_id, int64_t version_id, const char *device_class, uint64_t least);
+                      int32_t app_id, int64_t version_id, const char *os, const char *device_class, uint64_t least);
 
 #endif

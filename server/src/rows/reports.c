@@ -7,7 +7,7 @@
 
 #define ROW_COLUMNS                                                                                           \
     "report_id, received_at, occurred_at, duration_ms, open, version, os_version, arch, model, process_name," \
-    " category, reason, install, coalesce(footprint_bytes, -1), coalesce(subject_bytes, -1), kept"
+    " category, reason, install, coalesce(footprint_bytes, -1), coalesce(subject_bytes, -1), kept, os"
 #define STACKS_BATCH 200
 
 static int row_fill(struct report_row *r, struct arena *arena, const struct pg_rows *rows, size_t row)
@@ -27,7 +27,8 @@ static int row_fill(struct report_row *r, struct arena *arena, const struct pg_r
         if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, 5 + i))))
             return MIRE_FAULT_MEMORY;
     hex_format(r->install, install.bytes, install.len > 16 ? 16 : install.len);
-    return 0;
+    r->os = arena_strdup(arena, pg_text(rows, row, 16));
+    return r->os ? 0 : MIRE_FAULT_MEMORY;
 }
 
 static int rows_fill(struct report_row **out, size_t *count, struct arena *arena, const struct pg_rows *rows)

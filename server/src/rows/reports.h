@@ -20,7 +20,7 @@ struct report_row {
     int64_t footprint_bytes, subject_bytes; /* -1: unknown, or not a memory report */
     bool open;
     bool kept; /* whole; false: counted only */
-    const char *version, *os_version, *arch, *model, *process, *category, *reason;
+    const char *version, *os, *os_version, *arch, *model, *process, *category, *reason;
     char install[33];
 };
 

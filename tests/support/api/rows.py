@@ -165,11 +165,11 @@ def summed(told, key):
 def populations(events, baselines):
     utc = lambda t: t["occurred_at"].astimezone(UTC).date().isoformat()
     held = [h for h in events if "memory" in h["doc"]]
-    of = lambda b: (b["app_id"], b["version_id"], b["device_class"])
+    of = lambda b: (b["app_id"], b["version_id"], b["os"], b["device_class"])
     return "".join([
         copy("issue_memory", "slot,day,app_id,issue_id,version_id,tree,population",
              summed(held, lambda h: (utc(h), h["app_id"], h["issue_id"], h["version_id"], h["tree"]))),
-        copy("healthy", "slot,app_id,version_id,device_class,last_at,population",
+        copy("healthy", "slot,app_id,version_id,os,device_class,last_at,population",
              [(*k, max(b["received_at"] for b in baselines if (slot(b["report_id"]), *of(b)) == tuple(k)), held)
               for *k, held in summed(baselines, of)]),
     ])

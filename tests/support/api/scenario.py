@@ -246,7 +246,7 @@ def memory_world(rng, app, versions, installs, now):
         for _ in range(9):
             received, rid = received_before(rng, now)
             baselines.append({"report_id": rid, "app_id": app["app_id"], "version_id": version["version_id"], "weight": 1.0,
-                              "device_class": device_class, "received_at": received,
+                              "os": "linux", "device_class": device_class, "received_at": received,
                               "memory": memory.report(rng, "baseline", 0, [], {})})
     for number, kind, trigger, subject, reason, caller1, caller2, count, leak in MEMORY:
         issues.append({"issue_id": number, "app_id": app["app_id"], "caller1": caller1["function"], "caller1_image": caller1["image"],

@@ -263,7 +263,7 @@ class World:
     def row(self, h):
         return {"id": h["report_id"], "received_at": stamp(h["received_at"]), "occurred_at": stamp(h["occurred_at"]),
                 "duration_ms": h["duration_ms"], "open": h["open"], "kept": True, "version": self.version(h),
-                "os_version": h["os_version"], "arch": h["arch"], "model": h["model"], "process": h["process"],
+                "os": h["os"], "os_version": h["os_version"], "arch": h["arch"], "model": h["model"], "process": h["process"],
                 "install": h["install"], "footprint_bytes": h["footprint_bytes"], "subject_bytes": h["subject_bytes"]}
 
     def reports(self, slug, issue_id, span, v=None):
@@ -342,21 +342,22 @@ class World:
         days = span[0].replace(**midnight), (span[1] + day - dt.timedelta(microseconds=1)).replace(**midnight)
         own = [h for h in self.select(slug, days, v) if h["issue_id"] == issue_id]
         versions = {h["version_id"] for h in own}
-        healthy = [(b["memory"], whole(b["weight"])) for b in self.baselines if b["version_id"] in versions]
+        systems = {h["os"] for h in own}
+        healthy = [(b["memory"], whole(b["weight"])) for b in self.baselines if b["version_id"] in versions and b["os"] in systems]
         return {"from": stamp(days[0]), "to": stamp(days[1]), **memory.totals(self.told(own)),
                 "healthy": memory.totals(healthy) if healthy else None, "categories": memory.spreads(self.told(own), healthy)}
 
-    def healthy(self, slug, v=None, device_class=None):
+    def healthy(self, slug, v=None, device_class=None, system=None):
         app = next(a["app_id"] for a in self.apps if a["slug"] == slug)
         own = [b for b in self.baselines if b["app_id"] == app]
         rows = {}
         for b in own:
-            key = self.version(b), b["device_class"]
+            key = self.version(b), b["os"], b["device_class"]
             rows[key] = max(rows.get(key, b["received_at"]), b["received_at"])
         rows = sorted(sorted(rows.items()), key=lambda r: r[1], reverse=True)
         chosen = [(b["memory"], whole(b["weight"])) for b in own
-                  if allowed(self.version(b), v) and device_class in (None, b["device_class"])]
-        return {"versions": [{"version": k[0], "device_class": k[1], "last_at": stamp(t)} for k, t in rows],
+                  if allowed(self.version(b), v) and device_class in (None, b["device_class"]) and system in (None, b["os"])]
+        return {"versions": [{"version": k[0], "os": k[1], "device_class": k[2], "last_at": stamp(t)} for k, t in rows],
                 **memory.totals(chosen), "categories": memory.spreads(chosen, [])}
 
     def flame(self, slug, issue_id, span, v=None, cap=2000, most=20000, report=None, of="bytes", category=None):

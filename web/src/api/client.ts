@@ -316,7 +316,7 @@ export const api = {
         signal,
       }),
     ),
-  healthy: (app: string, query: { v?: string[]; class?: string }, signal: AbortSignal): Promise<Healthy> =>
+  healthy: (app: string, query: { v?: string[]; os?: string; class?: string }, signal: AbortSignal): Promise<Healthy> =>
     body(client.GET('/api/v1/apps/{app}/healthy', { params: { path: { app }, query: sent(query) }, signal })),
   similar: (app: string, issue: string, scope: Scope, signal: AbortSignal): Promise<Similar> =>
     body(

@@ -3262,6 +3262,8 @@ export interface components {
             /** @description The report is kept whole. False: it is counted only, and has no stacks. */
             kept: boolean;
             version: string;
+            /** @description android, ios, linux, macos. */
+            os: string;
             os_version: string;
             arch: string;
             model: string;
@@ -3729,6 +3731,7 @@ export interface components {
             /** @description That healthy processes told of, newest first. */
             versions: {
                 version: string;
+                os: string;
                 device_class: string;
                 /** Format: date-time */
                 last_at: string;
@@ -6561,6 +6564,8 @@ export interface operations {
             query?: {
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
+                /** @description Only of this operating system. */
+                os?: string;
                 /** @description Only of this device class. */
                 class?: string;
             };

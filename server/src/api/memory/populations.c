@@ -4,6 +4,7 @@
 #include "api/parts.h"
 #include "rows/issues.h"
 #include "rows/populations.h"
+#include "rows/rollup_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,12 +92,29 @@ static void put_days(struct json_writer *w, const struct span *span)
     part_time(w, "to", (span->to_s + DAY_S - 1) / DAY_S * DAY_S * 1000000);
 }
 
+/* Operating systems of the issue's reports in the range, of all versions. */
+static int systems_of(const char ***out, size_t *count, struct call *call)
+{
+    struct view all = call->view;
+    struct rollup_told told;
+
+    all.version = (struct filter){0};
+    int rc = rows_told_read(&told, call->tx, call->arena, &all, call->issue);
+    *count = 0;
+    *out = rc ? NULL : arena_array(call->arena, told.cell.value_count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < told.cell.value_count; i++)
+        if (told.cell.values[i].facet == MIRE_FACET_OS)
+            (*out)[(*count)++] = told.cell.values[i].text;
+    return rc || *out ? rc : MIRE_FAULT_MEMORY;
+}
+
 static int answer_issue_memory(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct population own, healthy;
     struct issue_summary *summary;
-    size_t count;
+    const char **systems = NULL;
+    size_t count, system_count = 0;
     int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0 && (count == 0 || !summary->subject[0]))
@@ -104,7 +122,9 @@ static int answer_issue_memory(struct call *call)
     if (rc == 0)
         rc = rows_issue_memory_read(&own, call->tx, call->arena, &call->view, call->issue);
     if (rc == 0)
-        rc = rows_issue_healthy_read(&healthy, call->tx, call->arena, &call->view, call->issue);
+        rc = systems_of(&systems, &system_count, call);
+    if (rc == 0)
+        rc = rows_issue_healthy_read(&healthy, call->tx, call->arena, &call->view, call->issue, systems, system_count);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');
@@ -125,14 +145,14 @@ static int answer_issue_memory(struct call *call)
 static int answer_healthy(struct call *call)
 {
     struct json_writer *w = &call->json;
-    const char *class_name = request_query(call->request, "class");
+    const char *os = request_query(call->request, "os"), *class_name = request_query(call->request, "class");
     struct population healthy;
     struct healthy_row *rows;
     size_t count;
     int rc = rows_healthy_versions_read(&rows, &count, call->tx, call->arena, &call->view);
 
     if (rc == 0)
-        rc = rows_healthy_read(&healthy, call->tx, call->arena, &call->view, class_name);
+        rc = rows_healthy_read(&healthy, call->tx, call->arena, &call->view, os, class_name);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');
@@ -140,6 +160,7 @@ static int answer_healthy(struct call *call)
     for (size_t i = 0; i < count; i++) {
         json_write_open(w, NULL, '{');
         json_write_text(w, "version", rows[i].version);
+        json_write_text(w, "os", rows[i].os);
         json_write_text(w, "device_class", rows[i].device_class);
         part_time(w, "last_at", rows[i].last_us);
         json_write_close(w, '}');
@@ -162,7 +183,7 @@ int get_issue_memory(void *api, struct request *request, struct reply *reply)
 
 int get_healthy(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {"v", "class", NULL};
+    static const char *const names[] = {"v", "os", "class", NULL};
     static const struct call_kind kind = {
         .table = "categories", .names = names, .has_app = true, .answer = answer_healthy};
     return call_run(api, request, reply, &kind);

@@ -8,6 +8,7 @@ import { lang, say } from '../../lib/i18n';
 import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { duration } from '../../lib/units';
+import { systemWord } from '../../lib/words';
 import { bytes, exact } from '../../model/format';
 import { href, isMemory } from '../../model/view';
 import { Exports } from '../exports';
@@ -176,7 +177,7 @@ function Table({ app, id, rows }: { app: string; id: string; rows: readonly Repo
               {memory ? <td class="num">{told(row.subject_bytes)}</td> : null}
               <td>{row.version}</td>
               <td>
-                {row.os_version} <span class="dim">{row.arch}</span>
+                {systemWord(`${row.os} ${row.os_version}`)} <span class="dim">{row.arch}</span>
               </td>
               <td>{row.process}</td>
               <td>

@@ -9,7 +9,7 @@ import { useKeys } from '../../lib/keys';
 import { patch, query } from '../../lib/location';
 import { type Result, useQuery } from '../../lib/query';
 import { duration } from '../../lib/units';
-import { word } from '../../lib/words';
+import { systemWord, word } from '../../lib/words';
 import { fileOf, hotThread, isOfProcess, ofHotThread } from '../../model/event';
 import { exact } from '../../model/format';
 import { base } from '../../model/name';
@@ -63,8 +63,8 @@ export function Picker({ report, worst = say('Longest') }: { report: Placed; wor
         {report.row.kept
           ? say('{n} of {total}', { n: exact(report.position, lang.value), total: exact(report.total, lang.value) })
           : say('counted only')}{' '}
-        · <Moment at={report.row.occurred_at} seconds /> · {report.row.version} · {report.row.os_version}{' '}
-        {report.row.arch}
+        · <Moment at={report.row.occurred_at} seconds /> · {report.row.version} ·{' '}
+        {systemWord(`${report.row.os} ${report.row.os_version}`)} {report.row.arch}
         {file ? ` · ${say('{process} is the file {file}', { process: report.row.process, file })}` : ''}
       </span>
       {report.row.kept ? null : (

@@ -18,10 +18,15 @@ export function useOther(app: string, id: string, memory: Memory): { other: Othe
   const { cmp, t, v } = query.value;
   const version = cmp.startsWith(VERSION) ? cmp.slice(VERSION.length) : null;
   const report = cmp !== HEALTHY && version === null ? cmp : null;
-  const medians = useQuery(['healthy', app, version], (signal) => api.healthy(app, { v: [version ?? ''] }, signal), {
-    enabled: version !== null,
-    keep: false,
-  });
+  const { os } = memory.row;
+  const medians = useQuery(
+    ['healthy', app, version, os],
+    (signal) => api.healthy(app, { v: [version ?? ''], os }, signal),
+    {
+      enabled: version !== null,
+      keep: false,
+    },
+  );
   const another = useQuery(
     ['memory', app, id, report, t, v],
     (signal) => api.memory(app, id, report!, { t, v }, signal),
@@ -44,7 +49,9 @@ export function Against({ app, id, memory }: { app: string; id: string; memory: 
   const { cmp, t, v, tz } = query.value;
   const known = useQuery(['healthy', app, ''], (signal) => api.healthy(app, {}, signal));
   const reports = useQuery(['reports', app, id, t, v], (signal) => api.reports(app, id, { t, v }, signal));
-  const versions = [...new Set(known.data?.versions.map((row) => row.version) ?? [])];
+  const versions = [
+    ...new Set(known.data?.versions.filter((row) => row.os === memory.row.os).map((row) => row.version) ?? []),
+  ];
   const others = (reports.data?.reports ?? []).filter((row) => row.id !== memory.row.id).slice(0, 20);
   const chosen = [HEALTHY, ...versions.map((one) => VERSION + one), ...others.map((row) => row.id)].includes(cmp);
   return (
