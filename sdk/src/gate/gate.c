@@ -103,6 +103,7 @@ static struct gate *turn_back(struct gate *gate)
         state = MIRE_GATE_CHILD;
     }
     mire__gate_as_set_own(NULL);
+    atomic_store(&mire__gates.awaits, 0);
     atomic_store(&gate->state, MIRE_GATE_FREE);
     if (state == MIRE_GATE_CHILD && mire__gates.on_child && !mire__quiet_is())
         mire__gates.on_child(mire__gates.context);

@@ -39,6 +39,7 @@ void mire__gate_await(void (*start)(void *context), void *context)
     mire__gates.on_child = start;
     mire__gates.context = context;
     mire__gates.pid = mire__pid();
+    atomic_store(&mire__gates.awaits, 1);
     atomic_store(&mire__gates.lanes[0].state, MIRE_GATE_CHILD);
     mire__gate_as_set_own(&mire__gates.lanes[0]);
 }

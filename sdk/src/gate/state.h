@@ -75,6 +75,7 @@ struct gate {
 struct gates {
     _Alignas(MIRE_GATE_ALIGN) struct gate lanes[MIRE_WATCHED_MAX];
     _Alignas(MIRE_GATE_ALIGN) uint32_t after_lanes; /* unused */
+    _Atomic uint32_t awaits;                        /* lane 0 is MIRE_GATE_CHILD, or was until the kernel cleared it */
     _Atomic uint32_t names_count;                   /* names to be watched for; 0 while the gate is off */
     char names[MIRE_THREAD_NAMES_MAX][MIRE_GATE_NAME_BYTES];
     _Atomic uint32_t open;  /* mire__gate_open has been called, mire__gate_stop has not */

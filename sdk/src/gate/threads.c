@@ -87,7 +87,7 @@ struct gate *mire__gate_as_look_for_name(void)
 
 void mire__gate_as_forked(void)
 {
-    bool was_watched = atomic_load(&mire__gates.open) || mire__gate_in_child();
+    bool was_watched = atomic_load(&mire__gates.open) || atomic_load(&mire__gates.awaits);
 
     for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
         atomic_store(&mire__gates.lanes[i].state, MIRE_GATE_FREE);
@@ -99,6 +99,7 @@ void mire__gate_as_forked(void)
     atomic_store(&mire__gates.left_how, NULL);
     atomic_store(&mire__gates.leaving, 0);
     mire__gate_as_set_own(NULL);
+    atomic_store(&mire__gates.awaits, was_watched);
     if (!was_watched)
         return;
     atomic_store(&mire__gates.lanes[0].state, MIRE_GATE_CHILD);
@@ -118,6 +119,7 @@ void mire__gate_publish(const struct gate_options *options, int waits)
         mire__text_copy(mire__gates.names[i], sizeof(mire__gates.names[i]), options->names[i]);
     atomic_store(&mire__gates.left, options->left_ns);
     atomic_store(&mire__gates.left_how, options->left_how);
+    atomic_store(&mire__gates.awaits, 0);
     atomic_store(&mire__gates.open, 1);
     atomic_store(&mire__gates.names_count, options->names_count);
 }
@@ -127,6 +129,7 @@ int mire__gate_enter(uint64_t begun_ns, const char *name)
     struct gate *gate = mire__gate_as_own();
 
     if (gate && atomic_load(&gate->state) != MIRE_GATE_WATCHED) {
+        atomic_store(&mire__gates.awaits, 0);
         atomic_store(&gate->state, MIRE_GATE_FREE);
         mire__gate_as_set_own(NULL);
         gate = NULL;
@@ -168,6 +171,7 @@ void mire__gate_stop(void)
     uint32_t count;
 
     atomic_store(&mire__gates.open, 0);
+    atomic_store(&mire__gates.awaits, 0);
     atomic_store(&mire__gates.names_count, 0);
     for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
         changes(&mire__gates.lanes[i], MIRE_GATE_WATCHED, MIRE_GATE_LEFT);
