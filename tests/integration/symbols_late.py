@@ -28,15 +28,16 @@ from mired import BINARY, MIRE, SOURCE, Mired, scratch, until  # noqa: E402
 
 PROGRAM = """
 #include <poll.h>
+#include <string.h>
 #include <time.h>
 static volatile unsigned long sink;
+static char rows[1 << 20];
 __attribute__((noinline)) static void paint_rows(void)
 {
     struct timespec begin, now;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     do {
-        for (int i = 0; i < 100000; i++)
-            sink += i;
+        memset(rows, (int)++sink, sizeof rows); /* nearly all samples have one address of the program's */
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 2500);
 }
