@@ -16,8 +16,8 @@
 void mire__facts_collect(struct blackbox_facts *out, const mire_options *options, const char *install);
 
 /*
- * The facts that are found differently on each system (facts_linux.c, facts_android.c, facts_apple.c): the system and its version, the
- * model, the name of the process, and the build if the app told none. `out` has zeros, and the app's build.
+ * The facts that each system tells in its own way (facts_linux.c, facts_android.c, facts_apple.c): the system and its
+ * version, the model, the name of the process, and the build if the app told none. `out` has zeros, and the app's build.
  */
 void mire__facts_of_system(struct blackbox_facts *out);
 

@@ -29,14 +29,17 @@ static unsigned long number(id object, const char *selector)
     return ((unsigned long (*)(id, SEL))objc_msgSend)(object, sel_registerName(selector));
 }
 
-/* A payload tells of the run before, which has an end for the server only when the worker has judged it. On the system's queue. */
+/*
+ * Wait, a bounded time, until the worker has judged the runs before: a payload is about one of them. A stop of the library
+ * ends the wait. Thread: the system's queue.
+ */
 static void await_ends(void)
 {
     const uint64_t end_ns = mire__now_ns() + JUDGED_NS;
-    _Atomic uint32_t never = 0;
+    _Atomic uint32_t *recovered = &mire__core.worker.recovered;
 
-    while (mire__core.works && !atomic_load(&mire__core.worker.recovered) && mire__now_ns() < end_ns)
-        mire__futex_wait(&never, 0, mire__now_ns() + LOOK_NS);
+    while (mire__core.works && !atomic_load(recovered) && mire__now_ns() < end_ns)
+        mire__futex_wait(recovered, 0, mire__now_ns() + LOOK_NS);
 }
 
 /* An array of MXDiagnosticPayload. */

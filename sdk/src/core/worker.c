@@ -141,6 +141,7 @@ static void work(struct worker *worker)
     if (worker->recovers)
         recover(worker);
     atomic_store(&worker->recovered, 1);
+    mire__futex_wake(&worker->recovered);
     ask_at_ns = ask(worker);
     send_at_ns = send_now(worker);
     look_at_ns = worker->on_look();

@@ -99,7 +99,7 @@ static struct gate *turn_back(struct gate *gate)
 
     if (is_cleared(state)) {
         mire__gate_as_forked();
-        atomic_store(&mire__gates.lanes[0].state, MIRE_GATE_FREE);
+        gate = &mire__gates.lanes[0]; /* the lane of a child, whichever the thread had */
         state = MIRE_GATE_CHILD;
     }
     mire__gate_as_set_own(NULL);

@@ -94,8 +94,10 @@ bool mire__gate_exit(void);
  */
 void mire__gate_await(void (*start)(void *context), void *context);
 
-/* From now on call `tell` before the process executes another program, with the time; with 0 if that fails. It is
- * signal-safe. Thread: before any other. */
+/*
+ * From now on call `tell` before the process executes another program, with the time, and with 0 after an execution that
+ * failed or at an exit. `tell` is signal-safe. Thread: before any other.
+ */
 void mire__gate_on_exec(void (*tell)(uint64_t now_ns));
 
 /* Stop watching all threads. Hooks stay, without effect. */

@@ -261,7 +261,6 @@ static uint64_t signals_after(const char *text, const char *key)
 void mire__thread_signals(struct thread_signals *out, uint32_t tid)
 {
     char path[64], text[4096];
-
     uint64_t tracer;
 
     *out = (struct thread_signals){.blocked = 0};
