@@ -139,6 +139,17 @@ class Crowd(Case):
         self.assertLessEqual(self.server.gauge("mire_http_connections"), 256)
         self.assertTrue(any('why="full"' in line for line in self.server.logged("http.cut")))
 
+    def test_who_comes_last_in_a_rush_is_served(self):
+        for _ in range(5):  # more come at once than the network threads have places and get to
+            self.server.process.send_signal(signal.SIGSTOP)
+            socks = [self.server.connect() for _ in range(600)]
+            with self.server.connect() as last:
+                last.sendall(head("GET", "/healthz", "Connection: close"))
+                self.server.process.send_signal(signal.SIGCONT)
+                self.assertEqual(status_of(read_all(last, 60)), 200)
+            for sock in socks:
+                sock.close()
+
     def test_headers_are_there_in_time_or_never(self):
         before = self.server.gauge('mire_http_cut_total{reason="slow_headers"}')
         begun = time.monotonic()

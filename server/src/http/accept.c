@@ -3,6 +3,9 @@
  *
  * When all connections are taken, one that waits for its client gives way to the newcomer: the one that has kept us
  * waiting longest. A crowd of clients that send nothing, or one byte now and then, so crowds out itself.
+ *
+ * When more are on their way than a network thread gets to, the others wait in the kernel's queue, in their order:
+ * closing one there would hit the honest client among them, which comes last.
  */
 #include "http/inside.h"
 
@@ -11,6 +14,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -50,8 +54,8 @@ bool accept_make_room(struct loop *loop, const struct http_connection *newcomer)
     struct http_connection *victim = NULL;
     if (atomic_load(&loop->count) <= most_of(loop->server)) /* the newcomer is counted */
         return true;
-    for (struct http_connection *one = loop->first; one; one = one->next)
-        if (one != newcomer && waited_ns(one) && (!victim || waited_ns(one) > waited_ns(victim)))
+    for (struct http_connection *one = loop->first; one; one = one->next) /* newest first */
+        if (one != newcomer && waited_ns(one) && (!victim || waited_ns(one) >= waited_ns(victim)))
             victim = one;
     if (!victim)
         return false;
@@ -62,8 +66,9 @@ bool accept_make_room(struct loop *loop, const struct http_connection *newcomer)
 static void give(struct loop *loop, struct http_connection *connection)
 {
     pthread_mutex_lock(&loop->mutex);
-    connection->next = loop->coming;
-    loop->coming = connection;
+    connection->next = NULL;
+    *loop->coming_last = connection;
+    loop->coming_last = &connection->next;
     eventfd_write(loop->wake_fd, 1);
     pthread_mutex_unlock(&loop->mutex);
 }
@@ -90,8 +95,8 @@ static void take(struct http_server *server, int fd, const struct http_peer *pee
     bool is_proxy = http_peer_is_among(peer, options->proxies, options->proxy_count);
     unsigned most = is_proxy ? 0 : options->address_connections_max;
     struct loop *loop = idler(server);
-    if (is_overfull(loop) || !peers_enter(&server->peers, peer, most)) {
-        http_cut(server, is_overfull(loop) ? MIRE_CUT_FULL : MIRE_CUT_ADDRESS, peer);
+    if (!peers_enter(&server->peers, peer, most)) {
+        http_cut(server, MIRE_CUT_ADDRESS, peer);
         close(fd);
         return;
     }
@@ -104,6 +109,28 @@ static void take(struct http_server *server, int fd, const struct http_peer *pee
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     atomic_fetch_add(&loop->count, 1);
     give(loop, connection);
+}
+
+void accept_listen(struct http_server *server, bool on)
+{
+    struct epoll_event event = {.events = on ? EPOLLIN : 0, .data.ptr = server};
+    epoll_ctl(server->loops[0].epoll_fd, EPOLL_CTL_MOD, server->listen_fd, &event);
+}
+
+/*
+ * False: wait until a thread has taken in those on their way. Both sides write before they read, the threads their
+ * count and this one `accept_waits`, so that one of them sees the other and listens again.
+ */
+static bool may_accept(struct http_server *server)
+{
+    if (!is_overfull(idler(server)))
+        return true;
+    accept_listen(server, false);
+    atomic_store(&server->accept_waits, true);
+    if (is_overfull(idler(server)) || !atomic_exchange(&server->accept_waits, false))
+        return false;
+    accept_listen(server, true);
+    return true;
 }
 
 /* No descriptor is free: take one connection with the spare one and close it, so that the queue does not stand. */
@@ -124,7 +151,7 @@ static bool turn_away(struct http_server *server)
 void accept_all(struct http_server *server)
 {
     bool more = !atomic_load(&server->stopping);
-    while (more) {
+    while (more && may_accept(server)) {
         struct sockaddr_storage name = {0};
         socklen_t len = sizeof name;
         struct http_peer peer;

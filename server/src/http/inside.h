@@ -106,9 +106,9 @@ struct loop {
     uint64_t now_ns;               /* its thread only */
     _Atomic int count;             /* connections, those on their way included */
     pthread_mutex_t mutex;
-    struct http_connection *coming; /* accepted for this thread; guarded by mutex */
-    struct exchange *finished;      /* guarded by mutex */
-    bool stopping;                  /* guarded by mutex */
+    struct http_connection *coming, **coming_last; /* accepted for this thread, in order; guarded by mutex */
+    struct exchange *finished;                     /* guarded by mutex */
+    bool stopping;                                 /* guarded by mutex */
 };
 
 /* The threads of a lane, which run handlers that may wait. */
@@ -147,6 +147,7 @@ struct http_server {
     _Atomic uint64_t uploads_bytes; /* of these, by bodies that may not take the reserve */
     _Atomic int active;             /* exchanges begun and not completed */
     _Atomic bool stopping;
+    _Atomic bool accept_waits; /* newcomers wait in the kernel's queue */
     _Atomic uint64_t cuts[MIRE_CUTS];
     struct log_limit cut_limits[MIRE_CUTS], answer_limit;
 };
@@ -190,6 +191,9 @@ void loop_again(struct loop *loop, struct http_connection *connection);
 
 /* Accept all waiting connections, and give each to a network thread. */
 void accept_all(struct http_server *server);
+
+/* Hear of waiting connections, or not. Any thread. */
+void accept_listen(struct http_server *server, bool on);
 
 /* Make room for a newcomer among the loop's connections. False: all of them are being answered. The loop's thread. */
 bool accept_make_room(struct loop *loop, const struct http_connection *newcomer);

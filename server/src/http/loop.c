@@ -71,6 +71,7 @@ static bool take_in(struct loop *loop)
     struct exchange *finished = loop->finished;
     bool stopping = loop->stopping;
     loop->coming = NULL;
+    loop->coming_last = &loop->coming;
     loop->finished = NULL;
     pthread_mutex_unlock(&loop->mutex);
     while (coming) {
@@ -78,6 +79,8 @@ static bool take_in(struct loop *loop)
         coming = connection->next;
         adopt(loop, connection);
     }
+    if (atomic_exchange(&loop->server->accept_waits, false))
+        accept_listen(loop->server, true);
     while (finished) {
         struct exchange *exchange = finished;
         finished = exchange->next;
@@ -176,6 +179,7 @@ int loop_start(struct loop *loop, struct http_server *server)
 {
     struct epoll_event woken = {.events = EPOLLIN, .data.ptr = loop};
     loop->server = server;
+    loop->coming_last = &loop->coming;
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     loop->now_ns = clock_mono_ns();
