@@ -44,6 +44,20 @@ def find_report(turn, reports):
     return best if best and turn.shares(*span(best)) * 2 > turn.end - turn.begin else None
 
 
+def turn_of(run, window):
+    """The turn that shares most of a hang's time, if any."""
+    _, begin, stop = window
+    return max((turn for turn in run.turns if turn.shares(begin, stop)), key=lambda turn: turn.shares(begin, stop), default=None)
+
+
+def unmade(run, end, threshold_ms):
+    """Hangs that are too short to be one, or to be killed in, and their length by the kernel."""
+    for window in run.windows:
+        turn = turn_of(run, window)
+        if not turn or turn.ms < threshold_ms + NEAR_MS or (end.hung and window is run.windows[-1] and not turn.open):
+            yield window[0], turn.ms if turn else 0
+
+
 def judge_run(result, run, end, threshold_ms, witness):
     result.runs += 1
     reports = of_thread(run)
@@ -82,12 +96,10 @@ def judge_turns(result, run, end, reports, threshold_ms, witness):
             result.lengths.append(apart)
             if abs(apart) > LENGTH_MS:
                 result.notes.append(f"{end.name}: {turn.ms:.0f} ms told {apart:+.0f} ms{in_window(run, turn)}")
-    for hang, begin, stop in run.windows:
-        turn = max((turn for turn in run.turns if turn.shares(begin, stop)), key=lambda turn: turn.shares(begin, stop), default=None)
-        if not turn or turn.ms < threshold_ms + NEAR_MS:
-            result.unmade += 1
-            result.notes.append(f"{end.name}: {hang.name} made no hang: {turn.ms if turn else 0:.0f} ms")
-        elif report := find_report(turn, reports):
+    short = {hang.name for hang, _ in unmade(run, end, threshold_ms)}
+    for window in run.windows:
+        hang, turn = window[0], turn_of(run, window)
+        if hang.name not in short and (report := find_report(turn, reports)):
             grade_report(result, end, hang, report, turn)
     return matched
 

@@ -42,10 +42,10 @@ def read_file(path):
 
 
 class Subject:
-    """`row` says what to run (table/), `mire` the words and the environment of mire-run, or None."""
+    """`row` says what to run (table/), `mire` the words and the environment of mire-run, or None; its work is doubled so often."""
 
-    def __init__(self, row, folder, mire=None):
-        self.row, self.folder, self.mire = row, folder, mire
+    def __init__(self, row, folder, mire=None, doublings=0):
+        self.row, self.folder, self.mire, self.doublings = row, folder, mire, doublings
         self.port, self.display, self.x = free_port(), None, None
         self.master, self.screen, self.log = None, "", None
         self.watched, self.prepared, self.held = 0, set(), False
@@ -82,6 +82,10 @@ class Subject:
 
     def until_read(self, fd):
         until(lambda: struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0] == 0 or not self.is_alive(), 10)
+
+    def amount(self, count):
+        """So much work of a kind, or more on a machine that is too fast for it to be a hang."""
+        return count << self.doublings
 
     def words(self, words):
         named = {"dir": self.folder, "port": str(self.port)}

@@ -8,12 +8,13 @@ import threading
 import time
 import traceback
 
-from judge import Result, judge_memory, judge_run
+from judge import Result, judge_memory, judge_run, unmade
 from subject import Subject, read_file, until
 from truth import Watch
 
 THRESHOLD_MS = 500
 KILL_AFTER_S = 1.0
+MOST_DOUBLINGS = 3
 SETTINGS = "suppress_ms=0 daily_cap=1000 cpu=0"
 
 
@@ -131,9 +132,9 @@ def script(subject, hangs, end, run, rest_s):
     return subject.wait()
 
 
-def run_bare(row, hangs, end):
+def run_bare(row, hangs, end, doublings):
     with tempfile.TemporaryDirectory(prefix="mire-programs-") as folder:
-        subject = Subject(row, folder)
+        subject = Subject(row, folder, doublings=doublings)
         try:
             subject.start()
             return script(subject, hangs, end, Run(), 0), outcome(subject)
@@ -149,12 +150,12 @@ def outcome(subject):
     return sorted({re.sub(r"\d+", "#", line.replace(subject.folder, "")).strip(".") for line in text.splitlines()})
 
 
-def run_watched(row, number, hangs, end, lab, rest_s):
-    run, app = Run(), f"{row.name}-{number}"
+def run_watched(row, app, hangs, end, lab, rest_s, doublings):
+    run = Run()
     with tempfile.TemporaryDirectory(prefix="mire-programs-") as folder:
         os.chmod(folder, 0o755)
         store = os.path.join(folder, "store")
-        subject = Subject(row, folder, lab.words(app, store))
+        subject = Subject(row, folder, lab.words(app, store), doublings)
         watch = None
         try:
             subject.start()
@@ -195,17 +196,30 @@ def run_memory(row, lab):
     return [report for report in lab.reports(app) if report["category"] in ("memory", "foom")]
 
 
+def try_end(result, number, hangs, end, lab, rest_s, doublings):
+    """Runs that end so, with twice the work each time, until the machine takes long enough for it. Returns how often it was doubled."""
+    while True:
+        run = run_watched(result.row, f"{result.row.name}-{number}-{doublings}", hangs, end, lab, rest_s, doublings)
+        run.bare_status, run.bare_outcome = run_bare(result.row, hangs, end, doublings)
+        judge_run(result, run, end, THRESHOLD_MS, lab.witness)
+        short = list(unmade(run, end, THRESHOLD_MS))
+        if not short or doublings == MOST_DOUBLINGS:
+            break
+        rest_s, doublings = 0, doublings + 1
+    result.unmade += len(short)
+    result.notes += [f"{end.name}: {hang.name} made no hang: {ms:.0f} ms" for hang, ms in short]
+    return doublings
+
+
 def try_row(row, lab, options):
     """Everything about one program. Returns a Result."""
-    result = Result(row)
+    result, doublings = Result(row), 0
     for number, end in enumerate(ends(row)):
         if options.quick and number == 1:
             continue
         hangs = {0: row.hangs, 1: row.hangs[:1], 2: row.hangs[1:]}[number]
         try:
-            run = run_watched(row, number, hangs, end, lab, options.rest if number == 0 else 0)
-            run.bare_status, run.bare_outcome = run_bare(row, hangs, end)
-            judge_run(result, run, end, THRESHOLD_MS, lab.witness)
+            doublings = try_end(result, number, hangs, end, lab, options.rest if number == 0 else 0, doublings)
         except Exception as problem:
             result.broken.append(f"run {number} ({end.name}): {problem!r}" + (traceback.format_exc() if options.verbose else ""))
     if row.memory and not options.quick:

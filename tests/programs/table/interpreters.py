@@ -1,13 +1,13 @@
 """Interpreters with a loop."""
 from rows import Hang, Memory, Row, fed
 
-# Each program listens on its first argument and does as one line says: cpu, fifo, grow or quit.
+# Each program listens on its first argument and does as one line says: cpu TIMES, fifo, grow or quit.
 PYTHON = """
 import asyncio, re, sys
 kept = []
 async def serve(reader, writer):
-    word = (await reader.readline()).decode().strip()
-    if word == 'cpu': re.match(r'(?:a|a)*b', 'a' * 25)
+    word, _, times = (await reader.readline()).decode().strip().partition(' ')
+    for _ in range(int(times or 0)): re.match(r'(?:a|a)*b', 'a' * 25)
     if word == 'fifo': open('fifo').read()
     if word == 'grow': kept.extend(bytes(100) + bytes([i % 256]) for i in range(700000))
     if word == 'quit': stop.set()
@@ -27,8 +27,9 @@ loop do
   IO.select([server])
   line = server.accept
   IO.select([line])
-  case line.gets.to_s.strip
-  when 'cpu' then Array.new(1_500_000) { |i| i * 7919 % 1_000_003 }.sort { |a, b| b <=> a }
+  word, times = line.gets.to_s.split
+  case word
+  when 'cpu' then Array.new(1_500_000 * times.to_i) { |i| i * 7919 % 1_000_003 }.sort { |a, b| b <=> a }
   when 'fifo' then open('fifo') { |f| f.read }
   when 'grow' then 700_000.times { |i| kept << ('x' * 90 + i.to_s) }
   when 'quit' then line.write('done'); exit
@@ -43,8 +44,8 @@ my (@kept, $quit); $quit = AE::cv;
 tcp_server '127.0.0.1', $ARGV[0], sub {
   my ($fh) = @_; my $h; $h = AnyEvent::Handle->new(fh => $fh, on_error => sub { undef $h });
   $h->push_read(line => sub {
-    my $word = $_[1];
-    if ($word eq 'cpu') { my $n = 0; for my $i (1 .. 30000000) { $n += $i % 7 } }
+    my ($word, $times) = split ' ', $_[1];
+    if ($word eq 'cpu') { my $n = 0; for my $i (1 .. 30000000 * $times) { $n += $i % 7 } }
     if ($word eq 'fifo') { open(my $f, '<', 'fifo'); my $x = <$f>; }
     if ($word eq 'grow') { push @kept, [$_, $_ + 1, "text $_"] for 1 .. 400000 }
     syswrite $fh, 'done'; undef $h;
@@ -64,7 +65,7 @@ server:listen(16, function()
   client:read_start(function(_, data)
     if not data then return end
     local word = data:match('%w+')
-    if word == 'cpu' then (('a'):rep(1300)):find('^.-.-.-b') end
+    for _ = 1, tonumber(data:match('%d+')) or 0 do (('a'):rep(1300)):find('^.-.-.-b') end
     if word == 'fifo' then local f = io.open('fifo') f:read('a') f:close() end
     if word == 'grow' then for i = 1, 700000 do kept[#kept + 1] = { i, 'text ' .. i } end end
     client:write('done', function() client:close() if word == 'quit' then server:close() uv.stop() end end)
@@ -75,8 +76,8 @@ uv.run()
 NODE = """
 const fs = require('fs'), kept = [];
 const server = require('net').createServer(line => line.once('data', data => {
-  const word = data.toString().trim();
-  if (word === 'cpu') /^(a+)+$/.test('a'.repeat(27) + 'b');
+  const [word, times] = data.toString().trim().split(' ');
+  if (word === 'cpu') /^(a+)+$/.test('a'.repeat(27 + Math.log2(times)) + 'b');
   if (word === 'fifo') fs.readFileSync('fifo');
   if (word === 'grow') for (let i = 0; i < 400; i++) kept.push(Buffer.alloc(200000, i));
   line.end('done');
@@ -94,9 +95,10 @@ GUILE = """
 (let loop ()
   (select (list server) '() '())
   (let* ((client (car (accept server)))
-         (word (begin (select (list client) '() '()) (read-line client))))
-    (if (eof-object? word) (set! word ""))
-    (cond ((string=? word "cpu") (fib 35))
+         (line (begin (select (list client) '() '()) (read-line client)))
+         (words (string-split (if (eof-object? line) "" line) #\space))
+         (word (car words)))
+    (cond ((string=? word "cpu") (do ((i (string->number (cadr words)) (- i 1))) ((= i 0)) (fib 35)))
           ((string=? word "fifo") (call-with-input-file "fifo" get-string-all)))
     (display "done" client)
     (close-port client)
@@ -104,7 +106,7 @@ GUILE = """
 """
 PHP = """<?php
 switch ($_GET['do'] ?? '') {
-  case 'cpu': ini_set('pcre.backtrack_limit', '900000000'); ini_set('pcre.jit', '0'); preg_match('/^(?:a|a)*$/', str_repeat('a', 23) . 'b'); break;
+  case 'cpu': ini_set('pcre.backtrack_limit', '900000000'); ini_set('pcre.jit', '0'); preg_match('/^(?:a|a)*$/', str_repeat('a', 23 + (int)log($_GET['times'], 2)) . 'b'); break;
   case 'fifo': file_get_contents('fifo'); break;
 }
 echo 'done';
@@ -113,6 +115,10 @@ echo 'done';
 
 def told(word):
     return lambda subject: subject.ask(word + "\n", until_closed=True)
+
+
+def computes(subject):
+    told(f"cpu {subject.amount(1)}")(subject)
 
 
 def script(text, name):
@@ -129,7 +135,7 @@ def quit_it(subject):
 def row(name, needs, command, text, cpu, fifo, scene, good1=(), good2=(), memory=None, **more):
     """`cpu`, `fifo`: who is to blame; `scene`: Caller2 of both."""
     return Row(name, needs, command,
-               (Hang("cpu", told("cpu"), cpu, scene, good1=good1, good2=good2),
+               (Hang("cpu", computes, cpu, scene, good1=good1, good2=good2),
                 Hang("FIFO", fed(told("fifo")), fifo, scene, good1=good1, good2=good2, reasons=("io",))),
                quit=quit_it, prepare=script(text, "script"), ready=lambda s: s.answers(), memory=Memory(told("grow"), *memory) if memory else None, **more)
 
@@ -149,7 +155,7 @@ ROWS = [
     row("guile", ("guile",), ("guile", "--no-auto-compile", "script", "{port}"), GUILE, ("libguile*+0x*", "scm_*", "vm_*"), ("libguile*+0x*", "scm_open*", "scm_*"), ("libguile*+0x*", "scm_*"),
         good1=("[anonymous*", "diffuse at [anonymous*"), good2=("main", "[anonymous*")),
     Row("php", ("php",), ("php", "-n", "-S", "127.0.0.1:{port}", "script"),
-        (Hang("cpu", lambda s: get(s, "cpu"), ("php_pcre_*", "zif_preg_*", "preg_*", "php*+0x*"), ("php_execute_script", "php_cli_server*", "zend_execute*", "php*+0x*"), good1=("pcre2*", "execute_ex", "libpcre2*"), good2=("main", "php_*", "zend_*", "execute_ex")),
+        (Hang("cpu", lambda s: get(s, f"cpu&times={s.amount(1)}"), ("php_pcre_*", "zif_preg_*", "preg_*", "php*+0x*"), ("php_execute_script", "php_cli_server*", "zend_execute*", "php*+0x*"), good1=("pcre2*", "execute_ex", "libpcre2*"), good2=("main", "php_*", "zend_*", "execute_ex")),
          Hang("FIFO", fed(lambda s: get(s, "fifo")), ("_php_stream_*", "php_stream_*", "php_plain_*", "zif_file_get_contents", "php*+0x*"), ("php_execute_script", "php_cli_server*", "zend_execute*", "php*+0x*"),
               good1=("execute_ex", "php_*"), good2=("main", "php_*", "zend_*", "execute_ex"), reasons=("io",))),
         prepare=script(PHP, "script"), ready=lambda s: s.answers(), signal=2),

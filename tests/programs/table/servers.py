@@ -24,7 +24,7 @@ def redis_fill(subject):
 
 
 def redis_keys(subject):
-    redis(subject, "eval", "for i = 1, 3 do redis.call('KEYS', '*7*1*9*') end", "0")
+    redis(subject, "eval", f"for i = 1, {subject.amount(3)} do redis.call('KEYS', '*7*1*9*') end", "0")
 
 
 REDIS = Row(
@@ -85,7 +85,7 @@ MOSQUITTO = Row(
           ("handle__subscribe", "retain__*", "db__message_insert", "sub__*", "packet__*", "send__*", "mosquitto+0x*"),
           ("handle__subscribe", "handle__packet", "packet__read", "loop_handle_*"),
           good1=("db__*", "net__*", "util__*"), good2=("mux*", "mosquitto_main_loop", "mosquitto+0x*"), reasons=("cpu", "io"),
-          before=lambda s: retain(s, 400_000))),
+          before=lambda s: retain(s, s.amount(400_000)))),
     prepare=mosquitto_conf, ready=lambda s: s.answers(), log="stderr", quick=True,
     memory=Memory(lambda s: retain(s, 400_000), ("handle__publish", "handle__packet", "retain__store", "db__*", "property__*", "mosquitto+0x*"), ("packet__*",)))
 
@@ -128,7 +128,7 @@ NGINX = Row(
     "nginx", ("nginx",), ("nginx", "-p", "{dir}", "-c", "{dir}/conf"),
     (Hang("access log nobody reads", nginx_log, ("ngx_http_log_handler", "ngx_http_log_write", "nginx+0x*"), ("ngx_http_process_request*", "ngx_http_wait_request_handler", "ngx_http_free_request"),
           good1=("ngx_http_free_request", "ngx_http_close_request"), good2=("ngx_http_*",), reasons=("io",)),
-     Hang("regular expressions", lambda s: [get(s, "/re?a=" + "a" * 20 + "bc")], ("ngx_http_regex_exec", "ngx_http_script_regex_start_code", "ngx_http_rewrite_handler"),
+     Hang("regular expressions", lambda s: [get(s, "/re?a=" + "a" * (20 + s.doublings) + "bc")], ("ngx_http_regex_exec", "ngx_http_script_regex_start_code", "ngx_http_rewrite_handler"),
           ("ngx_http_process_request*", "ngx_http_wait_request_handler"), good1=("ngx_*", "pcre2*", "libpcre2*"), good2=("ngx_http_*",))),
     prepare=nginx_conf, ready=lambda s: s.answers(), worker=nginx_worker)
 
@@ -137,7 +137,7 @@ DNSMASQ_LINES = 400_000
 
 
 def dnsmasq_prepare(subject):
-    subject.write("hosts", "".join(f"10.{i >> 16}.{i >> 8 & 255}.{i & 255} name-{i:07}.example\n" for i in range(DNSMASQ_LINES)))
+    subject.write("hosts", "".join(f"10.{i >> 16}.{i >> 8 & 255}.{i & 255} name-{i:07}.example\n" for i in range(subject.amount(DNSMASQ_LINES))))
     subject.write("names", "")
 
 
@@ -198,7 +198,7 @@ frontend f
 
 HAPROXY = Row(
     "haproxy", ("haproxy",), ("haproxy", "-db", "-f", "{dir}/conf"),
-    (Hang("pattern in Lua", lambda s: get(s, "/?850"), ("hlua_*", "haproxy+0x*"), ("hlua_*", "process_stream", "task_run_applet", "http_*"),
+    (Hang("pattern in Lua", lambda s: get(s, f"/?{850 * s.amount(1) ** (1 / 3):.0f}"), ("hlua_*", "haproxy+0x*"), ("hlua_*", "process_stream", "task_run_applet", "http_*"),
           good1=("lua_*", "luaL_*", "liblua*"), good2=("run_tasks_from_lists", "process_runnable_tasks", "haproxy+0x*", "run_poll_loop")),
      Hang("FIFO in Lua", fed(lambda s: get(s, "/fifo")), ("hlua_*", "haproxy+0x*"),
           ("hlua_*", "process_stream", "task_run_applet", "http_*"), good1=("lua_*", "luaL_*", "liblua*"), reasons=("io",),
@@ -207,7 +207,7 @@ HAPROXY = Row(
 
 
 POSTGRES_BIN = "/usr/lib/postgresql/15/bin/"
-SQL_HEAVY = "select count(*) from generate_series(1, 2500000) a where md5(a::text) like 'ab%'"
+SQL_HEAVY = "select count(*) from generate_series(1, {}) a where md5(a::text) like 'ab%'"
 
 
 def postgres_prepare(subject):
@@ -249,7 +249,7 @@ POSTGRES = Row(
     "postgres", (POSTGRES_BIN + "postgres", "psql", "setpriv"),
     ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", POSTGRES_BIN + "postgres", "-D", "{dir}/data", "-p", "{port}", "-c",
      "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "jit=off", "-c", "max_parallel_workers_per_gather=0"),
-    (Hang("md5 of 2.5 million", lambda s: s.psql.ask(SQL_HEAVY), ("md5_*", "pg_md5_*", "standard_ExecutorRun", "postgres+0x*", "Exec*"), ("exec_simple_query", "PostgresMain", "PortalRun"),
+    (Hang("md5 of 2.5 million", lambda s: s.psql.ask(SQL_HEAVY.format(s.amount(2_500_000))), ("md5_*", "pg_md5_*", "standard_ExecutorRun", "postgres+0x*", "Exec*"), ("exec_simple_query", "PostgresMain", "PortalRun"),
           good1=("exec_simple_query", "int4out", "pg_*", "like*", "textlike", "*FunctionScan*"), good2=("PostmasterMain", "ServerLoop", "postgres+0x*")),
      Hang("pg_read_file of a FIFO", fed(postgres_fifo), ("pg_read_file*", "read_text_file", "read_binary_file", "AllocateFile", "postgres+0x*"),
           ("exec_simple_query", "PostgresMain", "PortalRun"), good1=("Exec*", "standard_ExecutorRun"), good2=("PostmasterMain", "ServerLoop", "postgres+0x*"), reasons=("io",))),

@@ -9,9 +9,9 @@ FUNCTIONS, LINES = 9_000, 400_000
 def sources(subject):
     subject.write("small.c", "int main(void) { return 0; }\n")
     words = "some words of a comment " * 60
-    subject.write("large.c", "".join(f"int function_{i}(int a) {{ return a * {i}; }} /* {words} */\n" for i in range(FUNCTIONS)))
+    subject.write("large.c", "".join(f"int function_{i}(int a) {{ return a * {i}; }} /* {words} */\n" for i in range(subject.amount(FUNCTIONS))))
     os.link(subject.path("large.c"), subject.path("large2.c"))
-    os.link(subject.write("large.txt", "".join(f"{i} some words of a text that is long enough to take its time\n" for i in range(LINES))), subject.path("large2.txt"))
+    os.link(subject.write("large.txt", "".join(f"{i} some words of a text that is long enough to take its time\n" for i in range(subject.amount(LINES)))), subject.path("large2.txt"))
 
 
 def second(command, *words):
