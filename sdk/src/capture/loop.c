@@ -313,10 +313,10 @@ static enum loop_sleep judge_call(struct loop *loop, const struct check *check, 
     return judge_inside(loop, check, lane, view, sample);
 }
 
-/* Was the thread in SDK code at the look, or has it been since? */
-static bool is_ours(uint32_t lane, const struct gate_view *view)
+/* Was the thread in SDK code at the look, or has it been since? Or has the SDK had it stopped? */
+static bool is_ours(const struct check *check, uint32_t lane, const struct gate_view *view)
 {
-    return view->ours & MIRE_OURS_DEPTH || mire__gate_ours(lane) != view->ours;
+    return check->sampler->held || view->ours & MIRE_OURS_DEPTH || mire__gate_ours(lane) != view->ours;
 }
 
 enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view,
@@ -328,7 +328,7 @@ enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_
     if (!view->all_count || view->kind > 1 || !(sample->flags & MIRE_SAMPLE_BLOCKED) || sample->state != 'S' ||
         sample->depth == 0)
         return LOOP_AWAKE;
-    if (is_ours(lane, view))
+    if (is_ours(check, lane, view))
         return LOOP_INSIDE;
     if (kind == SLEEP_USER || (kind == SLEEP_EVENTS && libc <= LIBC_EVENT_MAX))
         return LOOP_WAITS;

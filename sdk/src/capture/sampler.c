@@ -101,6 +101,8 @@ static bool name_told(struct sampler *sampler, struct blackbox *box, bool asked)
     const struct told_stack *stack = asked ? mire__told_answer() : NULL;
     struct script *script = &sampler->script;
 
+    if (stack && stack->native)
+        sampler->held = false; /* native code goes on while the machine stops threads */
     sampler->snapshot.told = stack && box;
     sampler->turn = stack ? stack->turn : "";
     if (!sampler->snapshot.told)
@@ -137,7 +139,7 @@ static void begin(struct sample *out, struct sampler *sampler)
 {
     memset(out, 0, offsetof(struct sample, pc));
     sampler->turn = "";
-    sampler->snapshot.told = false;
+    sampler->held = sampler->snapshot.told = false;
     out->syscall = -1;
     out->t_ns = mire__now_ns();
     sampler->cost.samples++;
@@ -149,6 +151,7 @@ void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t ti
 
     begin(out, sampler);
     mire__script_aim(&sampler->script, tid);
+    sampler->held = mire__told_serves(tid);
     asked = mire__told_ask(tid);
     for (int i = 0; i < TRIES; i++) {
         out->flags = 0;

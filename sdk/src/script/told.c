@@ -87,9 +87,14 @@ void mire__told_give(struct told_stack *stack)
     turn(TOLD_TAKING, TOLD_GIVEN);
 }
 
+bool mire__told_serves(uint32_t tid)
+{
+    return tid != 0 && atomic_load(&told.tid) == tid;
+}
+
 bool mire__told_ask(uint32_t tid)
 {
-    if (tid == 0 || atomic_load(&told.tid) != tid)
+    if (!mire__told_serves(tid))
         return false;
     return turn(TOLD_GIVEN, TOLD_ASKED) || turn(TOLD_IDLE, TOLD_ASKED);
 }

@@ -53,6 +53,9 @@ void mire__told_give(struct told_stack *stack);
 
 /* ---- check thread ---- */
 
+/* Does a thread of the virtual machine serve this thread? Then it may have it stopped, for this answer or a late one. */
+bool mire__told_serves(uint32_t tid);
+
 /* Ask for the stack of this thread. False: nobody serves it, or the last answer is still to come. */
 bool mire__told_ask(uint32_t tid);
 

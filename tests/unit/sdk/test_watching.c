@@ -1,12 +1,13 @@
 /*
  * Reports of a watched app: hangs of its main thread and of another one, of its launch, and of a loop that is marked or
- * pinged.
+ * pinged, and of a thread that its virtual machine stops.
  */
 #include "mire/mire.h"
 
 #include "core/options.h"
 #include "mire/ping.h"
 #include "platform/platform.h"
+#include "script/told.h"
 #include "support/scratch.h"
 #include "support/watched.h"
 
@@ -225,7 +226,50 @@ static void long_turn_that_is_asked_too_is_one_hang(void **state)
     assert_int_equal(sealed(*state), 1);
 }
 
-#define STARVED    77 /* exit status of a child that got too little processor time */
+/* A virtual machine that stops its thread to tell the stack, and takes longer than the check thread waits for it. */
+#define STOP_MS 130
+static _Atomic uint32_t stopped;
+
+static void *tell_stacks(void *unused)
+{
+    struct told_stack *stack;
+
+    while ((stack = mire__told_await())) {
+        atomic_store(&stopped, 1);
+        sleep_through(STOP_MS);
+        atomic_store(&stopped, 0);
+        mire__futex_wake(&stopped);
+        mire__told_add(stack, "app.Cart.sort", "Cart.java", 7);
+        mire__told_give(stack);
+    }
+    return unused;
+}
+
+static void compute_in_machine(uint64_t ms)
+{
+    uint64_t end_ns = mire__now_ns() + ms * MIRE_NS_PER_MS;
+
+    while (mire__now_ns() < end_ns) {
+        while (atomic_load(&stopped))
+            mire__futex_wait(&stopped, 1, UINT64_MAX);
+    }
+}
+
+static void stops_by_a_virtual_machine_are_no_waits_of_the_loop(void **state)
+{
+    pthread_t machine;
+
+    mire__told_open(mire__tid());
+    pthread_create(&machine, NULL, tell_stacks, NULL);
+    assert_int_equal(start(*state), MIRE_OK);
+    idle_ms(10);
+    compute_in_machine(2 * HANG_MS);
+    assert_sealed(*state, 1, idle_nap);
+    mire__told_close();
+    pthread_join(machine, NULL);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_new, scratch_free)
 
 int main(void)
@@ -241,6 +285,7 @@ int main(void)
         TEST(idle_loop_that_answers_nothing_is_a_hang),
         TEST(stop_seals_what_nobody_answers),
         TEST(long_turn_that_is_asked_too_is_one_hang),
+        TEST(stops_by_a_virtual_machine_are_no_waits_of_the_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
