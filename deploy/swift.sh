@@ -2,34 +2,19 @@
 # deploy/swift.sh - the Swift package, built for macOS and iOS by a real SwiftPM (make apple-swift), and a Swift program
 # compiled against its module.
 #
-# SwiftPM comes from Debian 13, with all that it needs, through a package state of its own: 540 MB once, into
-# build/apple/swift, where it runs in a root and a mount namespace of its own. Apple's headers are zig's, CoreFoundation's those of tests/apple/stub.
+# SwiftPM comes from Debian 13, with all that it needs (deploy/debian13.sh): 540 MB once, into build/apple/swift, where it runs
+# in a root and a mount namespace of its own. Apple's headers are zig's, CoreFoundation's those of tests/apple/stub.
 # Status 77: something cannot be had, and what.
 set -eu
 cd "$(dirname "$0")/.."
 zig=$(deploy/zig.sh) || { echo "$zig" && exit 77; }
-root=$PWD/build/apple/swift state=$PWD/build/apple/swift.apt
+root=$PWD/build/apple/swift
 packages='swiftlang libc6-dev libstdc++-14-dev'
 tool=$(command -v llvm-libtool-darwin-14 || command -v llvm-libtool-darwin) || { echo 'llvm-libtool-darwin is not installed: deploy/need.sh test' && exit 77; }
 
-own_apt() {
-  apt-get -q -o APT::Sandbox::User= -o Debug::NoLocking=1 -o Acquire::Languages=none -o Acquire::Retries=2 \
-    -o Dir::Etc::sourcelist="$state/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State="$state" \
-    -o Dir::State::status="$state/status" -o Dir::Cache="$state" "$@" > "$state/log" 2>&1
-}
-
 fetch() {
-  key=/usr/share/keyrings/debian-archive-keyring.gpg
-  [ -s "$key" ] || { echo "$key is missing: install debian-archive-keyring" && exit 77; }
-  rm -rf "$root" "$state"
-  mkdir -p "$root" "$state/lists/partial" "$state/archives/partial"
-  : > "$state/status"
-  echo "deb [signed-by=$key] ${MIRE_DEBIAN:-http://deb.debian.org/debian} trixie main" > "$state/sources.list"
   # shellcheck disable=SC2086
-  own_apt update && own_apt install -y --download-only --no-install-recommends $packages ||
-    { echo "Debian 13's Swift cannot be fetched ($state/log)" && exit 77; }
-  for package in "$state"/archives/*.deb; do dpkg-deb -x "$package" "$root"; done
-  rm -rf "$state"
+  deploy/debian13.sh "$root" whole $packages || exit
   for folder in bin lib lib64; do [ -e "$root/$folder" ] || ln -s "usr/$folder" "$root/$folder"; done
   mkdir -p "$root/proc" "$root/dev" "$root/tmp" "$root/sdk/usr"
   cp -L "$tool" "$root/usr/libexec/swift/bin/libtool"

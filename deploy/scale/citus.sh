@@ -10,12 +10,14 @@ set -eu
 at() { # HOST[:PORT] and words of psql
     node=$1
     shift
-    psql -qXAt -v ON_ERROR_STOP=1 -v password="${PGPASSWORD:-}" -h "${node%%:*}" -p "$(port "$node")" "$@"
+    psql -qXAt -v ON_ERROR_STOP=1 -h "${node%%:*}" -p "$(port "$node")" "$@"
 }
 port() { case $1 in *:*) echo "${1##*:}" ;; *) echo 5432 ;; esac }
 
 for node; do
     at "$node" <<'SQL'
+\set password ''
+\getenv password PGPASSWORD
 CREATE EXTENSION IF NOT EXISTS citus;
 INSERT INTO pg_dist_authinfo (nodeid, rolename, authinfo) SELECT n, current_user, format('password=''%s''', regexp_replace(:'password', '([''\\])', '\\\1', 'g'))
     FROM unnest(ARRAY[-1, 0]) n WHERE :'password' <> '' ON CONFLICT (nodeid, rolename) DO UPDATE SET authinfo = EXCLUDED.authinfo;

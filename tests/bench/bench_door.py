@@ -129,7 +129,7 @@ def trickle(port, key, over):
 
 
 def flood(port, key, over):
-    def send():
+    def send(_number):
         connection = None
         while not over.is_set():
             try:
@@ -154,11 +154,11 @@ def read(port, key, over):
                 connection.getresponse().read()
                 connection.close()
 
-    in_threads(ask, READERS, numbered=True)
+    in_threads(ask, READERS)
 
 
-def in_threads(work, count, numbered=False):
-    threads = [threading.Thread(target=work, args=(number,) if numbered else ()) for number in range(count)]
+def in_threads(work, count):
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:

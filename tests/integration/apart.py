@@ -13,19 +13,16 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
+from cases import Served  # noqa: E402
 
 EVENT = json.loads((mired.SOURCE / "schema/wire/vectors/valid/samples-at-one-instant/report.json").read_text())
 MARK = "alphasecret"  # in every text of alpha's, but for the module of a build id, which names itself in both
 
 
-class Apart(unittest.TestCase):
+class Apart(Served):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = mired.scratch("apart")
-        cls.addClassCleanup(cls.scratch.cleanup)
-        cls.folder = pathlib.Path(cls.scratch.name)
-        cls.server = mired.Mired(cls.folder)
-        cls.addClassCleanup(cls.server.stop)
+        super().setUpClass()
         cls.keys = {(app, scope): cls.server.key(app, scope) for app in ("alpha", "beta")
                     for scope in ("ingest", "symbols", "rollout", "rules", "read", "admin")}
         mired.until("the keys are known", lambda: cls.server.ask("GET", "/api/v1/apps", cls.keys["beta", "admin"])[0] == 200)
@@ -157,9 +154,9 @@ class Apart(unittest.TestCase):
 
     def state(self):
         """All of alpha that could be changed."""
-        tables = ("issue", "issue_act", "issue_alias", "access_key", "alert_channel", "rekey_job", "forget_job", "app_rules", "rollout_version", "event")
+        tables = ("issue", "issue_act", "issue_alias", "alert_channel", "rekey_job", "forget_job", "app_rules", "rollout_version", "event")
         return {table: sorted(self.server.sql(f"SELECT t::text FROM {table} t JOIN app a USING (app_id) WHERE slug = 'alpha'"))
-                for table in tables if table != "access_key"} | {
+                for table in tables} | {
                     "keys": self.server.sql("SELECT count(*) FROM access_key JOIN app USING (app_id) WHERE slug = 'alpha' AND revoked_at IS NULL")}
 
     def test_jobs_of_debug_files_are_each_apps_own(self):

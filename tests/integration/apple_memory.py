@@ -130,7 +130,6 @@ class Memory(unittest.TestCase):
                 report, = [report for report in reports if report["kind"] == "memory"]
                 rows = report["memory"]["categories"]
                 held = {name: (rows["live_count"][i], rows["live_bytes"][i]) for i, name in enumerate(rows["name"]) if not name.startswith(("VM: ", "Malloc "))}
-                print(held)
                 for name, count in CLASSES.items():
                     self.assertEqual(held.pop(name), (count, count * SIZES[name]))
                 self.assertEqual(held.pop("NSObject"), (1, 16))

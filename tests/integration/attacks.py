@@ -8,7 +8,6 @@ import pathlib
 import re
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -405,23 +404,6 @@ class Dear(Case):
     settings = (f"--web-dir={os.environ['MIRE_SOURCE_DIR']}/web",)
     cheap = ("/healthz", "/", "/api/v1/apps/shop/members", "/api/v1/apps/shop/settings", "/api/v1/sign-in")
 
-    @contextlib.contextmanager
-    def locked(self):
-        lines = (self.server.data / "postgres/postmaster.pid").read_text().split("\n")
-        psql = subprocess.Popen(["psql", "-qXAt", "-h", lines[4], "-p", lines[3], "-U", "mire", "-d", "postgres"], text=True,
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        with psql:
-            psql.stdin.write("BEGIN; LOCK TABLE rollup; SELECT 'locked';\n")
-            psql.stdin.flush()
-            self.assertEqual(psql.stdout.readline(), "locked\n")
-            try:
-                yield
-            finally:
-                psql.stdin.close()
-
-    def waiting(self):
-        return int(self.server.sql("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'rollup'::regclass")[0])
-
     def read(self, span):
         return self.server.ask("GET", f"/api/v1/apps/shop/issues?t={span}")
 
@@ -429,10 +411,10 @@ class Dear(Case):
         self.assertEqual(self.read("3650d")[0], 200)
         said = []
         asking = [threading.Thread(target=lambda span=span: said.append(self.read(span))) for span in 32 * ["3650d"] + 8 * ["24h"]]
-        with self.locked():
+        with self.server.locked("rollup"):
             for thread in asking[:32]:
                 thread.start()
-            mired.until("wide ones wait for the database", self.waiting)
+            mired.until("wide ones wait for the database", lambda: self.server.waiting_for("rollup"))
             for path in self.cheap:
                 self.assertEqual(self.server.ask("GET", path)[0], 200, path)
             self.honest(20)

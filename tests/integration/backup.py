@@ -3,9 +3,6 @@
 rolled forward to an instant before an accident, and a standby that takes over. Each time the figures are those of before, the key of a
 device still opens, and no acknowledged report is missing."""
 
-import contextlib
-import glob
-import http.client
 import json
 import os
 import pathlib
@@ -19,7 +16,6 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
 
-PG = pathlib.Path(sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1])
 VECTORS = mired.SOURCE / "schema/wire/vectors/valid"
 
 
@@ -51,26 +47,19 @@ class Backup(unittest.TestCase):
         issues = [(one["id"], one["totals"]) for one in server.issues("shop")]
         return overview["totals"], sorted(issues, key=str), {name: all for name, all in server.get("/apps/shop/facets?t=14d").items() if name != "range"}
 
-    def link(self, server, id):
-        """Status of the permanent link of a report: 302 to its issue, 404."""
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)) as connection:
-            connection.request("GET", f"/r/{id}")
-            return connection.getresponse().status
-
     def check_same(self, server, figures, taken):
         """The other server has the figures and all these reports, and takes one more."""
         self.assertEqual(self.figures(server), figures)
         for one in taken:
-            self.assertEqual(self.link(server, one), 302, one)
+            self.assertEqual(server.link_status(one), 302, one)
         self.send(1, server)
 
     # --- programs of PostgreSQL, as the user whom its files belong to ---
 
     def run_pg(self, name, *words):
         owner = (self.server_data / "postgres").stat()
-        done = subprocess.run([PG / name, *map(str, words)], capture_output=True, text=True, timeout=300, user=owner.st_uid, group=owner.st_gid,
-                              extra_groups=[], cwd="/") if os.geteuid() == 0 else subprocess.run(
-                                  [PG / name, *map(str, words)], capture_output=True, text=True, timeout=300)
+        user = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": [], "cwd": "/"} if os.geteuid() == 0 else {}
+        done = subprocess.run([mired.postgres_bin() / name, *map(str, words)], capture_output=True, text=True, timeout=300, **user)
         self.assertEqual(done.returncode, 0, (name, words, done.stderr))
         return done.stdout.strip()
 
@@ -133,9 +122,13 @@ class Backup(unittest.TestCase):
         instant = " ".join(self.server.sql("SELECT clock_timestamp()"))
         self.server.sql("DELETE FROM event; DELETE FROM issue; SELECT pg_switch_wal()")  # the accident
         last = self.server.sql("SELECT pg_walfile_name(pg_current_wal_lsn())")[0]
-        self.server.sql("SELECT pg_switch_wal()")
         self.assertNotEqual(self.figures(self.server), figures)
-        mired.until("the log is archived", lambda: any(one.name >= last for one in archive.iterdir()) or self.server.sql("SELECT pg_switch_wal()") == [])
+
+        def is_archived():
+            self.server.sql("SELECT pg_switch_wal()")
+            return any(one.name >= last for one in archive.iterdir())
+
+        mired.until("the log is archived", is_archived)
         with (base / "postgresql.auto.conf").open("a") as out:
             out.write(f"restore_command = 'cp {archive}/%f %p'\nrecovery_target_time = '{instant}'\nrecovery_target_action = promote\narchive_mode = off\n")
         (base / "recovery.signal").touch()

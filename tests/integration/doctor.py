@@ -6,26 +6,19 @@ import re
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
-
+from cases import Served  # noqa: E402
 
 ALERTS = mired.SOURCE / "deploy/alerts.yml"
 
 
-class Doctor(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = mired.scratch("doctor")
-        cls.addClassCleanup(cls.scratch.cleanup)
-        cls.folder = pathlib.Path(cls.scratch.name)
-        cls.server = mired.Mired(cls.folder)
-        cls.addClassCleanup(cls.server.stop)
-
+class Doctor(Served):
     def ask(self, *settings, data=None):
         done = subprocess.run([mired.BINARY / "server/mired", "doctor", f"--data-dir={data or self.server.data}", *settings],
                               capture_output=True, text=True, timeout=120)
@@ -76,14 +69,15 @@ class Doctor(unittest.TestCase):
         self.assertEqual(server.get("/server/health")["floods"], [])
 
     def test_a_question_that_took_long_is_remembered(self):
-        # Sleep within the question: a lock that is held for longer than a second.
-        hold = threading.Thread(target=self.server.sql, args=("BEGIN; LOCK TABLE rollup; SELECT pg_sleep(4); COMMIT",))
         self.server.key("late", "ingest")
-        hold.start()
-        mired.until("it is locked", lambda: self.server.sql("SELECT count(*) FROM pg_locks WHERE granted AND mode = 'AccessExclusiveLock'"
-                                                            " AND relation = 'rollup'::regclass") == ["1"])
-        self.server.get("/apps/late/issues?t=24h")
-        hold.join()
+        answers = []
+        question = threading.Thread(target=lambda: answers.append(self.server.get("/apps/late/issues?t=24h")))
+        with self.server.locked("rollup"):
+            question.start()
+            mired.until("it waits", lambda: self.server.waiting_for("rollup"))
+            time.sleep(2)  # longer than the second from which on questions are remembered
+        question.join()
+        self.assertEqual(len(answers), 1)
         slow = [one for one in self.server.get("/server/health")["slow"] if one["app"] == "late"]
         self.assertEqual([(one["route"], one["days"]) for one in slow], [("/api/v1/apps/{app}/issues", slow[0]["days"])])
         self.assertIn(slow[0]["days"], (1, 2))  # its range is whole hours

@@ -13,6 +13,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
 from answers import answer_of  # noqa: E402
+from cases import OwnApp  # noqa: E402
 
 VECTORS = mired.SOURCE / "schema/wire/vectors/valid"
 ENOUGH = 5
@@ -27,19 +28,11 @@ FIGURES = {  # of an app: the tables that sum something over reports
 }
 
 
-class Enough(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = mired.scratch("enough")
-        cls.addClassCleanup(cls.scratch.cleanup)
-        cls.server = mired.Mired(pathlib.Path(cls.scratch.name), "--workers=1")
-        cls.addClassCleanup(cls.server.stop)
+class Enough(OwnApp):
+    settings = ("--workers=1",)
 
     def setUp(self):
-        self.app = self.id().rsplit("test_")[-1].replace("_", "-")[:40]
-        self.ingest, self.admin = self.server.key(self.app, "ingest"), self.server.key(self.app, "admin")
-        self.path = f"/api/v1/apps/{self.app}"
-        mired.until("the key is known", lambda: self.server.ask("GET", "/api/v1/rollout", self.ingest)[0] == 200)
+        super().setUp()
         self.keep(ENOUGH)
 
     def keep(self, number):
@@ -47,11 +40,6 @@ class Enough(unittest.TestCase):
                                           {"name": self.app, "retention_days": None, "enough_per_issue_day": number})
         self.assertEqual(status, 200, body)
         self.assertEqual(answer_of(body, "setAppSettings")["enough_per_issue_day"], number)
-
-    def get(self, path, name, code=200):
-        status, _, body = self.server.ask("GET", self.path + path, self.admin)
-        self.assertEqual(status, code, body)
-        return answer_of(body, name)
 
     def send(self, count, vector="samples-at-one-instant", version=None, install=None):
         """Reports of today, one after the other; their ids."""
@@ -69,18 +57,10 @@ class Enough(unittest.TestCase):
         mired.until("all is worked on", lambda: self.count("inbox") == 0)
         return sent
 
-    def count(self, table, where="true"):
-        return int(self.server.sql(f"SELECT count(*) FROM {table} JOIN app USING (app_id) WHERE slug = '{self.app}' AND {where}")[0])
-
     def figures(self):
         return {table: sorted(self.server.sql(
             f"SELECT translate(concat_ws('|', {columns}), ' ', 'T') FROM {table} JOIN app USING (app_id) WHERE slug = '{self.app}'"))
             for table, columns in FIGURES.items()}
-
-    def only_issue(self):
-        found = [one for group in self.get("/issues", "listIssues")["groups"] for one in group["issues"]]
-        self.assertEqual(len(found), 1)
-        return found[0]
 
     def settled(self):
         """No day is to be made anew: pages and events say the same."""
@@ -89,7 +69,7 @@ class Enough(unittest.TestCase):
     def test_more_is_counted_and_pages_say_so(self):
         ids = self.send(ENOUGH + 7)
         self.assertEqual(self.count("event"), ENOUGH + 7)
-        self.assertEqual(self.count("event", "kept"), ENOUGH)
+        self.assertEqual(self.count("event", where="kept"), ENOUGH)
         stacks = "SELECT count(*) FROM event e JOIN {} USING (slot, day, report_id) JOIN app a ON a.app_id = e.app_id WHERE slug = '%s'" % self.app
         self.assertEqual(self.server.sql(stacks.format("event_stack")), [str(ENOUGH)])
         whole, cut = (int(self.server.sql(f"SELECT max(octet_length(r.body)) FROM report r JOIN event e USING (slot, day, report_id)"
@@ -113,20 +93,20 @@ class Enough(unittest.TestCase):
 
         # Another version, and another number, hold at once; a report that is sent again is one that was there.
         self.send(2, version="99.0")
-        self.assertEqual(self.count("event", "kept"), ENOUGH + 2)
+        self.assertEqual(self.count("event", where="kept"), ENOUGH + 2)
         self.keep(ENOUGH + 10)
         self.send(4)
-        self.assertEqual(self.count("event", "kept"), ENOUGH + 2 + 3)
+        self.assertEqual(self.count("event", where="kept"), ENOUGH + 2 + 3)
         self.keep(0)
         self.send(20)
-        self.assertEqual(self.count("event", "kept"), ENOUGH + 2 + 3 + 20)
+        self.assertEqual(self.count("event", where="kept"), ENOUGH + 2 + 3 + 20)
 
     def test_a_server_that_starts_anew_knows_how_many_there_are(self):
         self.send(ENOUGH + 1)
         self.server.stop()
         self.server.start()
         self.send(3)
-        self.assertEqual(self.count("event", "kept"), ENOUGH)
+        self.assertEqual(self.count("event", where="kept"), ENOUGH)
 
     def test_counted_reports_are_taken_out_as_exactly_as_others(self):
         vectors = [path.parent.name for path in sorted(VECTORS.glob("*/report.json"))]
@@ -139,7 +119,7 @@ class Enough(unittest.TestCase):
         before, install = self.figures(), uuid.uuid4().hex
         for name in vectors:
             self.send(1, name, install=install)
-        self.assertGreater(self.count("event", "NOT kept"), 15)
+        self.assertGreater(self.count("event", where="NOT kept"), 15)
         self.server.mire("forget", self.app, "--reason", "a test", "--install", install, MIRE_KEY=self.admin)
         self.assertEqual(self.figures(), before)
 
@@ -153,7 +133,7 @@ class Enough(unittest.TestCase):
     def test_rules_move_kept_reports_and_the_others_follow(self):
         self.send(ENOUGH + 7)
         before = self.only_issue()
-        rules = pathlib.Path(self.scratch.name) / "own.rules"
+        rules = self.folder / "own.rules"
         rules.write_text(f"runtime {before['caller1_image']} *\n")
         author = self.server.key(self.app, "rules")
         mired.until("the key is known", lambda: self.server.ask("GET", self.path + "/rules", author)[0] == 200)
@@ -171,7 +151,7 @@ class Enough(unittest.TestCase):
         after = self.get("/issues?kind=system", "listIssues")["groups"][0]["issues"][0]
         self.assertEqual(after["totals"]["reports"], ENOUGH + 7)
         self.assertEqual(after["totals"]["devices"], ENOUGH + 7)
-        self.assertEqual(self.count("event", "kept"), ENOUGH)
+        self.assertEqual(self.count("event", where="kept"), ENOUGH)
         self.assertEqual(len(set(self.server.sql(
             f"SELECT issue_id FROM event JOIN app USING (app_id) WHERE slug = '{self.app}'"))), 1)
 
@@ -187,7 +167,7 @@ class Enough(unittest.TestCase):
         self.server.ask("POST", self.path + "/rekey", self.admin, {"preview": False})
         mired.until("the job ends", lambda: self.server.sql("SELECT count(*) FROM rekey_job WHERE state <> 'done'") == ["0"])
         self.assertEqual(self.only_issue()["totals"]["reports"], ENOUGH + 2)
-        self.assertEqual(self.count("event", "kept"), ENOUGH)
+        self.assertEqual(self.count("event", where="kept"), ENOUGH)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
 from answers import answer_of  # noqa: E402
+from cases import OwnApp  # noqa: E402
 
 VECTOR = mired.SOURCE / "schema/wire/vectors/valid/samples-at-one-instant/report.json"
 LOOKED_AT = 10000
@@ -26,19 +27,8 @@ def hash_of(user):
     return hashlib.sha256(b"mire:" + user.encode()).hexdigest()[:32]
 
 
-class Found(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = mired.scratch("found")
-        cls.addClassCleanup(cls.scratch.cleanup)
-        cls.server = mired.Mired(pathlib.Path(cls.scratch.name), "--workers=1")
-        cls.addClassCleanup(cls.server.stop)
-
-    def setUp(self):
-        self.app = self.id().rsplit("test_")[-1].replace("_", "-")[:40]
-        self.ingest, self.admin = self.server.key(self.app, "ingest"), self.server.key(self.app, "admin")
-        self.path = f"/api/v1/apps/{self.app}"
-        mired.until("the key is known", lambda: self.server.ask("GET", "/api/v1/rollout", self.ingest)[0] == 200)
+class Found(OwnApp):
+    settings = ("--workers=1",)
 
     def put(self, tags):
         return self.server.ask("PUT", self.path + "/settings", self.admin, {"name": self.app, "retention_days": None, "kept_tags": tags})
@@ -48,11 +38,8 @@ class Found(unittest.TestCase):
         self.assertEqual(status, 200, body)
         self.assertEqual(answer_of(body, "setAppSettings")["kept_tags"], list(tags))
 
-    def get(self, path, name, code=200, **query):
-        path += "?" + urllib.parse.urlencode(query) if query else ""
-        status, _, body = self.server.ask("GET", self.path + path, self.admin)
-        self.assertEqual(status, code, body)
-        return answer_of(body, name)
+    def ask(self, path, name, **query):
+        return self.get(path + ("?" + urllib.parse.urlencode(query) if query else ""), name)
 
     def send(self, contexts, install=None):
         """One report of today for each context; their ids."""
@@ -64,22 +51,17 @@ class Found(unittest.TestCase):
             status, _, body = self.server.ask("POST", "/api/v1/reports", self.ingest, document)
             self.assertEqual(status, 202, body)
             sent.append(document["id"])
-        mired.until("all is worked on", lambda: self.sql("SELECT count(*) FROM inbox") == ["0"])
+        mired.until("all is worked on", lambda: self.server.sql("SELECT count(*) FROM inbox") == ["0"])
         return sent
 
-    def sql(self, text):
-        return self.server.sql(text)
-
     def issue(self):
-        found = [one for group in self.get("/issues", "listIssues")["groups"] for one in group["issues"]]
-        self.assertEqual(len(found), 1)
-        return "/issues/" + found[0]["id"]
+        return "/issues/" + self.only_issue()["id"]
 
     def all(self, path, name, limit=7, **query):
         """Ids over all answers, and the number of answers."""
         found, cursor = [], {}
         for answers in itertools.count(1):
-            page = self.get(path + "/reports", name, limit=limit, **query, **cursor)
+            page = self.ask(path + "/reports", name, limit=limit, **query, **cursor)
             self.assertLessEqual(len(page["reports"]), limit)
             found += [row["id"] for row in page["reports"]]
             if page["next"] is None:
@@ -87,7 +69,7 @@ class Found(unittest.TestCase):
             cursor = {"cursor": page["next"]}
 
     def everywhere(self, ids, asked_by_command=True, **query):
-        """The reports of a question, whoever is asked."""
+        """The same reports in the list of the issue, in that of the app, and as the command prints them."""
         for path, name in ((self.issue(), "listReports"), ("", "findReports")):
             found, _ = self.all(path, name, **query)
             self.assertEqual(sorted(found), sorted(ids), query)
@@ -96,8 +78,10 @@ class Found(unittest.TestCase):
             return
         words = [f"--{name}={value}" for name, value in query.items()]
         said = self.server.mire("reports", "--app", self.app, "--limit", "200", *words, MIRE_KEY=self.admin)
-        lines = said.splitlines()[1:]
-        self.assertEqual(sorted(line.split()[-1] for line in lines if ids), sorted(ids), said)
+        if ids:
+            self.assertEqual(sorted(line.split()[-1] for line in said.splitlines()[1:]), sorted(ids), said)
+        else:
+            self.assertEqual(said, "No such report in this range.\n")
 
     def test_as_they_were_sent(self):
         self.keep("plan", "tenant.id")
@@ -121,7 +105,7 @@ class Found(unittest.TestCase):
                 self.everywhere(matches, len(query) != 2, **query)
         self.everywhere([one for one, (u, _, _) in zip(ids, truth) if u == "4711"], user=hash_of("4711"))
         self.assertEqual(sorted(self.all("", "findReports")[0]), sorted(ids))
-        self.assertEqual(self.sql(f"SELECT count(*) FROM event JOIN app USING (app_id) WHERE slug = '{self.app}' AND 'plan=trial' = ANY (tags)"),
+        self.assertEqual(self.server.sql(f"SELECT count(*) FROM event JOIN app USING (app_id) WHERE slug = '{self.app}' AND 'plan=trial' = ANY (tags)"),
                          [str(sum(p == "trial" for _, _, p in truth))])
         for nothing in ({"tag": "color=red"}, {"tag": "plan=tria"}, {"user": "nobody"}, {"scene": "消息"}):
             self.everywhere([], **nothing)
@@ -160,13 +144,13 @@ class Found(unittest.TestCase):
     def test_a_rare_value_behind_many_others(self):
         self.keep("plan")
         rare, = self.send([{"user": "4711", "scene": "Cart", "tags": {"plan": "rare"}}])
-        self.sql(f"""INSERT INTO event SELECT r.* FROM event e, generate_series(1, {LOOKED_AT + 50}) n, jsonb_populate_record(e, jsonb_build_object(
+        self.server.sql(f"""INSERT INTO event SELECT r.* FROM event e, generate_series(1, {LOOKED_AT + 50}) n, jsonb_populate_record(e, jsonb_build_object(
             'report_id', gen_random_uuid(), 'user_hash', NULL, 'scene', '', 'tags', '[]'::jsonb,
             'occurred_at', e.occurred_at + n * interval '1 us')) r WHERE e.report_id = '{rare}'""")
-        self.sql("ANALYZE event")
+        self.server.sql("ANALYZE event")
         for path, name in ((self.issue(), "listReports"), ("", "findReports")):
             for query in ({"scene": "Cart"}, {"tag": "plan=rare"}):
-                first = self.get(path + "/reports", name, **query)
+                first = self.ask(path + "/reports", name, **query)
                 self.assertEqual(first["reports"], [], query)
                 self.assertEqual(self.all(path, name, **query), ([rare], 2))
             self.assertEqual(self.all(path, name, user="4711"), ([rare], 1))

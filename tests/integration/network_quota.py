@@ -14,6 +14,7 @@ here = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(here.parent / "support"), str(here)]
 
 import mired  # noqa: E402
+from cases import Served  # noqa: E402
 import network  # noqa: E402
 
 
@@ -40,14 +41,8 @@ class Endless(list):
         return self[0]
 
 
-class Quotas(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = mired.scratch("network-quota")
-        cls.addClassCleanup(cls.scratch.cleanup)
-        cls.folder = pathlib.Path(cls.scratch.name)
-        cls.server = mired.Mired(cls.folder, "--app-requests-s=1")
-        cls.addClassCleanup(cls.server.stop)
+class Quotas(Served):
+    settings = ("--app-requests-s=1",)
 
     def trial(self, name):
         trial = network.Trial(self.server, self.folder / name, name)
@@ -127,12 +122,11 @@ class Quotas(unittest.TestCase):
         self.assertEqual(counts()["quota"], len(not_kept))
 
 
-class Keys(unittest.TestCase):
+class Keys(Served):
+    settings = ("--key-requests-s=1",)
+
     def test_a_key_that_floods_leaves_others_of_the_app_alone(self):
-        scratch = mired.scratch("key-rate")
-        self.addCleanup(scratch.cleanup)
-        server = mired.Mired(pathlib.Path(scratch.name), "--key-requests-s=1")
-        self.addCleanup(server.stop)
+        server = self.server
         leaked, good = server.key("shop", "ingest"), server.key("shop", "ingest")
         mired.until("the keys are known", lambda: server.ask("GET", "/api/v1/rollout", good)[0] == 200)
         send = lambda key: server.ask("POST", "/api/v1/reports", key, mired.report(mired.report_id()))  # noqa: E731

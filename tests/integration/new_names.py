@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
-from answers import answer_of  # noqa: E402
+from cases import OwnApp  # noqa: E402
 
 FLOOD = int(os.environ.get("MIRE_FLOOD", "4000"))
 VALUES, ISSUES = 20, 30
@@ -33,24 +33,8 @@ INSERT INTO inbox (slot, day, report_id, app_id) SELECT slot, day, report_id, ap
 """
 
 
-class NewNames(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = mired.scratch("new-names")
-        cls.addClassCleanup(cls.scratch.cleanup)
-        cls.server = mired.Mired(pathlib.Path(cls.scratch.name), "--workers=1", f"--new-values-day={VALUES}",
-                                 f"--new-issues-day={ISSUES}")
-        cls.addClassCleanup(cls.server.stop)
-
-    def setUp(self):
-        self.app = self.id().rsplit("test_")[-1].replace("_", "-")[:40]
-        self.ingest, self.admin = self.server.key(self.app, "ingest"), self.server.key(self.app, "admin")
-        mired.until("the key is known", lambda: self.server.ask("GET", f"/api/v1/apps/{self.app}/overview", self.admin)[0] == 200)
-
-    def get(self, path, name):
-        status, _, body = self.server.ask("GET", f"/api/v1/apps/{self.app}{path}", self.admin)
-        self.assertEqual(status, 200, body)
-        return answer_of(body, name)
+class NewNames(OwnApp):
+    settings = ("--workers=1", f"--new-values-day={VALUES}", f"--new-issues-day={ISSUES}")
 
     def flood(self, document, count=FLOOD, **change):
         document = json.loads(json.dumps(document)) | {"id": "<id>", "sampling": {}}
@@ -60,9 +44,6 @@ class NewNames(unittest.TestCase):
         self.server.sql(FILL.format(text=text, count=count, app=self.app, salt=uuid.uuid4().hex[-12:]))
         mired.until("all is worked on", lambda: self.count("inbox") == 0, 1200)
         self.assertEqual(self.count("dead_letter"), 0)
-
-    def count(self, table, what="*"):
-        return int(self.server.sql(f"SELECT count({what}) FROM {table} JOIN app USING (app_id) WHERE slug = '{self.app}'")[0])
 
     def aside(self):
         return {one["kind"]: one["reports"] for one in self.get("/overview", "getOverview")["put_aside"]}
@@ -88,7 +69,7 @@ class NewNames(unittest.TestCase):
         self.assertEqual(self.aside(), {"version": FLOOD - VALUES, "channel": FLOOD - VALUES // 10, "class": FLOOD - VALUES})
         facets = self.get("/facets", "getFacets")
         self.assertLessEqual(max(len(values) for values in facets.values() if isinstance(values, list)), 257)
-        # A version that was taken in stays known, of whatever report.
+        # A version that was taken in stays known to later reports.
         self.flood(EVENT, count=3, app={"version": "1.1", "build": "b1", "channel": "c1"})
         self.assertEqual(self.count("version"), VALUES + 1)
 
@@ -97,8 +78,7 @@ class NewNames(unittest.TestCase):
         self.flood(EVENT | {"images": images})
         self.assertEqual(self.count("issue"), ISSUES + 1)
         self.assertEqual(self.aside(), {"issue": FLOOD - ISSUES})
-        listed = [one for group in self.get("/issues", "listIssues")["groups"] for one in group["issues"]]
-        self.assertEqual([one["totals"]["reports"] for one in listed if one["caller1"] == "other"], [FLOOD - ISSUES])
+        self.assertEqual([one["totals"]["reports"] for one in self.issues() if one["caller1"] == "other"], [FLOOD - ISSUES])
         self.assertLessEqual(self.count("issue_hour"), 2 * (ISSUES + 1))
         self.assertLessEqual(self.count("issue_tree"), 32 * (ISSUES + 1))
         self.assertLessEqual(self.count("missing_debug_file"), 3 * (ISSUES + 1))
@@ -113,7 +93,7 @@ class NewNames(unittest.TestCase):
                              2 * (VALUES + 1) * (VALUES // 10 + 1))
         self.assertEqual(self.server.sql(f"SELECT sum(records) FROM session_day JOIN app USING (app_id) WHERE slug = '{self.app}'"), [str(FLOOD)])
         self.assertEqual(self.server.sql(f"SELECT DISTINCT verdict FROM session_end_day JOIN app USING (app_id) WHERE slug = '{self.app}'"), ["other"])
-        # Taken out again, whatever it counted as.
+        # Forgetting takes its records out again, put aside or not.
         install = SESSION["device"]["install"]
         self.server.mire("forget", self.app, "--reason", "made up", "--install", install, MIRE_KEY=self.admin)
         self.assertEqual(self.server.sql(f"SELECT coalesce(sum(records), 0) FROM session_day JOIN app USING (app_id)"
@@ -121,8 +101,8 @@ class NewNames(unittest.TestCase):
 
     def test_an_other_version_reopens_nothing(self):
         self.flood(EVENT, count=1, app={"version": "1.0", "build": ""})
-        issue = self.get("/issues", "listIssues")["groups"][0]["issues"][0]["id"]
-        status, _, body = self.server.ask("POST", f"/api/v1/apps/{self.app}/triage", self.admin, {
+        issue = self.issues()[0]["id"]
+        status, _, body = self.server.ask("POST", f"{self.path}/triage", self.admin, {
             "issues": [issue], "state": "resolved", "in": "1.0", "reason": "mended"})
         self.assertEqual(status, 200, body)
         self.flood(EVENT, count=VALUES - 1, app={"version": "0.<n>", "build": ""})

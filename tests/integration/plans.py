@@ -25,7 +25,7 @@ SETTINGS = " ".join(f"-c {name}={value}" for name, value in {
     "session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": 0, "auto_explain.log_format": "json",
     "log_min_messages": "log"}.items())
 
-# What may read reports, and why that is bounded.
+# Operations that may read reports, and their bounds.
 ONE_REPORT = "one report by its key, and those next to it"
 NEWEST = "reports of an issue by event_by_issue, of a user by event_by_user or of an app by event_by_time, newest first, up to a limit"
 EMPTIED = "whether an issue would lose its last report, of the issues that a preview of rules moves"

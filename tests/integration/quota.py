@@ -14,18 +14,12 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
+from cases import Served  # noqa: E402
 
 BUDGET = 20
 
 
-class Quota(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = mired.scratch("quota")
-        cls.addClassCleanup(cls.scratch.cleanup)
-        cls.server = mired.Mired(pathlib.Path(cls.scratch.name))
-        cls.addClassCleanup(cls.server.stop)
-
+class Quota(Served):
     def app(self, name, **settings):
         """Keys of a new app whose settings mired knows."""
         ingest, admin = self.server.key(name, "ingest"), self.server.key(name, "admin")

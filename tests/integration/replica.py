@@ -2,7 +2,6 @@
 """Pages read from a streaming replica (database_read_url): they are read there, never before a change that somebody made, and from
 the database itself while the replica is behind, stopped, frozen or gone."""
 
-import glob
 import os
 import pathlib
 import pwd
@@ -17,7 +16,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
 
-BIN = pathlib.Path(max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4])))
+BIN = mired.postgres_bin()
 PAGE = "/apps/alpha/issues?t=30d"
 
 

@@ -10,17 +10,15 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
+from cases import Served  # noqa: E402
 
 VECTORS = mired.SOURCE / "schema/wire/vectors"
 
 
-class Shares(unittest.TestCase):
+class Shares(Served):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = mired.scratch("shares")
-        cls.addClassCleanup(cls.scratch.cleanup)
-        cls.server = mired.Mired(pathlib.Path(cls.scratch.name))
-        cls.addClassCleanup(cls.server.stop)
+        super().setUpClass()
         cls.key, cls.rollout = cls.server.key("shop", "ingest"), cls.server.key("shop", "rollout")
         mired.until("the key is known", lambda: cls.server.ask("GET", "/api/v1/rollout", cls.key)[0] == 200)
 

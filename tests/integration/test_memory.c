@@ -129,7 +129,7 @@ static void a_memory_report_becomes_rows(void **state)
     pg_close(pg);
 }
 
-/* What is healthy of one operating system says nothing of another. */
+/* The healthy of one operating system say nothing of another's. */
 static void systems_are_not_mixed(void **state)
 {
     (void)state;

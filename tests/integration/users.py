@@ -2,7 +2,6 @@
 """Rates of user days, by version and by every facet, against a count of the session records: before and after installations are forgotten,
 and more installations than are counted exactly."""
 
-import json
 import pathlib
 import random
 import sys
@@ -14,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
+from cases import Served  # noqa: E402
 from answers import answer_of  # noqa: E402
 
 DAY_MS = 86400_000
@@ -43,7 +43,7 @@ def record(rng, device, began_ms):
 
 
 def counted(records):
-    """What part_users tells, counted one by one."""
+    """The figures of part_users, counted one by one."""
     days = lambda wanted: {(r["device"]["install"], r["session"]["begin_wall_ms"] // DAY_MS) for r in records if wanted(r)}
     watched = lambda r: r["session"]["loop"]
     ends = lambda *verdicts: lambda r: any(e["verdict"] in verdicts or not verdicts for e in r["session"]["ends"])
@@ -55,14 +55,7 @@ def counted(records):
             "crash_percent": share(ends("crash", "abort"), ends())}
 
 
-class UsersTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = mired.scratch("users")
-        cls.addClassCleanup(cls.scratch.cleanup)
-        cls.server = mired.Mired(pathlib.Path(cls.scratch.name))
-        cls.addClassCleanup(cls.server.stop)
-
+class UsersTest(Served):
     def send(self, app, records):
         key = self.server.key(app, "ingest")
         for one in records:

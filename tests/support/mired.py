@@ -1,6 +1,9 @@
 """A real mired with a database of its own, and what tests do with it."""
 
 import atexit
+import contextlib
+import glob
+import http.client
 import json
 import os
 import pathlib
@@ -46,6 +49,11 @@ def scratch(name):
     folder = tempfile.TemporaryDirectory(prefix=f"mire-{name}-", dir="/tmp")
     pathlib.Path(folder.name).chmod(0o755)
     return folder
+
+
+def postgres_bin():
+    """The folder of the newest PostgreSQL's programs."""
+    return pathlib.Path(max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4])))
 
 
 def spread_database():
@@ -113,14 +121,40 @@ class Mired:
     def issues(self, app):
         return [feature for group in self.get(f"/apps/{app}/issues")["groups"] for feature in group["issues"]]
 
-    def sql(self, text):
-        """Words of what psql prints, on mired's own database."""
+    def link_status(self, id):
+        """Status of the permanent link of a report: 302 to its issue, or 404."""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)) as connection:
+            connection.request("GET", f"/r/{id}")
+            return connection.getresponse().status
+
+    def psql(self):
+        """The words that begin psql on mired's own database."""
         if not (at := self.database):
             lines = (self.data / "postgres/postmaster.pid").read_text().split("\n")
             at = f"host={lines[4]} port={lines[3]} user=mire dbname=postgres"
-        done = subprocess.run(["psql", "-qXAt", "-d", at, "-c", text], capture_output=True, text=True, timeout=300)
+        return ["psql", "-qXAt", "-d", at]
+
+    def sql(self, text):
+        """Words of what psql prints."""
+        done = subprocess.run([*self.psql(), "-c", text], capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
+
+    @contextlib.contextmanager
+    def locked(self, table):
+        """Nobody else reads the table meanwhile."""
+        with subprocess.Popen(self.psql(), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as psql:
+            psql.stdin.write(f"BEGIN; LOCK TABLE {table}; SELECT 'locked';\n")
+            psql.stdin.flush()
+            assert psql.stdout.readline() == "locked\n"
+            try:
+                yield
+            finally:
+                psql.stdin.close()
+
+    def waiting_for(self, table):
+        """The number of sessions that wait until the table is unlocked."""
+        return int(self.sql(f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass")[0])
 
     def kill(self):
         self.process.kill()

@@ -250,10 +250,10 @@ static void compare_sessions(const struct stored *cell, const struct cell_sums *
     }
     compare("records", cell, text, (double)sums->reports, pg_real(rows, i, 3));
     compare("sessions", cell, text, sums->weight, pg_real(rows, i, 4));
-    for (int k = 0; k < 9; k++)
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
         compare(of[k].what, cell, text, sums->sessions->sums[of[k].sum], pg_real(rows, i, 5 + k));
     compare_devices("installations", cell, text, &sums->devices, pg_real(rows, i, 14));
-    for (int k = 0; k < 4; k++)
+    for (size_t k = 0; k < sizeof groups / sizeof *groups; k++)
         compare_devices("installations of a group", cell, text, &sums->sessions->devices[groups[k]],
                         pg_real(rows, i, 15 + k));
 }

@@ -1,5 +1,6 @@
 /* test_alert.c - when a condition holds and when it is told: against known values, on generated months, and step by step. */
 #include "model/alert.h"
+#include "support/chance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,24 +18,11 @@
 #define VERSIONS 3
 #define MINUTE   60000000ll
 
-static uint64_t seed;
-
-static double uniform(void)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    uint64_t x = seed ^ (seed >> 29);
-    x *= UINT64_C(0xbf58476d1ce4e5b9);
-    x ^= x >> 32;
-    return ((double)(x >> 11) + 0.5) / 9007199254740992.0;
-}
-
 /* How many of n sessions hang. */
 static double binomial(double n, double p)
 {
-    if (n * p > 30) {
-        double z = sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-        return fmax(0, floor(n * p + sqrt(n * p * (1 - p)) * z + 0.5));
-    }
+    if (n * p > 30)
+        return normal(n * p, sqrt(n * p * (1 - p)));
     double count = 0;
     for (int i = 0; i < (int)n; i++)
         count += uniform() < p;

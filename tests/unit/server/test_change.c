@@ -1,5 +1,6 @@
 /* test_change.c - comparing two rates, and telling changes from chance: against known values, and on generated months. */
 #include "model/change.h"
+#include "support/chance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,30 +13,6 @@
 
 #define MONTHS 200
 #define ISSUES 80
-
-static uint64_t seed;
-
-static double uniform(void)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    uint64_t x = seed ^ (seed >> 29);
-    x *= UINT64_C(0xbf58476d1ce4e5b9);
-    x ^= x >> 32;
-    return ((double)(x >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static int64_t poisson(double mean)
-{
-    if (mean > 60) { /* a normal, by Box and Muller */
-        double z = sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-        return (int64_t)fmax(0, floor(mean + sqrt(mean) * z + 0.5));
-    }
-    double left = exp(-mean), product = uniform();
-    int64_t count = 0;
-    for (; product > left; count++)
-        product *= uniform();
-    return count;
-}
 
 #define HEAVY_SHARE 0.5 /* of the hits are of devices that have one on each third day */
 #define HEAVY_DAILY 0.3

@@ -1,5 +1,6 @@
-/* test_explain.c - what explains a change: Fisher's test against known values, and generated months with planted causes. */
+/* test_explain.c - explanations of changes: Fisher's test against known values, and generated months with planted causes. */
 #include "model/explain.h"
+#include "support/chance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,31 +17,10 @@
 #define MODELS 40
 #define TRIED  1000 /* values of all changes of an answer */
 
-static uint64_t seed;
-
-static double uniform(void)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    uint64_t x = seed ^ (seed >> 29);
-    x *= UINT64_C(0xbf58476d1ce4e5b9);
-    x ^= x >> 32;
-    return ((double)(x >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double poisson(double mean)
-{
-    if (mean > 60)
-        return fmax(0, floor(mean + sqrt(mean) * sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform()) + 0.5));
-    double left = exp(-mean), product = uniform(), count = 0;
-    for (; product > left; count++)
-        product *= uniform();
-    return count;
-}
-
 /* Devices of the models of one side; every fifth has its hit on each of three days. */
 static struct explain_hits hits_of(double mean)
 {
-    double light = poisson(mean * 0.8), heavy = poisson(mean * 0.2 / 3);
+    double light = (double)poisson(mean * 0.8), heavy = (double)poisson(mean * 0.2 / 3);
 
     return (struct explain_hits){light + 3 * heavy, light + 9 * heavy};
 }
@@ -197,7 +177,7 @@ static void one_device_explains_nothing(void **state)
     assert_null(found.value);
 }
 
-/* What vanished was of one model: the sides are exchanged. */
+/* All that vanished was of one class: the sides are exchanged. */
 static void a_change_for_the_better_is_explained_too(void **state)
 {
     (void)state;

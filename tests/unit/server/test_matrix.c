@@ -1,4 +1,4 @@
-/* test_matrix.c - what the reports of Tencent Matrix become, from documents that were written for it. */
+/* test_matrix.c - reports of Tencent Matrix as reports of Mire, from documents that were written for the test. */
 #include "support/imports.h"
 
 #define IMAGES                                                                                                \

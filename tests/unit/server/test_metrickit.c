@@ -1,4 +1,4 @@
-/* test_metrickit.c - what the payloads of MetricKit become, from documents that were written for it. */
+/* test_metrickit.c - payloads of MetricKit as reports of Mire, from documents that were written for the test. */
 #include "support/imports.h"
 
 #define CHAIN(one, offset_one, two, offset_two)                                                                   \

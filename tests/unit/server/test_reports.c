@@ -1,6 +1,6 @@
 /*
- * test_reports.c - what .ips and Sentry documents become, from documents that were written for it; and every real file of
- * others, where such files are at hand (../shared/data/reports).
+ * test_reports.c - .ips and Sentry documents as reports of Mire, from documents that were written for the test; and every
+ * real file of others, where such files are at hand (../shared/data/reports).
  */
 #include "support/imports.h"
 

@@ -1,4 +1,4 @@
-/* test_suspect.c - which path of a repository is the file of a frame, and what a git log says. */
+/* test_suspect.c - paths of a repository beside the files of frames, and the formats of a git log. */
 #include "cli/gitlog.h"
 #include "model/suspect.h"
 

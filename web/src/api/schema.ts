@@ -394,7 +394,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How this server is, area by area, with the next step; apps that send too much; questions that took long. For admins of the server, and for the user of a server without accounts. */
+        /** The state of this server by area, with the next step; apps that send too much; questions that took long. For admins of the server, and for the user of a server without accounts. */
         get: operations["getServerHealth"];
         put?: never;
         post?: never;
@@ -1085,7 +1085,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reports of an app that are kept whole, newest first, whatever their issue; /r/{id} leads to one. */
+        /** Reports of an app that are kept whole, of all issues, newest first; /r/{id} leads to one. */
         get: operations["findReports"];
         put?: never;
         post?: never;
@@ -1480,11 +1480,11 @@ export interface components {
             }[];
         };
         Suspects: {
-            /** @description Whose commits they are. */
+            /** @description The version of the commits. */
             version: string;
-            /** @description Known of the version. */
+            /** @description Commits that are known of the version. */
             commits: number;
-            /** @description Of the app's frames that were looked for. */
+            /** @description Files of the app's frames that were looked for. */
             files: number;
             suspects: {
                 commit: string;
@@ -1492,9 +1492,9 @@ export interface components {
                 subject: string;
                 /** Format: date-time */
                 committed_at: string;
-                /** @description That it changed, of the frame nearest to Caller1. */
+                /** @description The changed file of the frame nearest to Caller1. */
                 file: string;
-                /** @description Of that frame. */
+                /** @description The function of that frame. */
                 function: string;
             }[];
         };
@@ -1539,7 +1539,7 @@ export interface components {
                 beyond_quota: number;
                 /** @description Label, or first characters, of the key with the most stored reports of today; empty if there is none. */
                 key: string;
-                /** @description Its share of them, by a sample. */
+                /** @description The share of that key in stored, by a sample. */
                 key_share: number;
             }[];
             /** @description Questions to this process that took longer than a second in the last day, the longest first; twenty at most. */
@@ -2267,9 +2267,9 @@ export interface components {
             lag_percent: components["schemas"]["Rate"];
             /** @description User days with a foreground out-of-memory; of those on which an end is known. */
             foom_percent: components["schemas"]["Rate"];
-            /** @description The same of kills while stuck. */
+            /** @description User days with a kill while stuck; of those on which an end is known. */
             watchdog_percent: components["schemas"]["Rate"];
-            /** @description The same of crashes and aborts. */
+            /** @description User days with a crash or an abort; of those on which an end is known. */
             crash_percent: components["schemas"]["Rate"];
         } | null;
         RatesTotal: {
@@ -2412,7 +2412,7 @@ export interface components {
             ratio: components["schemas"]["ChangeRatio"];
             /** @description The share of false ones among all changes that are as certain as this one. */
             q: number;
-            /** @description Null: no single value of a facet does. Of the first twenty changes that are told. */
+            /** @description Told of the first twenty changes. Null: no single value of a facet explains it. */
             explained: components["schemas"]["ChangeExplained"] | null;
         };
         /** @description The value of a facet that explains the change. */
@@ -2420,9 +2420,9 @@ export interface components {
             /** @enum {string} */
             facet: "version" | "os" | "system" | "model" | "class" | "channel";
             value: string;
-            /** @description Of the growth. */
+            /** @description Share of the growth that the value has. */
             share: number;
-            /** @description Of the hits of all other issues. */
+            /** @description Share of the hits of all other issues that the value has. */
             of_others: number;
         };
         ChangeSide: {
@@ -3379,7 +3379,7 @@ export interface components {
             position: number;
             /** @description Reports of the issue in the range that are kept whole. */
             total: number;
-            /** @description The same with those that are counted only. */
+            /** @description Reports of the issue in the range, with those that are counted only. */
             reports: number;
             /** @description Next newer report. */
             previous: string | null;
@@ -3586,7 +3586,7 @@ export interface components {
             position: number;
             /** @description Reports of the issue in the range that are kept whole. */
             total: number;
-            /** @description The same with those that are counted only. */
+            /** @description Reports of the issue in the range, with those that are counted only. */
             reports: number;
             /** @description Next newer report. */
             previous: string | null;
@@ -5364,7 +5364,7 @@ export interface operations {
                     version: string;
                     /** @default production */
                     environment?: string;
-                    /** @description It was built from. */
+                    /** @description The commit that the version was built from. */
                     commit?: string;
                     /** @description 2026-11-01T14:30:05Z; absent: now. */
                     released_at?: string;
@@ -5404,7 +5404,7 @@ export interface operations {
                         subject: string;
                         /** @description 2026-11-01T14:30:05Z */
                         committed_at: string;
-                        /** @description That it changed: paths in the repository. */
+                        /** @description Files that the commit changed: paths in the repository. */
                         files: string[];
                     }[];
                 };
