@@ -202,7 +202,7 @@ static double percent(int64_t part, int64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Reports and bytes that came on each day, those beyond the budget too, as percent of the budget of now. */
+/* Reports and bytes that came on each day, as percent of the present budget; reports beyond it count too. */
 int alert_points_quota(struct alert_look *look)
 {
     struct rows_budget budget = {.app_id = look->rule->app};

@@ -21,8 +21,8 @@ struct pg;
 struct pg_tx;
 
 /*
- * Judge all rules that were not looked at for every_s seconds. `base` is the address in links, `budget` that of apps that set
- * none (points.h). 0 or a fault. Thread: one at a time in a process.
+ * Judge all rules that were not looked at for every_s seconds. `base` is the address in links, `budget` the budget of
+ * apps that set none (points.h). 0 or a fault. Thread: one at a time in a process.
  */
 int alert_watch(struct pg *pg, const struct log *log, const char *base, const struct alert_budget *budget,
                 int64_t now_us, int32_t every_s);

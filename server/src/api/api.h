@@ -5,9 +5,9 @@
  *     request -> routes.c -> call_run: parameters, one snapshot, answer, ETag -> reply
  *
  * Handlers block on the database, so none is inline. A read of a long range, or one that was slow lately (slow.h), runs
- * in the lane of dear questions; any other is given a second, and then goes on there. Every change that a
- * person or a key makes is written to the audit log in its own transaction.
- * Threads: the context is only read; nearby has locks of its own.
+ * in the lane of dear questions. Any other read has a second; after that it begins again in that lane. Every change that
+ * a person or a key makes is written to the audit log in its own transaction.
+ * Threads: the context is only read; nearby, slow and live have locks of their own.
  */
 #ifndef MIRE_API_API_H
 #define MIRE_API_API_H
@@ -49,8 +49,8 @@ struct api {
     const char *oidc_default_role;      /* "none", or a role in every app */
     const struct log *log;
     /* Findings about this server (daemon/doctor.h); NULL: none. 0 or a fault. */
-    int (*examine)(void *examine_context, struct findings *out, struct arena *arena, struct pg_tx *tx);
-    void *examine_context;
+    int (*examine)(const void *examine_context, struct findings *out, struct arena *arena, struct pg_tx *tx);
+    const void *examine_context;
     const char *base;                   /* address in links of messages; borrowed, and set when the database is ready */
     const struct api_setting *settings; /* borrowed, with the file that was read, "" if none */
     size_t setting_count;

@@ -268,7 +268,7 @@ static int find_path(struct call *call, const struct call_kind *kind)
     return rc == 0 && kind->has_issue ? call_show(call) : rc;
 }
 
-/* Begin reading from the replica. 0, or it cannot answer: it is away, or is behind. */
+/* Begin reading from the replica. 0, or a fault if the replica is away or behind. */
 static int begin_on_replica(struct call *call, enum pg_mode mode)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *origin = NULL;
@@ -376,17 +376,14 @@ static int reply_csv(struct call *call, const char *table)
 
 int call_run(void *api, struct request *request, struct reply *reply, const struct call_kind *kind)
 {
-    const struct api *of = api;
-    struct call call = {.api = api,
-                        .request = request,
-                        .reply = reply,
-                        .arena = request->arena,
-                        .may_use_replica = of->replica != NULL};
+    struct call call = {.api = api, .request = request, .reply = reply, .arena = request->arena};
 
+    call.may_use_replica = call.api->replica != NULL;
     json_write_begin(&call.json);
     int rc = answer(&call, kind);
-    if (rc < 0 && call.is_on_replica) { /* PostgreSQL ends what stands in the way of the replica's own work */
+    if (rc < 0 && call.is_on_replica) { /* PostgreSQL cancels statements that hold up the replica's replay */
         free(call.json.text);
+        clear_reply(reply);
         call = (struct call){.api = api, .request = request, .reply = reply, .arena = request->arena};
         json_write_begin(&call.json);
         rc = answer(&call, kind);

@@ -21,7 +21,7 @@ struct call {
     struct reply *reply;
     struct arena *arena;
     struct pg_tx *tx;
-    bool may_use_replica, is_on_replica;
+    bool may_use_replica, is_on_replica; /* `tx` may be, or is, of the replica */
     const char *slug;
     struct view view;
     int64_t issue; /* of the path; 0 where it has none */
@@ -32,8 +32,8 @@ struct call {
 /* Results of `answer` besides 0 and faults. */
 enum {
     CALL_REPLIED = 1, /* the reply is complete: a problem, a redirect, not JSON */
-    CALL_LATER,       /* call `later`, which puts the reply off, when the transaction has ended */
-    CALL_DEAR,        /* ask again in the lane of dear questions */
+    CALL_LATER,       /* when the transaction has ended, call_run calls `later` */
+    CALL_DEAR,        /* call_run's own: the request runs again in the lane of dear questions */
 };
 
 typedef int (*call_answer)(struct call *call);

@@ -1,4 +1,4 @@
-/* slow.c - see slow.h. A short table under a mutex: a search takes less than a microsecond beside a query's thousand. */
+/* slow.c - see slow.h. A short table under a mutex. */
 #include "api/slow.h"
 
 #include <pthread.h>

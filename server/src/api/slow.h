@@ -36,7 +36,7 @@ bool slow_is_known(struct slow *slow, const struct slow_question *question, int6
 /* Remember that the question took this long; nothing if `slow` is NULL or it was not long. */
 void slow_note(struct slow *slow, const struct slow_question *question, int64_t took_us, int64_t now_us);
 
-/* Those of the last day, the longest first. Returns their number, `max` at most. */
+/* The slow questions of the last day, the longest first. Returns their number, `max` at most. */
 size_t slow_list(struct slow_question *out, size_t max, struct slow *slow, int64_t now_us);
 
 #endif

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define READ_LIMIT_MS   20000
-#define GLANCE_LIMIT_MS 1000 /* then it goes on among the dear questions */
+#define GLANCE_LIMIT_MS 1000 /* then the question begins again among the dear ones */
 #define POOL_SPARE      3    /* connections beyond one a thread: upkeep, health, metrics */
 #define UPKEEP_PATIENCE 3000 /* ms; it may be stuck in connecting to a host that does not answer */
 
@@ -92,9 +92,8 @@ static int open_database(struct daemon *daemon)
 static int open_replica(struct daemon *daemon)
 {
     struct pg_options options = {.conninfo = config_text(daemon->config, MIRE_SET_DATABASE_READ_URL),
-                                 .connections = (int)config_number(daemon->config, MIRE_SET_HANDLERS) +
-                                                MIRE_HTTP_DEAR_THREADS +
-                                                2, /* the handler of slow requests, and the watch */
+                                 .connections = /* one a thread that answers questions */
+                                 (int)config_number(daemon->config, MIRE_SET_HANDLERS) + MIRE_HTTP_DEAR_THREADS,
                                  .wait_ms = 1000,
                                  .read_limit_ms = READ_LIMIT_MS,
                                  .glance_limit_ms = GLANCE_LIMIT_MS,

@@ -1,4 +1,4 @@
-/* doctor.c - see doctor.h. What the database knows is judged in doctor_rows.c. */
+/* doctor.c - see doctor.h. doctor_rows.c judges the content of the database. */
 #include "daemon/doctor.h"
 
 #include "base/fault.h"
@@ -177,7 +177,7 @@ static void check_machine(struct findings *out, const struct config *config)
     check_files(out, config);
 }
 
-int doctor_examine(void *config, struct findings *out, struct arena *arena, struct pg_tx *tx)
+int doctor_examine(const void *config, struct findings *out, struct arena *arena, struct pg_tx *tx)
 {
     check_machine(out, config);
     return doctor_add_rows(out, arena, config, tx);

@@ -1,6 +1,6 @@
 /*
- * doctor.h - looks at configuration, files, database and queues, and says for each area how it is and what to do next.
- * Changes nothing; runs beside a mired that serves, as `mired doctor`, or in it, for the page of its health.
+ * doctor.h - findings about configuration, files, database and queues: the state of each area, and the next step.
+ * Changes nothing. Runs as `mired doctor`, beside a mired that serves, or in that one, for the page of its health.
  */
 #ifndef MIRE_DAEMON_DOCTOR_H
 #define MIRE_DAEMON_DOCTOR_H
@@ -14,10 +14,10 @@ struct pg_tx;
 /* Print the findings, one a line: "ok", "look" (act soon) or "bad" (act now), with the next step. Returns the number of bad ones. */
 int doctor_run(const struct config *config, FILE *out);
 
-/* The same findings, without the OpenID provider's, for api.examine. `config` is a struct config *. 0 or a fault. */
-int doctor_examine(void *config, struct findings *out, struct arena *arena, struct pg_tx *tx);
+/* The same findings, without the OpenID provider's, for api.examine. `config` is a const struct config *. 0 or a fault. */
+int doctor_examine(const void *config, struct findings *out, struct arena *arena, struct pg_tx *tx);
 
-/* Those that the database knows; doctor_rows.c. 0 or a fault. */
+/* Add the findings about the content of the database (doctor_rows.c). 0 or a fault. */
 int doctor_add_rows(struct findings *out, struct arena *arena, const struct config *config, struct pg_tx *tx);
 
 #endif

@@ -1,4 +1,4 @@
-/* doctor_rows.c - findings about the database, and about what stands in it. */
+/* doctor_rows.c - findings about the database and its content. */
 #include "daemon/doctor.h"
 
 #include "base/clock.h"
@@ -22,8 +22,8 @@ static enum finding_grade above(int64_t value, int64_t look, int64_t bad)
 
 /* clang-format off */
 #define ADD(grade_, about_, next_, text_, ...)                                                                         \
-    findings_add(out, (struct server_finding){.about = (about_), .grade = (grade_), .next = (next_), .text = (text_),         \
-                                       .values = {__VA_ARGS__}})
+    findings_add(out, (struct server_finding){.about = (about_), .grade = (grade_), .next = (next_), .text = (text_),  \
+                                              .values = {__VA_ARGS__}})
 #define N(name_, number_) {.name = (name_), .number = (number_)}
 #define T(name_, text_)   {.name = (name_), .text = (text_)}
 /* clang-format on */

@@ -120,7 +120,7 @@ static int make_api(struct daemon *daemon)
     daemon->api.oidc_default_role = config_text(config, MIRE_SET_OIDC_DEFAULT_ROLE);
     daemon->api.log = &daemon->log;
     daemon->api.examine = doctor_examine;
-    daemon->api.examine_context = (void *)(uintptr_t)config;
+    daemon->api.examine_context = config;
     show_settings(daemon);
     return 0;
 }

@@ -21,7 +21,7 @@ struct upkeep_options {
     struct pg *pg; /* held; released when the tables are ready */
     int retention_days;
     bool once;   /* end when ready */
-    bool spread; /* over the machines of a Citus cluster */
+    bool spread; /* spread the tables over the machines of a Citus cluster */
     const struct log *log;
     int (*on_ready)(void *context); /* called once, in the thread; a fault ends it */
     void *context;

@@ -121,7 +121,7 @@ int lanes_start(struct http_server *server)
     return 0;
 }
 
-/* Those first that hand over to others. */
+/* In this order: a lane hands over only to later ones. */
 void lanes_stop(struct http_server *server)
 {
     for (int lane = 0; lane < MIRE_LANES; lane++)

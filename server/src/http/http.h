@@ -11,9 +11,9 @@
  * log has the reason.
  *
  * Threads: two network threads read, write and call handlers of inline routes, which must not block. All other handlers
- * run on the threads of their lane and may wait for the database; one that turns out to be dear or slow continues in
- * that lane. Texts that they answer are sent as gzip to a client that takes it. A request has one handler at a time.
- * Errors are answered as RFC 9457 problem+json with the request's id.
+ * run on the threads of their lane and may wait for the database. A request that turns out to be dear or slow continues
+ * in that lane. An answer of these handlers that is text is sent as gzip to a client that takes it. A request has one
+ * handler at a time. Errors are answered as RFC 9457 problem+json with the request's id.
  */
 #ifndef MIRE_HTTP_HTTP_H
 #define MIRE_HTTP_HTTP_H

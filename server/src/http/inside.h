@@ -119,7 +119,7 @@ struct handlers {
     struct exchange *first, **last; /* waiting; guarded by mutex */
     bool stopping;                  /* guarded by mutex */
     uint64_t patience_ns;           /* a request that waited longer is 503; 0: no limit */
-    _Atomic uint64_t given_up;      /* of these; any thread, relaxed */
+    _Atomic uint64_t given_up;      /* requests that were 503 for that; any thread, relaxed */
     int count;
     pthread_t threads[64];
 };
@@ -159,10 +159,10 @@ void exchange_compress(struct exchange *exchange);
 
 /* --- handlers.c */
 
-/* 0 or a fault. */
+/* Start the threads of all lanes. 0 or a fault. */
 int lanes_start(struct http_server *server);
 
-/* No exchange may be open. */
+/* End the threads. No exchange may be open. */
 void lanes_stop(struct http_server *server);
 
 /* Hand an exchange to a thread of the lane. */

@@ -34,7 +34,7 @@ struct live {
     struct waiting board[MIRE_LIVE_MAX];
     size_t count;
     uint64_t told, refused;
-    int32_t apps[MIRE_LIVE_MAX]; /* the thread's: those that are waited for, once each */
+    int32_t apps[MIRE_LIVE_MAX]; /* the thread's: apps that requests wait for, each once */
     struct news news[MIRE_LIVE_MAX];
     size_t app_count;
 };
@@ -88,13 +88,13 @@ int live_wait(struct live *live, struct request *request, struct reply *reply, i
 }
 
 /* Take one off the board, and answer it. */
-static void answer(struct live *live, size_t at, const struct news *news)
+static void answer(struct live *live, size_t at, struct news news)
 {
     struct waiting one = live->board[at];
 
     live->board[at] = live->board[--live->count];
     live->told++;
-    if (live_tell(one.reply, news) != MIRE_HTTP_DONE)
+    if (live_tell(one.reply, &news) != MIRE_HTTP_DONE)
         one.reply->status = 500;
     one.request->finish(one.request);
 }
@@ -114,12 +114,12 @@ static void collect_apps(struct live *live)
 static bool is_due(const struct waiting *one, const struct news *news, uint64_t now_ns)
 {
     uint64_t age_ns = now_ns - one->since_ns;
-    bool has_acts = one->seen.acts != news->acts || one->seen.alerts != news->alerts;
+    bool is_urgent = one->seen.acts != news->acts || one->seen.alerts != news->alerts;
 
-    return age_ns > HOLD_NS || has_acts || (one->seen.data != news->data && age_ns > CALM_NS);
+    return age_ns > HOLD_NS || is_urgent || (one->seen.data != news->data && age_ns > CALM_NS);
 }
 
-/* `known`: the news of live->apps were read; otherwise only those that have waited long enough are answered. */
+/* `known`: the news of live->apps were read. Otherwise only requests that have waited long enough are answered. */
 static void answer_due(struct live *live, bool known)
 {
     uint64_t now_ns = clock_mono_ns();
@@ -129,10 +129,8 @@ static void answer_due(struct live *live, bool known)
         for (size_t at = 0; known && at < live->app_count; at++)
             if (live->apps[at] == live->board[i].app)
                 news = &live->news[at];
-        if (is_due(&live->board[i], news, now_ns)) {
-            struct news told = *news;
-            answer(live, i, &told);
-        }
+        if (is_due(&live->board[i], news, now_ns))
+            answer(live, i, *news);
     }
 }
 
@@ -165,10 +163,8 @@ static void *run(void *context)
         while (!live->stopping && pthread_cond_timedwait(&live->more, &live->mutex, &until) != ETIMEDOUT)
             ;
     }
-    while (live->count) {
-        struct news seen = live->board[live->count - 1].seen;
-        answer(live, live->count - 1, &seen);
-    }
+    while (live->count)
+        answer(live, live->count - 1, live->board[live->count - 1].seen);
     pthread_mutex_unlock(&live->mutex);
     return NULL;
 }

@@ -2,11 +2,11 @@
  * live.h - requests of pages that wait until something changes in their app.
  *
  *     page -> GET .../live?seen=ID -> live_wait -> the board
- *     one thread, every second while somebody waits: rows_news_read for all their apps -> answer those whose app changed
+ *     one thread, every second while requests wait: rows_news_read for all their apps -> answer those of changed apps
  *
- * The answer is a server-sent event with an end: the browser's EventSource asks again with the id of the last event, so a
- * change between two requests is told at once, a proxy has nothing to buffer or to cut, and any of several servers may answer.
- * Nothing is read from the database while nobody waits. While the database is away, requests wait.
+ * The answer is a server-sent event with an end. The browser's EventSource asks again with the id of the last event, so
+ * the next request reports a change between the two at once. A proxy has nothing to buffer or to cut. Any of several
+ * servers may answer. Nothing is read from the database while nobody waits. While the database is away, requests wait.
  */
 #ifndef MIRE_LIVE_LIVE_H
 #define MIRE_LIVE_LIVE_H

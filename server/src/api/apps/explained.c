@@ -12,7 +12,7 @@
 #define OF_ALL        (-1)  /* in place of an issue: the sum over all */
 
 struct facets {
-    struct facet_hits *rows; /* in order: by issue, then the sums over all, which stand first */
+    struct facet_hits *rows; /* by issue, OF_ALL first, then by facet and value */
     size_t count;
 };
 

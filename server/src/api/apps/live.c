@@ -7,7 +7,7 @@
 #include "base/fault.h"
 #include "live/live.h"
 
-/* Tell the news at once to an asker who has seen none, or others. */
+/* Tell the news at once to an asker who has seen no news, or other ones. */
 static int answer_live(struct call *call)
 {
     struct news now, seen = {0};

@@ -114,7 +114,7 @@ static int put_apart(struct call *call)
     return rc;
 }
 
-/* Reports whose new version, say, was beyond the day's number. */
+/* Reports whose new values were put aside, by kind of value. */
 static void put_aside(struct json_writer *w, const int64_t reports[MIRE_KNOWN_KINDS])
 {
     json_write_open(w, "put_aside", '[');

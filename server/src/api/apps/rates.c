@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define DAY_S      86400
-#define VALUES_MAX 50 /* of a facet, those with most sessions */
+#define VALUES_MAX 50 /* of a facet: the ones with most sessions */
 
 static void put_versions(struct json_writer *w, const struct session_point *points, size_t count,
                          const struct cell *told)
@@ -51,7 +51,7 @@ static int by_sessions(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
-/* The same by each value of a facet, most sessions first. */
+/* Rates and users of each value of a facet, most sessions first. */
 static int put_values(struct call *call, const struct cell *told, int facet)
 {
     const struct cell_value **values = arena_array(call->arena, told->value_count + 1, sizeof *values);
@@ -63,8 +63,7 @@ static int put_values(struct call *call, const struct cell *told, int facet)
     for (size_t i = 0; i < told->value_count; i++)
         if ((int)told->values[i].facet == facet)
             values[count++] = &told->values[i];
-    if (count)
-        qsort(values, count, sizeof(void *), by_sessions);
+    qsort(values, count, sizeof *values, by_sessions);
     json_write_open(w, "values", '[');
     for (size_t i = 0; i < count && i < VALUES_MAX; i++) {
         struct session_sums sums;

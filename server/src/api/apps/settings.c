@@ -29,6 +29,20 @@ static void put_days(struct json_writer *w, const char *key, int64_t days)
         json_write_i64(w, key, days);
 }
 
+/* A list of words with blanks between, as an array. */
+static void put_words(struct call *call, const char *key, const char *list)
+{
+    struct json_writer *w = &call->json;
+    char *copy = arena_strdup(call->arena, list), *word;
+
+    w->failed |= !copy;
+    json_write_open(w, key, '[');
+    while ((word = strsep(&copy, " ")))
+        if (*word)
+            json_write_text(w, NULL, word);
+    json_write_close(w, ']');
+}
+
 static void put_settings(struct call *call, const struct app_settings *settings)
 {
     struct json_writer *w = &call->json;
@@ -44,14 +58,8 @@ static void put_settings(struct call *call, const struct app_settings *settings)
     json_write_text(w, "source_link", settings->source_link);
     json_write_text(w, "source_root", settings->source_root);
     json_write_text(w, "ticket_link", settings->ticket_link);
-    json_write_open(w, "left_out", '[');
-    for (const char *at = settings->left_out; *at; at += INSTALL_LEN + (at[INSTALL_LEN] == ' '))
-        json_write_text(w, NULL, arena_copy(call->arena, at, INSTALL_LEN));
-    json_write_close(w, ']');
-    json_write_open(w, "kept_tags", '[');
-    for (const char *at = settings->kept_tags; *at; at += strcspn(at, " "), at += *at == ' ')
-        json_write_text(w, NULL, arena_copy(call->arena, at, strcspn(at, " ")));
-    json_write_close(w, ']');
+    put_words(call, "left_out", settings->left_out);
+    put_words(call, "kept_tags", settings->kept_tags);
     put_days(w, "enough_per_issue_day", settings->enough);
     json_write_i64(w, "server_enough_per_issue_day", call->api->enough_per_issue_day);
 }
@@ -144,25 +152,31 @@ static enum bind_outcome read_enough(struct bind *bind, void *out, uint32_t at)
     return read_quota(&((struct app_settings *)out)->enough, bind, at, ENOUGH_MAX);
 }
 
+/* Words of at most `max` ASCII characters, with blanks between. */
+static enum bind_outcome join_words(const char **out, struct bind *bind, const char *const *words, size_t count,
+                                    size_t max)
+{
+    char *list = arena_alloc(bind->arena, count * (max + 1) + 1), *end = list;
+
+    if (!list)
+        return MIRE_BIND_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        end += sprintf(end, "%s%s", i ? " " : "", words[i]);
+    *out = list;
+    return MIRE_BIND_OK;
+}
+
 /* Identifiers of installations, in small letters. */
 static enum bind_outcome read_left_out(struct bind *bind, void *out, uint32_t at)
 {
-    struct app_settings *settings = out;
     const char **installs = NULL;
     size_t count = 0;
     enum bind_outcome outcome = bind_texts(&installs, &count, bind, at, LEFT_OUT_MAX, INSTALL_LEN);
-    char *list = outcome ? NULL : arena_alloc(bind->arena, count * (INSTALL_LEN + 1) + 1), *end = list;
 
-    if (!list)
-        return outcome ? outcome : MIRE_BIND_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; !outcome && i < count; i++)
         if (strspn(installs[i], "0123456789abcdef") != INSTALL_LEN || installs[i][INSTALL_LEN])
             return bind_wrong(bind, "expected 32 hex digits in small letters");
-        end += sprintf(end, "%s%s", i ? " " : "", installs[i]);
-    }
-    *end = '\0';
-    settings->left_out = list;
-    return MIRE_BIND_OK;
+    return outcome ? outcome : join_words(&((struct app_settings *)out)->left_out, bind, installs, count, INSTALL_LEN);
 }
 
 static bool is_tag_name(const char *name)
@@ -173,25 +187,19 @@ static bool is_tag_name(const char *name)
 /* Names of tags, each once. */
 static enum bind_outcome read_kept_tags(struct bind *bind, void *out, uint32_t at)
 {
-    struct app_settings *settings = out;
     const char **names = NULL;
     size_t count = 0;
     enum bind_outcome outcome = bind_texts(&names, &count, bind, at, MIRE_TAGS_KEPT, MIRE_TAG_NAME_MAX);
-    char *list = outcome ? NULL : arena_alloc(bind->arena, count * (MIRE_TAG_NAME_MAX + 1) + 1), *end = list;
 
-    if (!list)
-        return outcome ? outcome : MIRE_BIND_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; !outcome && i < count; i++) {
         if (!is_tag_name(names[i]))
             return bind_wrong(bind, "expected letters, digits, _, - and .");
         for (size_t k = 0; k < i; k++)
             if (!strcmp(names[k], names[i]))
                 return bind_wrong(bind, "expected each name once");
-        end += sprintf(end, "%s%s", i ? " " : "", names[i]);
     }
-    *end = '\0';
-    settings->kept_tags = list;
-    return MIRE_BIND_OK;
+    return outcome ? outcome
+                   : join_words(&((struct app_settings *)out)->kept_tags, bind, names, count, MIRE_TAG_NAME_MAX);
 }
 
 static const struct bind_field fields[] = {
@@ -207,15 +215,15 @@ static const struct bind_field fields[] = {
     {"enough_per_issue_day", MIRE_BIND_OTHER, 0, .read = read_enough},
 };
 
-/* Empty, or the address of a page with that in it, without blanks. */
-static bool is_link(const char *text, const char *with)
+/* Is the text empty, or the address of a page with the placeholder in it and without blanks? */
+static bool is_link(const char *text, const char *placeholder)
 {
     bool http = !strncmp(text, "https://", 8) || !strncmp(text, "http://", 7);
 
     for (const char *c = text; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7f)
             return false;
-    return !*text || (http && strstr(text, with));
+    return !*text || (http && strstr(text, placeholder));
 }
 
 /* A limit as the audit log has it. */

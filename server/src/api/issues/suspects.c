@@ -19,10 +19,9 @@
 #define FILES_MAX    200 /* of their frames */
 #define SUSPECTS_MAX 10
 
-/* A file of the app's frames. The hot stack's come first, from the function to blame outwards. */
+/* A file of the app's frames. Files of the hot stack rank first, by the distance to the function to blame. */
 struct frame_file {
     const char *path, *function;
-    uint32_t line;
     size_t rank;
 };
 
@@ -45,11 +44,11 @@ static int add(struct files *files, const struct resolved_location *p, size_t ra
     if (!*path || at == FILES_MAX || (at < files->count && files->all[at].rank <= rank))
         return 0;
     files->count += at == files->count;
-    files->all[at] = (struct frame_file){path, arena_strdup(files->arena, p->function), p->line, rank};
+    files->all[at] = (struct frame_file){path, arena_strdup(files->arena, p->function), rank};
     return files->all[at].function ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* The distance in the hot stack, or behind all of it. */
+/* Add the files of a report's frames. The rank is the distance to the function to blame; other stacks rank last. */
 static int take_stack(void *context, double weight, const void *bytes, size_t len)
 {
     struct files *files = context;
@@ -92,7 +91,7 @@ struct suspect {
     const char *path;
 };
 
-static int put_suspect(struct json_writer *w, const struct suspect *one)
+static void put_suspect(struct json_writer *w, const struct suspect *one)
 {
     json_write_open(w, NULL, '{');
     json_write_text(w, "commit", one->commit->commit);
@@ -102,7 +101,6 @@ static int put_suspect(struct json_writer *w, const struct suspect *one)
     json_write_text(w, "file", one->path);
     json_write_text(w, "function", one->frame->function);
     json_write_close(w, '}');
-    return 0;
 }
 
 /* Keep the SUSPECTS_MAX nearest; of equals the newest, which comes first. */
@@ -149,7 +147,7 @@ static int put_suspects(struct call *call, const char *version, const struct fil
     return 0;
 }
 
-/* The version that is asked about, that in which the issue came back, or its first. */
+/* The version that is asked about, the one in which the issue came back, or its first. */
 static const char *version_of(const struct call *call, const struct issue_summary *issue)
 {
     const struct filter *asked = &call->view.version;

@@ -1,4 +1,6 @@
-/* server_health.c - GET /api/v1/server/health: findings about the server, apps that send too much, questions that took long. */
+/*
+ * server_health.c - GET /api/v1/server/health: findings about the server, apps that send too much, and slow questions.
+ */
 #include "api/handlers.h"
 #include "api/parts.h"
 #include "api/people/people.h"

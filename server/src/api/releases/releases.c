@@ -164,20 +164,22 @@ static enum bind_outcome commit_files(struct bind *bind, void *out, uint32_t at)
     size_t count, len = 1;
     enum bind_outcome outcome = bind_texts(&paths, &count, bind, at, FILES_MAX, PATH_MAX_LEN);
 
-    for (size_t i = 0; !outcome && i < count; i++) {
+    if (outcome)
+        return outcome;
+    for (size_t i = 0; i < count; i++) {
         if (!*paths[i] || strchr(paths[i], '\n'))
             return bind_wrong(bind, "must be paths without a line end");
         len += strlen(paths[i]) + 1;
     }
-    char *joined = outcome ? NULL : arena_alloc(bind->arena, len), *end = joined;
-    if (!outcome && !joined)
+    char *joined = arena_alloc(bind->arena, len), *end = joined;
+    if (!joined)
         return MIRE_BIND_NO_MEMORY;
-    for (size_t i = 0; !outcome && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         end = stpcpy(end, paths[i]);
         *end++ = '\n';
     }
     commit->files = joined;
-    return outcome;
+    return MIRE_BIND_OK;
 }
 
 static const struct bind_field commit_fields[] = {

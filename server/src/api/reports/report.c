@@ -141,8 +141,9 @@ static void put_hot(struct json_writer *w, const struct resolved *doc)
 }
 
 /*
- * Role of a sample: that of its innermost frame; if that is a library's, the first one before the app's code that takes a lock or reads
- * or writes, or else that waits. A wrapper of a system call says less than its caller.
+ * Role of a sample: the role of its innermost frame. If that frame is a library's, it is the role of the first frame
+ * before the app's code that takes a lock, reads or writes; if none does, of the outermost that waits. A wrapper of a
+ * system call says less than its caller.
  */
 static enum role role_of_sample(const struct resolved *doc, uint32_t node)
 {
@@ -261,7 +262,7 @@ static int put_report(struct call *call, const struct report_position *position,
     return 0;
 }
 
-/* The same of a report that is counted only. */
+/* The document of a report that is counted only. */
 static const struct resolved counted = {
     MIRE_RESOLVED_NOTHING,
     .node_count = 1,

@@ -1,4 +1,6 @@
-/* reports.c - the reports of an issue, or of an app, newest first, page by page: all of them, or those of a user, a scene or a tag. */
+/*
+ * reports.c - the reports of an issue or of an app, newest first, page by page: all, or those of a user, a scene or a tag.
+ */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/params.h"
@@ -10,6 +12,8 @@
 
 #include <inttypes.h>
 #include <string.h>
+
+static const char *const page_names[] = {"t", "v", "user", "scene", "tag", "cursor", "limit", NULL};
 
 static int read_place(struct report_place *out, struct call *call)
 {
@@ -29,17 +33,17 @@ static int read_place(struct report_place *out, struct call *call)
     return call_refuse(call, "cursor", "the next of an answer to the same query");
 }
 
-static int put_next(struct call *call, const struct report_place *last)
+static int put_next(struct call *call, const struct report_place *end)
 {
     char id[MIRE_UUID_TEXT];
-    const char *rank = arena_printf(call->arena, "%" PRId64, last->after_us);
+    const char *rank = arena_printf(call->arena, "%" PRId64, end->after_us);
     struct page_cursor cursor = {.query = call_query_hash(call), .span = call->view.span, .rank = rank, .key = id};
 
-    if (!last->after_us) {
+    if (!end->after_us) {
         json_write_null(&call->json, "next");
         return 0;
     }
-    uuid_format(id, &last->after);
+    uuid_format(id, &end->after);
     const char *text = rank ? cursor_format(call->arena, &cursor) : NULL;
     if (!text)
         return MIRE_FAULT_MEMORY;
@@ -122,9 +126,8 @@ static int answer_reports(struct call *call)
 
 int get_reports(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {"t", "v", "user", "scene", "tag", "cursor", "limit", NULL};
     static const struct call_kind kind = {
-        .table = "reports", .names = names, .has_app = true, .has_issue = true, .answer = answer_reports};
+        .table = "reports", .names = page_names, .has_app = true, .has_issue = true, .answer = answer_reports};
     return call_run(api, request, reply, &kind);
 }
 
@@ -149,8 +152,7 @@ static int answer_app_reports(struct call *call)
 
 int get_app_reports(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {"t", "v", "user", "scene", "tag", "cursor", "limit", NULL};
     static const struct call_kind kind = {
-        .table = "reports", .names = names, .has_app = true, .answer = answer_app_reports};
+        .table = "reports", .names = page_names, .has_app = true, .answer = answer_app_reports};
     return call_run(api, request, reply, &kind);
 }
