@@ -7,14 +7,20 @@ import { basename, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Marked, type Tokens } from 'marked';
 import type { Plugin } from 'vite';
+import type { Section } from './src/docs/search.ts';
 
 const ROOT = fileURLToPath(new URL('../docs/', import.meta.url));
 const SCRIPT = fileURLToPath(new URL('src/docs/page.ts', import.meta.url));
 
 type Language = 'en' | 'zh';
 
+/* Of a language's pages, below docs/ in the tree and in addresses. */
+const FOLDER = { en: '', zh: 'zh/' } as const;
+/* As HTML names a language. */
+const CODE = { en: 'en', zh: 'zh-CN' } as const;
+
 /* The pages in the order of the menu, with their Chinese names. */
-export const MENU: readonly (readonly [en: string, zh: string, pages: Record<string, string>])[] = [
+const MENU: readonly (readonly [en: string, zh: string, pages: Record<string, string>])[] = [
   ['Begin', '开始', { 'getting-started': '快速上手', 'on-call': '如何阅读一次卡顿', cli: '命令行' }],
   [
     'Connect an app',
@@ -61,8 +67,8 @@ export const MENU: readonly (readonly [en: string, zh: string, pages: Record<str
     },
   ],
 ];
-export const PAGES: readonly string[] = MENU.flatMap(([, , pages]) => Object.keys(pages));
-export const START = 'getting-started';
+const PAGES: readonly string[] = MENU.flatMap(([, , pages]) => Object.keys(pages));
+const START = 'getting-started';
 
 const WORDS = {
   en: {
@@ -76,18 +82,10 @@ const WORDS = {
   zh: { docs: '文档', search: '搜索', skip: '跳到正文', pages: '页面', table: '表格', other: 'English' },
 } as const;
 
-export interface Section {
-  page: string;
-  title: string;
-  heading: string;
-  anchor: string;
-  text: string;
-}
-
-const source = (language: Language, name: string) => `${ROOT}${language === 'zh' ? 'zh/' : ''}${name}.md`;
+const source = (language: Language, name: string) => `${ROOT}${FOLDER[language]}${name}.md`;
 const isIn = (language: Language, name: string) => PAGES.includes(name) && existsSync(source(language, name));
 const addressOf = (language: Language, name: string) =>
-  `/docs/${language === 'zh' && isIn('zh', name) ? 'zh/' : ''}${name === START ? '' : name}`;
+  `/docs/${isIn(language, name) ? FOLDER[language] : ''}${name === START ? '' : name}`;
 
 function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!);
@@ -120,6 +118,21 @@ export function leads(language: Language, href: string): string | null {
   return full.endsWith('.md') && isIn('en', name) ? addressOf(language, name) + (anchor ? `#${anchor}` : '') : null;
 }
 
+/* A picture of docs/ with its size, which the header of a PNG has. */
+function picture(href: string, text: string): string {
+  const name = basename(href);
+  const header = readFileSync(ROOT + name).subarray(16, 24);
+  const size = `width="${header.readUInt32BE(0)}" height="${header.readUInt32BE(4)}"`;
+  return `<img src="/docs/${escaped(name)}" alt="${escaped(text)}" ${size} loading="lazy">`;
+}
+
+/* A table of cells in HTML. */
+function table(label: string, header: readonly string[], rows: readonly string[][]): string {
+  const head = header.map((cell) => (cell === '' ? '<td></td>' : `<th scope="col">${cell}</th>`)).join('');
+  const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('\n');
+  return `<div class="scroll" role="region" tabindex="0" aria-label="${label}"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>\n`;
+}
+
 interface Rendered {
   title: string;
   html: string;
@@ -150,9 +163,7 @@ export function render(language: Language, name: string, markdown: string): Rend
         return `<a href="${escaped(to)}"${to.startsWith('http') ? ' rel="noreferrer"' : ''}>${inner}</a>`;
       },
       image({ href, text }: Tokens.Image) {
-        const header = readFileSync(ROOT + basename(href)).subarray(16, 24); // of a PNG: width and height
-        const size = `width="${header.readUInt32BE(0)}" height="${header.readUInt32BE(4)}"`;
-        return `<img src="/docs/${escaped(basename(href))}" alt="${escaped(text)}" ${size} loading="lazy">`;
+        return picture(href, text);
       },
       html({ text }: Tokens.HTML | Tokens.Tag) {
         return escaped(text);
@@ -162,29 +173,30 @@ export function render(language: Language, name: string, markdown: string): Rend
       },
       table({ header, rows }: Tokens.Table) {
         tables++;
-        const cell = (kind: string, one: Tokens.TableCell) =>
-          one.text === '' ? '<td></td>' : `<${kind}>${this.parser.parseInline(one.tokens)}</${kind}>`;
-        const head = header.map((one) => cell('th scope="col"', one).replace('</th scope="col">', '</th>')).join('');
-        const body = rows.map((row) => `<tr>${row.map((one) => cell('td', one)).join('')}</tr>`).join('\n');
-        const label = `${WORDS[language].table} ${tables}`;
-        return `<div class="scroll" role="region" tabindex="0" aria-label="${label}"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>\n`;
+        const cells = (row: Tokens.TableCell[]) => row.map((one) => this.parser.parseInline(one.tokens));
+        return table(`${WORDS[language].table} ${tables}`, cells(header), rows.map(cells));
       },
     },
   });
-  const html = marked.parse(markdown, { async: false });
+  const parsed = marked.lexer(markdown);
+  const html = marked.parser(parsed);
   let at = -1;
-  for (const token of marked.lexer(markdown))
+  for (const token of parsed)
     if (token.type === 'heading') at++;
     else if (at >= 0) sections[at]!.text = `${sections[at]!.text} ${plain(token.raw)}`.trim();
   return { title, html, sections };
 }
 
+/* An English page's name in the menu. */
+function titleOf(name: string): string {
+  return plain(/^# (.+)$/m.exec(readFileSync(source('en', name), 'utf8'))?.[1] ?? name);
+}
+
 function menu(language: Language, now: string): string {
-  const titleOf = (name: string) => /^# (.+)$/m.exec(readFileSync(source('en', name), 'utf8'))?.[1] ?? name;
   return MENU.map(([en, zh, pages]) => {
     const links = Object.entries(pages).map(([name, chinese]) => {
       const inEnglish = language === 'zh' && !isIn('zh', name) ? ' <small>(英文)</small>' : '';
-      const words = language === 'zh' ? chinese : plain(titleOf(name));
+      const words = language === 'zh' ? chinese : titleOf(name);
       const current = name === now ? ' aria-current="page"' : '';
       return `<li><a href="${addressOf(language, name)}"${current}>${escaped(words)}</a>${inEnglish}</li>`;
     });
@@ -196,9 +208,8 @@ function page(language: Language, name: string, content: Rendered, files: { scri
   const words = WORDS[language];
   const other: Language = language === 'zh' ? 'en' : 'zh';
   const there = isIn(other, name) ? addressOf(other, name) : addressOf(other, START);
-  const code = { en: 'en', zh: 'zh-CN' };
   return `<!doctype html>
-<html lang="${code[language]}">
+<html lang="${CODE[language]}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -207,13 +218,13 @@ function page(language: Language, name: string, content: Rendered, files: { scri
 <link rel="stylesheet" href="/${files.style}">
 <script type="module" src="/${files.script}"></script>
 </head>
-<body data-search="/docs/${language === 'zh' ? 'zh/' : ''}search.json">
+<body data-search="/docs/${FOLDER[language]}search.json">
 <a class="skip" href="#content">${words.skip}</a>
 <header>
 <a class="home" href="/">Mire</a>
 <a href="${addressOf(language, START)}">${words.docs}</a>
 <form role="search"><input type="search" aria-label="${words.search}" placeholder="${words.search}" autocomplete="off"></form>
-<a href="${there}" lang="${code[other]}" hreflang="${code[other]}">${words.other}</a>
+<a href="${there}" lang="${CODE[other]}" hreflang="${CODE[other]}">${words.other}</a>
 </header>
 <div class="columns">
 <nav aria-label="${words.pages}">
@@ -243,7 +254,7 @@ export function docs(): Plugin {
         const style = [...(chunk.viteMetadata?.importedCss ?? [])][0];
         if (!style) throw new Error('the style of the documentation was not built');
         for (const language of ['en', 'zh'] as const) {
-          const folder = language === 'zh' ? 'docs/zh/' : 'docs/';
+          const folder = `docs/${FOLDER[language]}`;
           const all: Section[] = [];
           for (const name of PAGES) {
             if (!isIn(language, name)) continue;

@@ -60,7 +60,7 @@ await play(async (server, browser) => {
   await page.getByLabel('Report', { exact: true }).fill(report);
   await page.getByLabel('Why').fill('it was made up');
   await page.getByRole('button', { name: 'Count them' }).click();
-  await page.getByText('1 reports would be taken out').waitFor();
+  await page.getByText('1 report would be taken out').waitFor();
   assert.deepEqual(await events(), [report, ...others]);
   await page.getByRole('button', { name: `Take them out ${report}` }).click();
   await page.getByRole('button', { name: `Really? Take them out ${report}` }).click();

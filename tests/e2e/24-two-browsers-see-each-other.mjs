@@ -46,12 +46,11 @@ async function proxyTo(port) {
   };
 }
 
-/* A request that waits for changes is on its way. */
-const waits = (server, count) =>
-  async function check() {
-    const text = await (await fetch(`${server.url}/metrics`)).text();
-    return Number(/^mire_live_waiting (\d+)/m.exec(text)?.[1] ?? 0) >= count;
-  };
+/* At least so many requests wait for changes. */
+const waits = (server, count) => async () => {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return Number(/^mire_live_waiting (\d+)/m.exec(text)?.[1] ?? 0) >= count;
+};
 
 await play(async (server, browser) => {
   const key = await server.key('shop');

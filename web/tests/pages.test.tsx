@@ -484,7 +484,7 @@ it('the key sheet lists every key that is bound', async () => {
   for (const row of KEYS) expect(screen.getAllByText(row.does, { ignore: false }).length).toBeGreaterThan(0);
 });
 
-it('Ctrl K finds by a few letters, by arrows, and leaves Enter to who composes a word', async () => {
+it('Ctrl K finds by a few letters, by arrows, and leaves Enter alone while a word is composed', async () => {
   open('/redis-server');
   fireEvent.keyDown(screen.getByRole('searchbox'), { key: 'k', ctrlKey: true });
   const field = await screen.findByRole('combobox', { name: 'A page, an issue, a function, a version' });

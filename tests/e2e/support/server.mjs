@@ -127,7 +127,7 @@ export function sought(server, app) {
   });
 }
 
-/* What a statement prints on the private database of a server. */
+/* The output of a statement on the private database of a server. */
 export async function sql(server, statement) {
   const lines = (await readFile(join(server.env.MIRED_DATA_DIR, 'postgres/postmaster.pid'), 'utf8')).split('\n');
   const words = ['-qXAt', '-h', lines[4], '-p', lines[3], '-U', 'mire', '-d', 'postgres', '-c', statement];

@@ -125,21 +125,16 @@ function named<T extends { author: string }>(change: T): T {
 
 type RatesFacet = NonNullable<NonNullable<paths['/api/v1/apps/{app}/rates']['get']['parameters']['query']>['by']>;
 
+/** The reports to take out: of one installation, of one key, or one report. */
+export type ForgetBody = NonNullable<
+  paths['/api/v1/apps/{app}/forget']['post']['requestBody']
+>['content']['application/json'];
+
 type RampPlugin = paths['/api/v1/apps/{app}/rollout/ramps/{plugin}']['put']['parameters']['path']['plugin'];
 
 /* Who is signed in needs no key. */
 function bearer(key: string): Record<string, string> {
   return key === '' ? {} : { Authorization: `Bearer ${key}` };
-}
-
-/** Which reports to take out: one of install, key and report. */
-export interface ForgetBody {
-  install?: string;
-  key?: number;
-  report?: string;
-  t?: string;
-  preview: boolean;
-  reason: string;
 }
 
 export const api = {
@@ -167,7 +162,7 @@ export const api = {
   forgets: (app: string, signal: AbortSignal) =>
     body(client.GET('/api/v1/apps/{app}/forget', { params: { path: { app } }, signal })),
   forget: (app: string, asked: ForgetBody) =>
-    body(client.POST('/api/v1/apps/{app}/forget', { params: { path: { app } }, body: asked as never })),
+    body(client.POST('/api/v1/apps/{app}/forget', { params: { path: { app } }, body: asked })),
   makeCode: () => body(client.POST('/api/v1/code')),
   signOut: () => body(client.DELETE('/api/v1/sign-in')),
   signOutEverywhere: () => body(client.DELETE('/api/v1/sign-ins')),

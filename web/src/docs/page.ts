@@ -2,7 +2,7 @@
 import './docs.css';
 import { find, type Section } from './search';
 
-/* As lib/memory keeps it; that module is in a file with others of the dashboard. */
+/* The theme as lib/memory keeps it. That module is bundled with others of the dashboard. */
 function kept(): string | null {
   try {
     return localStorage.getItem('mire.theme');

@@ -13,7 +13,7 @@ interface News {
 
 /* Pages that new reports and debug files change while somebody looks at them. Lists of issues are left as they are. */
 const OF_DATA = ['overview', 'issue', 'symbols', 'rekey', 'rules'];
-/* A person's change shows in all but these. */
+/* Pages that no person's change shows in. */
 const NOT_OF_ACTS = ['flame', 'report', 'memory', 'alert-replay', 'rules-job'];
 
 const CALM_MS = 1_500; // the first answers come before the connection is taken
@@ -47,7 +47,6 @@ export function follow(app: string): () => void {
     source = new EventSource(`/api/v1/apps/${app}/live${seen ? `?seen=${seen.id}` : ''}`);
     source.onmessage = take;
     source.onerror = () => {
-      live.value = source?.readyState === EventSource.CONNECTING && live.value;
       if (source?.readyState !== EventSource.CLOSED) return;
       live.value = false;
       timer = window.setTimeout(open, LATER_MS);

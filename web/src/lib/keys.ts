@@ -1,7 +1,7 @@
 /*
  * The keyboard. One table names every key and what it does; the same rows are bound here and shown by `?`. Views add
- * what a key does while they are on screen with useKeys. No single letter fires inside a field, and they can be turned
- * off; Ctrl K does neither.
+ * what a key does while they are on screen with useKeys. Single letters do nothing inside a field, and a setting turns
+ * them off. Ctrl K works everywhere, always.
  */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';

@@ -40,8 +40,8 @@ function strip(name: string, open: string, close: string): string {
   return depth === 0 ? out : name;
 }
 
-/* The module of a function without a name, libcart.so of libcart.so+0x1234; of a name, nothing. */
-export function addressOf(name: string): string {
+/* The module of a function without a name: libcart.so of libcart.so+0x1234; '' if there is a name. */
+export function namelessModule(name: string): string {
   return /^(.+)\+0x[0-9a-f]+$/.exec(name)?.[1] ?? '';
 }
 

@@ -164,22 +164,23 @@ export function parsePage(path: string): Page {
     return name && id === undefined ? { name } : { name: 'lost' };
   }
   if (!APP.test(app)) return { name: 'lost' };
+  const lost: Page = { name: 'lost', app };
   if (section === undefined) return { name: 'overview', app };
   if (section === 'rules' && id === undefined) return { name: 'rules', app };
-  if (section === 'start') return id === undefined ? { name: 'start', app } : { name: 'lost', app };
-  if (section === 'symbols') return id === undefined ? { name: 'symbols', app } : { name: 'lost', app };
+  if (section === 'start') return id === undefined ? { name: 'start', app } : lost;
+  if (section === 'symbols') return id === undefined ? { name: 'symbols', app } : lost;
   if (section === 'versions' && more.length === 0)
     return { name: 'versions', app, version: id === undefined ? null : textOf(id) };
-  if (section === 'rollout') return id === undefined ? { name: 'rollout', app } : { name: 'lost', app };
-  if (section === 'alerts') return id === undefined ? { name: 'alerts', app } : { name: 'lost', app };
+  if (section === 'rollout') return id === undefined ? { name: 'rollout', app } : lost;
+  if (section === 'alerts') return id === undefined ? { name: 'alerts', app } : lost;
   if (section === 'settings') {
     const part = SETTINGS_PARTS.find((one) => one === (id ?? 'keys'));
-    return part && more.length === 0 ? { name: 'settings', app, part } : { name: 'lost', app };
+    return part && more.length === 0 ? { name: 'settings', app, part } : lost;
   }
-  if (section !== 'issues' && section !== 'memory') return { name: 'lost', app };
+  if (section !== 'issues' && section !== 'memory') return lost;
   if (id === undefined) return { name: section, app };
   if (ISSUE.test(id) && isMemory(id) === (section === 'memory') && more.length === 0) return { name: 'issue', app, id };
-  return { name: 'lost', app };
+  return lost;
 }
 
 /* The permalink of a report has it in the path; in a view it is the report cursor of its issue. Null for any other

@@ -1,4 +1,4 @@
-/* Ctrl K: a page, an issue, a version, another app or what a key does here, by a few letters of its name. */
+/* Ctrl K finds a page, an issue, a version, another app or the action of a key by a few letters of its name. */
 
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -7,10 +7,9 @@ import { say } from '../lib/i18n';
 import { KEYS, press } from '../lib/keys';
 import { go, query } from '../lib/location';
 import { useQuery } from '../lib/query';
-import { useSignIn } from '../lib/who';
 import { shorten } from '../model/name';
-import { carried, href, isMemory, type Page } from '../model/view';
-import { may } from '../model/who';
+import { carried, href, isMemory } from '../model/view';
+import { useMenu } from './menu';
 
 interface Aim {
   key: string;
@@ -19,27 +18,14 @@ interface Aim {
   act: () => void;
 }
 
-const MOST = 8; // of a kind
+const MOST = 10; // of a kind: all pages of an app, too
 const NAME_ROOM = 90;
 
 const has = (label: string, text: string) => label.toLowerCase().includes(text.toLowerCase());
 
 function usePages(app: string | null): Aim[] {
-  const known = useSignIn();
   const carry = carried(query.value);
-  if (app === null) return [];
-  const pages: [string, Page][] = [
-    [say('Overview'), { name: 'overview', app }],
-    [say('Issues'), { name: 'issues', app }],
-    [say('Memory'), { name: 'memory', app }],
-    [say('Versions'), { name: 'versions', app, version: null }],
-    [say('Rollout'), { name: 'rollout', app }],
-    [say('Rules'), { name: 'rules', app }],
-    [say('Symbols'), { name: 'symbols', app }],
-    [say('Alerts'), { name: 'alerts', app }],
-  ];
-  if (known && may(known.who, app, 'admin')) pages.push([say('Settings'), { name: 'settings', app, part: 'keys' }]);
-  return pages.map(([label, page]) => ({
+  return useMenu(app).map(([label, page]) => ({
     key: `page:${page.name}`,
     label,
     kind: say('page'),
@@ -87,7 +73,7 @@ function useApps(app: string | null): Aim[] {
   return others.map(({ slug }) => ({ key: `app:${slug}`, label: slug, kind: say('app'), act: () => go(`/${slug}`) }));
 }
 
-/* What keys do on the page that is shown; moves between pages and rows are left out. */
+/* Actions of keys on the page that is shown, without moves between pages and rows. */
 function actions(): Aim[] {
   const rows = KEYS.filter(({ id, keys, part }) => part !== 'Lists' && !keys.startsWith('g ') && id !== 'palette');
   return rows.flatMap(({ id, keys, does }) => {
@@ -161,7 +147,7 @@ export function Palette({ app, onClose }: { app: string | null; onClose: () => v
             tabIndex={-1}
             onClick={() => take(aim)}
           >
-            <span class="fn">{aim.label}</span> <span class="dim">{aim.kind}</span>
+            <span>{aim.label}</span> <span class="dim small">{aim.kind}</span>
           </button>
         ))}
       </div>

@@ -14,8 +14,8 @@ import { useSignIn } from '../lib/who';
 import { exact } from '../model/format';
 import type { Page } from '../model/view';
 import { carried, href, isMemory } from '../model/view';
-import { may } from '../model/who';
 import { FilterBar } from './filter';
+import { useMenu } from './menu';
 import { announce, announcement, Moment, offered } from './parts';
 
 const LANGUAGES = { en: 'English', 'zh-CN': '中文' };
@@ -28,6 +28,7 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
   const here = page.value;
   const carry = carried(query.value);
   const known = useSignIn();
+  const menu = useMenu(app);
   useEffect(() => (app === null ? undefined : followLater(app)), [app]);
   useKeys({
     help: () => (sheet.current?.open ? sheet.current.close() : sheet.current?.showModal()),
@@ -43,7 +44,7 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
   const section = here.name !== 'issue' ? here.name : isMemory(here.id) ? 'memory' : 'issues';
   const themes = { auto: say('Auto'), light: say('Light'), dark: say('Dark') };
   const link = (to: Page, label: string, current: boolean) => (
-    <a href={href(to, carry)} aria-current={current ? 'page' : undefined}>
+    <a key={to.name} href={href(to, carry)} aria-current={current ? 'page' : undefined}>
       {label}
     </a>
   );
@@ -62,17 +63,7 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
             <span class="app" title={app}>
               {app}
             </span>
-            {link({ name: 'overview', app }, say('Overview'), here.name === 'overview')}
-            {link({ name: 'issues', app }, say('Issues'), section === 'issues')}
-            {link({ name: 'memory', app }, say('Memory'), section === 'memory')}
-            {link({ name: 'versions', app, version: null }, say('Versions'), section === 'versions')}
-            {link({ name: 'rollout', app }, say('Rollout'), section === 'rollout')}
-            {link({ name: 'rules', app }, say('Rules'), section === 'rules')}
-            {link({ name: 'symbols', app }, say('Symbols'), section === 'symbols')}
-            {link({ name: 'alerts', app }, say('Alerts'), section === 'alerts')}
-            {known && may(known.who, app, 'admin')
-              ? link({ name: 'settings', app, part: 'keys' }, say('Settings'), section === 'settings')
-              : null}
+            {menu.map(([label, to]) => link(to, label, section === to.name))}
           </>
         ) : null}
         <span class="grow" />
@@ -123,7 +114,7 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
   );
 }
 
-/* Its code is no part of what a page loads at first. */
+/* Follow an app by code that is loaded after the page. */
 function followLater(app: string): () => void {
   let stop: (() => void) | null = null;
   let over = false;
@@ -138,7 +129,7 @@ function followLater(app: string): () => void {
   };
 }
 
-/* Neither is the palette's. */
+/* The palette, whose code is loaded with its first use. */
 let Palette: ComponentType<PaletteProps> | null = null;
 type PaletteProps = { app: string | null; onClose: () => void };
 

@@ -5,25 +5,22 @@ import { useState } from 'preact/hooks';
 import type { Issue } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { exact, percent } from '../../model/format';
-import { addressOf } from '../../model/name';
+import { namelessModule } from '../../model/name';
 import { nameless } from '../../model/stack';
 import { Copyable } from '../copyable';
 import { Loaded } from '../parts';
+import { quoted, uploadCommand } from '../symbols/command';
 import { Upload } from '../symbols/upload';
 import { useReport } from './stack';
 
 function command(app: string, images: readonly string[]): string {
-  return [
-    `export MIRE_SERVER=${location.origin}`,
-    `export MIRE_KEY=mk_...  # made at ${location.origin}/${app}/settings, scope symbols`,
-    `mire symbols upload ${images.map((image) => `/path/to/${image.replace(/[^\w.+-]/g, '\\$&')}`).join(' ')}`,
-  ].join('\n');
+  return uploadCommand(app, [`mire symbols upload ${images.map((image) => `/path/to/${quoted(image)}`).join(' ')}`]);
 }
 
 /* A bar if the function to blame has no name, else a line if frames have none. */
 export function NamelessNote({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element | null {
   const [open, setOpen] = useState(false);
-  const blamed = addressOf(data.issue.caller1);
+  const blamed = namelessModule(data.issue.caller1);
   if (blamed === '' && data.unresolved_share <= 0.005) return null;
   return (
     <details

@@ -63,7 +63,7 @@ export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Elemen
   );
 }
 
-/** The server counts no further. */
+/** Reports that the server counts at most. */
 const COUNTED = 10_000;
 
 function keptText(kept: number): string {
@@ -97,7 +97,7 @@ function Find({ given }: { given: string }): JSX.Element {
     patch({ r: value.trim() ? `${what}=${value.trim()}` : '' }, true);
   };
   return (
-    <form class="row" role="search" aria-label={say('Find reports')} onSubmit={submit}>
+    <form class="row find" role="search" aria-label={say('Find reports')} onSubmit={submit}>
       <Choice
         label={say('Reports with')}
         value={what}

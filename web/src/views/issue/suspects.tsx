@@ -14,8 +14,9 @@ export function Suspects({ app, id }: { app: string; id: string }): JSX.Element 
   const { t, v } = query.value;
   const { data } = useQuery(['suspects', app, id, t, v], (signal) => api.suspects(app, id, { t, v }, signal));
   if (!data || data.commits === 0) return null;
+  const title = say('Suspect commits of {version}', { version: data.version });
   return (
-    <Panel title={say('Suspect commits of {version}', { version: data.version })}>
+    <Panel title={title}>
       {data.suspects.length === 0 ? (
         <p class="dim">
           {say('None of {n|commit|commits} changed a file of these stacks.', { n: String(data.commits) })}
@@ -33,11 +34,7 @@ export function Suspects({ app, id }: { app: string; id: string }): JSX.Element 
           ))}
         </ul>
       )}
-      <Exports
-        path={`apps/${app}/issues/${id}/suspects`}
-        asked={{ t, v }}
-        of={say('Suspect commits of {version}', { version: data.version })}
-      />
+      <Exports path={`apps/${app}/issues/${id}/suspects`} asked={{ t, v }} of={title} />
     </Panel>
   );
 }

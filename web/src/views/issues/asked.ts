@@ -1,4 +1,4 @@
-/* What a list of issues asks the server for. It is apart from the list, whose code is loaded with the first such page. */
+/* The query of a list of issues. It is apart from the list, whose code is loaded with the first such page. */
 
 import type { IssueQuery } from '../../api/client';
 import type { Query } from '../../model/view';

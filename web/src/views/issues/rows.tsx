@@ -12,7 +12,7 @@ import { times } from '../../model/change';
 import { counted } from '../../model/event';
 import { bytes, count, precise } from '../../model/format';
 import { type KindCount, kindsOf } from '../../model/issues';
-import { addressOf, base } from '../../model/name';
+import { base, namelessModule } from '../../model/name';
 import { carried, href } from '../../model/view';
 import { Ago } from '../parts';
 import { selected } from './selected';
@@ -347,7 +347,7 @@ export function StateTag({ issue }: { issue: Pick<IssueSummary, 'state' | 'state
 
 /* The function to blame is an address. */
 function NamelessTag({ row }: { row: IssueSummary }): JSX.Element | null {
-  return addressOf(row.caller1) === '' ? null : <span class="tag unnamed">{say('no symbols')}</span>;
+  return namelessModule(row.caller1) === '' ? null : <span class="tag unnamed">{say('no symbols')}</span>;
 }
 
 function Tags({ row }: { row: IssueSummary }): JSX.Element {

@@ -1,4 +1,4 @@
-/* Reports that are taken out again: counted first, then asked for; and who asked for which, and why. */
+/* The form that takes reports out again, after a count of them, and the list of such requests. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -141,9 +141,9 @@ function Counted(props: {
   return (
     <div class="notice" role="status">
       <div>
-        <strong>{say('{n} reports would be taken out', { n: number(found.reports) })}</strong>
+        <strong>{say('{n|report|reports} would be taken out', { n: number(found.reports) })}</strong>
         <p>
-          {say('They stand for {events} events and {sessions} sessions.', {
+          {say('They stand for {events|event|events} and {sessions|session|sessions}.', {
             events: number(found.events),
             sessions: number(found.sessions),
           })}

@@ -7,7 +7,8 @@ import { lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
-import { duration, exact, percent } from '../../model/format';
+import { duration } from '../../lib/units';
+import { exact, percent } from '../../model/format';
 import { carried, href } from '../../model/view';
 import { Ago, Loaded, Panel } from '../parts';
 import { findingText } from './findings';
@@ -41,15 +42,21 @@ function Grade({ grade }: { grade: (typeof GRADES)[number] }): JSX.Element {
   return <span class="dim">{say('well')}</span>;
 }
 
-function Table({ title, heads, children }: { title: string; heads: string[]; children: JSX.Element[] }): JSX.Element {
+interface TableProps {
+  title: string;
+  heads: readonly (readonly [text: string, kind?: 'num'])[];
+  children: JSX.Element[];
+}
+
+function Table({ title, heads, children }: TableProps): JSX.Element {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={say('{what} table', { what: title })}>
       <table>
         <thead>
           <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col">
-                {head}
+            {heads.map(([text, kind]) => (
+              <th key={text} scope="col" class={kind}>
+                {text}
               </th>
             ))}
           </tr>
@@ -70,7 +77,7 @@ function Findings({ health }: { health: ServerHealth }): JSX.Element {
           ? say('All is well.')
           : say('{bad} to act on now, {look} soon.', { bad: health.bad, look: health.look })}
       </p>
-      <Table title={title} heads={[say('Area'), say('State'), say('Found'), say('Next step')]}>
+      <Table title={title} heads={[[say('Area')], [say('State')], [say('Found')], [say('Next step')]]}>
         {all.map((one) => (
           <tr key={one.about}>
             <th scope="row">{findingText(one.about)}</th>
@@ -96,7 +103,13 @@ function Floods({ health }: { health: ServerHealth }): JSX.Element {
       ) : (
         <Table
           title={title}
-          heads={[say('App'), say('Stored today'), say('Too often'), say('Beyond the budget'), say('Most by key')]}
+          heads={[
+            [say('App')],
+            [say('Stored today'), 'num'],
+            [say('Too often'), 'num'],
+            [say('Beyond the budget'), 'num'],
+            [say('Most by key')],
+          ]}
         >
           {health.floods.map((one) => (
             <tr key={one.app}>
@@ -129,7 +142,14 @@ function Slow({ health }: { health: ServerHealth }): JSX.Element {
       ) : (
         <Table
           title={title}
-          heads={[say('Question'), say('App'), say('Days'), say('Times'), say('Longest'), say('Last')]}
+          heads={[
+            [say('Question')],
+            [say('App')],
+            [say('Days'), 'num'],
+            [say('Times'), 'num'],
+            [say('Longest'), 'num'],
+            [say('Last')],
+          ]}
         >
           {health.slow.map((one) => (
             <tr key={`${one.route} ${one.app} ${one.days}`}>
@@ -139,7 +159,7 @@ function Slow({ health }: { health: ServerHealth }): JSX.Element {
               <td>{one.app === '' ? '–' : one.app}</td>
               <td class="num">{one.days}</td>
               <td class="num">{one.times}</td>
-              <td class="num">{duration(one.longest_ms, lang.value)}</td>
+              <td class="num">{duration(one.longest_ms)}</td>
               <td>
                 <Ago at={one.last_at} />
               </td>

@@ -10,7 +10,7 @@ import { useTitle } from '../../lib/title';
 import { Exports } from '../exports';
 import { Ago, Loaded, Panel } from '../parts';
 import { type Attempt, Choice, Field, Form, Secret, Sure, useAttempt } from './forms';
-import { roleOptions } from './settings';
+import { roleOptions } from './members';
 
 const refresh = () => client.invalidateQueries({ queryKey: ['accounts'] });
 

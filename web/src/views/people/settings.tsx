@@ -1,26 +1,27 @@
-/* Settings of an app: its keys, its members, its name and how long reports are kept, reports to take out, its audit log. */
+/* Settings of an app, a part at a time; its name, and how many reports are kept for how long. */
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { api, type Role, type Scopes } from '../../api/client';
-import type { AppSettings, Key, Member } from '../../api/types';
+import { api } from '../../api/client';
+import type { AppSettings } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { client, useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { bytes, exact } from '../../model/format';
 import { carried, href, type SettingsPart } from '../../model/view';
-import { Exports } from '../exports';
-import { Ago, announce, Loaded, Panel } from '../parts';
+import { announce, Loaded, Panel } from '../parts';
 import { AuditPanel } from './audit';
 import { ForgetPanel } from './forget';
-import { Choice, Field, Form, Secret, Sure, useAttempt } from './forms';
+import { Field, Form, useAttempt } from './forms';
+import { Keys } from './keys';
 import { Links } from './links';
+import { Members } from './members';
 
 export function SettingsPage({ app, part }: { app: string; part: SettingsPart }): JSX.Element {
   useTitle(say('Settings'));
   const parts: [SettingsPart, string][] = [
-    ['keys', say('Keys')],
+    ['keys', say('API keys')],
     ['members', say('Members')],
     ['reports', say('Name and reports')],
     ['links', say('Links')],
@@ -252,232 +253,6 @@ function Door({ door }: { door: AppSettings['door'] }): JSX.Element {
                   </td>
                 );
               })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-const SCOPES: readonly Scopes[] = ['ingest', 'symbols', 'rollout', 'rules', 'read', 'admin'];
-
-function Keys({ app }: { app: string }): JSX.Element {
-  const result = useQuery(['keys', app], (signal) => api.keys(app, signal));
-  const [scope, setScope] = useState<Scopes>('ingest');
-  const [label, setLabel] = useState('');
-  const [days, setDays] = useState('0');
-  const [secret, setSecret] = useState('');
-  const run = useAttempt();
-  const refresh = () => client.invalidateQueries({ queryKey: ['keys', app] });
-  const change = (what: () => Promise<{ secret?: string }>) =>
-    void run.attempt(async () => {
-      setSecret((await what()).secret ?? '');
-      await refresh();
-    });
-  return (
-    <Panel title={say('Keys')}>
-      <p class="dim">
-        {say(
-          'An ingest key is shipped in the app: everyone who has the app has the key. Others stay with CI and robots.',
-        )}
-      </p>
-      <Loaded result={result} rows={4} label={say('keys')}>
-        {({ keys }) =>
-          keys.length === 0 ? (
-            <p>{say('None yet.')}</p>
-          ) : (
-            <>
-              <KeyTable
-                keys={keys}
-                rotate={(id) => change(() => api.rotateKey(app, id))}
-                revoke={(id) => change(async () => (await api.revokeKey(app, id)) as object)}
-              />
-              <Exports path={`apps/${app}/keys`} of={say('Keys')} />
-            </>
-          )
-        }
-      </Loaded>
-      {secret === '' ? null : <Secret label={say('New key')} text={secret} />}
-      <Form
-        run={run}
-        submit={say('Make a key')}
-        done={async () => {
-          setSecret((await api.makeKey(app, { scope, label, days: Number(days) })).secret);
-          setLabel('');
-          await refresh();
-        }}
-      >
-        <Choice label={say('Scope')} value={scope} set={setScope} options={SCOPES.map((one) => [one, one])} />
-        <Field label={say('What it is for')} value={label} set={setLabel} optional />
-        <Field
-          label={say('Days until it expires')}
-          value={days}
-          set={setDays}
-          type="number"
-          note={say('0: it does not expire')}
-        />
-      </Form>
-    </Panel>
-  );
-}
-
-function state(key: Key): string {
-  if (key.revoked_at) return say('revoked');
-  return key.expires_at && Date.parse(key.expires_at) <= Date.now() ? say('expired') : say('good');
-}
-
-function KeyTable(props: {
-  keys: readonly Key[];
-  rotate: (id: number) => void;
-  revoke: (id: number) => void;
-}): JSX.Element {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={say('{what} table', { what: say('Keys') })}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{say('Begins')}</th>
-            <th scope="col">{say('Scope')}</th>
-            <th scope="col">{say('State')}</th>
-            <th scope="col">{say('What it is for')}</th>
-            <th scope="col">{say('Made')}</th>
-            <th scope="col">{say('Last used')}</th>
-            <th scope="col">{say('Expires')}</th>
-            <th scope="col">{say('Action')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.keys.map((key) => (
-            <tr key={key.id} class={state(key) === say('good') ? undefined : 'dim'}>
-              <td>
-                <code>{key.prefix}…</code>
-              </td>
-              <td>{key.scope}</td>
-              <td>{state(key)}</td>
-              <td class="long">{key.label}</td>
-              <td>
-                <Ago at={key.made_at} />
-              </td>
-              <td>{key.used_at ? <Ago at={key.used_at} /> : '–'}</td>
-              <td>{key.expires_at?.slice(0, 10) ?? '–'}</td>
-              <td>
-                {state(key) === say('good') ? (
-                  <>
-                    <Sure text={say('Rotate')} what={key.prefix} run={() => props.rotate(key.id)} />{' '}
-                    <Sure text={say('Revoke')} what={key.prefix} run={() => props.revoke(key.id)} />
-                  </>
-                ) : (
-                  '–'
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-export function roleOptions(): [Role, string][] {
-  return [
-    ['viewer', say('viewer')],
-    ['triager', say('triager')],
-    ['admin', say('admin')],
-  ];
-}
-
-function Members({ app }: { app: string }): JSX.Element {
-  const result = useQuery(['members', app], (signal) => api.members(app, signal));
-  const [name, setName] = useState('');
-  const [role, setRole] = useState<Role>('viewer');
-  const run = useAttempt();
-  const set = (whom: string, what: '' | Role) =>
-    run.attempt(async () => {
-      await api.setMember(app, whom, what);
-      announce(say('{name}: changed', { name: whom }));
-      await client.invalidateQueries({ queryKey: ['members', app] });
-    });
-  return (
-    <Panel title={say('Members')}>
-      <p class="dim">
-        {say(
-          'A viewer reads. A triager merges and splits issues too. An admin changes the rollout, rules and settings too. Admins of the server may all of it.',
-        )}
-      </p>
-      <Loaded result={result} rows={4} label={say('members')}>
-        {({ members }) =>
-          members.length === 0 ? (
-            <p>{say('None yet.')}</p>
-          ) : (
-            <>
-              <MemberTable members={members} set={set} />
-              <Exports path={`apps/${app}/members`} of={say('Members')} />
-            </>
-          )
-        }
-      </Loaded>
-      <Form
-        run={run}
-        submit={say('Add a member')}
-        done={async () => {
-          await api.setMember(app, name.trim(), role);
-          setName('');
-          await client.invalidateQueries({ queryKey: ['members', app] });
-        }}
-      >
-        <Field
-          label={say('Name of an account')}
-          value={name}
-          set={setName}
-          note={say('Admins of the server make accounts.')}
-        />
-        <Choice label={say('Role')} value={role} set={setRole} options={roleOptions()} />
-      </Form>
-    </Panel>
-  );
-}
-
-function MemberTable(props: {
-  members: readonly Member[];
-  set: (name: string, role: '' | Role) => Promise<void>;
-}): JSX.Element {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={say('{what} table', { what: say('Members') })}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{say('Name')}</th>
-            <th scope="col">{say('Role')}</th>
-            <th scope="col">{say('Action')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.members.map((one) => (
-            <tr key={`${one.name} ${one.in_every_app}`}>
-              <td>{one.name}</td>
-              <td>
-                {one.in_every_app ? (
-                  <>
-                    {say(one.role)} <span class="dim small">{say('in every app')}</span>
-                  </>
-                ) : (
-                  <Choice
-                    bare
-                    label={say('Role of {name}', { name: one.name })}
-                    value={one.role}
-                    set={(role) => void props.set(one.name, role)}
-                    options={roleOptions()}
-                  />
-                )}
-              </td>
-              <td>
-                {one.in_every_app ? (
-                  '–'
-                ) : (
-                  <Sure text={say('Remove')} what={one.name} run={() => void props.set(one.name, '')} />
-                )}
-              </td>
             </tr>
           ))}
         </tbody>

@@ -7,12 +7,10 @@ import { exact } from '../../model/format';
 import { Copyable } from '../copyable';
 import { Exports } from '../exports';
 import { Ago, Panel } from '../parts';
+import { quoted, uploadCommand } from './command';
 
 /* The kernel's own image, which no build has made. */
 const isKernels = (row: SymbolMissing): boolean => row.name.startsWith('[');
-
-/* A word of a shell's. */
-const quoted = (word: string): string => word.replace(/[^\w.+-]/gu, '\\$&');
 
 /* A mapping without an id in the reports is sent for their version. */
 function mappingCommand(row: SymbolMissing): string {
@@ -25,13 +23,11 @@ function command(app: string, rows: readonly SymbolMissing[]): string {
   const some = rows.filter((row) => !isKernels(row)).slice(0, 20);
   const paths = some.filter((row) => row.arch !== 'java').map((row) => `/path/to/${quoted(row.name)}`);
   const mappings = some.filter((row) => row.arch === 'java').map(mappingCommand);
-  return [
-    `export MIRE_SERVER=${location.origin}`,
-    `export MIRE_KEY=mk_...  # made at ${location.origin}/${app}/settings, scope symbols`,
+  return uploadCommand(app, [
     ...(paths.length > 0 ? [`mire symbols upload ${paths.join(' ')}`] : []),
     ...new Set(mappings),
     ...(some.length > 0 ? [] : ['mire symbols upload build/']),
-  ].join('\n');
+  ]);
 }
 
 export function Missing({ app, rows }: { app: string; rows: readonly SymbolMissing[] }): JSX.Element {

@@ -114,7 +114,7 @@ function Row(props: { app: string; row: VersionRow; data: Versions; chosen: bool
         <span class="dim small">{row.channels.map((one) => one.channel).join(', ')}</span>
         <ReleasedAs releases={releases} version={row.version} />
       </th>
-      <td>
+      <td class="judged">
         <VerdictCell judged={judge(row, before)} few={few} compared={before !== undefined} />
       </td>
       <td class="wide-only">
