@@ -23,7 +23,7 @@ static void help(FILE *out)
                  "  http     take reports in and answer questions\n"
                  "  work     work on reports\n"
                  "  migrate  bring the database's tables up to date and end\n"
-                 "           --citus, first: and spread them over the machines of a Citus cluster\n"
+                 "           --citus, as the first flag: also spread them over the machines of a Citus cluster\n"
                  "  check    read the configuration, print it and what is wrong with it, and end\n"
                  "  doctor   look at configuration, disk, database and queues, say what to do, and end\n\n"
                  "A flag goes before MIRED_<NAME> in the environment, that before `name = value` in the file.\n\n");

@@ -18,7 +18,7 @@ static int64_t least(uint64_t value, uint64_t limit)
     return (int64_t)(value < limit ? value : limit);
 }
 
-/* How many of the ends have one of two verdicts. */
+/* The number of ends with one of two verdicts. */
 static int32_t count_ends(const struct report_session *session, const char *verdict, const char * or)
 {
     int32_t count = 0;

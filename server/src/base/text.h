@@ -38,8 +38,8 @@ bool text_is_valid(const char *bytes, size_t len);
 void text_add_valid(struct text *text, const char *bytes, size_t len);
 
 /*
- * The length of the text's begin that has at most `most` bytes and no half character: the number of bytes that a cut keeps.
- * Result: len if the text is not longer.
+ * The number of bytes that a cut to at most `most` bytes keeps, without half a character at the end. Result: len if the
+ * text is not longer.
  */
 static inline size_t text_cut(const char *bytes, size_t len, size_t most)
 {

@@ -29,6 +29,22 @@ void fetch_escape(struct text *out, const char *value)
             text_printf(out, "%%%02X", *p);
 }
 
+size_t fetch_server_length(const char *server)
+{
+    size_t len = strlen(server);
+
+    while (len && server[len - 1] == '/')
+        len--;
+    return len;
+}
+
+void fetch_app_url(struct text *url, const char *server, const char *app)
+{
+    text_append(url, server, fetch_server_length(server));
+    text_add(url, "/api/v1/apps/");
+    fetch_escape(url, app);
+}
+
 static size_t keep(char *bytes, size_t size, size_t count, void *context)
 {
     struct text *out = context;
@@ -173,13 +189,10 @@ static long ask_once(const struct fetch_session *session, const char *key, struc
 {
     MIRE_SCOPED(text_fini) struct text url = {0};
     char why[CURL_ERROR_SIZE] = "";
-    size_t len = strlen(session->server);
     long status = 0;
     CURL *curl = begin();
 
-    while (len && session->server[len - 1] == '/')
-        len--;
-    text_append(&url, session->server, len);
+    text_append(&url, session->server, fetch_server_length(session->server));
     text_add(&url, path);
     if (!curl || text_failed(&url))
         return 0;

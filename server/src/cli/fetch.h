@@ -65,6 +65,12 @@ const char *fetch_token(const char *server);
 /* Keep another one, or none (NULL). False: the file cannot be written. */
 bool fetch_keep_token(const char *server, const char *token);
 
+/* The length of a server's address without the slashes at its end. */
+size_t fetch_server_length(const char *server);
+
+/* Append the address of an app: SERVER/api/v1/apps/APP. */
+void fetch_app_url(struct text *url, const char *server, const char *app);
+
 /* Append `value`, escaped for a query string. */
 void fetch_escape(struct text *out, const char *value);
 

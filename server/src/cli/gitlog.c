@@ -37,12 +37,9 @@ static void forget(struct reader *r)
 /* At most TEXT_MAX bytes, whole characters. */
 static void add_cut(struct text *out, const char *text)
 {
-    size_t len = text ? strlen(text) : 0;
+    const char *whole = text ? text : "";
 
-    if (len > TEXT_MAX)
-        for (len = TEXT_MAX; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
-            len--;
-    text_add_json(out, text ? text : "", len);
+    text_add_json(out, whole, text_cut(whole, strlen(whole), TEXT_MAX));
 }
 
 static const char *end_commit(struct reader *r)

@@ -81,14 +81,9 @@ static void put_body(struct json_writer *w, const struct issue_options *o)
 
 static void put_url(struct text *url, const struct issue_options *o)
 {
-    size_t len = strlen(o->server);
     bool of_one = !strcmp(o->verb, "comment") || !strcmp(o->verb, "activity");
 
-    while (len && o->server[len - 1] == '/')
-        len--;
-    text_append(url, o->server, len);
-    text_add(url, "/api/v1/apps/");
-    fetch_escape(url, o->app);
+    fetch_app_url(url, o->server, o->app);
     if (of_one) {
         text_add(url, "/issues/");
         fetch_escape(url, o->issues[0]);

@@ -210,15 +210,10 @@ static int ask(const struct issues_options *a)
 {
     struct text url MIRE_SCOPED(text_fini) = {0}, body MIRE_SCOPED(text_fini) = {0};
     struct text apps MIRE_SCOPED(text_fini) = {0};
-    size_t len = strlen(a->server);
 
-    while (len && a->server[len - 1] == '/')
-        len--;
-    text_append(&apps, a->server, len);
+    text_append(&apps, a->server, fetch_server_length(a->server));
     text_add(&apps, "/api/v1/apps");
-    text_append(&url, apps.bytes, apps.len);
-    text_add(&url, "/");
-    fetch_escape(&url, a->app);
+    fetch_app_url(&url, a->server, a->app);
     text_add(&url, "/issues?t=");
     fetch_escape(&url, a->t);
     add_query(&url, "&limit=", a->limit);

@@ -80,7 +80,7 @@ static void print_row(const struct json *json, uint32_t row, const char *version
     say(stdout, "%s\n", line.bytes ? line.bytes : "");
 }
 
-/* Shares of user days. */
+/* A row of shares of user days. */
 static void print_users(const struct json *json, uint32_t row, const char *name, int width)
 {
     static const char *const rates[] = {"lag_percent", "foom_percent", "watchdog_percent", "crash_percent"};

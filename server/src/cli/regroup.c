@@ -104,13 +104,8 @@ static int ask(const struct regrouping *r)
 {
     struct text url MIRE_SCOPED(text_fini) = {0}, answer MIRE_SCOPED(text_fini) = {0};
     struct json_writer w;
-    size_t len = strlen(r->server);
 
-    while (len && r->server[len - 1] == '/')
-        len--;
-    text_append(&url, r->server, len);
-    text_add(&url, "/api/v1/apps/");
-    fetch_escape(&url, r->app);
+    fetch_app_url(&url, r->server, r->app);
     text_add(&url, "/issues/");
     fetch_escape(&url, r->into ? r->into : r->issues[0]);
     text_add(&url, "/");

@@ -30,13 +30,8 @@ struct release_asking {
 static int ask(struct release_asking *a, const char *path, const struct text *body)
 {
     MIRE_SCOPED(text_fini) struct text url = {0};
-    size_t len = strlen(a->server);
 
-    while (len && a->server[len - 1] == '/')
-        len--;
-    text_append(&url, a->server, len);
-    text_add(&url, "/api/v1/apps/");
-    fetch_escape(&url, a->words[0]);
+    fetch_app_url(&url, a->server, a->words[0]);
     text_printf(&url, "/releases%s", path);
     if (text_failed(&url))
         return CLI_FAILED;

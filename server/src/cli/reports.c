@@ -22,13 +22,8 @@ static void put_url(struct text *url, const struct reports_options *o, int64_t l
 {
     const char *const given[][2] = {
         {"v", o->version}, {"user", o->user}, {"scene", o->scene}, {"tag", o->tag}, {"cursor", cursor}};
-    size_t len = strlen(o->server);
 
-    while (len && o->server[len - 1] == '/')
-        len--;
-    text_append(url, o->server, len);
-    text_add(url, "/api/v1/apps/");
-    fetch_escape(url, o->app);
+    fetch_app_url(url, o->server, o->app);
     if (o->issue) {
         text_add(url, "/issues/");
         fetch_escape(url, o->issue);

@@ -28,10 +28,8 @@ static bool find_place(char out[PATH_MAX], const char *file)
 /* Is the line of that server? Then its token begins at *token_out. */
 static bool line_is_of(char *line, const char *server, char **token_out)
 {
-    size_t len = strlen(server);
+    size_t len = fetch_server_length(server);
 
-    while (len && server[len - 1] == '/')
-        len--;
     line[strcspn(line, "\r\n")] = '\0';
     *token_out = line + len + 1;
     return !strncmp(line, server, len) && line[len] == ' ';
@@ -68,12 +66,9 @@ static bool make_folder(void)
 bool fetch_keep_token(const char *server, const char *token)
 {
     char path[PATH_MAX], aside[PATH_MAX], line[LINE_MAX_BYTES], *found;
-    size_t len = strlen(server);
 
     if (!make_folder() || !find_place(path, "/tokens") || !find_place(aside, "/tokens.new"))
         return false;
-    while (len && server[len - 1] == '/')
-        len--;
     unlink(aside);
     int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
@@ -86,7 +81,7 @@ bool fetch_keep_token(const char *server, const char *token)
             fputc('\n', out);
         }
     if (token) {
-        fwrite(server, 1, len, out);
+        fwrite(server, 1, fetch_server_length(server), out);
         fputc(' ', out);
         fputs(token, out);
         fputc('\n', out);

@@ -67,13 +67,8 @@ static struct rate_cell rate_text(const struct json *json, uint32_t object, cons
 static int ask(struct text *body, const struct versions_options *o, const char *path)
 {
     struct text url MIRE_SCOPED(text_fini) = {0};
-    size_t len = strlen(o->server);
 
-    while (len && o->server[len - 1] == '/')
-        len--;
-    text_append(&url, o->server, len);
-    text_add(&url, "/api/v1/apps/");
-    fetch_escape(&url, o->app);
+    fetch_app_url(&url, o->server, o->app);
     text_printf(&url, "/%s?t=", path);
     fetch_escape(&url, o->t);
     const char *const more[][2] = {

@@ -42,21 +42,6 @@ bool matrix_android_is(const struct json *json);
 enum decode_outcome matrix_android_document(struct foreign *foreign, const struct json *json);
 bool metrickit_is(const struct json *json);
 enum decode_outcome metrickit_document(struct foreign *foreign, const struct json *json);
-
-/* ---- metrickit_run.c ---- */
-
-struct build;
-struct metrickit_period {
-    struct fact begin, end; /* milliseconds since 1970 */
-};
-
-/* Tell the report's installation, and its run if one alone can be meant; otherwise a note says why not. */
-void metrickit_join(struct build *b, const struct json *json, const struct metrickit_period *period);
-
-/* What the report's id is made of: the installation and the payload. "" without libmire's member: the whole text. */
-#define MIRE_METRICKIT_NAME 96
-void metrickit_name(char out[MIRE_METRICKIT_NAME], const struct foreign *foreign, const struct report *report);
-
 enum decode_outcome metrickit_exits(struct foreign *foreign, const struct json *json); /* of MXMetricPayload */
 bool sentry_is(const struct json *json);
 enum decode_outcome sentry_document(struct foreign *foreign, const struct json *json);

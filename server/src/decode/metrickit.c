@@ -18,6 +18,7 @@
 #include "decode/apple.h"
 #include "decode/build_context.h"
 #include "decode/formats.h"
+#include "decode/metrickit_run.h"
 #include "decode/tree.h"
 
 #include <inttypes.h>

@@ -5,14 +5,15 @@
  *     {"mire":{"install":"...","runs":[{"pid":71,"start_wall_ms":...,"seen_wall_ms":...,"verdict":"crash"}, ...]},
  *      "timeStampBegin":..., "crashDiagnostics":[ ... ]}
  *
- * A run that does not overlap the period is none, nor one of another process number, where the diagnostic tells it (from
- * iOS 17 on). A crash or a kill for memory ended its run: one that ended otherwise is none, nor the one that lasts. If one
- * run is left, it is the diagnostic's.
+ * A run is left out if it does not overlap the period, or has another process number than the diagnostic, which tells its
+ * own from iOS 17 on. A crash or a kill for memory ended its run: a run that ended otherwise, or lasts, is left out too. If
+ * one run is left, it is the diagnostic's.
  */
+#include "decode/metrickit_run.h"
+
 #include "base/id.h"
 #include "decode/apple.h"
 #include "decode/build_context.h"
-#include "decode/formats.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void read_run(struct run *out, struct build *b, const struct json *json, 
                         .verdict = look_text(b, json, at, "verdict")};
 }
 
-/* Can the verdict be that of a run which this diagnostic ended? libmire may not have seen by what. */
+/* Can a run with this verdict be the one that the diagnostic ended? libmire may not know the cause of its end. */
 static bool agrees(const char *verdict, const char *wanted)
 {
     static const char *const others[] = {"clean_exit", "user_quit", "app_upgraded", "os_upgraded", "rebooted", ""};
@@ -63,12 +64,10 @@ static void take(struct build *b, const struct run *run)
         struct fact end = {run->seen_ms, run->seen_ms != 0};
         report->event.begin_wall_ms = report->memory.taken_wall_ms = report->exit.seen_wall_ms = end;
         build_note(b, "libmire's own verdict on the run: %s", run->verdict);
-    } else {
-        build_note(b, "MetricKit tells a period, not the moment: the event counts at its end");
     }
 }
 
-/* The payload without the runs, which are others each time that the system hands it out. */
+/* The payload without the runs, which differ each time that the system hands it out. */
 static const char *payload_of(const struct foreign *foreign)
 {
     static const char head[] = "{\"mire\":", tail[] = "]},";
@@ -106,12 +105,10 @@ void metrickit_join(struct build *b, const struct json *json, const struct metri
         found = run;
         fitting++;
     }
-    if (fitting == 1) {
+    if (fitting == 1)
         take(b, &found);
-        return;
-    }
-    if (runs)
+    else if (runs)
         build_note(b, "%u runs of the period can be the diagnostic's", fitting);
-    if (period->end.known)
+    if (period->end.known && (fitting != 1 || !b->report->exit.known))
         build_note(b, "MetricKit tells a period, not the moment: the event counts at its end");
 }

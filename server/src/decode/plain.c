@@ -90,7 +90,7 @@ static void make_key(void)
         context_key = (pthread_key_t)-1;
 }
 
-/* The thread's own, which it keeps: making one costs more than most bodies. NULL: none can be had. */
+/* The context of this thread, which keeps it: making one costs more than decoding most bodies. NULL: none can be made. */
 static ZSTD_DCtx *find_context(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

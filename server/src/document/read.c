@@ -21,7 +21,7 @@ static enum bind_outcome read_gate(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
-/* Is a column of a table with so many rows? Its last value holds for all rows behind it. */
+/* Can the column be of a table with so many rows? Its last value holds for all rows behind it. */
 static bool fits(const struct bind_column *column, size_t rows)
 {
     return column->count <= rows && (column->count || !rows);

@@ -1,8 +1,8 @@
 /*
  * write.c - writes the resolved-stack document. Columns, because zstd likes them; read.c reads it back.
  *
- * A column ends where its values no longer change: the last one holds for all rows behind it. Of the columns of a table
- * one is whole, and tells the number of rows.
+ * A column ends where its values no longer change: the last one holds for all rows behind it. One column of a table is
+ * whole, and tells the number of rows.
  */
 #include "document/document.h"
 #include "document/exit.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#define LEVEL 1 /* columns leave little for a higher one */
+#define LEVEL 1 /* a higher level gains little on columns */
 
 static void write_fact(struct json_writer *w, const char *key, struct fact fact)
 {
@@ -41,7 +41,7 @@ static void write_fact(struct json_writer *w, const char *key, struct fact fact)
         WHOLE(w, name, kind, length_, value);                 \
     } while (0)
 
-/* The same of texts. */
+/* Texts up to the last one that differs from the one before. */
 #define TEXTS(w, name, count, value)                                     \
     do {                                                                 \
         size_t length_ = (count) > 0;                                    \

@@ -52,8 +52,8 @@ static int decode(struct forget_one *one, const struct forget_stored *stored, st
     if (rc)
         return rc;
     item->occurred = counted_at(stored, &item->occurred);
-    item->report.app.channel =
-        stored->channel; /* the report may name others, which were put aside (pipeline/known.h) */
+    /* The report may name a channel and a class that were put aside (pipeline/known.h). */
+    item->report.app.channel = stored->channel;
     item->report.device.class_name = stored->device_class;
     read_document(one, &worker->arena);
     return 1;

@@ -57,7 +57,8 @@ struct inbox_keys {
 };
 
 /*
- * Statements come in two forms: for all slots, and for the one in $1, which Citus sends to that slot's machine alone.
+ * Statements come in two forms: for all slots, where $1 is unused, and for the one in $1, which Citus sends to that slot's
+ * machine alone.
  */
 #define IN_ALL "$1::smallint IS NOT NULL"
 #define IN_ONE "slot = $1"
@@ -194,7 +195,7 @@ static int claim_of(struct inbox_claim *out, size_t cap, size_t max_bytes, size_
     return rc || !keys.count ? rc : read_claims(out, got_out, max_bytes, tx, turn, &keys, arena);
 }
 
-/* Of the apps in turn, the first one that has rows that no other worker has. */
+/* Claim of the first app in turn that has rows which no other worker has. */
 static int claim_next(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *got_out, struct pg_tx *tx,
                       struct arena *arena, struct inbox_turn *turn)
 {

@@ -59,10 +59,10 @@ struct inbox_claim {
 
 #define MIRE_INBOX_CLAIM_MAX 256 /* reports claimed at once */
 
-/* Whose turn it is; zeros at first. The caller keeps it for its next claim. */
+/* The app and the slot whose turn it is; zeros at first. The caller keeps it for its next claim. */
 struct inbox_turn {
     int32_t app_id; /* served last */
-    int16_t slot;   /* the same */
+    int16_t slot;   /* served last */
     bool by_slot;   /* claim reports of one slot at a time: they are on one machine of several */
 };
 

@@ -79,7 +79,8 @@ void json_write_text(struct json_writer *w, const char *key, const char *text)
 
 #define DIGITS_MAX 20 /* of a number of 64 bits */
 
-/* Put a number without printf: a document of stacks has thousands of them. An element's comma goes with it. */
+/* Put a number without printf: a document of stacks has thousands of them. The comma before an element is put
+ * together with the number. */
 static void put_number(struct json_writer *w, const char *key, uint64_t value, bool is_negative)
 {
     char digits[DIGITS_MAX + 2];

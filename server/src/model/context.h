@@ -1,6 +1,6 @@
 /*
- * context.h - what an event keeps of its report's context, so that the event is found by it: the user's hash, and the tags that the
- * app's settings name. Pure; texts lie in the arena. Thread: any.
+ * context.h - the parts of a report's context by which its event is found: the user's hash, and the tags that the app's
+ * settings name. Pure; texts lie in the arena. Thread: any.
  */
 #ifndef MIRE_MODEL_CONTEXT_H
 #define MIRE_MODEL_CONTEXT_H

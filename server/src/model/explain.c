@@ -67,7 +67,7 @@ static double p_of(const struct explain_value *value, const struct facet_sums *s
     return p;
 }
 
-/* What a hit of a value stands for: of frequent issues, not all reports are kept. */
+/* How many hits a known hit stands for: of frequent issues, not all reports are kept. */
 static double part(const struct change_side *side, const struct explain_hits *known)
 {
     return known->hits > 0 ? side->hits / known->hits : 0;

@@ -2,14 +2,14 @@
  * explain.h - whether one value of a facet explains that a rate changed: a version, a system, a model of device.
  *
  * The value explains the change if all of this holds:
- *   1. It has two thirds of the growth or more: of the hits after that are more than those before would lead to.
- *   2. That is twice its share of the hits of all other issues on the same side, or more. New versions are first on new devices, and
- *      so are all their issues.
- *   3. Fisher's exact test (1922), one-sided, holds its share of this issue's hits against that of the others' hits; and, if
- *      the issue has thirty independent hits or more on the other side, against its share of those. Both values of p, times the number of
- *      values that were tried for all changes (Bonferroni), are at most 5 %.
- * Of several values, the one with the smallest share of the others' hits is the most specific, and is told. Of a change for the better the sides
- * are exchanged. Pure. Thread: any.
+ *   1. The value has two thirds of the growth or more. Growth: the hits after, less the hits that those before would lead to.
+ *   2. That share is twice its share of the hits of all other issues on the same side, or more. New versions are first on
+ *      new devices, and so are all their issues.
+ *   3. Fisher's exact test (1922), one-sided, holds the value's share of this issue's hits against its share of the others'
+ *      hits; and, if the issue has thirty independent hits or more on the other side, against its share of these. Both
+ *      values of p, times the number of values that were tried for all changes (Bonferroni), are at most 5 %.
+ * Of several values, the one with the smallest share of the others' hits is the most specific, and is told. For a change
+ * for the better the sides are exchanged. Pure. Thread: any.
  */
 #ifndef MIRE_MODEL_EXPLAIN_H
 #define MIRE_MODEL_EXPLAIN_H
@@ -49,8 +49,8 @@ struct explained {
 };
 
 /*
- * `values` are all values of all facets, of the issue's hits or of a part of them that was kept on a side. `tried` counts the values of all changes
- * that are explained together.
+ *   values  all values of all facets, of the issue's hits, or of the part of them that is kept on a side
+ *   tried   values of all changes that are explained together
  */
 void explain_change(struct explained *out, const struct rate_change *change, const struct explain_value *values,
                     size_t count, size_t tried);

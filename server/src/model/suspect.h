@@ -1,5 +1,5 @@
 /*
- * suspect.h - commits that changed a file of an issue's stack. Pure; thread: any.
+ * suspect.h - whether a file that a commit changed is the file of a frame. Pure. Thread: any.
  *
  * A path of a frame and a path of the repository are the same file if their last two parts agree, or the only part of one
  * of them. A frame of Java has a file without folders, so the packages of its class are the folders:

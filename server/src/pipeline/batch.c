@@ -105,7 +105,6 @@ static int derive_all(struct worker *worker, struct batch *batch, const char **f
     return 0;
 }
 
-/* Has the report no part in what is counted? */
 bool batch_skips(const struct item *item)
 {
     return item->failed || item->is_left_out;

@@ -55,13 +55,13 @@ static bool is_same(const struct enough_entry *a, const struct enough_entry *b)
     return a->app_id == b->app_id && a->day == b->day && a->issue_id == b->issue_id && a->version_id == b->version_id;
 }
 
-/* Others may have added many since the last look. */
+/* Other workers may have added many reports since the last look. */
 static bool is_stale(const struct enough_entry *entry, int64_t limit)
 {
     return entry->reports < limit && entry->reports - entry->seen > (limit - entry->seen) / LOOKS;
 }
 
-/* One for each key of the ordered items, with the reports so far. */
+/* An entry for each key of the ordered items, with its reports so far. */
 static int read_groups(struct enough_entry *groups, size_t *count_out, struct enough *enough, struct item *const *order,
                        size_t count, int64_t limit)
 {
@@ -122,7 +122,7 @@ int enough_find(struct enough *enough, struct item *const *items, size_t count)
 
 /* --- cutting */
 
-/* The report without stacks, and without all that is told of one report alone. */
+/* The report without stacks, context, threads and notes, which are shown of one report alone. */
 static struct report without_stacks(const struct report *report)
 {
     static const struct report_node root;
@@ -149,7 +149,7 @@ static int copy_packed(struct pg_bytes *out, struct arena *arena, unsigned char 
     return out->bytes ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* The amounts of a memory report: sums of its issue have them. */
+/* The amounts of a memory report, which the sums of its issue contain. */
 static int cut_document(struct pg_bytes *out, const struct item *item)
 {
     static const struct resolved_node root;

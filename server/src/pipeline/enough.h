@@ -1,10 +1,10 @@
 /*
- * enough.h - of an issue, a version and a day so many reports are kept whole, and the others are counted.
+ * enough.h - keeps so many reports of an issue, a version and a day whole, and counts the others.
  *
- * A report that is counted only has its event and its share of every counter, as every other. Its stacks are not
- * stored, and its body is cut down to a report with the same share and without stacks, from which it can be taken out
- * again (forget/). A worker remembers how many there are, and looks again when an eighth of the rest is used up: several
- * workers may keep some more than the limit, never fewer.
+ * A report that is counted only has its event and its share of every counter. Its stacks are not stored. Its body is cut
+ * down to a report with the same share and without stacks, by which forget/ takes the share out again. A worker remembers
+ * the number of reports, and looks again when an eighth of the rest is used up: several workers may keep some more than
+ * the limit, never fewer.
  */
 #ifndef MIRE_PIPELINE_ENOUGH_H
 #define MIRE_PIPELINE_ENOUGH_H
@@ -20,7 +20,7 @@ struct enough {
         int32_t app_id, day; /* app_id 0: the entry is free */
         int64_t issue_id, version_id;
         int64_t seen;    /* reports at the last look */
-        int64_t reports; /* and since */
+        int64_t reports; /* the same, and those that the worker added since */
     } entries[MIRE_ENOUGH_ROOM];
 };
 
@@ -35,8 +35,8 @@ static inline void enough_done(struct enough *enough)
     enough->is_open = false;
 }
 
-/* What a counted report is stored as. `document_out`: of memory its amounts, of other kinds no bytes. In the item's
- * arena. 0 or a fault. */
+/* The body and the stacks of a counted report, in the item's arena. `document_out`: of a memory report its amounts, of
+ * other kinds no bytes. 0 or a fault. */
 int enough_cut(struct pg_bytes *body_out, struct pg_bytes *document_out, const struct item *item);
 
 #endif

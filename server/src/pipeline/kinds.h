@@ -22,7 +22,7 @@ struct kind {
 /* The class of the item's device, no longer than an index takes. */
 const char *kinds_device_class(const struct item *item);
 
-/* The same of its operating system. */
+/* Its operating system, cut in the same way. */
 const char *kinds_os(const struct item *item);
 
 /* The row of the item's report. */

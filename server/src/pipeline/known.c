@@ -15,7 +15,7 @@ struct named {
     int64_t most;
 };
 
-/* No report can be made that has the hash of another value. */
+/* Half of a cryptographic hash: nobody can make a value that has the hash of another one. */
 static uint64_t hash_of(int32_t app_id, enum known_kind kind, const char *key)
 {
     uint8_t whole[16];
@@ -79,21 +79,21 @@ int known_take(struct item *item)
 int known_issues(struct item *const *firsts, size_t count)
 {
     int64_t most = count ? firsts[0]->known->limits.issues : 0;
-    struct arena *arena = count ? firsts[0]->arena : NULL;
-    const char **keys = count ? arena_array(arena, count, sizeof *keys) : NULL;
-    bool *is_known = count ? arena_array(arena, count, sizeof *is_known) : NULL;
 
     if (!most)
         return 0;
-    for (size_t i = 0; keys && i < count; i++) {
+    struct arena *arena = firsts[0]->arena;
+    const char **keys = arena_array(arena, count, sizeof *keys);
+    bool *is_known = arena_array(arena, count, sizeof *is_known);
+    if (!keys || !is_known)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
         char *hex = arena_alloc(arena, 2 * MIRE_FEATURE_KEY_LEN + 1);
         if (!hex)
             return MIRE_FAULT_MEMORY;
         hex_format(hex, firsts[i]->feature.key, MIRE_FEATURE_KEY_LEN);
         keys[i] = hex;
     }
-    if (!keys || !is_known)
-        return MIRE_FAULT_MEMORY;
     int rc = rows_known_take(is_known, firsts[0]->tx, firsts[0]->claim.app_id, MIRE_KNOWN_ISSUE, keys, count, most);
     for (size_t i = 0; !rc && i < count; i++)
         if (!is_known[i])

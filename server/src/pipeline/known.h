@@ -33,18 +33,21 @@ struct known {
 int known_take(struct item *item);
 
 /*
- * Before issues are opened: those of `firsts`, items of one new issue each, that are beyond the limit belong to the
- * "other" issue of their kind. Sets item->aside. 0 or a fault.
+ * Before issues are opened: set item->aside of the items whose issue is beyond the limit. Such an item belongs to the
+ * "other" issue of its kind. 0 or a fault.
+ *
+ *   firsts  an item of each new issue
  */
 int known_issues(struct item *const *firsts, size_t count);
 
-/* The row of the issue for those that are put aside, in place of the item's own. */
+/* Change the row of an item's issue into the row of the "other" issue of its kind. */
 void known_other_issue(struct issue_row *issue);
 
-/* Count the items of a batch that were put aside. Last, for all workers of an app change the same rows. 0 or a fault. */
+/* Count the items of a batch that were put aside. The last call of a batch: all workers of an app change the same rows. 0
+ * or a fault. */
 int known_count(const struct item *items, size_t count);
 
-/* A batch begins: after one that was not committed nothing is known. */
+/* A batch begins. If the batch before was not committed, nothing is known. */
 static inline void known_begin(struct known *known)
 {
     if (known->is_open)
@@ -52,7 +55,7 @@ static inline void known_begin(struct known *known)
     known->is_open = false;
 }
 
-/* It is committed. */
+/* The batch is committed. */
 static inline void known_done(struct known *known)
 {
     known->is_open = false;

@@ -96,7 +96,7 @@ static bool is_taken(const struct rows_issue_found *found, const struct item *it
     return found->gone || found->first_seen_us > item->occurred.at_us;
 }
 
-/* Of new issues those that the app takes in no more today. */
+/* Put aside the new issues that are more than the app takes in today. */
 static int put_aside(struct batch *batch, struct item *const *firsts, const struct rows_issue_found *found,
                      size_t count)
 {

@@ -45,7 +45,7 @@ struct item {
     unsigned aside;                    /* values that count as "other": bits by enum known_kind */
     bool is_counted;                   /* after enough_find: beyond those that are kept whole */
     const char *failed;                /* stage that could not use the report; NULL: none */
-    const char *left_out;              /* installations that the app leaves out */
+    const char *left_out;              /* installations that the app leaves out, as app.left_out */
     const char *kept_tags;             /* names of the tags that its event keeps */
     bool is_left_out;                  /* the report is of one of them: it is counted nowhere */
     char reason[320];                  /* why a stage gave up */

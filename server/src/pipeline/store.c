@@ -74,7 +74,7 @@ static void add_losses(struct added *added, const struct item *item, const struc
 
 /* --- events --- */
 
-/* Stacks of reports that are kept whole; the others are cut down. */
+/* Store the stacks of reports that are kept whole; cut the others down. */
 static int store_stacks(const struct batch *batch, const struct batch_part *part)
 {
     struct rows_stack *stacks = arena_array(batch->arena, part->count + 1, sizeof *stacks);
@@ -172,7 +172,7 @@ static int store_memory(const struct batch *batch, const struct batch_part *part
     return rc;
 }
 
-/* What the event keeps of the context. */
+/* The parts of the context that the event keeps. */
 static int keep_context(struct event_row *event, const struct item *item)
 {
     const struct report_context *context = &item->report.context;

@@ -16,14 +16,19 @@ static int ask(struct pg *pg, const char *sql)
     return rc ? rc : pg_bool(rows, 0, 0);
 }
 
+static int has_citus(struct pg *pg)
+{
+    return ask(pg, "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL");
+}
+
 int pg_is_distributed(struct pg *pg)
 {
-    int has = ask(pg, "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL");
+    int has = has_citus(pg);
     return has <= 0 ? has
                     : ask(pg, "SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'report'::regclass)");
 }
 
-/* Tables to spread, those of copies first; partitions follow their table. */
+/* Tables to spread, tables that become copies first; partitions follow their table. */
 static const char list_sql[] =
     "SELECT c.relname::text, t.has_slot FROM pg_class c CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM pg_attribute a"
     "  WHERE a.attrelid = c.oid AND a.attname = 'slot' AND NOT a.attisdropped) AS has_slot,"
@@ -54,8 +59,7 @@ static int list(struct pg_rows **rows, struct pg *pg)
 int pg_distribute(struct pg *pg, bool is_asked, const struct log *log)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int has =
-        is_asked ? ask(pg, "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL") : pg_is_distributed(pg);
+    int has = is_asked ? has_citus(pg) : pg_is_distributed(pg);
     if (is_asked && !has) {
         log_event(log, MIRE_LOG_ERROR, "migrate.no_citus",
                   LOG_TEXT("next", "Create the extension citus in this database on every machine, and add them."));

@@ -164,7 +164,8 @@ static int keep_tree(struct move *move, const struct rows_tree_found *known)
 {
     struct item *item = &move->item;
     bool is_known = known->kept && known->first_seen_us <= move->stored.occurred_us;
-    item->tree = is_known ? item->feature.tree : item->tree;
+    if (is_known)
+        item->tree = item->feature.tree;
     int rc = move_is_stored(move) && !is_known ? stages_keep_tree(item) : 0;
     move->after.event.tree = move->after.hour.tree = item->tree;
     return rc;
@@ -179,7 +180,7 @@ static size_t end_of_app(struct move *const *order, size_t count, size_t from)
     return to;
 }
 
-/* What the database knows of the issues of all reports: one statement an app. */
+/* Look up the issues of all reports: one statement an app. */
 static int know_issues(struct rows_issue_found *known, struct move *const *order, size_t count, struct pg_tx *tx,
                        struct arena *arena)
 {
@@ -195,7 +196,7 @@ static int know_issues(struct rows_issue_found *known, struct move *const *order
     return rc;
 }
 
-/* The same of their trees. */
+/* Look up the trees of all reports: one statement an app. */
 static int know_trees(struct rows_tree_found *known, struct move *const *order, size_t count, struct pg_tx *tx,
                       struct arena *arena)
 {

@@ -1,6 +1,6 @@
 /*
- * cell.h - what many events, or session records, say together: sums, lengths and installations of all of them, and of those that have each
- * value of a facet.
+ * cell.h - many events, or many session records, summed up: sums, lengths and installations of all of them, and of the
+ * ones with each value of a facet.
  *
  *     event event event ...  ->  12 events, 3 installations, p95 2.1 s   model Pixel 7: 9 events, 2 installations, ...
  *                                                                        version 1.2.0: 4 events, ...

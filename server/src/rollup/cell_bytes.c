@@ -1,10 +1,10 @@
 /*
  * cell_bytes.c - a cell as bytes (pack.h).
  *
- *     1 of events or 2 of sessions, sums, counts, oldest, newest - oldest, values, then for each: facet, text, same; unless it is, its sums, and of a
- *     version how much later than the cell's its oldest is, and how much earlier its newest
- *     sums: reports, weight, events, waited, longest, bins, then for each its number less the one before and its weight, devices,
- *           and of sessions theirs (sessions.h)
+ *     1 of events or 2 of sessions, sums, counts, oldest, newest - oldest, values, then for each: facet, text, same; unless
+ *     it is, its sums, and of a version how much later than the cell's its oldest is, and how much earlier its newest
+ *     sums: reports, weight, events, waited, longest, bins, then for each its number less the one before and its weight,
+ *           devices, and of sessions their sums (sessions.h)
  *
  * A value that all events have is the same as the cell: that is one byte, and what most values of a small cell are.
  */

@@ -1,8 +1,8 @@
 /*
  * delta.c - texts once, then the events with the texts' numbers (pack.h).
  *
- *     1, texts, then each; events, then for each: issue, tree, category, instant, device, weight, events, waited, length, longest,
- *     counts, each value's number + 1, or 0, and 1 with a session (sessions.h), or 0
+ *     1, texts, then each; events, then for each: issue, tree, category, instant, device, weight, events, waited, length,
+ *     longest, counts, each value's number + 1, or 0, and 1 with a session (sessions.h), or 0
  */
 #include "rollup/delta.h"
 

@@ -35,8 +35,8 @@ int distinct_add(struct distinct *distinct, struct arena *arena, uint32_t hash);
 /* Add all of `more`. 0, or MIRE_FAULT_MEMORY. */
 int distinct_merge(struct distinct *distinct, struct arena *arena, const struct distinct *more);
 
-/* How many are in both: exact if each has at most MIRE_DISTINCT_EXACT; otherwise what the two have less what they have
- * together, whose error is that of the larger numbers. 0, or MIRE_FAULT_MEMORY. */
+/* How many are in both: exact if each has at most MIRE_DISTINCT_EXACT; otherwise the sum of the two numbers less the
+ * number of the union, with the error of these larger numbers. 0, or MIRE_FAULT_MEMORY. */
 int distinct_shared(double *out, struct arena *arena, const struct distinct *x, const struct distinct *y);
 
 /* How many there are: exact up to MIRE_DISTINCT_EXACT. */

@@ -1,5 +1,5 @@
 /*
- * sessions.h - what session records say together: sums of which rates are made, and the installations that had trouble.
+ * sessions.h - session records summed up: the sums that rates are made of, and the installations that had trouble.
  *
  * The sums are those of session_day and session_end_day (schema/sql/0006_sessions.sql). Pure; one thread at a time.
  */
@@ -13,25 +13,25 @@
 struct pack_in;
 struct pack_out;
 
-enum session_sum { /* v: weight of a session that was watched for hangs; 0 of others */
-                   MIRE_SESSION_SESSIONS_SQ,
-                   MIRE_SESSION_TIME_MS,
-                   MIRE_SESSION_SDK_CPU_US,
-                   MIRE_SESSION_WATCHED,
-                   MIRE_SESSION_WATCHED_SQ,
-                   MIRE_SESSION_WATCHED_MS,
-                   MIRE_SESSION_LAGGING,
-                   MIRE_SESSION_HANGS,
-                   MIRE_SESSION_HANG_MS,
-                   MIRE_SESSION_HANG_HANG_SQ,
-                   MIRE_SESSION_HANG_TIME_SQ,
-                   MIRE_SESSION_TIME_TIME_SQ,
-                   MIRE_SESSION_ENDS, /* runs whose end is known, and those that ended so */
-                   MIRE_SESSION_ENDS_SQ,
-                   MIRE_SESSION_FOOM,
-                   MIRE_SESSION_WATCHDOG,
-                   MIRE_SESSION_CRASH,
-                   MIRE_SESSION_SUMS
+enum session_sum {
+    MIRE_SESSION_SESSIONS_SQ,
+    MIRE_SESSION_TIME_MS,
+    MIRE_SESSION_SDK_CPU_US,
+    MIRE_SESSION_WATCHED, /* sessions that were watched for hangs */
+    MIRE_SESSION_WATCHED_SQ,
+    MIRE_SESSION_WATCHED_MS,
+    MIRE_SESSION_LAGGING,
+    MIRE_SESSION_HANGS,
+    MIRE_SESSION_HANG_MS,
+    MIRE_SESSION_HANG_HANG_SQ,
+    MIRE_SESSION_HANG_TIME_SQ,
+    MIRE_SESSION_TIME_TIME_SQ,
+    MIRE_SESSION_ENDS, /* runs whose end is known; further below, runs with that end */
+    MIRE_SESSION_ENDS_SQ,
+    MIRE_SESSION_FOOM,
+    MIRE_SESSION_WATCHDOG,
+    MIRE_SESSION_CRASH,
+    MIRE_SESSION_SUMS
 };
 
 enum session_group { /* installations of which at least one session of the day is so */

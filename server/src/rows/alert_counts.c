@@ -107,14 +107,13 @@ static int take_days(void *context, struct arena *scratch, int64_t issue, const 
         list->at++;
     for (size_t i = 0; !rc && i < count; i++) {
         rc = distinct_merge(&all, scratch, &days[i].devices);
-        double now = distinct_count(&all), fresh = fmax(0, now - before);
-        double weight = days[i].weight / (double)days[i].reports;
+        double now = distinct_count(&all), fresh = fmax(0, now - before), weight = issue_day_weight(&days[i]);
         before = fmax(before, now);
-        struct fresh_devices *day = rc || fresh == 0 ? NULL : add_day(list);
-        if (!rc && fresh > 0 && !day)
-            rc = MIRE_FAULT_MEMORY;
-        if (!day)
+        if (rc || fresh == 0)
             continue;
+        struct fresh_devices *day = add_day(list);
+        if (!day)
+            return MIRE_FAULT_MEMORY;
         *day = list->issues[list->at];
         day->day = days[i].day;
         day->seen = (int64_t)llround(fresh);

@@ -70,6 +70,7 @@ static int open_for(int64_t *opened_out, struct pg_tx *tx, int32_t app, int64_t 
         numbers[i] = trees[i].tree;
     }
     key_of(key, from, trees, count);
+    /* Apart from the statement that opens the issue: issue is a copied table, event a spread one (README.md). */
     int rc = pg_query(&first, tx,
                       "SELECT version_id FROM event e JOIN unnest($2::bigint[], $3::integer[]) u (issue_id, tree)"
                       " USING (issue_id, tree) WHERE e.app_id = $1 ORDER BY occurred_at LIMIT 1",

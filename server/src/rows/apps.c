@@ -16,9 +16,6 @@ const int16_t read_slots[MIRE_SLOT_COUNT] = {
     22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
     44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
 };
-/* clang-format on */
-
-/* clang-format off */
 /* Of apps $1: reports since $2, and when the newest event happened. Each table is summed by app before it is joined. */
 static const char sums_sql[] =
     "SELECT coalesce(h.reports, 0), greatest(d.newest_at, r.newest_at) FROM unnest($1::int[]) WITH ORDINALITY a (app_id, place)"

@@ -75,8 +75,7 @@ struct app_settings {
 int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct arena *arena, int32_t app);
 int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings);
 
-/* The settings that a report is worked on by: installations left out, and tags kept; "" if there is no such app. 0 or a
- * fault. */
+/* The settings that the pipeline reads: installations left out, and tags kept; "" if there is no such app. 0 or a fault. */
 int rows_app_taken_read(const char **left_out, const char **kept_tags, struct pg_tx *tx, struct arena *arena,
                         int32_t app);
 
@@ -98,7 +97,7 @@ int rows_report_home_read(struct home *out, struct pg_tx *tx, struct arena *aren
 /* Reports of an app that wait in the inbox; dead letters, and reports beyond the daily budget, in the view's span. */
 struct backlog {
     int64_t waiting, dead_letters, over_quota;
-    int64_t aside[MIRE_KNOWN_KINDS]; /* counted as "other", by kind (known.h) */
+    int64_t aside[MIRE_KNOWN_KINDS]; /* reports counted as "other", by kind (known.h) */
 };
 int rows_backlog_read(struct backlog *out, struct pg_tx *tx, const struct view *view);
 

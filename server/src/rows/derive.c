@@ -8,14 +8,9 @@
  */
 #include "rows/derive.h"
 
-#include <string.h>
+#include "rows/keys.h"
 
-static struct uuid id_of(const struct report_key *key)
-{
-    struct uuid id;
-    __builtin_memcpy(id.bytes, key->report_id, sizeof id.bytes);
-    return id;
-}
+#include <string.h>
 
 static struct pg_param text_of(struct pg_bytes text)
 {
@@ -192,7 +187,8 @@ int rows_versions_find(int64_t *ids_out, struct pg_tx *tx, int32_t app_id, const
     return rc;
 }
 
-/* A statement about reports in two forms: of any slots, and of the one in $4, which Citus sends to one machine. */
+/* A statement about reports in two forms: of any slots, where $4 is unused, and of the slot $4, which Citus sends to one
+ * machine. */
 struct of_slots {
     const char *any, *one;
 };
@@ -201,23 +197,20 @@ struct of_slots {
 static int find_stored(bool *stored_out, struct pg_tx *tx, struct arena *arena, const struct of_slots *sql,
                        const struct report_key *keys, size_t count)
 {
-    bool is_one = true;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int16_t *slots = arena_array(arena, count + 1, sizeof *slots);
-    int32_t *days = arena_array(arena, count + 1, sizeof *days);
-    struct uuid *ids = arena_array(arena, count + 1, sizeof *ids);
+    struct key_columns columns;
+    bool is_one = true;
 
-    if (!slots || !days || !ids)
+    if (!count)
+        return 0;
+    if (!keys_make(&columns, arena, count))
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        slots[i] = keys[i].slot;
-        days[i] = keys[i].day;
-        ids[i] = id_of(&keys[i]);
+        keys_put(&columns, i, &keys[i]);
         stored_out[i] = false;
-        is_one &= slots[i] == slots[0];
+        is_one &= keys[i].slot == keys[0].slot;
     }
-    int rc = pg_query(&rows, tx, is_one ? sql->one : sql->any, PG_INT2S(slots, count), PG_DAYS(days, count),
-                      PG_UUIDS(ids, count), PG_INT2(slots[0]));
+    int rc = pg_query(&rows, tx, is_one ? sql->one : sql->any, KEY_PARAMS(columns, count), PG_INT2(keys[0].slot));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         stored_out[pg_int(rows, i, 0) - 1] = true;
     return rc;

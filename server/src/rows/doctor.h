@@ -22,7 +22,7 @@ struct doctor_rows {
     int64_t reports_day; /* received in the last day */
     int64_t missing;     /* debug files that reports miss */
     int64_t unvacuumed;  /* dead rows of the inbox, the busiest table */
-    int64_t statement_s; /* the statement that has run longest now */
+    int64_t statement_s; /* the longest time that a statement has run for now, seconds */
 };
 
 /* keep_days: how long reports are kept; 0: for ever. 0 or a fault. */

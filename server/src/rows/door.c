@@ -2,8 +2,7 @@
 #include "rows/door.h"
 
 #include "model/rows.h"
-
-#define TODAY "(now() AT TIME ZONE 'UTC')::date"
+#include "rows/view_sql.h"
 
 int rows_door_add(struct pg_tx *tx, struct arena *arena, const struct rows_door *rows, size_t count)
 {

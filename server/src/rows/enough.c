@@ -2,9 +2,7 @@
 #include "rows/enough.h"
 
 #include "base/fault.h"
-#include "base/id.h"
-
-#include <string.h>
+#include "rows/keys.h"
 
 int rows_enough_limit_read(int64_t *limit_out, struct pg_tx *tx, int32_t app_id, int64_t server)
 {
@@ -45,24 +43,20 @@ int rows_enough_read(struct rows_enough *of, size_t count, struct pg_tx *tx, str
 
 int rows_reports_cut(struct pg_tx *tx, struct arena *arena, const struct rows_cut *cuts, size_t count)
 {
-    int16_t *slots = arena_array(arena, count + 1, sizeof *slots);
-    int32_t *days = arena_array(arena, count + 1, sizeof *days);
-    struct uuid *ids = arena_array(arena, count + 1, sizeof *ids);
+    struct key_columns keys;
     struct pg_bytes *bodies = arena_array(arena, count + 1, sizeof *bodies);
 
     if (!count)
         return 0;
-    if (!slots || !days || !ids || !bodies)
+    if (!keys_make(&keys, arena, count) || !bodies)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        slots[i] = cuts[i].key.slot;
-        days[i] = cuts[i].key.day;
-        memcpy(ids[i].bytes, cuts[i].key.report_id, sizeof ids[i].bytes);
+        keys_put(&keys, i, &cuts[i].key);
         bodies[i] = cuts[i].body;
     }
     return pg_query(NULL, tx,
-                    "UPDATE report r SET format = 'mire', encoding = 'zstd', body = l.body"
-                    " FROM unnest($1::smallint[], $2::date[], $3::uuid[], $4::bytea[]) l (slot, day, report_id, body)"
-                    " WHERE r.slot = l.slot AND r.day = l.day AND r.report_id = l.report_id",
-                    PG_INT2S(slots, count), PG_DAYS(days, count), PG_UUIDS(ids, count), PG_BYTESS(bodies, count));
+                    "UPDATE report r SET format = 'mire', encoding = 'zstd', body = k.body"
+                    " FROM unnest($1::smallint[], $2::date[], $3::uuid[], $4::bytea[]) k (slot, day, report_id, body)"
+                    " WHERE " IS_KEY("r"),
+                    KEY_PARAMS(keys, count), PG_BYTESS(bodies, count));
 }

@@ -21,8 +21,11 @@ struct facet_hits {
 };
 
 /*
- * The hits of these issues by the reports that are kept, of all installations; and of all other issues, of `part` of 256 installations. App, span, version and kind
- * of the view apply. By issue, facet and value in the order of bytes. 0 or a fault.
+ * Hits by the reports that are kept: of these issues on all installations; of all other issues on a part of the
+ * installations. App, span, version and kind of the view apply. By issue, facet and value in the order of bytes. 0 or a
+ * fault.
+ *
+ *   part  of the installations, of MIRE_FACET_HITS_WHOLE
  */
 int rows_facet_hits_read(struct facet_hits **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                          const struct view *view, const int64_t *issues, size_t issue_count, int part);

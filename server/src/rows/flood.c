@@ -1,9 +1,9 @@
 /* flood.c - the statements behind flood.h. */
 #include "rows/flood.h"
 
-#define TODAY "(now() AT TIME ZONE 'UTC')::date"
+#include "rows/view_sql.h"
 
-/* A sample of pages: a day has millions of reports, and their share by key needs some thousand. */
+/* A sample of pages: a day has millions of reports, and their share by key needs some ten thousand. */
 static int read_key(struct flood *flood, struct pg_tx *tx, struct arena *arena, int32_t app)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;

@@ -2,7 +2,7 @@
 #include "rows/forget.h"
 
 #include "base/fault.h"
-#include "base/id.h"
+#include "rows/keys.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@
         (ask)->key ? PG_INT8((ask)->key) : PG_NULL(), (ask)->report ? PG_UUID((ask)->report) : PG_NULL(),        \
         PG_TIME((ask)->since_us), PG_TIME((ask)->until_us)
 
-/* Each kind is counted for itself: a report has one row derived of it. */
+/* Each table is summed up for itself: a report has a row in one of them. */
 #define WAIT     " (SELECT count(*) AS n FROM inbox WHERE app_id = $1) i"
 #define IN_TIME  " received_at >= $3 AND received_at < $4"
 #define EVENTS   "coalesce(sum(e.weight * (1 + e.suppressed)), 0) AS events"
@@ -181,10 +181,7 @@ struct forget_keys {
     size_t count;
 };
 
-#define KEYS(keys) \
-    PG_INT2S((keys)->slots, (keys)->count), PG_DAYS((keys)->days, (keys)->count), PG_UUIDS((keys)->ids, (keys)->count)
-#define OF_KEYS       "unnest($1::smallint[], $2::date[], $3::uuid[]) k (slot, day, report_id)"
-#define IS_KEY(table) table ".slot = k.slot AND " table ".day = k.day AND " table ".report_id = k.report_id"
+#define KEYS(keys) KEY_PARAMS(*(keys), (keys)->count)
 
 static void fill_keys(struct forget_keys *out, const struct forget_stored *stored, size_t count)
 {
@@ -192,7 +189,7 @@ static void fill_keys(struct forget_keys *out, const struct forget_stored *store
     for (size_t i = 0; i < count; i++) {
         out->slots[i] = stored[i].key.slot;
         out->days[i] = stored[i].key.day;
-        memcpy(out->ids[i].bytes, stored[i].key.report_id, sizeof out->ids[i].bytes);
+        out->ids[i] = id_of(&stored[i].key);
     }
 }
 
@@ -327,7 +324,7 @@ int rows_forget_derived(struct pg_tx *tx, struct arena *arena, const struct forg
 
 /*
  * An issue that began with a report that goes begins with the oldest one that is left. An issue without any begins with
- * the next report: infinity is later than that.
+ * the next report: infinity is later than that. The rows are read first: issue is a copied table (README.md).
  */
 static int settle_first_seen_of(struct pg_tx *tx, const struct forget_stored *gone)
 {

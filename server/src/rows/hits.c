@@ -46,12 +46,6 @@ struct hits_list {
     size_t count;
 };
 
-/* How much a device of that day weighs. */
-static double weight_of(const struct issue_day *day)
-{
-    return day->weight / (double)day->reports;
-}
-
 /* Devices on two days of an issue count twice for each such pair. */
 static int add_pairs(struct issue_hits *to, struct arena *scratch, const struct issue_day *days, size_t count)
 {
@@ -61,7 +55,7 @@ static int add_pairs(struct issue_hits *to, struct arena *scratch, const struct 
         for (size_t k = 0; !rc && k < i; k++) {
             double shared;
             rc = distinct_shared(&shared, scratch, &days[i].devices, &days[k].devices);
-            to->hits_sq += 2 * shared * weight_of(&days[i]) * weight_of(&days[k]);
+            to->hits_sq += 2 * shared * issue_day_weight(&days[i]) * issue_day_weight(&days[k]);
         }
     return rc;
 }
@@ -84,11 +78,11 @@ static int take_days(void *context, struct arena *scratch, int64_t issue, const 
         return 0; /* its counters are gone */
     struct issue_hits *to = &list->rows[low];
     for (size_t i = 0; !rc && i < count; i++) {
-        double hits = distinct_count(&days[i].devices) * weight_of(&days[i]);
+        double hits = distinct_count(&days[i].devices) * issue_day_weight(&days[i]);
         to->reports += (int64_t)days[i].reports;
         to->events += days[i].events;
         to->hits += hits;
-        to->hits_sq += hits * weight_of(&days[i]);
+        to->hits_sq += hits * issue_day_weight(&days[i]);
         rc = distinct_merge(&all, scratch, &days[i].devices);
     }
     double devices = distinct_count(&all);

@@ -23,11 +23,11 @@ int rows_hits_read(struct issue_hits **out, size_t *count, struct pg_tx *tx, str
                    const struct view *view);
 
 /*
- * Count all else of some issues, and their reports anew: of days whose reports are no longer kept nothing is known. Exact
- * while an issue has at most 256 devices, then an estimate (rollup/distinct.h). A device weighs as much as the reports of
- * its day do on average.
+ * Count devices, hits and events of some issues, and their reports anew: of days whose reports are no longer kept nothing
+ * is known. Exact while an issue has at most 256 devices, then an estimate (rollup/distinct.h). A device weighs as much as
+ * the reports of its day do on average.
  *
- *   hits    by number; those that are not among `issues` stay
+ *   hits    by number; an issue that is not among `issues` stays as it is
  *   issues  by number
  *
  * 0 or a fault.

@@ -115,8 +115,8 @@ static int most_first(const void *a, const void *b)
 }
 
 /*
- * Reports of the app that a facet's values are compared with. A model, a version of a system and an architecture are of one operating
- * system: if the issue is of one, it is compared with the reports of that one.
+ * Reports of the app that a facet's values are compared with. A model, a version of a system and an architecture are of
+ * one operating system: an issue of one system is compared with the app's reports of that system.
  */
 static int64_t total_of(enum cell_facet facet, const struct rollup_told *told, const struct rollup_told *of_app)
 {

@@ -16,6 +16,12 @@ struct issue_day {
     struct distinct devices;
 };
 
+/* How much a device of the day weighs: as much as the reports of the day do on average. */
+static inline double issue_day_weight(const struct issue_day *day)
+{
+    return day->weight / (double)day->reports;
+}
+
 /* Take one issue, as it is shown: its days that have reports, oldest first. They live until it returns, 0 or a fault. */
 typedef int (*issue_days_take)(void *context, struct arena *scratch, int64_t issue, const struct issue_day *days,
                                size_t count);

@@ -2,10 +2,9 @@
 #include "rows/known.h"
 
 #include "base/fault.h"
+#include "rows/view_sql.h"
 
 #include <string.h>
-
-#define TODAY "(now() AT TIME ZONE 'UTC')::date"
 
 const char *const known_kinds[MIRE_KNOWN_KINDS] = {
     [MIRE_KNOWN_VERSION] = "version",

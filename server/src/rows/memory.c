@@ -2,6 +2,7 @@
 #include "rows/memory.h"
 
 #include "base/clock.h"
+#include "rows/keys.h"
 #include "rows/view_sql.h"
 
 #include <math.h>
@@ -9,13 +10,6 @@
 #include <string.h>
 
 #define MERGED_MAX 1024 /* sums merged for one answer, newest first */
-
-static struct uuid id_of(const struct report_key *key)
-{
-    struct uuid id;
-    memcpy(id.bytes, key->report_id, sizeof id.bytes);
-    return id;
-}
 
 /* The sum in the only row; empty if it cannot be read. */
 static void read_sum(struct population *out, struct arena *arena, const struct pg_rows *rows)

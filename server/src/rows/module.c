@@ -40,7 +40,7 @@ static int has_reports(bool *out, struct pg_tx *tx, int32_t app_id)
     return rc;
 }
 
-/* How many other apps have so many. */
+/* The number of other apps with so many reports, asked app by app (README.md). */
 static int count_compared(int64_t *out, struct pg_tx *tx, int32_t app_id)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *apps = NULL;

@@ -20,7 +20,7 @@ static const char news_sql[] =
     "SELECT " NEWEST("audit_id", "audit") " + " NEWEST("batch_id", "issue_act") ","
     " coalesce(came.events, 0) + (SELECT coalesce(sum(arrivals), 0)::bigint FROM symbol_clock)"
     " + (SELECT coalesce(sum(job_id * 2 + (ended_at IS NOT NULL)::int), 0)::bigint FROM (SELECT * FROM rekey_job"
-    "    WHERE app_id = a.app_id OR app_id IS NULL ORDER BY job_id DESC LIMIT 50) newest),"
+    "    WHERE app_id = a.app_id ORDER BY job_id DESC LIMIT 50) newest),"
     " (SELECT coalesce(sum(alert_id * 8 + (fired_at IS NOT NULL)::int + (acked_at IS NOT NULL)::int * 2 + (over_at IS NOT"
     "  NULL)::int * 4), 0)::bigint FROM (SELECT * FROM alert WHERE app_id = a.app_id ORDER BY alert_id DESC LIMIT 50) newest)"
     " FROM unnest($1::int[]) WITH ORDINALITY AS a (app_id, place)"

@@ -1,5 +1,5 @@
 /*
- * news.h - how far an app is: numbers that change whenever something that its pages show does.
+ * news.h - numbers of an app that change whenever its pages do.
  */
 #ifndef MIRE_ROWS_NEWS_H
 #define MIRE_ROWS_NEWS_H

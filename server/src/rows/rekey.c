@@ -18,8 +18,8 @@ int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *a
     return rc;
 }
 
-/* The flows of jobs $1 are summed by job, and the issues that a preview would empty are counted: as many reports would
- * leave as they have. */
+/* The flows of jobs $1 summed by job; of those that are previews ($2), the issues that they would empty: as many reports
+ * would leave as the issue has. */
 #define LEAVING "f.to_issue_id IS DISTINCT FROM f.from_issue_id"
 static const char jobs_sql[] =
     "SELECT j.job_id, j.app_id, j.cause, j.detail, j.state, j.preview, j.created_at, j.ended_at,"

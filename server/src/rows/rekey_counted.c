@@ -14,17 +14,19 @@
 #define WAITED(category) \
     "sum(weight * (waited_ms + CASE WHEN " category " = ANY ($4::text[]) THEN 0 ELSE suppressed_ms END))"
 
+/* clang-format off */
 /* Of one slot: sums by hour, version, kind before and kind now. */
 static const char follow[] =
-    "WITH held AS MATERIALIZED (SELECT slot, day, report_id, category FROM event WHERE slot = $5 AND app_id = $1 AND "
-    "issue_id = $2"
-    "  ORDER BY slot, day, report_id FOR UPDATE),"
+    "WITH held AS MATERIALIZED (SELECT slot, day, report_id, category FROM event WHERE slot = $5 AND app_id = $1"
+    "  AND issue_id = $2 ORDER BY slot, day, report_id FOR UPDATE),"
     " moved AS (UPDATE event e SET issue_id = $3, category = t.category, reason = t.reason FROM held h, issue t"
     "  WHERE e.slot = $5 AND t.issue_id = $3 AND e.slot = h.slot AND e.day = h.day AND e.report_id = h.report_id"
     "  RETURNING e.occurred_at, e.version_id, h.category AS was, e.category, e.weight, e.suppressed, e.waited_ms,"
     "  e.suppressed_ms)"
-    " SELECT date_trunc('hour', occurred_at, 'UTC') AS hour, version_id, was, category, count(*), sum(weight * (1 + "
-    "suppressed)), " WAITED("was") ", " WAITED("category") ", max(waited_ms) FROM moved GROUP BY 1, 2, 3, 4";
+    " SELECT date_trunc('hour', occurred_at, 'UTC') AS hour, version_id, was, category, count(*),"
+    " sum(weight * (1 + suppressed)), " WAITED("was") ", " WAITED("category") ", max(waited_ms) FROM moved"
+    " GROUP BY 1, 2, 3, 4";
+/* clang-format on */
 
 /* The sums of a row as they counted before, or count now. */
 static struct hour_row hour_of(const struct pg_rows *rows, size_t row, int32_t app_id, bool is_now)
@@ -76,7 +78,7 @@ static int move_events(struct pg_rows **out, size_t *count, struct pg_tx *tx, in
     return rc;
 }
 
-/* Count what moved on one slot anew. */
+/* Count the events that moved on one slot anew. */
 static int count_anew(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to,
                       const struct pg_rows *rows)
 {

@@ -1,5 +1,6 @@
 /*
- * rekey_counted.h - reports that are counted only, and so not derived again, follow those of their issue that are kept.
+ * rekey_counted.h - moves reports that are counted only. They are not derived again, and follow the kept reports of their
+ * issue.
  */
 #ifndef MIRE_ROWS_REKEY_COUNTED_H
 #define MIRE_ROWS_REKEY_COUNTED_H

@@ -1,181 +1,30 @@
 /*
- * rekey_due.c - queueing, claiming and moving.
+ * rekey_due.c - claiming and moving.
  */
 #include "rows/rekey_due.h"
+
+#include "rows/keys.h"
 #include "rows/view_sql.h"
 
-#define QUEUED_AT_ONCE 2000 /* reports of a job */
-#define FILES_AT_ONCE  16
-
-static struct uuid id_of(const struct report_key *key)
-{
-    struct uuid id;
-    __builtin_memcpy(id.bytes, key->report_id, sizeof id.bytes);
-    return id;
-}
-
-/* The app's job of debug files that is running, locked; it is made if there is none. */
-static int symbols_job(int64_t *job_out, struct pg_tx *tx, int32_t app_id)
-{
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(NULL, tx,
-                      "INSERT INTO rekey_job (app_id, cause, preview, state) VALUES ($1, 'symbols', false, 'running')"
-                      " ON CONFLICT (app_id) WHERE cause = 'symbols' AND state = 'running' DO NOTHING",
-                      PG_INT4(app_id));
-    if (!rc)
-        rc = pg_query(&rows, tx,
-                      "SELECT job_id FROM rekey_job WHERE app_id = $1 AND cause = 'symbols' AND state = 'running'"
-                      " FOR UPDATE",
-                      PG_INT4(app_id));
-    if (rc)
-        return rc;
-    if (!pg_row_count(rows))
-        return MIRE_FAULT_RACED; /* it ended meanwhile */
-    *job_out = pg_int(rows, 0, 0);
-    return 0;
-}
-
-/*
- * Reports of an app that lack one file: those that had nothing; those that had names or lines, unless it has no more than these either.
- */
-static int queue_file(struct pg_tx *tx, int64_t job, int32_t app_id, struct pg_bytes build_id)
-{
-    return pg_query(NULL, tx,
-                    "WITH queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
-                    "  SELECT slot, $1, day, report_id FROM missing_debug_file WHERE build_id = $2 AND app_id = $3 AND "
-                    "(had = 'none'"
-                    "   OR NOT EXISTS (SELECT FROM symbol_file WHERE build_id = $2)"
-                    "   OR EXISTS (SELECT FROM symbol_file WHERE build_id = $2 AND kind = 'debug'"
-                    "    AND NOT (had = 'lines' AND depth = 'lines')))"
-                    "  ON CONFLICT DO NOTHING RETURNING 1)"
-                    " UPDATE rekey_job SET queued = queued + (SELECT count(*) FROM queued), detail = left(detail"
-                    "  || CASE WHEN detail = '' THEN '' ELSE ', ' END || coalesce((SELECT name FROM image"
-                    "  WHERE build_id = $2), (SELECT name FROM symbol_file WHERE build_id = $2 ORDER BY kind LIMIT 1),"
-                    "  encode($2, 'hex')), 200) WHERE job_id = $1",
-                    PG_INT8(job), PG_BYTES(build_id.bytes, build_id.len), PG_INT4(app_id));
-}
-
-/* The reports of every app that lack one of the files. */
-static int queue_missed(struct pg_tx *tx, const struct pg_bytes *ids, size_t count)
-{
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT DISTINCT app_id, build_id FROM missing_debug_file WHERE build_id = ANY ($1::bytea[])"
-                      " ORDER BY app_id, build_id",
-                      PG_BYTESS(ids, count));
-
-    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
-        int32_t app_id = (int32_t)pg_int(rows, i, 0);
-        int64_t job = 0;
-        rc = symbols_job(&job, tx, app_id);
-        if (!rc)
-            rc = queue_file(tx, job, app_id, pg_bytes(rows, i, 1));
-    }
-    return rc;
-}
-
-/*
- * Files whose time has come, out of symbol_arrival; of split files the programs that want them; of a Breakpad file that
- * knows the first 16 bytes of a build id only, the modules whose ids begin so, or are shorter, with zeros behind them.
- * 1, 0 there are none, below zero a fault.
- */
-static int queue_files(struct pg_tx *tx, struct arena *arena)
-{
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(
-        &rows, tx,
-        "WITH come AS (DELETE FROM symbol_arrival WHERE build_id IN (SELECT build_id FROM symbol_arrival"
-        "  WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-        "  ORDER BY build_id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING build_id)"
-        " SELECT m.build_id FROM (SELECT build_id FROM come UNION SELECT w.build_id FROM come JOIN split_wanted w"
-        "  ON w.split_id = come.build_id UNION SELECT i.build_id FROM come JOIN image i"
-        "  ON octet_length(come.build_id) = 16 AND i.build_id > come.build_id"
-        "  AND i.build_id < come.build_id || decode(repeat('ff', 49), 'hex')"
-        "  UNION SELECT i.build_id FROM come CROSS JOIN generate_series(1, 15) n JOIN image i"
-        "  ON i.build_id = substr(come.build_id, 1, n) WHERE octet_length(come.build_id) = 16"
-        "  AND substr(come.build_id, n + 1) = decode(repeat('00', 16 - n), 'hex')) m",
-        PG_INT8(FILES_AT_ONCE));
-    size_t count = rc ? 0 : pg_row_count(rows);
-    struct pg_bytes *ids = count ? arena_array(arena, count, sizeof *ids) : NULL;
-    if (rc || !count)
-        return rc;
-    if (!ids)
-        return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        ids[i] = pg_bytes(rows, i, 0);
-    rc = queue_missed(tx, ids, count);
-    return rc ? rc : 1;
-}
-
-/*
- * Mark new files and jobs with this moment: a transaction that began earlier may not have seen the file, or
- * may have used the older rules.
- */
-#define NOTE(table, key, which)                                                                       \
-    "UPDATE " table " SET horizon = pg_snapshot_xmax(pg_current_snapshot())::text::bigint WHERE " key \
-    " IN (SELECT " key " FROM " table " WHERE " which "horizon IS NULL ORDER BY " key " FOR UPDATE SKIP LOCKED)"
-
-static int note(struct pg_tx *tx)
-{
-    static const char *const sql[] = {NOTE("symbol_arrival", "build_id", ""),
-                                      NOTE("rekey_job", "job_id", "state = 'queueing' AND ")};
-    bool any = false;
-    for (size_t i = 0; i < sizeof sql / sizeof *sql && !any; i++) {
-        MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-        int rc = pg_query(&rows, tx, sql[i]);
-        if (rc)
-            return rc;
-        any = pg_touched(rows) > 0;
-    }
-    return any;
-}
-
-/* More reports of a job, newest first. 1, 0 no job wants any, below zero a fault. */
-static int queue_job(struct pg_tx *tx)
-{
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *last = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT job_id, app_id, coalesce(next_at, 'infinity'), coalesce(next_id,"
-                      " 'ffffffff-ffff-ffff-ffff-ffffffffffff') FROM rekey_job WHERE state = 'queueing'"
-                      " AND horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-                      " ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED");
-    if (rc || !pg_row_count(rows))
-        return rc;
-    int64_t job = pg_int(rows, 0, 0);
-    rc = pg_query(
-        &last, tx,
-        "WITH more AS (SELECT e.slot, e.day, e.report_id, e.occurred_at FROM event e, rekey_job j"
-        "  WHERE j.job_id = $1 AND e.app_id = $2 AND e.kept AND e.occurred_at <= coalesce(j.next_at, 'infinity')"
-        "  AND (e.occurred_at, e.report_id) < (coalesce(j.next_at, 'infinity'), coalesce(j.next_id,"
-        "   'ffffffff-ffff-ffff-ffff-ffffffffffff')) ORDER BY e.occurred_at DESC, e.report_id DESC LIMIT $3),"
-        " queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
-        "  SELECT slot, $1, day, report_id FROM more ON CONFLICT DO NOTHING RETURNING 1)"
-        " SELECT occurred_at, report_id, (SELECT count(*) FROM queued) FROM more"
-        " ORDER BY occurred_at, report_id LIMIT 1",
-        PG_INT8(job), PG_INT4((int32_t)pg_int(rows, 0, 1)), PG_INT8(QUEUED_AT_ONCE));
-    if (rc)
-        return rc;
-    if (!pg_row_count(last))
-        rc = pg_query(NULL, tx, "UPDATE rekey_job SET state = 'running' WHERE job_id = $1", PG_INT8(job));
-    else {
-        struct uuid id = pg_uuid(last, 0, 1);
-        rc = pg_query(NULL, tx,
-                      "UPDATE rekey_job SET next_at = $2, next_id = $3, queued = queued + $4 WHERE job_id = $1",
-                      PG_INT8(job), PG_TIME(pg_time(last, 0, 0)), PG_UUID(&id), PG_INT8(pg_int(last, 0, 2)));
-    }
-    return rc ? rc : 1;
-}
-
-int rows_rekey_queue(struct pg_tx *tx, struct arena *arena)
-{
-    int rc = note(tx);
-    if (!rc)
-        rc = queue_files(tx, arena);
-    return rc ? rc : queue_job(tx);
-}
-
 #define OF_SLOT(table) "(SELECT * FROM " table " WHERE slot = $1)"
+/* clang-format off */
+/* $1 slot, $2 most reports, $3 bytes of their bodies. Each table is read of the slot alone. */
+static const char claim_sql[] =
+    "WITH due AS MATERIALIZED (SELECT slot, job_id, day, report_id, attempts FROM rekey_queue WHERE slot = $1"
+    "  ORDER BY slot, job_id, day, report_id LIMIT $2 FOR UPDATE SKIP LOCKED),"
+    " held AS MATERIALIZED (SELECT e.* FROM event e JOIN (SELECT DISTINCT slot, day, report_id FROM due) d"
+    "  USING (slot, day, report_id) WHERE e.slot = $1 ORDER BY e.slot, e.day, e.report_id FOR UPDATE OF e)"
+    " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, e.app_id, e.received_at, e.issue_id,"
+    " e.version_id, e.category, e.subject_bytes, r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1,"
+    " i.caller1_image, i.caller2, i.caller2_image, e.tree, e.occurred_at"
+    " FROM (SELECT d.*, sum(octet_length(r.body)) OVER (ORDER BY slot, day, report_id, job_id) - octet_length(r.body) AS before"
+    "  FROM due d LEFT JOIN " OF_SLOT("report") " r USING (slot, day, report_id)) d"
+    " JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
+    " LEFT JOIN issue i ON i.issue_id = e.issue_id"
+    " LEFT JOIN " OF_SLOT("report") " r USING (slot, day, report_id)"
+    " LEFT JOIN " OF_SLOT("event_stack") " s USING (slot, day, report_id)"
+    " WHERE coalesce(d.before < $3, true) ORDER BY slot, day, report_id, job_id";
+/* clang-format on */
 
 int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most, int64_t max_bytes)
 {
@@ -183,27 +32,8 @@ int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_s
     int rc = pg_query(&next, tx, "SELECT min(slot) FROM rekey_queue WHERE slot >= $1", PG_INT2(from_slot));
     if (rc)
         return rc;
-    return pg_query(
-        rows_out, tx,
-        "WITH due AS MATERIALIZED (SELECT slot, job_id, day, report_id, attempts FROM rekey_queue WHERE slot = $1"
-        "  ORDER BY slot, job_id, day, report_id LIMIT $2 FOR UPDATE SKIP LOCKED),"
-        " held AS MATERIALIZED (SELECT e.* FROM event e JOIN (SELECT DISTINCT slot, day, report_id FROM due) d"
-        "  USING (slot, day, report_id) WHERE e.slot = $1 ORDER BY e.slot, e.day, e.report_id FOR UPDATE OF e)"
-        " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, e.app_id, e.received_at, e.issue_id,"
-        " e.version_id, e.category, e.subject_bytes, r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1,"
-        " i.caller1_image, i.caller2, i.caller2_image, e.tree, e.occurred_at"
-        " FROM (SELECT d.*, sum(octet_length(r.body)) OVER (ORDER BY slot, day, report_id, job_id)"
-        "  - octet_length(r.body) AS before FROM due d LEFT JOIN " OF_SLOT(
-            "report") " r"
-                      "  USING (slot, day, report_id)) d"
-                      " JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
-                      " LEFT JOIN issue i ON i.issue_id = e.issue_id"
-                      " LEFT JOIN " OF_SLOT("report") " r USING (slot, day, report_id)"
-                                                      " LEFT JOIN " OF_SLOT(
-                                                          "event_stack") " s USING (slot, day, report_id)"
-                                                                         " WHERE coalesce(d.before < $3, true) ORDER "
-                                                                         "BY slot, day, report_id, job_id",
-        PG_INT2(pg_is_null(next, 0, 0) ? from_slot : (int16_t)pg_int(next, 0, 0)), PG_INT8(most), PG_INT8(max_bytes));
+    int16_t slot = pg_is_null(next, 0, 0) ? from_slot : (int16_t)pg_int(next, 0, 0);
+    return pg_query(rows_out, tx, claim_sql, PG_INT2(slot), PG_INT8(most), PG_INT8(max_bytes));
 }
 
 void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row)
@@ -234,48 +64,23 @@ void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows
     __builtin_memcpy(out->key.report_id, id.bytes, sizeof id.bytes);
 }
 
-/* Keys of reports, column by column. */
-struct due_keys {
-    int16_t *slots;
-    int32_t *days;
-    struct uuid *ids;
-};
-
-static bool make_keys(struct due_keys *out, struct arena *arena, size_t count)
-{
-    *out = (struct due_keys){arena_array(arena, count + 1, sizeof *out->slots),
-                             arena_array(arena, count + 1, sizeof *out->days),
-                             arena_array(arena, count + 1, sizeof *out->ids)};
-    return out->slots && out->days && out->ids;
-}
-
-static void put_key(const struct due_keys *keys, size_t at, const struct report_key *key)
-{
-    keys->slots[at] = key->slot;
-    keys->days[at] = key->day;
-    keys->ids[at] = id_of(key);
-}
-
-#define KEYS(keys, count) PG_INT2S((keys).slots, count), PG_DAYS((keys).days, count), PG_UUIDS((keys).ids, count)
-#define IS_KEY(table)     table ".slot = k.slot AND " table ".day = k.day AND " table ".report_id = k.report_id"
-
 int rows_rekey_finish(struct pg_tx *tx, struct arena *arena, const struct rekey_done *done, size_t count)
 {
-    struct due_keys keys;
+    struct key_columns keys;
     int64_t *jobs = arena_array(arena, count + 1, sizeof *jobs);
 
-    if (!make_keys(&keys, arena, count) || !jobs)
+    if (!count)
+        return 0;
+    if (!keys_make(&keys, arena, count) || !jobs)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        put_key(&keys, i, &done[i].key);
+        keys_put(&keys, i, &done[i].key);
         jobs[i] = done[i].job;
     }
-    return count ? pg_query(
-                       NULL, tx,
-                       "DELETE FROM rekey_queue q USING unnest($1::smallint[], $2::date[], $3::uuid[],"
-                       " $4::bigint[]) k (slot, day, report_id, job_id) WHERE " IS_KEY("q") " AND q.job_id = k.job_id",
-                       KEYS(keys, count), PG_INT8S(jobs, count))
-                 : 0;
+    return pg_query(NULL, tx,
+                    "DELETE FROM rekey_queue q USING unnest($1::smallint[], $2::date[], $3::uuid[], $4::bigint[])"
+                    " k (slot, day, report_id, job_id) WHERE " IS_KEY("q") " AND q.job_id = k.job_id",
+                    KEY_PARAMS(keys, count), PG_INT8S(jobs, count));
 }
 
 int rows_rekey_fail(struct pg_tx *tx, const struct rekey_stored *stored)
@@ -338,7 +143,7 @@ int rows_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, c
 
 /* What changes of events, column by column. */
 struct moved_columns {
-    struct due_keys keys;
+    struct key_columns keys;
     int64_t *issues, *subjects, *waited, *opens;
     int32_t *frames, *unresolved, *rules, *trees;
     const char **categories, **reasons, **holders;
@@ -352,13 +157,13 @@ static bool make_moved(struct moved_columns *out, struct arena *arena, const str
                                   COLUMN(frames),     COLUMN(unresolved), COLUMN(rules),  COLUMN(trees),
                                   COLUMN(categories), COLUMN(reasons),    COLUMN(holders)};
 #undef COLUMN
-    if (!make_keys(&out->keys, arena, count) || !out->issues || !out->subjects || !out->waited || !out->opens ||
+    if (!keys_make(&out->keys, arena, count) || !out->issues || !out->subjects || !out->waited || !out->opens ||
         !out->frames || !out->unresolved || !out->rules || !out->trees || !out->categories || !out->reasons ||
         !out->holders)
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct event_row *event = events[i];
-        put_key(&out->keys, i, &event->key);
+        keys_put(&out->keys, i, &event->key);
         out->issues[i] = event->issue_id;
         out->subjects[i] = event->subject_bytes;
         out->waited[i] = event->waited_ms;
@@ -392,7 +197,7 @@ int rows_events_move(struct pg_tx *tx, struct arena *arena, const struct event_r
         " $8::bigint[], $9::integer[], $10::integer[], $11::integer[], $12::bigint[], $13::bigint[], $14::integer[])"
         " k (slot, day, report_id, issue_id, category, reason, holder, subject, frames, unresolved, rules, waited,"
         " open, tree) WHERE " IS_KEY("e"),
-        KEYS(c.keys, count), PG_INT8S(c.issues, count), PG_TEXTS(c.categories, count), PG_TEXTS(c.reasons, count),
+        KEY_PARAMS(c.keys, count), PG_INT8S(c.issues, count), PG_TEXTS(c.categories, count), PG_TEXTS(c.reasons, count),
         PG_TEXTS(c.holders, count), PG_INT8S(c.subjects, count), PG_INT4S(c.frames, count),
         PG_INT4S(c.unresolved, count), PG_INT4S(c.rules, count), PG_INT8S(c.waited, count), PG_INT8S(c.opens, count),
         PG_INT4S(c.trees, count));
@@ -401,12 +206,10 @@ int rows_events_move(struct pg_tx *tx, struct arena *arena, const struct event_r
                       "INSERT INTO event_stack (slot, day, report_id, document) SELECT * FROM unnest($1::smallint[],"
                       " $2::date[], $3::uuid[], $4::bytea[]) k (slot, day, report_id, document)"
                       " ON CONFLICT (slot, day, report_id) DO UPDATE SET document = EXCLUDED.document",
-                      KEYS(c.keys, count), PG_BYTESS(documents, count));
+                      KEY_PARAMS(c.keys, count), PG_BYTESS(documents, count));
     return rc ? rc
-              : pg_query(NULL, tx,
-                         "DELETE FROM missing_debug_file l USING unnest($1::smallint[], $2::date[], $3::uuid[])"
-                         " k (slot, day, report_id) WHERE " IS_KEY("l"),
-                         KEYS(c.keys, count));
+              : pg_query(NULL, tx, "DELETE FROM missing_debug_file l USING " OF_KEYS " WHERE " IS_KEY("l"),
+                         KEY_PARAMS(c.keys, count));
 }
 
 #define HOUR_KEY(hour, id)                                                                             \

@@ -42,7 +42,7 @@ static int has_kept(struct pg_tx *tx, int32_t app_id, int64_t issue)
 
 /*
  * Set the state of most of an issue's reports: its own state for reports that were there before the job, the state of
- * an emptied issue for reports that came from there.
+ * an emptied issue for reports that came from there. The state is read first: issue is a copied table (README.md).
  */
 static int settle_state(struct pg_tx *tx, int64_t job, int64_t issue)
 {
@@ -67,7 +67,8 @@ static int settle_state(struct pg_tx *tx, int64_t job, int64_t issue)
                     PG_INT8(issue), PG_INT8(pg_int(best, 0, 1)), PG_TEXT(pg_text(best, 0, 0)));
 }
 
-/* Counters of dropped reports move too, in the order of derive.c. */
+/* Counters of dropped reports move too, in the order of derive.c. They are read, and added like counters of new reports:
+ * the other issue may have another slot. */
 static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;

@@ -1,5 +1,5 @@
 /*
- * replica.h - how much of the database a transaction sees: to compare a replica with the database it copies.
+ * replica.h - the newest change that a transaction sees, by which a replica is compared with the database it copies.
  */
 #ifndef MIRE_ROWS_REPLICA_H
 #define MIRE_ROWS_REPLICA_H

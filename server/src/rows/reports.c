@@ -59,8 +59,8 @@ int rows_reports_read(struct report_row **out, size_t *count, struct pg_tx *tx, 
 }
 
 /*
- * Those looked at are the newest of one index: of the user, of the issue, or of the app. What else is wanted is asked of
- * these alone, so that no rare value makes a query read on.
+ * The reports looked at are the newest of one index: of the user, of the issue, or of the app. The other conditions are
+ * asked of these alone, so that no rare value makes a query read on.
  */
 #define LOOKED_AT(of) "FROM event WHERE " EVENT_IN_VIEW of BEHIND
 /* clang-format off */

@@ -43,9 +43,9 @@ struct report_wanted {
 };
 
 /*
- * The same of the reports that are wanted. Looks at MIRE_REPORTS_LOOKED_AT reports, of the user or else of the issue, and
- * has fewer than `limit` rows where these have no more; *end_out is then the last one looked at, or has after_us 0 if
- * there is none behind. issue 0: of the app.
+ * The same of the reports that are wanted. Looks at MIRE_REPORTS_LOOKED_AT reports, of the user or else of the issue. If
+ * fewer than `limit` of these are wanted, *end_out is the last one looked at, or has after_us 0 if there is none behind.
+ * issue 0: of the app.
  */
 int rows_reports_find(struct report_row **out, size_t *count, struct report_place *end_out, struct pg_tx *tx,
                       struct arena *arena, const struct view *view, int64_t issue, const struct report_wanted *wanted,

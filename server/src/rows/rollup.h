@@ -26,12 +26,12 @@ void rows_rollup_entry(struct delta_entry *out, const struct event_row *event, c
 /* The kind of an entry, and of cells, of session records. */
 #define MIRE_ROLLUP_SESSION "session"
 
-/* What a session record adds to its cells. Texts are borrowed. 0, or MIRE_FAULT_MEMORY. */
+/* Make the entry that a session record adds to its cells. Texts are borrowed. 0, or MIRE_FAULT_MEMORY. */
 int rows_rollup_session_entry(struct delta_entry *out, struct arena *arena, const struct session_row *session,
                               const char *version);
 
-/* Store the delta of a batch, whose events and sessions are of one app and stored by the same transaction. Nothing if count is 0. 0
- * or a fault. */
+/* Store the delta of a batch, whose events and sessions are of one app and stored by the same transaction. Nothing if
+ * count is 0. 0 or a fault. */
 int rows_rollup_delta_store(struct pg_tx *tx, struct arena *arena, int32_t app, int16_t slot,
                             const struct delta_entry *entries, size_t count);
 

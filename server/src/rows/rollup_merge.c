@@ -1,8 +1,8 @@
 /*
  * rollup_merge.c - deltas into cells, and cells from events. One transaction with one snapshot.
  *
- * Each event goes to four cells: hour and day, of its issue and of its app. A session record goes to one: its app's day. Events are sorted by cell, so each cell is
- * read and written once.
+ * Each event goes to four cells: hour and day, of its issue and of its app. A session record goes to one: its app's day.
+ * Events are sorted by cell, so each cell is read and written once.
  */
 #include "rows/rollup.h"
 

@@ -1,5 +1,5 @@
 /*
- * session_told.h - what session records say in the days of a span, by every facet, from rollups.
+ * session_told.h - the session records in the days of a span summed up, by every facet, from rollups.
  */
 #ifndef MIRE_ROWS_SESSION_TOLD_H
 #define MIRE_ROWS_SESSION_TOLD_H

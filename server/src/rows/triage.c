@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define ACTS_MAX 200
-
 /* clang-format off */
 /* The state of an issue as an act keeps it, and the way back. */
 #define STATE_OF(t) \
@@ -18,7 +16,10 @@
     " 'until_per_1000', " t ".until_per_1000, 'state_at', " t ".state_at)"
 #define ASSIGNEE_OF(t) "jsonb_build_object('assignee', " t ".assignee)"
 
-/* An act is written from what an issue was before the change and is after it: of issues $2 of app $1. */
+/*
+ * An act has an issue's state, or assignee, before and after the change: of issues $2 of app $1. An issue is read, changed
+ * and read again under its lock, for a change of this copied table cannot read events (README.md).
+ */
 #define READ(columns) \
     "SELECT issue_id, " columns("issue") "::text FROM issue WHERE app_id = $1 AND issue_id = ANY ($2) ORDER BY issue_id FOR UPDATE"
 static const char read_state_sql[] = READ(STATE_OF);
@@ -26,7 +27,7 @@ static const char read_assignee_sql[] = READ(ASSIGNEE_OF);
 static const char act_sql[] =
     "INSERT INTO issue_act (app_id, issue_id, batch_id, who, kind, before, after, body)"
     " VALUES ($1, $2, $3, $4, $5, $6::text::jsonb, $7::text::jsonb, $8)";
-/* Those of issues $2 that have events of version $3 already. */
+/* The issues among $2 that have events of version $3 already. */
 static const char has_version_sql[] =
     "SELECT DISTINCT m.shown_id FROM (SELECT i AS shown_id, i AS issue_id FROM unnest($2::bigint[]) i"
     "  UNION SELECT shown_id, issue_id FROM issue_shown WHERE shown_id = ANY ($2)) m"
@@ -57,18 +58,6 @@ static const char moved_sql[] =
     "SELECT EXISTS (SELECT FROM issue_act a JOIN issue_act l ON l.issue_id = a.issue_id AND l.act_id > a.act_id AND l.undone_at IS NULL"
     "  AND (l.kind = 'assigned') = (a.kind = 'assigned') AND l.kind <> 'comment' AND l.batch_id <> a.batch_id"
     "  WHERE a.app_id = $1 AND a.batch_id = $2 AND a.undone_at IS NULL)";
-
-/* Activity: $1 app, $2 issue */
-static const char activity_sql[] =
-    "WITH m AS (SELECT $2::bigint AS issue_id UNION SELECT issue_id FROM issue_shown WHERE shown_id = $2)"
-    " SELECT act_id, batch_id, at, who, kind, before::text, after::text, body, undone_at, coalesce(undone_by, '') FROM issue_act"
-    "  WHERE app_id = $1 AND issue_id IN (SELECT issue_id FROM m) AND NOT (kind = 'comment' AND body = '')"
-    " UNION ALL"
-    " SELECT act_id, act_id, min(created_at), min(author), CASE min(kind) WHEN 'merge' THEN 'merged' ELSE 'split' END,"
-    "  string_agg(DISTINCT CASE WHEN i.subject = '' THEN 'I-' ELSE 'M-' END || a.issue_id, ', '), '', min(a.reason), min(undone_at),"
-    "  coalesce(min(undone_by), '') FROM issue_alias a JOIN issue i USING (app_id, issue_id)"
-    "  WHERE app_id = $1 AND (a.issue_id IN (SELECT issue_id FROM m) OR into_id IN (SELECT issue_id FROM m)) GROUP BY act_id"
-    " ORDER BY 3 DESC, 1 DESC LIMIT $3";
 /* clang-format on */
 
 static int batch_next(int64_t *out, struct pg_tx *tx)
@@ -86,7 +75,7 @@ struct acted {
     const char *kind, *who, *why;
     const int64_t *issues;
     size_t count;
-    const char *read; /* statement for what they are */
+    const char *read; /* statement for their number and state, or assignee */
 };
 
 static int read_issues(struct pg_rows **out, struct pg_tx *tx, const struct acted *change)
@@ -107,7 +96,7 @@ static int record(struct pg_tx *tx, const struct acted *change, const struct pg_
     return rc;
 }
 
-/* An issue that is resolved in a version of which there are events stays resolved for these. */
+/* An issue that is resolved in a version of which there are events stays resolved for that version. */
 static int mark_from_next(struct pg_tx *tx, const struct acted *change, const char *version)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -229,11 +218,11 @@ static int open_again(struct pg_tx *tx, int64_t issue, const char *state, const 
 static const char seen_sql[] =
     "SELECT u.n, i.issue_id, i.state, i.state_version, i.state_from_next"
     " FROM unnest($2::bigint[], $3::integer[]) WITH ORDINALITY u (issue_id, tree, n)"
-    " LEFT JOIN issue_shown part ON part.app_id = $1 AND part.issue_id = u.issue_id AND part.tree = u.tree AND u.tree "
-    "<> 0"
+    " LEFT JOIN issue_shown part ON part.app_id = $1 AND part.issue_id = u.issue_id AND part.tree = u.tree"
+    "  AND u.tree <> 0"
     " LEFT JOIN issue_shown whole ON whole.app_id = $1 AND whole.issue_id = u.issue_id AND whole.tree = 0"
-    " JOIN issue i ON i.issue_id = coalesce(part.shown_id, whole.shown_id, u.issue_id) WHERE i.state <> 'open' ORDER "
-    "BY 2, 1";
+    " JOIN issue i ON i.issue_id = coalesce(part.shown_id, whole.shown_id, u.issue_id) WHERE i.state <> 'open'"
+    " ORDER BY 2, 1";
 
 int rows_triage_seen(struct pg_tx *tx, struct arena *arena, int32_t app, const struct triage_report *reports,
                      size_t count)
@@ -325,37 +314,6 @@ int rows_triage_rate(double *per_1000_out, int64_t *reports_out, struct pg_tx *t
 int rows_triage_return(struct pg_tx *tx, int64_t issue, const char *why)
 {
     return open_again(tx, issue, "ignored", "returned", "", why);
-}
-
-static int act_fill(struct act_row *a, struct arena *arena, const struct pg_rows *rows, size_t row)
-{
-    static const int columns[] = {3, 4, 5, 6, 7, 9};
-    const char **texts[] = {&a->who, &a->kind, &a->before, &a->after, &a->body, &a->undone_by};
-
-    *a = (struct act_row){.act = pg_int(rows, row, 0),
-                          .batch = pg_int(rows, row, 1),
-                          .at_us = pg_time(rows, row, 2),
-                          .undone_us = pg_time(rows, row, 8)};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, columns[i]))))
-            return MIRE_FAULT_MEMORY;
-    return 0;
-}
-
-int rows_activity_read(struct act_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
-                       int64_t issue)
-{
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx, activity_sql, PG_INT4(app), PG_INT8(issue), PG_INT8(ACTS_MAX));
-
-    if (rc)
-        return rc;
-    *count = pg_row_count(rows);
-    *out = arena_array(arena, *count + 1, sizeof **out);
-    for (size_t i = 0; *out && i < *count; i++)
-        if (act_fill(&(*out)[i], arena, rows, i))
-            return MIRE_FAULT_MEMORY;
-    return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
 int rows_comment_add(int64_t *act_out, struct pg_tx *tx, int32_t app, int64_t issue, const char *who, const char *text)

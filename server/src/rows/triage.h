@@ -1,5 +1,5 @@
 /*
- * triage.h - states, assignees and comments of issues, and the log of changes by people (issue_act).
+ * triage.h - states, assignees and comments of issues, each change written as an act (issue_act).
  */
 #ifndef MIRE_ROWS_TRIAGE_H
 #define MIRE_ROWS_TRIAGE_H
@@ -68,16 +68,6 @@ int rows_triage_rate(double *per_1000_out, int64_t *reports_out, struct pg_tx *t
 
 /* Reopen an issue whose condition is met; `why` names the condition. 0 or a fault. */
 int rows_triage_return(struct pg_tx *tx, int64_t issue, const char *why);
-
-/* One row of the activity of an issue. */
-struct act_row {
-    int64_t act, batch, at_us, undone_us;                       /* 0: not undone */
-    const char *who, *kind, *before, *after, *body, *undone_by; /* before, after: JSON or "" */
-};
-
-/* The activity of an issue and of the issues shown as it, with merges and splits, newest first. 0 or a fault. */
-int rows_activity_read(struct act_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
-                       int64_t issue);
 
 /* Add a comment. 0 or a fault. */
 int rows_comment_add(int64_t *act_out, struct pg_tx *tx, int32_t app, int64_t issue, const char *who, const char *text);

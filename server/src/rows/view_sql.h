@@ -11,6 +11,9 @@
 #include "model/view.h"
 #include "pg/pg.h"
 
+/* The UTC day by the database's clock. */
+#define TODAY "(now() AT TIME ZONE 'UTC')::date"
+
 /* clang-format off */
 #define IN_VERSIONS \
     "(cardinality($4::text[]) + cardinality($5::text[]) = 0 OR version_id IN (SELECT version_id FROM version" \

@@ -8,6 +8,7 @@
 #include "api/params.h"
 #include "api/parts.h"
 #include "base/fault.h"
+#include "rows/activity.h"
 #include "rows/audit.h"
 #include "rows/triage.h"
 

@@ -26,4 +26,3 @@ SELECT told, GROUPING(v.version, os, system, model, device_class, channel), coal
        coalesce(sum(hits * hits) FILTER (WHERE is_read), 0)::float8
 FROM device LEFT JOIN version v USING (version_id)
 GROUP BY GROUPING SETS ((told, v.version), (told, os), (told, system), (told, model), (told, device_class), (told, channel))
-ORDER BY 1, 2, 3
