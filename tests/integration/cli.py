@@ -134,6 +134,7 @@ class BusyServer(http.server.BaseHTTPRequestHandler):
         self.answer(200, {"files": [{**file, "missing": True} for file in asked["files"]]})
 
     def do_GET(self):
+        assert self.requestline.startswith("GET /api/"), self.requestline
         self.answer(200, {"have_bytes": self.server.have})
 
     def do_PUT(self):
@@ -195,8 +196,40 @@ def symbols_wait_for_a_busy_server():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BusyServer)
     server.asked = server.have = 0
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    code, out, err = mire("symbols", "upload", "--server", f"http://127.0.0.1:{server.server_port}", "--key", "k", str(MIRE))
+    code, out, err = mire("symbols", "upload", "--server", f"http://127.0.0.1:{server.server_port}/", "--key", "k", str(MIRE))
     assert code == 0 and out.startswith("stored ") and server.have == MIRE.stat().st_size, (code, out, err, server.asked)
+    server.shutdown()
+
+
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """Keeps the targets of requests as they came, and answers 404."""
+
+    def refuse(self):
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.asked.append(self.requestline.split()[1])  # self.path has one slash where two came
+        self.send_response(404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_GET = do_POST = do_PUT = do_DELETE = refuse
+
+    def log_message(self, *words):
+        pass
+
+
+def a_slash_at_the_end_of_an_address_is_no_part_of_paths():
+    commands = (["apps"], ["issues", "--app", "a"], ["issue", "I-1"], ["issues", "merge", "I-1", "--into", "I-2", "--app", "a", "--reason", "x", "--author", "kim"],
+                ["reports", "--app", "a"], ["versions", "--app", "a"], ["compare", "1", "2", "--app", "a"], ["flame", "I-1", "--app", "a"],
+                ["rates", "--app", "a"], ["import", str(SOURCE / "schema/wire/vectors/valid/samples-at-one-instant/report.json")],
+                ["symbols", "upload", str(MIRE)], ["release", "list", "a"], ["alerts", "list", "a"], ["rollout", "show", "a"],
+                ["rules", "get", "a"], ["rekey", "list", "a"], ["forget", "list", "a"], ["login", "--name", "kim"])
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    for words in commands:
+        server.asked = []
+        done = subprocess.run([MIRE, *words], input="secret\n", capture_output=True, text=True, timeout=300,
+                              env=os.environ | {"MIRE_SERVER": f"http://127.0.0.1:{server.server_port}//", "MIRE_KEY": "k"})
+        assert server.asked and all(re.match("/(api/v1/|i/)", path) for path in server.asked), (words, server.asked, done)
     server.shutdown()
 
 
@@ -205,6 +238,7 @@ def main():
     keys_while_mired_starts()
     what_is_wrong_is_said()
     symbols_wait_for_a_busy_server()
+    a_slash_at_the_end_of_an_address_is_no_part_of_paths()
     issues()
     probe = subprocess.Popen([MIRE.parent.parent / "tests/integration/api_probe", "0", "/nonexistent"], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE)

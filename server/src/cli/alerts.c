@@ -1,6 +1,7 @@
 /* alerts.c - `mire alerts`: what fires, rules and channels of an app. */
 #include "cli/answer.h"
 #include "cli/arguments.h"
+#include "cli/asking.h"
 #include "cli/cli.h"
 #include "cli/fetch.h"
 #include "cli/say.h"
@@ -17,50 +18,27 @@
 #define BODY_MAX 16384
 
 struct alerts_asking {
-    const char *server, *key, *secret;
+    struct asking api;
+    const char *secret;
     bool json_wanted;
     char **words; /* after the verb */
-    struct text answer;
-    struct json json;
 };
-
-/* Ask, and read the answer. `method` NULL: GET. Returns an exit status; with --json the answer is printed, and done. */
-static int ask(struct alerts_asking *a, const char *method, const char *path, const struct text *body)
-{
-    static const struct text nothing = {.bytes = ""};
-    MIRE_SCOPED(text_fini) struct text url = {0};
-
-    fetch_app_url(&url, a->server, a->words[0]);
-    text_printf(&url, "/alerts%s", path);
-    if (text_failed(&url))
-        return CLI_FAILED;
-    int rc = method ? fetch_send(&a->answer, method, url.bytes, a->key, body ? body : &nothing)
-                    : fetch_get(&a->answer, url.bytes, a->key);
-    if (rc)
-        return CLI_FAILED;
-    return answer_read(&a->json, &a->answer, "mire alerts", a->server) ? CLI_DONE : CLI_FAILED;
-}
-
-static void print_answer(const struct alerts_asking *a)
-{
-    fwrite(a->answer.bytes, 1, a->answer.len, stdout);
-    fputc('\n', stdout);
-}
 
 /* For each element of a list: `print`, or with --json the answer as it is. */
 static int print_list(struct alerts_asking *a, const char *name, const char *none,
                       void (*print)(const struct json *json, uint32_t at))
 {
-    uint32_t list = json_member(&a->json, 0, name);
+    uint32_t list = json_member(&a->api.json, 0, name);
 
     if (a->json_wanted) {
-        print_answer(a);
+        asking_print(&a->api);
         return CLI_DONE;
     }
-    if (!list || !json_size(&a->json, list))
+    if (!list || !json_size(&a->api.json, list))
         say(stdout, "%s\n", none);
-    for (uint32_t i = 0, at = list + 1; list && i < json_size(&a->json, list); i++, at = json_next(&a->json, at))
-        print(&a->json, at);
+    for (uint32_t i = 0, at = list + 1; list && i < json_size(&a->api.json, list);
+         i++, at = json_next(&a->api.json, at))
+        print(&a->api.json, at);
     return CLI_DONE;
 }
 
@@ -80,13 +58,13 @@ static void print_alert(const struct json *json, uint32_t at)
 
 static int run_list(struct alerts_asking *a)
 {
-    int status = ask(a, NULL, "", NULL);
+    int status = asking_get(&a->api, "/alerts");
     return status ? status : print_list(a, "open", "Nothing fires.", print_alert);
 }
 
 static int run_history(struct alerts_asking *a)
 {
-    int status = ask(a, NULL, "/history", NULL);
+    int status = asking_get(&a->api, "/alerts/history");
     return status ? status : print_list(a, "alerts", "Nothing ever fired.", print_alert);
 }
 
@@ -108,7 +86,7 @@ static void print_rule(const struct json *json, uint32_t at)
 
 static int run_rules(struct alerts_asking *a)
 {
-    int status = ask(a, NULL, "", NULL);
+    int status = asking_get(&a->api, "/alerts");
     return status ? status : print_list(a, "rules", "There is no rule.", print_rule);
 }
 
@@ -127,7 +105,7 @@ static void print_channel(const struct json *json, uint32_t at)
 
 static int run_channels(struct alerts_asking *a)
 {
-    int status = ask(a, NULL, "", NULL);
+    int status = asking_get(&a->api, "/alerts");
     return status ? status : print_list(a, "channels", "There is no channel: nobody is told.", print_channel);
 }
 
@@ -150,14 +128,14 @@ static bool read_file(struct text *out, const char *path)
 /* Print the number of what was made, and a secret that is told once. */
 static int print_made(struct alerts_asking *a, int status)
 {
-    MIRE_SCOPED(free_memory) char *secret = status ? NULL : answer_text(&a->json, 0, "secret");
+    MIRE_SCOPED(free_memory) char *secret = status ? NULL : answer_text(&a->api.json, 0, "secret");
 
     if (status)
         return status;
     if (a->json_wanted)
-        print_answer(a);
-    else if (answer_number(&a->json, 0, "id"))
-        say(stdout, "%" PRId64 "\n", answer_number(&a->json, 0, "id"));
+        asking_print(&a->api);
+    else if (answer_number(&a->api.json, 0, "id"))
+        say(stdout, "%" PRId64 "\n", answer_number(&a->api.json, 0, "id"));
     if (!a->json_wanted && secret && *secret)
         say(stdout, "%s\n", secret);
     return CLI_DONE;
@@ -166,12 +144,12 @@ static int print_made(struct alerts_asking *a, int status)
 static int send_file(struct alerts_asking *a, const char *method, const char *path, const char *file)
 {
     MIRE_SCOPED(text_fini) struct text body = {0};
-    return read_file(&body, file) && body.len ? ask(a, method, path, &body) : CLI_FAILED;
+    return read_file(&body, file) && body.len ? asking_send(&a->api, method, path, &body) : CLI_FAILED;
 }
 
 static int run_add(struct alerts_asking *a)
 {
-    return print_made(a, send_file(a, "POST", "/rules", a->words[1]));
+    return print_made(a, send_file(a, "POST", "/alerts/rules", a->words[1]));
 }
 
 /* A path with a number of the command line in it; it is checked by the server. */
@@ -183,18 +161,18 @@ static int at_number(struct alerts_asking *a, const char *method, const char *be
     text_add(&path, before);
     fetch_escape(&path, a->words[1]);
     text_add(&path, after);
-    return text_failed(&path) ? CLI_FAILED : print_made(a, ask(a, method, path.bytes, body));
+    return text_failed(&path) ? CLI_FAILED : print_made(a, asking_send(&a->api, method, path.bytes, body));
 }
 
 static int run_change(struct alerts_asking *a)
 {
     MIRE_SCOPED(text_fini) struct text body = {0};
-    return read_file(&body, a->words[2]) && body.len ? at_number(a, "PUT", "/rules/", "", &body) : CLI_FAILED;
+    return read_file(&body, a->words[2]) && body.len ? at_number(a, "PUT", "/alerts/rules/", "", &body) : CLI_FAILED;
 }
 
 static int run_remove(struct alerts_asking *a)
 {
-    return at_number(a, "DELETE", "/rules/", "", NULL);
+    return at_number(a, "DELETE", "/alerts/rules/", "", NULL);
 }
 
 static int run_snooze(struct alerts_asking *a)
@@ -206,24 +184,24 @@ static int run_snooze(struct alerts_asking *a)
     if (*end || hours < 0)
         return cli_wrong("mire alerts", "HOURS is a whole number, not '%s'", a->words[2]);
     text_printf(&body, "{\"hours\":%ld}", hours);
-    return at_number(a, "POST", "/rules/", "/snooze", &body);
+    return at_number(a, "POST", "/alerts/rules/", "/snooze", &body);
 }
 
 static const struct text empty_object = {.bytes = "{}", .len = 2};
 
 static int run_ack(struct alerts_asking *a)
 {
-    return at_number(a, "POST", "/open/", "/ack", &empty_object);
+    return at_number(a, "POST", "/alerts/open/", "/ack", &empty_object);
 }
 
 static int run_unchannel(struct alerts_asking *a)
 {
-    return at_number(a, "DELETE", "/channels/", "", NULL);
+    return at_number(a, "DELETE", "/alerts/channels/", "", NULL);
 }
 
 static int run_test(struct alerts_asking *a)
 {
-    return at_number(a, "POST", "/channels/", "/test", &empty_object);
+    return at_number(a, "POST", "/alerts/channels/", "/test", &empty_object);
 }
 
 static int run_channel(struct alerts_asking *a)
@@ -237,7 +215,7 @@ static int run_channel(struct alerts_asking *a)
         text_add_json(&body, values[i] ? values[i] : "", strlen(values[i] ? values[i] : ""));
     }
     text_add(&body, "}");
-    return text_failed(&body) ? CLI_FAILED : print_made(a, ask(a, "POST", "/channels", &body));
+    return text_failed(&body) ? CLI_FAILED : print_made(a, asking_send(&a->api, "POST", "/alerts/channels", &body));
 }
 
 static void print_tried(const struct json *json, uint32_t at)
@@ -257,13 +235,13 @@ static void print_tried(const struct json *json, uint32_t at)
 
 static int run_try(struct alerts_asking *a)
 {
-    int status = send_file(a, "POST", "/replay", a->words[1]);
+    int status = send_file(a, "POST", "/alerts/replay", a->words[1]);
 
     if (status)
         return status;
     if (!a->json_wanted)
-        say(stdout, "It would have fired %" PRId64 " times in %" PRId64 " days.\n", answer_number(&a->json, 0, "times"),
-            answer_number(&a->json, 0, "days"));
+        say(stdout, "It would have fired %" PRId64 " times in %" PRId64 " days.\n",
+            answer_number(&a->api.json, 0, "times"), answer_number(&a->api.json, 0, "days"));
     return print_list(a, "subjects", "Nothing is there to judge.", print_tried);
 }
 
@@ -292,13 +270,12 @@ int cli_alerts(int argc, char **argv)
 {
     static const struct cli_page page = {CLI_VERBS(verbs),
                                          .about = "docs/alerts.md describes conditions and channels."};
-    const char *key = getenv("MIRE_KEY");
-    struct alerts_asking a = {.server = fetch_server(), .key = key && *key ? key : NULL};
+    struct alerts_asking a = {.api = asking_begin("mire alerts")};
     const struct cli_option options[] = {
         {"secret", "TEXT", "of a new channel: the routing key of pagerduty, the secret of dingtalk or feishu",
          .text = &a.secret},
-        CLI_SERVER(a.server),
-        CLI_KEY(a.key, "key of scope read or admin"),
+        CLI_SERVER(a.api.server),
+        CLI_KEY(a.api.key, "key of scope read or admin"),
         CLI_JSON(a.json_wanted),
     };
     int status;
@@ -309,9 +286,8 @@ int cli_alerts(int argc, char **argv)
     if (verb < 0)
         return CLI_USAGE;
     a.words = argv + 2;
-    json_init(&a.json);
+    a.api.app = a.words[0];
     status = verbs[verb].run(&a);
-    json_fini(&a.json);
-    text_fini(&a.answer);
+    asking_end(&a.api);
     return status;
 }

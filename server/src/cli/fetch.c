@@ -38,10 +38,16 @@ size_t fetch_server_length(const char *server)
     return len;
 }
 
-void fetch_app_url(struct text *url, const char *server, const char *app)
+void fetch_api_url(struct text *url, const char *server)
 {
     text_append(url, server, fetch_server_length(server));
-    text_add(url, "/api/v1/apps/");
+    text_add(url, "/api/v1");
+}
+
+void fetch_app_url(struct text *url, const char *server, const char *app)
+{
+    fetch_api_url(url, server);
+    text_add(url, "/apps/");
     fetch_escape(url, app);
 }
 
@@ -171,7 +177,8 @@ int fetch_steps(const char *server, const struct fetch_step *steps, size_t count
         MIRE_SCOPED(text_fini) struct text url = {0};
         struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
         headers = curl_slist_append(headers, "X-Mire-Change: 1");
-        text_printf(&url, "%s%s", server, steps[i].path);
+        text_append(&url, server, fetch_server_length(server));
+        text_add(&url, steps[i].path);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, steps[i].method);
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, steps[i].body ? steps[i].body->bytes : "");

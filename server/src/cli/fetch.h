@@ -68,7 +68,10 @@ bool fetch_keep_token(const char *server, const char *token);
 /* The length of a server's address without the slashes at its end. */
 size_t fetch_server_length(const char *server);
 
-/* Append the address of an app: SERVER/api/v1/apps/APP. */
+/* Append SERVER/api/v1, without the slashes at the end of the server's address. */
+void fetch_api_url(struct text *url, const char *server);
+
+/* Append SERVER/api/v1/apps/APP, likewise. */
 void fetch_app_url(struct text *url, const char *server, const char *app);
 
 /* Append `value`, escaped for a query string. */

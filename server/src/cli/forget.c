@@ -3,8 +3,8 @@
  */
 #include "cli/answer.h"
 #include "cli/arguments.h"
+#include "cli/asking.h"
 #include "cli/cli.h"
-#include "cli/fetch.h"
 #include "cli/say.h"
 #include "cli/table.h"
 
@@ -21,34 +21,25 @@
 #define DIGITS_MAX 18
 
 struct forget_call {
-    const char *server, *key, *app, *install, *number, *report, *t, *reason;
+    struct asking api;
+    const char *install, *number, *report, *t, *reason;
     bool dry;
-    struct json json;
-    struct text answer;
 };
 
+/* `body` NULL: GET. Returns an exit status. */
 static int fetch(struct forget_call *call, const struct text *body)
 {
-    MIRE_SCOPED(text_fini) struct text url = {0};
-    text_printf(&url, "%s/api/v1/apps/", call->server);
-    fetch_escape(&url, call->app);
-    text_add(&url, "/forget");
-    text_fini(&call->answer);
-    call->answer = (struct text){0};
-    if (text_failed(&url) || (body ? fetch_send(&call->answer, "POST", url.bytes, call->key, body)
-                                   : fetch_get(&call->answer, url.bytes, call->key)))
-        return CLI_FAILED;
-    return answer_read(&call->json, &call->answer, "mire forget", call->server) ? CLI_DONE : CLI_FAILED;
+    return asking_send(&call->api, body ? "POST" : NULL, "/forget", body);
 }
 
 /* The first job of the answer with that number. 0: there is none. */
 static uint32_t find_job(const struct forget_call *call, int64_t number)
 {
-    uint32_t list = json_member(&call->json, 0, "jobs");
-    if (!list || json_kind(&call->json, list) != MIRE_JSON_ARRAY)
+    uint32_t list = json_member(&call->api.json, 0, "jobs");
+    if (!list || json_kind(&call->api.json, list) != MIRE_JSON_ARRAY)
         return 0;
-    for (uint32_t i = 0, at = list + 1; i < json_size(&call->json, list); i++, at = json_next(&call->json, at))
-        if (answer_number(&call->json, at, "job") == number)
+    for (uint32_t i = 0, at = list + 1; i < json_size(&call->api.json, list); i++, at = json_next(&call->api.json, at))
+        if (answer_number(&call->api.json, at, "job") == number)
             return at;
     return 0;
 }
@@ -58,13 +49,13 @@ static int wait_for(struct forget_call *call, int64_t number)
     for (;;) {
         if (fetch(call, NULL))
             return CLI_FAILED;
-        uint32_t job = find_job(call, number), state = job ? json_member(&call->json, job, "state") : 0;
+        uint32_t job = find_job(call, number), state = job ? json_member(&call->api.json, job, "state") : 0;
         if (!state) {
             say(stderr, "mire forget: job %" PRId64 " is not among the newest; see mire forget list\n", number);
             return CLI_FAILED;
         }
-        if (json_is(&call->json, state, "done")) {
-            say(stdout, "%" PRId64 " reports are taken out\n", answer_number(&call->json, job, "done"));
+        if (json_is(&call->api.json, state, "done")) {
+            say(stdout, "%" PRId64 " reports are taken out\n", answer_number(&call->api.json, job, "done"));
             return CLI_DONE;
         }
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
@@ -81,14 +72,14 @@ static void put_text(struct text *body, const char *name, const char *value)
 
 static void tell_preview(const struct forget_call *call)
 {
-    int64_t waiting = answer_number(&call->json, 0, "waiting");
+    int64_t waiting = answer_number(&call->api.json, 0, "waiting");
 
     say(stdout, "%" PRId64 " reports would be taken out; they stand for %" PRId64 " events and %" PRId64 " sessions\n",
-        answer_number(&call->json, 0, "reports"), answer_number(&call->json, 0, "events"),
-        answer_number(&call->json, 0, "sessions"));
+        answer_number(&call->api.json, 0, "reports"), answer_number(&call->api.json, 0, "events"),
+        answer_number(&call->api.json, 0, "sessions"));
     if (waiting && call->install)
         say(stdout, "%" PRId64 " reports of %s wait to be worked on; those of the installation would go, too\n",
-            waiting, call->app);
+            waiting, call->api.app);
 }
 
 static int run_reports(struct forget_call *call)
@@ -99,7 +90,7 @@ static int run_reports(struct forget_call *call)
         return cli_wrong("mire forget", "give one of --install ID, --key NUMBER and --report ID");
     if (!call->reason)
         return cli_wrong("mire forget", "give --reason TEXT: it stays in the audit log");
-    if (!call->key && !fetch_token(call->server))
+    if (!asking_has_key(&call->api))
         return cli_wrong("mire forget", "that needs a key of scope admin in MIRE_KEY, or `mire login`");
     text_printf(&body, "{\"preview\":%s", call->dry ? "true" : "false");
     if (call->number)
@@ -112,7 +103,7 @@ static int run_reports(struct forget_call *call)
     if (text_failed(&body) || fetch(call, &body))
         return CLI_FAILED;
     if (!call->dry)
-        return wait_for(call, answer_number(&call->json, 0, "job"));
+        return wait_for(call, answer_number(&call->api.json, 0, "job"));
     tell_preview(call);
     return CLI_DONE;
 }
@@ -128,14 +119,14 @@ static void print_job(const struct forget_call *call, uint32_t job)
 {
     MIRE_SCOPED(text_fini) struct text line = {0};
 
-    text_printf(&line, "%-5" PRId64 "  ", answer_number(&call->json, job, "job"));
-    put_cell(&line, answer_text(&call->json, job, "asked_at"), 20);
-    put_cell(&line, answer_text(&call->json, job, "author"), 12);
-    put_cell(&line, answer_text(&call->json, job, "what"), 7);
-    put_cell(&line, answer_text(&call->json, job, "of"), WHOSE_WIDE);
-    text_printf(&line, "%8" PRId64 "  ", answer_number(&call->json, job, "done"));
-    put_cell(&line, answer_text(&call->json, job, "state"), 8);
-    put_cell(&line, answer_text(&call->json, job, "reason"), WHY_WIDE);
+    text_printf(&line, "%-5" PRId64 "  ", answer_number(&call->api.json, job, "job"));
+    put_cell(&line, answer_text(&call->api.json, job, "asked_at"), 20);
+    put_cell(&line, answer_text(&call->api.json, job, "author"), 12);
+    put_cell(&line, answer_text(&call->api.json, job, "what"), 7);
+    put_cell(&line, answer_text(&call->api.json, job, "of"), WHOSE_WIDE);
+    text_printf(&line, "%8" PRId64 "  ", answer_number(&call->api.json, job, "done"));
+    put_cell(&line, answer_text(&call->api.json, job, "state"), 8);
+    put_cell(&line, answer_text(&call->api.json, job, "reason"), WHY_WIDE);
     if (!text_failed(&line))
         say(stdout, "%s\n", line.bytes);
 }
@@ -143,13 +134,13 @@ static void print_job(const struct forget_call *call, uint32_t job)
 static int run_list(struct forget_call *call)
 {
     int status = fetch(call, NULL);
-    uint32_t list = status ? 0 : json_member(&call->json, 0, "jobs");
+    uint32_t list = status ? 0 : json_member(&call->api.json, 0, "jobs");
 
-    if (!list || json_kind(&call->json, list) != MIRE_JSON_ARRAY)
+    if (!list || json_kind(&call->api.json, list) != MIRE_JSON_ARRAY)
         return status;
     say(stdout, "%-5s  %-20s  %-12s  %-7s  %-*s  %8s  %-8s  %s\n", "JOB", "ASKED", "WHO", "BY", WHOSE_WIDE, "OF",
         "REPORTS", "STATE", "WHY");
-    for (uint32_t i = 0, at = list + 1; i < json_size(&call->json, list); i++, at = json_next(&call->json, at))
+    for (uint32_t i = 0, at = list + 1; i < json_size(&call->api.json, list); i++, at = json_next(&call->api.json, at))
         print_job(call, at);
     return CLI_DONE;
 }
@@ -161,7 +152,7 @@ static const char *take_key(void *context, char *value)
     size_t digits = strspn(value, "0123456789");
 
     if (!digits || value[digits]) {
-        call->key = value;
+        call->api.key = value;
         return NULL;
     }
     if (digits > DIGITS_MAX || value[0] == '0')
@@ -177,7 +168,7 @@ int cli_forget(int argc, char **argv)
         .about = "Take reports out again, with the rows derived of them and their share of every counter, and wait "
                  "until they are gone. Use it when a user asks for deletion, and for reports that were made up. "
                  "Nothing brings them back. `list` prints which reports were taken out, by whom and why."};
-    struct forget_call call = {.server = fetch_server(), .key = getenv("MIRE_KEY")};
+    struct forget_call call = {.api = asking_begin("mire forget")};
     const struct cli_option options[] = {
         {"install", "ID", "those of an installation: 32 hex digits, as mire_install_id gives them in the app",
          .text = &call.install},
@@ -190,7 +181,7 @@ int cli_forget(int argc, char **argv)
          .text = &call.t},
         {"dry-run", .help = "count what would go; take out nothing", .flag = &call.dry},
         {"reason", "TEXT", "why, for the audit log", .text = &call.reason},
-        CLI_SERVER(call.server)};
+        CLI_SERVER(call.api.server)};
     int status;
 
     if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
@@ -198,10 +189,8 @@ int cli_forget(int argc, char **argv)
     bool lists = argc == 3 && !strcmp(argv[1], "list");
     if (!lists && argc != 2)
         return cli_wrong("mire forget", "say which app: mire forget APP ..., or mire forget list APP");
-    call.app = argv[argc - 1];
-    json_init(&call.json);
+    call.api.app = argv[argc - 1];
     status = lists ? run_list(&call) : run_reports(&call);
-    json_fini(&call.json);
-    text_fini(&call.answer);
+    asking_end(&call.api);
     return status;
 }

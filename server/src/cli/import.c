@@ -71,7 +71,8 @@ static int send_one(struct import *import, const char *text, size_t len)
         import->refused++;
         return 0;
     }
-    text_printf(&url, "%s/api/v1/reports", import->server);
+    fetch_api_url(&url, import->server);
+    text_add(&url, "/reports");
     text_append(&body, text, len);
     if (!text_failed(&url) && !text_failed(&body))
         rc = fetch_send(&answer, "POST", url.bytes, import->key, &body);

@@ -211,8 +211,8 @@ static int ask(const struct issues_options *a)
     struct text url MIRE_SCOPED(text_fini) = {0}, body MIRE_SCOPED(text_fini) = {0};
     struct text apps MIRE_SCOPED(text_fini) = {0};
 
-    text_append(&apps, a->server, fetch_server_length(a->server));
-    text_add(&apps, "/api/v1/apps");
+    fetch_api_url(&apps, a->server);
+    text_add(&apps, "/apps");
     fetch_app_url(&url, a->server, a->app);
     text_add(&url, "/issues?t=");
     fetch_escape(&url, a->t);

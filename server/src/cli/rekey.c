@@ -3,8 +3,8 @@
  */
 #include "cli/answer.h"
 #include "cli/arguments.h"
+#include "cli/asking.h"
 #include "cli/cli.h"
-#include "cli/fetch.h"
 #include "cli/say.h"
 #include "cli/table.h"
 
@@ -22,24 +22,15 @@
 #define DETAIL_WIDE 48
 
 struct rekey_call {
-    const char *server, *key, *reason, *app;
+    struct asking api;
+    const char *reason;
     char **words;
-    struct json json;
-    struct text answer;
 };
 
+/* `body` NULL: GET. Returns an exit status. */
 static int ask(struct rekey_call *call, const struct text *body)
 {
-    MIRE_SCOPED(text_fini) struct text url = {0};
-    text_printf(&url, "%s/api/v1/apps/", call->server);
-    fetch_escape(&url, call->app);
-    text_add(&url, "/rekey");
-    text_fini(&call->answer);
-    call->answer = (struct text){0};
-    if (text_failed(&url) || (body ? fetch_send(&call->answer, "POST", url.bytes, call->key, body)
-                                   : fetch_get(&call->answer, url.bytes, call->key)))
-        return CLI_FAILED;
-    return answer_read(&call->json, &call->answer, "mire rekey", call->server) ? CLI_DONE : CLI_FAILED;
+    return asking_send(&call->api, body ? "POST" : NULL, "/rekey", body);
 }
 
 static bool is_preview(const struct json *json, uint32_t job)
@@ -98,19 +89,19 @@ static int watch(struct rekey_call *call, int64_t number)
 
     for (;;) {
         int status = ask(call, NULL);
-        uint32_t job = status ? 0 : find_job(&call->json, number);
+        uint32_t job = status ? 0 : find_job(&call->api.json, number);
         if (!status && !job)
             say(stderr, "mire rekey: there is no such job among the newest; see mire rekey list\n");
         if (!job)
             return CLI_FAILED;
-        number = answer_number(&call->json, job, "job");
-        bool ended = has_ended(&call->json, job);
+        number = answer_number(&call->api.json, job, "job");
+        bool ended = has_ended(&call->api.json, job);
         if (terminal && !ended)
-            show(&call->json, job);
+            show(&call->api.json, job);
         if (terminal && ended)
             fputs("\r\033[K", stderr);
         if (ended) {
-            tell(&call->json, job);
+            tell(&call->api.json, job);
             return CLI_DONE;
         }
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
@@ -121,7 +112,7 @@ static int watch(struct rekey_call *call, int64_t number)
 static int begin(struct rekey_call *call, int64_t *job_out, bool preview)
 {
     MIRE_SCOPED(text_fini) struct text body = {0};
-    if (!call->key && !fetch_token(call->server)) {
+    if (!asking_has_key(&call->api)) {
         cli_wrong("mire rekey", "that needs --key or MIRE_KEY, or `mire login`");
         return CLI_USAGE;
     }
@@ -129,7 +120,7 @@ static int begin(struct rekey_call *call, int64_t *job_out, bool preview)
     text_add_json(&body, call->reason, strlen(call->reason));
     text_add(&body, "}");
     int status = text_failed(&body) ? CLI_FAILED : ask(call, &body);
-    *job_out = status ? 0 : answer_number(&call->json, 0, "job");
+    *job_out = status ? 0 : answer_number(&call->api.json, 0, "job");
     return status;
 }
 
@@ -147,7 +138,7 @@ static int run_start(struct rekey_call *call)
     if (!status)
         say(stdout,
             "job %" PRId64 " derives stored reports anew; mire rekey watch %s %" PRId64 " shows how far it is\n", job,
-            call->app, job);
+            call->api.app, job);
     return status;
 }
 
@@ -175,13 +166,13 @@ static int run_list(struct rekey_call *call)
 {
     int status = ask(call, NULL);
 
-    uint32_t list = status ? 0 : json_member(&call->json, 0, "jobs");
-    if (!list || json_kind(&call->json, list) != MIRE_JSON_ARRAY)
+    uint32_t list = status ? 0 : json_member(&call->api.json, 0, "jobs");
+    if (!list || json_kind(&call->api.json, list) != MIRE_JSON_ARRAY)
         return status;
     say(stdout, "%-5s  %-20s  %-8s  %-9s  %20s  %8s  %s\n", "JOB", "ASKED", "CAUSE", "STATE", "REPORTS     ", "MOVED",
         "WHY");
-    for (uint32_t i = 0, at = list + 1; i < json_size(&call->json, list); i++, at = json_next(&call->json, at))
-        print_row(&call->json, at);
+    for (uint32_t i = 0, at = list + 1; i < json_size(&call->api.json, list); i++, at = json_next(&call->api.json, at))
+        print_row(&call->api.json, at);
     return CLI_DONE;
 }
 
@@ -211,11 +202,11 @@ int cli_rekey(int argc, char **argv)
             "that they cannot know: a debug file that was read whole and was replaced all the same, a mired that makes "
             "keys in another way. An issue whose reports all move leads to their new one, and keeps its state and the "
             "time it was first seen.\n\nEnding `preview` or `watch` early ends nothing but the looking."};
-    struct rekey_call call = {.server = fetch_server(), .key = getenv("MIRE_KEY"), .reason = ""};
+    struct rekey_call call = {.api = asking_begin("mire rekey"), .reason = ""};
     const struct cli_option options[] = {
         {"reason", "TEXT", "why, for the list", .text = &call.reason},
-        CLI_SERVER(call.server),
-        CLI_KEY(call.key, "key of scope symbols, for preview and start"),
+        CLI_SERVER(call.api.server),
+        CLI_KEY(call.api.key, "key of scope symbols, for preview and start"),
     };
     int status;
 
@@ -224,11 +215,9 @@ int cli_rekey(int argc, char **argv)
     int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
     if (v < 0)
         return CLI_USAGE;
-    call.app = argv[2];
+    call.api.app = argv[2];
     call.words = argv + 3; /* ended by NULL, as argv is */
-    json_init(&call.json);
     status = verbs[v].run(&call);
-    json_fini(&call.json);
-    text_fini(&call.answer);
+    asking_end(&call.api);
     return status;
 }

@@ -1,8 +1,8 @@
 /* release.c - `mire release`: marks of releases, and the commits that are new in a version. */
 #include "cli/answer.h"
 #include "cli/arguments.h"
+#include "cli/asking.h"
 #include "cli/cli.h"
-#include "cli/fetch.h"
 #include "cli/gitlog.h"
 #include "cli/say.h"
 #include "cli/table.h"
@@ -13,58 +13,48 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct release_asking {
-    const char *server, *key, *commit, *at, *environment;
+    struct asking api;
+    const char *commit, *at, *environment;
     bool json_wanted;
     char **words; /* after the verb */
     int word_count;
-    struct text answer;
-    struct json json;
 };
 
-/* Ask, and read the answer. `body` NULL: GET. Returns an exit status. */
+/* Ask, and print the answer if it is wanted as JSON. `body` NULL: GET. Returns an exit status. */
 static int ask(struct release_asking *a, const char *path, const struct text *body)
 {
-    MIRE_SCOPED(text_fini) struct text url = {0};
+    int status = asking_send(&a->api, body ? "POST" : NULL, path, body);
 
-    fetch_app_url(&url, a->server, a->words[0]);
-    text_printf(&url, "/releases%s", path);
-    if (text_failed(&url))
-        return CLI_FAILED;
-    int rc = body ? fetch_send(&a->answer, "POST", url.bytes, a->key, body) : fetch_get(&a->answer, url.bytes, a->key);
-    if (rc || !answer_read(&a->json, &a->answer, "mire release", a->server))
-        return CLI_FAILED;
-    if (a->json_wanted) {
-        fwrite(a->answer.bytes, 1, a->answer.len, stdout);
-        fputc('\n', stdout);
-    }
-    return CLI_DONE;
+    if (!status && a->json_wanted)
+        asking_print(&a->api);
+    return status;
 }
 
 static int run_list(struct release_asking *a)
 {
-    int status = ask(a, "", NULL);
-    uint32_t list = status ? 0 : json_member(&a->json, 0, "releases");
+    int status = ask(a, "/releases", NULL);
+    uint32_t list = status ? 0 : json_member(&a->api.json, 0, "releases");
 
     if (status || a->json_wanted)
         return status;
-    if (!list || !json_size(&a->json, list))
+    if (!list || !json_size(&a->api.json, list))
         say(stdout, "No release is marked: mire release create APP VERSION\n");
-    for (uint32_t i = 0, at = list + 1; list && i < json_size(&a->json, list); i++, at = json_next(&a->json, at)) {
-        MIRE_SCOPED(free_memory) char *version = answer_text(&a->json, at, "version");
-        MIRE_SCOPED(free_memory) char *environment = answer_text(&a->json, at, "environment");
-        MIRE_SCOPED(free_memory) char *commit = answer_text(&a->json, at, "commit");
-        MIRE_SCOPED(free_memory) char *when = answer_text(&a->json, at, "released_at");
+    for (uint32_t i = 0, at = list + 1; list && i < json_size(&a->api.json, list);
+         i++, at = json_next(&a->api.json, at)) {
+        MIRE_SCOPED(free_memory) char *version = answer_text(&a->api.json, at, "version");
+        MIRE_SCOPED(free_memory) char *environment = answer_text(&a->api.json, at, "environment");
+        MIRE_SCOPED(free_memory) char *commit = answer_text(&a->api.json, at, "commit");
+        MIRE_SCOPED(free_memory) char *when = answer_text(&a->api.json, at, "released_at");
         MIRE_SCOPED(text_fini) struct text cells = {0};
         table_cell(&cells, version ? version : "", 20);
         text_add(&cells, "  ");
         table_cell(&cells, environment ? environment : "", 14);
         say(stdout, "%.16s  %s  %-12.12s  %" PRId64 " commits\n", when ? when : "", cells.bytes ? cells.bytes : "",
-            commit ? commit : "", answer_number(&a->json, at, "commits"));
+            commit ? commit : "", answer_number(&a->api.json, at, "commits"));
     }
     return CLI_DONE;
 }
@@ -87,7 +77,7 @@ static int run_create(struct release_asking *a)
     add_member(&body, "environment", a->environment);
     add_member(&body, "released_at", a->at);
     text_add(&body, "}");
-    return text_failed(&body) ? CLI_FAILED : ask(a, "", &body);
+    return text_failed(&body) ? CLI_FAILED : ask(a, "/releases", &body);
 }
 
 static int run_commits(struct release_asking *a)
@@ -113,7 +103,7 @@ static int run_commits(struct release_asking *a)
         say(stderr, "mire release: %s: %s\n", path, wrong);
         return CLI_FAILED;
     }
-    int status = text_failed(&body) ? CLI_FAILED : ask(a, "/commits", &body);
+    int status = text_failed(&body) ? CLI_FAILED : ask(a, "/releases/commits", &body);
     if (!status && !a->json_wanted)
         say(stdout, "%zu commits, %zu changed files\n", counts.commits, counts.files);
     if (!status && counts.more)
@@ -134,14 +124,13 @@ static const struct release_verb {
 int cli_release(int argc, char **argv)
 {
     static const struct cli_page page = {CLI_VERBS(verbs), .about = "docs/releases.md describes marks and commits."};
-    const char *key = getenv("MIRE_KEY");
-    struct release_asking a = {.server = fetch_server(), .key = key && *key ? key : NULL};
+    struct release_asking a = {.api = asking_begin("mire release")};
     const struct cli_option options[] = {
         {"commit", "HASH", "of create: the commit that it was built from", .text = &a.commit},
         {"at", "TIME", "of create: when it was released, 2026-11-01T14:30:05Z; default now", .text = &a.at},
         {"environment", "NAME", "of create: where; default production", .text = &a.environment},
-        CLI_SERVER(a.server),
-        CLI_KEY(a.key, "key of scope symbols or admin"),
+        CLI_SERVER(a.api.server),
+        CLI_KEY(a.api.key, "key of scope symbols or admin"),
         CLI_JSON(a.json_wanted),
     };
     int status;
@@ -153,9 +142,8 @@ int cli_release(int argc, char **argv)
         return CLI_USAGE;
     a.words = argv + 2;
     a.word_count = argc - 2;
-    json_init(&a.json);
+    a.api.app = a.words[0];
     status = verbs[verb].run(&a);
-    json_fini(&a.json);
-    text_fini(&a.answer);
+    asking_end(&a.api);
     return status;
 }

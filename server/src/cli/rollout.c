@@ -1,6 +1,7 @@
 /*
  * rollout.c - `mire rollout`: the plugins of an app's installations. Every change is a new version.
  */
+#include "cli/answer.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/fetch.h"
@@ -29,50 +30,37 @@ int rollout_no_memory(void)
     return CLI_FAILED;
 }
 
-static void put_url(struct text *url, const struct rollout_options *asking, const char *rest)
-{
-    text_printf(url, "%s/api/v1/apps/", asking->server);
-    fetch_escape(url, asking->app);
-    text_add(url, rest);
-}
-
 int rollout_fetch(struct rollout_options *asking, const char *version)
 {
-    const struct json_limits limits = MIRE_JSON_LIMITS;
-
-    MIRE_SCOPED(text_fini) struct text url = {0};
-    struct json_fault fault;
+    MIRE_SCOPED(text_fini) struct text path = {0};
     struct bind_fault where = {.text = "no rules"};
-    struct bind bind = {.json = &asking->json, .arena = &asking->arena, .fault = &where};
+    struct json *json = &asking->api.json;
+    struct bind bind = {.json = json, .arena = &asking->arena, .fault = &where};
 
-    put_url(&url, asking, version ? "/rollout?version=" : "/rollout");
+    text_add(&path, version ? "/rollout?version=" : "/rollout");
     if (version)
-        fetch_escape(&url, version);
-    if (text_failed(&url))
+        fetch_escape(&path, version);
+    if (text_failed(&path))
         return rollout_no_memory();
-    if (fetch_get(&asking->answer, url.bytes, asking->key) != 0)
+    if (asking_get(&asking->api, path.bytes) != CLI_DONE)
         return CLI_FAILED;
-    bool good = json_read(&asking->json, &fault, asking->answer.bytes, asking->answer.len, &limits) == MIRE_JSON_OK &&
-                json_kind(&asking->json, 0) == MIRE_JSON_OBJECT;
-    uint32_t number = good ? json_member(&asking->json, 0, "version") : 0;
-    uint32_t rules = good ? json_member(&asking->json, 0, "rules") : 0;
-    if (number && rules && json_i64(&asking->version, &asking->json, number) &&
+    uint32_t number = json_member(json, 0, "version"), rules = json_member(json, 0, "rules");
+    if (number && rules && json_i64(&asking->version, json, number) &&
         rollout_read(&asking->rules, &bind, rules) == MIRE_BIND_OK)
         return CLI_DONE;
-    say(stderr, "mire rollout: %s answers what this mire does not know: %s %s\n", asking->server, where.path,
+    say(stderr, "mire rollout: %s answers what this mire does not know: %s %s\n", asking->api.server, where.path,
         where.text);
     return CLI_FAILED;
 }
 
-int rollout_change(struct rollout_options *asking, const char *method, const char *rest, const struct text *more)
+int rollout_change(struct rollout_options *asking, const char *method, const char *path, const struct text *more)
 {
-    MIRE_SCOPED(text_fini) struct text url = {0}, body = {0}, answer = {0};
+    MIRE_SCOPED(text_fini) struct text body = {0};
 
-    if (!asking->key && !fetch_token(asking->server))
+    if (!asking_has_key(&asking->api))
         return rollout_wrong("a change needs --key or MIRE_KEY, or `mire login`");
     if (!asking->reason || !*asking->reason)
         return rollout_wrong("a change needs a --reason");
-    put_url(&url, asking, rest);
     text_printf(&body, "{\"base\":%" PRId64 ",\"author\":", asking->version);
     text_add_json(&body, asking->author, strlen(asking->author));
     text_add(&body, ",\"reason\":");
@@ -80,20 +68,11 @@ int rollout_change(struct rollout_options *asking, const char *method, const cha
     text_add(&body, ",");
     text_append(&body, more->bytes, more->len);
     text_add(&body, "}");
-    if (text_failed(&url) || text_failed(&body) || text_failed(more))
+    if (text_failed(&body) || text_failed(more))
         return rollout_no_memory();
-    if (fetch_send(&answer, method, url.bytes, asking->key, &body) != 0)
+    if (asking_send(&asking->api, method, path, &body) != CLI_DONE)
         return CLI_FAILED;
-    struct json json;
-    struct json_fault fault;
-    int64_t version = asking->version + 1;
-    const struct json_limits limits = MIRE_JSON_LIMITS;
-    json_init(&json);
-    if (json_read(&json, &fault, answer.bytes, answer.len, &limits) == MIRE_JSON_OK &&
-        json_kind(&json, 0) == MIRE_JSON_OBJECT)
-        json_i64(&version, &json, json_member(&json, 0, "version"));
-    json_fini(&json);
-    say(stdout, "version %" PRId64 " holds\n", version);
+    say(stdout, "version %" PRId64 " holds\n", answer_number(&asking->api.json, 0, "version"));
     return CLI_DONE;
 }
 
@@ -137,21 +116,22 @@ static int run_history(struct rollout_options *asking)
 {
     char made[64], author[600], *reason;
     int status = rollout_fetch(asking, NULL);
-    uint32_t list = status == CLI_DONE ? json_member(&asking->json, 0, "history") : 0;
+    uint32_t list = status == CLI_DONE ? json_member(&asking->api.json, 0, "history") : 0;
 
-    if (!list || json_kind(&asking->json, list) != MIRE_JSON_ARRAY)
+    if (!list || json_kind(&asking->api.json, list) != MIRE_JSON_ARRAY)
         return status;
-    reason = arena_alloc(&asking->arena, asking->answer.len + 1);
+    reason = arena_alloc(&asking->arena, asking->api.answer.len + 1);
     if (!reason)
         return rollout_no_memory();
     say(stdout, "%-7s  %-20s  %-16s  %s\n", "VERSION", "MADE", "AUTHOR", "REASON");
-    for (uint32_t i = 0, at = list + 1; i < json_size(&asking->json, list); i++, at = json_next(&asking->json, at)) {
+    for (uint32_t i = 0, at = list + 1; i < json_size(&asking->api.json, list);
+         i++, at = json_next(&asking->api.json, at)) {
         int64_t number = 0;
-        json_i64(&number, &asking->json, json_member(&asking->json, at, "version"));
+        json_i64(&number, &asking->api.json, json_member(&asking->api.json, at, "version"));
         say(stdout, "%-7" PRId64 "  %-20.20s  %-16s  %s\n", number,
-            text_of(made, sizeof made, &asking->json, at, "made_at"),
-            text_of(author, sizeof author, &asking->json, at, "author"),
-            text_of(reason, asking->answer.len, &asking->json, at, "reason"));
+            text_of(made, sizeof made, &asking->api.json, at, "made_at"),
+            text_of(author, sizeof author, &asking->api.json, at, "author"),
+            text_of(reason, asking->api.answer.len, &asking->api.json, at, "reason"));
     }
 
     return CLI_DONE;
@@ -289,8 +269,7 @@ int cli_rollout(int argc, char **argv)
         CLI_VERBS(verbs), .about = "Plugins: hang, memory, exit, session. A change reaches a device when it asks next: "
                                    "fetch_s, an hour by default. docs/rollout.md describes the rules."};
     const char *user = getenv("USER");
-    struct rollout_options asking = {.server = fetch_server(),
-                                     .key = getenv("MIRE_KEY"),
+    struct rollout_options asking = {.api = asking_begin("mire rollout"),
                                      .author = user && *user ? user : "mire",
                                      .rule = "public",
                                      .hold_h = 24,
@@ -307,8 +286,8 @@ int cli_rollout(int argc, char **argv)
          .take = rollout_take_on_guard, .context = &asking},
         {"reason", "TEXT", "why; every change needs one", .text = &asking.reason},
         {"author", "NAME", "who; default $USER", .text = &asking.author},
-        CLI_SERVER(asking.server),
-        CLI_KEY(asking.key, "key of scope rollout"),
+        CLI_SERVER(asking.api.server),
+        CLI_KEY(asking.api.key, "key of scope rollout"),
     };
     int status;
 
@@ -317,14 +296,12 @@ int cli_rollout(int argc, char **argv)
     int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
     if (v < 0)
         return CLI_USAGE;
-    asking.app = argv[2];
+    asking.api.app = argv[2];
     asking.words = argv + 3;
     asking.word_count = argc - 3;
     arena_init(&asking.arena, ARENA_BYTES);
-    json_init(&asking.json);
     status = verbs[v].run(&asking);
-    json_fini(&asking.json);
-    text_fini(&asking.answer);
+    asking_end(&asking.api);
     arena_fini(&asking.arena);
     return status;
 }

@@ -4,20 +4,19 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "json/json.h"
+#include "cli/asking.h"
 #include "rollout/rollout.h"
 
 #include <stdbool.h>
 
 struct rollout_options {
-    const char *server, *key, *reason, *author, *rule, *app;
+    struct asking api;
+    const char *reason, *author, *rule;
     double hold_h, crash, cpu, reports; /* of a ramp */
     bool backs;
     char **words;
     int word_count;
     struct arena arena;
-    struct text answer; /* of the last request */
-    struct json json;
     int64_t version; /* that holds */
     struct rollout rules;
 };
@@ -30,7 +29,7 @@ int rollout_no_memory(void);
 int rollout_fetch(struct rollout_options *asking, const char *version);
 
 /* Send a change made from the version in `asking`: `more` are its own members. A status. */
-int rollout_change(struct rollout_options *asking, const char *method, const char *rest, const struct text *more);
+int rollout_change(struct rollout_options *asking, const char *method, const char *path, const struct text *more);
 
 /* `mire rollout ramp`; and its options: the error in a value, or NULL. (rollout_ramp.c) */
 int rollout_ramp(struct rollout_options *asking);

@@ -4,6 +4,7 @@
  */
 #include "cli/answer.h"
 #include "cli/arguments.h"
+#include "cli/asking.h"
 #include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/fetch.h"
@@ -24,10 +25,9 @@
 #define FLOWS_SHOWN    20
 
 struct rules_call {
-    const char *server, *key, *author, *reason, *app;
+    struct asking api;
+    const char *author, *reason;
     char **words;
-    struct json json;
-    struct text answer;
 };
 
 static int wrong(const char *what)
@@ -35,29 +35,18 @@ static int wrong(const char *what)
     return cli_wrong("mire rules", "%s", what);
 }
 
-static void put_url(struct text *url, const struct rules_call *call, const char *rest)
-{
-    text_printf(url, "%s/api/v1/apps/", call->server);
-    fetch_escape(url, call->app);
-    text_printf(url, "/rules%s", rest);
-}
-
+/* GET below /rules. Returns an exit status. */
 static int ask(struct rules_call *call, const char *rest)
 {
-    MIRE_SCOPED(text_fini) struct text url = {0};
-    put_url(&url, call, rest);
-    text_fini(&call->answer);
-    call->answer = (struct text){0};
-    return text_failed(&url) || fetch_get(&call->answer, url.bytes, call->key) ||
-                   !answer_read(&call->json, &call->answer, "mire rules", call->server)
-               ? CLI_FAILED
-               : CLI_DONE;
+    MIRE_SCOPED(text_fini) struct text path = {0};
+    text_printf(&path, "/rules%s", rest);
+    return text_failed(&path) ? CLI_FAILED : asking_get(&call->api, path.bytes);
 }
 
 static int send(struct rules_call *call, const char *method, const char *rest, const struct text *more)
 {
-    MIRE_SCOPED(text_fini) struct text url = {0}, body = {0};
-    if (!call->key && !fetch_token(call->server))
+    MIRE_SCOPED(text_fini) struct text path = {0}, body = {0};
+    if (!asking_has_key(&call->api))
         return wrong("that needs --key or MIRE_KEY, or `mire login`");
     if (strcmp(rest, "/preview") != 0) {
         if (!call->reason || !*call->reason)
@@ -65,7 +54,7 @@ static int send(struct rules_call *call, const char *method, const char *rest, c
         int status = ask(call, "");
         if (status)
             return status;
-        text_printf(&body, "{\"base\":%" PRId64 ",\"author\":", answer_number(&call->json, 0, "version"));
+        text_printf(&body, "{\"base\":%" PRId64 ",\"author\":", answer_number(&call->api.json, 0, "version"));
         text_add_json(&body, call->author, strlen(call->author));
         text_add(&body, ",\"reason\":");
         text_add_json(&body, call->reason, strlen(call->reason));
@@ -75,12 +64,8 @@ static int send(struct rules_call *call, const char *method, const char *rest, c
     }
     text_append(&body, more->bytes, more->len);
     text_add(&body, "}");
-    put_url(&url, call, rest);
-    text_fini(&call->answer);
-    call->answer = (struct text){0};
-    if (text_failed(&url) || text_failed(&body) || fetch_send(&call->answer, method, url.bytes, call->key, &body))
-        return CLI_FAILED;
-    return answer_read(&call->json, &call->answer, "mire rules", call->server) ? CLI_DONE : CLI_FAILED;
+    text_printf(&path, "/rules%s", rest);
+    return text_failed(&path) ? CLI_FAILED : asking_send(&call->api, method, path.bytes, &body);
 }
 
 /* Read a rule file in UTF-8, the encoding of names. False: it cannot be read; the error is printed. */
@@ -114,7 +99,7 @@ static int run_check(struct rules_call *call)
     MIRE_SCOPED(text_fini) struct text text = {0};
     struct rules_fault fault = {0};
     struct rules *rules = NULL;
-    if (!read_rules(&text, call->app))
+    if (!read_rules(&text, call->api.app))
         return CLI_FAILED;
     /* A pack has its version in its text; the rules of an app have none. */
     struct rules_source source = {"extra", text.bytes ? text.bytes : "", text.len, 0};
@@ -124,10 +109,10 @@ static int run_check(struct rules_call *call)
         outcome = rules_make(&rules, &fault, &source, 1);
     }
     if (outcome == MIRE_RULES_WRONG)
-        say(stderr, "%s:%u: %s\n", call->app, fault.line, fault.text);
+        say(stderr, "%s:%u: %s\n", call->api.app, fault.line, fault.text);
     if (outcome != MIRE_RULES_OK)
         return CLI_FAILED;
-    say(stdout, "%s: %zu rules, all good\n", call->app, rules_pack(rules, 0).rule_count);
+    say(stdout, "%s: %zu rules, all good\n", call->api.app, rules_pack(rules, 0).rule_count);
     rules_free(rules);
     return CLI_DONE;
 }
@@ -157,7 +142,7 @@ static int run_get(struct rules_call *call)
         fetch_escape(&rest, call->words[0]);
     }
     int status = ask(call, rest.len ? rest.bytes : "");
-    MIRE_SCOPED(free_memory) char *rules = status ? NULL : answer_text(&call->json, 0, "rules");
+    MIRE_SCOPED(free_memory) char *rules = status ? NULL : answer_text(&call->api.json, 0, "rules");
     if (rules)
         fputs(rules, stdout);
     return status;
@@ -167,17 +152,18 @@ static int run_history(struct rules_call *call)
 {
     int status = ask(call, "");
 
-    uint32_t list = status ? 0 : json_member(&call->json, 0, "history");
-    if (!list || json_kind(&call->json, list) != MIRE_JSON_ARRAY)
+    uint32_t list = status ? 0 : json_member(&call->api.json, 0, "history");
+    if (!list || json_kind(&call->api.json, list) != MIRE_JSON_ARRAY)
         return status;
     say(stdout, "%-7s  %-20s  %-16s  %s\n", "VERSION", "MADE", "AUTHOR", "REASON");
-    for (uint32_t i = 0, at = list + 1; i < json_size(&call->json, list); i++, at = json_next(&call->json, at)) {
-        MIRE_SCOPED(free_memory) char *made = answer_text(&call->json, at, "made_at");
-        MIRE_SCOPED(free_memory) char *author = answer_text(&call->json, at, "author");
-        MIRE_SCOPED(free_memory) char *reason = answer_text(&call->json, at, "reason");
+    for (uint32_t i = 0, at = list + 1; i < json_size(&call->api.json, list);
+         i++, at = json_next(&call->api.json, at)) {
+        MIRE_SCOPED(free_memory) char *made = answer_text(&call->api.json, at, "made_at");
+        MIRE_SCOPED(free_memory) char *author = answer_text(&call->api.json, at, "author");
+        MIRE_SCOPED(free_memory) char *reason = answer_text(&call->api.json, at, "reason");
         if (made && author && reason)
-            say(stdout, "%-7" PRId64 "  %-20.20s  %-16s  %s\n", answer_number(&call->json, at, "version"), made, author,
-                reason);
+            say(stdout, "%-7" PRId64 "  %-20.20s  %-16s  %s\n", answer_number(&call->api.json, at, "version"), made,
+                author, reason);
     }
 
     return CLI_DONE;
@@ -189,7 +175,7 @@ static int run_put(struct rules_call *call)
     int status = put_file(&more, call->words[0]) ? send(call, "PUT", "", &more) : CLI_FAILED;
     if (status == CLI_DONE)
         say(stdout, "version %" PRId64 " holds; stored reports are derived anew (job %" PRId64 ")\n",
-            answer_number(&call->json, 0, "version"), answer_number(&call->json, 0, "job"));
+            answer_number(&call->api.json, 0, "version"), answer_number(&call->api.json, 0, "job"));
     return status;
 }
 
@@ -203,7 +189,7 @@ static int run_back(struct rules_call *call)
     text_printf(&more, "\"to\":%lld", to);
     int status = send(call, "POST", "/back", &more);
     if (status == CLI_DONE)
-        say(stdout, "version %" PRId64 " holds\n", answer_number(&call->json, 0, "version"));
+        say(stdout, "version %" PRId64 " holds\n", answer_number(&call->api.json, 0, "version"));
     return status;
 }
 
@@ -213,10 +199,10 @@ static int run_preview(struct rules_call *call)
     int status = put_file(&more, call->words[0]) ? send(call, "POST", "/preview", &more) : CLI_FAILED;
     if (status)
         return status;
-    text_printf(&rest, "/jobs/%" PRId64, answer_number(&call->json, 0, "job"));
+    text_printf(&rest, "/jobs/%" PRId64, answer_number(&call->api.json, 0, "job"));
     for (int waited = 0; waited < PREVIEW_MOST_S * 5; waited++) {
         status = text_failed(&rest) ? CLI_FAILED : ask(call, rest.bytes);
-        MIRE_SCOPED(free_memory) char *state = status ? NULL : answer_text(&call->json, 0, "state");
+        MIRE_SCOPED(free_memory) char *state = status ? NULL : answer_text(&call->api.json, 0, "state");
         if (!state)
             return CLI_FAILED;
         if (!strcmp(state, "done") || !strcmp(state, "cancelled"))
@@ -225,9 +211,9 @@ static int run_preview(struct rules_call *call)
     }
 
     say(stdout, "%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
-        answer_number(&call->json, 0, "moved"), answer_number(&call->json, 0, "reports"),
-        answer_number(&call->json, 0, "issues_new"), answer_number(&call->json, 0, "issues_gone"));
-    answer_print_flows(&call->json, 0, FLOWS_SHOWN);
+        answer_number(&call->api.json, 0, "moved"), answer_number(&call->api.json, 0, "reports"),
+        answer_number(&call->api.json, 0, "issues_new"), answer_number(&call->api.json, 0, "issues_gone"));
+    answer_print_flows(&call->api.json, 0, FLOWS_SHOWN);
     return CLI_DONE;
 }
 
@@ -248,13 +234,12 @@ int cli_rules(int argc, char **argv)
         CLI_VERBS(verbs), .about = "Rules of an app come before the built-in packs and need no version line. After a "
                                    "change stored reports are derived again in the background: docs/rules.md."};
     const char *user = getenv("USER");
-    struct rules_call call = {
-        .server = fetch_server(), .key = getenv("MIRE_KEY"), .author = user && *user ? user : "mire"};
+    struct rules_call call = {.api = asking_begin("mire rules"), .author = user && *user ? user : "mire"};
     const struct cli_option options[] = {
         {"reason", "TEXT", "why; every change needs one", .text = &call.reason},
         {"author", "NAME", "who; default $USER", .text = &call.author},
-        CLI_SERVER(call.server),
-        CLI_KEY(call.key, "key of scope rules, for preview, put and back"),
+        CLI_SERVER(call.api.server),
+        CLI_KEY(call.api.key, "key of scope rules, for preview, put and back"),
     };
     int status;
 
@@ -263,11 +248,9 @@ int cli_rules(int argc, char **argv)
     int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
     if (v < 0)
         return CLI_USAGE;
-    call.app = argv[2];
+    call.api.app = argv[2];
     call.words = argc > 2 ? argv + 3 : argv + 2; /* ended by NULL, as argv is */
-    json_init(&call.json);
     status = verbs[v].run(&call);
-    json_fini(&call.json);
-    text_fini(&call.answer);
+    asking_end(&call.api);
     return status;
 }

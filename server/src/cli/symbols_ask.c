@@ -76,7 +76,8 @@ static int ask_some(struct found_file *files, size_t count, const struct send_op
                     files[i].item.facts.has_dwarf ? "debug" : "symtab");
     }
     text_add(&body, "]}");
-    text_printf(&url, "%s/api/v1/symbols/missing", options->server);
+    fetch_api_url(&url, options->server);
+    text_add(&url, "/symbols/missing");
     if (text_failed(&body) || text_failed(&url) || fetch_send(&answer, "POST", url.bytes, options->key, &body))
         return -1;
     return read_missing(files, count, &answer);

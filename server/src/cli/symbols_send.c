@@ -1,5 +1,6 @@
 /* symbols_send.c - threads that send one file after the other, each on its own connection. */
 #include "cli/symbols_send.h"
+#include "cli/fetch.h"
 #include "cli/say.h"
 
 #include "base/id.h"
@@ -118,7 +119,8 @@ static bool read_have(uint64_t *out, const char *answer)
 static long ask_have(struct connection *line, uint64_t *have)
 {
     char url[4096];
-    snprintf(url, sizeof url, "%s/api/v1/symbols/uploads/%s", line->sending->options->server, line->hash);
+    const char *server = line->sending->options->server;
+    snprintf(url, sizeof url, "%.*s/api/v1/symbols/uploads/%s", (int)fetch_server_length(server), server, line->hash);
     curl_easy_setopt(line->curl, CURLOPT_HTTPGET, 1L);
     long status = perform(line, url);
     return status == 200 && !read_have(have, line->answer) ? 0 : status;
@@ -142,8 +144,9 @@ static long put_part(struct connection *line, const char *name, const struct fil
 
     hash_blake2b(hash, HASH, part.bytes, len);
     hex_format(sum, hash, HASH);
-    snprintf(url, sizeof url, "%s/api/v1/symbols/uploads/%s?at=%" PRIu64 "&size=%zu&sum=%s",
-             line->sending->options->server, line->hash, at, file->len, sum);
+    const char *server = line->sending->options->server;
+    snprintf(url, sizeof url, "%.*s/api/v1/symbols/uploads/%s?at=%" PRIu64 "&size=%zu&sum=%s",
+             (int)fetch_server_length(server), server, line->hash, at, file->len, sum);
     add_query(line, url, sizeof url, "name", name);
     add_query(line, url, sizeof url, "version", line->version);
     add_query(line, url, sizeof url, "build", line->build);
