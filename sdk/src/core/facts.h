@@ -21,6 +21,9 @@ void mire__facts_collect(struct blackbox_facts *out, const mire_options *options
  */
 void mire__facts_of_system(struct blackbox_facts *out);
 
+/* The release and the version of the kernel; `out` stays as it is where the system tells none. */
+void mire__facts_of_kernel(char *out, size_t cap_bytes);
+
 /* The folder below the user's home, or the app's, that keeps state and is in no backup: "/.local/state". Static. */
 const char *mire__facts_state_folder(void);
 

@@ -105,17 +105,7 @@ void mire__facts_collect(struct blackbox_facts *out, const mire_options *options
     collect_process(out);
 }
 
-void mire__facts_of_run(struct evidence_start *out, const struct blackbox_facts *facts)
+void mire__facts_of_kernel(char *out, size_t cap_bytes)
 {
-    memset(out, 0, sizeof(*out));
-    out->pid = facts->pid;
-    out->start_ticks = facts->start_ticks;
-    out->wall_ms = facts->start_wall_ms;
-    out->boot_ns = facts->start_boot_ns;
-    mire__text_copy(out->boot_id, sizeof(out->boot_id), facts->boot_id);
-    mire__text_copy(out->app_version, sizeof(out->app_version), facts->app_version);
-    mire__text_copy(out->app_build, sizeof(out->app_build), facts->app_build);
-    mire__text_copy(out->os_version, sizeof(out->os_version), facts->os_version);
-    mire__text_copy(out->process_name, sizeof(out->process_name), facts->process_name);
-    read_text(out->os_build, sizeof(out->os_build), "kern.osversion");
+    read_text(out, cap_bytes, "kern.osversion");
 }

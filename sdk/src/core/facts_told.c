@@ -1,7 +1,9 @@
-/* facts_told.c - the facts that the app told, on every system. */
+/* facts_told.c - the parts of the facts that every system has. */
 #include "core/facts.h"
 
 #include "platform/platform.h"
+
+#include <string.h>
 
 void mire__facts_of_app(struct blackbox_facts *out, const mire_options *options, const char *install)
 {
@@ -34,4 +36,19 @@ void mire__facts_of_begin(struct blackbox_facts *out)
     out->start_mono_ns = mire__now_ns();
     out->start_wall_ms = mire__wall_now_ms();
     out->start_boot_ns = mire__boot_now_ns();
+}
+
+void mire__facts_of_run(struct evidence_start *out, const struct blackbox_facts *facts)
+{
+    memset(out, 0, sizeof(*out));
+    out->pid = facts->pid;
+    out->start_ticks = facts->start_ticks;
+    out->wall_ms = facts->start_wall_ms;
+    out->boot_ns = facts->start_boot_ns;
+    mire__text_copy(out->boot_id, sizeof(out->boot_id), facts->boot_id);
+    mire__text_copy(out->app_version, sizeof(out->app_version), facts->app_version);
+    mire__text_copy(out->app_build, sizeof(out->app_build), facts->app_build);
+    mire__text_copy(out->os_version, sizeof(out->os_version), facts->os_version);
+    mire__text_copy(out->process_name, sizeof(out->process_name), facts->process_name);
+    mire__facts_of_kernel(out->os_build, sizeof(out->os_build));
 }

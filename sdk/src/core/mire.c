@@ -38,7 +38,7 @@ static enum mire_err open_store(void)
     char dir[MIRE_STORE_PATH_MAX];
     enum mire_err err = mire__store_location_open(&mire__core.store, dir, &mire__core.options);
 
-    if (err == MIRE_OK && mire__variant_moves())
+    if (err == MIRE_OK && mire__variant.moves)
         mire__store_on_lost(mire__core.store, move_store, NULL);
     return err == MIRE_OK ? mire__store_install(mire__core.install, mire__core.store) : err;
 }
@@ -164,7 +164,7 @@ static enum mire_err start_worker(const struct blackbox_facts *facts)
                         .on_look = look_at_process,
                         .on_keep = mire__monitor_heap_keep,
                         .losses = mire__core.box.memory ? &((struct blackbox *)mire__core.box.memory)->losses : NULL,
-                        .recovers = mire__variant_recovers(&mire__core.options),
+                        .recovers = mire__variant.recovers_launched || mire__core.options.launch == MIRE_LAUNCH_NONE,
                         .settles = !mire__core.options.session[0],
                         .box = mire__core.box.memory,
                         .end_mark = mire__core.box.memory ? mire__core.end_mark : NULL,
@@ -243,7 +243,7 @@ static void make_plan(void)
 {
     mire__core.rollout_mark = mire__store_rollout_mark(mire__core.store);
     mire__plan_load(&mire__core.plan, mire__core.store, &mire__core.options, mire__core.install);
-    if (mire__variant_takes_numbers())
+    if (mire__variant.takes_numbers)
         mire__plan_numbers(&mire__core.options.settings, &mire__core.plan.rollout);
 }
 

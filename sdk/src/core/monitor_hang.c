@@ -37,7 +37,7 @@ static void on_turning(void *context)
     struct monitor_context *monitor = context;
 
     mire__process_session_note_check(monitor->box);
-    if (mire__variant_rehooks())
+    if (mire__variant.rehooks)
         mire__worker_wake(monitor->worker, MIRE_WAKE_REHOOK);
 }
 

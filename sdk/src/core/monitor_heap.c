@@ -124,7 +124,7 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
 static void close_tables(void *context)
 {
     struct heap *heap = monitor.heap;
-    bool ended, kept = mire__variant_keeps_tables() && !mire__worker_is_self(monitor.context->worker);
+    bool ended, kept = mire__variant.keeps_tables && !mire__worker_is_self(monitor.context->worker);
 
     (void)context;
     mire__memory_reports_end();

@@ -66,7 +66,7 @@ void mire__monitors_obey(struct monitor_context *context, const struct plan *pla
     for (int i = 0; i < MIRE_PLUGINS; i++)
         if (plan->ppm[i] < atomic_load(&context->box->facts.sampling_ppm[i]))
             atomic_store(&context->box->facts.sampling_ppm[i], plan->ppm[i]);
-    if (mire__variant_takes_numbers()) {
+    if (mire__variant.takes_numbers) {
         mire__watch_settings(&settings);
         mire__plan_numbers(&settings, &plan->rollout);
         mire__watch_apply(&settings);

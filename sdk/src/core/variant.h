@@ -17,6 +17,16 @@
 
 struct heap;
 
+/* Under mire-run all is false but the last. */
+extern const struct variant {
+    bool
+        recovers_launched; /* a process that a launcher started recovers dead ones; mire-run does so before and after it */
+    bool moves;            /* the store moves if the process can no longer write it; mire-run empties the outbox */
+    bool rehooks;          /* new modules must be hooked */
+    bool takes_numbers;    /* the rollout document's parameters apply; under mire-run the user's do */
+    bool keeps_tables; /* the memory tables outlive a program that ends by itself: mire-run's user may look at them */
+} mire__variant;
+
 /*
  * Choose the C library of the library's threads and allocations (platform/own.h). Called before the first allocation,
  * and again in a forked child, which must not free the parent's blocks.
@@ -56,26 +66,6 @@ void mire__variant_subscribe(const mire_options *options);
 void mire__variant_unsubscribe(void);
 
 /*
- * Are the memory tables kept if the program ends by itself? Under mire-run they are, because its user may want to see
- * the memory at the end.
- */
-bool mire__variant_keeps_tables(void);
-
-/*
- * Does this process recover dead ones? Not mire-run's own program: mire-run does so before and after it.
- */
-bool mire__variant_recovers(const mire_options *options);
-
-/*
- * Does the store move if the process can no longer write it? Not under mire-run, which empties the outbox
- * (store/outbox.h).
- */
-bool mire__variant_moves(void);
-
-/* Must new modules be hooked? */
-bool mire__variant_rehooks(void);
-
-/*
  * Sending: opened by mire_start, driven by the worker, cancelled by any thread, closed by mire_stop. `sender` is NULL
  * if nothing is sent.
  */
@@ -88,11 +78,9 @@ void mire__variant_send_cancel(struct upload *sender);
 void mire__variant_send_close(struct upload *sender);
 
 /*
- * ask: update the rollout document in the store. Returns the time of the next call, CLOCK_MONOTONIC; UINT64_MAX: none.
- * takes_numbers: do the document's parameters apply? Not under mire-run, where the user's do.
+ * Update the rollout document in the store. Returns the time of the next call, CLOCK_MONOTONIC; UINT64_MAX: none.
  */
 uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct store *store,
                            const struct upload_now *now);
-bool mire__variant_takes_numbers(void);
 
 #endif

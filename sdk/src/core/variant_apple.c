@@ -9,6 +9,8 @@
 #include "core/metrickit.h"
 #include "gate/run_loop.h"
 
+const struct variant mire__variant = {.recovers_launched = true, .moves = true, .takes_numbers = true};
+
 void mire__variant_begin(void)
 {
 }
@@ -82,30 +84,4 @@ void mire__variant_unsubscribe(void)
 {
     mire__metrickit_unsubscribe();
     mire__display_forget();
-}
-
-bool mire__variant_recovers(const mire_options *options)
-{
-    (void)options;
-    return true;
-}
-
-bool mire__variant_moves(void)
-{
-    return true;
-}
-
-bool mire__variant_rehooks(void)
-{
-    return false;
-}
-
-bool mire__variant_takes_numbers(void)
-{
-    return true;
-}
-
-bool mire__variant_keeps_tables(void)
-{
-    return false;
 }

@@ -9,6 +9,8 @@
 
 #include <dlfcn.h>
 
+const struct variant mire__variant = {.recovers_launched = true, .moves = true, .rehooks = true, .takes_numbers = true};
+
 void mire__variant_begin(void)
 {
 }
@@ -68,32 +70,6 @@ void mire__variant_subscribe(const mire_options *options)
 
 void mire__variant_unsubscribe(void)
 {
-}
-
-bool mire__variant_recovers(const mire_options *options)
-{
-    (void)options;
-    return true;
-}
-
-bool mire__variant_moves(void)
-{
-    return true;
-}
-
-bool mire__variant_rehooks(void)
-{
-    return true;
-}
-
-bool mire__variant_takes_numbers(void)
-{
-    return true;
-}
-
-bool mire__variant_keeps_tables(void)
-{
-    return false;
 }
 
 enum mire_err mire__variant_watch_thread(void)

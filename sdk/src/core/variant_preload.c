@@ -12,6 +12,8 @@
 
 #include <dlfcn.h>
 
+const struct variant mire__variant = {.keeps_tables = true};
+
 #define ZSTD   "libzstd.so.1"
 #define LOOK_S 60u /* one wake-up a minute, so that a kill switch reaches a program that runs for days */
 
@@ -107,21 +109,6 @@ void mire__variant_unsubscribe(void)
 {
 }
 
-bool mire__variant_recovers(const mire_options *options)
-{
-    return options->launch == MIRE_LAUNCH_NONE;
-}
-
-bool mire__variant_moves(void)
-{
-    return false;
-}
-
-bool mire__variant_rehooks(void)
-{
-    return false;
-}
-
 enum mire_err mire__variant_send_open(struct upload **sender_out, struct remote *remote, struct store *store,
                                       const mire_options *options, const struct blackbox_facts *facts)
 {
@@ -161,16 +148,6 @@ uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct 
     (void)sender;
     (void)store;
     return mire__now_ns() + LOOK_S * MIRE_NS_PER_S;
-}
-
-bool mire__variant_takes_numbers(void)
-{
-    return false;
-}
-
-bool mire__variant_keeps_tables(void)
-{
-    return true;
 }
 
 enum mire_err mire__variant_watch_thread(void)

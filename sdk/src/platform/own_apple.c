@@ -15,43 +15,9 @@
 
 struct own_calls mire__own = {malloc, realloc, free, opendir, readdir, closedir, qsort, pthread_create};
 
-bool mire__own_open(const char *library)
-{
-    (void)library;
-    return false;
-}
-
-void *mire__own_find(const char *name)
-{
-    (void)name;
-    return NULL;
-}
-
-bool mire__own_is_beside(void)
-{
-    return false;
-}
-
 bool mire__own_is_sanitized(void)
 {
     return false;
-}
-
-void mire__own_share(void)
-{
-}
-
-void mire__own_rest(void)
-{
-}
-
-void mire__own_claim_arena(void)
-{
-}
-
-bool mire__own_meet(void)
-{
-    return true;
 }
 
 /* ---- one descriptor table ---- */
