@@ -146,9 +146,15 @@ uint64_t call_query_hash(const struct call *call)
     return h;
 }
 
+static const char *const *names_of(const struct call_kind *kind)
+{
+    static const char *const none[] = {NULL};
+    return kind->names ? kind->names : none;
+}
+
 static int check_names(struct call *call, const struct call_kind *kind)
 {
-    const char *const *names = kind->names;
+    const char *const *names = names_of(kind);
     const struct request *q = call->request;
 
     for (size_t i = 0; i < q->query_count; i++) {
@@ -349,7 +355,7 @@ static int answer(struct call *call, const struct call_kind *kind)
     if (rc == 0 && format && strcmp(format, "csv") != 0 && strcmp(format, "json") != 0)
         rc = call_refuse(call, "format", "json, csv");
     if (rc == 0)
-        rc = read_view(call, kind->names);
+        rc = read_view(call, names_of(kind));
     if (rc == 0)
         rc = ask(call, kind);
     if (rc == 0 && call->json.failed)

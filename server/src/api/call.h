@@ -39,7 +39,7 @@ enum {
 typedef int (*call_answer)(struct call *call);
 
 struct call_kind {
-    const char *const *names; /* query names it knows, NULL-ended */
+    const char *const *names; /* query names it knows, NULL-ended; NULL: none */
     bool has_app;             /* the path's first parameter is an app */
     bool has_issue;           /* and the second an issue */
     const char *table;        /* the list of its answer that format=csv gives (api/csv.h); NULL: none */

@@ -260,7 +260,6 @@ int get_issue_link(void *api, struct request *request, struct reply *reply)
 
 int get_report_link(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {NULL};
-    static const struct call_kind kind = {.names = names, .answer = answer_report_link};
+    static const struct call_kind kind = {.answer = answer_report_link};
     return call_run(api, request, reply, &kind);
 }

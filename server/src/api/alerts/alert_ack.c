@@ -15,8 +15,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const no_names[] = {NULL};
-
 static int acknowledge(struct call *call, const struct alert_row *alert, const char *who)
 {
     int rc = alert->state.acked_us ? 0 : rows_alert_ack(call->tx, alert->alert, who, call->api->now_us());
@@ -46,7 +44,7 @@ static int answer_ack(struct call *call)
 
 int post_alert_ack(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .writes = true, .answer = answer_ack};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_ack};
     return call_run(api, request, reply, &kind);
 }
 
@@ -110,6 +108,6 @@ static int answer_link(struct call *call)
 
 int post_ack(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_link};
+    static const struct call_kind kind = {.writes = true, .answer = answer_link};
     return call_run(api, request, reply, &kind);
 }

@@ -21,8 +21,6 @@
 #define PAGERDUTY    "https://events.pagerduty.com/v2/enqueue"
 #define CHANNELS_MAX MIRE_ALERT_CHANNELS_OF_APP_MAX
 
-static const char *const no_names[] = {NULL};
-
 struct channel_asked {
     const char *kind, *name, *target, *secret;
 };
@@ -148,7 +146,7 @@ static int answer_post(struct call *call)
 
 int post_alert_channel(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .writes = true, .answer = answer_post};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_post};
     return call_run(api, request, reply, &kind);
 }
 
@@ -174,7 +172,7 @@ static int answer_delete(struct call *call)
 
 int delete_alert_channel(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .writes = true, .answer = answer_delete};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_delete};
     return call_run(api, request, reply, &kind);
 }
 
@@ -197,6 +195,6 @@ static int answer_test(struct call *call)
 
 int post_alert_channel_test(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .writes = true, .answer = answer_test};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_test};
     return call_run(api, request, reply, &kind);
 }

@@ -28,8 +28,6 @@
 #define SUBJECTS     12   /* whose lines are drawn */
 #define REPLAY_MAX   3000 /* points of an answer */
 
-static const char *const no_names[] = {NULL};
-
 /* --- the rule of a body --- */
 
 struct rule_asked {
@@ -262,8 +260,7 @@ static int answer_post_rule(struct call *call)
 
 int post_alert_rule(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .writes = true, .answer = answer_post_rule};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_post_rule};
     return call_run(api, request, reply, &kind);
 }
 
@@ -295,8 +292,7 @@ static int answer_put_rule(struct call *call)
 
 int put_alert_rule(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .writes = true, .answer = answer_put_rule};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_put_rule};
     return call_run(api, request, reply, &kind);
 }
 
@@ -321,8 +317,7 @@ static int answer_delete_rule(struct call *call)
 
 int delete_alert_rule(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .writes = true, .answer = answer_delete_rule};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_delete_rule};
     return call_run(api, request, reply, &kind);
 }
 
@@ -356,7 +351,7 @@ static int answer_snooze(struct call *call)
 
 int post_alert_snooze(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .writes = true, .answer = answer_snooze};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_snooze};
     return call_run(api, request, reply, &kind);
 }
 
@@ -459,6 +454,6 @@ static int answer_replay(struct call *call)
 
 int post_alert_replay(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .answer = answer_replay};
+    static const struct call_kind kind = {.has_app = true, .answer = answer_replay};
     return call_run(api, request, reply, &kind);
 }

@@ -197,8 +197,7 @@ static int answer_alerts(struct call *call)
 
 int get_alerts(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_alerts};
+    static const struct call_kind kind = {.has_app = true, .answer = answer_alerts};
     return call_run(api, request, reply, &kind);
 }
 

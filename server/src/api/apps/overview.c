@@ -183,8 +183,7 @@ static int answer_facets(struct call *call)
 
 int get_apps(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {NULL};
-    static const struct call_kind kind = {.table = "apps", .names = names, .answer = answer_apps};
+    static const struct call_kind kind = {.table = "apps", .answer = answer_apps};
     return call_run(api, request, reply, &kind);
 }
 

@@ -19,8 +19,6 @@
 #define INSTALL_LEN  32
 #define LEFT_OUT_MAX 100
 
-static const char *const no_names[] = {NULL};
-
 static void put_days(struct json_writer *w, const char *key, int64_t days)
 {
     if (days < 0)
@@ -106,7 +104,7 @@ static int answer_settings(struct call *call)
 
 int get_app_settings(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .answer = answer_settings};
+    static const struct call_kind kind = {.has_app = true, .answer = answer_settings};
     return call_run(api, request, reply, &kind);
 }
 
@@ -286,7 +284,6 @@ static int answer_put_settings(struct call *call)
 
 int put_app_settings(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .writes = true, .answer = answer_put_settings};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_put_settings};
     return call_run(api, request, reply, &kind);
 }

@@ -10,8 +10,6 @@
 
 #define NAME_MAX 200
 
-static const char *const no_names[] = {NULL};
-
 struct app_asked {
     const char *slug, *name;
 };
@@ -50,7 +48,7 @@ static int answer_post_app(struct call *call)
 
 int post_app(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_post_app};
+    static const struct call_kind kind = {.writes = true, .answer = answer_post_app};
     return call_run(api, request, reply, &kind);
 }
 
@@ -77,6 +75,6 @@ static int answer_start(struct call *call)
 
 int get_start(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .answer = answer_start};
+    static const struct call_kind kind = {.has_app = true, .answer = answer_start};
     return call_run(api, request, reply, &kind);
 }

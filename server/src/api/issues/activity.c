@@ -124,25 +124,21 @@ static int answer_remove(struct call *call)
     return rc;
 }
 
-static const char *const no_names[] = {NULL};
-
 int get_activity(void *api, struct request *request, struct reply *reply)
 {
     static const struct call_kind kind = {
-        .table = "acts", .names = no_names, .has_app = true, .has_issue = true, .answer = answer_activity};
+        .table = "acts", .has_app = true, .has_issue = true, .answer = answer_activity};
     return call_run(api, request, reply, &kind);
 }
 
 int post_comment(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .has_issue = true, .writes = true, .answer = answer_comment};
+    static const struct call_kind kind = {.has_app = true, .has_issue = true, .writes = true, .answer = answer_comment};
     return call_run(api, request, reply, &kind);
 }
 
 int delete_comment(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .has_issue = true, .writes = true, .answer = answer_remove};
+    static const struct call_kind kind = {.has_app = true, .has_issue = true, .writes = true, .answer = answer_remove};
     return call_run(api, request, reply, &kind);
 }

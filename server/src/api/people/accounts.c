@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-static const char *const no_names[] = {NULL};
-
 static void put_one(struct call *call, const struct account_row *account, const struct member_row *members,
                     size_t count)
 {
@@ -59,7 +57,7 @@ static int answer_accounts(struct call *call)
 
 int get_accounts(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.table = "accounts", .names = no_names, .answer = answer_accounts};
+    static const struct call_kind kind = {.table = "accounts", .answer = answer_accounts};
     return call_run(api, request, reply, &kind);
 }
 
@@ -130,7 +128,7 @@ static int answer_post_account(struct call *call)
 
 int post_account(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_post_account};
+    static const struct call_kind kind = {.writes = true, .answer = answer_post_account};
     return call_run(api, request, reply, &kind);
 }
 
@@ -146,7 +144,7 @@ static int answer_post_account_link(struct call *call)
 
 int post_account_link(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_post_account_link};
+    static const struct call_kind kind = {.writes = true, .answer = answer_post_account_link};
     return call_run(api, request, reply, &kind);
 }
 
@@ -220,6 +218,6 @@ static int answer_put_account(struct call *call)
 
 int put_account(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_put_account};
+    static const struct call_kind kind = {.writes = true, .answer = answer_put_account};
     return call_run(api, request, reply, &kind);
 }

@@ -13,8 +13,6 @@
 #define DAYS_MAX     36500
 #define OVERLAP_DAYS 7
 
-static const char *const no_names[] = {NULL};
-
 static int put_key(void *context, const struct rows_key_row *row)
 {
     struct json_writer *w = context;
@@ -44,7 +42,7 @@ static int answer_keys(struct call *call)
 
 int get_keys(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.table = "keys", .names = no_names, .has_app = true, .answer = answer_keys};
+    static const struct call_kind kind = {.table = "keys", .has_app = true, .answer = answer_keys};
     return call_run(api, request, reply, &kind);
 }
 
@@ -100,8 +98,7 @@ static int answer_post_key(struct call *call)
 
 int post_key(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .writes = true, .answer = answer_post_key};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_post_key};
     return call_run(api, request, reply, &kind);
 }
 
@@ -135,8 +132,7 @@ static int answer_rotate_key(struct call *call)
 
 int post_key_rotate(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .writes = true, .answer = answer_rotate_key};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_rotate_key};
     return call_run(api, request, reply, &kind);
 }
 
@@ -161,7 +157,6 @@ static int answer_delete_key(struct call *call)
 
 int delete_key(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .writes = true, .answer = answer_delete_key};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_delete_key};
     return call_run(api, request, reply, &kind);
 }

@@ -6,8 +6,6 @@
 #include "api/people/people.h"
 #include "rows/audit.h"
 
-static const char *const no_names[] = {NULL};
-
 static int answer_members(struct call *call)
 {
     struct json_writer *w = &call->json;
@@ -31,8 +29,7 @@ static int answer_members(struct call *call)
 
 int get_members(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .table = "members", .names = no_names, .has_app = true, .answer = answer_members};
+    static const struct call_kind kind = {.table = "members", .has_app = true, .answer = answer_members};
     return call_run(api, request, reply, &kind);
 }
 
@@ -70,7 +67,6 @@ static int answer_put_member(struct call *call)
 
 int put_member(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .names = no_names, .has_app = true, .writes = true, .answer = answer_put_member};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_put_member};
     return call_run(api, request, reply, &kind);
 }

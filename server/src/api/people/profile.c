@@ -16,8 +16,6 @@
 #define LABEL_MAX 200
 #define DAYS_MAX  3650
 
-static const char *const no_names[] = {NULL};
-
 static int put_nothing(struct call *call)
 {
     json_write_open(&call->json, NULL, '{');
@@ -74,7 +72,7 @@ static int answer_password(struct call *call)
 
 int put_password(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_password};
+    static const struct call_kind kind = {.writes = true, .answer = answer_password};
     return call_run(api, request, reply, &kind);
 }
 
@@ -107,7 +105,7 @@ static int answer_sign_ins(struct call *call)
 
 int get_sign_ins(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .answer = answer_sign_ins};
+    static const struct call_kind kind = {.answer = answer_sign_ins};
     return call_run(api, request, reply, &kind);
 }
 
@@ -131,7 +129,7 @@ static int answer_delete_sign_ins(struct call *call)
 
 int delete_sign_ins(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_delete_sign_ins};
+    static const struct call_kind kind = {.writes = true, .answer = answer_delete_sign_ins};
     return call_run(api, request, reply, &kind);
 }
 
@@ -161,7 +159,7 @@ static int answer_delete_one_sign_in(struct call *call)
 
 int delete_one_sign_in(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_delete_one_sign_in};
+    static const struct call_kind kind = {.writes = true, .answer = answer_delete_one_sign_in};
     return call_run(api, request, reply, &kind);
 }
 
@@ -195,7 +193,7 @@ static int answer_post_code(struct call *call)
 
 int post_code(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_post_code};
+    static const struct call_kind kind = {.writes = true, .answer = answer_post_code};
     return call_run(api, request, reply, &kind);
 }
 
@@ -228,7 +226,7 @@ static int answer_tokens(struct call *call)
 
 int get_tokens(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .answer = answer_tokens};
+    static const struct call_kind kind = {.answer = answer_tokens};
     return call_run(api, request, reply, &kind);
 }
 
@@ -276,7 +274,7 @@ static int answer_post_token(struct call *call)
 
 int post_token(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_post_token};
+    static const struct call_kind kind = {.writes = true, .answer = answer_post_token};
     return call_run(api, request, reply, &kind);
 }
 
@@ -287,6 +285,6 @@ static int answer_delete_token(struct call *call)
 
 int delete_token(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_delete_token};
+    static const struct call_kind kind = {.writes = true, .answer = answer_delete_token};
     return call_run(api, request, reply, &kind);
 }

@@ -25,7 +25,6 @@ static int answer_server(struct call *call)
 
 int get_server(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {NULL};
-    static const struct call_kind kind = {.names = names, .answer = answer_server};
+    static const struct call_kind kind = {.answer = answer_server};
     return call_run(api, request, reply, &kind);
 }

@@ -88,7 +88,6 @@ static int answer_health(struct call *call)
 
 int get_server_health(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {NULL};
-    static const struct call_kind kind = {.names = names, .answer = answer_health};
+    static const struct call_kind kind = {.answer = answer_health};
     return call_run(api, request, reply, &kind);
 }

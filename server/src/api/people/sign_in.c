@@ -15,8 +15,6 @@
 
 #include <string.h>
 
-static const char *const no_names[] = {NULL};
-
 /* --- who am I ---------------------------------------------------------------------------------------------------- */
 
 static void put_role(struct json_writer *w, const char *app, const char *role)
@@ -90,7 +88,7 @@ static int answer_sign_in(struct call *call)
 
 int get_sign_in(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .answer = answer_sign_in};
+    static const struct call_kind kind = {.answer = answer_sign_in};
     return call_run(api, request, reply, &kind);
 }
 
@@ -186,7 +184,7 @@ static int answer_post_sign_in(struct call *call)
 
 int post_sign_in(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_post_sign_in};
+    static const struct call_kind kind = {.writes = true, .answer = answer_post_sign_in};
     return call_run(api, request, reply, &kind);
 }
 
@@ -233,7 +231,7 @@ static int answer_delete_sign_in(struct call *call)
 
 int delete_sign_in(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_delete_sign_in};
+    static const struct call_kind kind = {.writes = true, .answer = answer_delete_sign_in};
     return call_run(api, request, reply, &kind);
 }
 
@@ -325,6 +323,6 @@ static int answer_welcome(struct call *call)
 
 int post_welcome(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_welcome};
+    static const struct call_kind kind = {.writes = true, .answer = answer_welcome};
     return call_run(api, request, reply, &kind);
 }

@@ -21,8 +21,6 @@
 #define FILES_MAX       1000 /* of a commit */
 #define PATH_MAX_LEN    1000
 
-static const char *const no_names[] = {NULL};
-
 static int answer_get(struct call *call)
 {
     struct json_writer *w = &call->json;
@@ -57,8 +55,7 @@ static int answer_get(struct call *call)
 
 int get_releases(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {
-        .table = "releases", .names = no_names, .has_app = true, .answer = answer_get};
+    static const struct call_kind kind = {.table = "releases", .has_app = true, .answer = answer_get};
     return call_run(api, request, reply, &kind);
 }
 
@@ -135,7 +132,7 @@ static int answer_post(struct call *call)
 
 int post_release(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .writes = true, .answer = answer_post};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_post};
     return call_run(api, request, reply, &kind);
 }
 
@@ -236,6 +233,6 @@ static int answer_commits(struct call *call)
 
 int post_release_commits(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .writes = true, .answer = answer_commits};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_commits};
     return call_run(api, request, reply, &kind);
 }

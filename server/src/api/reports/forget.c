@@ -15,8 +15,6 @@
 #define JOBS_MAX   100
 #define REASON_MAX 2000
 
-static const char *const no_names[] = {NULL};
-
 static void put_job(struct json_writer *w, const struct forget_job *job)
 {
     json_write_open(w, NULL, '{');
@@ -52,7 +50,7 @@ static int answer_forget(struct call *call)
 
 int get_forget(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .answer = answer_forget};
+    static const struct call_kind kind = {.has_app = true, .answer = answer_forget};
     return call_run(api, request, reply, &kind);
 }
 
@@ -168,6 +166,6 @@ static int answer_ask(struct call *call)
 
 int post_forget(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .writes = true, .answer = answer_ask};
+    static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_ask};
     return call_run(api, request, reply, &kind);
 }

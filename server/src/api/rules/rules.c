@@ -159,8 +159,7 @@ int get_rules(void *api, struct request *request, struct reply *reply)
 
 int get_rules_job(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_job};
+    static const struct call_kind kind = {.has_app = true, .answer = answer_job};
 
     return call_run(api, request, reply, &kind);
 }

@@ -56,8 +56,7 @@ static int answer_rekey(struct call *call)
 
 int get_rekey(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_rekey};
+    static const struct call_kind kind = {.has_app = true, .answer = answer_rekey};
     return call_run(api, request, reply, &kind);
 }
 

@@ -80,8 +80,6 @@ static int answer_symbols(struct call *call)
 
 int get_symbols(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {NULL};
-    static const struct call_kind kind = {
-        .table = "missing", .names = names, .has_app = true, .answer = answer_symbols};
+    static const struct call_kind kind = {.table = "missing", .has_app = true, .answer = answer_symbols};
     return call_run(api, request, reply, &kind);
 }
