@@ -132,7 +132,7 @@ COMMENT ON COLUMN forget_queue.day IS 'Day of the report.';
 COMMENT ON COLUMN forget_queue.report_id IS 'The report.';
 COMMENT ON INDEX forget_queue_holds_a_report_once_for_a_job IS 'Serves: claiming the next reports of a job.';
 
--- What became of reports at the door, by app and day. accepted reports = stored + duplicate + quota; the others were refused.
+-- Reports at the door by their fate, app and day. accepted reports = stored + duplicate + quota; the others were refused.
 CREATE TABLE door_day (
     slot    smallint NOT NULL,
     day     date     NOT NULL,

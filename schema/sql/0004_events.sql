@@ -208,7 +208,7 @@ CREATE TABLE arrival_day (
     CONSTRAINT arrival_day_has_a_known_kind CHECK (kind IN ('event', 'session')),
     CONSTRAINT arrival_day_has_a_known_delay CHECK (delay BETWEEN 0 AND 12)
 );
-COMMENT ON TABLE arrival_day IS 'How late the events and sessions of a day came. Those whose own time is not known are not in it.';
+COMMENT ON TABLE arrival_day IS 'How late the events and sessions of a day came. An event without a time of its own is not counted.';
 COMMENT ON COLUMN arrival_day.slot IS 'Slot of the counter: hash(app) mod 64.';
 COMMENT ON COLUMN arrival_day.day IS 'UTC day in which they happened.';
 COMMENT ON COLUMN arrival_day.app_id IS 'App.';

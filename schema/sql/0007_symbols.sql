@@ -1,7 +1,7 @@
 -- 0007: debug files: those that are there, those that come in parts, those that reports miss.
 
--- A debug file, uploaded or fetched; its bytes are in symbol_chunk. Of two files with one build id the one that tells more is
--- used. Another hash means other contents: what was converted from the old ones is not used any more.
+-- A debug file, uploaded or fetched; its bytes are in symbol_chunk. If two files have one build id, the one that tells more
+-- is used. Another hash means other contents: caches of the old ones are not used any more.
 CREATE TABLE symbol_file (
     build_id    bytea       NOT NULL,
     kind        text        NOT NULL,

@@ -54,7 +54,7 @@ COMMENT ON COLUMN rekey_queue.report_id IS 'The report.';
 COMMENT ON COLUMN rekey_queue.attempts IS 'How often it was tried without success.';
 COMMENT ON INDEX rekey_queue_holds_a_report_once IS 'Serves: claiming the next reports of a job, slot by slot.';
 
--- What a job did: from which issue to which feature reports moved, or would move.
+-- The reports that a job moved, or would move, by issue before and feature after.
 CREATE TABLE rekey_flow (
     slot          smallint NOT NULL,
     job_id        bigint   NOT NULL,
@@ -70,7 +70,7 @@ CREATE TABLE rekey_flow (
     CONSTRAINT rekey_flow_counts_once PRIMARY KEY (slot, job_id, from_issue_id, to_key)
 );
 CREATE INDEX rekey_flow_by_job ON rekey_flow (job_id);
-COMMENT ON TABLE rekey_flow IS 'From which issue to which feature the reports of a job moved, or would move, and how many. Those that stay, or could not be derived, are in it too.';
+COMMENT ON TABLE rekey_flow IS 'The reports that a job moved, or would move, by issue before and feature after. Reports that stay, or could not be derived, are counted too.';
 COMMENT ON COLUMN rekey_flow.slot IS 'Slot the counted reports are on.';
 COMMENT ON COLUMN rekey_flow.job_id IS 'The job.';
 COMMENT ON COLUMN rekey_flow.from_issue_id IS 'Issue they were in.';

@@ -90,7 +90,7 @@ static void recover(struct courier *courier, struct report_finder *finder)
     mire__report_recover(courier->store, finder);
 }
 
-/* Of a session whose file is in another store: mire-run adds it there. */
+/* Take the share of a session whose file is in another store: mire-run adds it there. */
 static void take_share(struct courier *courier)
 {
     if (mire__store_session_load(&courier->share, sizeof(courier->share), courier->store, courier->session) != MIRE_OK)

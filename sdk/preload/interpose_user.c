@@ -156,7 +156,7 @@ static bool go_on(uint64_t *end_ns)
 #define FOR_ONE (CLONE_NEWUSER | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
 #define FOR_ANY (CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWCGROUP | CLONE_NEWPID)
 
-/* Of a namespace that a process with several threads cannot join, as far as the descriptor tells. */
+/* Is the descriptor of a namespace that a process with several threads cannot join, as far as it tells? */
 static bool is_for_one(int fd, int kind)
 {
     int saved = errno, of = kind ? kind : ioctl(fd, NS_GET_NSTYPE);

@@ -15,7 +15,7 @@
 /*
  *   install  the installation's identifier, 32 hex digits
  *   plugin   name of the plugin; NULL: ""
- *   salt     another salt makes another draw; NULL: "". Of both together the first 128 bytes count
+ *   salt     another salt makes another draw; NULL: "". The first 128 bytes of both together count
  *
  * Returns 0..MIRE_BUCKETS-1.
  */

@@ -30,7 +30,7 @@
 #define MIRE_WIRE_BUILD_ID_MAX   64u         /* bytes; a SHA-512 */
 #define MIRE_WIRE_DEPTH_MAX      16u         /* nesting a writer can open; a report of version 1 needs 5 */
 
-/* Of a rollout document. */
+/* Limits of a rollout document. */
 #define MIRE_WIRE_ROLLOUT_VERSION 1
 #define MIRE_WIRE_ROLLOUT_MAX     16384u   /* bytes; one with every number has 2 KB */
 #define MIRE_WIRE_SALT_MAX        32u      /* bytes of a salt */

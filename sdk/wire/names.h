@@ -206,7 +206,7 @@
 #define MIRE_NAME_EXIT    "exit"
 #define MIRE_NAME_SESSION "session"
 
-/* Of a session's record. */
+/* Names of a session's record. */
 #define MIRE_NAME_PART          "part"
 #define MIRE_NAME_OVER          "over"
 #define MIRE_NAME_LOOP          "loop"

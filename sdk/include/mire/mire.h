@@ -168,7 +168,7 @@ MIRE_API enum mire_err mire_options_set_period_ms(mire_options *options, uint32_
  *   "baseline_ms"        600000  0..86400000     uptime at which a healthy process first reports its memory; the time
  *                                                to the next such report doubles
  *   "snapshot_ms"        300000  0..86400000     time between two memory snapshots, from which growth is computed
- *   "suppress_ms"           60000  0..3600000      rate limit per stack: after a report, events of the same stack are
+ *   "suppress_ms"         60000  0..3600000      rate limit per stack: after a report, events of the same stack are
  *                                                suppressed for this times 1, 1, 2, 3, 5, ... and only counted
  *   "daily_cap"              10  1..1000         rate limit per stack: reports in a day
  *   "budget_ppm"           5000  100..1000000    CPU limit of the library itself, in millionths of one processor, over
@@ -323,7 +323,7 @@ MIRE_API void mire_loop_leave(void);
  * mire/uv.h make this choice for GLib and libuv.
  *
  *   which  MIRE_WAITS_ALL     every waiting call (default)
- *          MIRE_WAITS_MARKED  no waiting call: marks and pings alone tell. For loops that are marked around their wait
+ *          MIRE_WAITS_MARKED  no waiting call, only marks and pings. For loops that are marked around their wait
  *          0 or more          an epoll descriptor: waits on this descriptor, and marks
  *
  * The choice holds until the thread is no longer watched.
@@ -361,8 +361,8 @@ MIRE_API enum mire_err mire_test(void);
 MIRE_API void mire_frame_tick(uint64_t when_ns);
 
 /*
- * On iOS: have the library call mire_frame_tick itself for each frame of the display while the user scrolls, from mire_start to
- * mire_stop, by a CADisplayLink that is paused otherwise. Off by default. Elsewhere it has no effect.
+ * On iOS: have the library itself call mire_frame_tick for each frame of the display while the user scrolls, from
+ * mire_start to mire_stop, by a CADisplayLink that is paused otherwise. Off by default. No effect on other systems.
  *
  * Returns MIRE_OK, MIRE_E_ARG (options is NULL).
  */

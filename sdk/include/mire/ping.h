@@ -42,8 +42,8 @@ extern "C" {
  *
  * Returns 0 if the token is queued; not 0 if not, and the library tries again an interval later.
  * Thread: a library thread. The callback must return soon. It must not allocate, and must not take a lock that the
- * loop's thread could hold during a hang; one write to a pipe or an eventfd is best. Of the library it may call
- * mire_ping_answer only.
+ * loop's thread could hold during a hang; one write to a pipe or an eventfd is best. The only function of the
+ * library that it may call is mire_ping_answer.
  */
 typedef int mire_post_fn(void *context, uint64_t token);
 

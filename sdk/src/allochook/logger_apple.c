@@ -135,7 +135,7 @@ MIRE_HIDDEN static void move_block(const struct self_frame *site, void *old, voi
     mire__collect_as_move_end(self, site, &was, old, block, size);
 }
 
-/* Called by libmalloc on the thread that allocates. Of a move `first` is the old block, and `second` the new size. */
+/* Called by libmalloc on the thread that allocates. In a move, `first` is the old block and `second` the new size. */
 MIRE_HIDDEN static void on_event(uint32_t type, uintptr_t zone, uintptr_t first, uintptr_t second, uintptr_t result,
                                  uint32_t skip)
 {

@@ -13,8 +13,8 @@
  * out may be no word of a frame to another stack. So it counts only where the values of those further in have led
  * to it.
  *
- * An entry covers a stack as far out as its words allow. Of a deeper stack the rest is the base: a frame of the last
- * stack (unwind/self.h), which is checked as well.
+ * An entry covers a stack as far out as its words allow. The rest of a deeper stack is the base: a frame of the
+ * last stack (unwind/self.h), which is checked as well.
  *
  * Thread: the owner of the state. Signal-safe.
  */

@@ -5,7 +5,7 @@
 #define MIRE_BASE_LIMITS_H
 
 /* Frames kept of one stack, innermost first. Real main loops stand 20..60 deep; deeper is mostly recursion, which is
- * folded. Of what is deeper still both ends are kept, and the stack is marked. */
+ * folded. A stack that is deeper still keeps both ends, and is marked. */
 #define MIRE_DEPTH_MAX 128
 
 /* Frames that are walked over to come to the outermost one: mostly all that a stack of 8 MiB has. It takes 0.2 us each.
@@ -37,8 +37,8 @@
 #define MIRE_FACT_BYTES 256
 #define MIRE_PATH_BYTES 1024
 
-/* Bytes of stack copied at most while a thread is interrupted: 5 us if they lie in the cache, 20 if not. What lies
- * further out changes rarely and is read later, unfrozen. */
+/* Bytes of stack copied at most while a thread is interrupted: 5 us if they lie in the cache, 20 if not. The
+ * bytes further out change rarely and are read later, unfrozen. */
 #define MIRE_STACK_COPY_BYTES (64 * 1024)
 
 /* How long the check thread waits for a running thread to answer the signal. A thread that gets no processor for so
@@ -70,7 +70,7 @@
 /* Other threads taken along with one hang: the owner of a lock, and those that use most CPU. */
 #define MIRE_OTHERS_MAX 8
 
-/* Threads whose CPU time is noted when a hang begins. Of a process with more, those beyond are not found busy. */
+/* Threads whose CPU time is noted when a hang begins. Further threads of a process are not found busy. */
 #define MIRE_THREADS_MAX 512
 
 /* Turns from this length on are counted by their length: 250, 500 ms, 1, 2, 4, 8, 16 s and more. */

@@ -65,7 +65,7 @@ void mire__sampler_look(struct sampler *sampler, struct blackbox *box)
 
 /*
  * How much stack to copy the next time: what the last sample used and a quarter more, and never much less than what was
- * copied before, for a thread that goes in and out. What the copy lacks is read while the thread runs on.
+ * copied before, for a thread that goes in and out. The rest is read while the thread runs on.
  */
 static size_t wanted_bytes(size_t copied, size_t used)
 {

@@ -19,7 +19,7 @@
 
 #define MIRE_WITNESSES_MAX 16
 
-/* Of the memory monitor; 0: the default. */
+/* Numbers of the memory monitor; 0: the default. */
 struct memory_options {
     enum mire_memory_mode mode;
     enum mire_memory_source source;

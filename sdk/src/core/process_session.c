@@ -15,7 +15,7 @@ static struct {
     _Atomic(struct blackbox *) box; /* NULL: no session; stored before the worker starts, or by the worker */
     struct store *store;
     uint64_t fronted_ns; /* `sum_ns` when the session began */
-    /* Foreground or background. Of two threads with different values at one instant, one may be lost. */
+    /* Foreground or background. If two threads set different values at one instant, one may be lost. */
     _Atomic uint32_t front; /* enum mire__front */
     _Atomic uint64_t since_ns;
     _Atomic uint64_t sum_ns; /* in the foreground, without the current time */

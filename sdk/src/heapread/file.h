@@ -279,7 +279,7 @@ static inline uint16_t mire__word_jump(uint32_t value) /* the second of two */
  *
  *     nnnnnnnn nnnnnnnn nnnnnnnt oossssss     n node, t tagged, o in which eight the block begins, s size + 1
  *
- * Of a block of more than 61 bytes s is 63, and the next entry, in which no other block can begin, holds
+ * For a block of more than 61 bytes s is 63, and the next entry, in which no other block can begin, holds
  *
  *     ssssssss ssssssss ssssssss ss000000     s size
  *

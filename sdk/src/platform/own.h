@@ -87,8 +87,8 @@ void mire__own_claim_arena(void);
 
 /*
  * The program is going to change its user. The C library changes that of each thread it knows of, if it knows that
- * there are any: if there is a second copy it is told so, by an ordinary thread that ends at once. What that allocates
- * is the program's. Returns false if there is no thread to be had: our threads would stay who they are. Thread: any of
+ * there are any: if there is a second copy it is told so, by an ordinary thread that ends at once. Its allocations
+ * are the program's. Returns false if there is no thread to be had: our threads would stay who they are. Thread: any of
  * the program's, outside of handlers.
  */
 bool mire__own_meet(void);

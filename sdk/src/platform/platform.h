@@ -303,7 +303,7 @@ struct mapping_use {
 };
 
 /*
- * The same of /proc/self/smaps: a GiB in memory takes some 5 ms. Of a path longer than MIRE_PATH_BYTES the rest is cut.
+ * The same of /proc/self/smaps: a GiB in memory takes some 5 ms. A path longer than MIRE_PATH_BYTES is cut.
  * False where the kernel does not let a process see its own (after setuid), or not to the end.
  */
 bool mire__smaps_visit(bool (*visit)(void *context, const struct mapping *mapping, const struct mapping_use *use),

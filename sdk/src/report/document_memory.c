@@ -387,7 +387,7 @@ static void write_memory(struct wire *wire, const struct memory_draft *draft)
     mire__wire_end(wire);
 }
 
-/* Of every image; NULL: no memory. */
+/* The tie of every image to a package; NULL: no memory. */
 static enum package_tie *find_ties(const struct memory_draft *draft)
 {
     char(*texts)[MIRE_PATH_BYTES] = mire__calloc(draft->image_count + 1, sizeof(*texts));

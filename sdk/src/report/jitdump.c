@@ -87,7 +87,7 @@ int mire__jitdump_open(const char *folder, uint32_t pid)
     return fd;
 }
 
-/* ---- What it says ---- */
+/* ---- Its records ---- */
 
 /* Call `take` for each load, with its name, and for each move. */
 static void walk(int fd, struct perf_map *map,

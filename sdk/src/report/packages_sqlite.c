@@ -97,8 +97,8 @@ static size_t column_size(uint64_t type)
     return type < 12 ? sizes[type] : (size_t)((type - 12) / 2);
 }
 
-/* A row's column. What is not in `row`, as a cell's begin has not all of it, is cut. False: the row has no such column.
- */
+/* A row's column, cut where `row` ends: the begin of a cell does not hold all of it. False: the row has no such
+ * column. */
 static bool read_column(struct column *out, const uint8_t *row, size_t size, unsigned number)
 {
     const uint8_t *end = row + size, *type, *types_end;

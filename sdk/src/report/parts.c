@@ -159,8 +159,8 @@ static void settle_living(struct memory_draft *draft)
 
 /* ---- of a dead one ---- */
 
-/* What the look saw of mappings, and those that were made since, which are taken to be full; not so stacks and files.
- */
+/* The mappings as the look saw them, and those that were made since, which are taken to be full, unlike stacks and
+ * files. */
 static void recall_kinds(struct memory_draft *draft, const struct residency *then)
 {
     static const struct residency nothing;

@@ -91,7 +91,7 @@ static void make_id(uint8_t id[16], const char *run, uint64_t wall_ms)
     id[8] = (uint8_t)(0x80 | (id[8] & 0x3f));
 }
 
-/* Of a hang or crash that only the system saw, from the last sign of life on. The box is a private copy. */
+/* Make the event of a hang or crash that only the system saw, from the last sign of life on. The box is a private copy. */
 static uint32_t make_event(struct blackbox *box, const char *run, const struct exit_end *end)
 {
     uint32_t lane = find_free_lane(box), length_ms = is_crash(end) ? 0 : ANR_MS;

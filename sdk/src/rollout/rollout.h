@@ -30,7 +30,7 @@ struct rollout_number {
 
 enum mire__rollout_mode { MIRE_ROLLOUT_AS_SET, MIRE_ROLLOUT_OFF, MIRE_ROLLOUT_SAMPLED, MIRE_ROLLOUT_EXACT };
 
-/* Of the memory plugin; 0: the document has no value. Within the bounds of base/limits.h. */
+/* Numbers of the memory plugin; 0: the document has no value. Within the bounds of base/limits.h. */
 struct rollout_memory {
     enum mire__rollout_mode mode;
     uint64_t interval_bytes;

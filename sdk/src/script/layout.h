@@ -1,7 +1,7 @@
 /*
  * layout.h - byte offsets in CPython's structures, by minor version. Private to script/.
  *
- * Taken from the headers of 3.11.2, 3.11.7, 3.12.1 and 3.13.0 by offsetof. What is read is checked on every way: a
+ * Taken from the headers of 3.11.2, 3.11.7, 3.12.1 and 3.13.0 by offsetof. Every value that is read is checked: a
  * patched interpreter whose layout differs has no frames of scripts, and no wrong ones.
  */
 #ifndef MIRE_SCRIPT_LAYOUT_H

@@ -53,7 +53,7 @@ struct script_chain {
     uint8_t window[MIRE_SCRIPT_WINDOW_BYTES];
 };
 
-/* Of a chain, a frame by its number from the innermost on: one of the first half, or of the last that were found. */
+/* A frame of a chain by its number from the innermost on: one of the first half, or of the last that were found. */
 static inline struct script_frame *mire__script_frame(struct script_chain *chain, uint32_t number)
 {
     const uint32_t half = MIRE_SCRIPT_FRAMES_MAX / 2;

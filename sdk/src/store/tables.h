@@ -46,8 +46,8 @@ enum mire_err mire__store_tables_settle(struct store *store, const char *run);
 void mire__store_tables_drop(struct store *store, const char *run);
 
 /*
- * Settle a dead run's file and keep it as <dir>/memory/<run>.heap, for mire memory. Of the files there the newest stay:
- * at most `runs`, and of these as many as take `bytes` on disk together; the newest one always stays.
+ * Settle a dead run's file and keep it as <dir>/memory/<run>.heap, for mire memory. The newest files there stay:
+ * at most `runs`, with at most `bytes` on disk together; the newest one always stays.
  *
  * Returns MIRE_OK, MIRE_E_STORE (not moved).
  */

@@ -3,8 +3,8 @@
  *
  *     per rule, one transaction: lock the rule -> values (points.h) -> alerts move on (model/alert.h) -> messages -> commit
  *
- * An alert and its messages change in one transaction, so none is sent twice and none is forgotten. Of several servers,
- * one at a time judges a rule. Values are by the time of the events, and days with too few arrivals yet
+ * An alert and its messages change in one transaction, so none is sent twice and none is forgotten. Among several
+ * servers, one at a time judges a rule. Values are by the time of the events, and days with too few arrivals yet
  * wait (model/completeness.h).
  */
 #ifndef MIRE_ALERT_WATCH_H

@@ -3,7 +3,7 @@
  *
  *     change_run: transaction -> app -> body -> fill, which makes the version after `base` -> audit -> commit -> 201
  *
- * Every change names the version that it was made from. Of two people who change the same version, the second gets 409.
+ * Every change names the version that it was made from. If two people change the same version, the second gets 409.
  */
 #ifndef MIRE_API_CHANGE_H
 #define MIRE_API_CHANGE_H

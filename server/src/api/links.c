@@ -185,7 +185,7 @@ static int answer_ticket(struct call *call, const char *slug)
     return CALL_REPLIED;
 }
 
-/* Of the page: "/redis/issues/I-1", "/redis/memory/M-77". */
+/* The path of the page: "/redis/issues/I-1", "/redis/memory/M-77". */
 static char *path_of(struct arena *arena, const struct home *home)
 {
     return arena_printf(arena, "/%s/%s/%s", home->slug, home->memory ? "memory" : "issues",

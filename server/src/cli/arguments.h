@@ -36,7 +36,7 @@ struct cli_verb {
     const char *help;  /* what it does, without a full stop at the end */
 };
 
-/* What a command says about itself, besides its options. */
+/* The texts of a command's help, besides its options. */
 struct cli_page {
     const char *synopsis;         /* words behind the command, where it has no verbs: "[OPTION]... FILE"; or NULL */
     const char *about;            /* paragraphs, "\n\n" between; or NULL */

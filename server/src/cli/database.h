@@ -17,7 +17,7 @@ struct cli_database {
     struct pg *pg;        /* the same; the caller closes it */
 };
 
-/* Of the page: the options, and the paragraph about them. */
+/* Parts of a page of help: the options, and the paragraph about them. */
 #define CLI_DATABASE_ABOUT                                                                                       \
     "The command reads and writes mired's database, which it finds as mired does: by --database-url, --config, " \
     "--data-dir."

@@ -1,6 +1,6 @@
 /*
- * profile.c - see profile.h. profile.proto: github.com/google/pprof, proto/profile.proto. Of protocol buffers only the
- * needed part: numbers as varints, texts and messages with their length before them.
+ * profile.c - see profile.h. profile.proto: github.com/google/pprof, proto/profile.proto. The encoding of protocol
+ * buffers as far as needed: numbers as varints, texts and messages with their length before them.
  */
 #include "cli/profile.h"
 

@@ -1,7 +1,7 @@
 /*
  * ips_jetsam.c - a jetsam event: processes by the pages that they hold, and why the system killed some of them.
  *
- * Of each process that has a reason one report is made: memory, foom if it was in front. Bytes are pages times the
+ * Each process that has a reason becomes one report: memory, foom if it was in front. Bytes are pages times the
  * size of a page. The other processes are one category each of the report, for the comparison.
  */
 #include "decode/ips.h"

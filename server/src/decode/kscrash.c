@@ -11,7 +11,7 @@
  *     type user                                                                event, exception
  *     else                                                                     event, crash
  *
- * The hung thread is the main thread: index 0. Of a kill the type is "mach": what is beside it decides.
+ * The hung thread is the main thread: index 0. The type of a kill is "mach": the members beside it decide.
  */
 #include "decode/ksreport.h"
 

@@ -10,8 +10,8 @@
 bool metrickit_is_tree(const struct json *json, uint32_t at);
 
 /*
- * Add the frames, stacks and threads of a tree to the report, whose kind and duration are known. Of chains of threads,
- * the attributed thread is the event's; the others are threads beside it. A note tells what is missing.
+ * Add the frames, stacks and threads of a tree to the report, whose kind and duration are known. If the tree has
+ * chains of threads, the attributed thread is the event's; the others are threads beside it. A note tells what is missing.
  *
  *   tree  0: the whole document
  */

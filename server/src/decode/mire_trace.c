@@ -173,7 +173,7 @@ static bool is_same_thread(const struct join *join)
     return !own->known || (theirs->known && own->value == theirs->value);
 }
 
-/* Of an event that the library has not seen: its thread, when it was, and its length. */
+/* Take the thread, the time and the length of an event that the library has not seen. */
 static void take_event(struct join *join)
 {
     struct report_event *event = &join->report->event;

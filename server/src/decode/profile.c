@@ -49,7 +49,7 @@ static const char *class_name(struct build *build, uint64_t bytes)
     return build_text(build, name, (size_t)len);
 }
 
-/* Of blocks whose size was not told the mean. */
+/* Blocks whose size was not told have the mean size. */
 static const char *category_of(struct build *build, const struct profile_row *row)
 {
     const struct profile_amount *amount = row->live.count ? &row->live : &row->total;

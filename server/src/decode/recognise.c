@@ -1,6 +1,5 @@
 /*
- * recognise.c - what the head of a file of a foreign format looks like (formats.h). Of a message the head may end within a
- * field.
+ * recognise.c - the heads of files of foreign formats (formats.h). The head of a message may end within a field.
  */
 #include "decode/formats.h"
 

@@ -254,7 +254,7 @@ static bool contains(const char *text, const char *part)
     return false;
 }
 
-/* Of a hang tell the mechanism (AppHang, ANR, AppExitInfo, appHangTracking), or the exception's type. */
+/* A hang is told by the mechanism (AppHang, ANR, AppExitInfo, appHangTracking), or by the exception's type. */
 static bool is_hang(const char *mechanism, const char *type)
 {
     return contains(mechanism, "hang") || contains(mechanism, "anr") || contains(type, "App Hanging") ||

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /*
- * Write a report. Of a session record only the ends of runs are written, and how long it lasted.
+ * Write a report. A session record is written with the ends of runs and its length only.
  *
  *   text_out  JSON, owned by caller (free)
  *

@@ -113,8 +113,8 @@ static uint32_t note_rule(struct judging *j, const struct rule_found *found)
  * A rule decides, otherwise the module: the app's own modules and modules that no rule calls system are app; an address
  * outside all modules has no owner; a name outside all modules (of an interpreter or of Java) may be to blame. A
  * directory alone does not make a module the system's: without other facts its owner is unknown. A copy of Qt in the
- * app's package is Qt; Debian's libdbus is the code of dbus-daemon, the program of its source package. Of some formats'
- * modules only the id is told: their debug files say which are the system's. A rule of the app's team always decides.
+ * app's package is Qt; Debian's libdbus is the code of dbus-daemon, the program of its source package. Modules of some
+ * formats have only an id: their debug files say which are the system's. A rule of the app's team always decides.
  */
 static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, const struct image_class *module,
                              const struct resolved_location *location)

@@ -65,7 +65,7 @@ void feature_explain(char *out, size_t room, const struct resolved *doc, const s
 }
 
 /*
- * How many of the outermost steps the stack of the loop's wait has as well. Of direct recursion both have one.
+ * How many of the outermost steps the stack of the loop's wait has as well. Direct recursion is one step in both.
  *   locations  of the path
  */
 static int find_parting(size_t *out, const struct finding *f, const uint32_t *locations)
@@ -317,7 +317,7 @@ static void judge_marks(struct feature *out, struct finding *f)
         out->category = MIRE_CATEGORY_SYSTEM;
 }
 
-/* Of a crash or an exception the name is its type: the reason. */
+/* The name of a crash or an exception is its type: the reason. */
 static bool names_its_reason(const struct report *report)
 {
     const char *trigger = report->event.trigger;

@@ -67,7 +67,7 @@ uint64_t pairs_of(const char *text)
     return pairs;
 }
 
-/* Those of a glob: a star or a question mark is in none. */
+/* The pairs of a glob: a star or a question mark is in none. */
 static uint64_t pairs_of_glob(const char *text)
 {
     uint64_t pairs = 0;

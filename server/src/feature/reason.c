@@ -46,7 +46,7 @@ static enum event_reason of_class(enum rule_class class)
 }
 
 /*
- * What the innermost frames say, up to the first that is the app's own. A wait may turn out to be for a lock, for
+ * The reason by the innermost frames, up to the first that is the app's own. A wait may turn out to be for a lock, for
  * another thread's input or output, or for another process.
  */
 static enum event_reason of_stack(const struct resolved *doc, const enum rule_class *classes, uint32_t node,

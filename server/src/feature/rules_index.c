@@ -74,7 +74,7 @@ static bool fits_path(const struct pattern *pattern, const char *path)
     return pattern_match(pattern, pattern->path ? path : path_base(path));
 }
 
-/* Of the rules that every name is asked, those that fit the module. */
+/* List the rules that fit the module, among the ones that every name is asked. */
 static int list_any(struct rules_module *out, struct arena *arena, const struct rules *rules)
 {
     const struct prefix_node *root = &rules->functions.nodes[0];
@@ -140,7 +140,7 @@ int rules_module(struct rules_module *out, struct arena *arena, const struct rul
     return list_any(out, arena, rules);
 }
 
-/* Of a name that begins as the rule's function does. */
+/* Does the rule fit a name that begins as its function does? */
 static bool fits(const struct rule *rule, const struct rules_subject *subject, const char *name)
 {
     return has_bit(subject->module->fits, rule->module) && pattern_match_rest(&rule->function, name) &&

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the batch takes, by table. */
+/* The rows that the batch takes out, by table. */
 struct taken {
     struct hour_row *hours;
     struct loss_row *losses;

@@ -1,6 +1,6 @@
 /*
- * report.c - see hprof.h: ways and classes as Mire's wire JSON. Of classes and ways beyond the wire's limits the largest
- * are told; the sums are of all.
+ * report.c - see hprof.h: ways and classes as Mire's wire JSON. Beyond the wire's limits the
+ * largest classes and ways are told; the sums are of all.
  */
 #include "hprof/hprof.h"
 #include "hprof/ways.h"

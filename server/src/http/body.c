@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Of a body with a length, in the connection's buffer. */
+/* Bytes of a body with a length that are in the connection's buffer. */
 static size_t body_here(const struct http_connection *connection)
 {
     size_t here = connection->in_len - connection->seen, all = connection->exchange->announced;

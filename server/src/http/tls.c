@@ -33,7 +33,7 @@ static int failed(const struct log *log, const char *path)
     return MIRE_FAULT_SYSTEM;
 }
 
-/* Of the protocols that a client offers, the one that is spoken here; a client that offers none, or others, goes on. */
+/* Choose the protocol that is spoken here among those that a client offers; a client that offers none, or others, goes on. */
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *len_out, const unsigned char *offered,
                            unsigned len, void *context)
 {

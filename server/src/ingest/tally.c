@@ -95,7 +95,7 @@ void tally_refused(struct door_tally *tally, int32_t app_id, enum ingest_outcome
     pthread_mutex_unlock(&tally->mutex);
 }
 
-/* What was handed over is no longer the process's own; budgets and sums are the table's. */
+/* The counts that were handed over are no longer the process's own; budgets and sums are the table's. */
 static void settle(struct door_tally *tally, const struct ingest_app *handed, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

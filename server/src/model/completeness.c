@@ -13,7 +13,7 @@ static double hours_since(int32_t day, double hour, int64_t now_us)
     return (double)now_us / HOUR_US - (double)day * HOURS_A_DAY - hour;
 }
 
-/* Of the days of which all that comes within 2^bound hours has come: events within that, and within half of it. */
+/* Over the days for which 2^bound hours have passed: events that came within that time, and within half of it. */
 static void sum_up(double *all, double *earlier, const struct arrivals *days, size_t count, int bound, int64_t now_us)
 {
     *all = *earlier = 0;

@@ -6,7 +6,7 @@
  *     found       one a category: why it is suspect, and what healthy processes of the kind hold
  *
  * The same in a report, where nodes are the wire's, and in the resolved-stack document, where they are the document's.
- * Of a sampled report all amounts are estimates, already scaled.
+ * The amounts of a sampled report are estimates, already scaled.
  */
 #ifndef MIRE_MODEL_MEMORY_H
 #define MIRE_MODEL_MEMORY_H

@@ -21,7 +21,7 @@ struct known_limits {
     int64_t issues;
 };
 
-/* Of one worker. */
+/* The known values of one worker. */
 struct known {
     struct known_limits limits;
     bool is_open;                     /* values have been taken in that are not committed */

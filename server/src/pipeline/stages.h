@@ -64,8 +64,8 @@ struct stage {
 /* The first stage alone. */
 int stages_decode(struct item *item);
 
-/* The stages up to the feature, one after the other: an outcome or a fault. What they change in rows is at most a
- * version that is new. */
+/* The stages up to the feature, one after the other: an outcome or a fault. The only row that they may write
+ * is a new version. */
 int stages_derive(struct item *item);
 
 /* Find or make the row of the report's version. 0 or a fault. */

@@ -217,7 +217,7 @@ static int clean_day(struct pg_tx *tx, int32_t app, int32_t day)
                          PG_INT4(app), PG_TIME(day_us(day)), PG_TIME(day_us(day + 1)));
 }
 
-/* Those of devices with a wrong clock, by their receipt. */
+/* Drop old rows of devices with a wrong clock, by their receipt. */
 static int clean_other(struct pg_tx *tx, int32_t app, int32_t cut)
 {
     static const char *const sql[] = {

@@ -96,7 +96,7 @@ void alerts_put_alert(struct json_writer *w, const char *key, const struct alert
     json_write_close(w, '}');
 }
 
-/* Of a hook the scheme and the host alone: the rest of its URL may be a secret. */
+/* The target of a hook is its scheme and host alone: the rest of its URL may be a secret. */
 static void put_target(struct json_writer *w, struct arena *arena, const struct outbox_channel *channel)
 {
     const char *scheme = strstr(channel->target, "://");

@@ -1,6 +1,6 @@
 /*
- * regroup.c - POST /issues/{issue}/merge, split and unmerge. What is asked for is done in a transaction and looked at
- * in it; a preview then takes it back, so it says exactly what would be.
+ * regroup.c - POST /issues/{issue}/merge, split and unmerge. The change is made and looked at in one
+ * transaction; a preview then rolls it back, so it says exactly what would be.
  *
  * Triagers may do this: nothing is lost by it and everything is undone. A page of another origin may not
  * (access/origin.h).
