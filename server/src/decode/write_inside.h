@@ -1,5 +1,5 @@
 /*
- * write_inside.h - what the files that write a report share. Inside decode/ only.
+ * write_inside.h - helpers of the files that write a report. Inside decode/ only.
  */
 #ifndef MIRE_DECODE_WRITE_INSIDE_H
 #define MIRE_DECODE_WRITE_INSIDE_H
@@ -23,7 +23,7 @@ static inline void put_fact(struct json_writer *w, const char *key, struct fact 
         json_write_u64(w, key, fact.value);
 }
 
-/* A number that is left out if it is 0. */
+/* A number, unless it is 0. */
 static inline void put_some(struct json_writer *w, const char *key, uint64_t value)
 {
     if (value)
@@ -39,7 +39,7 @@ static inline void put_some(struct json_writer *w, const char *key, uint64_t val
         json_write_close((w), ']');               \
     } while (0)
 
-/* An object of numbers; nothing of none. */
+/* An object of numbers, unless there are none. */
 static inline void write_numbers(struct json_writer *w, const char *key, const struct report_named_number *rows,
                                  size_t count)
 {
@@ -58,18 +58,18 @@ void report_write_memory(struct json_writer *w, const struct memory *memory);
 void report_write_session(struct json_writer *w, const struct report_session *session);
 
 /*
- * The rows of script that are written: those of the report, then one for each frame whose name is none of them. A name
- * that was read of a row, or put into one, has the row's texts: their addresses find it.
+ * The rows of "script" that are written: the report's, then one for each frame whose name has no row there. A name that
+ * was read from a row, or put into one, shares the row's texts, so the addresses of the texts find the row.
  */
 struct write_names {
-    int64_t *row_of; /* per frame; -1: it has no name */
+    int64_t *row_of; /* per frame; -1: the frame has no name */
     uint32_t *table; /* row + 1, by the addresses of its texts */
     size_t room, count;
     const struct report_frame **extra; /* frames whose names are rows of their own */
     size_t extra_count;
 };
 
-/* False: no memory. `names` is to be freed in either case. */
+/* False: no memory. The caller frees `names` in either case. */
 bool write_names_find(struct write_names *names, const struct report *report);
 void write_names_free(struct write_names *names);
 

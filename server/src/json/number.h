@@ -8,14 +8,14 @@
 
 struct json_number {
     enum json_kind kind; /* UINT, INT or DOUBLE */
-    uint64_t bits;       /* the number; of a double its representation */
+    uint64_t bits;       /* the number, or the representation of a double */
 };
 
 /*
  * Read the number at *p, which is '-' or a digit, and move *p behind it.
  *
  * Doubles are the nearest ones. LC_NUMERIC must be "C", as it is in a program that never calls setlocale().
- * Returns NULL, or what is wrong at *p (static).
+ * Returns NULL, or the error at *p (static).
  */
 const char *json_number_read(struct json_number *number, const char **p, const char *end, bool tolerant);
 

@@ -1,5 +1,5 @@
 /*
- * rows.h - what is derived of one report, as rows: computed by cluster and aggregate, stored by rows/derive.c. Texts
+ * rows.h - the rows that are derived from one report: computed by cluster and aggregate, stored by rows/derive.c. Texts
  * are borrowed. Instants are microseconds since 1970 UTC, days count from 1970-01-01.
  */
 #ifndef MIRE_MODEL_ROWS_H
@@ -19,7 +19,7 @@ struct report_key { /* leads the key of every high-volume row */
     uint8_t report_id[16];
 };
 
-/* The slot of a counter: a hash of its app and of the version, or the issue, that it is of. */
+/* The slot of a counter: a hash of its app and of its version or issue. */
 static inline int16_t rows_slot(int32_t app_id, int64_t id)
 {
     uint64_t x = (uint64_t)id * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)app_id; /* splitmix64's finish */
@@ -32,7 +32,7 @@ struct issue_row {
     int32_t app_id;
     uint8_t feature_key[MIRE_FEATURE_KEY_LEN];
     uint8_t blame_key[MIRE_FEATURE_KEY_LEN]; /* the same without the scene */
-    bool joins;                              /* it may be one of several scenes of one trouble */
+    bool joins;                              /* the issue may be one of several scenes of one cause */
     const char *caller1;
     const char *caller1_image;
     const char *caller1_location;
@@ -66,7 +66,7 @@ struct event_row {
     int64_t received_us;
     int64_t occurred_us; /* when the event happened, by the server's clock */
     int64_t duration_ms;
-    int64_t waited_ms; /* what it adds to the longest wait */
+    int64_t waited_ms; /* for the longest wait */
     const char *category;
     const char *reason;
     bool open;
@@ -75,13 +75,13 @@ struct event_row {
     bool foreground_known;
     double weight;
     int64_t thread_count; /* -1: the device does not tell */
-    int64_t suppressed;   /* events like this one that it stands for besides */
+    int64_t suppressed;   /* further events like this one, which the device only counted */
     int64_t suppressed_ms;
-    const char *holder;      /* of the lock waited for; "" */
+    const char *holder;      /* of the lock that the thread waited for; "" */
     int64_t footprint_bytes; /* of memory; -1: not told, or no memory report */
-    int64_t subject_bytes;   /* of memory: what the category to blame holds; -1 of others */
-    const char *exit;        /* verdict on its process's end; "" if it lived, or nobody knows */
-    int32_t exit_ppm;        /* how sure that is */
+    int64_t subject_bytes;   /* of memory: bytes of the category to blame; -1 of others */
+    const char *exit;        /* verdict on the end of the process; "": it lived on, or the end is unknown */
+    int32_t exit_ppm;        /* confidence in the verdict */
     uint8_t install[16];
     const char *os;
     const char *os_version;
@@ -93,27 +93,27 @@ struct event_row {
     const char *scene; /* that the app told; "" */
     bool has_user;
     uint8_t user_hash[MIRE_USER_HASH];
-    size_t tag_count; /* those that the app keeps */
+    size_t tag_count; /* tags that the app keeps */
     const char *tags[MIRE_TAGS_KEPT];
     int32_t sample_count;
     int32_t frame_count;
     int32_t unresolved_count;
     int32_t rules_version;
-    bool is_counted; /* beyond those kept whole: it has no stacks */
+    bool is_counted; /* the report is counted only, and has no stacks */
 };
 
-/* A module that a report has frames in, and that no debug file was found for. */
+/* A module in which a report has frames, without a debug file. */
 struct missing_debug_row {
     const uint8_t *build_id;
     size_t build_id_len;
     const char *name;
     const char *arch;
     const char *had;     /* "none", "names" or "lines" */
-    const char *version; /* of a mapping that is known by the app's version: that, and the build; else "" */
+    const char *version; /* with `build`: of a mapping that is known by the app's version; else "" */
     const char *build;
     bool sought;                /* in directories and at debuginfod servers */
-    const char *defect;         /* what is wrong with what is there; "": nothing is, or names only */
-    const uint8_t (*splits)[8]; /* split files that would tell more of it */
+    const char *defect;         /* the defect of the files that are there; "": none, or they have names only */
+    const uint8_t (*splits)[8]; /* split files that would tell more */
     size_t split_count;
 };
 
@@ -149,13 +149,13 @@ struct hour_row {
     double events;
     double waited_ms;
     int64_t longest_ms;
-    int64_t most_bytes; /* of memory: what the category to blame holds */
+    int64_t most_bytes; /* of memory: bytes of the category to blame */
     int64_t last_us;
     int delay;                       /* bucket of the time from the event to its report's receipt; -1: not known */
     double turns[MIRE_TURN_BUCKETS]; /* of watched loops, by length */
 };
 
-#define MIRE_LOSS_REASONS 13 /* what devices count, and "other" */
+#define MIRE_LOSS_REASONS 13 /* the reasons that devices count, and "other" */
 
 /* The losses that a report adds to loss_day; each reason once. */
 struct loss_row {
@@ -167,7 +167,7 @@ struct loss_row {
     int64_t lost[MIRE_LOSS_REASONS];
 };
 
-/* A session record, and what it adds to session_day. */
+/* A session record, and the amounts that it adds to session_day. */
 struct session_row {
     struct report_key key;
     int32_t app_id;
@@ -185,11 +185,11 @@ struct session_row {
     int64_t duration_ms, foreground_ms; /* foreground -1: not told */
     int64_t hangs, hang_ms;             /* outside the background */
     int64_t sdk_cpu_us;
-    double weight;         /* sessions it stands for */
-    double watched_weight; /* sessions with a loop in which hangs are watched for; 0: this is none */
+    double weight;         /* sessions that the record stands for */
+    double watched_weight; /* the same, if the session has a loop that was watched for hangs; else 0 */
     double time_ms;        /* denominator of rates: time in the foreground if it is known */
     const char *os, *os_version, *arch, *model, *process_name, *device_class;
-    int32_t ends, fooms, watchdogs, crashes; /* runs whose end it tells, and those that ended so; crashes: aborts too */
+    int32_t ends, fooms, watchdogs, crashes; /* runs with a known end, and runs with that end; crashes: with aborts */
 };
 
 #endif

@@ -1,12 +1,11 @@
 /*
  * shares.h - the sampling shares in all rollouts that an app ever had. Inside pipeline/ only.
  *
- * A report says with which probability each plugin was on, and stands for 1/p events. Anyone who has the ingest key can
- * write any p. So a share counts only if the app's rollout of some version, or the default one, gave it for that plugin
- * before the report was received; a report with any other share counts as one event.
+ * A report says with which probability p each plugin was on, and stands for 1/p events. Anyone who has the ingest key can
+ * write any p. So a share counts only if some version of the app's rollout, or the default rollout, gave it for that
+ * plugin before the report was received. A report with any other share counts as one event.
  *
- * Shares are kept until other apps need the room, and are read again when a report has one that is not among them. One
- * thread.
+ * Shares are kept until other apps need the room, and are read again when a report has an unknown one. One thread.
  */
 #ifndef MIRE_PIPELINE_SHARES_H
 #define MIRE_PIPELINE_SHARES_H
@@ -14,7 +13,7 @@
 #include "model/report.h"
 #include "pg/pg.h"
 
-#define MIRE_SHARES_APPS 8 /* kept */
+#define MIRE_SHARES_APPS 8 /* apps whose shares are kept */
 
 struct shares {
     struct shares_app {
@@ -34,7 +33,7 @@ struct shares {
 void shares_fini(struct shares *shares);
 
 /*
- * Remove the shares from a report that no rollout of its app had given when it was received.
+ * Remove from a report the shares that no rollout of its app had given when the report was received.
  *
  *   report       its sampling is replaced by one in the arena
  *   refused_out  number of removed shares

@@ -1,8 +1,8 @@
 /*
- * delta.h - the events that one batch stored, packed into a row: all that rollups are made of.
+ * delta.h - the events that one batch stored, packed into a row. Rollups are made of these rows alone.
  *
- * Written in the batch's transaction, so each event is in one delta, or in none; the merger adds it to its cells and
- * deletes it in one transaction, too. Pure.
+ * The batch's transaction writes the delta, so each event is in one delta or in none. The merger adds the events to their
+ * cells and deletes the delta in one transaction, too. Pure.
  */
 #ifndef MIRE_ROLLUP_DELTA_H
 #define MIRE_ROLLUP_DELTA_H
@@ -22,7 +22,7 @@ struct delta_entry {
 int delta_encode(unsigned char **bytes_out, size_t *len_out, struct arena *arena, const struct delta_entry *entries,
                  size_t count);
 
-/* Read them back; texts are in the arena, equal ones at one address. 0, or MIRE_FAULT_BROKEN. */
+/* Read the entries back; texts are in the arena, equal ones at one address. 0, or MIRE_FAULT_BROKEN. */
 int delta_decode(struct delta_entry **out, size_t *count_out, struct arena *arena, const void *bytes, size_t len);
 
 #endif

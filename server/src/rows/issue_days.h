@@ -1,5 +1,5 @@
 /*
- * issue_days.h - issues day by day, from their cells: how many reports each day has, and which devices sent them.
+ * issue_days.h - issues day by day, from their cells: the reports of each day, and the devices that sent them.
  */
 #ifndef MIRE_ROWS_ISSUE_DAYS_H
 #define MIRE_ROWS_ISSUE_DAYS_H
@@ -16,13 +16,13 @@ struct issue_day {
     struct distinct devices;
 };
 
-/* How much a device of the day weighs: as much as the reports of the day do on average. */
+/* The weight of a device on the day: the mean weight of the reports of the day. */
 static inline double issue_day_weight(const struct issue_day *day)
 {
     return day->weight / (double)day->reports;
 }
 
-/* Take one issue, as it is shown: its days that have reports, oldest first. They live until it returns, 0 or a fault. */
+/* Take the days with reports of one issue, as it is shown, oldest first. The days live until the return. 0 or a fault. */
 typedef int (*issue_days_take)(void *context, struct arena *scratch, int64_t issue, const struct issue_day *days,
                                size_t count);
 
