@@ -398,7 +398,7 @@ it('the reports of an issue are found by user, scene and tag', async () => {
     ...ALL,
     '/issues/I-1/reports': { ...reports, reports: [], next: 'c' },
   });
-  expect(await screen.findByText('No report so far: more are behind.')).toBeTruthy();
+  expect(await screen.findByText('No such report so far; older ones are not searched yet.')).toBeTruthy();
   expect(last()?.get('user')).toBe('4711');
 });
 

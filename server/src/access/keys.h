@@ -40,7 +40,7 @@ enum access_role access_role_in(const struct access_keys *keys, const struct acc
 #define MIRE_BUCKETS_NEAR 8 /* rows in which a name may be */
 
 struct bucket {
-    uint64_t name; /* hash of the key or address; 0: free */
+    uint64_t name; /* hash of the limited key, app or address; 0: free */
     uint64_t at_ns;
     double tokens;
 };

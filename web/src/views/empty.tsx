@@ -73,7 +73,7 @@ export function NothingLeft({ app, what }: { app: string; what: string }): JSX.E
           ? say('Nothing was received in this range.')
           : worst
             ? say('{what} hides the most.', { what: worst[0] })
-            : say('The filters leave nothing over in this range.')}
+            : say('Nothing in this range matches the filters.')}
       </p>
       <p class="row">
         {drops.map((drop) => (

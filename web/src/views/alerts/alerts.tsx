@@ -277,7 +277,7 @@ function Messages({ messages }: { messages: AlertMessage[] }): JSX.Element | nul
                   ) : one.failed_at !== null ? (
                     <span class="bad-text">{say('given up: {why}', { why: one.fault })}</span>
                   ) : one.tries > 0 ? (
-                    say('failed {n|time|times}, goes on: {why}', { n: one.tries, why: one.fault })
+                    say('failed {n|time|times}, is tried again: {why}', { n: one.tries, why: one.fault })
                   ) : (
                     say('on its way')
                   )}

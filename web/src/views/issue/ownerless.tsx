@@ -16,7 +16,7 @@ export function Ownerless({ app, report }: { app: string; report: Report }): JSX
   return (
     <section class="ownerless">
       <p>
-        {say('Nothing tells whose {modules} is. If it came with the app, a rule makes its functions the app’s:', {
+        {say('The owner of {modules} is not known. If it came with the app, this rule makes its functions the app’s:', {
           modules: images.join(', '),
         })}{' '}
         <a href={href({ name: 'rules', app }, carried(query.value))}>{say('Rules')}</a>

@@ -71,7 +71,11 @@ function keptText(kept: number): string {
 }
 
 function None({ more }: { more: boolean }): JSX.Element {
-  return <p>{more ? say('No report so far: more are behind.') : say('No such report in this range.')}</p>;
+  return (
+    <p>
+      {more ? say('No such report so far; older ones are not searched yet.') : say('No such report in this range.')}
+    </p>
+  );
 }
 
 type What = keyof ReportsWanted;

@@ -68,7 +68,9 @@ export function Picker({ report, worst = say('Longest') }: { report: Placed; wor
         {file ? ` · ${say('{process} is the file {file}', { process: report.row.process, file })}` : ''}
       </span>
       {report.row.kept ? null : (
-        <p class="notice">{say('This report is counted only: its issue and version had enough that day.')}</p>
+        <p class="notice">
+          {say('This report is counted only: enough reports of its issue and version were kept that day.')}
+        </p>
       )}
       {report.reports > report.total ? <Kept kept={report.total} all={report.reports} /> : null}
     </div>

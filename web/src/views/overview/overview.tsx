@@ -147,7 +147,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           <Panel title={say('Main-loop blocks by length')}>
             <TurnsTable turns={data.turns} />
             <p class="dim small">
-              {say('Of all watched loops, as reports told them: also those too short to be reported.')}
+              {say('All watched loops, as reports told them, with turns that are too short to be reported.')}
             </p>
           </Panel>
         ) : null}

@@ -28,7 +28,7 @@ export function ForgetPanel({ app }: { app: string }): JSX.Element {
     <Panel title={say('Take reports out')}>
       <p class="dim">
         {say(
-          'The reports are deleted with all that was derived of them and their share of every figure: for a user who asks for it, or for reports that were made up. Revoke a stolen key first.',
+          'The reports are deleted with all rows derived from them and their share of every figure: for a user who asks for it, or for invented reports. Revoke a stolen key first.',
         )}
       </p>
       <ForgetForm app={app} />

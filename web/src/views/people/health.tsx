@@ -99,7 +99,7 @@ function Floods({ health }: { health: ServerHealth }): JSX.Element {
   return (
     <Panel title={title}>
       {health.floods.length === 0 ? (
-        <p class="dim">{say('Every report of today was let in.')}</p>
+        <p class="dim">{say('No report of today was turned away.')}</p>
       ) : (
         <Table
           title={title}

@@ -60,7 +60,7 @@ function Source({ app, settings }: { app: string; settings: AppSettings }): JSX.
         value={root}
         set={setRoot}
         optional
-        note={say('Taken off the paths of frames: where the repository lies when the app is built.')}
+        note={say('The folder of the repository when the app is built. It is taken off the paths of frames.')}
       />
       <Field
         label={say('Form for a new ticket')}

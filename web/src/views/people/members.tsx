@@ -33,7 +33,7 @@ export function Members({ app }: { app: string }): JSX.Element {
     <Panel title={say('Members')}>
       <p class="dim">
         {say(
-          'A viewer reads. A triager merges and splits issues too. An admin changes the rollout, rules and settings too. Admins of the server may all of it.',
+          'A viewer reads. A triager merges and splits issues too. An admin changes the rollout, rules and settings too. Admins of the server may do all of it.',
         )}
       </p>
       <Loaded result={result} rows={4} label={say('members')}>

@@ -178,7 +178,7 @@ function Tokens(): JSX.Element {
   return (
     <Panel title={say('Personal tokens')}>
       <p class="dim">
-        {say('For the command line (mire login makes one) and robots. A token may what you may, up to its scope.')}
+        {say('For the command line (mire login makes one) and robots. A token has your rights, up to its scope.')}
       </p>
       <Loaded result={result} rows={3} label={say('tokens')}>
         {({ tokens }) =>

@@ -192,7 +192,7 @@ function Configuration(): JSX.Element {
     <Panel title={say('Configuration')}>
       <p class="dim">
         {say(
-          'The settings that this process runs with, and where each is set. Change them there and start mired anew; docs/configuration.md describes them.',
+          'The settings that this process runs with, and where each is set. Change them there and restart mired; docs/configuration.md describes them.',
         )}
       </p>
       <Loaded result={result} rows={12} label={say('settings')}>

@@ -127,7 +127,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         label={say('Name of the app')}
         value={name}
         set={setName}
-        note={say('As people read it; addresses keep {app}.', { app })}
+        note={say('The name on pages; addresses keep {app}.', { app })}
       />
       <Field
         label={say('Days that reports are kept')}
@@ -141,7 +141,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
             : say('0: for ever. Empty: as the server is configured, {days} days.', { days: standard })
         }
       />
-      <p class="dim small">{say('Counters stay. If many days are due, they go one after the other, hour by hour.')}</p>
+      <p class="dim small">{say('Counters stay. If many days are due, one is deleted each hour.')}</p>
       <Field
         label={say('Reports stored a day')}
         value={reports}
@@ -169,7 +169,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         set={setLeftOut}
         optional
         note={say(
-          'Identifiers as reports have them, with blanks between. What they send from now on is counted nowhere: devices of a farm, for example.',
+          'Identifiers as in reports, with blanks between. Their reports from now on are counted nowhere; use it for devices of a farm, for example.',
         )}
       />
       <Field
@@ -178,7 +178,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         set={setKeptTags}
         optional
         note={say(
-          'Up to eight names of mire_set_tag, with blanks between. The reports that come from now on are found by them.',
+          'Up to eight names of mire_set_tag, with blanks between. Reports that come from now on can be found by these tags.',
         )}
       />
       <Field
@@ -190,7 +190,9 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         note={quotaNote(settings.server_enough_per_issue_day)}
       />
       <p class="dim small">
-        {say('More are counted only: every figure has them, but their stacks are not kept, and new rules leave them.')}
+        {say(
+          'Further reports are counted only: every figure has them, but their stacks are not kept, and new rules do not move them.',
+        )}
       </p>
     </Form>
   );

@@ -31,14 +31,14 @@ function failure(): string {
       provider,
     }),
     busy: say('Too many people sign in at this moment. Try again in some seconds.'),
-    stale: say('That sign-in took more than ten minutes, or began in another browser. Begin anew.'),
-    refused: say('{provider} let nobody in. Try again, or ask an admin.', { provider }),
+    stale: say('That sign-in took more than ten minutes, or began in another browser. Start again.'),
+    refused: say('{provider} refused the sign-in. Try again, or ask an admin.', { provider }),
     untrusted: say(
-      'The answer of {provider} did not hold, and nobody was signed in. An admin finds the reason in the log of mired.',
+      'The answer of {provider} was not valid, and nobody was signed in. An admin finds the reason in the log of mired.',
       { provider },
     ),
     disabled: say('This account is disabled. Ask an admin.'),
-    insecure: say('This page came over plain HTTP. Reach this server by https.'),
+    insecure: say('This page was loaded over plain HTTP. Open it by https.'),
   };
   return texts[new URLSearchParams(location.search).get('failed') ?? ''] ?? '';
 }
@@ -56,7 +56,7 @@ function Provider({ name }: { name: string }): JSX.Element {
 function Plain(): JSX.Element {
   return (
     <div class="notice bad" role="alert">
-      {say('This page came over plain HTTP, where a password would be seen by others. Reach this server by https.')}
+      {say('This page was loaded over plain HTTP, which shows a password to others. Open it by https.')}
     </div>
   );
 }

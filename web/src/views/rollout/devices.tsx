@@ -56,9 +56,7 @@ export function Devices({ rollout }: { rollout: Rollout }): JSX.Element {
             {say(
               'Share of the sessions of yesterday and today in which the part ran from begin to end, with the last seven days as bars.',
             )}{' '}
-            {say(
-              'Sessions are known of installations that send them; the share of Sessions is therefore always 100 %.',
-            )}
+            {say('Only installations that send sessions are counted, so the share of Sessions is always 100 %.')}
           </p>
         </>
       )}

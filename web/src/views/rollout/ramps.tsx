@@ -107,12 +107,12 @@ function Guards({ ramp }: { ramp: Ramp }): JSX.Element {
       {ramp.crash_points > 0 ? (
         <li class={known && measured.excess_points > ramp.crash_points ? 'bad-text' : undefined}>
           {known
-            ? say('bad ends {with} % with it, {without} % without; the guard trips from {bound} points more on', {
+            ? say('bad ends {with} % with it, {without} % without; the guard trips at {bound} points more', {
                 with: number(measured.bad_percent_with),
                 without: number(measured.bad_percent_without),
                 bound: number(ramp.crash_points),
               })
-            : say('bad ends: no sessions to compare yet; the guard trips from {bound} points more on', {
+            : say('bad ends: no sessions to compare yet; the guard trips at {bound} points more', {
                 bound: number(ramp.crash_points),
               })}
         </li>

@@ -142,7 +142,7 @@ function Rules(author: Author): JSX.Element {
       <RulesTable rules={rollout.rules} typed={typed} set={allowed && text === null ? setTyped : null} />
       <p class="dim small">
         {say(
-          'For each part the first rule decides that fits an installation and names the part. Installations stay in: raising 1 % to 5 % keeps the 1 %.',
+          'For each part, the first rule that fits an installation and names the part decides. Installations stay in: raising 1 % to 5 % keeps the 1 %.',
         )}{' '}
         {say('Devices ask every {n} minutes.', { n: Math.round((rollout.rules.fetch_s ?? 3600) / 60) })}
       </p>

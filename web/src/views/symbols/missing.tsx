@@ -36,7 +36,9 @@ export function Missing({ app, rows }: { app: string; rows: readonly SymbolMissi
   return (
     <Panel title={say('Missing')}>
       {rows.length === 0 ? (
-        <p>{say('No report lacks a debug file. To send those of every build, run this where it is built:')}</p>
+        <p>
+          {say('No report lacks a debug file. To send the debug files of every build, run this where it is built:')}
+        </p>
       ) : (
         <>
           <div class="scroll" role="region" aria-label={say('Missing debug files')} tabIndex={0}>
@@ -89,7 +91,7 @@ export function Missing({ app, rows }: { app: string; rows: readonly SymbolMissi
           </div>
           <p class="dim small">
             {say(
-              'Once a file is there, the reports that lack it are symbolicated anew, and their issues keep what they are.',
+              'Once a file is there, the reports that lack it are symbolicated again. Their issues keep their numbers and states.',
             )}
           </p>
           <Exports path={`apps/${app}/symbols`} of={say('Missing')} />

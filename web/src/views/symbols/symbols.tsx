@@ -134,7 +134,7 @@ function File({ file }: { file: SymbolThere }): JSX.Element {
             : say('lines and inlined calls')}
         {file.defect === '' ? null : <div class="warn-text small">{file.defect}</div>}
         {file.second ? (
-          <div class="warn-text small">{say('Other contents than this app sent under the build id')}</div>
+          <div class="warn-text small">{say('The contents are not those that this app sent under the build id')}</div>
         ) : null}
       </td>
       <td class="num">{bytes(file.size_bytes)}</td>

@@ -85,7 +85,7 @@ export function Upload({ app }: { app: string }): JSX.Element {
     <Panel title={say('Upload')}>
       <p class="dim">
         {say(
-          'ELF, dSYM, Breakpad, ProGuard mappings, and archives of them. Large files go better by the command: it sends only what is lacking, and goes on after an interruption.',
+          'ELF, dSYM, Breakpad, ProGuard mappings, and archives of them. For large files use the command: it sends missing files only, and continues after an interruption.',
         )}
       </p>
       <div class="send-key">

@@ -171,7 +171,7 @@ function Body({ app, version, rows, data }: Props & { data: Changes }): JSX.Elem
         {say(
           'Hits are days on which a device had the issue. An exact test decides, and at most 5 % of the changes told are chance.',
         )}{' '}
-        {say('A new version is first taken by newer devices: systems and classes are not made equal here.')}
+        {say('Newer devices take a new version first. The comparison does not correct for systems and classes.')}
       </p>
       <div class="row">
         <button type="button" onClick={share}>
