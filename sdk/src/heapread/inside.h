@@ -50,7 +50,10 @@ static inline uint32_t mire__read_entries(const struct heap_reader *reader, enum
     return (uint32_t)mire__least(used, mire__read_bytes(reader, id) / entry_bytes);
 }
 
-/* Fill `segment_of`: the deepest segment of blocks that covers a hash has it; its number + 1, 0 none. */
+/* The segments of blocks that can be read. */
+uint32_t mire__read_segment_count(const struct heap_reader *reader);
+
+/* Fill `segment_of`: the number + 1 of the deepest segment of blocks that covers each hash; 0: none. */
 void mire__read_segments(uint16_t segment_of[], const struct heap_reader *reader);
 
 #endif

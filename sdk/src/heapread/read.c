@@ -10,6 +10,39 @@
 
 /* ---- open ---- */
 
+uint32_t mire__read_segment_count(const struct heap_reader *reader)
+{
+    uint32_t count = mire__read_entries(reader, MIRE_HEAP_BLOCKS, mire__get32(&reader->header->segments_used),
+                                        sizeof(struct heap_segment));
+
+    return mire__read_entries(reader, MIRE_HEAP_THERE, count, 1);
+}
+
+void mire__read_segments(uint16_t segment_of[], const struct heap_reader *reader)
+{
+    const struct heap_segment *segments = mire__read_section(reader, MIRE_HEAP_BLOCKS);
+    const _Atomic uint8_t *there = mire__read_section(reader, MIRE_HEAP_THERE);
+    uint32_t count = mire__read_segment_count(reader);
+    uint8_t depth_of[1u << MIRE_SEGMENT_BITS_MAX];
+
+    memset(segment_of, 0, sizeof(*segment_of) << MIRE_SEGMENT_BITS_MAX);
+    memset(depth_of, 0, sizeof(depth_of));
+    for (uint32_t i = 0; i < count && i < UINT16_MAX; i++) {
+        uint32_t covers = mire__get8(&there[i]) ? mire__get32(&segments[i].covers) : 0;
+        uint32_t depth = MIRE_COVERS_DEPTH(covers), span;
+
+        if (covers == 0 || depth > MIRE_SEGMENT_BITS_MAX || MIRE_COVERS_PREFIX(covers) >> depth)
+            continue;
+        span = 1u << (MIRE_SEGMENT_BITS_MAX - depth);
+        for (uint32_t j = 0, at = MIRE_COVERS_PREFIX(covers) * span; j < span; j++, at++) {
+            if (depth_of[at] <= depth) {
+                depth_of[at] = (uint8_t)(depth + 1);
+                segment_of[at] = (uint16_t)(i + 1);
+            }
+        }
+    }
+}
+
 enum heap_read mire__read_open(struct heap_reader *reader, const void *bytes, uint64_t size)
 {
     const struct heap_header *header = bytes;
