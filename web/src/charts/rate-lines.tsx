@@ -7,6 +7,7 @@ import { theme } from '../lib/theme';
 import { day } from '../model/format';
 import type { Lines } from '../model/rates';
 import type { Mark } from '../model/source';
+import { ChartTable } from './table';
 import type { Timeline } from './timeline';
 
 interface RateLinesProps {
@@ -70,38 +71,22 @@ export function RateLines({ lines, unit, what, lang, marks }: RateLinesProps): J
           {marks.map((mark) => `${mark.label} ${day(new Date(mark.at * 1000), 'utc', lang)}`).join(' · ')}
         </p>
       )}
-      <details>
-        <summary>{say('View as table')}</summary>
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{say('Day')}</th>
-                {lines.rows.map((row) => (
-                  <th key={row.version} scope="col" class="num">
-                    {row.version}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {lines.at.map((s, i) => (
-                <tr key={s}>
-                  <th scope="row">{day(new Date(s * 1000), 'utc', lang)}</th>
-                  {lines.rows.map((row) => (
-                    <td key={row.version} class="num">
-                      {cell(row.value[i], unit)}
-                      {row.low[i] == null ? null : (
-                        <span class="dim small">{` ${unit(row.low[i]!)} – ${unit(row.high[i]!)}`}</span>
-                      )}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
+      <ChartTable
+        first={say('Day')}
+        columns={lines.rows.map((row) => row.version)}
+        rows={lines.at.map((s, i) => ({
+          key: s,
+          head: day(new Date(s * 1000), 'utc', lang),
+          cells: lines.rows.map((row) => (
+            <>
+              {cell(row.value[i], unit)}
+              {row.low[i] == null ? null : (
+                <span class="dim small">{` ${unit(row.low[i]!)} – ${unit(row.high[i]!)}`}</span>
+              )}
+            </>
+          )),
+        }))}
+      />
     </div>
   );
 }

@@ -8,12 +8,13 @@ import { theme } from '../lib/theme';
 import { type Bars, peak } from '../model/charts';
 import { clock, day, moment } from '../model/format';
 import { absolute } from '../model/range';
+import { ChartTable } from './table';
 import type { Timeline } from './timeline';
 
 interface TrendProps {
   bars: Bars;
   unit: (value: number) => string;
-  /** What is counted comes in ones: no mark lies between them. */
+  /** The counted things come in ones: no mark lies between them. */
   whole?: boolean;
   what: string;
   lang: string;
@@ -66,35 +67,11 @@ export function Trend({ bars, unit, whole = false, what, lang, height = 180 }: T
         ))}
         {bars.usual ? <span class="key late">{say('usually still to arrive')}</span> : null}
       </div>
-      <details>
-        <summary>{say('View as table')}</summary>
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{say('From')}</th>
-                {bars.rows.map((row) => (
-                  <th key={row.key} scope="col" class="num">
-                    {row.key}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {filled.map((i) => (
-                <tr key={i}>
-                  <th scope="row">{when(i)}</th>
-                  {bars.rows.map((row) => (
-                    <td key={row.key} class="num">
-                      {unit(row.values[i]!)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
+      <ChartTable
+        first={say('From')}
+        columns={bars.rows.map((row) => row.key)}
+        rows={filled.map((i) => ({ key: i, head: when(i), cells: bars.rows.map((row) => unit(row.values[i]!)) }))}
+      />
     </div>
   );
 }

@@ -13,6 +13,7 @@ import { times } from '../../model/memory';
 import { Exports } from '../exports';
 import { Bar, Loaded } from '../parts';
 import { kindOfCategory } from './held-table';
+import { Pager } from './pager';
 
 const PAGE = 50;
 
@@ -88,27 +89,7 @@ function Body({ data }: { data: IssueMemory }): JSX.Element {
           </tbody>
         </table>
       </div>
-      {held.length > PAGE ? (
-        <p class="row">
-          {at > 0 ? (
-            <button type="button" onClick={() => setFrom(at - PAGE)}>
-              {say('‹ Previous')}
-            </button>
-          ) : null}
-          {at + PAGE < held.length ? (
-            <button type="button" onClick={() => setFrom(at + PAGE)}>
-              {say('Next ›')}
-            </button>
-          ) : null}
-          <span class="dim">
-            {say('{from}–{to} of {total}', {
-              from: at + 1,
-              to: at + rows.length,
-              total: exact(held.length, lang.value),
-            })}
-          </span>
-        </p>
-      ) : null}
+      <Pager at={at} size={PAGE} total={held.length} go={setFrom} />
     </>
   );
 }

@@ -8,6 +8,7 @@ import { patch, query } from '../../lib/location';
 import { reasonWord } from '../../lib/words';
 import { bytes, count, exact, offBytes, offCount, percent } from '../../model/format';
 import { chosenRows, isAlive, type Order, type Row } from '../../model/memory';
+import { Pager } from './pager';
 
 /* Rows a page: with five cells each the page stays small, however many categories there are. */
 const PAGE = 40;
@@ -264,27 +265,7 @@ export function AllCategories(props: { rows: readonly Row[]; chosen: string; lab
           })}
         </p>
       ) : null}
-      {found.length > PAGE ? (
-        <p class="row">
-          {at > 0 ? (
-            <button type="button" onClick={() => setFrom(at - PAGE)}>
-              {say('‹ Previous')}
-            </button>
-          ) : null}
-          {at + PAGE < found.length ? (
-            <button type="button" onClick={() => setFrom(at + PAGE)}>
-              {say('Next ›')}
-            </button>
-          ) : null}
-          <span class="dim">
-            {say('{from}–{to} of {total}', {
-              from: at + 1,
-              to: Math.min(at + PAGE, found.length),
-              total: exact(found.length, lang.value),
-            })}
-          </span>
-        </p>
-      ) : null}
+      <Pager at={at} size={PAGE} total={found.length} go={setFrom} />
     </section>
   );
 }
