@@ -17,7 +17,7 @@
 #include "heapread/read.h"
 
 /*
- * A mapping was made; it replaces what it overlaps. A neighbour of the same kind and stack that ends where this one
+ * A mapping was made; it replaces the mappings that it overlaps. A neighbour of the same kind and stack that ends where this one
  * begins grows instead (a break that moves, a stack).
  *   start, bytes  multiples of a page, as the kernel rounds them; with 0 bytes nothing happens
  *   node          its stack, 0 if unknown
@@ -25,15 +25,15 @@
  */
 bool mire__mappings_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node);
 
-/* The same of a mapping with an unknown stack that was looked up: one that is recorded so already does not change. */
+/* The same for a mapping with an unknown stack that was looked up. A mapping that is recorded so does not change. */
 bool mire__mappings_as_renew(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind);
 
 /* Does the range hold addresses without memory (MIRE_KIND_RESERVED)? */
 bool mire__mappings_as_is_reserved(struct heap *heap, uint64_t start, uint64_t bytes);
 
 /*
- * Addresses without memory were given some: those parts of [start, start + bytes) that are MIRE_KIND_RESERVED get this
- * kind and stack. Nothing else changes. Returns false if something was dropped.
+ * Memory was given to reserved addresses: the parts of [start, start + bytes) that are MIRE_KIND_RESERVED get this kind
+ * and stack. Nothing else changes. Returns false if something was dropped.
  */
 bool mire__mappings_as_commit(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node);
 
@@ -46,7 +46,7 @@ bool mire__mappings_as_commit(struct heap *heap, uint64_t start, uint64_t bytes,
  */
 bool mire__mappings_as_map_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t node, uint32_t owner);
 
-/* The thread has ended: those parts of its stack go that are still recorded as its own. */
+/* The thread has ended: remove the parts of its stack that are still recorded as its own. */
 bool mire__mappings_as_end_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t owner);
 
 /* A mapping found in a range. */

@@ -1,10 +1,10 @@
 /*
- * forget.h - reports that are taken out again, as rows: those of an installation, those that a key sent, or one.
+ * forget.h - reports that are taken out again, as rows: all of an installation, all that a key sent, or one report.
  *
  *     rows_forget_ask --> forget_job --rows_forget_queue--> forget_queue --rows_forget_claim--> forget/counters.h
  *                                                                                         --> rows_forget_delete
  *
- * forget/forget.h does it, in the background. Every function runs inside the caller's transaction and returns 0 or a
+ * forget/forget.h takes them out, in the background. Every function runs inside the caller's transaction and returns 0 or a
  * fault unless it says otherwise.
  */
 #ifndef MIRE_ROWS_FORGET_H
@@ -14,7 +14,7 @@
 #include "model/rows.h"
 #include "pg/pg.h"
 
-/* Which reports; one of install, key and report is given. */
+/* A request: one of install, key and report is given. */
 struct forget_ask {
     int32_t app_id;
     struct pg_bytes install;    /* 16 bytes; len 0: not given */
@@ -24,22 +24,22 @@ struct forget_ask {
     const char *author, *reason;
 };
 
-/* What there is now. Of an installation, reports that wait in the inbox are not known yet. */
+/* The reports that are there now. Which of the waiting ones are of an installation is not known yet. */
 struct forget_found {
     int64_t reports; /* of every kind */
-    double events;   /* those with an event stand for so many */
-    double sessions; /* session records stand for so many */
+    double events;   /* events that the reports stand for */
+    double sessions; /* sessions that session records stand for */
     int64_t inbox;   /* reports of the app that wait */
 };
 int rows_forget_count(struct forget_found *out, struct pg_tx *tx, const struct forget_ask *ask);
 
-/* Add a job. It begins when this is committed. */
+/* Add a job. It begins when the transaction is committed. */
 int rows_forget_ask(int64_t *job_out, struct pg_tx *tx, const struct forget_ask *ask);
 
 /* The progress of a job. Texts live as long as `rows`. */
 struct forget_job {
     int64_t job;
-    const char *what, *of; /* "install", "key" or "report", and which */
+    const char *what, *of; /* "install", "key" or "report", and its name */
     const char *author, *reason, *state;
     int64_t asked_us, ended_us; /* 0: not ended */
     int64_t queued, done;
@@ -49,11 +49,11 @@ struct forget_job {
 int rows_forget_jobs(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id, int64_t most);
 void rows_forget_read(struct forget_job *out, const struct pg_rows *rows, size_t row);
 
-/* Queue the reports of a job, or end one that has none left. 1: something was done, 0: nothing is to do, below zero a
- * fault. A job ends when no report waits in the inbox that came before it. */
+/* Queue the reports of a job, or end one that has none left. 1: something was done, 0: there is nothing to do, below
+ * zero a fault. A job ends when no report that came before it waits in the inbox. */
 int rows_forget_queue(struct pg_tx *tx);
 
-/* A report that goes, as it is stored. Texts and body live as long as the rows. */
+/* A stored report that is taken out. Texts and body live as long as the rows. */
 struct forget_stored {
     int64_t job;
     struct report_key key;
@@ -63,11 +63,11 @@ struct forget_stored {
     struct pg_bytes body;
     bool clock_told;
     int64_t clock_behind_ms;
-    bool is_there;   /* its bytes are */
-    bool is_counted; /* rows were derived of it; the members below are theirs */
+    bool is_there;   /* the report's bytes are stored */
+    bool is_counted; /* rows were derived from the report: the members below */
     int64_t version_id, issue_id;
     int32_t tree;
-    const char *category; /* "" of a report that belongs to no issue */
+    const char *category; /* "": the report belongs to no issue */
     int64_t subject_bytes;
     double weight;
     const char *channel, *device_class; /* that a session, or a baseline, counted in; else "" */
@@ -76,12 +76,12 @@ struct forget_stored {
 
 #define MIRE_FORGET_BATCH 32 /* reports */
 
-/* Claim reports of one job, each once, and lock the rows derived of them: waits for workers that have one. *rows_out
- * has the texts. */
+/* Claim reports of one job, each once, and lock the rows derived from them; waits for workers that hold one of these.
+ * *rows_out has the texts. */
 int rows_forget_claim(struct forget_stored **out, size_t *count, struct pg_rows **rows_out, struct pg_tx *tx,
                       struct arena *arena);
 
-/* Delete the rows that were derived of claimed reports. */
+/* Delete the rows that were derived from claimed reports. */
 int rows_forget_derived(struct pg_tx *tx, struct arena *arena, const struct forget_stored *stored, size_t count);
 
 /* Delete the reports, their places in the queues, and their part of the issues' first_seen. */
