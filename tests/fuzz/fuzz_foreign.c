@@ -7,10 +7,7 @@
 #include "decode/otlp.h"
 #include "decode/pprof.h"
 #include "decode/tombstone.h"
-#include "document/document.h"
-
-#include "feature/memory.h"
-#include "symbolicate/symbolicate.h"
+#include "fuzz/go_on.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,32 +39,6 @@ static void check(const struct report *report)
     for (size_t i = 0; i < report->memory.stack_count; i++)
         must(report->memory.stacks[i].node < report->node_count &&
              report->memory.stacks[i].category < report->memory.category_count);
-}
-
-static void go_on(const struct report *report, struct arena *arena)
-{
-    static struct symbols *symbols;
-    static struct rules *rules;
-    static struct suspect_rules *suspects;
-    struct resolved doc, again;
-    struct symbolicate_counts counts;
-    struct feature feature;
-    struct rules_fault fault;
-    struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
-    unsigned char *bytes;
-    size_t len;
-    if (!symbols)
-        must(!symbols_open(&symbols, &options) && !rules_builtin(&rules, &fault) &&
-             !suspect_rules_builtin(&suspects, &fault));
-    if (symbolicate(&doc, &counts, arena, symbols, report, 0))
-        return; /* the arena's limit */
-    const struct memory_packs packs = {rules, suspects, {MIRE_HEALTHY_NONE, NULL}};
-    if (report->kind == MIRE_REPORT_MEMORY ? feature_find_memory(&feature, arena, &doc, report, &packs)
-                                           : feature_find(&feature, arena, &doc, report, rules))
-        return;
-    must(!resolved_encode(&bytes, &len, &doc) && !resolved_decode(&again, arena, bytes, len));
-    must(again.node_count == doc.node_count && again.sample_count == doc.sample_count);
-    free(bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -61,17 +61,6 @@ static struct uuid put(struct pg *pg, const char *trigger, const char *version, 
     return id;
 }
 
-static struct pg *database(void)
-{
-    struct pg *pg = pgtest_database(8);
-    pgtest_run(pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'mapview', 'Mapview')");
-    /* Reports of the vectors were sampled as this rollout says; a share that none gave would count nothing. */
-    pgtest_run(pg, "INSERT INTO rollout_version (app_id, version, author, reason, rules) VALUES (1, 1, 'kim', 'a test',"
-                   " '{\"fetch_s\":3600,\"kill\":false,\"rules\":[{\"name\":\"all\",\"when\":{},\"plugins\":"
-                   "{\"hang\":{\"probability\":0.25},\"memory\":{\"probability\":0.25}}}]}')");
-    return pg;
-}
-
 /* Process everything in the inbox. */
 static void work_all(struct pg *pg, int threads)
 {
@@ -106,7 +95,7 @@ static struct memory found(struct pg *pg, struct arena *arena, const struct uuid
 static void a_memory_report_becomes_rows(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     put(pg, "foom", "8.0.38", "4gb", 400 * MIB);
     put(pg, "pressure", "8.0.38", "4gb", 300 * MIB);
     put(pg, "pressure", "8.0.38", "4gb", 200 * MIB);
@@ -133,7 +122,7 @@ static void a_memory_report_becomes_rows(void **state)
 static void systems_are_not_mixed(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     struct arena arena;
     struct pg_tx *tx = NULL;
     struct population healthy;
@@ -162,7 +151,7 @@ static void systems_are_not_mixed(void **state)
 static void baselines_become_medians_and_no_issue(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     struct arena arena;
     struct pg_tx *tx = NULL;
     struct population healthy;
@@ -201,7 +190,7 @@ static void baselines_become_medians_and_no_issue(void **state)
 static void a_report_is_judged_by_the_healthy_of_its_version_and_class(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     struct arena arena;
     arena_init(&arena, 64 << 20);
     struct uuid alone = put(pg, "footprint", "1", "4gb", 100 * MIB);
@@ -232,7 +221,7 @@ static void a_report_is_judged_by_the_healthy_of_its_version_and_class(void **st
 static void worked_on_twice_each_counts_once(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     struct arena arena;
     struct pg_tx *tx = NULL;
     struct population population;

@@ -59,17 +59,6 @@ static struct uuid put(struct pg *pg, bool spoil)
     return id;
 }
 
-static struct pg *database(void)
-{
-    struct pg *pg = pgtest_database(8);
-    pgtest_run(pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'mapview', 'Mapview')");
-    /* Reports of the vectors were sampled as this rollout says; a share that none gave would count nothing. */
-    pgtest_run(pg, "INSERT INTO rollout_version (app_id, version, author, reason, rules) VALUES (1, 1, 'kim', 'a test',"
-                   " '{\"fetch_s\":3600,\"kill\":false,\"rules\":[{\"name\":\"all\",\"when\":{},\"plugins\":"
-                   "{\"hang\":{\"probability\":0.25},\"memory\":{\"probability\":0.25}}}]}')");
-    return pg;
-}
-
 static struct work *start(struct pg *pg, struct inbox_wakeup *wakeup)
 {
     struct work *work;
@@ -90,7 +79,7 @@ static void drain(struct pg *pg)
 static void a_report_becomes_rows(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     struct uuid id = put(pg, false);
     struct work *work = start(pg, NULL);
     drain(pg);
@@ -142,7 +131,7 @@ static void a_report_becomes_rows(void **state)
 static void a_report_worked_on_twice_counts_once(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     (void)put(pg, false);
     struct work *work = start(pg, NULL);
     drain(pg);
@@ -160,7 +149,7 @@ static void a_report_worked_on_twice_counts_once(void **state)
 static void an_unreadable_report_goes_aside_and_blocks_nobody(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     (void)put(pg, true);
     (void)put(pg, false);
     struct inbox_wakeup *wakeup;
@@ -180,7 +169,7 @@ static void an_unreadable_report_goes_aside_and_blocks_nobody(void **state)
 static void a_report_that_keeps_failing_is_given_up_after_its_attempts(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     (void)put(pg, false);
     pgtest_run(pg, "ALTER TABLE event ADD CONSTRAINT nothing_fits CHECK (duration_ms < 0)");
     struct work *work = start(pg, NULL);
@@ -197,7 +186,7 @@ static void many_workers_count_each_report_once(void **state)
 {
     (void)state;
     enum { REPORTS = 200 };
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     for (int i = 0; i < REPORTS; i++)
         (void)put(pg, false);
     struct work *one = start(pg, NULL);
@@ -227,7 +216,7 @@ static void a_report_of_a_batch_costs_a_part_of_a_statement(void **state)
 {
     (void)state;
     enum { REPORTS = 400 };
-    struct pg *pg = database(), *own = own_pool();
+    struct pg *pg = pgtest_mapview(), *own = own_pool();
     for (int i = 0; i < REPORTS; i++)
         (void)put(pg, false);
     struct work *work = start(own, NULL);
@@ -250,7 +239,7 @@ static int be_slow(struct item *item)
 static void a_flood_of_one_app_keeps_no_other_waiting(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     struct stage stages[16] = {{"symbolicate", be_slow}};
     struct work *work;
@@ -313,7 +302,7 @@ static void killed_anywhere_each_report_counts_once(void **state)
 {
     (void)state;
     enum { REPORTS = 120 };
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     char dir[] = "/tmp/mire-work-XXXXXX";
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     options.cache_dir = mkdtemp(dir);
@@ -389,7 +378,7 @@ static void a_report_that_cannot_be_stored_is_found_among_many(void **state)
 {
     (void)state;
     enum { REPORTS = 60 };
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     pgtest_run(pg, "INSERT INTO version (version_id, app_id, version, build, first_seen)"
                    " VALUES (999, 1, 'poison', '1042', now())");
     pgtest_run(pg, "ALTER TABLE event ADD CONSTRAINT no_poison CHECK (version_id <> 999)");
@@ -449,7 +438,7 @@ static void a_report_that_ends_the_process_is_given_up_and_blocks_nobody(void **
 {
     (void)state;
     enum { REPORTS = 60 };
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     for (int i = 0; i < REPORTS; i++) {
         if (i == REPORTS / 2)
@@ -468,7 +457,7 @@ static void a_report_that_ends_the_process_is_given_up_and_blocks_nobody(void **
 static void a_debug_file_that_ends_the_process_is_left_alone(void **state)
 {
     (void)state;
-    struct pg *pg = database();
+    struct pg *pg = pgtest_mapview();
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     put_poison(pg);
     assert_int_equal(work_through(pg, &options, die_of_debug_file), MIRE_JOURNAL_SUSPECTS);

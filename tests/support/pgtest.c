@@ -192,3 +192,14 @@ void pgtest_until_none(struct pg *pg, const char *sql, const char *nudge)
         usleep(20000);
     }
 }
+
+struct pg *pgtest_mapview(void)
+{
+    struct pg *pg = pgtest_database(8);
+    pgtest_run(pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'mapview', 'Mapview')");
+    /* Reports of the vectors were sampled as this rollout says; a share that none gave would count nothing. */
+    pgtest_run(pg, "INSERT INTO rollout_version (app_id, version, author, reason, rules) VALUES (1, 1, 'kim', 'a test',"
+                   " '{\"fetch_s\":3600,\"kill\":false,\"rules\":[{\"name\":\"all\",\"when\":{},\"plugins\":"
+                   "{\"hang\":{\"probability\":0.25},\"memory\":{\"probability\":0.25}}}]}')");
+    return pg;
+}

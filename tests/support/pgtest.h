@@ -23,6 +23,9 @@ int pgtest_postmaster(void);
 /* Open a pool on a new database with all migrations and partitions around today; an error ends the program. */
 struct pg *pgtest_database(int connections);
 
+/* The same with app 1, "mapview", and a rollout that gives the shares in the reports of schema/wire/vectors. */
+struct pg *pgtest_mapview(void);
+
 /* Connection string of the last database made; static. */
 const char *pgtest_database_conninfo(void);
 
