@@ -31,7 +31,7 @@ await play(async (server, browser) => {
   await page.goto(`${server.url}/shop/rollout`);
   await settle(page);
   await page.getByText('the default; nobody has changed it').waitFor();
-  assert.match(await page.locator('table.answered').textContent(), /public20K.*2%/, 'two of a hundred run it');
+  assert.match(await page.locator('table.answered').textContent(), /public20K.*2\s%/, 'two of a hundred run it');
 
   await page.getByLabel('Share of Hangs in the rule public, percent').fill('5');
   await page.getByText('Hangs: 2 → 5 % in the rule public').waitFor();

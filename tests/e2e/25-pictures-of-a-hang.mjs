@@ -28,7 +28,7 @@ await play(async (server, browser) => {
   const { page, complaints } = await openPage(browser, { viewport: SIZE });
   for (const [name, path, shown] of [
     ['hang-overview', '/demo?t=30d', 'Sessions with a hang by day and version'],
-    ['hang-issue', `/demo/issues/${issue}?t=30d&tab=stack`, 'in 1,000 sessions'],
+    ['hang-issue', `/demo/issues/${issue}?t=30d&tab=stack`, 'events in 1,000 sessions'],
     ['hang-flame', `/demo/issues/${issue}?t=30d&tab=flame`, 'Width = time'],
   ]) {
     await page.goto(server.url + path, { waitUntil: 'networkidle' });

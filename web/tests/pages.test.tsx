@@ -121,9 +121,9 @@ it('the overview tells rates with what the sample leaves open, and nothing where
 it('the overview tells in words what changed, and by how much', async () => {
   open('/redis-server', { ...ALL, '/changes': changes });
   const panel = await screen.findByRole('region', { name: 'What changed' });
-  await screen.findByText('0.22 → 1.7 in 1,000 sessions');
+  await screen.findByText('0.22 → 1.7 hits in 1,000 sessions');
   expect(panel.textContent).toContain('×7.8');
-  expect(panel.textContent).toContain('new in 7.2.4: 1.4 in 1,000 sessions');
+  expect(panel.textContent).toContain('new in 7.2.4: 1.4 hits in 1,000 sessions');
   expect(panel.textContent).toContain('7.2.4 against 7.0.14, per session.');
   expect(panel.querySelector('a')!.getAttribute('href')).toBe('/redis-server/issues/I-1');
   fireEvent.click(screen.getByRole('button', { name: 'Week before' }));
@@ -178,7 +178,7 @@ it('an issue begins with a sentence and its rate by version, and is handed over 
   open('/redis-server/issues/I-1?tab=stack', { ...ALL, '/rates': { ...rates, versions } });
   expect((await screen.findByText(/^The thread computes\./)).textContent).toContain('Median 3.9 s, 95 % under 7.6 s.');
   const list = await screen.findByLabelText('Events in 1,000 sessions, by version');
-  expect(list.textContent).toBe('in 1,000 sessions7.0.140.18');
+  expect(list.textContent).toBe('events in 1,000 sessions7.0.140.18');
   const markdown = '# I-1: `keysCommand`\n\n- Page /redis-server/issues/I-1?t=14d\n';
   const written: string[] = [];
   vi.stubGlobal('fetch', async () => new Response(markdown));
@@ -219,7 +219,7 @@ it('the server and the device each say who is to blame', async () => {
 
 it('an event of the whole process shows its load and the hottest thread', async () => {
   open('/redis-server/issues/I-1', POWER);
-  await screen.findByText(/93% of a processor over/);
+  await screen.findByText(/93\s% of a processor over/);
   expect(screen.getByText('in the background')).toBeTruthy();
   expect(screen.getByText('of thread encoder-0')).toBeTruthy();
   expect(screen.queryByText(/samples cover/)).toBeNull();
@@ -258,10 +258,10 @@ it('allocations name the suspects, why, and who allocated them', async () => {
   expect(suspects.textContent).toMatch(/Malloc 48.00 KiB.*too many bytes/);
   expect(suspects.textContent).toMatch(/GdkPixbuf.*\(count\).*too many objects/);
   const stacks = screen.getByRole('region', { name: 'Stacks of Malloc 48.00 KiB' });
-  expect(stacks.textContent).toMatch(/78%.*TileCache::insert\(Key, Tile&&\)\s*Caller1/);
+  expect(stacks.textContent).toMatch(/78\s%.*TileCache::insert\(Key, Tile&&\)\s*Caller1/);
   expect(screen.getByText('Killed: out of memory.')).toBeTruthy();
   expect(screen.getByText(/of 9 baselines of this version and device class/)).toBeTruthy();
-  expect(screen.getByText(/99% sure, 7 of 7 exclusions hold/)).toBeTruthy();
+  expect(screen.getByText(/99\s% sure, 7 of 7 exclusions hold/)).toBeTruthy();
   fireEvent.click(screen.getAllByRole('button', { name: 'Malloc 32 B' })[0]!);
   await screen.findByText(/No stacks: below the top categories/);
   expect(query.value.c).toBe('heap:Malloc 32 B');

@@ -26,7 +26,8 @@ export function precise(value: number, lang: string): string {
 export function percent(share: number, lang: string): string {
   if (share > 0 && share < 0.00005) return `<${percent(0.0001, lang)}`;
   const digits = share > 0 && share < 0.01 ? 2 : share > 0 && share < 0.1 ? 1 : 0;
-  return new Intl.NumberFormat(lang, { style: 'percent', maximumFractionDigits: digits }).format(share);
+  const text = new Intl.NumberFormat(lang, { style: 'percent', maximumFractionDigits: digits }).format(share);
+  return text.replace(/\s?%$/, '\u00a0%'); /* as the SI has it, and as all texts of the page do */
 }
 
 /* Units of time in a language; where there is none, those of English. */

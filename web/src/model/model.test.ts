@@ -63,8 +63,14 @@ it('numbers stay short', () => {
     '31.2K',
     '1.2M',
   ]);
-  expect([0, 0.004, 0.087, 0.5, 1].map((n) => percent(n, 'en'))).toEqual(['0%', '0.4%', '8.7%', '50%', '100%']);
-  expect([0.0001, 0.00004].map((n) => percent(n, 'en'))).toEqual(['0.01%', '<0.01%']);
+  expect([0, 0.004, 0.087, 0.5, 1].map((n) => percent(n, 'en'))).toEqual([
+    '0\u00a0%',
+    '0.4\u00a0%',
+    '8.7\u00a0%',
+    '50\u00a0%',
+    '100\u00a0%',
+  ]);
+  expect([0.0001, 0.00004].map((n) => percent(n, 'en'))).toEqual(['0.01\u00a0%', '<0.01\u00a0%']);
   expect([512, 1536, 1_048_500, 1_288_490_189].map(bytes)).toEqual(['512 B', '1.5 KiB', '1.0 MiB', '1.2 GiB']);
   expect([800, 21_400, 3_000_000, 2e9].map((ns) => nanoseconds(ns))).toEqual(['800 ns', '21.4 µs', '3.0 ms', '2.0 s']);
   expect([99_990, 999_990_000].map((ns) => nanoseconds(ns))).toEqual(['100.0 µs', '1.0 s']);

@@ -315,7 +315,7 @@ function History({ app }: { app: string }): JSX.Element {
               asked={before > 0 ? { before, limit: 500 } : { limit: 500 }}
               of={say('History')}
             />
-            <p class="fields">
+            <p class="buttons">
               {before > 0 ? (
                 <button type="button" onClick={() => setBefore(0)}>
                   {say('Newest')}

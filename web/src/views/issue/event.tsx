@@ -53,7 +53,7 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
   return (
     <p class="verdict">
       {process ? <strong>{load(report)}</strong> : <strong>{duration(event_ms)}</strong>}{' '}
-      {process ? null : say(REASONS[report.reason] ?? report.reason)}
+      {process || report.reason === 'unknown' ? null : say(REASONS[report.reason] ?? report.reason)}
       <Holder report={report} />
       {report.row.open ? <span class="tag kind-killed">{say('killed before it ended')}</span> : null}
       {report.launch ? <span class="tag">{say('at launch')}</span> : null}
@@ -163,14 +163,16 @@ export function Cost({ report }: { report: Report }): JSX.Element {
         </details>
       ) : null}
       <p class="dim small">
-        {isOfProcess(report.category) || report.threshold_ms === 0
+        {isOfProcess(report.category) || report.threshold_ms === 0 || report.gate === 'none'
           ? ''
           : `${say('Watched by {gate}, threshold {threshold}.', { gate: report.gate, threshold: duration(report.threshold_ms) })} `}
-        {say('Cost of capture: {n|sample|samples}, longest pause {most}, {all} in all.', {
-          n: cost.samples,
-          most: nanoseconds(cost.stopped_max_ns),
-          all: nanoseconds(cost.stopped_sum_ns),
-        })}{' '}
+        {cost.samples === 0
+          ? ''
+          : `${say('Cost of capture: {n|sample|samples}, longest pause {most}, {all} in all.', {
+              n: cost.samples,
+              most: nanoseconds(cost.stopped_max_ns),
+              all: nanoseconds(cost.stopped_sum_ns),
+            })} `}
         {more.length > 0 ? `${say('Since start:')} ${more.join(', ')}. ` : ''}
         {report.guess === '' ? '' : `${say('The device took it for {guess}.', { guess: guessWord(report.guess) })} `}
         {say('Received')} <Ago at={report.row.received_at} />

@@ -11,7 +11,7 @@ import { go, patch, query } from '../../lib/location';
 import { recall, remember } from '../../lib/memory';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
-import { kindWord, reasonWord, word } from '../../lib/words';
+import { kindWord } from '../../lib/words';
 import { exact } from '../../model/format';
 import { base } from '../../model/name';
 import { carried, href, isMemory, type Tab } from '../../model/view';
@@ -19,7 +19,7 @@ import { FlameTab } from '../flame/flame';
 import { GroupingTab } from '../grouping/grouping';
 import { listQuery } from '../issues/asked';
 import { lastList, lastTotal, useNewestVersion } from '../issues/issues';
-import { StateTag } from '../issues/rows';
+import { ReasonTag, StateTag } from '../issues/rows';
 import { Loaded } from '../parts';
 import { ActivityTab, wantsComment } from '../triage/activity';
 import { TriageButtons, useMayTriage } from '../triage/buttons';
@@ -76,7 +76,7 @@ export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Elem
         ) : null}
         <span class={`tag kind-${issue.category}`}>{kindWord(issue.category)}</span>
         {memory ? <span class="tag subject">{issue.subject}</span> : null}
-        <span class={`tag reason-${issue.reason}`}>{memory ? reasonWord(issue.reason) : word(issue.reason)}</span>
+        <ReasonTag reason={issue.reason} />
         <StateTag issue={issue} />
         {children}
       </p>

@@ -52,7 +52,7 @@ function PerVersion({ rows }: { rows: readonly VersionRate[] }): JSX.Element {
   const most = Math.max(...rows.map((row) => row.value)) || 1;
   return (
     <dl class="per-version" aria-label={say('Events in 1,000 sessions, by version')}>
-      <dt class="dim">{say('in 1,000 sessions')}</dt>
+      <dt class="dim">{say('events in 1,000 sessions')}</dt>
       {rows.map((row, i) => (
         <dd key={row.version}>
           <span>{row.version}</span>

@@ -98,7 +98,7 @@ function Badge({ change }: { change: Change }): JSX.Element {
   return (
     <span
       class={worse ? 'badge worse' : 'badge better'}
-      title={say('{was} → {is} in 1,000 sessions', { was: was!, is: is! })}
+      title={say('{was} → {is} hits in 1,000 sessions', { was: was!, is: is! })}
     >
       {times(change, lang.value)}
     </span>
@@ -167,7 +167,7 @@ function PlaceRow({ group, ...list }: ListProps & { group: Group }): JSX.Element
           {kindsOf(group.issues).map((one, i) => (
             <Kind key={one.kind} app={app} one={one} counted={group.issues.length > 1} link={i > 0} />
           ))}
-          {top.reason !== 'unknown' ? <span class={`tag reason-${top.reason}`}>{reasonWord(top.reason)}</span> : null}
+          <ReasonTag reason={top.reason} />
           {top.subject ? <span class="tag subject">{top.subject}</span> : null}
           <NamelessTag row={top} />
           {settled ? <StateTag issue={settled} /> : null}
@@ -345,6 +345,11 @@ export function StateTag({ issue }: { issue: Pick<IssueSummary, 'state' | 'state
   return <span class={`tag state-${issue.state}`}>{words[issue.state] ?? word(issue.state)}</span>;
 }
 
+/* An unknown reason has no tag. */
+export function ReasonTag({ reason }: { reason: string }): JSX.Element | null {
+  return reason === 'unknown' ? null : <span class={`tag reason-${reason}`}>{reasonWord(reason)}</span>;
+}
+
 /* The function to blame is an address. */
 function NamelessTag({ row }: { row: IssueSummary }): JSX.Element | null {
   return namelessModule(row.caller1) === '' ? null : <span class="tag unnamed">{say('no symbols')}</span>;
@@ -354,7 +359,7 @@ function Tags({ row }: { row: IssueSummary }): JSX.Element {
   return (
     <>
       <span class={`tag kind-${row.category}`}>{kindWord(row.category)}</span>
-      <span class={`tag reason-${row.reason}`}>{reasonWord(row.reason)}</span>
+      <ReasonTag reason={row.reason} />
       {row.subject ? <span class="tag subject">{row.subject}</span> : null}
       <NamelessTag row={row} />
       {row.state === 'open' ? null : <StateTag issue={row} />}

@@ -155,8 +155,8 @@ export function sentence(one: Change, after: string | null): string {
   const [was, is] = [one.before.hits_per_1000, one.after.hits_per_1000].map((n) => precise(n, lang.value));
   if (one.verdict === 'new')
     return after === null
-      ? say('new: {is} in 1,000 sessions', { is: is! })
-      : say('new in {version}: {is} in 1,000 sessions', { version: after, is: is! });
-  if (one.verdict === 'gone') return say('gone: {was} in 1,000 sessions before', { was: was! });
-  return say('{was} → {is} in 1,000 sessions', { was: was!, is: is! });
+      ? say('new: {is} hits in 1,000 sessions', { is: is! })
+      : say('new in {version}: {is} hits in 1,000 sessions', { version: after, is: is! });
+  if (one.verdict === 'gone') return say('gone: {was} hits in 1,000 sessions before', { was: was! });
+  return say('{was} → {is} hits in 1,000 sessions', { was: was!, is: is! });
 }

@@ -63,7 +63,7 @@ export function AuditPanel({ app }: { app: string | null }): JSX.Element {
               asked={{ action: asked.action, who: asked.who, limit: 10_000 }}
               of={say('Changes and sign-ins')}
             />
-            <p class="fields">
+            <p class="buttons">
               {before > 0 ? (
                 <button type="button" onClick={() => setBefore(0)}>
                   {say('Newest')}

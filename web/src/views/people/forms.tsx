@@ -121,7 +121,7 @@ export function Form(props: {
       }}
     >
       <div class="fields">{props.children}</div>
-      <div class="fields">
+      <div class="buttons">
         <button type="submit" class="primary" aria-disabled={run.busy}>
           {props.submit}
         </button>

@@ -47,7 +47,7 @@ export function ProfilePage(): JSX.Element {
           <Code />
           <Tokens />
           {who.via === 'sign-in' ? (
-            <p class="fields">
+            <p class="buttons">
               <button type="button" onClick={() => void run.attempt(() => leave(api.signOut))}>
                 {say('Sign out')}
               </button>

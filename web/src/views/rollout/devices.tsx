@@ -97,7 +97,7 @@ export function OneDevice({ app, version }: { app: string; version: number }): J
   };
   return (
     <Panel title={say('Try one device')}>
-      <div class="fields facts">
+      <div class="fields">
         {FACTS.map((fact) => (
           <Field
             key={fact}

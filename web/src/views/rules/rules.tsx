@@ -118,7 +118,7 @@ function Editor({ app, rules }: { app: string; rules: Rules }): JSX.Element {
           {who?.has_account ? null : field(say('Author'), typed, setTyped)}
           {field(say('Reason'), reason, setReason)}
         </div>
-        <div class="fields" hidden={!allowed}>
+        <div class="buttons" hidden={!allowed}>
           <button type="button" aria-disabled={busy || lacks} onClick={() => !busy && !lacks && void preview()}>
             {say('Preview on stored reports')}
           </button>
