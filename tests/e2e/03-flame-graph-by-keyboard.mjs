@@ -29,7 +29,7 @@ await play(async (server, browser) => {
   await tells('all, total');
   await page.keyboard.press('ArrowDown');
   await tells(name);
-  assert.match(await told(), /total .+ \(\d+%\), self /);
+  assert.match(await told(), /total .+ \(\d+\s%\), self /);
 
   await page.keyboard.press('Enter');
   await page.waitForURL(/[?&]fz=[\w-]{11}(&|$)/);
@@ -44,7 +44,7 @@ await play(async (server, browser) => {
 
   await page.keyboard.press('f');
   await page.keyboard.type(name);
-  await page.getByText(/\d+ frames?, \d+% of all/).waitFor();
+  await page.getByText(/\d+ frames?, \d+\s% of all/).waitFor();
   await page.keyboard.press('Enter');
   await tells(name);
   await page.getByRole('tab', { name: 'Call tree' }).click();

@@ -80,7 +80,7 @@ await play(async (server, browser) => {
   };
   const found = async () => {
     await open(`${issue}?tab=flame&fs=mapview`);
-    await page.getByText(/\d+ frames?, \d+% of all/).waitFor();
+    await page.getByText(/\d+ frames?, \d+\s% of all/).waitFor();
     await press('n');
     await tells('');
     return told();

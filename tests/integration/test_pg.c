@@ -340,6 +340,31 @@ static void apps_keep_their_reports_as_long_as_they_say(void **state)
     pgtest_run(pg, "DELETE FROM app WHERE app_id >= 70");
 }
 
+/* A month of reports is imported: its days get partitions, and devices with a clock of 1970 get none. */
+static void a_crowded_day_gets_its_partition(void **state)
+{
+    (void)state;
+    int made, dropped;
+    const struct pg_days days = {.back = 1, .ahead = 1, .keep = 90};
+    assert_int_equal(pg_partition(&made, &dropped, pg, &days, NULL), 0);
+    pgtest_run(pg, "INSERT INTO app (app_id, slug, name) VALUES (73, 'import', 'Import')");
+    pgtest_run(
+        pg, "INSERT INTO report (slot, day, report_id, app_id, format, encoding, body) SELECT 1, d,"
+            " gen_random_uuid(), 73, 'mire', 'identity', '' FROM generate_series(1, 1000) n,"
+            " unnest(ARRAY['1970-01-01'::date, current_date - 60, current_date - 59, current_date - 58,"
+            " current_date - 57, current_date - 56, current_date - 200]) d WHERE n < 1000 OR d <> current_date - 58");
+    const int tables = (int)pgtest_number(pg, "SELECT count(*) FROM pg_partitioned_table");
+    assert_int_equal(pg_partition(&made, &dropped, pg, &days, NULL), 0);
+    assert_int_equal(made, 4 * tables);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report_other WHERE app_id = 73"), 2999);
+    assert_int_equal(pgtest_number(pg, "SELECT count(DISTINCT day) FROM report_other WHERE app_id = 73"), 3);
+    assert_int_equal(pg_partition(&made, &dropped, pg, &days, NULL), 0);
+    assert_int_equal(made, 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report WHERE app_id = 73"), 6999);
+    pgtest_run(pg, "DELETE FROM report WHERE app_id = 73");
+    pgtest_run(pg, "DELETE FROM app WHERE app_id = 73");
+}
+
 /* Rows of reports that are gone neither stay nor keep the others waiting, whatever day they carry. */
 static void rows_without_a_report_go(void **state)
 {
@@ -371,6 +396,7 @@ int main(void)
         cmocka_unit_test(the_fifth_failure_gives_up),
         cmocka_unit_test(partitions_are_made_ahead_and_dropped_when_old),
         cmocka_unit_test(apps_keep_their_reports_as_long_as_they_say),
+        cmocka_unit_test(a_crowded_day_gets_its_partition),
         cmocka_unit_test(rows_without_a_report_go),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -49,7 +49,7 @@ static void write_device(struct json_writer *w, uint32_t install)
     uint32_t at = seed_roll(&state, 1 + seed_roll(&state, COUNT(models)));
     char id[40];
 
-    snprintf(id, sizeof id, "5eed%028x", install);
+    snprintf(id, sizeof id, "%08x5eed%020x", install * 2654435761u, install); /* the first digits tell them apart */
     json_write_open(w, "device", '{');
     json_write_text(w, "install", id);
     json_write_text(w, "os", "linux");

@@ -63,7 +63,11 @@ static int keep_partitions(const struct upkeep *upkeep, struct pg *pg)
         .back = DAYS_BACK, .ahead = DAYS_AHEAD, .keep = upkeep->options.retention_days}; /* today: the database's */
     if (days.keep && days.back > days.keep)
         days.back = days.keep;
-    return pg_partition(&made, &dropped, pg, &days, upkeep->options.log);
+    int rc;
+    do
+        rc = pg_partition(&made, &dropped, pg, &days, upkeep->options.log);
+    while (!rc && made && !rest(upkeep, 0));
+    return rc;
 }
 
 /* Add to their cells the events that came since the last round. Waiting deltas are no harm: readers add them. */

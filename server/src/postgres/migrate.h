@@ -33,8 +33,8 @@ enum pg_age {
 enum pg_age pg_age_of_tables(struct pg *pg, const struct pg_migration *migrations, size_t count);
 
 /*
- * Make the daily partitions of report, event and others from `today` - `back` to `today` + `ahead`, and drop those
- * older than `keep` days (0: keep all), the oldest day alone if several are due. Servers take turns. 0 or a fault.
+ * Make the daily partitions of report, event and others from `today` - `back` to `today` + `ahead`, and those of up to
+ * four earlier days that have a thousand reports and no partition. Call again while some were made. Drop those older than `keep` days (0: keep all), the oldest day alone if several are due. Servers take turns. 0 or a fault.
  * An app with its own retention_days keeps its rows that long: days are dropped when no app keeps them any more, and
  * until then the rows of the others are deleted, two days of an app at a time.
  *   made_out, dropped_out  partitions

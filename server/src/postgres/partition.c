@@ -17,6 +17,8 @@ static const char *const tables[] = {"report",          "event",   "event_stack"
                                      "memory_baseline", "session", "missing_debug_file"};
 #define HOUR_DAYS   35 /* days before today whose hours are kept as cells */
 #define TABLE_COUNT (sizeof tables / sizeof *tables)
+#define CROWD       1000 /* reports of a day without a partition that ask for one */
+#define CROWD_BACK  400  /* days before today on which that may be; devices with a clock of 1970 ask for none */
 
 /* 20261121 of a day. */
 static int32_t compact(int32_t day)
@@ -70,10 +72,27 @@ static int drop_day(struct pg_tx *tx, const char *table, int32_t date)
     return pg_script(tx, sql);
 }
 
-static int arrange(int *made, int *dropped, struct pg_tx *tx, const char *table, const struct pg_days *days)
+/* The earlier days with many reports and without a partition: an import has them, and phones that were off for weeks. */
+static int find_crowded(struct pg_rows **rows, struct pg_tx *tx, const struct pg_days *days)
+{
+    int32_t first = days->today - (days->keep && days->keep < CROWD_BACK ? days->keep : CROWD_BACK);
+    return pg_query(rows, tx,
+                    "SELECT day FROM report_other WHERE day >= $1 AND day < $2 GROUP BY day HAVING count(*) >= $3"
+                    " ORDER BY day DESC LIMIT 4",
+                    PG_DAY(first), PG_DAY(days->today - days->back), PG_INT8(CROWD));
+}
+
+static int arrange(int *made, int *dropped, struct pg_tx *tx, const char *table, const struct pg_days *days,
+                   const struct pg_rows *crowded)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = list_days(&rows, tx, table);
+    for (size_t i = 0; !rc && i < pg_row_count(crowded); i++) {
+        if (has_day(rows, compact(pg_day(crowded, i, 0))))
+            continue;
+        rc = make_day(tx, table, pg_day(crowded, i, 0));
+        *made += !rc;
+    }
     for (int32_t day = days->today - days->back; !rc && day <= days->today + days->ahead; day++) {
         if (has_day(rows, compact(day)))
             continue;
@@ -272,6 +291,7 @@ static int find_today(int32_t *out, struct pg_tx *tx)
 int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg_days *asked, const struct log *log)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *crowded = NULL;
     struct pg_days days = *asked;
     int made = 0, dropped = 0, longest = 0;
     int32_t oldest = 0;
@@ -288,8 +308,10 @@ int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg
         rc = clean_apps(tx, &days, longest, oldest);
     days.keep = longest;
     find_cut(&days, oldest, log);
+    if (!rc)
+        rc = find_crowded(&crowded, tx, &days);
     for (size_t i = 0; !rc && i < TABLE_COUNT; i++)
-        rc = arrange(&made, &dropped, tx, tables[i], &days);
+        rc = arrange(&made, &dropped, tx, tables[i], &days, crowded);
     if (!rc)
         rc = sweep(tx, &days);
     if (!rc)

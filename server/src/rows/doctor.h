@@ -15,7 +15,7 @@ struct doctor_rows {
     int64_t partition_days;                 /* days from today on that have a partition */
     int64_t days_due,
         rows_due;         /* days that retention drops from now on, and their reports, by the planner's estimate */
-    int64_t default_rows; /* reports whose day has no partition */
+    int64_t default_rows; /* reports of two hours ago and earlier whose day has no partition */
     int64_t database_bytes;
     int64_t keys_ending; /* good keys that expire within two weeks */
     int64_t apps, keys;  /* apps, and good keys of scope ingest */
