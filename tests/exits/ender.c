@@ -183,6 +183,18 @@ static void exit_quickly(void)
     quick_exit(3);
 }
 
+static void exit_in_handler(void)
+{
+    at_quick_exit(compute);
+    quick_exit(3);
+}
+
+static void segv_in_exit(void)
+{
+    at_quick_exit(segv);
+    quick_exit(3);
+}
+
 static void exit_raw(void)
 {
     syscall(SYS_exit_group, 3);
@@ -221,6 +233,8 @@ static const struct {
     {"exit", exit_plainly},
     {"_exit", exit_at_once},
     {"quick_exit", exit_quickly},
+    {"quick_exit-hang", exit_in_handler},
+    {"quick_exit-segv", segv_in_exit},
     {"raw-exit", exit_raw},
     {"exec", execute},
     {"abort", abort},

@@ -31,6 +31,8 @@ WAYS = [
     Way("exit", "clean_exit", "exit"),
     Way("_exit", "clean_exit", "_exit"),
     Way("quick_exit", "clean_exit", "quick_exit"),
+    Way("quick_exit-segv", "crash", "quick_exit-segv"),
+    Way("kill-quick_exit", "watchdog_kill", "quick_exit-hang", by=signal.SIGKILL),
     Way("exec", "clean_exit", "exec"),
     Way("repaired", "clean_exit", "repaired"),
     Way("abort", "abort", "abort"),
@@ -70,6 +72,8 @@ WAYS = [
     Way("run-segv", "crash", "segv", runner="mire-run"),
     Way("run-sigterm", "user_quit", "wait", by=signal.SIGTERM, runner="mire-run"),
     Way("run-kill", "os_kill", "wait", by=signal.SIGKILL, runner="mire-run"),
+    Way("run-quick_exit-segv", "crash", "quick_exit-segv", runner="mire-run"),
+    Way("run-kill-quick_exit", "watchdog_kill", "quick_exit-hang", by=signal.SIGKILL, runner="mire-run"),
     Way("run-kill-hanging", "watchdog_kill", "hang", by=signal.SIGKILL, runner="mire-run"),
     Way("run-oom", "foom", "oom", runner="mire-run", needs=("cgroup",)),
 ]
@@ -156,7 +160,7 @@ def child_of(process):
 
 
 def end_by(way, process):
-    if way.how == "hang":
+    if way.how in ("hang", "quick_exit-hang"):
         time.sleep(1)
     if way.ground == "just":
         time.sleep(0.2)

@@ -95,6 +95,7 @@ unsigned long strtoul(const char *restrict text, char **restrict end, int base);
 long long strtoll(const char *restrict text, char **restrict end, int base);
 unsigned long long strtoull(const char *restrict text, char **restrict end, int base);
 void abort(void) __attribute__((noreturn));
+int at_quick_exit(void (*handler)(void));
 int abs(int value);
 void *bsearch(const void *key, const void *items, size_t count, size_t size,
               int (*compare)(const void *, const void *));

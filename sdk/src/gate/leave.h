@@ -1,6 +1,6 @@
 /*
  * leave.h - hooks of the calls by which a process ends its program without exit(): _exit and similar calls, exec, and
- * abort.
+ * abort. quick_exit runs the program's own handlers first, so that a handler of the library, the last one, stands for it.
  *
  * Each hook `mire__hook_NAME` records the call (mire__gate_as_leave) and makes it. So a hang that the program itself
  * ended is told from one that ended in a kill. In a forked or vforked child the hooks record nothing. Like the calls,
@@ -14,7 +14,7 @@
 #include <stdarg.h>
 
 /* clang-format off */
-#define MIRE_EXITS(X) X(_exit) X(_Exit) X(quick_exit)
+#define MIRE_EXITS(X) X(_exit) X(_Exit)
 
 /*   X(name, parameters, arguments) */
 #define MIRE_EXECS(X) \
@@ -37,6 +37,9 @@ MIRE_EXECS(MIRE_EXEC_DECLARE)
 MIRE_EXEC_LISTS(MIRE_EXEC_LIST_DECLARE)
 /* clang-format on */
 void mire__hook_abort(void);
+
+/* The handler of quick_exit: at_quick_exit gets it before the program's own. */
+void mire__gate_as_leave_quickly(void);
 
 /* The calls with a list of arguments: `name` is the call, `rest` follows `first`. */
 enum mire__exec_list { MIRE_LIST_execl, MIRE_LIST_execlp, MIRE_LIST_execle };

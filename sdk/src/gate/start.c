@@ -1,23 +1,26 @@
 /*
- * start.c - prepares the gate: the fork handler, and the functions behind the hooks.
+ * start.c - prepares the gate: the handlers of fork and quick_exit, and the functions behind the hooks.
  */
 #include "gate/hooks.h"
+#include "gate/leave.h"
 #include "gate/state.h"
 #include "platform/platform.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static void register_once(void)
 {
     pthread_atfork(NULL, NULL, mire__gate_as_forked);
+    at_quick_exit(mire__gate_as_leave_quickly);
     if (sysconf(_SC_PAGESIZE) <= MIRE_GATE_ALIGN)
         mire__pages_wipe_on_fork(mire__gates.lanes, offsetof(struct gates, after_lanes));
 }
 
-static void register_fork_handler(void)
+static void register_handlers(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -26,7 +29,7 @@ static void register_fork_handler(void)
 
 void mire__gate_open(const struct gate_options *options)
 {
-    register_fork_handler();
+    register_handlers();
     mire__hooks_find_terminals();
     mire__ticks_choose();
     mire__gate_publish(options, MIRE_WAITS_ALL);
@@ -34,7 +37,7 @@ void mire__gate_open(const struct gate_options *options)
 
 void mire__gate_await(void (*start)(void *context), void *context)
 {
-    register_fork_handler();
+    register_handlers();
     mire__hooks_find_terminals();
     mire__gates.on_child = start;
     mire__gates.context = context;
