@@ -127,6 +127,12 @@ static void tell(const struct run *run, const struct courier *courier)
                 "program may write\n",
                 courier->unkept.reports, mire__store_dir(courier->store), courier->unkept.why ? ": " : "",
                 courier->unkept.why ? strerror(courier->unkept.why) : "");
+    if (mire__store_was_removed(courier->store))
+        fprintf(stderr,
+                "mire-run: %s was deleted while the program ran, and with it reports, the session and the reason of "
+                "the end; name a --store "
+                "that stays\n",
+                mire__store_dir(courier->store));
     if (!run->verbose)
         return;
     if (!courier->upload)

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 import sdk_run
@@ -67,10 +68,19 @@ def symbols_of(program):
     return lambda offset: next((name for at, name in reversed(table) if at < offset), "?")
 
 
+def start(store, root, steps):
+    return subprocess.Popen([BINARY / "sdk/mire-run", "--app", "rights", "--app-version", "1", "--threshold", "400",
+                             "--store", store, "--", PROGRAM, steps, root, str(HANG_MS)], text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, env=os.environ | {"MIRE_SETTINGS": SETTINGS, "MIRE_MEMORY": "off"})
+
+
+def end(process):
+    stdout, stderr = process.communicate(timeout=300)
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+
 def run(store, root, steps):
-    return subprocess.run([BINARY / "sdk/mire-run", "--app", "rights", "--app-version", "1", "--threshold", "400",
-                           "--store", store, "--", PROGRAM, steps, root, str(HANG_MS)], text=True, timeout=300, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, env=os.environ | {"MIRE_SETTINGS": SETTINGS, "MIRE_MEMORY": "off"})
+    return end(start(store, root, steps))
 
 
 def check(scratch, steps, expected, symbols):
@@ -149,6 +159,26 @@ def told_when_the_disk_is_full(scratch):
     return "told"
 
 
+def told_when_the_store_is_deleted(scratch):
+    """The directory is made again for the reports to come; mire-run says at the end what is lost, and the ledger has one loss."""
+    store, gone = scratch / "deleted", scratch / "gone"
+    process = start(store, scratch / "root", "p1p2p3p")
+    while process.poll() is None and not list((store / "out").glob("*.report")):
+        time.sleep(0.01)
+    store.rename(gone)
+    done = end(process)
+    assert done.returncode == 0, done
+    assert re.fullmatch(r"mire-run: \S+ was deleted while the program ran, .*; name a --store .*\n", done.stderr), done.stderr
+    before, after = reports(gone), reports(store)
+    assert len(before) + len(after) == 3 and after, (len(before), len(after))
+    assert not list((store / "out").glob("*.new"))
+    done = run(store, scratch / "root", "p3p")
+    assert (done.returncode, done.stderr) == (0, ""), done
+    drops = [report["drops"] for report in reports(store) if "drops" in report]
+    assert sum(one.get("broken", 0) for one in drops) == 1, drops
+    return "told"
+
+
 def told_when_limited(scratch, steps):
     """A hang that ends while the process may have no more memory or files is told: by a report, or as one that could not be kept."""
     store = scratch / steps
@@ -195,6 +225,7 @@ def main():
         if not sys.argv[1:]:
             for steps in ("pl1p", "pL1p"):
                 print("limit %-6s %s" % (steps, told_when_limited(scratch, steps)), flush=True)
+            print("deleted      %s" % told_when_the_store_is_deleted(scratch), flush=True)
             print("full disk    %s" % told_when_the_disk_is_full(scratch), flush=True)
     return 1 if failed else 0
 

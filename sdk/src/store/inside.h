@@ -18,12 +18,18 @@ struct store_dir {
     char dir[];
 };
 
+/* Identifies a directory, whatever its name. */
+struct store_place {
+    uint64_t device, inode;
+};
+
 struct store {
     _Atomic(const char *) dir; /* absolute; one of `places`, any thread changes it */
     const char *home;          /* the directory in which the store was opened, the last of `places` */
     struct store_dir *places;  /* all its directories so far; the holder of `moving` adds */
     atomic_flag moving;
-    mire__store_lost_fn *lost; /* may be NULL */
+    struct store_place root, boxes; /* "/" and the directory of boxes, as they were when it was opened */
+    mire__store_lost_fn *lost;      /* may be NULL */
     void *lost_context;
     _Atomic uint32_t consent; /* the last known one: enum mire_consent */
     uint32_t pid;             /* of the process that opened it */
@@ -46,6 +52,12 @@ bool mire__outbox_put(struct store *store, const struct store_report *report);
 
 /* If the directory in which the store was opened can be written again, go on there. */
 void mire__store_go_home(struct store *store);
+
+/*
+ * If the store's directory was deleted, make it again, and count what was in it as one loss, MIRE_DROP_BROKEN. Below another
+ * root the name means another place, and nothing is made. False: the directory is there, or cannot be made.
+ */
+bool mire__store_remake(struct store *store);
 
 /* Close the outbox; the store does so at its own end. */
 void mire__outbox_close(struct store *store);

@@ -267,6 +267,8 @@ enum mire_err mire__store_put(struct store *store, const struct store_report *re
 
     mire__store_go_home(store);
     err = put_here(store, report, now_ms);
+    if (err == MIRE_E_STORE && mire__store_remake(store))
+        err = put_here(store, report, now_ms);
     if (err == MIRE_E_STORE && store->lost && store->lost(store->lost_context, store))
         err = put_here(store, report, now_ms);
     return err;

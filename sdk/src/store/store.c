@@ -67,6 +67,28 @@ static enum mire_err settle(struct store *store, const char *dir)
     return MIRE_OK;
 }
 
+/* Zeros: it is not there. */
+static struct store_place place_of(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 ? (struct store_place){(uint64_t)info.st_dev, (uint64_t)info.st_ino}
+                                  : (struct store_place){0};
+}
+
+static struct store_place boxes_of(const struct store *store)
+{
+    char path[MIRE_STORE_PATH_MAX];
+    int length = snprintf(path, sizeof(path), "%s/box", store->home);
+
+    return length > 0 && (size_t)length < sizeof(path) ? place_of(path) : (struct store_place){0};
+}
+
+static bool same_place(struct store_place one, struct store_place other)
+{
+    return one.device == other.device && one.inode == other.inode;
+}
+
 enum mire_err mire__store_open(struct store **store_out, const char *dir, const struct store_caps *caps)
 {
     struct store *store = mire__calloc(1, sizeof(*store));
@@ -84,6 +106,8 @@ enum mire_err mire__store_open(struct store **store_out, const char *dir, const 
         return err;
     }
     store->home = atomic_load(&store->dir);
+    store->root = place_of("/");
+    store->boxes = boxes_of(store);
     *store_out = store;
     return MIRE_OK;
 }
@@ -120,6 +144,25 @@ enum mire_err mire__store_move(struct store *store, const char *dir)
     if (err == MIRE_OK && consent != MIRE_CONSENT_UNKNOWN)
         mire__store_set_consent(store, (enum mire_consent)consent);
     return err;
+}
+
+bool mire__store_was_removed(const struct store *store)
+{
+    return same_place(place_of("/"), store->root) && !same_place(boxes_of(store), store->boxes);
+}
+
+bool mire__store_remake(struct store *store)
+{
+    const char *dir = atomic_load(&store->dir);
+    char path[MIRE_STORE_PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/out", dir);
+    if (!same_place(place_of("/"), store->root) || access(path, F_OK) == 0 || errno != ENOENT ||
+        mire__store_move(store, dir) != MIRE_OK)
+        return false;
+    atomic_store(&store->rooted, false);
+    mire__store_count_drop(store, MIRE_DROP_BROKEN);
+    return true;
 }
 
 void mire__store_go_home(struct store *store)

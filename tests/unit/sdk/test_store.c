@@ -52,6 +52,29 @@ static void store_says_when_it_cannot_be_made(void **state)
     assert_int_equal(mire__store_open(&store, "/proc/mire", &caps), MIRE_E_STORE);
 }
 
+/* The name is taken away, as by a cleaner; below another root it would mean another place. */
+static void store_is_made_again_when_its_directory_is_gone(void **state)
+{
+    uint64_t drops[MIRE_DROP_REASONS];
+    char dir[256], gone[256];
+    struct store *store;
+
+    snprintf(dir, sizeof(dir), "%s/store", (char *)*state);
+    snprintf(gone, sizeof(gone), "%s/gone", (char *)*state);
+    store = store_default(dir);
+    assert_false(mire__store_was_removed(store));
+    assert_int_equal(rename(dir, gone), 0);
+    assert_true(mire__store_was_removed(store));
+    assert_int_equal(put_report(store, "01900000-0000-7000-8000-000000000001", "one", 3, NULL, STORE_NOW), MIRE_OK);
+    assert_true(mire__store_was_removed(store));
+    mire__store_drops(drops, store);
+    assert_int_equal(drops[MIRE_DROP_BROKEN], 1);
+    assert_int_equal(put_report(store, "01900000-0000-7000-8000-000000000002", "two", 3, NULL, STORE_NOW), MIRE_OK);
+    mire__store_drops(drops, store);
+    assert_int_equal(drops[MIRE_DROP_BROKEN], 1);
+    mire__store_close(store);
+}
+
 static void store_keeps_one_install_id(void **state)
 {
     struct store *store = store_default(*state);
@@ -347,6 +370,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(store_makes_missing_directories),
         TEST(store_says_when_it_cannot_be_made),
+        TEST(store_is_made_again_when_its_directory_is_gone),
         TEST(store_keeps_one_install_id),
         TEST(store_has_one_install_id_without_links),
         TEST(store_replaces_a_damaged_install_id),
