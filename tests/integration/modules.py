@@ -49,6 +49,7 @@ LAYOUTS = [
 ]
 
 # Code for the processor, put at another place in each run; argv[1]: the memory it lies in. It counts down for a while.
+# argv[3]: it keeps a frame pointer; it pushes nothing; it pushes, and uses the frame pointer for something else.
 MADE = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -61,10 +62,15 @@ MADE = r"""
 #include <sys/time.h>
 #include <unistd.h>
 #ifdef __x86_64__
-static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3};
+static const unsigned char framed[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3};
+static const unsigned char bare[] = {0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3};
+static const unsigned char pushes[] = {0x55, 0x53, 0x48, 0x83, 0xec, 0x48, 0x31, 0xed, 0x48, 0xff, 0xcf, 0x75, 0xfb,
+                                       0x48, 0x83, 0xc4, 0x48, 0x5b, 0x5d, 0xc3};
 #else
-static const unsigned char code[] = {0xfd, 0x7b, 0xbf, 0xa9, 0xfd, 0x03, 0x00, 0x91, 0x00, 0x04, 0x00, 0xf1,
-                                     0xe1, 0xff, 0xff, 0x54, 0xfd, 0x7b, 0xc1, 0xa8, 0xc0, 0x03, 0x5f, 0xd6};
+static const unsigned char framed[] = {0xfd, 0x7b, 0xbf, 0xa9, 0xfd, 0x03, 0x00, 0x91, 0x00, 0x04, 0x00, 0xf1,
+                                       0xe1, 0xff, 0xff, 0x54, 0xfd, 0x7b, 0xc1, 0xa8, 0xc0, 0x03, 0x5f, 0xd6};
+#define bare framed
+#define pushes framed
 #endif
 static volatile sig_atomic_t over;
 static void expire(int number) { over = number; }
@@ -80,8 +86,10 @@ int main(int argc, char **argv)
   if (fd >= 0 && ftruncate(fd, size)) return 1;
   memory = mmap(0, size, PROT_READ | PROT_WRITE | PROT_EXEC, fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
   memory += atoi(argv[2]) * 4112;
-  memcpy(memory, code, sizeof(code));
-  __builtin___clear_cache(memory, memory + sizeof(code));
+  if (argv[3][0] == 'f') memcpy(memory, framed, sizeof(framed));
+  if (argv[3][0] == 'b') memcpy(memory, bare, sizeof(bare));
+  if (argv[3][0] == 'p') memcpy(memory, pushes, sizeof(pushes));
+  __builtin___clear_cache(memory, memory + 64);
   for (int i = 0; i < 3; i++) poll(0, 0, 30);
   run_script((void (*)(long))memory);
   poll(0, 0, 30);
@@ -160,14 +168,15 @@ class ModulesTest(unittest.TestCase):
     def test_code_made_at_run_time_is_one_place_in_each_run(self):
         program = self.path("script")
         self.assertTrue(self.compile(MADE, program))
-        jobs = {"%s-%s" % (kind, at): [program, kind, at] for kind, at in
-                (("memfd", "0"), ("memfd", "7"), ("memfd", "41"), ("file", "3"))}
+        jobs = {"%s-%s-%s" % (kind, at, code): [program, kind, at, code] for kind, at, code in
+                (("memfd", "0", "framed"), ("memfd", "7", "framed"), ("memfd", "41", "framed"), ("file", "3", "framed"),
+                 ("memfd", "5", "bare"), ("anonymous", "9", "pushes"))}
         for name, (hang, memory) in self.run_all(jobs).items():
             with self.subTest(name):
                 self.assertEqual((self.caller(hang, 1), self.caller(hang, 2)), ("run_script", "run_script"))
                 self.assertNotIn("doublemapper", hang)
                 self.assertNotIn("jitted", hang)
-                self.assertRegex(hang, r"run_script\n[ 0-9.]+% +\[anonymous code\]\n")
+                self.assertRegex(hang, r"main\n[ 0-9.]+% +run_script\n[ 0-9.]+% +\[anonymous code\]\n")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define HUNT_BYTES        8192         /* a lost frame pointer is looked for so far above the stack pointer */
+#define HUNT_BYTES        8192 /* a lost frame pointer, or return address, is looked for so far above the stack pointer */
 #define FRAME_BYTES_MAX   (8ull << 20) /* a frame is no larger: the size of a default stack */
 #define SIGNAL_FRAMES_MAX 64           /* they may lead inwards: a broken stack must not be walked in a circle */
 
@@ -223,19 +223,53 @@ static enum outcome step_by_frame_pointer(struct unwinding *walk)
     return WENT_ON;
 }
 
-/* A call to an address without code: the frame is the return address that the call pushed. */
-static enum outcome step_over_wild_call(struct unwinding *walk)
+/* Out by a return address that a call has pushed to `at`. False: there is none. */
+static bool return_by(struct unwinding *walk, uint64_t at)
 {
-    uint64_t sp = walk->regs.value[mire__arch.sp], ra;
+    uint64_t ra;
     bool sure;
 
-    if (mire__arch.link != MIRE_NO_REG || !word_at(walk, &ra, sp) || !returns_from_call(&sure, walk, ra, 0))
-        return BROKEN;
-    set(&walk->regs, mire__arch.sp, sp + 8);
+    if (!word_at(walk, &ra, at) || !returns_from_call(&sure, walk, ra, 0))
+        return false;
+    set(&walk->regs, mire__arch.sp, at + 8);
     walk->regs.pc = ra;
-    walk->found = UNWOUND_CFI;
     walk->exact = false;
-    return WENT_ON;
+    return true;
+}
+
+/* Does the frame pointer lead to a return address? */
+static bool keeps_frame_pointer(struct unwinding *walk)
+{
+    uint64_t fp = walk->regs.value[mire__arch.fp], sp = walk->regs.value[mire__arch.sp], ra;
+    bool sure;
+
+    return known(&walk->regs, mire__arch.fp) && fp % 8 == 0 && fp >= sp && fp - sp <= FRAME_BYTES_MAX &&
+           word_at(walk, &ra, fp + 8) && (ra == 0 || returns_from_call(&sure, walk, ra, 0));
+}
+
+/*
+ * Out of code of which nothing is known: made at run time, or an address without code. Where the thread stands in it and
+ * it has pushed nothing, the return address is on top of the stack, and the registers are the caller's. Otherwise code
+ * that keeps no frame pointer has the return address above what it pushed, and the nearest one is taken.
+ */
+static enum outcome step_out_of_unknown(struct unwinding *walk)
+{
+    uint64_t sp = walk->regs.value[mire__arch.sp];
+
+    if (mire__arch.link != MIRE_NO_REG || !known(&walk->regs, mire__arch.sp))
+        return BROKEN;
+    walk->found = UNWOUND_CFI;
+    if (walk->exact && return_by(walk, sp))
+        return WENT_ON;
+    if (keeps_frame_pointer(walk))
+        return BROKEN;
+    for (uint64_t at = sp; at < sp + HUNT_BYTES; at += 8) {
+        if (!return_by(walk, at))
+            continue;
+        walk->regs.known = 1ull << mire__arch.sp;
+        return WENT_ON;
+    }
+    return BROKEN;
 }
 
 /* Through a return from a signal handler without call frame information, to the interrupted code. */
@@ -282,8 +316,8 @@ static enum outcome step(struct unwinding *walk, const struct cfi_row *row, cons
         outcome = step_by_sigreturn(walk);
     if (outcome == WENT_ON || outcome == ENDED)
         return outcome;
-    if (!module && walk->exact) {
-        outcome = step_over_wild_call(walk);
+    if (!row && (!module || !module->is_image)) {
+        outcome = step_out_of_unknown(walk);
         if (outcome == WENT_ON)
             return outcome;
     }

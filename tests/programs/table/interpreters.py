@@ -106,7 +106,7 @@ GUILE = """
 """
 PHP = """<?php
 switch ($_GET['do'] ?? '') {
-  case 'cpu': ini_set('pcre.backtrack_limit', '900000000'); ini_set('pcre.jit', '0'); preg_match('/^(?:a|a)*$/', str_repeat('a', 23 + (int)log($_GET['times'], 2)) . 'b'); break;
+  case 'cpu': ini_set('pcre.backtrack_limit', '900000000'); preg_match('/^(?:a|a)*$/', str_repeat('a', 27 + (int)log($_GET['times'], 2)) . 'b'); break;
   case 'fifo': file_get_contents('fifo'); break;
 }
 echo 'done';
