@@ -128,9 +128,10 @@ static enum event_reason vote(const struct resolved *doc, const struct report *r
     bool within_call = frames != MIRE_REASON_UNKNOWN && cpu_percent(report) >= 0; /* mostly: was asked before */
     if (sample->state == 'R' && !hardly_on_cpu(report) && !within_call)
         return MIRE_REASON_CPU;
-    if (sample->state == 'D')
+    enum syscall_kind call = syscall_kind(report->device.arch, sample->syscall);
+    if (sample->state == 'D' && call != MIRE_SYSCALL_WAIT) /* a parent waits for its vfork in that state */
         return is_page_in(report, sample, frames) ? MIRE_REASON_PAGE_IN : MIRE_REASON_IO;
-    enum event_reason reason = of_syscall(syscall_kind(report->device.arch, sample->syscall), frames, waits);
+    enum event_reason reason = of_syscall(call, frames, waits);
     if (reason != MIRE_REASON_UNKNOWN)
         return reason;
     if (sample->state == 'R' || (sample->state == '?' && mostly_on_cpu(report)))

@@ -84,6 +84,9 @@ static const struct {
     {MIRE_SYSCALL_WAIT,  {   288,  242,  366,  364}}, /* accept4 */
     {MIRE_SYSCALL_WAIT,  {    61,  260,  114,  114}}, /* wait4 */
     {MIRE_SYSCALL_WAIT,  {   247,   95,  280,  284}}, /* waitid */
+    {MIRE_SYSCALL_WAIT,  {    58, NONE,  190,  190}}, /* vfork: until the child executes or ends, also of the next two */
+    {MIRE_SYSCALL_WAIT,  {    56,  220,  120,  120}}, /* clone */
+    {MIRE_SYSCALL_WAIT,  {   435,  435,  435,  435}}, /* clone3 */
     {MIRE_SYSCALL_WAIT,  {   128,  137,  177,  177}}, /* rt_sigtimedwait */
     {MIRE_SYSCALL_WAIT,  {   130,  133,  179,  179}}, /* rt_sigsuspend */
     {MIRE_SYSCALL_WAIT,  {    34, NONE,   29,   29}}, /* pause */

@@ -319,6 +319,17 @@ static void disk_sleep_is_io_whatever_the_frames_say(void **state)
     stacks_free(s);
 }
 
+static void a_parent_waits_for_its_vfork_in_disk_sleep(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    s->report.device.arch = "x86_64";
+    sample(s, 1000, 'D', TICK "start_helper" APP "+0x99" LIBC);
+    s->samples[0].syscall = 58; /* vfork */
+    assert_int_equal(find(s).reason, MIRE_REASON_WAIT);
+    stacks_free(s);
+}
+
 /* The reason for a stack that sleeps in a system call. */
 static enum event_reason asleep(const char *arch, int32_t number, const char *stack)
 {
@@ -456,6 +467,7 @@ int main(void)
         cmocka_unit_test(wanting_to_compute_is_cpu_on_a_busy_machine_too),
         cmocka_unit_test(a_lock_is_told_from_computing),
         cmocka_unit_test(disk_sleep_is_io_whatever_the_frames_say),
+        cmocka_unit_test(a_parent_waits_for_its_vfork_in_disk_sleep),
         cmocka_unit_test(a_system_call_tells_the_reason_without_symbols),
         cmocka_unit_test(modules_without_symbols_have_a_feature_too),
         cmocka_unit_test(a_library_alone_is_named_if_nothing_better_is),
