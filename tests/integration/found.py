@@ -112,6 +112,39 @@ class Found(OwnApp):
         for wrong in ("plan", "=trial", "plan="):
             self.assertEqual(self.server.ask("GET", f"{self.path}/reports?tag={wrong}", self.admin)[0], 400, wrong)
 
+    def test_values_are_a_facet_of_the_issue(self):
+        self.keep("plan", "tier")
+        kinds = [("trial", "1"), ("trial", "2"), ("paid", "1"), (None, "1"), ("paid", None), (None, None)]
+        install = uuid.uuid4().hex
+        tags = lambda kind: {"tags": {k: v for k, v in zip(("plan", "tier"), kind) if v}}  # noqa: E731
+        sent = list(zip(self.send([tags(kind) for kind in kinds for _ in range(4)], install), [kind for kind in kinds for _ in range(4)]))
+        self.keep("tier", "plan")
+        sent += list(zip(self.send([tags(kind) for kind in kinds for _ in range(3)]), [kind for kind in kinds for _ in range(3)]))
+
+        def as_sent(left):
+            for n, name in enumerate(("plan", "tier")):
+                values = [kind[n] for _, kind in left if kind[n]]
+                counts = {value: values.count(value) for value in values}
+                for query in ({}, {"v": self.version}):
+                    answer = self.get(self.issue(), "getIssue", **query)
+                    one, = (d for d in answer["distributions"] if d["name"] == f"tag:{name}")
+                    self.assertEqual({v["key"]: v["reports"] for v in one["values"]}, counts)
+                    self.assertEqual([v["reports"] for v in one["values"]], sorted(counts.values(), reverse=True))
+                    for v in one["values"]:
+                        self.assertAlmostEqual(v["share"], v["reports"] / len(values), 3)
+                        self.assertIn(v["lift"], (None, 1))
+                rows = self.sql(f"SELECT tag, count(*) FROM event JOIN app USING (app_id), unnest(tags) tag WHERE slug = '{self.app}'"
+                                f" AND tag LIKE '{name}=%' GROUP BY 1")
+                self.assertEqual(sorted(rows), sorted(f"{name}={value}|{count}" for value, count in counts.items()))
+
+        self.version = json.loads(VECTOR.read_text())["app"]["version"]
+        as_sent(sent)
+        status, _, body = self.server.ask("POST", self.path + "/forget", self.admin, {"install": install, "preview": False, "reason": "asked"})
+        self.assertEqual(status, 200, body)
+        mired.until("they are taken out", lambda: len(self.all("", "findReports")[0]) == 3 * len(kinds))
+        mired.until("rollups are made", lambda: self.sql("SELECT count(*) FROM rollup_due") == ["0"])
+        as_sent(sent[-3 * len(kinds):])
+
     def test_names_that_are_kept(self):
         for wrong in ([f"n{i}" for i in range(9)], ["plan", "plan"], ["a b"], [""], ["x" * 33], ["naïve"], "plan", [7]):
             self.assertEqual(self.put(wrong)[0], 422, wrong)

@@ -151,6 +151,14 @@ static const char *const counts[][4] = {
     EACH("channel", ""),
     EACH("CASE WHEN foreground THEN 'foreground' ELSE 'background' END", " AND foreground IS NOT NULL"),
     EACH("scene", " AND scene <> ''"),
+    EACH("tags[1]", " AND tags[1] <> ''"),
+    EACH("tags[2]", " AND tags[2] <> ''"),
+    EACH("tags[3]", " AND tags[3] <> ''"),
+    EACH("tags[4]", " AND tags[4] <> ''"),
+    EACH("tags[5]", " AND tags[5] <> ''"),
+    EACH("tags[6]", " AND tags[6] <> ''"),
+    EACH("tags[7]", " AND tags[7] <> ''"),
+    EACH("tags[8]", " AND tags[8] <> ''"),
 };
 _Static_assert(sizeof counts / sizeof *counts == MIRE_FACET_COUNT + 1, "a facet is not counted");
 

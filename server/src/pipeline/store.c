@@ -209,7 +209,7 @@ static int store_events(struct batch *batch, struct added *added)
             return rc;
         added->slot = events[0].key.slot;
         added->app_id = events[0].app_id;
-        rows_rollup_entry(&added->entries[added->entry_count++], &rows.event, &rows.hour, version);
+        rows_rollup_entry(&added->entries[added->entry_count++], &events[i], &rows.hour, version);
         added->hours[added->hour_count++] = rows.hour;
         add_losses(added, part.items[i], &part.facts[i]);
     }

@@ -12,6 +12,7 @@
 #ifndef MIRE_ROLLUP_CELL_H
 #define MIRE_ROLLUP_CELL_H
 
+#include "model/context.h"
 #include "model/sketch.h"
 #include "rollup/distinct.h"
 #include "rollup/sessions.h"
@@ -32,7 +33,8 @@ enum cell_facet {
     MIRE_FACET_CHANNEL,
     MIRE_FACET_STATE, /* foreground or background */
     MIRE_FACET_SCENE, /* that the app told */
-    MIRE_FACET_COUNT
+    MIRE_FACET_TAGS,  /* the first of the tags that the app keeps, as "name=value" */
+    MIRE_FACET_COUNT = MIRE_FACET_TAGS + MIRE_TAGS_KEPT
 };
 
 enum cell_count { /* reports of which that is true, unless another unit is given */

@@ -25,7 +25,7 @@ struct bin {
 };
 
 struct value_row {
-    const char *name, *key;                   /* name: version, os_version, arch, model, process, holder */
+    const char *name, *key;                   /* name: of a facet, as the API tells it */
     int64_t here, here_total, all, all_total; /* all: of the app; 0 of holder, which is of the issue alone */
 };
 
@@ -54,6 +54,12 @@ extern const struct issue_facet {
  */
 int rows_values(struct value_row **out, size_t *count, struct arena *arena, const struct rollup_told *told,
                 const struct rollup_told *of_app);
+
+#define MIRE_TAG_FACET "tag:" /* before the name of a tag, in the name of its facet */
+
+/* The same of the tags that the app keeps, by name; shares are among the reports that have the tag. */
+int rows_tag_values(struct value_row **out, size_t *count_out, struct arena *arena, const struct rollup_told *told,
+                    const struct rollup_told *of_app);
 
 /*
  * The issue that an issue is shown as, and whether it has rows in issue_shown; statements about it then need view.many.

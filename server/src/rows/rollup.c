@@ -49,6 +49,8 @@ void rows_rollup_entry(struct delta_entry *out, const struct event_row *event, c
                              [MIRE_FACET_STATE] = event->foreground_known ? state : NULL,
                              [MIRE_FACET_SCENE] = event->scene[0] ? event->scene : NULL}},
     };
+    for (size_t i = 0; i < event->tag_count; i++)
+        out->event.values[MIRE_FACET_TAGS + i] = event->tags[i][0] ? event->tags[i] : NULL;
 }
 
 int rows_rollup_session_entry(struct delta_entry *out, struct arena *arena, const struct session_row *s,

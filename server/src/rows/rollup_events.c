@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#define TAGS_AT 27 /* column of the first tag */
+_Static_assert(MIRE_TAGS_KEPT == 8, "the columns of tags are not as many");
+
 /* An event of the table `event`, as the worker made it. */
 static void read_entry(struct delta_entry *out, const struct pg_rows *rows, size_t row)
 {
@@ -37,6 +40,9 @@ static void read_entry(struct delta_entry *out, const struct pg_rows *rows, size
     struct hour_row hour = {.events = pg_real(rows, row, 24), .waited_ms = pg_real(rows, row, 25)};
     if (install.len == sizeof event.install)
         memcpy(event.install, install.bytes, sizeof event.install);
+    event.tag_count = MIRE_TAGS_KEPT; /* none is an empty text */
+    for (int i = 0; i < MIRE_TAGS_KEPT; i++)
+        event.tags[i] = pg_text(rows, row, TAGS_AT + i);
     rows_rollup_entry(out, &event, &hour, pg_text(rows, row, 19));
 }
 

@@ -3202,15 +3202,12 @@ export interface components {
             reports: number;
         };
         Distribution: {
-            /**
-             * @description holder: who held the lock waited for, where it is known; state: foreground or background; scene: that the app told.
-             * @enum {string}
-             */
-            name: "version" | "os_version" | "arch" | "model" | "process" | "holder" | "class" | "channel" | "state" | "scene";
+            /** @description holder: who held the lock waited for, where it is known; state: foreground or background; scene: that the app told; tag:NAME: a tag that the app keeps, if a report has it. Of values, 256 are counted apart by day; the others together are "\x7f". */
+            name: string;
             values: {
                 key: string;
                 reports: number;
-                /** @description Share of the reports. */
+                /** @description Share of the reports; of a tag, of those that have it. */
                 share: number;
                 /** @description Share here over share in all events of the app; null with fewer than 20 reports, and of holder. */
                 lift: number | null;

@@ -47,29 +47,37 @@ static void put_value(struct json_writer *w, const struct value_row *v)
     json_write_close(w, '}');
 }
 
+static void put_distribution(struct json_writer *w, const char *name, const struct value_row *values, size_t count)
+{
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "name", name);
+    json_write_open(w, "values", '[');
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(values[i].name, name) == 0)
+            put_value(w, &values[i]);
+    json_write_close(w, ']');
+    json_write_close(w, '}');
+}
+
 static int put_distributions(struct call *call, const struct rollup_told *told)
 {
     struct json_writer *w = &call->json;
-    struct value_row *values;
-    size_t count;
+    struct value_row *values, *tags;
+    size_t count, tag_count;
     struct rollup_told of_app;
     int rc = rows_told_read(&of_app, call->tx, call->arena, &call->view, 0);
 
     if (rc == 0)
         rc = rows_values(&values, &count, call->arena, told, &of_app);
+    if (rc == 0)
+        rc = rows_tag_values(&tags, &tag_count, call->arena, told, &of_app);
 
     json_write_open(w, "distributions", '[');
-    for (size_t n = 0; rc == 0 && n < MIRE_ISSUE_FACETS; n++) {
-        json_write_open(w, NULL, '{');
-        json_write_text(w, "name", rows_issue_facets[n].name);
-        json_write_open(w, "values", '[');
-        for (size_t i = 0; i < count; i++)
-            if (strcmp(values[i].name, rows_issue_facets[n].name) == 0)
-                put_value(w, &values[i]);
-        json_write_close(w, ']');
-        json_write_close(w, '}');
-    }
-
+    for (size_t n = 0; rc == 0 && n < MIRE_ISSUE_FACETS; n++)
+        put_distribution(w, rows_issue_facets[n].name, values, count);
+    for (size_t i = 0; rc == 0 && i < tag_count; i++)
+        if (i == 0 || strcmp(tags[i - 1].name, tags[i].name) != 0)
+            put_distribution(w, tags[i].name, tags, tag_count);
     json_write_close(w, ']');
     return rc;
 }

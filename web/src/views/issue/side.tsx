@@ -56,7 +56,7 @@ export function Side({ data }: { data: Issue }): JSX.Element {
   );
 }
 
-const NAMES: Record<Distribution['name'], string> = {
+const NAMES: Record<string, string> = {
   version: 'Version',
   os_version: 'System',
   arch: 'Architecture',
@@ -69,13 +69,21 @@ const NAMES: Record<Distribution['name'], string> = {
   scene: 'Scene told by the app',
 };
 
+/* Values beyond those that are counted apart. */
+const OTHERS = '\x7f';
+
+function titleOf(name: string): string {
+  const title = NAMES[name];
+  return title ? say(title) : say('Tag {name}', { name: name.replace(/^tag:/, '') });
+}
+
 function Shares({ one }: { one: Distribution }): JSX.Element {
   const known = one.values.some((value) => value.lift !== null);
   return (
     <table class="tight shares">
       <thead>
         <tr>
-          <th scope="col">{say(NAMES[one.name])}</th>
+          <th scope="col">{titleOf(one.name)}</th>
           <th scope="col">
             <span class="offscreen">{say('Bar')}</span>
           </th>
@@ -92,7 +100,7 @@ function Shares({ one }: { one: Distribution }): JSX.Element {
       <tbody>
         {one.values.slice(0, 5).map((value) => (
           <tr key={value.key}>
-            <th scope="row">{value.key || '—'}</th>
+            <th scope="row">{value.key === OTHERS ? say('others') : value.key || '—'}</th>
             <td class="bar-cell">
               <Bar share={value.share} />
             </td>
