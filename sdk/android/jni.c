@@ -214,6 +214,35 @@ static jint set_tag(JNIEnv *env, jclass class, jstring name, jstring value)
     return mire_set_tag(get(&first, env, name), get(&second, env, value));
 }
 
+static jint set_flag(JNIEnv *env, jclass class, jstring name, jstring value)
+{
+    struct text first, second;
+
+    (void)class;
+    return mire_set_flag(get(&first, env, name), get(&second, env, value));
+}
+
+static jint set_battery(JNIEnv *env, jclass class, jint percent, jboolean charging)
+{
+    (void)env;
+    (void)class;
+    return mire_set_battery(percent, charging);
+}
+
+static jint set_thermal(JNIEnv *env, jclass class, jint thermal)
+{
+    (void)env;
+    (void)class;
+    return mire_set_thermal((enum mire_thermal)thermal);
+}
+
+static jint set_orientation(JNIEnv *env, jclass class, jint orientation)
+{
+    (void)env;
+    (void)class;
+    return mire_set_orientation((enum mire_orientation)orientation);
+}
+
 static jint set_user(JNIEnv *env, jclass class, jstring id, jboolean plain)
 {
     struct text text;
@@ -467,6 +496,10 @@ static const JNINativeMethod natives[] = {
     {"setAppState", "(I)V", (void *)set_app_state},
     {"setScene", "(" TEXT ")I", (void *)set_scene},
     {"setTag", "(" TEXT TEXT ")I", (void *)set_tag},
+    {"setFlag", "(" TEXT TEXT ")I", (void *)set_flag},
+    {"setBattery", "(IZ)I", (void *)set_battery},
+    {"setThermal", "(I)I", (void *)set_thermal},
+    {"setOrientation", "(I)I", (void *)set_orientation},
     {"setUser", "(" TEXT "Z)I", (void *)set_user},
     {"breadcrumb", "(" TEXT ")V", (void *)breadcrumb},
     {"frameTick", "(J)V", (void *)frame_tick},

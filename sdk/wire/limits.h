@@ -34,6 +34,7 @@
 #define MIRE_WIRE_ROLLOUT_VERSION 1
 #define MIRE_WIRE_ROLLOUT_MAX     16384u   /* bytes; one with every number has 2 KB */
 #define MIRE_WIRE_SALT_MAX        32u      /* bytes of a salt */
+#define MIRE_WIRE_LEAVE_OUT_MAX   511u     /* bytes of its words that are left out */
 #define MIRE_WIRE_PPM_MAX         1000000u /* a share is in millionths */
 
 #endif

@@ -221,6 +221,7 @@
 #define MIRE_NAME_MIRE_ROLLOUT   "mire_rollout"
 #define MIRE_NAME_FETCH_S        "fetch_s"
 #define MIRE_NAME_KILL           "kill"
+#define MIRE_NAME_LEAVE_OUT      "leave_out"
 #define MIRE_NAME_PLUGINS        "plugins"
 #define MIRE_NAME_PPM            "ppm"
 #define MIRE_NAME_SALT           "salt"

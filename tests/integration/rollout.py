@@ -4,6 +4,7 @@
 That shares of a million installations are as asked is unit/sdk/rollout.
 """
 
+import hashlib
 import json
 import os
 import pathlib
@@ -11,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -322,6 +324,65 @@ class RolloutTest(unittest.TestCase):
         self.assertEqual((facts["mode"], facts["interval"]), (SAMPLED, 65536))
         facts = self.memory_of({"probability": 1, "parameters": {"mode": "off"}}, lambda facts: facts.get("mode") == OFF)
         self.assertEqual(facts["mode"], OFF)
+
+    TOLD = {"app state": "visible", "scene": "Cart", "user, hashed": hashlib.sha256(b"mire:4711").hexdigest()[:32], "tag plan": "trial",
+            "tag flag.new-cart": "on", "tag thermal": "fair", "breadcrumb": "opened the cart"}
+
+    def told(self, known):
+        """What each report that is new says of its context, without amounts."""
+        until("its reports are there", lambda: self.reports() > len(known) and json.loads(
+            self.mired.ask("GET", f"/api/v1/apps/{self.app}/overview?t=1h")[2])["waiting"] == 0)
+        found = []
+        for issue in self.mired.issues(self.app):
+            path = f"/apps/{self.app}/issues/{issue['id']}/reports"
+            for row in self.mired.get(path)["reports"]:
+                if row["id"] not in known:
+                    known.add(row["id"])
+                    facts = {fact["name"].split(",")[0] if fact["name"].startswith("breadcrumb") else fact["name"]: fact["value"]
+                             for fact in self.mired.get(f"{path}/{row['id']}")["facts"]}
+                    found.append({name: facts[name] for name in facts if name in self.TOLD or name.startswith("tag ")})
+        self.assertTrue(found)
+        return found
+
+    def test_parts_of_the_context_are_left_out(self):
+        store, known = tempfile.mkdtemp(dir=self.scratch.name), set()
+        self.run_app(store)
+        for told in self.told(known):
+            for room in ("tag free_memory", "tag free_disk"):
+                self.assertRegex(told.pop(room), "^[0-9]+ MiB$")
+            self.assertEqual(told, self.TOLD)
+        left_out = {"state": ["app state"], "scene": ["scene"], "user": ["user, hashed"], "crumbs": ["breadcrumb"], "flags": ["tag flag.new-cart"],
+                    "tag:plan": ["tag plan"], "tag:thermal": ["tag thermal"], "tags": [name for name in self.TOLD if name.startswith("tag ")]}
+        for words in (["user", "crumbs", "flags", "tag:plan"], ["state", "scene", "tag:thermal"], ["tags"], list(left_out)):
+            rules = self.current()["rules"]
+            for rule in rules["rules"]:
+                rule["leave_out"] = words if rule["name"] == "inside" else ["tag:of-nobody"]
+            self.assertEqual(self.put(self.current()["version"], rules)[0], 201)
+            self.run_app(store)
+            gone = [name for word in words for name in left_out[word]]
+            for told in self.told(known):
+                rest = {name: value for name, value in told.items() if not name.startswith("tag free_")}
+                self.assertEqual(rest, {name: value for name, value in self.TOLD.items() if name not in gone}, words)
+                self.assertEqual("tag free_disk" in told, "tags" not in words)
+        self.assertIn("reports leave out: state scene user", self.mired.mire("rollout", "show", self.app))
+        rules["rules"][0]["leave_out"] = ["name"]
+        status, _, body = self.put(self.current()["version"], rules)
+        self.assertEqual(status, 422, body)
+        self.assertEqual(json.loads(body)["path"], "/rules/rules/0/leave_out")
+        self.die(store)  # knows the words
+        self.run_app(store)
+        self.assertTrue(all(not told for told in self.told(known)), "the end of the run that was killed, and the next run")
+
+    def die(self, store):
+        """A run that is killed in its hang; it stays in the store."""
+        url, self.mired.url = self.mired.url, "http://127.0.0.1:9"
+        app = self.start_app(store, 0)
+        self.mired.url = url
+        app.stdin.write("\n")
+        app.stdin.flush()
+        time.sleep(0.7)
+        app.kill()
+        app.communicate(timeout=300)
 
     def test_damaged_document_leaves_the_apps_own_options(self):
         store = pathlib.Path(tempfile.mkdtemp(dir=self.scratch.name))

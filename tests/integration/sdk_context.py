@@ -56,7 +56,11 @@ class ContextTest(unittest.TestCase):
         self.assertTrue(report["event"]["foreground"])
         self.assertTrue(context["user_hashed"])
         self.assertEqual(context["user"], hashlib.sha256(b"mire:4711").hexdigest()[:32])
-        self.assertEqual(context["tags"], {"plan": "paid"})
+        tags = dict(context["tags"])
+        for room in ("free_memory", "free_disk"):
+            self.assertRegex(tags.pop(room), r"^[0-9]+ MiB$")
+        self.assertEqual(tags, {"plan": "paid", "flag.new-cart": "on", "battery": "35", "charging": "false", "thermal": "serious",
+                                "orientation": "landscape", "network": "unmetered"})
         self.assertEqual(context["crumbs"]["texts"], [f"step {i}" for i in range(37, 101)])
         self.assertEqual(context["crumbs"]["at_ms"], sorted(context["crumbs"]["at_ms"]))
 
@@ -81,7 +85,7 @@ class ContextTest(unittest.TestCase):
         with open(file, "wb") as out:
             out.write(next(body for body, report in zip(self.server.bodies, self.server.reports()) if report["kind"] == "event"))
         said = subprocess.run([CLI, "show", file], stdout=subprocess.PIPE, text=True, check=True).stdout
-        for line in ("app state +visible", "scene +CartActivity", "user, hashed +[0-9a-f]{32}", "tag plan +paid",
+        for line in ("app state +visible", "scene +CartActivity", "user, hashed +[0-9a-f]{32}", "tag plan +paid", "tag flag.new-cart +on", "tag thermal +serious", "tag free_disk +[0-9]+ MiB",
                      "breadcrumb, [0-9.]+ s (before|after) +step 100", "model +Pixel 8", "OS +android 14"):
             self.assertRegex(said, "(?m)^" + line + "$")
 

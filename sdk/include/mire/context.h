@@ -1,9 +1,11 @@
 /*
- * context.h - what the app knows of the moment: the device, the user, the scene, tags and breadcrumbs.
+ * context.h - what the app knows of the moment: the device and its condition, the user, the scene, tags, feature flags
+ * and breadcrumbs.
  *
  *     mire_options_set_device(options, "Pixel 8", NULL);
  *     mire_set_user("4711", MIRE_USER_HASHED);
  *     mire_set_tag("plan", "trial");
+ *     mire_set_flag("new-cart", "on");
  *     mire_set_scene("CartActivity");
  *     mire_breadcrumb("opened the cart");
  *
@@ -64,7 +66,8 @@ MIRE_API void mire_set_app_state(enum mire_app_state state);
 MIRE_API enum mire_err mire_set_scene(const char *name);
 
 /*
- * Set a tag, replace its value, or remove it. At most 16 tags exist at a time.
+ * Set a tag, replace its value, or remove it. At most 40 tags, flags and conditions of the device exist at a
+ * time.
  *
  *   name   1..32 bytes of a-z, A-Z, 0-9, "_", "-" and "."
  *   value  1..127 bytes; NULL or "" removes the tag
@@ -72,6 +75,42 @@ MIRE_API enum mire_err mire_set_scene(const char *name);
  * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_FULL, MIRE_E_TIMEOUT.
  */
 MIRE_API enum mire_err mire_set_tag(const char *name, const char *value);
+
+/*
+ * Set a feature flag, replace its value, or remove it. It is the tag "flag." and its name.
+ *
+ *   name   1..27 bytes, as the name of a tag
+ *   value  "on", "off" or a variant's name, 1..127 bytes; NULL or "" removes the flag
+ *
+ * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_FULL, MIRE_E_TIMEOUT.
+ */
+MIRE_API enum mire_err mire_set_flag(const char *name, const char *value);
+
+/* How warm the device is, as Android and Apple's systems tell apps. */
+enum mire_thermal {
+    MIRE_THERMAL_UNKNOWN = 0,
+    MIRE_THERMAL_NOMINAL = 1, /* Android: none */
+    MIRE_THERMAL_FAIR = 2,    /* light, moderate */
+    MIRE_THERMAL_SERIOUS = 3, /* severe */
+    MIRE_THERMAL_CRITICAL = 4 /* critical and above */
+};
+
+enum mire_orientation { MIRE_ORIENTATION_UNKNOWN = 0, MIRE_ORIENTATION_PORTRAIT = 1, MIRE_ORIENTATION_LANDSCAPE = 2 };
+
+/*
+ * Set a condition of the device, which reports carry as tags: battery (percent) and charging (true, false), thermal,
+ * orientation. mire_set_network sets the tag network. The library itself sets free_memory (of the machine, on Apple's
+ * systems of the app's limit) and, but on Apple's systems, free_disk (where the store is), in MiB, at most 10 s old.
+ *
+ *   percent   0..100; another value removes both tags
+ *   charging  0: no
+ *   thermal, orientation   UNKNOWN removes the tag
+ *
+ * Return MIRE_OK, MIRE_E_RANGE, MIRE_E_FULL, MIRE_E_TIMEOUT.
+ */
+MIRE_API enum mire_err mire_set_battery(int percent, int charging);
+MIRE_API enum mire_err mire_set_thermal(enum mire_thermal thermal);
+MIRE_API enum mire_err mire_set_orientation(enum mire_orientation orientation);
 
 /* The form in which a user's id leaves the device. */
 enum mire_user_form {

@@ -75,8 +75,8 @@ enum mire_network {
 
 /*
  * Tell the library about the network, whenever it changes. The value survives mire_stop, but not the process. Unknown
- * values are ignored.
- * Cost: one store and one wake-up of the library's thread.  Thread: any.  Signal handler: no.
+ * values are ignored. Reports have it as the tag network.
+ * Cost: some stores and one wake-up of the library's thread.  Thread: any.  Signal handler: no.
  */
 MIRE_API void mire_set_network(enum mire_network network);
 

@@ -4,6 +4,7 @@
 #include "capture/capture.h"
 #include "capture/demand.h"
 #include "capture/scene.h"
+#include "core/conditions.h"
 #include "core/context.h"
 #include "core/core.h"
 #include "core/flush.h"
@@ -194,6 +195,7 @@ void mire_set_network(enum mire_network network)
     if (network < MIRE_NETWORK_UNMETERED || network > MIRE_NETWORK_NONE)
         return;
     atomic_store_explicit(&mire__core.network, network, memory_order_relaxed);
+    mire__condition_network(network);
     mire__worker_wake(&mire__core.worker, MIRE_WAKE_DELIVERY);
 }
 

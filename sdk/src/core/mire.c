@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "capture/capture.h"
+#include "core/conditions.h"
 #include "core/context.h"
 #include "core/departure.h"
 #include "core/facts.h"
@@ -19,6 +20,7 @@
 #include "platform/apart.h"
 #include "platform/platform.h"
 #include "platform/quiet.h"
+#include "report/left_out.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -120,9 +122,10 @@ static bool obey_rollout(void)
     struct plan plan;
     uint32_t then = MIRE_CORE_ON;
 
+    mire__plan_load(&plan, mire__core.store, &mire__core.options, mire__core.install);
+    mire__left_out_set(plan.rollout.leave_out);
     if (atomic_load(&mire__core.state) == MIRE_CORE_ON_IDLE)
         return true;
-    mire__plan_load(&plan, mire__core.store, &mire__core.options, mire__core.install);
     if (!mire__core_turn(MIRE_CORE_ON, MIRE_CORE_HELD))
         return false;
     mire__monitors_obey(&mire__core.monitors, &plan);
@@ -144,6 +147,7 @@ static uint64_t look_at_process(void)
     uint64_t exits_ns = mire__monitor_exit_look(), session_ns = mire__process_session_look();
 
     mire__memory_reports_look();
+    mire__condition_room(mire__store_dir(mire__core.store));
     return exits_ns < session_ns ? exits_ns : session_ns;
 }
 
@@ -243,6 +247,7 @@ static void make_plan(void)
 {
     mire__core.rollout_mark = mire__store_rollout_mark(mire__core.store);
     mire__plan_load(&mire__core.plan, mire__core.store, &mire__core.options, mire__core.install);
+    mire__left_out_set(mire__core.plan.rollout.leave_out);
     if (mire__variant.takes_numbers)
         mire__plan_numbers(&mire__core.options.settings, &mire__core.plan.rollout);
 }

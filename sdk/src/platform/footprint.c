@@ -312,6 +312,13 @@ static uint64_t left_of(uint64_t used, uint64_t limit)
     return limit > used ? limit - used : 0;
 }
 
+uint64_t mire__disk_free(const char *directory)
+{
+    struct statfs disk;
+
+    return syscall(SYS_statfs, directory, &disk) == 0 ? (uint64_t)disk.f_bavail * (uint64_t)disk.f_bsize : 0;
+}
+
 void mire__memory_room(struct memory_room *out, const struct cgroup *cgroup)
 {
     char text[SMALL_BYTES];

@@ -54,6 +54,9 @@ struct memory_room {
 };
 void mire__memory_room(struct memory_room *out, const struct cgroup *cgroup);
 
+/* Bytes that this user may still write where a directory is; 0: not known, or a system that asks apps to justify it. */
+uint64_t mire__disk_free(const char *directory);
+
 /* OOM kills by the kernel's count. */
 struct oom_counts {
     uint64_t cgroup; /* of processes in it */

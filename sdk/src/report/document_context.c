@@ -3,7 +3,9 @@
  * process, and damaged.
  */
 #include "report/document.h"
+#include "report/left_out.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const char *const states[MIRE_APP_STATES] = {"", "foreground", "visible", "perceptible", "background"};
@@ -30,13 +32,21 @@ static bool is_first(const char *name, const struct context *app, uint32_t row)
     return true;
 }
 
-static void write_tags(struct wire *wire, const struct context *app)
+/* The tag in a row, if it goes into the document. */
+static bool has_tag(char name[MIRE_CONTEXT_NAME_BYTES], char value[MIRE_CONTEXT_TEXT_BYTES], const struct context *app,
+                    uint32_t row, const struct left_out *left_out)
+{
+    return mire__context_as_tag(name, value, app, row) && mire__context_is_name(name) &&
+           !mire__left_out_has_tag(left_out, name);
+}
+
+static void write_tags(struct wire *wire, const struct context *app, const struct left_out *left_out)
 {
     char name[MIRE_CONTEXT_NAME_BYTES], value[MIRE_CONTEXT_TEXT_BYTES];
     bool any = false;
 
     for (uint32_t row = 0; row < MIRE_TAGS_MAX; row++) {
-        if (!mire__context_as_tag(name, value, app, row) || !mire__context_is_name(name) || !is_first(name, app, row))
+        if (!has_tag(name, value, app, row, left_out) || !is_first(name, app, row))
             continue;
         if (!any)
             mire__wire_object(wire, MIRE_NAME_TAGS);
@@ -78,38 +88,53 @@ static void write_crumbs(struct wire *wire, const struct context *app, uint64_t 
     mire__wire_end(wire);
 }
 
-/* Is there anything to tell? */
-static bool has_any(const struct context *app)
+enum part { STATE = 1, SCENE = 2, USER = 4, TAGS = 8, CRUMBS = 16 };
+
+/* The parts that there are, and that are not left out: bits of enum part. */
+static unsigned find_parts(const struct context *app, const struct left_out *left_out)
 {
     char name[MIRE_CONTEXT_NAME_BYTES], text[MIRE_CONTEXT_TEXT_BYTES];
+    unsigned parts = atomic_load(&app->state) % MIRE_APP_STATES != 0 ? STATE : 0;
     uint64_t at_ns;
-    bool any = atomic_load(&app->state) % MIRE_APP_STATES != 0;
 
     mire__context_as_text(text, &app->scene);
-    any |= text[0] != '\0';
+    parts |= text[0] ? SCENE : 0u;
     mire__context_as_text(text, &app->user);
-    any |= text[0] != '\0';
+    parts |= text[0] ? USER : 0u;
     for (uint32_t row = 0; row < MIRE_TAGS_MAX; row++)
-        any |= mire__context_as_tag(name, text, app, row);
+        parts |= has_tag(name, text, app, row, left_out) ? TAGS : 0u;
     for (uint32_t i = 0; i < MIRE_CRUMBS_MAX; i++)
-        any |= mire__context_as_crumb(text, &at_ns, app, mire__context_as_first(app) + i);
-    return any;
+        parts |= mire__context_as_crumb(text, &at_ns, app, mire__context_as_first(app) + i) ? CRUMBS : 0u;
+    parts &= mire__left_out_has(left_out, "state") ? ~(unsigned)STATE : UINT_MAX;
+    parts &= mire__left_out_has(left_out, "scene") ? ~(unsigned)SCENE : UINT_MAX;
+    parts &= mire__left_out_has(left_out, "user") ? ~(unsigned)USER : UINT_MAX;
+    parts &= mire__left_out_has(left_out, "crumbs") ? ~(unsigned)CRUMBS : UINT_MAX;
+    return parts;
 }
 
 void mire__document_context(struct wire *wire, const struct context *app, const struct blackbox_facts *facts)
 {
     char scene[MIRE_CONTEXT_TEXT_BYTES];
+    struct left_out left_out;
     uint32_t state = app ? atomic_load(&app->state) % MIRE_APP_STATES : 0;
+    unsigned parts;
 
-    if (!app || !has_any(app))
+    mire__left_out_get(&left_out);
+    parts = app ? find_parts(app, &left_out) : 0;
+    if (parts == 0)
         return;
     mire__wire_object(wire, MIRE_NAME_CONTEXT);
-    if (state != 0)
+    if (parts & STATE && state != 0)
         mire__wire_text(wire, MIRE_NAME_STATE, states[state], SIZE_MAX);
-    mire__context_as_text(scene, &app->scene);
-    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_SCENE, scene);
-    write_user(wire, app);
-    write_tags(wire, app);
-    write_crumbs(wire, app, facts->start_mono_ns);
+    if (parts & SCENE) {
+        mire__context_as_text(scene, &app->scene);
+        MIRE_TEXT_IF_ANY(wire, MIRE_NAME_SCENE, scene);
+    }
+    if (parts & USER)
+        write_user(wire, app);
+    if (parts & TAGS)
+        write_tags(wire, app, &left_out);
+    if (parts & CRUMBS)
+        write_crumbs(wire, app, facts->start_mono_ns);
     mire__wire_end(wire);
 }

@@ -25,7 +25,7 @@
 #include "wire/plugin.h"
 
 #define MIRE_BLACKBOX_MAGIC   0x3178626572696dull /* "mirebx1" */
-#define MIRE_BLACKBOX_VERSION 7u                  /* others are refused; magic, version and size stay where they are */
+#define MIRE_BLACKBOX_VERSION 8u                  /* others are refused; magic, version and size stay where they are */
 
 /* Facts that core has at the start. Texts end with a zero byte. */
 struct blackbox_facts {

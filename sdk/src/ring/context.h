@@ -15,7 +15,7 @@
 #define MIRE_CONTEXT_TEXT_BYTES 128 /* with the zero byte, as the next two */
 #define MIRE_CONTEXT_NAME_BYTES 33
 #define MIRE_CRUMB_BYTES        96
-#define MIRE_TAGS_MAX           16
+#define MIRE_TAGS_MAX           40
 #define MIRE_CRUMBS_MAX         64
 #define MIRE_GAUGES_MAX         16
 

@@ -120,6 +120,17 @@ static void read_plugins(struct rollout *out, struct reader *reader)
     }
 }
 
+/* A list that is cut would let a part through. */
+static void read_leave_out(struct rollout *out, struct reader *reader)
+{
+    char text[MIRE_LEAVE_OUT_BYTES + 1];
+
+    mire__reader_text(reader, text, sizeof(text));
+    reader->failed |= strlen(text) > MIRE_WIRE_LEAVE_OUT_MAX;
+    if (!reader->failed)
+        mire__text_copy(out->leave_out, sizeof(out->leave_out), text);
+}
+
 /* Returns the format's version. */
 static uint64_t read_document(struct rollout *out, struct reader *reader)
 {
@@ -140,6 +151,8 @@ static uint64_t read_document(struct rollout *out, struct reader *reader)
             out->kill = mire__reader_bool(reader);
         else if (strcmp(name, MIRE_NAME_PLUGINS) == 0)
             read_plugins(out, reader);
+        else if (strcmp(name, MIRE_NAME_LEAVE_OUT) == 0)
+            read_leave_out(out, reader);
         else
             mire__reader_skip(reader);
     }

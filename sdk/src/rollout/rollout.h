@@ -18,6 +18,7 @@
 #define MIRE_ROLLOUT_NAME_BYTES  32 /* of a parameter's name, its end included; longer ones are ignored */
 #define MIRE_ROLLOUT_NUMBERS_MAX 32 /* numbers of the hang plugin in one document; there are fewer settings */
 #define MIRE_ROLLOUT_SALT_BYTES  (MIRE_WIRE_SALT_MAX + 1)
+#define MIRE_LEAVE_OUT_BYTES     (MIRE_WIRE_LEAVE_OUT_MAX + 1)
 
 /* Interval of requests until a document sets another. */
 #define MIRE_ROLLOUT_FETCH_S 3600u
@@ -51,6 +52,7 @@ struct rollout {
     struct rollout_number numbers[MIRE_ROLLOUT_NUMBERS_MAX];
     uint32_t number_count;
     struct rollout_memory memory;
+    char leave_out[MIRE_LEAVE_OUT_BYTES]; /* parts of the context, words with blanks between (report/left_out.h) */
 };
 
 /* No document: every plugin as the app's options say. */

@@ -54,4 +54,10 @@ void rollout_print_rule(const struct rollout_rule *rule)
         }
         putchar('\n');
     }
+    if (!rule->leave_out.known)
+        return;
+    say(stdout, "    reports leave out:%s", rule->leave_out.count ? "" : " nothing");
+    for (size_t i = 0; i < rule->leave_out.count; i++)
+        say(stdout, " %s", rule->leave_out.words[i]);
+    putchar('\n');
 }

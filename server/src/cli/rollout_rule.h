@@ -4,7 +4,7 @@
 
 #include "rollout/rollout.h"
 
-/* Print the installations of a rule, and a line for each of its plugins. */
+/* Print the installations of a rule, a line for each of its plugins, and what reports leave out. */
 void rollout_print_rule(const struct rollout_rule *rule);
 
 #endif

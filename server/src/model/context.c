@@ -25,6 +25,12 @@ int context_user(uint8_t out[MIRE_USER_HASH], struct arena *arena, const char *u
     return is_hash ? 0 : context_hash(out, arena, user);
 }
 
+bool context_is_tag_name(const char *name)
+{
+    size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
+    return len && !name[len] && len <= MIRE_TAG_NAME_MAX;
+}
+
 const char *context_tag(struct arena *arena, const char *name, const char *value)
 {
     const char *whole = arena_printf(arena, "%s=%s", name, value);

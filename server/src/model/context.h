@@ -19,6 +19,9 @@ int context_hash(uint8_t out[MIRE_USER_HASH], struct arena *arena, const char *i
 /* The same of an id or its hash: 32 hex digits are a hash already. */
 int context_user(uint8_t out[MIRE_USER_HASH], struct arena *arena, const char *user);
 
+/* Is it the name of a tag, as mire_set_tag takes it? */
+bool context_is_tag_name(const char *name);
+
 /* "name=value", cut between two characters; NULL without memory. */
 const char *context_tag(struct arena *arena, const char *name, const char *value);
 

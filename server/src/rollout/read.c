@@ -1,6 +1,7 @@
 /* read.c - reads a rollout as its author writes it into struct rollout. */
 #include "rollout/rollout.h"
 
+#include "model/context.h"
 #include "wire/limits.h"
 
 #include <inttypes.h>
@@ -218,9 +219,37 @@ static enum bind_outcome read_plugins(struct bind *bind, void *out, uint32_t at)
     return outcome;
 }
 
+/* A part of the context, as sdk/src/report/left_out.h has them. */
+static bool is_part(const char *word)
+{
+    static const char *const parts[] = {"state", "scene", "user", "crumbs", "tags", "flags"};
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(parts[i], word) == 0)
+            return true;
+    return strncmp(word, "tag:", 4) == 0 && context_is_tag_name(word + 4);
+}
+
+static enum bind_outcome read_leave_out(struct bind *bind, void *out, uint32_t at)
+{
+    const struct rule_words *words = out;
+    enum bind_outcome outcome = read_words(bind, out, at);
+    size_t bytes = 0;
+
+    for (size_t i = 0; !outcome && i < words->count; i++) {
+        bytes += strlen(words->words[i]) + 1;
+        if (!is_part(words->words[i]))
+            return bind_wrong(bind, "has \"%.40s\"; words are state, scene, user, crumbs, tags, flags, tag:NAME",
+                              words->words[i]);
+    }
+    if (!outcome && bytes > MIRE_WIRE_LEAVE_OUT_MAX)
+        return bind_wrong(bind, "has more than %u bytes of words", MIRE_WIRE_LEAVE_OUT_MAX);
+    return outcome;
+}
+
 static enum bind_outcome read_rule(struct rollout_rule *rule, struct bind *bind, uint32_t at)
 {
-    static const char *const names[] = {"name", "when", "plugins", NULL};
+    static const char *const names[] = {"name", "when", "plugins", "leave_out", NULL};
     enum bind_outcome outcome = check_members(bind, at, names);
 
     rule->name = rule->versions.from = rule->versions.to = rule->os_versions.from = rule->os_versions.to = "";
@@ -233,6 +262,8 @@ static enum bind_outcome read_rule(struct rollout_rule *rule, struct bind *bind,
         return bind_wrong(bind, "needs a name of 1 to %d bytes", NAME_MAX_CHARS);
     if (!outcome)
         outcome = read_member(bind, at, "when", rule, read_when);
+    if (!outcome)
+        outcome = read_member(bind, at, "leave_out", &rule->leave_out, read_leave_out);
     return outcome ? outcome : read_member(bind, at, "plugins", rule, read_plugins);
 }
 

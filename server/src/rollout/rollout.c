@@ -64,6 +64,22 @@ const struct rollout_rule *rollout_decide(const struct rollout *rules, const str
     return NULL;
 }
 
+/* The first rule's that fits and has a list. */
+static void put_leave_out(struct text *out, const struct rollout *rules, const struct rollout_device *device)
+{
+    const struct rule_words *words = NULL;
+
+    for (size_t i = 0; i < rules->count && !words; i++)
+        if (rules->rules[i].leave_out.known && rollout_rule_fits(&rules->rules[i], device))
+            words = &rules->rules[i].leave_out;
+    if (!words || words->count == 0)
+        return;
+    text_add(out, ",\"leave_out\":\"");
+    for (size_t i = 0; i < words->count; i++)
+        text_printf(out, "%s%s", i ? " " : "", words->words[i]);
+    text_add(out, "\"");
+}
+
 static void put_parameters(struct text *out, const struct rule_plugin *plugin)
 {
     text_add(out, ",\"parameters\":{");
@@ -104,5 +120,7 @@ void rollout_evaluate(struct text *out, const struct rollout *rules, int64_t ver
             put_parameters(out, plugin);
         text_add(out, "}");
     }
-    text_add(out, "}}");
+    text_add(out, "}");
+    put_leave_out(out, rules, device);
+    text_add(out, "}");
 }

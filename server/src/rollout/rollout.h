@@ -7,8 +7,8 @@
  *                {"name": "public", "when": {}, "plugins": {"hang": {"probability": 0.02}}}]}
  *
  * For each plugin, the first rule that fits the installation and names the plugin decides the probability and the
- * parameters. Without such a rule the app's own options hold. An installation gets the document of
- * schema/wire/rollout.schema.json.
+ * parameters. Without such a rule the app's own options hold. The first rule that fits and has "leave_out" decides which
+ * parts of the context its reports leave out. An installation gets the document of schema/wire/rollout.schema.json.
  *
  * An author's document is read strictly: a member that is not known is a mistake in writing. Pure. Thread: any.
  */
@@ -64,6 +64,7 @@ struct rollout_rule {
     struct rule_range versions, os_versions;
     struct rule_share share;
     struct rule_plugin plugins[MIRE_PLUGINS];
+    struct rule_words leave_out; /* parts of the context that reports leave out */
 };
 
 struct rollout {

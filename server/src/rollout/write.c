@@ -102,7 +102,10 @@ void rollout_write(struct text *out, const struct rollout *rules)
             put_plugin(out, &rule->plugins[p]);
             any = true;
         }
-        text_add(out, "}}");
+        text_add(out, "}");
+        any = true;
+        put_words(out, "leave_out", &rule->leave_out, &any);
+        text_add(out, "}");
     }
     text_add(out, "]}");
 }

@@ -9,6 +9,7 @@
  *   start sends what earlier ones left
  */
 #include <mire/context.h>
+#include <mire/delivery.h>
 
 #include <poll.h>
 #include <pthread.h>
@@ -79,6 +80,12 @@ int main(int argc, char **argv)
     mire_set_scene("CartActivity");
     mire_set_user("4711", MIRE_USER_HASHED);
     mire_set_app_state(MIRE_APP_VISIBLE);
+    mire_set_flag("new-cart", "on");
+    mire_set_battery(34, 1);
+    mire_set_battery(35, 0);
+    mire_set_thermal(MIRE_THERMAL_SERIOUS);
+    mire_set_orientation(MIRE_ORIENTATION_LANDSCAPE);
+    mire_set_network(MIRE_NETWORK_UNMETERED);
     mire_options_free(options);
     if (strcmp(argv[3], "fork") == 0) {
         pid_t child = fork();

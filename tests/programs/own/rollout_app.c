@@ -4,8 +4,9 @@
  *
  *     rollout_app URL KEY STORE CHANNEL FLUSH_MS
  *
- * Its memory is sampled.
+ * Its memory is sampled. It tells state, scene, user, a tag, a flag, a condition of the device and a breadcrumb.
  */
+#include <mire/context.h>
 #include <mire/memory.h>
 #include <mire/mire.h>
 
@@ -41,6 +42,13 @@ int main(int argc, char **argv)
     printf("start %s\n", mire_err_name(mire_start(options)));
     fflush(stdout);
     mire_options_free(options);
+    mire_set_app_state(MIRE_APP_VISIBLE);
+    mire_set_scene("Cart");
+    mire_set_user("4711", MIRE_USER_HASHED);
+    mire_set_tag("plan", "trial");
+    mire_set_flag("new-cart", "on");
+    mire_set_thermal(MIRE_THERMAL_FAIR);
+    mire_breadcrumb("opened the cart");
     poll(&input, 1, -1);
     hang();
     poll(NULL, 0, 300);

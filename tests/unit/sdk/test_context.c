@@ -2,6 +2,7 @@
 #include "base/sha256.h"
 #include "mire/context.h"
 #include "platform/platform.h"
+#include "report/left_out.h"
 #include "ring/context.h"
 #include "support/boxes.h"
 #include "support/documents.h"
@@ -85,6 +86,23 @@ static void only_plain_words_are_names_of_tags(void **state)
         assert_int_equal(mire_set_tag(bad[i], "x"), MIRE_E_ARG);
     }
     assert_int_equal(mire_set_tag(NULL, "x"), MIRE_E_ARG);
+}
+
+static void flags_and_conditions_are_within_their_bounds(void **state)
+{
+    (void)state;
+    assert_int_equal(mire_set_flag("123456789012345678901234567", "on"), MIRE_OK);
+    assert_int_equal(mire_set_flag("123456789012345678901234567", NULL), MIRE_OK);
+    assert_int_equal(mire_set_flag("1234567890123456789012345678", "on"), MIRE_E_ARG);
+    assert_int_equal(mire_set_flag("", "on"), MIRE_E_ARG);
+    assert_int_equal(mire_set_flag(NULL, "on"), MIRE_E_ARG);
+    assert_int_equal(mire_set_flag("a b", "on"), MIRE_E_ARG);
+    assert_int_equal(mire_set_battery(101, 1), MIRE_OK);
+    assert_int_equal(mire_set_battery(-1, 0), MIRE_OK);
+    assert_int_equal(mire_set_thermal((enum mire_thermal)5), MIRE_E_RANGE);
+    assert_int_equal(mire_set_thermal((enum mire_thermal) - 1), MIRE_E_RANGE);
+    assert_int_equal(mire_set_orientation((enum mire_orientation)3), MIRE_E_RANGE);
+    assert_int_equal(mire_set_orientation(MIRE_ORIENTATION_UNKNOWN), MIRE_OK);
 }
 
 /* ---- breadcrumbs ---- */
@@ -256,6 +274,45 @@ static void the_report_has_the_section_context(void **state)
     free(box);
 }
 
+/* Parts that the rollout leaves out are in no report; other words have no effect. */
+static void what_is_left_out_is_in_no_report(void **state)
+{
+    static const struct {
+        const char *words, *context;
+    } rows[] = {
+        {"", "{\"state\":\"visible\",\"scene\":\"Cart\",\"user\":\"4711\",\"user_hashed\":false,"
+             "\"tags\":{\"plan\":\"trial\",\"flag.new\":\"on\"},\"crumbs\":{"},
+        {"user", "{\"state\":\"visible\",\"scene\":\"Cart\",\"tags\":{"},
+        {"state scene", "{\"user\":\"4711\",\"user_hashed\":false,\"tags\":{"},
+        {"user  scene flags", "{\"state\":\"visible\",\"tags\":{\"plan\":\"trial\"},\"crumbs\":{"},
+        {" user scene tag:plan ", "{\"state\":\"visible\",\"tags\":{\"flag.new\":\"on\"},\"crumbs\":{"},
+        {"user scene crumbs tag:plan flags", "{\"state\":\"visible\"}"},
+        {"state scene user tags", "{\"crumbs\":{"},
+        {"use users tag:pla tag:planes tag flag user.", "{\"state\":\"visible\",\"scene\":\"Cart\",\"user\":\"4711\","},
+    };
+    struct blackbox *box = box_new();
+    char want[256];
+
+    (void)state;
+    atomic_store(&box->context.state, MIRE_APP_VISIBLE);
+    mire__context_as_set(&box->context.scene, "Cart");
+    mire__context_as_set(&box->context.user, "p4711");
+    mire__context_as_set_tag(&box->context, "plan", "trial");
+    mire__context_as_set_tag(&box->context, "flag.new", "on");
+    mire__context_as_add(&box->context, "opened", 7 * MIRE_NS_PER_S);
+    for (size_t i = 0; i < MIRE_COUNT(rows); i++) {
+        mire__left_out_set(rows[i].words);
+        snprintf(want, sizeof(want), "\"context\":%s", rows[i].context);
+        assert_says(box, want);
+    }
+    mire__left_out_set("tags crumbs user scene state");
+    char *text = json(box, NULL);
+    assert_null(strstr(text, "\"context\""));
+    free(text);
+    mire__left_out_set("");
+    free(box);
+}
+
 /* The names in a damaged file are no names, or twice the same: the server would refuse the report. */
 static void a_damaged_blackbox_makes_a_report_all_the_same(void **state)
 {
@@ -308,11 +365,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_cut_between_characters_and_have_no_control_characters),
         cmocka_unit_test(tags_are_set_replaced_and_removed),
+        cmocka_unit_test(flags_and_conditions_are_within_their_bounds),
         cmocka_unit_test(only_plain_words_are_names_of_tags),
         cmocka_unit_test(the_last_breadcrumbs_are_kept_oldest_first),
         cmocka_unit_test(a_process_killed_at_any_instant_leaves_whole_texts),
         cmocka_unit_test(readers_see_whole_texts_while_threads_write),
         cmocka_unit_test(the_report_has_the_section_context),
+        cmocka_unit_test(what_is_left_out_is_in_no_report),
         cmocka_unit_test(a_damaged_blackbox_makes_a_report_all_the_same),
         cmocka_unit_test(sha256_is_that_of_the_standard),
     };

@@ -160,7 +160,11 @@ static void assert_reads_as(const struct rollout *rollout, const char *expect)
     static const char *const modes[] = {"", "\"off\"", "\"sampled\"", "\"exact\""};
 
     assert_number(expect, "version", rollout->version);
+    char left_out[MIRE_LEAVE_OUT_BYTES + 32];
+
     assert_number(expect, "fetch_s", rollout->fetch_s);
+    snprintf(left_out, sizeof(left_out), "\"leave_out\": \"%s\"", rollout->leave_out);
+    assert_true(rollout->leave_out[0] ? strstr(expect, left_out) != NULL : strstr(expect, "leave_out") == NULL);
     assert_non_null(strstr(expect, rollout->kill ? "\"kill\": true" : "\"kill\": false"));
     for (int plugin = 0; plugin < MIRE_PLUGINS; plugin++) {
         char quoted[16];

@@ -107,6 +107,18 @@ static void the_first_rule_that_fits_and_speaks_of_a_plugin_decides(void **state
     assert_null(rollout_decide(&scene->rollout, &someone, MIRE_PLUGIN_EXIT));
 }
 
+static void the_first_rule_that_fits_and_has_a_list_says_what_is_left_out(void **state)
+{
+    struct scene *scene = *state;
+    struct rollout_device device = someone;
+
+    parse(scene, "{\"rules\":[{\"name\":\"a\",\"when\":{\"channels\":[\"gray\"]},\"leave_out\":[]},{\"name\":\"b\"},"
+                 "{\"name\":\"c\",\"leave_out\":[\"user\",\"tag:plan\"]},{\"name\":\"d\",\"leave_out\":[\"tags\"]}]}");
+    assert_non_null(strstr(told(scene, &device), "\"plugins\":{},\"leave_out\":\"user tag:plan\"}"));
+    device.channel = "gray";
+    assert_null(strstr(told(scene, &device), "leave_out"));
+}
+
 static void every_condition_of_a_rule_has_to_fit(void **state)
 {
     static const struct {
@@ -170,7 +182,7 @@ static void what_is_written_reads_back_as_itself(void **state)
         "\"installs\":[\"1\",\"2\"],\"share\":{\"from\":0.1,\"to\":0.25,\"salt\":\"s\"}},\"plugins\":{\"hang\":{"
         "\"probability\":"
         "0.000001,\"salt\":\"t\",\"parameters\":{\"period_ms\":18446744073709551615,\"mode\":\"exact\"}},\"exit\":{"
-        "\"probability\":0},\"session\":{\"probability\":1}}}]}";
+        "\"probability\":0},\"session\":{\"probability\":1}},\"leave_out\":[\"user\",\"tag:a.b\"]}]}";
     struct scene *scene = *state;
     const char *const texts[] = {full, "{\"fetch_s\":3600,\"kill\":false,\"rules\":[]}"};
 
@@ -216,6 +228,11 @@ static void mistakes_are_refused_where_they_are(void **state)
          "/rules/0/plugins/hang/parameters/period_ms"},
         {"{\"rules\":[{\"name\":\"a\",\"plugins\":{\"hang\":{\"probability\":1,\"parameters\":{\"Period\":1}}}}]}",
          "/rules/0/plugins/hang/parameters"},
+        {"{\"rules\":[{\"name\":\"a\",\"leave_out\":\"user\"}]}", "/rules/0/leave_out"},
+        {"{\"rules\":[{\"name\":\"a\",\"leave_out\":[\"users\"]}]}", "/rules/0/leave_out"},
+        {"{\"rules\":[{\"name\":\"a\",\"leave_out\":[\"tag:\"]}]}", "/rules/0/leave_out"},
+        {"{\"rules\":[{\"name\":\"a\",\"leave_out\":[\"tag:a b\"]}]}", "/rules/0/leave_out"},
+        {"{\"rules\":[{\"name\":\"a\",\"leave_out\":[\"tag:a\\\"b\"]}]}", "/rules/0/leave_out"},
     };
     const struct json_limits limits = MIRE_JSON_LIMITS;
     struct scene *scene = *state;
@@ -251,7 +268,10 @@ static void no_document_is_larger_than_a_device_reads(void **state)
                         "\\u0001\\u0001\\u0001\\u0001\\u0001\\u0001\\u0001\\u0001\\u0001\\u0001\\u0001\\u0001");
         text_add(&text, "}}");
     }
-    text_add(&text, "}}]}");
+    text_add(&text, "},\"leave_out\":[");
+    for (int i = 0; i < 13; i++)
+        text_printf(&text, "%s\"tag:%032d\"", i ? "," : "", i);
+    text_add(&text, "]}]}");
     parse(scene, text.bytes);
     text_fini(&text);
     told(scene, &someone);
@@ -264,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_default_takes_all_inside_and_samples_the_public),
         TEST(the_first_rule_that_fits_and_speaks_of_a_plugin_decides),
+        TEST(the_first_rule_that_fits_and_has_a_list_says_what_is_left_out),
         TEST(every_condition_of_a_rule_has_to_fit),
         TEST(shares_of_installs_split_without_gap_or_overlap),
         TEST(what_is_written_reads_back_as_itself),

@@ -177,11 +177,6 @@ static enum bind_outcome read_left_out(struct bind *bind, void *out, uint32_t at
     return outcome ? outcome : join_words(&((struct app_settings *)out)->left_out, bind, installs, count, INSTALL_LEN);
 }
 
-static bool is_tag_name(const char *name)
-{
-    return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")];
-}
-
 /* Names of tags, each once. */
 static enum bind_outcome read_kept_tags(struct bind *bind, void *out, uint32_t at)
 {
@@ -190,7 +185,7 @@ static enum bind_outcome read_kept_tags(struct bind *bind, void *out, uint32_t a
     enum bind_outcome outcome = bind_texts(&names, &count, bind, at, MIRE_TAGS_KEPT, MIRE_TAG_NAME_MAX);
 
     for (size_t i = 0; !outcome && i < count; i++) {
-        if (!is_tag_name(names[i]))
+        if (!context_is_tag_name(names[i]))
             return bind_wrong(bind, "expected letters, digits, _, - and .");
         for (size_t k = 0; k < i; k++)
             if (!strcmp(names[k], names[i]))

@@ -233,7 +233,12 @@ function RulesTable({ rules, typed, set }: TableProps): JSX.Element {
               <th scope="row">
                 {i + 1} {rule.name}
               </th>
-              <td>{ruleWords(rule)}</td>
+              <td>
+                {ruleWords(rule)}
+                {rule.leave_out?.length ? (
+                  <div class="dim small">{say('reports leave out {parts}', { parts: rule.leave_out.join(', ') })}</div>
+                ) : null}
+              </td>
               {PLUGINS.map((plugin) => (
                 <td class="num" key={plugin}>
                   {share(rule, plugin)}

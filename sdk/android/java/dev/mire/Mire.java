@@ -221,10 +221,35 @@ public final class Mire {
             Native.setScene(name);
     }
 
-    /** At most 16 tags; the value null removes one. */
+    /** At most 40 tags, flags and conditions; the value null removes one. */
     public static void setTag(String name, String value) {
         if (running)
             Native.setTag(name, value);
+    }
+
+    /** A feature flag: "on", "off" or a variant's name; null removes it. */
+    public static void setFlag(String name, String value) {
+        if (running)
+            Native.setFlag(name, value);
+    }
+
+    /** The battery, 0..100 percent; another number: not known. */
+    public static void setBattery(int percent, boolean charging) {
+        if (running)
+            Native.setBattery(percent, charging);
+    }
+
+    /** A status of PowerManager.getCurrentThermalStatus; a negative one: not known. */
+    public static void setThermalStatus(int status) {
+        int thermal = status < 0 ? 0 : status == 0 ? 1 : status <= 2 ? 2 : status == 3 ? 3 : 4;
+        if (running)
+            Native.setThermal(thermal);
+    }
+
+    /** An orientation of android.content.res.Configuration. */
+    public static void setOrientation(int orientation) {
+        if (running)
+            Native.setOrientation(orientation == 1 || orientation == 2 ? orientation : 0);
     }
 
     /** The user, hashed on the device. null: none. */

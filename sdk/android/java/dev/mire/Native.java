@@ -30,6 +30,14 @@ final class Native {
 
     static native int setTag(String name, String value);
 
+    static native int setFlag(String name, String value);
+
+    static native int setBattery(int percent, boolean charging);
+
+    static native int setThermal(int thermal);
+
+    static native int setOrientation(int orientation);
+
     static native int setUser(String id, boolean plain);
 
     static native void breadcrumb(String text);
