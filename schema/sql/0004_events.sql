@@ -37,6 +37,7 @@ CREATE TABLE event (
     device_class     text        NOT NULL DEFAULT '',
     channel          text        NOT NULL DEFAULT '',
     scene            text        NOT NULL DEFAULT '',
+    country          text        NOT NULL DEFAULT '',
     user_hash        bytea,
     tags             text[]      NOT NULL DEFAULT '{}',
     sample_count     integer     NOT NULL,
@@ -87,6 +88,7 @@ COMMENT ON COLUMN event.process_name IS 'Name of the process.';
 COMMENT ON COLUMN event.device_class IS 'Class of the device; empty if the device does not tell.';
 COMMENT ON COLUMN event.channel IS 'Release channel, as in session.';
 COMMENT ON COLUMN event.scene IS 'Scene that the app told; empty if it told none.';
+COMMENT ON COLUMN event.country IS 'As report.country.';
 COMMENT ON COLUMN event.user_hash IS 'Hash of the user''s id, 16 bytes, as libmire makes it; null if the app told no user, and of reports that are not kept whole.';
 COMMENT ON COLUMN event.tags IS 'The tags that app.kept_tags named when the event was stored, each in its name''s place, as name=value of at most 255 bytes; empty where the report has none.';
 COMMENT ON COLUMN event.sample_count IS 'Stacks in the report.';

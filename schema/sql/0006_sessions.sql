@@ -28,6 +28,7 @@ CREATE TABLE session (
     model         text        NOT NULL DEFAULT '',
     process_name  text        NOT NULL DEFAULT '',
     device_class  text        NOT NULL DEFAULT '',
+    country       text        NOT NULL DEFAULT '',
     ends          integer     NOT NULL DEFAULT 0,
     fooms         integer     NOT NULL DEFAULT 0,
     watchdogs     integer     NOT NULL DEFAULT 0,
@@ -64,6 +65,7 @@ COMMENT ON COLUMN session.arch IS 'Architecture of the process.';
 COMMENT ON COLUMN session.model IS 'Device model.';
 COMMENT ON COLUMN session.process_name IS 'Name of the process.';
 COMMENT ON COLUMN session.device_class IS 'Class of the device; empty if the device does not tell.';
+COMMENT ON COLUMN session.country IS 'As report.country.';
 COMMENT ON COLUMN session.ends IS 'Runs whose end it tells.';
 COMMENT ON COLUMN session.fooms IS 'Those that ran out of memory in the foreground.';
 COMMENT ON COLUMN session.watchdogs IS 'Those that were killed during a hang.';

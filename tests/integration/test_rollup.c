@@ -39,7 +39,7 @@ static struct pg *database(void)
     " duration_ms, waited_ms, category, reason, open, launch, foreground, weight, suppressed, suppressed_ms,"         \
     " thread_count, holder, install, os, os_version, arch, model, process_name, device_class, channel, scene, "       \
     "sample_count,"                                                                                                   \
-    " frame_count, unresolved_count, rules_version, tags)"                                                            \
+    " frame_count, unresolved_count, rules_version, tags, country)"                                                   \
     " SELECT n % 64, current_date, gen_random_uuid(), 1 + v % 2, v, 1 + floor(random() * 5), floor(random() * 3), "   \
     "now(),"                                                                                                          \
     "  now() - random() * random() * interval '50 days', floor(random() * 9000), floor(random() * 9000),"             \
@@ -50,7 +50,8 @@ static struct pg *database(void)
     "'x86_64',"                                                                                                       \
     "  'model ' || floor(random() * 20), 'p', (ARRAY['', 'low', 'high'])[1 + floor(random() * 3)::int],"              \
     "  'public', (ARRAY['', 'Cart', 'Home'])[1 + floor(random() * 3)::int], 1, floor(random() * 30), floor(random() " \
-    "* 9), 1, ARRAY[(ARRAY['', 'plan=a', 'plan=b'])[1 + floor(random() * 3)::int], '', 'tier=' || n % 5]"             \
+    "* 9), 1, ARRAY[(ARRAY['', 'plan=a', 'plan=b'])[1 + floor(random() * 3)::int], '', 'tier=' || n % 5],"            \
+    "  (ARRAY['', 'DE', 'JP'])[1 + floor(random() * 3)::int]"                                                         \
     " FROM (SELECT n, 1 + floor(random() * 12)::int AS v FROM generate_series(1, $1) n) n RETURNING report_id"
 
 static int64_t below(int64_t most)
@@ -89,6 +90,7 @@ static size_t add_sessions(struct pg_tx *tx, struct arena *arena, int32_t app, s
                                   .model = models[below(4)],
                                   .process_name = "p",
                                   .device_class = "2gb",
+                                  .country = below(2) ? "DE" : "",
                                   .ends = (int32_t)below(4),
                                   .fooms = (int32_t)below(2),
                                   .watchdogs = (int32_t)below(2),

@@ -151,6 +151,7 @@ static const char *const counts[][4] = {
     EACH("channel", ""),
     EACH("CASE WHEN foreground THEN 'foreground' ELSE 'background' END", " AND foreground IS NOT NULL"),
     EACH("scene", " AND scene <> ''"),
+    EACH("country", " AND country <> ''"),
     EACH("tags[1]", " AND tags[1] <> ''"),
     EACH("tags[2]", " AND tags[2] <> ''"),
     EACH("tags[3]", " AND tags[3] <> ''"),
@@ -203,7 +204,8 @@ static void check(const struct stored_list *list, struct pg_tx *tx, int facet, i
 
 /* --- session records --- */
 
-#define SESSIONS(value)                                                                                             \
+#define SESSIONS(value) SESSIONS_OF(value, "")
+#define SESSIONS_OF(value, where)                                                                                   \
     "SELECT app_id, date_trunc('day', occurred_at, 'UTC'), " value ", count(*)::float8, sum(weight)::float8,"       \
     " sum(weight * weight)::float8, sum(weight * least(duration_ms, foreground_ms))::float8, sum(watched)::float8," \
     " coalesce(sum(watched) FILTER (WHERE hangs > 0), 0)::float8, sum(watched * hang_ms)::float8,"                  \
@@ -213,7 +215,7 @@ static void check(const struct stored_list *list, struct pg_tx *tx, int facet, i
     " count(DISTINCT install) FILTER (WHERE watched > 0 AND hangs > 0)::float8,"                                    \
     " count(DISTINCT install) FILTER (WHERE ends > 0)::float8,"                                                     \
     " count(DISTINCT install) FILTER (WHERE watchdogs > 0)::float8"                                                 \
-    " FROM session JOIN version USING (app_id, version_id) GROUP BY 1, 2, 3"
+    " FROM session JOIN version USING (app_id, version_id)" where " GROUP BY 1, 2, 3"
 
 static const struct session_count {
     int facet; /* -1: all */
@@ -228,6 +230,7 @@ static const struct session_count {
     {MIRE_FACET_PROCESS, SESSIONS("process_name")},
     {MIRE_FACET_CLASS, SESSIONS("device_class")},
     {MIRE_FACET_CHANNEL, SESSIONS("channel")},
+    {MIRE_FACET_COUNTRY, SESSIONS_OF("country", " WHERE country <> ''")},
 };
 
 static void compare_devices(const char *what, const struct stored *cell, const char *text,

@@ -130,7 +130,8 @@ struct access_options {
     struct access_rate key, app, address; /* of requests that send something: POST, PUT and DELETE */
     const struct http_peer *proxies;      /* whose X-Forwarded-For is believed */
     size_t proxy_count;
-    const char *proxy_user_header; /* header in which proxies name the person; "" or NULL: none */
+    const char *proxy_user_header;    /* header in which proxies name the person; "" or NULL: none */
+    const char *proxy_country_header; /* the same of the client's country */
     enum access_mode mode;
 };
 

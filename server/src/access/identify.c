@@ -177,6 +177,7 @@ int access_identify(struct asker *out, struct access *access, struct request *re
     *out = (struct asker){.role = MIRE_ACCESS_NOBODY};
     request->grant = (struct http_grant){.who = "", .via = "nobody"};
     access_client_of(&request->grant.client, access, request);
+    access_country_of(request->grant.country, access, request);
     if (bearer)
         return by_secret(out, access, request, bearer, false);
     if (cookie_read(secret, request, access_is_secure(access, request)))

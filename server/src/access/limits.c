@@ -9,6 +9,9 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+
+#define UNKNOWN "XX" /* of Cloudflare and others, where they do not know */
 
 /* --- addresses --------------------------------------------------------------------------------------------------- */
 
@@ -37,6 +40,21 @@ void access_client_of(struct http_peer *out, const struct access *access, const 
             return;
         *comma = '\0';
     }
+}
+
+void access_country_of(char out[3], const struct access *access, const struct request *request)
+{
+    const char *header = access->options.proxy_country_header;
+    const char *sent =
+        header && *header && access_is_proxy(access, &request->peer) ? request_header(request, header) : NULL;
+
+    out[0] = '\0';
+    if (!sent || strlen(sent) != 2 || !isalpha((unsigned char)sent[0]) || !isalpha((unsigned char)sent[1]) ||
+        strcasecmp(sent, UNKNOWN) == 0)
+        return;
+    out[0] = (char)toupper((unsigned char)sent[0]);
+    out[1] = (char)toupper((unsigned char)sent[1]);
+    out[2] = '\0';
 }
 
 static uint64_t name_of(const char *kind, const void *bytes, size_t len)

@@ -39,6 +39,8 @@ const struct setting_row config_table[MIRE_SETTING_COUNT] = {
                           "is no account"},
     [MIRE_SET_PROXY_USER_HEADER] = {"proxy_user_header", "", KIND_TEXT, 0, 0,
                                     "header in which trusted_proxies name the person who asks; empty: they do not"},
+    [MIRE_SET_PROXY_COUNTRY_HEADER] = {"proxy_country_header", "", KIND_TEXT, 0, 0,
+                                       "header in which trusted_proxies tell a device's country; empty: they do not"},
     [MIRE_SET_DEFAULT_ROLE] = {"default_role", "viewer", KIND_WORD, 0, 0,
                                "none, viewer, triager, admin: role in every app of people who come by a proxy"},
     [MIRE_SET_OIDC_ISSUER] = {"oidc_issuer", "", KIND_TEXT, 0, 0,

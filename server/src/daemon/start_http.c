@@ -53,6 +53,7 @@ static int start_access(struct daemon *daemon)
                                      .mode = config_mode(config),
                                      .public_urls = config_text(config, MIRE_SET_PUBLIC_URL),
                                      .proxy_user_header = config_text(config, MIRE_SET_PROXY_USER_HEADER),
+                                     .proxy_country_header = config_text(config, MIRE_SET_PROXY_COUNTRY_HEADER),
                                      .now_us = clock_wall_us,
                                      .ttl_ms = KEYS_TTL_MS,
                                      .hosts = daemon->hosts,

@@ -9,8 +9,9 @@
 
 static const char store_sql[] =
     "WITH stored AS (INSERT INTO report (slot, day, report_id, app_id, format, encoding, body, clock_behind_ms,"
-    " received_at, key_id)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, now()), $10) ON CONFLICT DO NOTHING RETURNING slot, day, "
+    " received_at, key_id, country)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, now()), $10, $11) ON CONFLICT DO NOTHING RETURNING slot, "
+    "day, "
     "report_id, app_id)"
     " INSERT INTO inbox (slot, day, report_id, app_id) SELECT slot, day, report_id, app_id FROM stored"
     " ON CONFLICT DO NOTHING";
@@ -28,6 +29,7 @@ static int add_row(struct pg_tx *tx, const struct inbox_row *row)
         row->clock_told ? PG_INT8(row->clock_behind_ms) : PG_NULL(),
         row->received_us ? PG_TIME(row->received_us) : PG_NULL(),
         PG_INT8(row->key_id),
+        PG_TEXT(row->country ? row->country : ""),
     };
     return pg_batch_add(tx, store_sql, params, sizeof params / sizeof *params);
 }
@@ -126,13 +128,16 @@ static bool read_claim(struct inbox_claim *out, const struct inbox_keys *keys, s
         .body_len = body.len,
         .clock_told = !pg_is_null(rows, row, 6),
         .clock_behind_ms = pg_int(rows, row, 6),
+        .country = arena_strdup(arena, pg_text(rows, row, 7)),
     };
-    return out->format && out->encoding && out->body;
+    return out->format && out->encoding && out->body && out->country;
 }
 
 #define BODIES(where)                                                                                                 \
-    "SELECT n, app_id, received_at, format, encoding, CASE WHEN before < $5 THEN body END, clock_behind_ms FROM ("    \
-    "SELECT l.n, r.app_id, r.received_at, r.format, r.encoding, r.body, r.clock_behind_ms, sum(octet_length(r.body))" \
+    "SELECT n, app_id, received_at, format, encoding, CASE WHEN before < $5 THEN body END, clock_behind_ms, country " \
+    "FROM ("                                                                                                          \
+    "SELECT l.n, r.app_id, r.received_at, r.format, r.encoding, r.body, r.clock_behind_ms, r.country, "               \
+    "sum(octet_length(r.body))"                                                                                       \
     " OVER (ORDER BY l.n) - octet_length(r.body) AS before FROM unnest($2::smallint[], $3::date[], $4::uuid[])"       \
     " WITH ORDINALITY l (slot, day, report_id, n) JOIN report r ON r.slot = l.slot AND r.day = l.day"                 \
     " AND r.report_id = l.report_id WHERE " where ") sized ORDER BY n"

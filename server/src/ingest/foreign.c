@@ -29,6 +29,7 @@ int ingest_convert(struct delivery **out, struct ingest *ingest, struct request 
         delivery->rows[i].row = found.rows[i];
         delivery->rows[i].row.app_id = request->grant.app_id;
         delivery->rows[i].row.key_id = request->grant.key_id;
+        delivery->rows[i].row.country = request->grant.country;
         delivery->bytes += found.rows[i].body_len;
         delivery->own = found.own;
     }

@@ -73,6 +73,7 @@ static int enqueue(struct ingest *ingest, struct request *request, struct reply 
     delivery->rows[0].row = (struct inbox_row){.report_id = seen->report_id,
                                                .app_id = request->grant.app_id,
                                                .key_id = request->grant.key_id,
+                                               .country = request->grant.country,
                                                .format = seen->format,
                                                .encoding = encoding,
                                                .body = request->body,

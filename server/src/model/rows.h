@@ -90,7 +90,8 @@ struct event_row {
     const char *process_name;
     const char *device_class;
     const char *channel;
-    const char *scene; /* that the app told; "" */
+    const char *scene;   /* that the app told; "" */
+    const char *country; /* it was sent from; "" */
     bool has_user;
     uint8_t user_hash[MIRE_USER_HASH];
     size_t tag_count; /* tags that the app keeps */
@@ -189,6 +190,7 @@ struct session_row {
     double watched_weight; /* the same, if the session has a loop that was watched for hangs; else 0 */
     double time_ms;        /* denominator of rates: time in the foreground if it is known */
     const char *os, *os_version, *arch, *model, *process_name, *device_class;
+    const char *country;                     /* it was sent from; "" */
     int32_t ends, fooms, watchdogs, crashes; /* runs with a known end, and runs with that end; crashes: with aborts */
 };
 

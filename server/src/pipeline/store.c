@@ -205,6 +205,7 @@ static int store_events(struct batch *batch, struct added *added)
             return MIRE_FAULT_MEMORY;
         events[i] = rows.event;
         events[i].is_counted = part.items[i]->is_counted;
+        events[i].country = part.items[i]->claim.country;
         if ((rc = keep_context(&events[i], part.items[i])))
             return rc;
         added->slot = events[0].key.slot;
@@ -308,6 +309,7 @@ static int store_sessions(struct batch *batch, struct added *added)
         aggregate_session(&sessions[i], &part.items[i]->report, &part.facts[i]);
         sessions[i].channel = stages_cut(part.items[i], sessions[i].channel);
         sessions[i].device_class = kinds_device_class(part.items[i]);
+        sessions[i].country = part.items[i]->claim.country;
         const char *version = stages_cut(part.items[i], part.items[i]->report.app.version);
         if (!sessions[i].channel || !version ||
             rows_rollup_session_entry(&added->entries[added->entry_count], batch->arena, &sessions[i], version))

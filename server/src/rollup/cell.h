@@ -31,9 +31,10 @@ enum cell_facet {
     MIRE_FACET_HOLDER, /* of the lock waited for; events without one have no value */
     MIRE_FACET_CLASS,  /* of the device */
     MIRE_FACET_CHANNEL,
-    MIRE_FACET_STATE, /* foreground or background */
-    MIRE_FACET_SCENE, /* that the app told */
-    MIRE_FACET_TAGS,  /* the first of the tags that the app keeps, as "name=value" */
+    MIRE_FACET_STATE,   /* foreground or background */
+    MIRE_FACET_SCENE,   /* that the app told */
+    MIRE_FACET_COUNTRY, /* that a proxy told */
+    MIRE_FACET_TAGS,    /* the first of the tags that the app keeps, as "name=value" */
     MIRE_FACET_COUNT = MIRE_FACET_TAGS + MIRE_TAGS_KEPT
 };
 

@@ -255,7 +255,7 @@ static void copy_event(struct pg_copy *copy, const struct event_row *event)
         ended ? PG_INT4(event->exit_ppm) : PG_NULL(), PG_INT8(event->waited_ms), PG_INT4(event->tree),
         PG_TEXT(event->device_class), PG_TEXT(event->channel), PG_TEXT(event->scene), PG_BOOL(!event->is_counted),
         event->has_user ? PG_BYTES(event->user_hash, sizeof event->user_hash) : PG_NULL(),
-        PG_TEXTS(event->tags, event->tag_count));
+        PG_TEXTS(event->tags, event->tag_count), PG_TEXT(event->country));
 }
 
 int rows_events_store(struct pg_tx *tx, const struct event_row *events, size_t count)
@@ -270,7 +270,7 @@ int rows_events_store(struct pg_tx *tx, const struct event_row *events, size_t c
         " category, reason, open, weight, install, os, os_version, arch, model, process_name, sample_count,"
         " frame_count, unresolved_count, rules_version, foreground, launch, thread_count, suppressed, suppressed_ms,"
         " holder, footprint_bytes, subject_bytes, exit, exit_ppm, waited_ms, tree, device_class,"
-        " channel, scene, kept, user_hash, tags) FROM STDIN BINARY",
+        " channel, scene, kept, user_hash, tags, country) FROM STDIN BINARY",
         &copy);
 }
 

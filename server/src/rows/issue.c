@@ -167,7 +167,7 @@ const struct issue_facet rows_issue_facets[MIRE_ISSUE_FACETS] = {
     {MIRE_FACET_VERSION, "version"}, {MIRE_FACET_OS_VERSION, "os_version"}, {MIRE_FACET_ARCH, "arch"},
     {MIRE_FACET_MODEL, "model"},     {MIRE_FACET_PROCESS, "process"},       {MIRE_FACET_HOLDER, "holder"},
     {MIRE_FACET_CLASS, "class"},     {MIRE_FACET_CHANNEL, "channel"},       {MIRE_FACET_STATE, "state"},
-    {MIRE_FACET_SCENE, "scene"}};
+    {MIRE_FACET_SCENE, "scene"},     {MIRE_FACET_COUNTRY, "country"}};
 
 int rows_values(struct value_row **out, size_t *count, struct arena *arena, const struct rollup_told *told,
                 const struct rollup_told *of_app)

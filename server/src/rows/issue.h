@@ -39,7 +39,7 @@ void rows_issue_facts(struct issue_facts *out, const struct rollup_told *told);
 int rows_durations(struct bin **out, size_t *count, struct arena *arena, const struct rollup_told *told);
 
 /* The facets of an issue that a page shows, in this order. */
-#define MIRE_ISSUE_FACETS 10
+#define MIRE_ISSUE_FACETS 11
 extern const struct issue_facet {
     enum cell_facet facet;
     const char *name;

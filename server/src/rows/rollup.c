@@ -47,7 +47,8 @@ void rows_rollup_entry(struct delta_entry *out, const struct event_row *event, c
                              [MIRE_FACET_CLASS] = event->device_class,
                              [MIRE_FACET_CHANNEL] = event->channel,
                              [MIRE_FACET_STATE] = event->foreground_known ? state : NULL,
-                             [MIRE_FACET_SCENE] = event->scene[0] ? event->scene : NULL}},
+                             [MIRE_FACET_SCENE] = event->scene[0] ? event->scene : NULL,
+                             [MIRE_FACET_COUNTRY] = event->country[0] ? event->country : NULL}},
     };
     for (size_t i = 0; i < event->tag_count; i++)
         out->event.values[MIRE_FACET_TAGS + i] = event->tags[i][0] ? event->tags[i] : NULL;
@@ -99,7 +100,8 @@ int rows_rollup_session_entry(struct delta_entry *out, struct arena *arena, cons
                                                      [MIRE_FACET_MODEL] = s->model,
                                                      [MIRE_FACET_PROCESS] = s->process_name,
                                                      [MIRE_FACET_CLASS] = s->device_class,
-                                                     [MIRE_FACET_CHANNEL] = s->channel},
+                                                     [MIRE_FACET_CHANNEL] = s->channel,
+                                                     [MIRE_FACET_COUNTRY] = s->country[0] ? s->country : NULL},
                                           .session = one}};
     return 0;
 }

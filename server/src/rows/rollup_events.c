@@ -43,6 +43,7 @@ static void read_entry(struct delta_entry *out, const struct pg_rows *rows, size
     event.tag_count = MIRE_TAGS_KEPT; /* none is an empty text */
     for (int i = 0; i < MIRE_TAGS_KEPT; i++)
         event.tags[i] = pg_text(rows, row, TAGS_AT + i);
+    event.country = pg_text(rows, row, TAGS_AT + MIRE_TAGS_KEPT);
     rows_rollup_entry(out, &event, &hour, pg_text(rows, row, 19));
 }
 
@@ -102,7 +103,8 @@ static void read_session(struct session_row *out, const struct pg_rows *rows, si
                                 .ends = (int32_t)pg_int(rows, row, 16),
                                 .fooms = (int32_t)pg_int(rows, row, 17),
                                 .watchdogs = (int32_t)pg_int(rows, row, 18),
-                                .crashes = (int32_t)pg_int(rows, row, 19)};
+                                .crashes = (int32_t)pg_int(rows, row, 19),
+                                .country = pg_text(rows, row, 20)};
     if (install.len == sizeof out->install)
         memcpy(out->install, install.bytes, sizeof out->install);
 }
@@ -110,18 +112,19 @@ static void read_session(struct session_row *out, const struct pg_rows *rows, si
 int rows_rollup_sessions_read(struct pg_rows **rows_out, struct delta_entry **out, size_t *count_out, struct pg_tx *tx,
                               struct arena *arena, const struct rollup_day *day, int64_t from_us, int64_t to_us)
 {
-    int rc = pg_query(rows_out, tx,
-                      "SELECT occurred_at, install, channel, duration_ms, least(duration_ms, foreground_ms), hangs,"
-                      " hang_ms, sdk_cpu_us, weight, watched, os, os_version, arch, model, process_name, device_class,"
-                      " ends, fooms, watchdogs, crashes, version FROM session s JOIN version v USING (version_id)"
-                      " WHERE s.app_id = $1 AND occurred_at >= $2 AND occurred_at < $3",
-                      PG_INT4(day->app_id), PG_TIME(from_us), PG_TIME(to_us));
+    int rc =
+        pg_query(rows_out, tx,
+                 "SELECT occurred_at, install, channel, duration_ms, least(duration_ms, foreground_ms), hangs,"
+                 " hang_ms, sdk_cpu_us, weight, watched, os, os_version, arch, model, process_name, device_class,"
+                 " ends, fooms, watchdogs, crashes, country, version FROM session s JOIN version v USING (version_id)"
+                 " WHERE s.app_id = $1 AND occurred_at >= $2 AND occurred_at < $3",
+                 PG_INT4(day->app_id), PG_TIME(from_us), PG_TIME(to_us));
     size_t count = *count_out = rc ? 0 : pg_row_count(*rows_out);
     *out = arena_array(arena, count + 1, sizeof **out);
     for (size_t i = 0; !rc && *out && i < count; i++) {
         struct session_row session;
         read_session(&session, *rows_out, i);
-        rc = rows_rollup_session_entry(&(*out)[i], arena, &session, pg_text(*rows_out, i, 20));
+        rc = rows_rollup_session_entry(&(*out)[i], arena, &session, pg_text(*rows_out, i, 21));
     }
     return rc || *out ? rc : MIRE_FAULT_MEMORY;
 }

@@ -15,7 +15,8 @@
     " e.process_name, e.holder, v.version, e.install, e.device_class, e.channel, e.weight, e.weight * (1 + "     \
     "e.suppressed),"                                                                                             \
     " e.weight * (e.waited_ms + CASE WHEN e.category = ANY ($" p "::text[]) THEN 0 ELSE e.suppressed_ms END),"   \
-    " e.scene, e.tags[1], e.tags[2], e.tags[3], e.tags[4], e.tags[5], e.tags[6], e.tags[7], e.tags[8]"
+    " e.scene, e.tags[1], e.tags[2], e.tags[3], e.tags[4], e.tags[5], e.tags[6], e.tags[7], e.tags[8],"          \
+    " e.country"
 
 /* Kinds in whose suppressed events nobody waited. Returns their number; there are at most MIRE_CATEGORY_COUNT. */
 size_t rows_rollup_of_process(const char **out);

@@ -19,13 +19,14 @@ int rows_sessions_store(struct pg_tx *tx, const struct session_row *sessions, si
                 PG_INT8(s->sdk_cpu_us), PG_REAL(s->weight), PG_BOOL(s->loop), PG_REAL(s->watched_weight),
                 PG_TEXT(s->os), PG_TEXT(s->os_version), PG_TEXT(s->arch), PG_TEXT(s->model), PG_TEXT(s->process_name),
                 PG_TEXT(s->device_class), PG_INT4(s->ends), PG_INT4(s->fooms), PG_INT4(s->watchdogs),
-                PG_INT4(s->crashes));
+                PG_INT4(s->crashes), PG_TEXT(s->country));
     }
     return pg_copy_end(
         tx,
         "COPY session (slot, day, report_id, app_id, version_id, received_at, occurred_at, install,"
         " channel, plugins, part, over, duration_ms, foreground_ms, hangs, hang_ms, sdk_cpu_us, weight,"
-        " loop, watched, os, os_version, arch, model, process_name, device_class, ends, fooms, watchdogs, crashes)"
+        " loop, watched, os, os_version, arch, model, process_name, device_class, ends, fooms, watchdogs, crashes,"
+        " country)"
         " FROM STDIN BINARY",
         &copy);
 }

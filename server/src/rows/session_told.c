@@ -99,9 +99,9 @@ int rows_session_told_read(struct cell *out, struct pg_tx *tx, struct arena *are
 int rows_session_facet(const char *name)
 {
     static const char *const names[MIRE_FACET_COUNT] = {
-        [MIRE_FACET_VERSION] = "version", [MIRE_FACET_OS] = "os",          [MIRE_FACET_OS_VERSION] = "os_version",
-        [MIRE_FACET_ARCH] = "arch",       [MIRE_FACET_MODEL] = "model",    [MIRE_FACET_PROCESS] = "process",
-        [MIRE_FACET_CLASS] = "class",     [MIRE_FACET_CHANNEL] = "channel"};
+        [MIRE_FACET_VERSION] = "version", [MIRE_FACET_OS] = "os",           [MIRE_FACET_OS_VERSION] = "os_version",
+        [MIRE_FACET_ARCH] = "arch",       [MIRE_FACET_MODEL] = "model",     [MIRE_FACET_PROCESS] = "process",
+        [MIRE_FACET_CLASS] = "class",     [MIRE_FACET_CHANNEL] = "channel", [MIRE_FACET_COUNTRY] = "country"};
 
     for (int i = 0; i < MIRE_FACET_COUNT; i++)
         if (names[i] && !strcmp(names[i], name))

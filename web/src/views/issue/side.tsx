@@ -67,6 +67,7 @@ const NAMES: Record<string, string> = {
   channel: 'Channel',
   state: 'State of the app',
   scene: 'Scene told by the app',
+  country: 'Country',
 };
 
 /* Values beyond those that are counted apart. */

@@ -14,7 +14,7 @@ import { fixed, wordsOf } from './rates';
 
 type Of = 'sessions' | 'users';
 
-const FACETS = ['version', 'os', 'os_version', 'arch', 'model', 'process', 'class', 'channel'] as const;
+const FACETS = ['version', 'os', 'os_version', 'arch', 'model', 'process', 'class', 'channel', 'country'] as const;
 type Facet = (typeof FACETS)[number];
 
 function nameOf(facet: Facet): string {
@@ -27,6 +27,7 @@ function nameOf(facet: Facet): string {
     process: say('Process'),
     class: say('Device class'),
     channel: say('Channel'),
+    country: say('Country'),
   };
   return names[facet];
 }
