@@ -73,7 +73,8 @@ def real_files():
     shown(DATA / "anr/bitdrift-anr_deadlock.txt", r"^kind +hang, lock, held by background_thread_for_deadlock_demo in .*: a deadlock",
           rf"^Caller1 +{app}startProcessing", r"^hang +5002 ms", r"in the foreground")
     shown(DATA / "anr/bitdrift-anr_sleep_main_thread.txt", r"^kind +hang, sleep", rf"^Caller1 +{app}forceThreadSleepAnr")
-    shown(DATA / "anr/bitdrift-anr1.txt", r"^kind +hang, lock", r"^threads +36$")
+    shown(DATA / "anr/bitdrift-anr1.txt", r"^kind +hang, lock", r"^threads +36$",
+          r"^Caller1 +bd_logger::async_log_buffer::AsyncLogBuffer<R>::enqueue_log ")
     shown(DATA / "anr/sentry-thread_dump.txt", r"^kind +hang, lock, held by ", r"^Caller1 +io\.sentry\.samples\.android\.MainActivity\$2\.run")
     shown(DATA / "anr/sentry-thread_dump_no_stacktrace.txt", r"^Caller1 +io\.sentry\.samples\.android\.MainActivity\.onCreate")
     shown(DATA / "tombstone/sentry-tombstone.pb.gz", r"^Caller1 +Java_io_sentry_samples_android_NativeSample_crash", r"^threads +62$")

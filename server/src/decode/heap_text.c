@@ -292,7 +292,7 @@ static bool read_all(struct heap_text *h, struct text_lines *lines)
     read_places(h, *lines);
     while (lines_next(&line, lines) && !is_map_mark(&line)) {
         span_trim(&line);
-        if (!line.len || *line.at == '#')
+        if (!line.len || *line.at == '#' || !*line.at) /* some writers end the text by zero bytes */
             continue;
         if (!read_sample(h, line)) {
             h->wrong = "this is no sample: N: BYTES [N: BYTES] @ 0x...";

@@ -66,6 +66,16 @@ static enum decode_outcome fill_head(struct input *input)
     return MIRE_DECODE_OK;
 }
 
+/* Text of UTF-16 without a mark: its first two characters are plain letters, each beside a zero byte. */
+static const char *utf16_without_mark(const char *head, size_t len)
+{
+    for (size_t low = 0; len >= 4 && low < 2; low++)
+        if (head[low] > ' ' && head[low] < 0x7f && !head[1 - low] && head[2 + low] >= '\t' && head[2 + low] < 0x7f &&
+            !head[3 - low])
+            return low ? MIRE_UTF16_BIG : MIRE_UTF16_LITTLE;
+    return NULL;
+}
+
 /* The compression of the bytes in the buffer, or their text's encoding. The first one may be one that no bytes tell. */
 static const char *encoding_at(const struct input *input, const struct decode_each *each, int layers)
 {
@@ -75,7 +85,8 @@ static const char *encoding_at(const struct input *input, const struct decode_ea
     const char *head = input->bytes + input->begin;
     if (input->end - input->begin >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2)))
         return head[0] == '\xff' ? MIRE_UTF16_LITTLE : MIRE_UTF16_BIG;
-    return decode_encoding_of(head, input->end - input->begin);
+    const char *unmarked = utf16_without_mark(head, input->end - input->begin);
+    return unmarked ? unmarked : decode_encoding_of(head, input->end - input->begin);
 }
 
 static long read_stream(struct foreign_stream *stream, void *out, size_t room)

@@ -23,7 +23,7 @@ bool anr_begins(const char *head, size_t len)
 bool tombstone_text_begins(const char *head, size_t len)
 {
     struct line_span text = look_at(head, len);
-    while (span_take(&text, "\n") || span_take(&text, "\r"))
+    while (span_take(&text, "\n") || span_take(&text, "\r") || span_take(&text, " ") || span_take(&text, "\t"))
         ;
     return span_begins(&text, "*** *** ***");
 }

@@ -113,5 +113,7 @@ size_t symbol_demangle_within(char *out, size_t room, const char *name, uint64_t
     int whole = snprintf(out, room, "%s", name);
     if (whole < 0)
         return 0;
+    if (rust_clean(out)) /* Android's traces have names of Rust as a demangler of C++ leaves them */
+        return strlen(out);
     return (size_t)whole < room ? (size_t)whole : room - 1;
 }

@@ -45,6 +45,11 @@ static void names_are_demangled(void **state)
     assert_string_equal(out, "a::sort.part.0");
     symbol_demangle(out, sizeof out, "_Z4openPZ4openiE14_Z4openi.Frame.actor"); /* gcc's coroutines, as clang's are */
     assert_string_equal(out, "open(int) [clone .actor]");
+    symbol_demangle(out, sizeof out,
+                    "_$LT$a..Book$u20$as$u20$b..Drop$GT$::drop::h0123456789abcdef"); /* by C++'s rules */
+    assert_string_equal(out, "<a::Book as b::Drop>::drop");
+    symbol_demangle(out, sizeof out, "a::Book::drop::h0123456789abcde"); /* no hash */
+    assert_string_equal(out, "a::Book::drop::h0123456789abcde");
     symbol_demangle(out, sizeof out, "keysCommand");
     assert_string_equal(out, "keysCommand");
     symbol_demangle(out, sizeof out, "_Znonsense");

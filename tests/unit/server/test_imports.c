@@ -317,6 +317,9 @@ static void text_of_utf16_is_read_as_any_other(void **state)
             import_all(&other, NULL, wide, len, piece, false);
             assert_same_reports(&whole, &other);
             import_done(&other);
+            import_all(&other, NULL, wide + 2, len - 2, piece, false); /* without the mark */
+            assert_same_reports(&whole, &other);
+            import_done(&other);
         }
     }
     import_done(&whole);
