@@ -2553,6 +2553,8 @@ export interface components {
             plugins?: {
                 [key: string]: components["schemas"]["RolloutPlugin"];
             };
+            /** @description Parts of the context that the reports of these installations leave out. The first rule that fits an installation and has the member decides; an empty list leaves out nothing. */
+            leave_out?: string[];
         };
         /** @description All conditions must hold. An empty list matches no installation. */
         RolloutWhen: {
@@ -3202,7 +3204,7 @@ export interface components {
             reports: number;
         };
         Distribution: {
-            /** @description holder: who held the lock waited for, where it is known; state: foreground or background; scene: that the app told; tag:NAME: a tag that the app keeps, if a report has it. Of values, 256 are counted apart by day; the others together are "\x7f". */
+            /** @description holder: who held the lock waited for, where it is known; state: foreground or background; scene: that the app told; country: that a trusted proxy told (proxy_country_header); tag:NAME: a tag that the app keeps, if a report has it. Of values, 256 are counted apart by day; the others together are "\x7f". */
             name: string;
             values: {
                 key: string;
@@ -5087,8 +5089,8 @@ export interface operations {
                 v?: components["parameters"]["v"];
                 /** @description public, gray, internal; !x excludes. All, if absent. */
                 channel?: string[];
-                /** @description Also tell the rates by each value of a facet. Not together with v or channel. */
-                by?: "version" | "os" | "os_version" | "arch" | "model" | "process" | "class" | "channel";
+                /** @description Also tell the rates by each value of a facet; country: of the sessions whose country a proxy told. Not together with v or channel. */
+                by?: "version" | "os" | "os_version" | "arch" | "model" | "process" | "class" | "channel" | "country";
                 /** @description csv: the answer's list as a table, a column for each member that is no list. */
                 format?: components["parameters"]["table_format"];
             };
