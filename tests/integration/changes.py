@@ -41,9 +41,12 @@ class ChangesTest(unittest.TestCase):
         cls.addClassCleanup(cls.scratch.cleanup)
         cls.addClassCleanup(cls.mired.stop)
         key = cls.mired.key("shop", "ingest")
+        status, _, answer = cls.mired.ask("PUT", "/api/v1/apps/shop/settings", None, {"name": "shop", "retention_days": None, "kept_tags": ["tier", "plan"]},
+                                          X_Mire_Change="1")
+        assert status == 200, answer
         plan = {  # function: devices in 1.9, devices in 1.10, reports of each
             "steady": (60, 60, 1), "grown": (40, 160, 1), "shrunk": (160, 40, 1), "appeared": (0, 50, 1), "vanished": (50, 0, 1),
-            "of_apple": (0, 50, 1), "rare": (3, 9, 1), "one_device": (1, 1, 1), "loud_device": (0, 1, 60),
+            "of_apple": (0, 50, 1), "of_trials": (40, 160, 1), "rare": (3, 9, 1), "one_device": (1, 1, 1), "loud_device": (0, 1, 60),
         }
         sent = 0
         for function, (before, after, times) in plan.items():
@@ -52,7 +55,9 @@ class ChangesTest(unittest.TestCase):
                     # All growth of "grown" is of one model, which others have as well; of "appeared" it is of all.
                     model = "S9" if (function == "grown" and n >= 40) or n % 10 == 3 else f"P{n % 5}"
                     apple = function == "of_apple"
+                    trial = function == "of_trials" and n >= 40 or n % 10 == 7
                     body = report(version, function, f"{function} {n // times}", *((f"i{n % 5}", "ios") if apple else (model,)))
+                    body["context"] = {"tags": {"tier": str(n % 3), "plan": "trial" if trial else "paid"}}
                     status, _, answer = cls.mired.ask("POST", "/api/v1/reports", key, body)
                     assert status == 202, answer
                     sent += 1
@@ -75,7 +80,7 @@ class ChangesTest(unittest.TestCase):
         answer = self.changes()
         self.assertEqual((answer["before"]["version"], answer["after"]["version"]), ("1.9", "1.10"), "by the natural order")
         self.assertEqual(answer["after"]["sessions"], SESSIONS)
-        want = {"steady": "same", "grown": "worse", "shrunk": "better", "appeared": "new", "of_apple": "new", "vanished": "gone",
+        want = {"steady": "same", "grown": "worse", "shrunk": "better", "appeared": "new", "of_apple": "new", "of_trials": "worse", "vanished": "gone",
                 "loud_device": "same"}
         self.assertEqual(self.verdicts(answer), want)
         self.assertEqual(answer["few"], 2)
@@ -83,14 +88,16 @@ class ChangesTest(unittest.TestCase):
         self.assertAlmostEqual(grown["ratio"]["value"], 4, places=2)
         self.assertTrue(2.5 < grown["ratio"]["low"] < 4 < grown["ratio"]["high"] < 6, grown)
         self.assertEqual((grown["before"]["hits_per_1000"], grown["after"]["hits_per_1000"]), (2, 8))
-        self.assertEqual([row["verdict"] for row in answer["issues"]], ["worse", "new", "new", "better", "gone", "same", "same"],
+        self.assertEqual([row["verdict"] for row in answer["issues"]], ["worse", "worse", "new", "new", "better", "gone", "same", "same"],
                          "the largest change first")
         loud = next(row for row in answer["issues"] if row["issue"]["caller1"] == "loud_device")
         self.assertEqual((loud["after"]["reports"], loud["after"]["devices"]), (60, 1))
 
     def test_the_model_that_has_all_of_the_growth_is_named(self):
         found = {row["issue"]["caller1"]: row["explained"] for row in self.changes()["issues"]}
-        self.assertEqual({name for name, why in found.items() if why}, {"grown", "of_apple"}, found)
+        self.assertEqual({name for name, why in found.items() if why}, {"grown", "of_apple", "of_trials"}, found)
+        self.assertEqual((found["of_trials"]["facet"], found["of_trials"]["value"]), ("tag", "plan=trial"))
+        self.assertGreater(found["of_trials"]["share"], 0.95)
         self.assertEqual((found["of_apple"]["facet"], found["of_apple"]["value"], found["of_apple"]["of_others"]), ("os", "ios", 0))
         why = found["grown"]
         self.assertEqual((why["facet"], why["value"]), ("model", "S9"))
@@ -145,7 +152,7 @@ class ChangesTest(unittest.TestCase):
         new, old = rows["1.10"], rows["1.9"]
         self.assertEqual((new["sessions"], new["channels"]), (SESSIONS, [{"channel": "public", "sessions": SESSIONS}]))
         self.assertEqual([round(day["share"], 2) for day in new["days"]], [0.5], "of the sessions of that day")
-        self.assertEqual(new["reports"] + old["reports"], 60 * 2 + 200 + 200 + 3 * 50 + 12 + 2 + 60)
+        self.assertEqual(new["reports"] + old["reports"], 60 * 2 + 200 + 200 + 200 + 3 * 50 + 12 + 2 + 60)
         self.assertEqual((new["issues_new"], new["issues_resolved"], new["issues_regressed"]), (3, 0, 0), "appeared, of_apple, loud_device")
         key = self.mired.key("shop", "admin")
         grown = next(row["issue"]["id"] for row in self.changes()["issues"] if row["issue"]["caller1"] == "grown")

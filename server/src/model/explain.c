@@ -106,6 +106,6 @@ void explain_change(struct explained *out, const struct rate_change *change, con
 
 const char *explain_facet_name(enum explain_facet facet)
 {
-    static const char *const names[EXPLAIN_FACETS] = {"version", "os", "system", "model", "class", "channel"};
-    return names[facet];
+    static const char *const names[EXPLAIN_TAGS] = {"version", "os", "system", "model", "class", "channel", "country"};
+    return facet < EXPLAIN_TAGS ? names[facet] : "tag";
 }

@@ -15,6 +15,7 @@
 #define MIRE_MODEL_EXPLAIN_H
 
 #include "model/change.h"
+#include "model/context.h"
 
 #define MIRE_EXPLAIN_SHARE 0.67 /* of the growth */
 #define MIRE_EXPLAIN_LIFT  2    /* growth's share through the others' share, at least */
@@ -27,7 +28,9 @@ enum explain_facet {
     EXPLAIN_MODEL,
     EXPLAIN_CLASS,
     EXPLAIN_CHANNEL,
-    EXPLAIN_FACETS,
+    EXPLAIN_COUNTRY,
+    EXPLAIN_TAGS, /* the first of the tags that the app keeps */
+    EXPLAIN_FACETS = EXPLAIN_TAGS + MIRE_TAGS_KEPT,
 };
 
 /* Weighted hits, and the sum over the devices of each one's squared. */
@@ -55,7 +58,7 @@ struct explained {
 void explain_change(struct explained *out, const struct rate_change *change, const struct explain_value *values,
                     size_t count, size_t tried);
 
-/* "version", "os", "system", "model", "class", "channel"; static. */
+/* "version", "os", "system", "model", "class", "channel", "country", "tag"; static. */
 const char *explain_facet_name(enum explain_facet facet);
 
 /* P(X >= x): X of `drawn` balls out of `of` + `others_of`, of which x + `others` are marked (hypergeometric). */

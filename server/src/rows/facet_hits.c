@@ -19,14 +19,30 @@ int facet_hits_order(const void *a, const void *b)
     return strcmp(x->value, y->value);
 }
 
-/* GROUPING() of one column of EXPLAIN_FACETS has a zero at its place, counted from the left. */
-static enum explain_facet facet_of(int64_t grouping)
+/* GROUPING() of one of so many columns has a zero at its place, counted from the left. */
+static enum explain_facet facet_of(int64_t grouping, int columns)
 {
     int place = 0;
 
-    while (place < EXPLAIN_FACETS - 1 && grouping & (1 << (EXPLAIN_FACETS - 1 - place)))
+    while (place < columns - 1 && grouping & (1 << (columns - 1 - place)))
         place++;
     return (enum explain_facet)place;
+}
+
+#define EACH_TAG(of) of(1) of(2) of(3) of(4) of(5) of(6) of(7) of(8)
+#define OF_EVENTS(n) ", max(coalesce(tags[" #n "], '')) AS tag" #n
+#define OF_TAGS(n)   ", max(tag" #n ") AS tag" #n
+#define TAG_NAME(n)  ", tag" #n
+#define TAG_SET(n)   ", (told, tag" #n ")"
+_Static_assert(MIRE_TAGS_KEPT == 8, "the columns of tags are not as many");
+
+static int keeps_tags(bool *out, struct pg_tx *tx, int32_t app)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, "SELECT EXISTS (SELECT FROM app WHERE app_id = $1 AND kept_tags <> '')", PG_INT4(app));
+
+    *out = !rc && pg_bool(rows, 0, 0);
+    return rc;
 }
 
 int rows_facet_hits_read(struct facet_hits **out, size_t *count, struct pg_tx *tx, struct arena *arena,
@@ -34,17 +50,21 @@ int rows_facet_hits_read(struct facet_hits **out, size_t *count, struct pg_tx *t
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     struct issue_keys keys;
-    bool split;
+    bool split, tags;
     int rc = rows_keys_read(&keys, tx, arena, issues, issue_count);
 
     if (!rc)
         rc = rows_splits_read(&split, tx, view->app);
+    if (!rc)
+        rc = keeps_tags(&tags, tx, view->app);
     if (rc)
         return rc;
     const char *sql =
         SQL_FILL(arena, sql_facet_hits, {"event_in_view", EVENT_IN_VIEW}, {"tree", TREE_IF(split)},
                  {"by_tree", BY_TREE_IF(split)}, {"shown_id", SHOWN_ID("found")}, {"shown_join", SHOWN_JOIN("found")},
-                 {"kind_wanted", IS_WANTED("i.category", "$6", "$7")});
+                 {"kind_wanted", IS_WANTED("i.category", "$6", "$7")},
+                 {"tags_of_events", tags ? EACH_TAG(OF_EVENTS) : ""}, {"tags", tags ? EACH_TAG(OF_TAGS) : ""},
+                 {"tag_names", tags ? EACH_TAG(TAG_NAME) : ""}, {"tag_sets", tags ? EACH_TAG(TAG_SET) : ""});
     if (!sql)
         return MIRE_FAULT_MEMORY;
     rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), FILTER_PARAMS(&view->kind), PG_INT8S(issues, issue_count),
@@ -55,7 +75,7 @@ int rows_facet_hits_read(struct facet_hits **out, size_t *count, struct pg_tx *t
     *out = arena_array(arena, *count + 1, sizeof **out);
     for (size_t i = 0; *out && i < *count; i++) {
         (*out)[i] = (struct facet_hits){.issue = pg_int(rows, i, 0),
-                                        .facet = facet_of(pg_int(rows, i, 1)),
+                                        .facet = facet_of(pg_int(rows, i, 1), tags ? EXPLAIN_FACETS : EXPLAIN_TAGS),
                                         .value = arena_strdup(arena, pg_text(rows, i, 2)),
                                         .all = {pg_real(rows, i, 3), pg_real(rows, i, 4)},
                                         .read = {pg_real(rows, i, 5), pg_real(rows, i, 6)}};

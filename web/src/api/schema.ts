@@ -2418,7 +2418,8 @@ export interface components {
         /** @description The value of a facet that explains the change. */
         ChangeExplained: {
             /** @enum {string} */
-            facet: "version" | "os" | "system" | "model" | "class" | "channel";
+            facet: "version" | "os" | "system" | "model" | "class" | "channel" | "country" | "tag";
+            /** @description Of tag: name=value. */
             value: string;
             /** @description Share of the growth that the value has. */
             share: number;

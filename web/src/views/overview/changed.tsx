@@ -143,6 +143,8 @@ function why({ facet, value, share, of_others }: NonNullable<Change['explained']
     model: value,
     class: say('devices of class {value}', { value }),
     channel: say('channel {value}', { value }),
+    country: say('devices in {value}', { value }),
+    tag: say('reports with {value}', { value }),
   };
   return say('{share} of it on {where} ({others} of other issues)', {
     share: percent(share, lang.value),
