@@ -199,7 +199,7 @@ int cli_rates(int argc, char **argv)
         {"channel", "CHANNELS", "only installations of these, in the same way", "public gray internal",
          .text = &o.channel},
         {"by", "FACET", "by each value of a facet, not by version; not together with --v or --channel",
-         "version os os_version arch model process class channel", .text = &o.by},
+         "version os os_version arch model process class channel country", .text = &o.by},
         CLI_JSON(o.json),
         CLI_SERVER(o.server)};
     MIRE_SCOPED(text_fini) struct text path = {0};
