@@ -278,7 +278,7 @@ static inline enum json_outcome begin_value(struct json_reader *r, bool *done)
     case 'n':
         return read_word(r, "null", 4, MIRE_JSON_NULL);
     default:
-        if (*r->p == '-' || (*r->p >= '0' && *r->p <= '9'))
+        if (*r->p == '-' || (*r->p >= '0' && *r->p <= '9') || (*r->p == '(' && r->limits.tolerant))
             return read_number(r);
         return malformed(r, "a value belongs here");
     }

@@ -57,8 +57,8 @@ struct json {
 struct json_limits {
     uint32_t depth_max;  /* 1..MIRE_JSON_DEPTH_MAX */
     uint32_t values_max; /* 1..MIRE_JSON_VALUES_MAX */
-    bool tolerant;       /* accept what known producers write by mistake: "1.:" for 1.9999999 (a digit ten) and "1.";
-                          * in strings bytes that are not UTF-8, control characters, and half a surrogate pair */
+    bool tolerant;       /* accept what known producers write by mistake: "1.:" for 1.9999999 (a digit ten) and "1.",
+                          * "(" for no number, "-(" for -2^63, and 1e999; in strings bytes that are not UTF-8, control characters, and half a surrogate pair */
 };
 
 #define MIRE_JSON_LIMITS                                           \

@@ -6,6 +6,7 @@
  */
 #include "json/number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,11 +111,31 @@ static bool nearest_double(double *out, const struct decimal *d, const char *beg
     return isfinite(*out);
 }
 
+/*
+ * Matrix prints a whole part that is no signed number of 64 bits as the character eight places below 0: "-(" is -2^63, an
+ * address, and "(", "(." and "-(." are too large, or no numbers at all.
+ */
+static bool read_misprint(struct json_number *number, const char **p, const char *end)
+{
+    bool negative = **p == '-';
+    const char *at = *p + negative;
+
+    if (at >= end || *at++ != '(')
+        return false;
+    bool fraction = at < end && *at == '.';
+    *p = at + fraction;
+    *number = negative && !fraction ? (struct json_number){MIRE_JSON_INT, 1ull << 63}
+                                    : (struct json_number){MIRE_JSON_NULL, 0};
+    return true;
+}
+
 const char *json_number_read(struct json_number *number, const char **p, const char *end, bool tolerant)
 {
     const char *begin = *p;
     struct decimal d = {.whole = true};
 
+    if (tolerant && read_misprint(number, p, end))
+        return NULL;
     const char *wrong = read_decimal(&d, p, end, tolerant);
     if (wrong)
         return wrong;
@@ -128,8 +149,11 @@ const char *json_number_read(struct json_number *number, const char **p, const c
     *p = begin;
     if (behind - begin > NUMBER_MAX)
         return "number too long";
-    if (!nearest_double(&value, &d, begin, behind))
-        return "number too big";
+    if (!nearest_double(&value, &d, begin, behind)) {
+        if (!tolerant)
+            return "number too big";
+        value = d.negative ? -DBL_MAX : DBL_MAX; /* KSCrash writes 1e999 for infinity */
+    }
     *p = behind;
     number->kind = MIRE_JSON_DOUBLE;
     memcpy(&number->bits, &value, sizeof value);

@@ -7,12 +7,12 @@
 #include "json/json.h"
 
 struct json_number {
-    enum json_kind kind; /* UINT, INT or DOUBLE */
+    enum json_kind kind; /* UINT, INT or DOUBLE; in tolerant reading also NULL */
     uint64_t bits;       /* the number, or the representation of a double */
 };
 
 /*
- * Read the number at *p, which is '-' or a digit, and move *p behind it.
+ * Read the number at *p, which is '-' or a digit, or '(' if it is tolerant, and move *p behind it.
  *
  * Doubles are the nearest ones. LC_NUMERIC must be "C", as it is in a program that never calls setlocale().
  * Returns NULL, or the error at *p (static).

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,10 +250,11 @@ static void the_tolerant_read_what_printers_get_wrong(void **state)
     static const struct {
         const char *text;
         double first;
-    } texts[] = {{"{\"a\":1.:,\"b\":2}", 2},
-                 {"{\"a\":12.:,\"b\":2}", 13},
-                 {"{\"a\":1.,\"b\":2}", 1},
-                 {"{\"a\":-0.9:,\"b\":2}", -1}};
+    } texts[] = {{"{\"a\":1.:,\"b\":2}", 2},          {"{\"a\":12.:,\"b\":2}", 13},
+                 {"{\"a\":1.,\"b\":2}", 1},           {"{\"a\":-0.9:,\"b\":2}", -1},
+                 {"{\"a\":-(,\"b\":2}", -0x1p63},     {"{\"a\":1e999,\"b\":2}", DBL_MAX},
+                 {"{\"a\":-1e999,\"b\":2}", -DBL_MAX}};
+    static const char *const no_numbers[] = {"{\"a\":(,\"b\":2}", "{\"a\":(.,\"b\":2}", "{\"a\":-(.,\"b\":2}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct json json;
         struct json_fault fault;
@@ -262,6 +264,17 @@ static void the_tolerant_read_what_printers_get_wrong(void **state)
         assert_true(json_double(&json, json_member(&json, 0, "b")) == 2);
         finish(&json);
         assert_int_equal(read_text(&json, &fault, texts[i].text, strlen(texts[i].text), false), MIRE_JSON_MALFORMED);
+        finish(&json);
+    }
+    for (size_t i = 0; i < sizeof no_numbers / sizeof *no_numbers; i++) {
+        struct json json;
+        struct json_fault fault;
+        json_init(&json);
+        assert_int_equal(read_text(&json, &fault, no_numbers[i], strlen(no_numbers[i]), true), MIRE_JSON_OK);
+        assert_int_equal(json_kind(&json, json_member(&json, 0, "a")), MIRE_JSON_NULL);
+        assert_true(json_double(&json, json_member(&json, 0, "b")) == 2);
+        finish(&json);
+        assert_int_equal(read_text(&json, &fault, no_numbers[i], strlen(no_numbers[i]), false), MIRE_JSON_MALFORMED);
         finish(&json);
     }
 }
