@@ -119,6 +119,8 @@ class Commands(unittest.TestCase):
         self.assertEqual(len(json.loads(alerts("rules", "--json"))["rules"]), len(before))
         self.assertIn("404", alerts("remove", number, code=1))
         self.assertIn("cannot read", alerts("add", self.folder / "nothing", code=1))
+        (self.folder / "empty").touch()
+        self.assertIn("is empty", alerts("add", self.folder / "empty", code=1))
 
     def test_channels(self):
         def alerts(verb, *words, **more):

@@ -3,6 +3,7 @@
 #include "cli/arguments.h"
 #include "cli/asking.h"
 #include "cli/cli.h"
+#include "cli/document.h"
 #include "cli/fetch.h"
 #include "cli/say.h"
 
@@ -13,9 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define BODY_MAX 16384
 
 struct alerts_asking {
     struct asking api;
@@ -113,15 +111,14 @@ static int run_channels(struct alerts_asking *a)
 
 static bool read_file(struct text *out, const char *path)
 {
-    FILE *file MIRE_SCOPED(close_file) = !strcmp(path, "-") ? fdopen(dup(0), "r") : fopen(path, "re");
-    char piece[4096];
+    size_t len;
+    MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire alerts", path);
 
-    if (!file) {
-        say(stderr, "mire alerts: cannot read %s\n", path);
+    if (bytes && !len)
+        say(stderr, "mire alerts: %s is empty\n", path);
+    if (!bytes || !len)
         return false;
-    }
-    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0 && out->len <= BODY_MAX;)
-        text_append(out, piece, got);
+    text_append(out, bytes, len);
     return !text_failed(out);
 }
 
@@ -144,7 +141,7 @@ static int print_made(struct alerts_asking *a, int status)
 static int send_file(struct alerts_asking *a, const char *method, const char *path, const char *file)
 {
     MIRE_SCOPED(text_fini) struct text body = {0};
-    return read_file(&body, file) && body.len ? asking_send(&a->api, method, path, &body) : CLI_FAILED;
+    return read_file(&body, file) ? asking_send(&a->api, method, path, &body) : CLI_FAILED;
 }
 
 static int run_add(struct alerts_asking *a)
@@ -167,7 +164,7 @@ static int at_number(struct alerts_asking *a, const char *method, const char *be
 static int run_change(struct alerts_asking *a)
 {
     MIRE_SCOPED(text_fini) struct text body = {0};
-    return read_file(&body, a->words[2]) && body.len ? at_number(a, "PUT", "/alerts/rules/", "", &body) : CLI_FAILED;
+    return read_file(&body, a->words[2]) ? at_number(a, "PUT", "/alerts/rules/", "", &body) : CLI_FAILED;
 }
 
 static int run_remove(struct alerts_asking *a)

@@ -4,6 +4,7 @@
 #include "cli/answer.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/document.h"
 #include "cli/fetch.h"
 #include "cli/rollout_asking.h"
 #include "cli/rollout_rule.h"
@@ -154,17 +155,13 @@ static int run_get(struct rollout_options *asking)
 static int run_put(struct rollout_options *asking)
 {
     MIRE_SCOPED(text_fini) struct text more = {0};
-    const char *path = asking->words[0];
-    FILE *file MIRE_SCOPED(close_file) = strcmp(path, "-") == 0 ? fdopen(dup(0), "r") : fopen(path, "r");
-    char piece[4096];
+    size_t len;
+    MIRE_SCOPED(free_memory) char *rules = cli_read_file(&len, "mire rollout", asking->words[0]);
 
-    if (!file) {
-        say(stderr, "mire rollout: cannot read %s\n", path);
+    if (!rules)
         return CLI_FAILED;
-    }
     text_add(&more, "\"rules\":");
-    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0 && more.len <= MIRE_ROLLOUT_TEXT_MAX;)
-        text_append(&more, piece, got);
+    text_append(&more, rules, len);
     int status = rollout_fetch(asking, NULL);
     return status == CLI_DONE ? rollout_change(asking, "PUT", "/rollout", &more) : status;
 }
