@@ -88,6 +88,7 @@ class Memory(unittest.TestCase):
     def test_a_report_at_the_threshold_and_the_kill_reach_the_server(self):
         app = self.popen("grow", self.store, "zones", limit=LIMIT_MIB)
         self.assertEqual(app.stdout.readline(), "full\n")
+        until("the threshold's report is stored", lambda: list((self.store / "out").glob("*.report")) or app.poll() is not None)
         app.kill()
         app.wait()
         app.stdout.close()

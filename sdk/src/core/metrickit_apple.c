@@ -13,7 +13,7 @@
 #include <objc/runtime.h>
 #include <stddef.h>
 
-#define JUDGED_NS (10 * MIRE_NS_PER_S)
+#define JUDGED_NS (60 * MIRE_NS_PER_S)
 #define LOOK_NS   (10 * MIRE_NS_PER_MS)
 #define FRAMEWORK "/System/Library/Frameworks/MetricKit.framework/MetricKit"
 
