@@ -189,6 +189,16 @@ static jstring error_text(JNIEnv *env, jclass class, jint err)
     return (*env)->NewStringUTF(env, mire_err_text((enum mire_err)err));
 }
 
+static jstring previous_end(JNIEnv *env, jclass class, jint timeout_ms)
+{
+    struct mire_run_end end;
+
+    (void)class;
+    return mire_previous_end(&end, timeout_ms > 0 ? (uint32_t)timeout_ms : 0) == MIRE_OK
+               ? (*env)->NewStringUTF(env, end.verdict)
+               : NULL;
+}
+
 /* ---- context ---- */
 
 static void set_app_state(JNIEnv *env, jclass class, jint state)
@@ -493,6 +503,7 @@ static const JNINativeMethod natives[] = {
     {"stop", "()I", (void *)stop},
     {"flush", "(I)I", (void *)flush},
     {"errorText", "(I)" TEXT, (void *)error_text},
+    {"previousEnd", "(I)" TEXT, (void *)previous_end},
     {"setAppState", "(I)V", (void *)set_app_state},
     {"setScene", "(" TEXT ")I", (void *)set_scene},
     {"setTag", "(" TEXT TEXT ")I", (void *)set_tag},

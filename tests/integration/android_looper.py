@@ -157,6 +157,7 @@ class LooperTest(unittest.TestCase):
             said, reports = nexts[record].end()
             killed = [report for report in reports if "exit" in report]
             self.assertEqual([report["exit"]["verdict"] for report in killed], [verdict], record)
+            self.assertEqual(said["previous"], verdict)
             self.assertEqual(bytes.fromhex(killed[0].get("trace", "")), anr if record.startswith("6 ") else b"")
             self.assertRegex(said["run"], "^[0-9a-f]{32}$")
             self.assertNotEqual(said["run"], runs[record])

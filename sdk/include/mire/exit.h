@@ -33,6 +33,26 @@ enum mire_quit {
  */
 MIRE_API void mire_set_quit(enum mire_quit why);
 
+/* The end of a run, as docs/exits.md judges it. */
+struct mire_run_end {
+    char verdict[24];        /* "clean_exit", "crash", "watchdog_kill", "foom", ...; "": no run has ended before */
+    uint32_t confidence_ppm; /* probability of the verdict in millionths */
+    uint64_t start_wall_ms;  /* milliseconds since 1970: the run's begin */
+    uint64_t seen_wall_ms;   /* its last activity */
+};
+
+/*
+ * Tell why the previous run of this program ended, for an app that starts with less after a crash or a kill. The library's
+ * thread judges the runs within some milliseconds of mire_start.
+ *
+ *   out         zeroed unless MIRE_OK
+ *   timeout_ms  to wait for the judgement; 0: not at all
+ *
+ * Returns MIRE_OK, MIRE_E_ARG (out is NULL), MIRE_E_STATE (not started), MIRE_E_TIMEOUT (not judged yet), MIRE_E_MEMORY.
+ * Thread: any; reads a small file.  Signal handler: no.
+ */
+MIRE_API enum mire_err mire_previous_end(struct mire_run_end *out, uint32_t timeout_ms);
+
 /* Groups of signals that the library can record. */
 enum {
     MIRE_SIGNALS_CRASH = 1, /* SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS. The library's handler then

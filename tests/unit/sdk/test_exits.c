@@ -273,12 +273,48 @@ static void ends_of_earlier_runs_have_bounds(void **state)
     mire_options_free(options);
 }
 
+static void crash(const char *dir)
+{
+    start(dir, 3);
+    raise(SIGSEGV);
+}
+
+static void the_app_learns_how_its_previous_run_ended(void **state)
+{
+    struct mire_run_end end = {.seen_wall_ms = 7};
+    void (*lives[])(const char *) = {NULL, start_and_exit, crash};
+    const char *const verdicts[] = {"", "clean_exit", "crash"};
+
+    assert_int_equal(mire_previous_end(NULL, 0), MIRE_E_ARG);
+    assert_int_equal(mire_previous_end(&end, 0), MIRE_E_STATE);
+    assert_int_equal(end.seen_wall_ms, 0);
+    for (size_t i = 0; i < MIRE_COUNT(lives); i++) {
+        uint64_t begin_ms = mire__wall_now_ms();
+        pid_t child = lives[i] ? fork() : -1;
+
+        if (child == 0) {
+            signal(SIGSEGV, SIG_DFL);
+            lives[i](*state);
+            _exit(91);
+        }
+        if (child > 0)
+            assert_int_equal(waitpid(child, NULL, 0), child);
+        start(*state, 0);
+        assert_int_equal(mire_previous_end(&end, 300000), MIRE_OK);
+        assert_string_equal(end.verdict, verdicts[i]);
+        assert_true(end.verdict[0] ? end.start_wall_ms + 1000 >= begin_ms && end.seen_wall_ms >= end.start_wall_ms
+                                   : end.seen_wall_ms == 0);
+        assert_int_equal(mire_stop(NULL), MIRE_OK);
+    }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scratch_new, scratch_free)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_of_earlier_runs_have_bounds),
+        CASE(the_app_learns_how_its_previous_run_ended),
         CASE(an_exit_is_a_clean_stop),
         CASE(what_the_app_tells_is_noted),
         CASE(the_trail_follows_a_process_that_works),

@@ -368,6 +368,7 @@ public final class LooperApp {
             Mire.flush(20000);
             break;
         case "none":
+            System.out.println("previous " + Mire.previousEnd(120000));
             StringBuilder ends = new StringBuilder("reasons");
             for (int reason = 0; reason < 18; reason++)
                 ends.append(' ').append(ExitWatch.endOf(reason, 9, null));

@@ -308,6 +308,17 @@ public final class Mire {
         return running && Native.flush(timeoutMs) == 0;
     }
 
+    /**
+     * Why the previous run of this process ended, for an app that starts with less after a crash or a kill: "crash",
+     * "watchdog_kill", "foom", "user_quit" and others (docs/exits.md); "" if no run ended before.
+     *
+     * @param timeoutMs to wait for the judgement, which comes some milliseconds after the start; 0: not at all
+     * @return null: not judged yet
+     */
+    public static String previousEnd(int timeoutMs) {
+        return running ? Native.previousEnd(timeoutMs) : null;
+    }
+
     /** A sentence about an error code. */
     public static String errorText(int error) {
         return loaded ? Native.errorText(error) : "libmire.so cannot be loaded";

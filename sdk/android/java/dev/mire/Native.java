@@ -24,6 +24,8 @@ final class Native {
 
     static native String errorText(int error);
 
+    static native String previousEnd(int timeoutMs);
+
     static native void setAppState(int state);
 
     static native int setScene(String name);
