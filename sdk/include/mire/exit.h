@@ -12,8 +12,6 @@
 
 #include <stddef.h>
 
-#include <stddef.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -120,15 +118,15 @@ typedef size_t mire_trace_fn(void *context, const char *run, void *out, size_t c
 MIRE_API enum mire_err mire_options_set_trace(mire_options *options, mire_trace_fn *read, void *context);
 
 /*
- * Send a payload of MetricKit, as jsonRepresentation of MXDiagnosticPayload gives it, or the JSON of the Codable form: its
- * hangs, crashes, CPU and disk write exceptions and slow launches become reports. The payload is stored as it is, and goes
- * the way of all reports (mire/delivery.h); a hook sees the payload itself. In front of its members comes one more, `mire`,
- * with the installation and its last runs: by these the server finds the run of a diagnostic. A payload twice is one at
- * the server.
+ * Send a payload of MetricKit, as jsonRepresentation of MXDiagnosticPayload or MXMetricPayload gives it, or the JSON of the
+ * Codable form. Hangs, crashes, CPU and disk write exceptions and slow launches become reports; exits that MetricKit counts
+ * and libmire did not see become ends of runs. The payload is stored as it is, and goes the way of all reports
+ * (mire/delivery.h); a hook sees the payload itself. In front of its members comes one more, `mire`, with the installation
+ * and its last runs: by these the server finds the run of a diagnostic or an exit. A payload twice is one at the server.
  *
  *   json  `size_bytes` of UTF-8; borrowed
  *
- * Returns MIRE_OK, MIRE_E_ARG (no diagnostic is in it: metrics alone are no reports), MIRE_E_FULL (larger than 8 MiB, or
+ * Returns MIRE_OK, MIRE_E_ARG (neither a diagnostic nor a count of exits is in it), MIRE_E_FULL (larger than 8 MiB, or
  * no room in the store), MIRE_E_STATE (not started), MIRE_E_STORE, MIRE_E_MEMORY.
  * Thread: any.  Signal handler: no.
  */

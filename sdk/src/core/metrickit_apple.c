@@ -42,7 +42,7 @@ static void await_ends(void)
         mire__futex_wait(recovered, 0, mire__now_ns() + LOOK_NS);
 }
 
-/* An array of MXDiagnosticPayload. */
+/* An array of MXDiagnosticPayload, or of MXMetricPayload: both have the message. */
 static void receive(id self, SEL selector, id payloads)
 {
     unsigned long count = payloads ? number(payloads, "count") : 0;
@@ -59,14 +59,6 @@ static void receive(id self, SEL selector, id payloads)
     }
 }
 
-/* Metrics are no reports. */
-static void receive_metrics(id self, SEL selector, id payloads)
-{
-    (void)self;
-    (void)selector;
-    (void)payloads;
-}
-
 static id make_subscriber(void)
 {
     Class made = objc_allocateClassPair((Class)objc_getClass("NSObject"), "MireMetricSubscriber", 0);
@@ -75,7 +67,7 @@ static id make_subscriber(void)
     if (!made)
         return NULL;
     class_addMethod(made, sel_registerName("didReceiveDiagnosticPayloads:"), (IMP)receive, "v@:@");
-    class_addMethod(made, sel_registerName("didReceiveMetricPayloads:"), (IMP)receive_metrics, "v@:@");
+    class_addMethod(made, sel_registerName("didReceiveMetricPayloads:"), (IMP)receive, "v@:@");
     if (protocol)
         class_addProtocol(made, protocol);
     objc_registerClassPair(made);

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* Every diagnostic has its stacks under a name that begins so; metrics have none, and are no reports. */
-#define STACKS "\"callStack"
+/* Every diagnostic has its stacks under a name that begins so; of metrics, those with counts of exits are sent. */
+static const char *const kept[] = {"\"callStack", "\"applicationExitMetrics\""};
 #define BLANKS " \t\r\n"
 
 struct known {
@@ -19,12 +19,12 @@ struct known {
     struct store_end runs[MIRE_STORE_ENDS + 1]; /* the one that lasts is the last, without a verdict */
 };
 
-static bool has_stacks(const char *json, size_t size)
+static bool holds(const char *json, size_t size, const char *text)
 {
-    const size_t length = strlen(STACKS);
+    const size_t length = strlen(text);
 
     for (size_t i = 0; i + length <= size; i++)
-        if (memcmp(json + i, STACKS, length) == 0)
+        if (memcmp(json + i, text, length) == 0)
             return true;
     return false;
 }
@@ -102,7 +102,7 @@ enum mire_err mire__report_payload(struct store *store, enum store_format format
     void *body = NULL;
     enum mire_err err;
 
-    if (!has_stacks(json, size))
+    if (!holds(json, size, kept[0]) && !holds(json, size, kept[1]))
         return MIRE_E_ARG;
     mire__uuid7(bytes);
     mire__text_id(id, bytes);

@@ -21,17 +21,12 @@
 
 #define SLACK_MS 60000 /* a period is told in whole minutes */
 
-struct run {
-    uint64_t pid, start_ms, seen_ms;
-    const char *verdict; /* "": it lasts */
-};
-
-static void read_run(struct run *out, struct build *b, const struct json *json, uint32_t at)
+static void read_run(struct metrickit_run *out, struct build *b, const struct json *json, uint32_t at)
 {
-    *out = (struct run){.pid = look_number(json, look_one(json, at, "pid")).value,
-                        .start_ms = look_number(json, look_one(json, at, "start_wall_ms")).value,
-                        .seen_ms = look_number(json, look_one(json, at, "seen_wall_ms")).value,
-                        .verdict = look_text(b, json, at, "verdict")};
+    *out = (struct metrickit_run){.pid = look_number(json, look_one(json, at, "pid")).value,
+                                  .start_ms = look_number(json, look_one(json, at, "start_wall_ms")).value,
+                                  .seen_ms = look_number(json, look_one(json, at, "seen_wall_ms")).value,
+                                  .verdict = look_text(b, json, at, "verdict")};
 }
 
 /* Can a run with this verdict be the one that the diagnostic ended? libmire may not know the cause of its end. */
@@ -44,18 +39,23 @@ static bool agrees(const char *verdict, const char *wanted)
     return strcmp(wanted, "foom") != 0 || strcmp(verdict, "crash") != 0;
 }
 
-static bool can_be(const struct run *run, const struct report *report, const struct metrickit_period *period)
+static bool overlaps(const struct metrickit_run *run, const struct metrickit_period *period)
 {
     if (period->begin.known && run->seen_ms + SLACK_MS < period->begin.value)
         return false;
-    if (period->end.known && run->start_ms > period->end.value + SLACK_MS)
+    return !period->end.known || run->start_ms <= period->end.value + SLACK_MS;
+}
+
+static bool can_be(const struct metrickit_run *run, const struct report *report, const struct metrickit_period *period)
+{
+    if (!overlaps(run, period))
         return false;
     if (report->process.pid && run->pid && report->process.pid != run->pid)
         return false;
     return !report->exit.known || agrees(run->verdict, report->exit.verdict);
 }
 
-static void take(struct build *b, const struct run *run)
+void metrickit_take(struct build *b, const struct metrickit_run *run)
 {
     struct report *report = b->report;
     report->process.pid = run->pid & UINT32_MAX;
@@ -90,14 +90,35 @@ void metrickit_name(char out[MIRE_METRICKIT_NAME], const struct foreign *foreign
     snprintf(out, MIRE_METRICKIT_NAME, "%s %s %" PRIu32, install, hash, foreign->reports);
 }
 
-void metrickit_join(struct build *b, const struct json *json, const struct metrickit_period *period)
+struct metrickit_run *metrickit_runs(size_t *count_out, struct build *b, const struct json *json,
+                                     const struct metrickit_period *period)
 {
-    uint32_t mire = look_root(json, "mire"), runs = look_one(json, mire, "runs"), fitting = 0, at = runs + 1;
-    struct run run, found = {0};
-    const char *install = look_text(b, json, mire, "install");
+    uint32_t runs = look_one(json, look_root(json, "mire"), "runs"), at = runs + 1;
+    struct metrickit_run *out = arena_array(b->arena, look_count(json, runs) + 1, sizeof *out);
+    *count_out = 0;
+    for (uint32_t i = 0; out && i < look_count(json, runs); i++, at = json_next(json, at)) {
+        struct metrickit_run *run = &out[*count_out];
+        read_run(run, b, json, at);
+        if (run->verdict[0] && overlaps(run, period) &&
+            (!period->end.known || run->seen_ms <= period->end.value + SLACK_MS))
+            ++*count_out;
+    }
+    return out;
+}
+
+void metrickit_install(struct build *b, const struct json *json)
+{
+    const char *install = look_text(b, json, look_root(json, "mire"), "install");
     if (strlen(install) != 2 * sizeof b->report->device.install ||
         !hex_parse(b->report->device.install, install, sizeof b->report->device.install))
         build_note(b, "MetricKit tells no installation: all such reports count as one");
+}
+
+void metrickit_join(struct build *b, const struct json *json, const struct metrickit_period *period)
+{
+    uint32_t runs = look_one(json, look_root(json, "mire"), "runs"), fitting = 0, at = runs + 1;
+    struct metrickit_run run, found = {0};
+    metrickit_install(b, json);
     for (uint32_t i = 0; i < look_count(json, runs); i++, at = json_next(json, at)) {
         read_run(&run, b, json, at);
         if (!can_be(&run, b->report, period))
@@ -106,7 +127,7 @@ void metrickit_join(struct build *b, const struct json *json, const struct metri
         fitting++;
     }
     if (fitting == 1)
-        take(b, &found);
+        metrickit_take(b, &found);
     else if (runs)
         build_note(b, "%u runs of the period can be the diagnostic's", fitting);
     if (period->end.known && (fitting != 1 || !b->report->exit.known))

@@ -11,6 +11,21 @@ struct metrickit_period {
     struct fact begin, end; /* milliseconds since 1970 */
 };
 
+struct metrickit_run {
+    uint64_t pid, start_ms, seen_ms; /* milliseconds since 1970 */
+    const char *verdict;             /* libmire's own; "": the run lasts */
+};
+
+/* Tell the report's installation. */
+void metrickit_install(struct build *b, const struct json *json);
+
+/* Tell the report's run: its process, and of a report that ended it the time. */
+void metrickit_take(struct build *b, const struct metrickit_run *run);
+
+/* The runs of libmire's member that ended in the period. In the arena; NULL: no memory. */
+struct metrickit_run *metrickit_runs(size_t *count_out, struct build *b, const struct json *json,
+                                     const struct metrickit_period *period);
+
 /* Tell the report's installation, and its run if one alone can be meant; otherwise a note says why not. */
 void metrickit_join(struct build *b, const struct json *json, const struct metrickit_period *period);
 

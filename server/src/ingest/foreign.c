@@ -7,6 +7,8 @@
 
 #include "base/fault.h"
 
+#include <string.h>
+
 int ingest_convert(struct delivery **out, struct ingest *ingest, struct request *request, struct reply *reply,
                    const char *format, void (*stored)(const struct delivery *delivery, struct reply *reply))
 {
@@ -55,6 +57,10 @@ int ingest_post_foreign(struct ingest *ingest, struct request *request, struct r
     int rc = ingest_convert(&delivery, ingest, request, reply, format, answer_all);
     if (rc != MIRE_HTTP_LATER)
         return rc;
+    if (!delivery && strcmp(format, "metrickit") == 0) { /* its exits are of runs that libmire has counted */
+        text_printf(&reply->text, "{\"report_ids\":[]}");
+        return reply_json(reply, 202);
+    }
     if (!delivery)
         return reply_error(reply, request, 422, "report.none", "There is no report in the body.");
     enum ingest_queued queued = ingest_queue(ingest, delivery, reply);

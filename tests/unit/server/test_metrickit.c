@@ -161,6 +161,59 @@ static void metrickit_counts_how_runs_ended(void **state)
     read_in_pieces(&r);
 }
 
+#define KIT_EXITS(os, foreground)                                                                           \
+    "\"appVersion\":\"4.2\",\"metaData\":{\"osVersion\":\"iPhone OS " os "\"},\"applicationExitMetrics\":{" \
+    "\"backgroundExitData\":{\"cumulativeNormalAppExitCount\":1},\"foregroundExitData\":{" foreground "}}}"
+#define KIT_LIMIT(n)    "\"cumulativeMemoryResourceLimitExitCount\":" n
+#define KIT_UNSEEN(pid) KIT_RUN(pid, "1602471900000", "1602475000000", ",\"verdict\":\"os_kill\"")
+
+/* KIT_QUIT and KIT_DEAD are a normal exit and a crash of the period. */
+static void metrickit_counts_only_exits_that_no_run_of_libmire_explains(void **state)
+{
+    static const struct {
+        const char *runs, *text;
+        size_t fooms, ends; /* reports of a run; ends in a session record */
+    } cases[] = {
+        {KIT_RUNS, KIT_EXITS("17.1", "\"cumulativeBadAccessExitCount\":1"), 0, 0},
+        {KIT_RUNS, KIT_EXITS("17.1", "\"cumulativeBadAccessExitCount\":3"), 0, 2},
+        {KIT_RUNS, KIT_EXITS("17.1", KIT_LIMIT("1")), 0, 1},
+        {"", KIT_EXITS("17.1", KIT_LIMIT("1")), 0, 2},
+        {KIT_RUNS "," KIT_UNSEEN("74"), KIT_EXITS("17.1", KIT_LIMIT("1")), 1, 0},
+        {KIT_RUNS "," KIT_UNSEEN("74"), KIT_EXITS("27.0", KIT_LIMIT("1")), 0, 0}, /* has a diagnostic of it */
+        {KIT_RUNS "," KIT_UNSEEN("74"), KIT_EXITS("17.1", KIT_LIMIT("2")), 0, 1}, /* which of them is it? */
+        {KIT_RUNS "," KIT_UNSEEN("74") "," KIT_UNSEEN("75"), KIT_EXITS("17.1", KIT_LIMIT("1")), 0, 0},
+        {KIT_RUNS "," KIT_UNSEEN("74") "," KIT_UNSEEN("75"), KIT_EXITS("17.1", KIT_LIMIT("2")), 2, 0},
+        {KIT_RUNS "," KIT_UNSEEN("74"), KIT_EXITS("17.1", KIT_LIMIT("1") ",\"cumulativeAppWatchdogExitCount\":1"), 0,
+         1},
+    };
+    char text[4096];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct imported r;
+        size_t ends = 0, fooms = 0;
+        snprintf(text, sizeof text, "{\"mire\":{\"install\":\"" KIT_INSTALL "\",\"runs\":[%s]}," KIT_PERIOD "%s",
+                 cases[i].runs, cases[i].text);
+        read_it(&r, text);
+        for (size_t k = 0; k < r.count; k++) {
+            const struct report *report = r.reports[k];
+            assert_int_equal(report->device.install[1], 0x23);
+            if (report->kind == MIRE_REPORT_SESSION) {
+                ends += report->session.end_count;
+                continue;
+            }
+            fooms++;
+            assert_int_equal(report->kind, MIRE_REPORT_MEMORY);
+            assert_string_equal(report->exit.verdict, "foom");
+            assert_in_range(report->process.pid, 74, 75);
+            assert_int_equal(report->memory.taken_wall_ms.value, 1602475000000);
+            assert_true(import_notes(report, "libmire's own verdict on the run: os_kill"));
+        }
+        assert_int_equal(fooms, cases[i].fooms);
+        assert_int_equal(ends, cases[i].ends);
+        read_in_pieces(&r);
+    }
+}
+
 static void deep_trees_are_read_without_recursion(void **state)
 {
     size_t depth = 900;
@@ -187,6 +240,7 @@ int main(void)
         cmocka_unit_test(metrickit_tells_a_kill_for_memory),
         cmocka_unit_test(metrickit_joins_a_diagnostic_to_its_run),
         cmocka_unit_test(metrickit_counts_how_runs_ended),
+        cmocka_unit_test(metrickit_counts_only_exits_that_no_run_of_libmire_explains),
         cmocka_unit_test(deep_trees_are_read_without_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
