@@ -142,7 +142,7 @@ class Declarations(unittest.TestCase):
 
     def test_classes_protocols_and_notices(self):
         text = "\n".join(SOURCES.values())
-        names = set(re.findall(r'(?:objc_getClass|class_named)\("(\w+)"\)', text))
+        names = set(re.findall(r'(?:objc_getClass|mire__class)\("(\w+)"\)', text))
         self.assertGreaterEqual(names, {"MXMetricManager", "NSMutableURLRequest", "NSObject", "NSURLSession"})
         for name in names:
             self.assertRegex(RUST, rf"(pub struct {name}\b|class!\({name}\)|\b{name};)", name)
@@ -164,8 +164,8 @@ class Declarations(unittest.TestCase):
         count = 0
         for name, text in SOURCES.items():
             casts = re.findall(r"\(\(([\w *]+?)\s*\(\*\)\(id, SEL(?:, ([^()]*))?\)\)objc_msgSend\)\s*\([^;]*?sel_registerName\(\"([\w:]+)\"\)", text)
-            helpers = [("id", "", selector) for selector in re.findall(r'\bcall\([^;"]*(?:"\w+"\))?, "([\w]+)"\)', text)]
-            helpers += [("id", "id", selector) for selector in re.findall(r'\bcall_with\([^;]*?, "([\w:]+:)", ', text)]
+            helpers = [("id", "", selector) for selector in re.findall(r'\b(?:mire__)?call\([^;"]*(?:"\w+"\))?, "([\w]+)"\)', text)]
+            helpers += [("id", "id", selector) for selector in re.findall(r'\b(?:mire__)?call_with\([^;]*?,\s*"([\w:]+:)", ', text)]
             helpers += [("unsigned long", "", selector) for selector in re.findall(r'\bnumber\(\w+, "(\w+)"\)', text)]
             for result, parameters, selector in [*casts, *helpers]:
                 with self.subTest(file=name, selector=selector):
@@ -176,9 +176,9 @@ class Declarations(unittest.TestCase):
     def test_methods_of_the_library_are_the_protocols(self):
         for selector, types in re.findall(r'class_addMethod\(\w+, sel_registerName\("([\w:]+)"\), \(IMP\)\w+, "([^"]+)"\)', "\n".join(SOURCES.values())):
             with self.subTest(selector):
-                self.assertEqual(types, "v@:@")
-                if selector.startswith("didReceive"):
-                    self.assert_message(selector, ["pointer", "void"])
+                self.assertEqual(types, "v@:" + "@" * selector.count(":"))
+                if "eceive" in selector or "URLSession" in selector:
+                    self.assert_message(selector, ["pointer"] * selector.count(":") + ["void"])
 
 
 if __name__ == "__main__":

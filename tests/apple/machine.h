@@ -3,7 +3,7 @@
  *
  *     files.c, memory.c, threads.c, system.c
  *                libSystem: files; memory; threads, clocks and Mach calls, by Linux's, with Apple's structures and numbers
- *     runtime.c  CoreFoundation, dispatch, the ObjC runtime and the classes of Foundation that send a request
+ *     runtime.c  CoreFoundation, dispatch and the ObjC runtime; session.c the classes of Foundation that send a request
  *     classes.c  the ObjC runtime's classes of the program, and the types of CoreFoundation
  *     display.c  frames of a display, and a user who scrolls
  */

@@ -5,12 +5,14 @@
  *     grow STORE zones|logger          grows by regions and blocks up to its limit, and waits there to be killed
  *     objects STORE zones|logger       makes objects and blocks that resemble them, and a report of the memory held
  *     next STORE SERVER KEY            the next start: sends what is there, and what MetricKit has, and ends
+ *     send STORE SERVER KEY WAY        sends a report: flush: until it is sent; stop: until a line comes, and ends amid it
  *     scroll STORE                     the user scrolls, and every eighth frame comes late
  */
 #include "apple/memory_truth.h"
 
-#include <mire/exit.h>
 #include <mire/context.h>
+#include <mire/delivery.h>
+#include <mire/exit.h>
 #include <mire/memory.h>
 #include <mire/mire.h>
 
@@ -27,7 +29,7 @@ extern unsigned malloc_zone_batch_malloc(void *zone, word size, void **out, unsi
 extern void malloc_zone_batch_free(void *zone, void **blocks, unsigned count);
 extern int pthread_create(void **thread, const void *attributes, void *(*run)(void *), void *argument);
 extern int printf(const char *format, ...), fflush(void *file), strcmp(const char *a, const char *b),
-    usleep(unsigned us);
+    usleep(unsigned us), getchar(void);
 extern char *strcpy(char *to, const char *from);
 extern void *memset(void *at, int value, word size);
 extern struct memory_truth *machine_truth(const char *path);
@@ -256,7 +258,9 @@ static int start(const char *store, const char *source, const char *server, cons
         mire_options_set_server(options, server, key);
     if (server)
         mire_options_set_metrickit(options, 1);
-    if (source && strcmp(source, "display") == 0) {
+    if (source && strcmp(source, "background") == 0) {
+        mire_options_set_background(options, 1);
+    } else if (source && strcmp(source, "display") == 0) {
         mire_options_set_display(options, 1);
     } else if (source) {
         mire_options_set_memory(options, MIRE_MEMORY_EXACT, 0);
@@ -268,6 +272,18 @@ static int start(const char *store, const char *source, const char *server, cons
     if (err != MIRE_OK)
         printf("mire_start: %d\n", (int)err);
     return err;
+}
+
+static void send_one(const char *way)
+{
+    mire_test();
+    if (strcmp(way, "stop") == 0)
+        getchar();
+    else
+        printf("flushed %d\n", (int)mire_flush(300000));
+    mire_stop(0);
+    printf("stopped\n");
+    fflush(0);
 }
 
 int app_main(int count, char **arguments)
@@ -285,6 +301,10 @@ int app_main(int count, char **arguments)
     }
     if (strcmp(what, "scroll") == 0 && start(arguments[1], "display", 0, 0) == MIRE_OK) {
         scroll();
+        return 0;
+    }
+    if (strcmp(what, "send") == 0 && start(arguments[1], "background", arguments[2], arguments[3]) == MIRE_OK) {
+        send_one(arguments[4]);
         return 0;
     }
     if (strcmp(what, "next") == 0 && start(arguments[1], 0, arguments[2], arguments[3]) == MIRE_OK) {

@@ -319,6 +319,7 @@ static const char *const same_names[] = {"access",
                                          "printf",
                                          "usleep",
                                          "fflush",
+                                         "getchar",
 
                                          "pthread_attr_destroy",
                                          "pthread_attr_getstacksize",

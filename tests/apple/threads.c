@@ -176,6 +176,21 @@ static size_t fake_stack_size(pthread_t thread)
     return size;
 }
 
+/* Mutexes are few and never held together: one serves as all. */
+static pthread_mutex_t only_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static int fake_mutex_lock(void *mutex)
+{
+    (void)mutex;
+    return pthread_mutex_lock(&only_mutex);
+}
+
+static int fake_mutex_unlock(void *mutex)
+{
+    (void)mutex;
+    return pthread_mutex_unlock(&only_mutex);
+}
+
 /* pthread_once_t: a word that is not 0 before, and 8 bytes of its own. */
 static int fake_once(uint64_t once[2], void (*run)(void))
 {
@@ -268,6 +283,8 @@ void *threads_find(const char *name)
         {"_pthread_setname_np", (void *)fake_setname},
         {"_pthread_get_stackaddr_np", (void *)fake_stack_address},
         {"_pthread_get_stacksize_np", (void *)fake_stack_size},
+        {"_pthread_mutex_lock", (void *)fake_mutex_lock},
+        {"_pthread_mutex_unlock", (void *)fake_mutex_unlock},
         {"_pthread_once", (void *)fake_once},
         {"_pthread_key_create", (void *)fake_key_create},
         {"_semaphore_create", (void *)fake_semaphore_create},

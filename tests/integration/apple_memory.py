@@ -5,12 +5,14 @@ Eight threads allocate, move and free until the process is killed at any instant
 its size and stack, and no other. An app grows to its limit, reports at the threshold, and is killed; the next start tells
 why, over NSURLSession, and the server names file and line from the dSYM.
 """
+import http.server
 import json
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import threading
 import time
 import unittest
 import zlib
@@ -46,6 +48,37 @@ def build(folder, name):
     return out
 
 
+class Taker(http.server.ThreadingHTTPServer):
+    """Takes reports, and answers when it may."""
+
+    def __init__(self):
+        self.bodies, self.may_answer = [], threading.Event()
+        super().__init__(("127.0.0.1", 0), TakerHandler)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class TakerHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_error(404)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.bodies.append((self.path, self.headers, body))
+        self.server.may_answer.wait(300)
+        answer = json.dumps({"report_id": json.loads(zlib.decompress(body, 47))["id"]}).encode()
+        self.send_response(202)
+        self.send_header("Content-Length", str(len(answer)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
 class Memory(unittest.TestCase):
     def setUp(self):
         self.scratch = scratch("apple")
@@ -56,7 +89,8 @@ class Memory(unittest.TestCase):
 
     def popen(self, *words, limit=0, **env):
         return subprocess.Popen([MACHINE, "run", self.libmalloc, LIBRARY, self.app, str(limit), *map(str, words)],
-                                stdout=subprocess.PIPE, text=True, env=os.environ | env)
+                                stdin=subprocess.PIPE if words[0] == "send" else None, stdout=subprocess.PIPE, text=True,
+                                env=os.environ | env)
 
     def judge(self, truth):
         heap = next((self.store / "box").glob("*.heap"))
@@ -96,7 +130,9 @@ class Memory(unittest.TestCase):
         self.addCleanup(mired.stop)
         payload = self.folder / "payload.json"
         payload.write_text(json.dumps(self.payload(app.pid)))
-        following = self.popen("next", self.store, mired.url, mired.key("mac", "ingest"), MACHINE_METRICKIT=payload)
+        metrics = self.folder / "metrics.json"
+        metrics.write_text(json.dumps(self.metrics()))
+        following = self.popen("next", self.store, mired.url, mired.key("mac", "ingest"), MACHINE_METRICKIT=payload, MACHINE_METRICS=metrics)
         self.assertEqual(following.communicate(timeout=300)[0], "flushed 0\n")
         foom, hang, memory = until("the reports are there", lambda: self.issues(mired))
         self.assertEqual((foom["category"], hang["category"], memory["category"]), ("foom", "hang", "memory"))
@@ -107,6 +143,8 @@ class Memory(unittest.TestCase):
         self.assertEqual(told["pid"], str(app.pid))
         self.assertEqual((told["pid"], told["process started"]), (killed["pid"], killed["process started"]))
         self.assertEqual(mired.sql("SELECT count(DISTINCT install) FROM event"), ["1"])
+        ends = until("the ends are counted", lambda: len(found := mired.sql("SELECT verdict, sum(ends) FROM session_end_day GROUP BY 1 ORDER BY 1")) > 1 and found)
+        self.assertEqual(ends, ["crash|1", "foom|1"])  # MetricKit's crash is of a run that libmire did not see
         archive = self.folder / "Mac.xcarchive"
         (archive / "BCSymbolMaps").mkdir(parents=True)
         subprocess.run([tool("dsymutil"), self.app, "-o", archive / "dSYMs" / "memory_app.dSYM"], check=True)
@@ -120,6 +158,27 @@ class Memory(unittest.TestCase):
                 self.assertEqual(issue["first_version"], "1.0")
                 continue
             self.assertTrue(issue["caller1_location"].endswith(f"tests/apple/memory_app.c:{line}"), issue)
+
+    def test_a_background_session_sends_files_and_is_left_to_the_system(self):
+        for way in ("flush", "stop"):
+            with self.subTest(way=way):
+                taker, bodies = Taker(), self.folder / way
+                self.addCleanup(taker.server_close)
+                self.addCleanup(taker.shutdown)
+                bodies.mkdir()
+                if way == "flush":
+                    taker.may_answer.set()
+                app = self.popen("send", self.folder / f"store-{way}", taker.url, "key", way, TMPDIR=str(bodies))
+                path, headers, body = until("a report is sent", lambda taker=taker, app=app: taker.bodies or app.poll() is not None and [None])[0]
+                self.assertEqual((path, headers["Authorization"]), ("/api/v1/reports", "Bearer key"))
+                self.assertEqual(json.loads(zlib.decompress(body, 47))["mire"], 1)
+                left = [file.read_bytes() for file in bodies.iterdir()] if way == "stop" else []
+                printed = app.communicate("\n", timeout=300)[0]
+                self.assertEqual((app.returncode, printed), (0, "stopped\n" if way == "stop" else "flushed 0\nstopped\n"))
+                self.assertEqual([file.read_bytes() for file in bodies.iterdir()], left)
+                self.assertEqual(len(left), way == "stop")
+                self.assertEqual(bool(list((self.folder / f"store-{way}").glob("out/*.report"))), way == "stop")
+                taker.may_answer.set()
 
     def test_objects_are_known_by_class(self):
         for way in ("zones", "logger"):
@@ -156,6 +215,17 @@ class Memory(unittest.TestCase):
         found = sorted(mired.issues("mac"), key=lambda issue: issue["category"])
         return found if len(found) == 3 else None
 
+    @staticmethod
+    def period():
+        def at(s):
+            return time.strftime("%Y-%m-%d %H:%M:%S +0000", time.gmtime(s))
+        return {"timeStampBegin": at(time.time() - 86400), "timeStampEnd": at(time.time())}
+
+    def metrics(self):
+        """The exits of two runs."""
+        return self.period() | {"appVersion": "1.0", "applicationExitMetrics": {"backgroundExitData": {}, "foregroundExitData": {
+            "cumulativeBadAccessExitCount": 1, "cumulativeMemoryResourceLimitExitCount": 1, "cumulativeNormalAppExitCount": 0}}}
+
     def payload(self, pid):
         """A hang as MetricKit tells it, in load_cells of the process; the period is of two runs."""
         names = subprocess.run([tool("llvm-nm"), self.app], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -168,9 +238,7 @@ class Memory(unittest.TestCase):
         for frame in reversed(frames):
             tree = frame | ({"subFrames": [tree]} if tree else {})
         stacks = {"callStackPerThread": True, "callStacks": [{"threadAttributed": True, "callStackRootFrames": [tree]}]}
-        def at(s):
-            return time.strftime("%Y-%m-%d %H:%M:%S +0000", time.gmtime(s))
-        return {"timeStampBegin": at(time.time() - 86400), "timeStampEnd": at(time.time()), "hangDiagnostics": [
+        return self.period() | {"hangDiagnostics": [
             {"diagnosticMetaData": {"hangDuration": "20 sec", "appVersion": "1.0", "pid": pid, "osVersion": "macOS 15.5"}, "callStackTree": stacks}]}
 
     @staticmethod

@@ -114,6 +114,17 @@ MIRE_API enum mire_err mire_options_set_retry_ms(mire_options *options, uint32_t
 MIRE_API enum mire_err mire_options_set_plain_http(mire_options *options, int allowed);
 
 /*
+ * On Apple's systems: send reports by a background NSURLSession. The system then goes on with a transfer that has begun while
+ * the app is suspended, and for an hour after it has ended; it starts no app for it. A report whose answer nobody read is sent
+ * again, and counts once. Elsewhere, and with mire_options_set_transport, it has no effect.
+ *
+ *   background  0, the default: transfers end with the app
+ *
+ * Returns MIRE_OK, MIRE_E_ARG (options is NULL).
+ */
+MIRE_API enum mire_err mire_options_set_background(mire_options *options, int background);
+
+/*
  * Set the trusted certificate authorities, and the accepted public keys. If the server's certificate does not match,
  * nothing is sent and reports wait.
  *

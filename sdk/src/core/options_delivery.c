@@ -49,6 +49,14 @@ enum mire_err mire_options_set_plain_http(mire_options *options, int allowed)
     return MIRE_OK;
 }
 
+enum mire_err mire_options_set_background(mire_options *options, int background)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    options->delivery.background = background != 0;
+    return MIRE_OK;
+}
+
 static enum mire_err set_text(char *field, size_t cap_bytes, const char *value)
 {
     size_t length = value ? strnlen(value, cap_bytes) : 0;

@@ -58,6 +58,7 @@ struct upload_options {
     const char *url, *key;      /* of the server; NULL: none */
     const char *ca_file, *pins; /* NULL: the system's certificate authorities */
     bool consent_required, plain_http;
+    bool background;      /* Apple's systems: transfers go on while the app is suspended */
     uint32_t daily_bytes; /* 0: no limit */
     uint32_t retry_first_ms, retry_limit_ms;
     mire_before_send_fn *before_send;

@@ -10,6 +10,8 @@
 #include "base/alloc.h"
 #include "base/base.h"
 #include "platform/platform.h"
+#include "upload/background.h"
+#include "upload/messages.h"
 #include "upload/rules.h"
 #include "upload/unpack.h"
 #include "wire/clock.h"
@@ -28,7 +30,8 @@ extern void objc_autoreleasePoolPop(void *pool);
 
 struct session_client {
     id session;
-    char *url; /* the server's, without a slash at the end */
+    bool background; /* bodies go by the background session */
+    char *url;       /* the server's, without a slash at the end */
     char *authorization;
 };
 
@@ -39,27 +42,6 @@ struct awaited_answer {
 };
 
 /* ---- messages ---- */
-
-static id call(id object, const char *selector)
-{
-    return ((id(*)(id, SEL))objc_msgSend)(object, sel_registerName(selector));
-}
-
-static id call_with(id object, const char *selector, id argument)
-{
-    return ((id(*)(id, SEL, id))objc_msgSend)(object, sel_registerName(selector), argument);
-}
-
-static id class_named(const char *name)
-{
-    return (id)objc_getClass(name);
-}
-
-static id text(const char *utf8)
-{
-    return ((id(*)(id, SEL, const char *))objc_msgSend)(class_named("NSString"),
-                                                        sel_registerName("stringWithUTF8String:"), utf8);
-}
 
 static const char *utf8_of(id string)
 {
@@ -75,8 +57,8 @@ static unsigned long length_of(id data)
 
 static void set_header(id request, const char *name, const char *value)
 {
-    ((void (*)(id, SEL, id, id))objc_msgSend)(request, sel_registerName("setValue:forHTTPHeaderField:"), text(value),
-                                              text(name));
+    ((void (*)(id, SEL, id, id))objc_msgSend)(request, sel_registerName("setValue:forHTTPHeaderField:"),
+                                              mire__text(value), mire__text(name));
 }
 
 /* "Name: value" */
@@ -95,10 +77,14 @@ static void set_header_line(id request, const char *line)
 static void set_body(id request, const struct upload_request *sent)
 {
     id data = ((id(*)(id, SEL, const void *, unsigned long))objc_msgSend)(
-        class_named("NSData"), sel_registerName("dataWithBytes:length:"), sent->body, sent->size);
+        mire__class("NSData"), sel_registerName("dataWithBytes:length:"), sent->body, sent->size);
 
-    call_with(request, "setHTTPMethod:", text("POST"));
-    call_with(request, "setHTTPBody:", data);
+    mire__call_with(request, "setHTTPBody:", data);
+}
+
+static void describe_body(id request, const struct upload_request *sent)
+{
+    mire__call_with(request, "setHTTPMethod:", mire__text("POST"));
     set_header_line(request, sent->type);
     set_header_line(request, mire__unpack_header);
     if (sent->size > MIRE_METERED_BYTES)
@@ -116,9 +102,9 @@ static id make_request(const struct session_client *client, const struct upload_
     if (!target)
         return NULL;
     snprintf(target, length, "%s%s", client->url, sent->path);
-    url = call_with(class_named("NSURL"), "URLWithString:", text(target));
+    url = mire__call_with(mire__class("NSURL"), "URLWithString:", mire__text(target));
     mire__free(target);
-    request = url ? call_with(class_named("NSMutableURLRequest"), "requestWithURL:", url) : NULL;
+    request = url ? mire__call_with(mire__class("NSMutableURLRequest"), "requestWithURL:", url) : NULL;
     if (!request)
         return NULL;
     ((void (*)(id, SEL, double))objc_msgSend)(request, sel_registerName("setTimeoutInterval:"), TRANSFER_S);
@@ -127,7 +113,7 @@ static id make_request(const struct session_client *client, const struct upload_
     mire__upload_clock(clock, sizeof(clock), mire__wall_now_ms());
     set_header(request, MIRE_CLOCK_HEADER, strchr(clock, ' ') + 1);
     if (sent->body)
-        set_body(request, sent);
+        describe_body(request, sent);
     else if (sent->etag && sent->etag[0])
         set_header(request, "If-None-Match", sent->etag);
     return request;
@@ -137,14 +123,14 @@ static id make_request(const struct session_client *client, const struct upload_
 
 static void take_header(char *out, size_t cap, id response, const char *name)
 {
-    const char *value = utf8_of(call_with(response, "valueForHTTPHeaderField:", text(name)));
+    const char *value = utf8_of(mire__call_with(response, "valueForHTTPHeaderField:", mire__text(name)));
 
     mire__text_copy(out, cap, value ? value : "");
 }
 
 static void take_answer(struct upload_answer *answer, id data, id response, id error)
 {
-    const char *problem = error ? utf8_of(call(error, "localizedDescription")) : NULL;
+    const char *problem = error ? utf8_of(mire__call(error, "localizedDescription")) : NULL;
 
     if (!response || error) {
         mire__text_copy(answer->problem, sizeof(answer->problem), problem ? problem : "there was no answer");
@@ -161,39 +147,72 @@ static void take_answer(struct upload_answer *answer, id data, id response, id e
             answer->size < answer->cap ? answer->size : answer->cap);
 }
 
-static void await(const struct awaited_answer *waiting, id task, const atomic_bool *cancel)
+/*
+ * Wait for the answer, and cancel the task when the library has to end. A background task is left to the system then. It would
+ * wait for a network without a limit, and is cancelled after the time of an ordinary one.
+ */
+static void await(const struct awaited_answer *waiting, id task, bool background, const atomic_bool *cancel)
 {
+    const uint64_t end_ns = mire__now_ns() + (uint64_t)(TRANSFER_S * MIRE_NS_PER_S);
     bool cancelled = false;
 
     while (dispatch_semaphore_wait(waiting->done, dispatch_time(DISPATCH_TIME_NOW, CANCEL_NS)) != 0) {
-        if (cancelled || !atomic_load_explicit(cancel, memory_order_relaxed))
+        bool ends = atomic_load_explicit(cancel, memory_order_relaxed);
+
+        if (background && ends)
+            return;
+        if (cancelled || !(ends || (background && mire__now_ns() > end_ns)))
             continue;
-        call(task, "cancel"); /* its handler is called all the same */
+        mire__call(task, "cancel"); /* its handler is called all the same */
         cancelled = true;
     }
 }
 
-static void send_with_session(void *context, struct upload_answer *answer, const struct upload_request *request,
+static void take_background(void *context, void *data, void *response, void *error)
+{
+    struct awaited_answer *filled = context;
+
+    take_answer(filled->answer, data, response, error);
+    dispatch_semaphore_signal(filled->done);
+}
+
+static id begin_task(const struct session_client *client, id request, const struct upload_request *sent,
+                     struct awaited_answer *filled)
+{
+    id task;
+
+    if (client->background && sent->body)
+        return mire__background_begin(request, sent->body, sent->size, take_background, filled);
+    if (sent->body)
+        set_body(request, sent);
+    task = ((id(*)(id, SEL, id, void (^)(id, id, id)))objc_msgSend)(
+        client->session, sel_registerName("dataTaskWithRequest:completionHandler:"), request,
+        ^(id data, id response, id error) {
+          take_answer(filled->answer, data, response, error);
+          dispatch_semaphore_signal(filled->done);
+        });
+    if (task)
+        mire__call(task, "resume");
+    return task;
+}
+
+static void send_with_session(void *context, struct upload_answer *answer, const struct upload_request *sent,
                               const atomic_bool *cancel)
 {
     struct session_client *client = context;
+    bool background = client->background && sent->body;
     void *pool = objc_autoreleasePoolPush();
-    struct awaited_answer waiting = {answer, dispatch_semaphore_create(0)}, *filled = &waiting;
-    id sent = waiting.done ? make_request(client, request) : NULL, task = NULL;
+    struct awaited_answer waiting = {answer, dispatch_semaphore_create(0)};
+    id request = waiting.done ? make_request(client, sent) : NULL;
+    id task = request ? begin_task(client, request, sent, &waiting) : NULL;
 
-    if (sent)
-        task = ((id(*)(id, SEL, id, void (^)(id, id, id)))objc_msgSend)(
-            client->session, sel_registerName("dataTaskWithRequest:completionHandler:"), sent,
-            ^(id data, id response, id error) {
-              take_answer(filled->answer, data, response, error);
-              dispatch_semaphore_signal(filled->done);
-            });
-    if (task) {
-        call(task, "resume");
-        await(&waiting, task, cancel);
-    } else {
-        mire__text_copy(answer->problem, sizeof(answer->problem), "no request could be made: check the server's URL");
-    }
+    if (task)
+        await(&waiting, task, background, cancel);
+    else
+        mire__text_copy(answer->problem, sizeof(answer->problem),
+                        "no request could be made: check the server's URL, and the room for temporary files");
+    if (background)
+        mire__background_leave(); /* nothing is written to `waiting` from here on */
     if (waiting.done)
         dispatch_release(waiting.done);
     objc_autoreleasePoolPop(pool);
@@ -201,17 +220,17 @@ static void send_with_session(void *context, struct upload_answer *answer, const
 
 /* ---- the session ---- */
 
-static id make_session(void)
+static void open_sessions(struct session_client *client, bool background)
 {
     void *pool = objc_autoreleasePoolPush();
-    id configuration = call(class_named("NSURLSessionConfiguration"), "ephemeralSessionConfiguration");
+    id configuration = mire__call(mire__class("NSURLSessionConfiguration"), "ephemeralSessionConfiguration");
     id session =
-        configuration ? call_with(class_named("NSURLSession"), "sessionWithConfiguration:", configuration) : NULL;
+        configuration ? mire__call_with(mire__class("NSURLSession"), "sessionWithConfiguration:", configuration) : NULL;
 
     if (session)
-        call(session, "retain");
+        client->session = mire__call(session, "retain");
+    client->background = background && mire__background_open();
     objc_autoreleasePoolPop(pool);
-    return session;
 }
 
 /* Certificates and keys of the app's own need its own transport: nothing is sent without the check that was asked for. */
@@ -229,7 +248,7 @@ enum mire_err mire__curl_init(struct transport *transport_out, const struct uplo
         return has_trust_of_its_own(options) ? MIRE_E_SYSTEM : MIRE_E_MEMORY;
     client->url = mire__strdup(options->url);
     client->authorization = mire__malloc(length);
-    client->session = make_session();
+    open_sessions(client, options->background);
     *transport_out = (struct transport){.send = send_with_session, .context = client};
     if (!client->url || !client->authorization || !client->session) {
         enum mire_err err = client->session ? MIRE_E_MEMORY : MIRE_E_SYSTEM;
@@ -248,8 +267,8 @@ void mire__curl_fini(struct transport *transport)
     struct session_client *client = transport->context;
 
     if (client->session) {
-        call(client->session, "invalidateAndCancel");
-        call(client->session, "release");
+        mire__call(client->session, "invalidateAndCancel");
+        mire__call(client->session, "release");
     }
     mire__free(client->url);
     mire__free(client->authorization);
