@@ -141,7 +141,7 @@ class LooperTest(unittest.TestCase):
         """All at once: most of their time they wait."""
         apps = {"hangs": App("message", "handler", "idler", "printer"), "leak": App("barrier"),
                 "removed": App("barrier", removes=True), "idle": App("idle"), "frames": App("frames"),
-                "loops": App("second", "nested", "both", "tick", *TOUCH)}
+                "wrapped": App("wrapped"), "loops": App("second", "nested", "both", "tick", *TOUCH)}
         cls.runs = {name: app.end() for name, app in apps.items()}
         cls.bodies = apps["hangs"].bodies()
 
@@ -230,6 +230,13 @@ class LooperTest(unittest.TestCase):
                          f"{app}$SearchHandler.openIndex", "android.os.Looper.loop")
         idler = f"idle handler {app}$Preload"
         self.assert_hang(by[idler], said, "idler", idler, f"{app}$Preload.warmCaches", "android.os.MessageQueue.next")
+
+    def test_another_watchers_printer_around_ours_gets_its_lines(self):
+        said, reports = self.runs["wrapped"]
+        self.assertEqual(said["wrapped"], "true")
+        report, = reports
+        loads = "dev.mire.LooperApp$CartLoader"
+        self.assert_hang(report, said, "message", f"android.os.Handler, {loads}", f"{loads}.parseCart", "android.os.Looper.loop")
 
     def test_native_frames_join_those_of_java(self):
         report = next(r for r in self.runs["hangs"][1] if r["event"].get("message", "").endswith("what 7"))

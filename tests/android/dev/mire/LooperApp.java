@@ -7,6 +7,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.os.Message;
 import android.os.MessageQueue;
+import android.util.Printer;
 import android.view.InputChannel;
 import android.view.InputEvent;
 import android.view.InputEventReceiver;
@@ -19,6 +20,7 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
@@ -30,6 +32,7 @@ public final class LooperApp {
     private static Handler handler;
     private static Looper looper;
     private static volatile long sink;
+    private static final AtomicInteger passed = new AtomicInteger(); /* lines of another watcher's printer */
     private static int loopTask; /* the thread's number */
 
     private LooperApp() {
@@ -314,6 +317,20 @@ public final class LooperApp {
             sleepFor(20);
     }
 
+    private static void wrapPrinter() {
+        try {
+            Field field = Looper.class.getDeclaredField("mLogging");
+            field.setAccessible(true);
+            Printer inner = (Printer) field.get(looper);
+            looper.setMessageLogging(line -> {
+                passed.incrementAndGet();
+                inner.println(line);
+            });
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** On a thread of its own, beside the looper. */
     private static void play(String scenario) {
         switch (scenario) {
@@ -407,6 +424,16 @@ public final class LooperApp {
             });
             Mire.onActivity();
             handler.post(new Tick());
+            break;
+        case "wrapped": /* another watcher puts its printer around ours, which then comes before it again */
+            handler.post(() -> {
+                wrapPrinter();
+                Mire.onActivity();
+            });
+            answers(60000);
+            handler.post(new CartLoader());
+            answers(60000);
+            System.out.println("wrapped " + (passed.getAndSet(0) > 0));
             break;
         case "touch":
             int socket = listen(new Touch(), new KeyEvent(0, 0), System.getProperty("mire.input"));

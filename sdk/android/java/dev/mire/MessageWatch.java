@@ -18,6 +18,8 @@ final class MessageWatch implements Printer {
     /** The lines before the messages that are being handled, of loops within loops; the looper's thread writes. */
     private final String[] begun = new String[DEEPEST];
     private volatile int depth;
+    /** The app's printer has a line from us now; the looper's thread alone. */
+    private boolean passing;
     /** The lines that the looper has printed, a sign of life that wakes nobody. */
     private volatile int lines;
 
@@ -52,17 +54,33 @@ final class MessageWatch implements Printer {
         }
     }
 
+    /** Another watcher's printer, which was put around ours, passes the line that it has from us back to us. */
     @Override
     public void println(String text) {
-        Printer other = app;
+        if (!passing)
+            take(text);
+    }
+
+    private void take(String text) {
         boolean begins = !text.isEmpty() && text.charAt(0) == '>';
         if (begins)
             begin(text);
         lines++;
-        if (other != null && other != this)
-            other.println(text); /* within the message, so that a slow printer is a part of it */
+        pass(text); /* within the message, so that a slow printer is a part of it */
         if (!begins)
             end(text);
+    }
+
+    private void pass(String text) {
+        Printer other = app;
+        if (other == null)
+            return;
+        passing = true;
+        try {
+            other.println(text);
+        } finally {
+            passing = false;
+        }
     }
 
     private void begin(String text) {
