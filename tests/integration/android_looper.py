@@ -141,7 +141,7 @@ class LooperTest(unittest.TestCase):
         """All at once: most of their time they wait."""
         apps = {"hangs": App("message", "handler", "idler", "printer"), "leak": App("barrier"),
                 "removed": App("barrier", removes=True), "idle": App("idle"), "frames": App("frames"),
-                "wrapped": App("wrapped"), "loops": App("second", "nested", "both", "tick", *TOUCH)}
+                "wrapped": App("wrapped"), "monitor": App("monitor"), "loops": App("second", "nested", "both", "tick", *TOUCH)}
         cls.runs = {name: app.end() for name, app in apps.items()}
         cls.bodies = apps["hangs"].bodies()
 
@@ -230,6 +230,17 @@ class LooperTest(unittest.TestCase):
                          f"{app}$SearchHandler.openIndex", "android.os.Looper.loop")
         idler = f"idle handler {app}$Preload"
         self.assert_hang(by[idler], said, "idler", idler, f"{app}$Preload.warmCaches", "android.os.MessageQueue.next")
+
+    def test_a_monitors_holder_is_told_with_its_stack(self):
+        said, reports = self.runs["monitor"]
+        report, = reports
+        ledger = "dev.mire.LooperApp$Ledger"
+        self.assert_hang(report, said, "monitor", f"android.os.Handler, {ledger}", f"{ledger}.sum", "android.os.Looper.loop")
+        crumbs = report["context"]["crumbs"]["texts"]
+        self.assertIn(f"waits for a monitor in {ledger}.sum", crumbs)
+        at = crumbs.index("the thread ledger-writer may hold it:")
+        self.assertIn(f"  {ledger}.writePages", crumbs[at:])
+        self.assertEqual(len([crumb for crumb in crumbs if "waits for a monitor" in crumb]), 1)
 
     def test_another_watchers_printer_around_ours_gets_its_lines(self):
         said, reports = self.runs["wrapped"]

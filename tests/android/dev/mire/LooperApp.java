@@ -20,6 +20,7 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -91,6 +92,29 @@ public final class LooperApp {
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
+        }
+    }
+
+    /** A hang in a monitor that another thread holds. */
+    static final class Ledger implements Runnable {
+        @Override
+        public void run() {
+            long begin = System.nanoTime();
+            sum();
+            say("monitor", begin);
+        }
+
+        static synchronized void sum() {
+            sink++;
+        }
+
+        static synchronized void rewrite(CountDownLatch held) {
+            held.countDown();
+            writePages();
+        }
+
+        static void writePages() {
+            sleepFor(1600);
         }
     }
 
@@ -424,6 +448,16 @@ public final class LooperApp {
             });
             Mire.onActivity();
             handler.post(new Tick());
+            break;
+        case "monitor":
+            CountDownLatch held = new CountDownLatch(1);
+            new Thread(() -> Ledger.rewrite(held), "ledger-writer").start();
+            try {
+                held.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            handler.post(new Ledger());
             break;
         case "wrapped": /* another watcher puts its printer around ours, which then comes before it again */
             handler.post(() -> {

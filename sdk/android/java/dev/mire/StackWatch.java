@@ -7,6 +7,7 @@ final class StackWatch extends Thread {
     private final Thread watched;
     private final int number;
     private final MessageWatch messages;
+    private final MonitorWatch monitors = new MonitorWatch();
 
     /** number: of the watched thread, by the kernel */
     StackWatch(Thread watched, int number, MessageWatch messages) {
@@ -36,6 +37,15 @@ final class StackWatch extends Thread {
         return Native.inputWaitsMs() > 0 ? "input" : turn;
     }
 
+    /** After the stack is given: it may take longer than the library waits. */
+    private void lookAtMonitor(StackTraceElement[] frames) {
+        try {
+            monitors.look(watched, frames, messages.lines());
+        } catch (RuntimeException | Error e) {
+            /* the monitor is not told */
+        }
+    }
+
     @Override
     public void run() {
         for (long stack; (stack = Native.awaitStack()) != 0;) {
@@ -55,6 +65,7 @@ final class StackWatch extends Thread {
             }
             Native.giveStack(stack, frames.length > 0 && frames[0].isNativeMethod(), turn);
             messages.install();
+            lookAtMonitor(frames);
         }
     }
 }
