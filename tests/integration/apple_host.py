@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""libmire as it is for Apple's systems: compiled and linked for macOS and iOS, and its sampler run on a fake kernel.
+"""libmire as it is for Apple's systems: compiled and linked for macOS, iOS and its simulator, and its sampler run on a fake kernel.
 
-zig comes from PyPI (deploy/zig.sh); where it cannot be had the test is skipped. `make apple` builds every target.
+zig comes from PyPI (deploy/zig.sh); where it cannot be had the test is skipped.
 """
 import os
 import pathlib
@@ -48,5 +48,5 @@ class Host(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    LIBRARY = make_library("ios-arm64")
+    LIBRARY = make_library("macos-arm64", "ios-arm64", "ios-simulator-arm64")
     unittest.main()
