@@ -1,70 +1,58 @@
 -- 0007: debug files: those that are there, those that come in parts, those that reports miss.
 
--- A debug file, uploaded or fetched; its bytes are in symbol_chunk. If two files have one build id, the one that tells more
--- is used. Another hash means other contents: caches of the old ones are not used any more.
+-- A debug file of an app, or one that the server fetched for all of them (app_id 0). It names the frames of that app's reports
+-- alone. Its bytes are in symbol_chunk, once for all apps that sent the same. Of two files of an app with one build id the one that
+-- tells more is used. Another hash means other contents: what was converted from the old ones is not used any more.
 CREATE TABLE symbol_file (
     build_id    bytea       NOT NULL,
     kind        text        NOT NULL,
+    app_id      integer     NOT NULL,
     arch        text        NOT NULL,
     name        text        NOT NULL,
     size_bytes  bigint      NOT NULL,
-    hash        bytea,
+    hash        bytea       NOT NULL,
+    last_hash   bytea       NOT NULL,
     source      text        NOT NULL DEFAULT 'upload',
     depth       text        NOT NULL DEFAULT '',
     defect      text        NOT NULL DEFAULT '',
     uploaded_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT symbol_file_is_identified_by_build_and_kind PRIMARY KEY (build_id, kind),
+    CONSTRAINT symbol_file_is_identified_by_build_kind_and_app PRIMARY KEY (build_id, kind, app_id),
     CONSTRAINT symbol_file_has_a_known_kind CHECK (kind IN ('debug', 'symtab')),
     CONSTRAINT symbol_file_hash_is_blake2b_256 CHECK (octet_length(hash) = 32),
     CONSTRAINT symbol_file_has_a_known_depth CHECK (depth IN ('', 'names', 'lines', 'dwarf'))
 );
+CREATE INDEX symbol_file_by_app ON symbol_file (app_id);
+CREATE INDEX symbol_file_by_hash ON symbol_file (hash);
 COMMENT ON TABLE symbol_file IS 'Debug files that were uploaded or fetched. Reference table.';
 COMMENT ON COLUMN symbol_file.build_id IS 'GNU build id of the module.';
 COMMENT ON COLUMN symbol_file.kind IS 'debug: has DWARF; symtab: has names only.';
+COMMENT ON COLUMN symbol_file.app_id IS 'App whose key it was sent with; 0: the server fetched it, for every app.';
 COMMENT ON COLUMN symbol_file.arch IS 'Architecture, e.g. x86_64.';
 COMMENT ON COLUMN symbol_file.name IS 'File name it was uploaded under.';
 COMMENT ON COLUMN symbol_file.size_bytes IS 'Size of the file, bytes.';
-COMMENT ON COLUMN symbol_file.hash IS 'BLAKE2b-256 of its contents; what is converted from it is stored under that. Null of files that were fetched.';
+COMMENT ON COLUMN symbol_file.hash IS 'BLAKE2b-256 of its contents; what is converted from it is stored under that.';
+COMMENT ON COLUMN symbol_file.last_hash IS 'BLAKE2b-256 of the contents that the app sent last; another one than hash where those tell less.';
 COMMENT ON COLUMN symbol_file.source IS 'Where it came from: upload, or the address of a debuginfod server.';
 COMMENT ON COLUMN symbol_file.depth IS 'What it tells of the code: names: functions; lines: and lines (line tables, Breakpad, mappings); dwarf: and calls, types, variables. Empty: it was fetched and not looked at, and counts as dwarf.';
 COMMENT ON COLUMN symbol_file.defect IS 'Which parts of it are damaged, as found when it was sent; for people. Empty: none, or it was fetched and not read whole.';
 COMMENT ON COLUMN symbol_file.uploaded_at IS 'When it arrived.';
-COMMENT ON INDEX symbol_file_is_identified_by_build_and_kind IS 'Serves: symbolication by build id.';
+COMMENT ON INDEX symbol_file_is_identified_by_build_kind_and_app IS 'Serves: symbolication by build id.';
+COMMENT ON INDEX symbol_file_by_app IS 'Serves: the files of an app.';
+COMMENT ON INDEX symbol_file_by_hash IS 'Serves: whether contents are still of a file.';
 
--- Which apps sent a file of a build id. An app sees the files that it sent, also where the contents of another app are used.
-CREATE TABLE symbol_owner (
-    build_id bytea       NOT NULL,
-    kind     text        NOT NULL,
-    app_id   integer     NOT NULL,
-    hash     bytea       NOT NULL,
-    sent_at  timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT symbol_owner_is_identified_by_file_and_app PRIMARY KEY (build_id, kind, app_id)
-);
-CREATE INDEX symbol_owner_by_app ON symbol_owner (app_id);
-COMMENT ON TABLE symbol_owner IS 'Apps that sent a debug file, each with the contents that it sent last. Reference table.';
-COMMENT ON COLUMN symbol_owner.build_id IS 'Build id of the file.';
-COMMENT ON COLUMN symbol_owner.kind IS 'Kind of the file.';
-COMMENT ON COLUMN symbol_owner.app_id IS 'App whose key it was sent with.';
-COMMENT ON COLUMN symbol_owner.hash IS 'BLAKE2b-256 of the contents that the app sent last.';
-COMMENT ON COLUMN symbol_owner.sent_at IS 'When it sent them.';
-COMMENT ON INDEX symbol_owner_is_identified_by_file_and_app IS 'Serves: whether an app may see a file.';
-COMMENT ON INDEX symbol_owner_by_app IS 'Serves: the files of an app.';
-
--- The bytes of debug files, in pieces that fit in memory.
+-- The bytes of debug files, in pieces that fit in memory. Pieces that no file has any more go in the hourly upkeep.
 CREATE TABLE symbol_chunk (
-    build_id bytea   NOT NULL,
-    kind     text    NOT NULL,
-    part     integer NOT NULL,
-    bytes    bytea   NOT NULL,
-    CONSTRAINT symbol_chunk_is_identified_by_file_and_part PRIMARY KEY (build_id, kind, part)
+    hash  bytea   NOT NULL,
+    part  integer NOT NULL,
+    bytes bytea   NOT NULL,
+    CONSTRAINT symbol_chunk_is_identified_by_contents_and_part PRIMARY KEY (hash, part)
 );
 ALTER TABLE symbol_chunk ALTER COLUMN bytes SET STORAGE EXTERNAL;
-COMMENT ON TABLE symbol_chunk IS 'Contents of uploaded debug files, zstd-compressed, in pieces. Reference table.';
-COMMENT ON COLUMN symbol_chunk.build_id IS 'Build id of the file.';
-COMMENT ON COLUMN symbol_chunk.kind IS 'Kind of the file.';
+COMMENT ON TABLE symbol_chunk IS 'Contents of debug files, zstd-compressed, in pieces. Reference table.';
+COMMENT ON COLUMN symbol_chunk.hash IS 'Contents, as in symbol_file.';
 COMMENT ON COLUMN symbol_chunk.part IS 'Number of the piece, from 0.';
 COMMENT ON COLUMN symbol_chunk.bytes IS 'The piece: a zstd frame of at most 1 MiB of the file.';
-COMMENT ON INDEX symbol_chunk_is_identified_by_file_and_part IS 'Serves: reading a debug file in order.';
+COMMENT ON INDEX symbol_chunk_is_identified_by_contents_and_part IS 'Serves: reading a debug file in order.';
 
 -- Files that have come in part. A row goes when the file is whole, or after a day.
 CREATE TABLE symbol_upload (
@@ -183,12 +171,14 @@ COMMENT ON INDEX split_wanted_is_told_once IS 'Serves: the programs whose report
 -- Debug files that came and whose reports are not queued yet. A row goes once no transaction runs that may have missed the file.
 CREATE TABLE symbol_arrival (
     build_id   bytea       NOT NULL,
+    app_id     integer     NOT NULL,
     arrived_at timestamptz NOT NULL DEFAULT now(),
     horizon    bigint,
-    CONSTRAINT symbol_arrival_is_noted_once PRIMARY KEY (build_id)
+    CONSTRAINT symbol_arrival_is_noted_once PRIMARY KEY (build_id, app_id)
 );
 COMMENT ON TABLE symbol_arrival IS 'Debug files that came and whose reports are not queued yet. Reference table.';
 COMMENT ON COLUMN symbol_arrival.build_id IS 'Build id of the file.';
+COMMENT ON COLUMN symbol_arrival.app_id IS 'App whose reports it names; 0: every app.';
 COMMENT ON COLUMN symbol_arrival.arrived_at IS 'When it came.';
 COMMENT ON COLUMN symbol_arrival.horizon IS 'Transactions below this number may have worked on reports without seeing the file; its reports are queued once they have ended. Null: not looked at yet.';
 COMMENT ON INDEX symbol_arrival_is_noted_once IS 'Serves: noting an arrival.';

@@ -24,6 +24,7 @@ struct entry {
     bool java;               /* the entry is a mapping of Java names */
     struct module *module;   /* NULL: not found */
     struct retrace *mapping; /* NULL: not found */
+    uint64_t owner;          /* whose uploads were searched */
     uint64_t contents_id;    /* contents of the uploaded file at the search */
     uint64_t found_ms;
     int64_t arrivals; /* number of arrivals at the last search or the last comparison of contents_id */
@@ -217,11 +218,12 @@ struct wanted {
     size_t id_len;
     const char *path;
     bool java;
+    uint64_t owner;
 };
 
 static bool is_entry(const struct entry *entry, const struct wanted *wanted)
 {
-    if (entry->java != wanted->java || entry->id_len != wanted->id_len ||
+    if (entry->java != wanted->java || entry->owner != wanted->owner || entry->id_len != wanted->id_len ||
         (wanted->id_len && memcmp(entry->id, wanted->id, wanted->id_len) != 0))
         return false;
     return wanted->id_len || !strcmp(entry->path, wanted->path);
@@ -274,6 +276,7 @@ static int make_entry(struct entry **out, const struct symbols *symbols, const s
         return -1;
     }
     entry->java = wanted->java;
+    entry->owner = wanted->owner;
     entry->id_len = wanted->id_len;
     if (wanted->id_len)
         memcpy(entry->id, wanted->id, wanted->id_len);
@@ -319,10 +322,15 @@ static int find(struct entry **out, struct symbols *symbols, const struct wanted
     return 0;
 }
 
+static uint64_t owner_of(const struct symbols *symbols)
+{
+    return symbols->options.owner ? symbols->options.owner(symbols->options.uploaded_context) : 0;
+}
+
 int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id, size_t id_len, const char *path,
                  uint64_t now_ms)
 {
-    const struct wanted wanted = {id, id_len, path, false};
+    const struct wanted wanted = {id, id_len, path, false, owner_of(symbols)};
     struct entry *entry = NULL;
     int rc = 0;
     if (id_len <= MIRE_SYMBOL_ID_MAX && (id_len || symbols->options.local_images))
@@ -334,7 +342,7 @@ int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id
 int symbols_find_mapping(struct retrace **out, struct symbols *symbols, const uint8_t *id, size_t id_len,
                          uint64_t now_ms)
 {
-    const struct wanted wanted = {id, id_len, "", true};
+    const struct wanted wanted = {id, id_len, "", true, owner_of(symbols)};
     struct entry *entry = NULL;
     int rc = 0;
     if (id_len && id_len <= MIRE_SYMBOL_ID_MAX)

@@ -54,6 +54,12 @@ struct symbols_options {
     int (*contents_id)(void *context, uint64_t *out, const uint8_t *id, size_t id_len);
 
     /*
+     * Get a number for those whose uploaded files are found now. What was found for others is not used for them. NULL:
+     * all have the same files.
+     */
+    uint64_t (*owner)(void *context);
+
+    /*
      * Get the number of files that have arrived so far. While it is unchanged, symbols_find uses what it found before,
      * and searches for a missing module only after retry_ms. Returns 0 or a fault, which symbols_find returns. NULL:
      * arrivals are not counted.

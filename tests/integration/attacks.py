@@ -361,22 +361,31 @@ class Files(Case):
         self.assertEqual(self.send(self.symbols, whole, "ours")[0], 201)
         self.assertEqual((set(self.seen("shop")), set(self.seen("other"))), ({"ours"}, set()))
         hash = self.server.sql("SELECT encode(hash, 'hex') FROM symbol_file")[0]
-        # Another app's damaged contents under the same build id: ours stay, and it is told.
-        at = whole.index(b".debug_info") and len(whole) * 3 // 4
-        damaged = whole[:at] + bytes(1 << 16) + whole[at + (1 << 16):]
-        status, _, body = self.send(other, damaged, "theirs")
-        if status == 201 and json.loads(body)["files"][0]["defect"]:
-            self.assertEqual(self.server.sql("SELECT encode(hash, 'hex') FROM symbol_file")[0], hash)
-            self.assertIn("whole", json.loads(body)["files"][0]["instead"])
-        self.assertNotIn("theirs", self.seen("shop"))
         # The same contents: stored once, and seen by both.
-        self.assertEqual(self.send(other, whole, "ours")[0], 201)
-        self.assertFalse(self.seen("other")["ours"]["second"])
-        self.assertEqual(self.server.sql("SELECT count(*) FROM symbol_file"), ["1"])
-        # Other whole contents of one build id are a second version, and told.
+        self.assertEqual(self.send(other, whole, "same")[0], 201)
+        self.assertEqual((set(self.seen("shop")), set(self.seen("other"))), ({"ours"}, {"same"}))
+        self.assertEqual(self.server.sql("SELECT count(DISTINCT hash), count(*) FROM symbol_chunk WHERE part = 0"), ["1|1"])
+        # Other contents of one build id replace those of the app that sent them, and of no other.
         self.assertEqual(self.send(other, whole + bytes(16), "theirs")[0], 201)
-        ours, theirs = self.seen("shop"), self.seen("other")
-        self.assertEqual([one["second"] for one in [*ours.values(), *theirs.values()]], [True, False])
+        self.assertEqual((set(self.seen("shop")), set(self.seen("other"))), ({"ours"}, {"theirs"}))
+        # Damaged ones do not: the app's whole ones stay, and it is told.
+        at = len(whole) * 3 // 4
+        status, _, body = self.send(self.symbols, whole[:at] + bytes(1 << 16) + whole[at + (1 << 16):], "damaged")
+        if status == 201 and json.loads(body)["files"][0]["defect"]:
+            self.assertIn("whole", json.loads(body)["files"][0]["instead"])
+            self.assertTrue(self.seen("shop")["ours"]["second"])
+        self.assertEqual(self.server.sql("SELECT encode(hash, 'hex') FROM symbol_file WHERE app_id = 1")[0], hash)
+
+    def test_what_an_app_lacks_is_asked_of_no_other(self):
+        other = self.server.key("asked", "symbols")
+        mired.until("the key is known", lambda: self.server.ask("GET", "/api/v1/apps/asked/symbols", other)[0] == 200)
+        whole = (mired.BINARY / "server/mired").read_bytes()
+        status, _, body = self.send(self.symbols, whole, "mired")
+        self.assertEqual(status, 201)
+        ask = {"files": [{"build_id": json.loads(body)["files"][0]["build_id"], "kind": json.loads(body)["files"][0]["kind"]}]}
+        for key, lacks in ((self.symbols, False), (other, True)):
+            status, _, body = self.server.ask("POST", "/api/v1/symbols/missing", key, ask, Content_Type="application/json")
+            self.assertEqual((status, json.loads(body)["files"][0]["missing"]), (200, lacks))
 
 
 class Turns(Case):

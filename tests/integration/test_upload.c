@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "inbox/inbox.h"
 #include "rows/key.h"
+#include "rows/symbol.h"
 #include "support/pgtest.h"
 #include "object/object.h"
 #include "pipeline/work.h"
@@ -119,6 +120,15 @@ static void work_through(struct pg *pg, const struct work_options *options)
     work_stop(work);
 }
 
+/* The same file with another name for the function, under the same build id. */
+static void forge(unsigned char *file, size_t len)
+{
+    static const char name[] = "culprit_function", other[] = "forged__function";
+    unsigned char *at = file;
+    while ((at = memmem(at, len - (size_t)(at - file), name, sizeof name)))
+        memcpy(at, other, sizeof other);
+}
+
 static void an_uploaded_file_gives_reports_their_names(void **state)
 {
     (void)state;
@@ -140,6 +150,14 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM symbol_file WHERE kind = 'debug' AND name = 'culprit'"),
                      1);
     assert_int_equal(pgtest_number(pg, "SELECT size_bytes FROM symbol_file"), len);
+    char others_key[MIRE_KEY_TEXT];
+    size_t others_len;
+    unsigned char *others = self(&others_len);
+    forge(others, others_len);
+    assert_int_equal(rows_key_create(others_key, pg, "b", "symbols", ""), 0);
+    assert_int_equal(status_of(pg, others_key, others, others_len), 201);
+    assert_int_equal(pgtest_number(pg, "SELECT count(DISTINCT hash) FROM symbol_chunk"), 2);
+    free(others);
 
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     assert_non_null(mkdtemp(cache));
@@ -153,6 +171,45 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
                       "SELECT count(*) FROM issue WHERE caller1 = 'culprit_function'"
                       " AND caller1_image = 'culprit' AND caller1_location LIKE '%test_upload.c:%' AND reason = 'cpu'"),
         1);
+    /* Contents that no file has any more go; those of a file stay. */
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    pgtest_run(pg, "DELETE FROM symbol_file WHERE app_id <> 1");
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(rows_symbol_sweep(tx), 0);
+    assert_int_equal(pg_commit(&tx), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(DISTINCT hash) FROM symbol_chunk"), 1);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", cache);
+    assert_int_equal(system(command), 0);
+    free(file);
+    pg_close(pg);
+}
+
+/* A file of another app names nothing, whatever its build id. */
+static void a_file_of_another_app_names_nothing(void **state)
+{
+    (void)state;
+    static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
+    struct pg *pg = pgtest_database(4);
+    char key[MIRE_KEY_TEXT], others_key[MIRE_KEY_TEXT];
+    char cache[] = "/tmp/mire-cache-XXXXXX";
+    size_t len;
+    struct object_facts facts;
+    unsigned char *file = self(&len);
+    assert_null(object_look(&facts, file, len, NULL, 0));
+    assert_int_equal(rows_key_create(key, pg, "a", "ingest", ""), 0);
+    assert_int_equal(rows_key_create(others_key, pg, "b", "symbols", ""), 0);
+    assert_int_equal(status_of(pg, others_key, file, len), 201);
+    struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    assert_non_null(mkdtemp(cache));
+    options.pg = pg;
+    options.log = &quiet;
+    options.cache_dir = cache;
+    send_report(pg, &facts);
+    work_through(pg, &options);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue WHERE caller1 = 'culprit_function'"), 0);
+    assert_true(pgtest_number(pg, "SELECT count(*) FROM missing_debug_file WHERE app_id = 1") > 0);
     char command[64];
     snprintf(command, sizeof command, "rm -r %s", cache);
     assert_int_equal(system(command), 0);
@@ -223,6 +280,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_uploaded_file_gives_reports_their_names),
+        cmocka_unit_test(a_file_of_another_app_names_nothing),
         cmocka_unit_test(converted_files_stay_below_the_caches_limit),
     };
     return cmocka_run_group_tests(tests, pgtest_start, pgtest_stop);

@@ -85,7 +85,8 @@ void late_arrive(struct pg *pg)
     struct self me = self();
     struct pg_bytes id = {me.facts.id, me.facts.id_len};
     uint8_t hash[32];
-    const struct symbol_file file = {.build_id = id,
+    const struct symbol_file file = {.app_id = MIRE_SYMBOL_OF_ALL,
+                                     .build_id = id,
                                      .debug = me.facts.has_dwarf,
                                      .arch = "x86_64",
                                      .name = "late.debug",
@@ -98,9 +99,9 @@ void late_arrive(struct pg *pg)
     if (!rc)
         rc = rows_symbol_begin(tx, &file);
     if (!rc)
-        rc = rows_symbol_put(tx, id, me.facts.has_dwarf, me.bytes, me.len);
+        rc = rows_symbol_put(tx, file.hash, me.bytes, me.len);
     if (!rc)
-        rc = rows_symbol_arrived(tx, id);
+        rc = rows_symbol_arrived(tx, MIRE_SYMBOL_OF_ALL, id);
     if (!rc)
         rc = pg_commit(&tx);
     must(!rc, "storing this program's file");

@@ -1,6 +1,6 @@
 /*
- * upkeep.c - makes the database ready, then keeps its partitions, merges rollups, moves ramps on and looks at ignored
- * issues.
+ * upkeep.c - makes the database ready, then keeps its partitions, merges rollups, moves ramps on, looks at ignored
+ * issues, and sweeps the contents of debug files.
  */
 #include "daemon/upkeep.h"
 
@@ -16,6 +16,7 @@
 #include "postgres/migrate.h"
 #include "pg/pg.h"
 #include "rows/rollup.h"
+#include "rows/symbol.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -68,6 +69,20 @@ static int keep_partitions(const struct upkeep *upkeep, struct pg *pg)
         rc = pg_partition(&made, &dropped, pg, &days, upkeep->options.log);
     while (!rc && made && !rest(upkeep, 0));
     return rc;
+}
+
+/* Delete the contents of debug files that were replaced. */
+static void sweep_symbols(const struct upkeep *upkeep)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int rc = pg_begin(&tx, upkeep->options.pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = rows_symbol_sweep(tx);
+    if (!rc)
+        rc = pg_commit(&tx);
+    if (rc)
+        log_event(upkeep->options.log, MIRE_LOG_WARN, "symbols.sweep", LOG_TEXT("fault", fault_name(rc)),
+                  LOG_TEXT("next", "The next round, in an hour, tries again."));
 }
 
 /* Add to their cells the events that came since the last round. Waiting deltas are no harm: readers add them. */
@@ -133,8 +148,10 @@ static void *run(void *context)
                          clock_wall_us()); /* a fault is logged, the next round tries again */
         (void)triage_step(options->pg, options->log);
         merge_rollups(upkeep);
-        if (round % ROUNDS == 0)
+        if (round % ROUNDS == 0) {
             keep_partitions(upkeep, options->pg);
+            sweep_symbols(upkeep);
+        }
     }
     upkeep->rc = rc;
     eventfd_write(upkeep->ended_fd, 1);

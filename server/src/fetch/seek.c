@@ -133,7 +133,8 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
     if (!file_bytes_map_fd(&file, fd))
         return MIRE_FAULT_SYSTEM;
     int rc = pg_begin(&tx, seeking->seek->options.pg, MIRE_PG_WRITE);
-    struct symbol_file kept = {.build_id = id,
+    struct symbol_file kept = {.app_id = MIRE_SYMBOL_OF_ALL,
+                               .build_id = id,
                                .debug = facts->has_dwarf,
                                .arch = facts->arch,
                                .name = seeking->wanted.name,
@@ -151,9 +152,9 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
     if (!rc)
         rc = rows_symbol_source(tx, id, facts->has_dwarf, server);
     if (!rc)
-        rc = rows_symbol_put(tx, id, facts->has_dwarf, file.bytes, file.len);
+        rc = rows_symbol_put(tx, kept.hash, file.bytes, file.len);
     if (!rc)
-        rc = rows_symbol_arrived(tx, id);
+        rc = rows_symbol_arrived(tx, MIRE_SYMBOL_OF_ALL, id);
     file_bytes_unmap(&file);
     return rc ? rc : pg_commit(&tx);
 }
@@ -243,7 +244,7 @@ static int arrived_in_dir(const struct seeking *seeking)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, seeking->seek->options.pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = rows_symbol_arrived(tx, (struct pg_bytes){seeking->wanted.id, seeking->wanted.id_len});
+        rc = rows_symbol_arrived(tx, MIRE_SYMBOL_OF_ALL, (struct pg_bytes){seeking->wanted.id, seeking->wanted.id_len});
     return rc ? rc : pg_commit(&tx);
 }
 

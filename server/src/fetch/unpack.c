@@ -1,6 +1,6 @@
 /*
- * unpack.c - uploaded debug files until their conversion: <build id>.<arrival>.debug or .symtab. A second upload of a
- * build id is another file.
+ * unpack.c - uploaded debug files until their conversion: <build id>.<contents>.debug or .symtab. Other contents of a
+ * build id are another file.
  */
 #include "fetch/unpack.h"
 
@@ -33,13 +33,13 @@ static bool write_all(int fd, const char *bytes, size_t len)
 }
 
 /* All pieces into an open file. 1 done, 0 a piece is missing or broken, below zero a fault. */
-static int write_pieces(int fd, char *piece, struct pg_tx *tx, struct pg_bytes id, const struct symbol_info *info)
+static int write_pieces(int fd, char *piece, struct pg_tx *tx, const struct symbol_info *info)
 {
     int64_t left = info->size_bytes;
 
     for (int32_t part = 0; left > 0; part++) {
         MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-        int rc = rows_symbol_piece(&rows, tx, id, info->debug, part);
+        int rc = rows_symbol_piece(&rows, tx, (struct pg_bytes){info->hash, sizeof info->hash}, part);
         if (rc)
             return rc;
         if (!pg_row_count(rows))
@@ -56,7 +56,7 @@ static int write_pieces(int fd, char *piece, struct pg_tx *tx, struct pg_bytes i
     return 1;
 }
 
-static int fetch(const char *path, struct pg_tx *tx, struct pg_bytes id, const struct symbol_info *info)
+static int fetch(const char *path, struct pg_tx *tx, const struct symbol_info *info)
 {
     char aside[PATH_MAX];
 
@@ -68,7 +68,7 @@ static int fetch(const char *path, struct pg_tx *tx, struct pg_bytes id, const s
     MIRE_SCOPED(close_fd) int fd = mkstemp(aside);
     if (fd < 0)
         return MIRE_FAULT_SYSTEM;
-    int rc = write_pieces(fd, piece, tx, id, info);
+    int rc = write_pieces(fd, piece, tx, info);
     if (rc == 1 && rename(aside, path) != 0)
         rc = MIRE_FAULT_SYSTEM;
     if (rc != 1)
@@ -82,16 +82,14 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
     struct symbol_info info;
     struct stat st;
     char hex[2 * MIRE_BUILD_ID_MAX + 1];
-    struct pg_bytes own = {info.id, 0};
 
     if (!unpack->cache_dir || id_len > MIRE_BUILD_ID_MAX)
         return 0;
-    int found = rows_symbol_find(&info, unpack->tx, (struct pg_bytes){id, id_len});
+    int found = rows_symbol_find(&info, unpack->tx, unpack->app_id, (struct pg_bytes){id, id_len});
     if (found <= 0)
         return found;
-    own.len = info.id_len;
-    hex_format(hex, own.bytes, own.len);
-    if (snprintf(path, path_room, "%s/%s.%" PRIx64 ".%s", unpack->cache_dir, hex, (uint64_t)info.came_us,
+    hex_format(hex, info.id, info.id_len);
+    if (snprintf(path, path_room, "%s/%s.%" PRIx64 ".%s", unpack->cache_dir, hex, info.contents_id,
                  info.debug ? "debug" : "symtab") >= (int)path_room)
         return MIRE_FAULT_SYSTEM;
     if (stat(path, &st) == 0 && st.st_size == info.size_bytes) {
@@ -101,7 +99,7 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
     size_t removed = cache_directory_make_room(unpack->cache_dir, unpack->cache_max_bytes, (uint64_t)info.size_bytes);
     if (removed)
         log_event(unpack->log, MIRE_LOG_DEBUG, "work.cache_removed", LOG_NUMBER("files", (long long)removed));
-    return fetch(path, unpack->tx, own, &info);
+    return fetch(path, unpack->tx, &info);
 }
 
 int unpack_contents_id(void *context, uint64_t *out, const uint8_t *id, size_t id_len)
@@ -110,7 +108,7 @@ int unpack_contents_id(void *context, uint64_t *out, const uint8_t *id, size_t i
     struct symbol_info info;
     if (!unpack->cache_dir)
         return 0;
-    int found = rows_symbol_find(&info, unpack->tx, (struct pg_bytes){id, id_len});
+    int found = rows_symbol_find(&info, unpack->tx, unpack->app_id, (struct pg_bytes){id, id_len});
     if (found > 0)
         *out = info.contents_id;
     return found;
@@ -120,6 +118,11 @@ void unpack_in(struct unpack *unpack, struct pg_tx *tx)
 {
     unpack->tx = tx;
     unpack->arrivals = -1;
+}
+
+uint64_t unpack_owner(void *context)
+{
+    return (uint64_t)((const struct unpack *)context)->app_id;
 }
 
 int unpack_arrivals(void *context, int64_t *count_out)

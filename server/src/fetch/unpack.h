@@ -13,6 +13,7 @@ struct unpack {
     uint64_t cache_max_bytes; /* of all files in cache_dir; 0: no limit */
     const struct log *log;
     struct pg_tx *tx; /* the transaction to read in */
+    int32_t app_id;   /* app of the report at hand: its files, and those of all, are found */
     int64_t arrivals; /* number of arrivals in the snapshot of this transaction; -1: not read yet */
 };
 
@@ -27,6 +28,9 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
 
 /* As symbols_options.contents_id. */
 int unpack_contents_id(void *context, uint64_t *out, const uint8_t *id, size_t id_len);
+
+/* As symbols_options.owner: the app. */
+uint64_t unpack_owner(void *context);
 
 /* As symbols_options.arrivals. */
 int unpack_arrivals(void *context, int64_t *count_out);

@@ -272,6 +272,7 @@ int batch_step(struct worker *worker)
     if (rc || !batch.count)
         return rc ? rc : pg_commit(&tx);
     unpack_in(&worker->unpack, tx);
+    worker->unpack.app_id = batch.items[0].claim.app_id; /* of all of a batch */
     if (batch.items[0].claim.attempts)
         pthread_rwlock_wrlock(&work->turn);
     else

@@ -149,6 +149,7 @@ int worker_start(struct work *work, void *(*run)(void *worker))
     symbols.admit_context = worker;
     symbols.uploaded = unpack_find;
     symbols.contents_id = unpack_contents_id;
+    symbols.owner = unpack_owner;
     symbols.arrivals = unpack_arrivals;
     symbols.converted = unpack_forget;
     symbols.uploaded_context = &worker->unpack;

@@ -70,6 +70,7 @@ static int derive(struct worker *worker, struct move *move, struct pg_tx *tx)
         move->left = true;
         return 0;
     }
+    worker->unpack.app_id = stored->app_id;
     journal_take(&work->journal, worker->slot, &item->claim);
     journal_stage(&work->journal, worker->slot, "rekey");
     rc = stages_derive(item);

@@ -112,11 +112,11 @@ void rows_rekey_read_flow(struct rekey_flow *out, const struct pg_rows *rows, si
     };
 }
 
-int rows_symbol_arrived(struct pg_tx *tx, struct pg_bytes build_id)
+int rows_symbol_arrived(struct pg_tx *tx, int32_t app_id, struct pg_bytes build_id)
 {
     int rc = pg_query(NULL, tx,
-                      "INSERT INTO symbol_arrival (build_id) VALUES ($1) ON CONFLICT (build_id)"
+                      "INSERT INTO symbol_arrival (build_id, app_id) VALUES ($1, $2) ON CONFLICT (build_id, app_id)"
                       " DO UPDATE SET arrived_at = EXCLUDED.arrived_at, horizon = NULL",
-                      PG_BYTES(build_id.bytes, build_id.len));
+                      PG_BYTES(build_id.bytes, build_id.len), PG_INT4(app_id));
     return rc ? rc : pg_query(NULL, tx, "UPDATE symbol_clock SET arrivals = arrivals + 1");
 }

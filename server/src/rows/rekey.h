@@ -56,7 +56,7 @@ struct rekey_flow {
 int rows_rekey_flows(struct pg_rows **rows_out, struct pg_tx *tx, int64_t job, int64_t most);
 void rows_rekey_read_flow(struct rekey_flow *out, const struct pg_rows *rows, size_t row);
 
-/* A debug file of this build id has arrived: derive the reports again that lack it. */
-int rows_symbol_arrived(struct pg_tx *tx, struct pg_bytes build_id);
+/* A debug file of this build id has arrived: derive the reports of the app again that lack it; app_id 0: of every app. */
+int rows_symbol_arrived(struct pg_tx *tx, int32_t app_id, struct pg_bytes build_id);
 
 #endif

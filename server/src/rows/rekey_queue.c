@@ -37,25 +37,27 @@ static int queue_file(struct pg_tx *tx, int64_t job, int32_t app_id, struct pg_b
                     "WITH queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
                     "  SELECT slot, $1, day, report_id FROM missing_debug_file WHERE build_id = $2 AND app_id = $3"
                     "   AND (had = 'none'"
-                    "   OR NOT EXISTS (SELECT FROM symbol_file WHERE build_id = $2)"
-                    "   OR EXISTS (SELECT FROM symbol_file WHERE build_id = $2 AND kind = 'debug'"
+                    "   OR NOT EXISTS (SELECT FROM symbol_file WHERE build_id = $2 AND app_id IN ($3, 0))"
+                    "   OR EXISTS (SELECT FROM symbol_file WHERE build_id = $2 AND app_id IN ($3, 0) AND kind = 'debug'"
                     "    AND NOT (had = 'lines' AND depth = 'lines')))"
                     "  ON CONFLICT DO NOTHING RETURNING 1)"
                     " UPDATE rekey_job SET queued = queued + (SELECT count(*) FROM queued), detail = left(detail"
                     "  || CASE WHEN detail = '' THEN '' ELSE ', ' END || coalesce((SELECT name FROM image"
-                    "  WHERE build_id = $2), (SELECT name FROM symbol_file WHERE build_id = $2 ORDER BY kind LIMIT 1),"
+                    "  WHERE build_id = $2), (SELECT name FROM symbol_file WHERE build_id = $2 AND app_id IN ($3, 0)"
+                    "   ORDER BY kind LIMIT 1),"
                     "  encode($2, 'hex')), 200) WHERE job_id = $1",
                     PG_INT8(job), PG_BYTES(build_id.bytes, build_id.len), PG_INT4(app_id));
 }
 
-/* The reports of every app that lack one of the files. */
-static int queue_missed(struct pg_tx *tx, const struct pg_bytes *ids, size_t count)
+/* The reports of the files' apps that lack one of them. */
+static int queue_missed(struct pg_tx *tx, const struct pg_bytes *ids, const int32_t *apps, size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT DISTINCT app_id, build_id FROM missing_debug_file WHERE build_id = ANY ($1::bytea[])"
-                      " ORDER BY app_id, build_id",
-                      PG_BYTESS(ids, count));
+                      "SELECT DISTINCT m.app_id, m.build_id FROM missing_debug_file m"
+                      " JOIN unnest($1::bytea[], $2::integer[]) come (build_id, app_id) ON m.build_id = come.build_id"
+                      " AND come.app_id IN (m.app_id, 0) ORDER BY 1, 2",
+                      PG_BYTESS(ids, count), PG_INT4S(apps, count));
 
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         int32_t app_id = (int32_t)pg_int(rows, i, 0);
@@ -77,26 +79,30 @@ static int queue_files(struct pg_tx *tx, struct arena *arena)
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(
         &rows, tx,
-        "WITH come AS (DELETE FROM symbol_arrival WHERE build_id IN (SELECT build_id FROM symbol_arrival"
-        "  WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-        "  ORDER BY build_id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING build_id)"
-        " SELECT m.build_id FROM (SELECT build_id FROM come UNION SELECT w.build_id FROM come JOIN split_wanted w"
-        "  ON w.split_id = come.build_id UNION SELECT i.build_id FROM come JOIN image i"
+        "WITH come AS (DELETE FROM symbol_arrival WHERE (build_id, app_id) IN (SELECT build_id, app_id"
+        "  FROM symbol_arrival WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+        "  ORDER BY build_id, app_id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING build_id, app_id)"
+        " SELECT m.build_id, m.app_id FROM (SELECT build_id, app_id FROM come UNION SELECT w.build_id, come.app_id"
+        "  FROM come JOIN split_wanted w ON w.split_id = come.build_id"
+        "  UNION SELECT i.build_id, come.app_id FROM come JOIN image i"
         "  ON octet_length(come.build_id) = 16 AND i.build_id > come.build_id"
         "  AND i.build_id < come.build_id || decode(repeat('ff', 49), 'hex')"
-        "  UNION SELECT i.build_id FROM come CROSS JOIN generate_series(1, 15) n JOIN image i"
+        "  UNION SELECT i.build_id, come.app_id FROM come CROSS JOIN generate_series(1, 15) n JOIN image i"
         "  ON i.build_id = substr(come.build_id, 1, n) WHERE octet_length(come.build_id) = 16"
         "  AND substr(come.build_id, n + 1) = decode(repeat('00', 16 - n), 'hex')) m",
         PG_INT8(FILES_AT_ONCE));
     size_t count = rc ? 0 : pg_row_count(rows);
     struct pg_bytes *ids = count ? arena_array(arena, count, sizeof *ids) : NULL;
+    int32_t *apps = count ? arena_array(arena, count, sizeof *apps) : NULL;
     if (rc || !count)
         return rc;
-    if (!ids)
+    if (!ids || !apps)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         ids[i] = pg_bytes(rows, i, 0);
-    rc = queue_missed(tx, ids, count);
+        apps[i] = (int32_t)pg_int(rows, i, 1);
+    }
+    rc = queue_missed(tx, ids, apps, count);
     return rc ? rc : 1;
 }
 

@@ -17,20 +17,20 @@ static const char *kind(bool debug)
     return debug ? "debug" : "symtab";
 }
 
-int rows_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes build_id)
+int rows_symbol_find(struct symbol_info *out, struct pg_tx *tx, int32_t app_id, struct pg_bytes build_id)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc =
-        pg_query(&rows, tx,
-                 "SELECT kind = 'debug', size_bytes, build_id, uploaded_at, hash FROM symbol_file WHERE build_id = $1"
-                 " OR build_id = (SELECT build_id FROM symbol_alias WHERE alias = $1) ORDER BY kind LIMIT 1",
-                 PG_BYTES(build_id.bytes, build_id.len));
+    int rc = pg_query(&rows, tx,
+                      "SELECT kind = 'debug', size_bytes, build_id, hash FROM symbol_file WHERE app_id IN ($2, 0)"
+                      " AND (build_id = $1 OR build_id = (SELECT build_id FROM symbol_alias WHERE alias = $1))"
+                      " ORDER BY kind, app_id = 0 LIMIT 1",
+                      PG_BYTES(build_id.bytes, build_id.len), PG_INT4(app_id));
     if (rc || !pg_row_count(rows))
         return rc;
-    struct pg_bytes id = pg_bytes(rows, 0, 2), hash = pg_bytes(rows, 0, 4);
-    *out = (struct symbol_info){
-        .debug = pg_bool(rows, 0, 0), .size_bytes = pg_int(rows, 0, 1), .came_us = pg_time(rows, 0, 3)};
-    out->contents_id = hash.len >= sizeof out->contents_id ? load_64(hash.bytes) : (uint64_t)out->came_us;
+    struct pg_bytes id = pg_bytes(rows, 0, 2), hash = pg_bytes(rows, 0, 3);
+    *out = (struct symbol_info){.debug = pg_bool(rows, 0, 0), .size_bytes = pg_int(rows, 0, 1)};
+    memcpy(out->hash, hash.bytes, sizeof out->hash); /* the table holds no other length */
+    out->contents_id = load_64(out->hash);
     out->contents_id += !out->contents_id;
     out->id_len = id.len < sizeof out->id ? id.len : sizeof out->id;
     memcpy(out->id, id.bytes, out->id_len);
@@ -55,10 +55,10 @@ int rows_symbol_arrivals(int64_t *count_out, struct pg_tx *tx)
     return rc;
 }
 
-int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part)
+int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes hash, int32_t part)
 {
-    return pg_query(out, tx, "SELECT bytes FROM symbol_chunk WHERE build_id = $1 AND kind = $2 AND part = $3",
-                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part));
+    return pg_query(out, tx, "SELECT bytes FROM symbol_chunk WHERE hash = $1 AND part = $2",
+                    PG_BYTES(hash.bytes, hash.len), PG_INT4(part));
 }
 
 /* The rank of a file by these columns; unknown for files of older servers. */
@@ -66,44 +66,47 @@ int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes bu
     "(CASE WHEN " table ".defect = '' THEN 4 ELSE 0 END + CASE WHEN " table ".depth = 'names' THEN 1 WHEN " table \
     ".depth = 'lines' THEN 2 ELSE 3 END)"
 
+/*
+ * Sweeps of contents wait for none of those who store, and none of these for each other: the lock is held to the commit.
+ */
+#define STORING "7117, 3"
+
 int rows_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct pg_bytes id = file->build_id;
-    int rc = pg_query(&rows, tx,
-                      "INSERT INTO symbol_file (build_id, kind, arch, name, size_bytes, hash, defect, depth)"
-                      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
-                      " ON CONFLICT (build_id, kind) DO UPDATE SET arch = EXCLUDED.arch, name = EXCLUDED.name,"
-                      " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, defect = EXCLUDED.defect,"
-                      " depth = EXCLUDED.depth, uploaded_at = EXCLUDED.uploaded_at"
-                      " WHERE " GOODNESS("EXCLUDED") " >= " GOODNESS("symbol_file") " RETURNING 1",
-                      PG_BYTES(id.bytes, id.len), PG_TEXT(kind(file->debug)), PG_TEXT(file->arch), PG_TEXT(file->name),
-                      PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len), PG_TEXT(file->defect),
-                      PG_TEXT(file->depth));
-    if (rc || !pg_row_count(rows))
-        return rc ? rc : 1;
-    return pg_query(NULL, tx, "DELETE FROM symbol_chunk WHERE build_id = $1 AND kind = $2", PG_BYTES(id.bytes, id.len),
-                    PG_TEXT(kind(file->debug)));
+    int rc = pg_query(NULL, tx, "SELECT pg_advisory_xact_lock_shared(" STORING ")");
+    if (!rc)
+        rc =
+            pg_query(&rows, tx,
+                     "INSERT INTO symbol_file (build_id, kind, app_id, arch, name, size_bytes, hash, last_hash, defect,"
+                     " depth) VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)"
+                     " ON CONFLICT (build_id, kind, app_id) DO UPDATE SET arch = EXCLUDED.arch, name = EXCLUDED.name,"
+                     " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, last_hash = EXCLUDED.hash,"
+                     " defect = EXCLUDED.defect, depth = EXCLUDED.depth, uploaded_at = EXCLUDED.uploaded_at"
+                     " WHERE " GOODNESS("EXCLUDED") " >= " GOODNESS("symbol_file") " RETURNING 1",
+                     PG_BYTES(id.bytes, id.len), PG_TEXT(kind(file->debug)), PG_INT4(file->app_id), PG_TEXT(file->arch),
+                     PG_TEXT(file->name), PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len),
+                     PG_TEXT(file->defect), PG_TEXT(file->depth));
+    if (rc || pg_row_count(rows))
+        return rc;
+    rc = pg_query(NULL, tx, "UPDATE symbol_file SET last_hash = $4 WHERE build_id = $1 AND kind = $2 AND app_id = $3",
+                  PG_BYTES(id.bytes, id.len), PG_TEXT(kind(file->debug)), PG_INT4(file->app_id),
+                  PG_BYTES(file->hash.bytes, file->hash.len));
+    return rc ? rc : 1;
 }
 
-int rows_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame)
+int rows_symbol_sweep(struct pg_tx *tx)
 {
-    return pg_query(NULL, tx, "INSERT INTO symbol_chunk (build_id, kind, part, bytes) VALUES ($1, $2, $3, $4)",
-                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part),
-                    PG_BYTES(frame.bytes, frame.len));
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT pg_try_advisory_xact_lock(" STORING ")");
+    if (rc || !pg_bool(rows, 0, 0))
+        return rc;
+    return pg_query(NULL, tx, "DELETE FROM symbol_chunk WHERE hash NOT IN (SELECT hash FROM symbol_file)");
 }
 
-int rows_symbol_own(struct pg_tx *tx, const struct symbol_file *file, int32_t app_id)
-{
-    return pg_query(
-        NULL, tx,
-        "INSERT INTO symbol_owner (build_id, kind, app_id, hash) VALUES ($1, $2, $3, $4)"
-        " ON CONFLICT (build_id, kind, app_id) DO UPDATE SET hash = EXCLUDED.hash, sent_at = EXCLUDED.sent_at",
-        PG_BYTES(file->build_id.bytes, file->build_id.len), PG_TEXT(kind(file->debug)), PG_INT4(app_id),
-        PG_BYTES(file->hash.bytes, file->hash.len));
-}
-
-#define FILE_COLUMNS "SELECT build_id, kind = 'debug', arch, name, size_bytes, defect, depth, hash FROM symbol_file"
+#define FILE_COLUMNS \
+    "SELECT build_id, kind = 'debug', arch, name, size_bytes, defect, depth, hash, app_id FROM symbol_file"
 
 /* The first of the rows: 1, 0 there is none. */
 static int take_file(struct symbol_file *out, struct arena *arena, const struct pg_rows *rows)
@@ -111,7 +114,8 @@ static int take_file(struct symbol_file *out, struct arena *arena, const struct 
     if (!pg_row_count(rows))
         return 0;
     struct pg_bytes id = pg_bytes(rows, 0, 0), hash = pg_bytes(rows, 0, 7);
-    *out = (struct symbol_file){.build_id = {arena_copy(arena, id.bytes, id.len), id.len},
+    *out = (struct symbol_file){.app_id = (int32_t)pg_int(rows, 0, 8),
+                                .build_id = {arena_copy(arena, id.bytes, id.len), id.len},
                                 .debug = pg_bool(rows, 0, 1),
                                 .arch = arena_strdup(arena, pg_text(rows, 0, 2)),
                                 .name = arena_strdup(arena, pg_text(rows, 0, 3)),
@@ -124,52 +128,52 @@ static int take_file(struct symbol_file *out, struct arena *arena, const struct 
                : MIRE_FAULT_MEMORY;
 }
 
-int rows_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash)
+int rows_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, int32_t app_id,
+                        struct pg_bytes hash)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx, FILE_COLUMNS " WHERE hash = $1 ORDER BY build_id, kind LIMIT 1",
-                      PG_BYTES(hash.bytes, hash.len));
+    int rc = pg_query(&rows, tx, FILE_COLUMNS " WHERE hash = $1 AND app_id = $2 ORDER BY build_id, kind LIMIT 1",
+                      PG_BYTES(hash.bytes, hash.len), PG_INT4(app_id));
     return rc ? rc : take_file(out, arena, rows);
 }
 
-int rows_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes build_id,
-                      bool debug)
+int rows_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, const struct symbol_file *like)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx, FILE_COLUMNS " WHERE build_id = $1 AND kind = $2",
-                      PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)));
+    int rc =
+        pg_query(&rows, tx, FILE_COLUMNS " WHERE build_id = $1 AND kind = $2 AND app_id = $3",
+                 PG_BYTES(like->build_id.bytes, like->build_id.len), PG_TEXT(kind(like->debug)), PG_INT4(like->app_id));
     return rc ? rc : take_file(out, arena, rows);
 }
 
-int rows_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash)
+int rows_symbol_take(struct pg_tx *tx, struct pg_bytes hash)
 {
     return pg_query(NULL, tx,
-                    "INSERT INTO symbol_chunk (build_id, kind, part, bytes)"
-                    " SELECT $1, $2, part, bytes FROM symbol_upload_piece WHERE hash = $3",
-                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_BYTES(hash.bytes, hash.len));
+                    "INSERT INTO symbol_chunk (hash, part, bytes)"
+                    " SELECT hash, part, bytes FROM symbol_upload_piece WHERE hash = $1 ON CONFLICT DO NOTHING",
+                    PG_BYTES(hash.bytes, hash.len));
 }
 
-/* Does a report miss the file, or one that refers to this split file? */
-static int is_missed(bool *out, struct pg_tx *tx, struct pg_bytes id)
+/* Does a report of the app miss the file, or one that refers to this split file? */
+static int is_missed(bool *out, struct pg_tx *tx, int32_t app_id, struct pg_bytes id)
 {
     static const char *const sql[] = {
-        "SELECT 1 FROM missing_debug_file WHERE build_id = $1 LIMIT 1",
+        "SELECT 1 FROM missing_debug_file WHERE build_id = $1 AND app_id = $2 LIMIT 1",
         "SELECT 1 FROM missing_debug_file WHERE build_id IN (SELECT build_id FROM split_wanted WHERE split_id = $1)"
-        " LIMIT 1"};
+        " AND app_id = $2 LIMIT 1"};
     int rc = 0;
 
     *out = false;
     for (size_t i = 0; !rc && !*out && i < sizeof sql / sizeof *sql; i++) {
         MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-        rc = pg_query(&rows, tx, sql[i], PG_BYTES(id.bytes, id.len));
+        rc = pg_query(&rows, tx, sql[i], PG_BYTES(id.bytes, id.len), PG_INT4(app_id));
         *out = !rc && pg_row_count(rows);
     }
     return rc;
 }
 
-/* A file without a hash is missing too if reports miss it. */
-int rows_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
-                         size_t count)
+int rows_symbols_missing(struct symbol_there *out, struct pg_tx *tx, int32_t app_id, const struct pg_bytes *ids,
+                         const bool *debug, size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
@@ -177,18 +181,17 @@ int rows_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struc
                  "SELECT coalesce(f.rank, 0), f.hash, f.defect <> '' OR (f.rank = 2 AND f.depth = 'lines'),"
                  " coalesce(f.defect, '') FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
                  " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash, defect, depth FROM symbol_file s"
-                 "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",
-                 PG_BYTESS(ids, count));
+                 "  WHERE s.build_id = a.id AND s.app_id IN ($2, 0) ORDER BY 1 DESC, s.app_id = 0 LIMIT 1) f ON true"
+                 " ORDER BY n",
+                 PG_BYTESS(ids, count), PG_INT4(app_id));
     for (size_t i = 0; !rc && i < count; i++) {
         struct pg_bytes hash = pg_bytes(rows, i, 1);
-        bool told = hash.len == sizeof out[i].hash;
         int64_t rank = pg_int(rows, i, 0), asked = debug[i] ? 2 : 1;
         bool wanting = pg_bool(rows, i, 2);
         if (!wanting && rank && rank <= asked)
-            rc = is_missed(&wanting, tx, ids[i]);
-        wanting = wanting && rank <= asked; /* names add nothing to a file with lines */
-        out[i].missing = rank < asked || (wanting && !told);
-        out[i].wanting = wanting && !out[i].missing;
+            rc = is_missed(&wanting, tx, app_id, ids[i]);
+        out[i].missing = rank < asked;
+        out[i].wanting = wanting && rank == asked; /* names add nothing to a file with lines */
         if (out[i].wanting) {
             memcpy(out[i].hash, hash.bytes, hash.len);
             snprintf(out[i].defect, sizeof out[i].defect, "%s", pg_text(rows, i, 3));
@@ -246,26 +249,39 @@ int rows_upload_drop(struct pg_tx *tx, struct pg_bytes hash)
     return rc ? rc : pg_query(NULL, tx, "DELETE FROM symbol_upload WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
 }
 
-int rows_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const void *bytes, size_t len)
+static int add_piece(struct pg_tx *tx, struct pg_bytes hash, int32_t part, struct pg_bytes frame)
+{
+    return pg_query(NULL, tx, "INSERT INTO symbol_chunk (hash, part, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+                    PG_BYTES(hash.bytes, hash.len), PG_INT4(part), PG_BYTES(frame.bytes, frame.len));
+}
+
+/* Pieces of one file are stored in one transaction: where the first one is, all are. */
+static int is_there(bool *out, struct pg_tx *tx, struct pg_bytes hash)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = rows_symbol_piece(&rows, tx, hash, 0);
+    *out = !rc && pg_row_count(rows);
+    return rc;
+}
+
+int rows_symbol_put(struct pg_tx *tx, struct pg_bytes hash, const void *bytes, size_t len)
 {
     size_t room = ZSTD_compressBound(MIRE_SYMBOL_PIECE);
     MIRE_SCOPED(free_memory) char *frame = malloc(room);
-    if (!frame)
-        return MIRE_FAULT_MEMORY;
-    int rc = 0;
+    bool there = false;
+    int rc = frame ? is_there(&there, tx, hash) : MIRE_FAULT_MEMORY;
     int32_t part = 0;
-    for (size_t at = 0; at < len && !rc; at += MIRE_SYMBOL_PIECE, part++) {
+    for (size_t at = 0; at < len && !rc && !there; at += MIRE_SYMBOL_PIECE, part++) {
         size_t piece = len - at < MIRE_SYMBOL_PIECE ? len - at : MIRE_SYMBOL_PIECE;
         size_t n = ZSTD_compress(frame, room, (const char *)bytes + at, piece, LEVEL);
-        rc = ZSTD_isError(n) ? MIRE_FAULT_MEMORY
-                             : rows_symbol_add(tx, build_id, debug, part, (struct pg_bytes){frame, n});
+        rc = ZSTD_isError(n) ? MIRE_FAULT_MEMORY : add_piece(tx, hash, part, (struct pg_bytes){frame, n});
     }
     return rc;
 }
 
 int rows_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *source)
 {
-    return pg_query(NULL, tx, "UPDATE symbol_file SET source = $3 WHERE build_id = $1 AND kind = $2",
+    return pg_query(NULL, tx, "UPDATE symbol_file SET source = $3 WHERE build_id = $1 AND kind = $2 AND app_id = 0",
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_TEXT(source));
 }
 
@@ -275,7 +291,8 @@ int rows_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
     int rc = pg_query(&rows, tx,
                       "UPDATE image SET look_at = now() + interval '10 min', looks = looks + 1 WHERE build_id ="
                       " (SELECT build_id FROM image i WHERE look_at <= now()"
-                      "  AND NOT EXISTS (SELECT FROM symbol_file f WHERE f.build_id = i.build_id AND f.kind = 'debug')"
+                      "  AND NOT EXISTS (SELECT FROM symbol_file f WHERE f.build_id = i.build_id AND f.kind = 'debug'"
+                      "   AND f.app_id = 0)"
                       "  AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id AND had <> 'lines')"
                       "  ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING build_id, name, looks");
     if (rc || !pg_row_count(rows))

@@ -15,22 +15,28 @@ struct symbol_info {
     size_t id_len;
     bool debug; /* has DWARF; otherwise names only */
     int64_t size_bytes;
-    int64_t came_us;      /* microseconds since 1970 UTC */
-    uint64_t contents_id; /* differs if the contents differ; never 0 */
+    uint8_t hash[32];     /* BLAKE2b-256 of the contents */
+    uint64_t contents_id; /* its first bytes, never 0 */
 };
 
-/* The best uploaded file of a build id, or of the mapping known by it. 1 found, 0 there is none, below zero a fault. */
-int rows_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes build_id);
+#define MIRE_SYMBOL_OF_ALL 0 /* the app of files that the server fetched: they name frames of every app */
+
+/*
+ * The best file of a build id, or of the mapping known by it, among those that the app sent and those of all; of two as
+ * good ones the app's own. 1 found, 0 there is none, below zero a fault.
+ */
+int rows_symbol_find(struct symbol_info *out, struct pg_tx *tx, int32_t app_id, struct pg_bytes build_id);
 
 /* The number of files that have arrived so far. */
 int rows_symbol_arrivals(int64_t *count_out, struct pg_tx *tx);
 
 /*
- * Piece `part` (from 0) of a file, as a zstd frame; no row if there is none. The caller frees the rows. 0 or a fault.
+ * Piece `part` (from 0) of contents, as a zstd frame; no row if there is none. The caller frees the rows. 0 or a fault.
  */
-int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part);
+int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes hash, int32_t part);
 
 struct symbol_file {
+    int32_t app_id; /* that sent it, or MIRE_SYMBOL_OF_ALL */
     struct pg_bytes build_id;
     bool debug;
     const char *arch, *name;
@@ -42,25 +48,26 @@ struct symbol_file {
 };
 
 /*
- * Begin to store a file in place of the one with the same build id and kind; then add its pieces in order. The caller
+ * Begin to store a file in place of the app's one with the same build id and kind; then put its contents. The caller
  * commits. 0, 1: the stored file is better and stays, or a fault. An undamaged file is better than a damaged one, then
  * the deeper one, then the newer one.
  */
 int rows_symbol_begin(struct pg_tx *tx, const struct symbol_file *file);
 
-/* The stored file of a build id and kind. 1, 0: there is none, below zero a fault. Texts lie in the arena. */
-int rows_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes build_id,
-                      bool debug);
-int rows_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame);
+/* The app's stored file of a build id and kind. 1, 0: there is none, below zero a fault. Texts lie in the arena. */
+int rows_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, const struct symbol_file *like);
 
-/* Record that an app has sent a file with these contents, and so may see it. 0 or a fault. */
-int rows_symbol_own(struct pg_tx *tx, const struct symbol_file *file, int32_t app_id);
+/* The app's stored file with these contents. 1, 0: there is none, below zero a fault. Texts and ids lie in the arena. */
+int rows_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, int32_t app_id,
+                        struct pg_bytes hash);
 
-/* The stored file with these contents. 1, 0: there is none, below zero a fault. Texts and ids lie in the arena. */
-int rows_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash);
+/* Add the contents of a file that was begun, unless they are there. */
+int rows_symbol_put(struct pg_tx *tx, struct pg_bytes hash, const void *bytes, size_t len);
 
-/* Add all pieces of a file that was begun. */
-int rows_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const void *bytes, size_t len);
+/*
+ * Delete contents that no file has, unless files are being stored now. Upkeep calls it. 0 or a fault.
+ */
+int rows_symbol_sweep(struct pg_tx *tx);
 
 /* Make a mapping that of a version of an app, found by mapping_id too; it replaces an earlier one. */
 struct symbol_version {
@@ -70,7 +77,7 @@ struct symbol_version {
 };
 int rows_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct symbol_version *version);
 
-/* The source of a file that was not uploaded. */
+/* The source of a file that the server fetched. */
 int rows_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *source);
 
 /* A module without a debug file whose next search is due. */
@@ -102,8 +109,8 @@ int rows_symbol_installs(int64_t *out, struct pg_tx *tx, struct pg_bytes build_i
 int rows_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s);
 int rows_symbol_due(struct pg_tx *tx, struct pg_bytes build_id);
 
-/* Copy the pieces of a complete upload into the file that was begun. */
-int rows_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash);
+/* rows_symbol_put of a complete upload. */
+int rows_symbol_take(struct pg_tx *tx, struct pg_bytes hash);
 
 struct symbol_there {
     bool missing; /* there is no file of that build id, or `debug` is wanted and it has names only */
@@ -113,9 +120,9 @@ struct symbol_there {
     char defect[240]; /* their damaged part, if wanting */
 };
 
-/* Which of these files should be sent? `out` has an entry a file. */
-int rows_symbols_missing(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
-                         size_t count);
+/* Which of these files should the app send? `out` has an entry a file. */
+int rows_symbols_missing(struct symbol_there *out, struct pg_tx *tx, int32_t app_id, const struct pg_bytes *ids,
+                         const bool *debug, size_t count);
 
 /* A file that is sent in parts, by the BLAKE2b-256 of the whole file. */
 struct symbol_upload {

@@ -47,11 +47,8 @@ int rows_symbol_files_read(struct symbol_row **out, size_t *count, struct symbol
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
                       "SELECT build_id, kind, arch, name, size_bytes, uploaded_at, source, count(*) OVER (),"
-                      " sum(size_bytes) OVER ()::int8, defect, depth, coalesce(o.hash <> f.hash, false)"
-                      " FROM symbol_file f LEFT JOIN (SELECT build_id, kind, hash FROM symbol_owner WHERE app_id = $2)"
-                      "  o (build_id, kind, hash) USING (build_id, kind)"
-                      " WHERE o.hash IS NOT NULL OR f.source <> 'upload'"
-                      " ORDER BY uploaded_at DESC, build_id, kind LIMIT $1",
+                      " sum(size_bytes) OVER ()::int8, defect, depth, last_hash <> hash FROM symbol_file"
+                      " WHERE app_id IN ($2, 0) ORDER BY uploaded_at DESC, build_id, kind, app_id LIMIT $1",
                       PG_INT8(most), PG_INT4(app));
     if (rc)
         return rc;

@@ -2060,7 +2060,7 @@ export interface components {
              * @enum {string}
              */
             depth: "names" | "lines" | "dwarf" | "";
-            /** @description The app sent other contents under this build id; these, which are better or came later, are used. */
+            /** @description The app sent other contents under this build id; these, which are better, are used. */
             second: boolean;
         };
         Rekey: {

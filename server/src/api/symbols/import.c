@@ -83,7 +83,7 @@ static int import_version(const struct request *request, struct reply *reply, st
     mapping_id(alias, version.app_id, version.version, version.build);
     version.alias = (struct pg_bytes){alias, sizeof alias};
     rc = rows_symbol_version(tx, (struct pg_bytes){mapping->facts.id, mapping->facts.id_len}, &version);
-    return rc ? rc : rows_symbol_arrived(tx, version.alias);
+    return rc ? rc : rows_symbol_arrived(tx, version.app_id, version.alias);
 }
 
 /* Reads all items in the child: which are kept, and their damaged parts. NULL and *rc: a fault. */
@@ -100,7 +100,8 @@ static struct symbol_file *judge_items(int *rc, const struct api *api, const str
         char defect[MIRE_SYMBOL_WHY];
         bool whole = upload && item->at == 0 && item->len == file->len;
         uint8_t *hash = whole ? NULL : arena_alloc(request->arena, HASH);
-        kept[i] = (struct symbol_file){.build_id = {item->facts.id, item->facts.id_len},
+        kept[i] = (struct symbol_file){.app_id = request->grant.app_id,
+                                       .build_id = {item->facts.id, item->facts.id_len},
                                        .debug = item->facts.has_dwarf,
                                        .arch = item->facts.arch,
                                        .name = item->name[0] ? item->name : name,
@@ -152,19 +153,19 @@ static int store(struct pg_tx *tx, struct arena *arena, struct symbol_file *kept
     struct symbol_file there;
     int rc = rows_symbol_begin(tx, kept);
     if (rc > 0) {
-        rc = rows_symbol_there(&there, tx, arena, kept->build_id, kept->debug);
+        rc = rows_symbol_there(&there, tx, arena, kept);
         if (rc > 0)
             return tell_instead(kept, &there, arena);
         return rc < 0 ? rc : MIRE_FAULT_RACED;
     }
     if (!rc && upload && kept->hash.bytes == upload->hash.bytes)
-        return rows_symbol_take(tx, kept->build_id, kept->debug, upload->hash);
-    return rc ? rc : rows_symbol_put(tx, kept->build_id, kept->debug, file->bytes + item->at, item->len);
+        return rows_symbol_take(tx, upload->hash);
+    return rc ? rc : rows_symbol_put(tx, kept->hash, file->bytes + item->at, item->len);
 }
 
 /* All items by rising build id, so that two uploads never wait for each other in a circle; then that they came. */
 static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *kept, const struct contents *contents,
-                     const struct file_bytes *file, const struct symbol_upload *upload, int32_t app_id)
+                     const struct file_bytes *file, const struct symbol_upload *upload)
 {
     struct symbol_upload now = upload ? *upload : (struct symbol_upload){0};
     int rc = upload ? rows_upload_lock(&now, tx) : 0;
@@ -172,13 +173,11 @@ static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *
         rc = MIRE_FAULT_RACED;
     for (size_t i = 0; !rc && i < contents->count; i++)
         rc = store(tx, arena, &kept[i], &contents->rows[i], file, upload);
-    for (size_t i = 0; !rc && i < contents->count; i++)
-        rc = rows_symbol_own(tx, &kept[i], app_id);
     for (size_t i = 1; !rc && i < contents->count; i++) /* of one archive, by id */
         if (is_same(&kept[i], &kept[i - 1]) && !kept[i].instead && !kept[i - 1].instead)
             rc = tell_instead(&kept[i - 1], &kept[i], arena);
     for (size_t i = 0; !rc && i < contents->count; i++)
-        rc = rows_symbol_arrived(tx, kept[i].build_id);
+        rc = rows_symbol_arrived(tx, kept[i].app_id, kept[i].build_id);
     return rc || !upload ? rc : rows_upload_drop(tx, upload->hash);
 }
 
@@ -221,7 +220,7 @@ static int import_contents(bool *imported_out, const struct api *api, const stru
     if (!rc)
         rc = import_version(request, reply, tx, contents);
     if (!rc)
-        rc = store_all(tx, request->arena, kept, contents, &file, upload, request->grant.app_id);
+        rc = store_all(tx, request->arena, kept, contents, &file, upload);
     file_bytes_unmap(&file);
     if (!rc)
         rc = tell_audit(tx, request, kept, contents->count);

@@ -160,7 +160,7 @@ int post_missing(void *context, struct request *request, struct reply *reply)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     rc = pg_begin(&tx, api->pg, MIRE_PG_READ);
     if (!rc)
-        rc = rows_symbols_missing(asked.there, tx, asked.ids, asked.debug, asked.count);
+        rc = rows_symbols_missing(asked.there, tx, request->grant.app_id, asked.ids, asked.debug, asked.count);
     if (rc)
         return rc;
     text_add(&reply->text, "{\"files\":[");
@@ -321,7 +321,7 @@ static int answer_ended(const struct symbol_upload *upload, struct pg_tx *tx, st
                         struct reply *reply)
 {
     struct symbol_file file;
-    int found = rows_symbol_by_hash(&file, tx, request->arena, upload->hash);
+    int found = rows_symbol_by_hash(&file, tx, request->arena, request->grant.app_id, upload->hash);
     if (found < 0)
         return found;
     if (!found)
