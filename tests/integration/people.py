@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
+import raw  # noqa: E402
 
 CHANGE = {"X_Mire_Change": "1", "Content_Type": "application/json"}
 PASSWORD = "correct horse battery"
@@ -390,6 +391,9 @@ class Proxy(Case):
         self.assertEqual(self.status(None, "GET", "/api/v1/apps"), 401)
         self.assertEqual(self.status(None, "GET", "/api/v1/apps", X_Mire_User="Kim@Example.com"), 200)
         self.assertEqual(self.status(None, "GET", "/api/v1/apps", X_Mire_User="no name at all!"), 401)
+        with raw.socket.create_connection(("127.0.0.1", server.port)) as sock:  # a proxy that adds its line to the client's
+            sock.sendall(raw.head("GET", "/api/v1/apps", "X-Mire-User: root", "X-Mire-User: kim@example.com", "Connection: close"))
+            self.assertEqual(raw.status_of(raw.read_all(sock)), 401)
         body = json.loads(server.ask("GET", "/api/v1/sign-in", X_Mire_User="kim@example.com")[2])
         self.assertEqual((body["who"]["name"], body["who"]["via"]), ("kim@example.com", "proxy"))
         self.assertEqual(body["who"]["roles"], [{"app": "*", "role": "viewer"}])

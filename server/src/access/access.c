@@ -112,7 +112,7 @@ bool access_may_seek(struct access *access)
 
 bool access_is_secure(const struct access *access, const struct request *request)
 {
-    const char *scheme = request_header(request, "X-Forwarded-Proto");
+    const char *scheme = request_header_last(request, "X-Forwarded-Proto");
     if (scheme && access_is_proxy(access, &request->peer))
         return !strcmp(scheme, "https");
     return origin_is_named(access->options.public_urls, "https", request->host);

@@ -186,5 +186,7 @@ int access_identify(struct asker *out, struct access *access, struct request *re
         return rc;
     const char *name =
         header && *header && access_is_proxy(access, &request->peer) ? request_header(request, header) : NULL;
+    if (name && name != request_header_last(request, header)) /* one of them may be the client's own */
+        return ASKER_REFUSED;
     return name && *name ? by_proxy(out, access, request, name) : by_nothing(out, access, request);
 }

@@ -22,7 +22,7 @@ bool access_is_proxy(const struct access *access, const struct http_peer *peer)
 
 void access_client_of(struct http_peer *out, const struct access *access, const struct request *request)
 {
-    const char *sent = request_header(request, "X-Forwarded-For");
+    const char *sent = request_header_last(request, "X-Forwarded-For");
     char list[512];
     *out = request->peer;
     if (!sent || !http_peer_is_among(out, access->options.proxies, access->options.proxy_count))

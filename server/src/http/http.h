@@ -82,10 +82,11 @@ enum http_outcome {
 
 /* Threads of their own for requests of one kind, so that none waits behind those of another. */
 enum http_lane {
-    MIRE_LANE_QUICK, /* http_options.handler_threads */
-    MIRE_LANE_FILES, /* one thread; these need no database */
-    MIRE_LANE_DEAR,  /* MIRE_HTTP_DEAR_THREADS; a request that waits too long for one is 503 */
-    MIRE_LANE_SLOW,  /* one thread, for what takes seconds or minutes */
+    MIRE_LANE_QUICK,   /* http_options.handler_threads */
+    MIRE_LANE_FILES,   /* one thread; these need no database */
+    MIRE_LANE_REPORTS, /* two threads, for bodies that take long to read; these need no database */
+    MIRE_LANE_DEAR,    /* MIRE_HTTP_DEAR_THREADS; a request that waits too long for one is 503 */
+    MIRE_LANE_SLOW,    /* one thread, for what takes seconds or minutes */
     MIRE_LANES,
 };
 
@@ -146,6 +147,9 @@ const char *request_query(const struct request *request, const char *name);
 
 /* Value of a header, any case, NULL if absent. */
 const char *request_header(const struct request *request, const char *name);
+
+/* The last one of that name: a proxy that adds a line leaves its client's before it. */
+const char *request_header_last(const struct request *request, const char *name);
 
 /* The token of `Authorization: Bearer <token>`, NULL if absent. */
 const char *request_bearer(const struct request *request);

@@ -114,6 +114,14 @@ const char *request_header(const struct request *request, const char *name)
     return NULL;
 }
 
+const char *request_header_last(const struct request *request, const char *name)
+{
+    for (size_t i = request->header_count; i-- > 0;)
+        if (!strcasecmp(request->headers[i].name, name))
+            return request->headers[i].value;
+    return NULL;
+}
+
 const char *request_bearer(const struct request *request)
 {
     const char *value = request_header(request, "Authorization");
