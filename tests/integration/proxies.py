@@ -17,6 +17,7 @@ import threading
 import unittest
 import urllib.error
 import urllib.request
+import uuid
 
 sys.path.insert(0, os.path.join(os.environ["MIRE_SOURCE_DIR"], "tests/support"))
 import mired  # noqa: E402
@@ -144,6 +145,23 @@ class Behind:
         code, body = status(self.url + "/api/v1/rollout", Authorization=self.bearer("ingest"))
         self.assertEqual(code, 200, body)
         self.assertEqual(status(self.url + "/api/v1/rollout")[0], 401)
+
+    def test_an_sdk_of_sentrys_sends_with_its_dsn(self):
+        number = self.server.sql("SELECT app_id FROM app WHERE slug = 'shop'")[0]
+        for path in ("envelope/", "store/"):
+            body = json.dumps({"event_id": uuid.uuid4().hex, "message": "slow", "platform": "python"})
+            if path == "envelope/":
+                body = "{}\n" + json.dumps({"type": "event"}) + f"\n{body}\n"
+            url = f"{self.url}/api/{number}/{path}"
+            auth = f"Sentry sentry_version=7, sentry_key={self.keys['ingest']}"
+            self.assertEqual(status(url, "POST", body.encode(), X_Sentry_Auth=auth)[0], 200, path)
+            self.assertEqual(status(f"{url}?sentry_key={self.keys['ingest']}", "POST", body.encode())[0], 200, path)
+            self.assertEqual(status(url, "POST", body.encode(), X_Sentry_Auth=auth[:-2])[0], 401, path)
+            # No password was asked for, so a name that is told is nobody's.
+            before = self.server.sql("SELECT count(*) FROM account")
+            name = "Basic " + base64.b64encode(b"mallory:x").decode()
+            self.assertEqual(status(url, "POST", body.encode(), Authorization=name)[0], 401, path)
+            self.assertEqual(self.server.sql("SELECT count(*) FROM account"), before)
 
     def test_a_real_program_sends_its_hang(self):
         script = "import select, time\nselect.select([], [], [], 0.2)\nend = time.time() + 1.5\nwhile time.time() < end: pass\n" \
