@@ -21,7 +21,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan aarch64 aar android-matrix fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle soak network programs replay contract faults package image release clean help
+.PHONY: all build test check asan tsan aarch64 aar android-matrix fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle soak network programs replay contract faults package package-bare image release clean help
 
 all: build
 
@@ -121,6 +121,11 @@ replay: build
 package: build
 	@MIRE_BINARY_DIR=$(CURDIR)/build/$(PRESET) deploy/package/package.sh
 
+SUITES ?= bookworm
+package-bare: package
+	@deploy/need.sh image
+	@deploy/package/bare.sh $(SUITES)
+
 image: package
 	@deploy/need.sh image
 	@deploy/package/image.sh
@@ -185,6 +190,7 @@ help:
 	@echo 'make contract     every operation of the API asked at random, with every role; MAX_S=60 each'
 	@echo 'make faults       mired killed, starved and frozen under load: acknowledged, missing, twice; ONLY=disk for some'
 	@echo 'make package      Debian packages of mired, mire-run and libmire in build/packages'
+	@echo 'make package-bare SUITES="bookworm trixie"  those, on bare systems of Debian; as root; fetches 100 MB a suite'
 	@echo 'make image        the container image of mired with its SBOM in build/images, without a container engine; as root'
 	@echo 'make release VERSION=0.2.0  version, changelog, tag, and what is given out with its checksums'
 	@echo 'make e2e          the end-to-end tests alone'

@@ -19,7 +19,7 @@ packages_of() {
     libanyevent-perl guile-3.0 nodejs geany featherpad bc gdb lua5.4 ;; # what make programs runs
   android) echo clang-16 lld-16 llvm-16 linux-libc-dev-arm64-cross openjdk-17-jdk-headless maven python3-pip ;;
   web) echo ca-certificates ;;
-  image) echo mmdebstrap umoci dpkg-dev python3-venv ;;
+  image) echo mmdebstrap debootstrap umoci dpkg-dev python3-venv ;;
   demo) echo postgresql-15 redis-server curl procps util-linux ;;
   fuzz) echo clang-14 clang libclang-rt-14-dev llvm-14 ;;
   tidy) echo clang-tidy-14 ;;

@@ -6,11 +6,13 @@
 set -eu
 cd "$(dirname "$0")/../.."
 [ "$(id -u)" = 0 ] || { echo "bare: needs root, for chroot"; exit 77; }
-command -v debootstrap > /dev/null || { echo "bare: debootstrap is not installed (deploy/need.sh test)"; exit 77; }
+command -v debootstrap > /dev/null || { echo "bare: debootstrap is not installed (deploy/need.sh image)"; exit 77; }
 into=${BARE:-$PWD/build/bare}
 mkdir -p "$into"
 root=
+server=
 end() {
+  [ -z "$server" ] || kill "$server" 2> /dev/null || true
   [ -z "$root" ] || for part in proc dev/shm dev; do umount -q "$root/$part" || true; done
 }
 trap end EXIT
@@ -25,11 +27,12 @@ files() {
 }
 
 serve() {
-  there runuser -u mire -- mired serve --listen 127.0.0.1:0 --port-file /var/lib/mire/port --data-dir /var/lib/mire --log-level warn &
+  chroot --userspec=mire:mire "$root" env -i PATH=/usr/bin:/bin HOME=/var/lib/mire mired serve --listen 127.0.0.1:0 --port-file /var/lib/mire/port --data-dir /var/lib/mire \
+    --log-level warn &
   server=$!
   for _ in $(seq 600); do
     [ ! -s "$root/var/lib/mire/port" ] || break
-    kill -0 $server 2> /dev/null || { echo "bare: mired ended"; exit 1; }
+    kill -0 "$server" 2> /dev/null || { echo "bare: mired ended"; exit 1; }
     sleep 0.5
   done
   base=http://127.0.0.1:$(cat "$root/var/lib/mire/port")
@@ -42,9 +45,10 @@ serve() {
     sleep 0.5
   done
   there mire issues --server "$base" --app bare --t 3650d | grep 'I-1'
-  there mire-run --server "$base" --app bare --store /tmp/store -- /bin/true
-  kill $server
-  wait $server || { echo "bare: mired ended with $?"; exit 1; }
+  there mire-run --server "$base" --key "$key" --app bare --store /tmp/store -- /bin/true
+  kill "$server"
+  wait "$server" || { echo "bare: mired ended with $?"; exit 1; }
+  server=
 }
 
 build() {
@@ -78,7 +82,7 @@ for suite; do
   build
   there apt-get remove -qy mired mire-run libmire libmire-dev >> "$into/$suite.log" 2>&1
   [ -e "$root/etc/mire/mired.conf" ] || { echo "bare: removal took the settings"; exit 1; }
-  there apt-get purge -qy mired mire-run libmire libmire-dev >> "$into/$suite.log" 2>&1
+  there apt-get purge -qy mired >> "$into/$suite.log" 2>&1
   files > "$into/after"
   diff "$into/before" "$into/after" || { echo "bare: these files are left"; exit 1; }
   ! there getent passwd mire || { echo "bare: the user is left"; exit 1; }
