@@ -323,6 +323,7 @@ static int tally(void *context, struct ingest_app *apps, size_t count)
 struct ingest_needs door_needs(struct door_store *store, struct inbox_wakeup *wakeup)
 {
     return (struct ingest_needs){.tally = tally,
+                                 .is_small = decode_is_small,
                                  .check = check,
                                  .foreign_format = foreign_format,
                                  .convert = convert,

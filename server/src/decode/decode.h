@@ -16,7 +16,10 @@
 #include "base/arena.h"
 #include "model/report.h"
 
-#define MIRE_DECODE_PLAIN_MAX (16u << 20)  /* bytes after decompression; a report with every list full has 9 MB */
+#define MIRE_DECODE_PLAIN_MAX (16u << 20) /* bytes after decompression; a report with every list full has 9 MB */
+#define MIRE_DECODE_RATIO_MAX 256u /* bytes after decompression for each byte before, beyond MIRE_DECODE_ANY_RATIO */
+#define MIRE_DECODE_ANY_RATIO (1u << 20)   /* bytes after decompression that any body may become */
+#define MIRE_DECODE_SMALL     (256u << 10) /* bytes after decompression of a body that takes about a millisecond */
 #define MIRE_DECODE_ARENA_MAX (128u << 20) /* bytes of model made of one report, columns included */
 
 enum decode_outcome {
@@ -57,6 +60,9 @@ enum decode_outcome decode_report(struct report *out, struct arena *arena, struc
  */
 enum decode_outcome decode_check(char id_out[37], struct decode_fault *fault, const char *format, const char *encoding,
                                  const void *body, size_t len);
+
+/* Does the body tell, before it is decoded, that it has at most MIRE_DECODE_SMALL bytes? It may lie to its own harm. */
+bool decode_is_small(const char *encoding, const void *body, size_t len);
 
 /*
  * Only undo the compression.

@@ -1,5 +1,6 @@
 /*
- * plain.c - undoes a body's compression, never beyond MIRE_DECODE_PLAIN_MAX bytes, whatever the body claims.
+ * plain.c - undoes a body's compression, never beyond MIRE_DECODE_PLAIN_MAX bytes or MIRE_DECODE_RATIO_MAX bytes for each
+ * one of the body, whatever the body claims.
  */
 #include "decode/decode.h"
 
@@ -17,6 +18,7 @@ struct sink { /* bytes out; grows in the arena */
     char *bytes;
     size_t len;
     size_t room;
+    size_t most; /* bytes that the body may become */
 };
 
 static enum decode_outcome malformed(struct decode_fault *fault, size_t position, const char *text)
@@ -26,10 +28,26 @@ static enum decode_outcome malformed(struct decode_fault *fault, size_t position
     return MIRE_DECODE_MALFORMED;
 }
 
-static enum decode_outcome too_big(struct decode_fault *fault)
+static enum decode_outcome too_big(struct decode_fault *fault, size_t most)
 {
-    snprintf(fault->text, sizeof fault->text, "more than %u bytes once decompressed", MIRE_DECODE_PLAIN_MAX);
+    snprintf(fault->text, sizeof fault->text, "more than %zu bytes once decompressed", most);
     return MIRE_DECODE_TOO_BIG;
+}
+
+static size_t most_of(size_t len)
+{
+    size_t most =
+        len < MIRE_DECODE_PLAIN_MAX / MIRE_DECODE_RATIO_MAX ? len * MIRE_DECODE_RATIO_MAX : MIRE_DECODE_PLAIN_MAX;
+    return most < MIRE_DECODE_ANY_RATIO ? MIRE_DECODE_ANY_RATIO : most;
+}
+
+bool decode_is_small(const char *encoding, const void *body, size_t len)
+{
+    if (!strcmp(encoding, "identity"))
+        return len <= MIRE_DECODE_SMALL;
+    if (strcmp(encoding, "zstd") != 0 || len > MIRE_DECODE_SMALL || ZSTD_findFrameCompressedSize(body, len) != len)
+        return false; /* gzip tells its size at the end, of the last member alone */
+    return ZSTD_getFrameContentSize(body, len) <= MIRE_DECODE_SMALL;
 }
 
 /* Room for `want` bytes and a NUL. */
@@ -49,10 +67,10 @@ static enum decode_outcome widen(struct sink *sink, struct decode_fault *fault)
 {
     if (sink->len < sink->room)
         return MIRE_DECODE_OK;
-    if (sink->room >= MIRE_DECODE_PLAIN_MAX)
-        return too_big(fault);
+    if (sink->room >= sink->most)
+        return too_big(fault, sink->most);
     size_t want = sink->room * 4;
-    return make_room(sink, want < MIRE_DECODE_PLAIN_MAX ? want : MIRE_DECODE_PLAIN_MAX);
+    return make_room(sink, want < sink->most ? want : sink->most);
 }
 
 static enum decode_outcome run_zstd(struct sink *sink, struct decode_fault *fault, ZSTD_DStream *stream,
@@ -126,8 +144,8 @@ static enum decode_outcome undo_zstd(struct sink *sink, struct decode_fault *fau
     if (claimed == ZSTD_CONTENTSIZE_ERROR)
         return malformed(fault, 0, "no zstd frame");
     bool known = claimed != ZSTD_CONTENTSIZE_UNKNOWN;
-    if (known && claimed > MIRE_DECODE_PLAIN_MAX)
-        return too_big(fault);
+    if (known && claimed > sink->most)
+        return too_big(fault, sink->most);
     enum decode_outcome outcome = make_room(sink, known && claimed ? (size_t)claimed : FIRST_ROOM);
     if (outcome || (known && claimed && undo_frame(sink, body, len)))
         return outcome;
@@ -168,7 +186,7 @@ static enum decode_outcome undo_gzip(struct sink *sink, struct decode_fault *fau
 {
     z_stream stream = {0};
     if (len > UINT32_MAX)
-        return too_big(fault);
+        return too_big(fault, sink->most);
     enum decode_outcome outcome = make_room(sink, FIRST_ROOM);
     if (outcome)
         return outcome;
@@ -189,7 +207,7 @@ static enum decode_outcome keep(struct sink *sink, struct decode_fault *fault, c
     if (strcmp(really, "gzip") == 0)
         return malformed(fault, 0, "these are gzip data: send Content-Encoding: gzip");
     if (len > MIRE_DECODE_PLAIN_MAX)
-        return too_big(fault);
+        return too_big(fault, MIRE_DECODE_PLAIN_MAX);
     enum decode_outcome outcome = make_room(sink, len);
     if (!outcome && len)
         memcpy(sink->bytes, body, len);
@@ -206,7 +224,7 @@ enum decode_outcome decode_plain(char **plain_out, size_t *plain_len_out, struct
     } encodings[] = {{"zstd", undo_zstd}, {"gzip", undo_gzip}, {"identity", keep}};
 
     *fault = (struct decode_fault){0};
-    struct sink sink = {.arena = arena};
+    struct sink sink = {.arena = arena, .most = most_of(len)};
     for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
         if (strcmp(encodings[i].name, encoding))
             continue;

@@ -105,10 +105,8 @@ static int start(struct handlers *handlers, enum http_lane lane, int count)
 int lanes_start(struct http_server *server)
 {
     const int counts[MIRE_LANES] = {
-        [MIRE_LANE_QUICK] = server->options.handler_threads,
-        [MIRE_LANE_FILES] = 1,
-        [MIRE_LANE_DEAR] = MIRE_HTTP_DEAR_THREADS,
-        [MIRE_LANE_SLOW] = 1,
+        [MIRE_LANE_QUICK] = server->options.handler_threads, [MIRE_LANE_FILES] = 1, [MIRE_LANE_REPORTS] = 2,
+        [MIRE_LANE_DEAR] = MIRE_HTTP_DEAR_THREADS,           [MIRE_LANE_SLOW] = 1,
     };
     for (int lane = MIRE_LANES - 1; lane >= 0; lane--) {
         int rc = start(&server->lanes[lane], (enum http_lane)lane, counts[lane]);

@@ -20,7 +20,7 @@ const char *const ingest_encodings[] = {"zstd", "gzip", "deflate", "br", NULL};
 /* The members of a route that takes reports, except its path. */
 #define TAKES_REPORTS                                                                                       \
     .method = MIRE_HTTP_POST, .who = MIRE_MAY_INGEST, .body_cap = MIRE_REPORT_MAX_BYTES, .is_inline = true, \
-    .has_reserve = true, .encodings = ingest_encodings, .admit = admit_report
+    .lane = MIRE_LANE_REPORTS, .has_reserve = true, .encodings = ingest_encodings, .admit = admit_report
 
 /* By the headers: a disk that is nearly full takes nothing more, and says so before the body comes. */
 static int admit_report(void *context, struct request *request, struct reply *reply)

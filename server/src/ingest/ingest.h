@@ -87,6 +87,9 @@ struct ingest_needs {
     /* enum ingest_check or a fault. May take a second: called on handler threads alone. */
     int (*convert)(void *context, struct ingest_converted *out, struct problem *problem, struct arena *arena,
                    const struct ingest_foreign *foreign);
+    /* Is the body checked soon enough for a network thread? Others go to a handler thread. NULL: all are. */
+    bool (*is_small)(const char *encoding, const void *body, size_t len);
+
     /* enum ingest_check or a fault. `encoding` is identity, zstd or gzip. Does not block. */
     int (*check)(void *context, struct ingest_verdict *out, struct problem *problem, const void *body, size_t len,
                  const char *encoding);

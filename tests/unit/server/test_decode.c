@@ -465,7 +465,7 @@ static void what_unpacks_to_too_much_is_refused(void **state)
     (void)state;
     char id[37];
     struct decode_fault fault;
-    size_t len = (size_t)MIRE_DECODE_PLAIN_MAX + 1;
+    size_t len = (size_t)MIRE_DECODE_PLAIN_MAX + 1, half = MIRE_DECODE_PLAIN_MAX / 2;
     char *zeros = calloc(1, len);
     unsigned char *packed = malloc(ZSTD_compressBound(len));
     size_t n = ZSTD_compress(packed, ZSTD_compressBound(len), zeros, len, 1);
@@ -478,6 +478,18 @@ static void what_unpacks_to_too_much_is_refused(void **state)
     n = zip(packed, ZSTD_compressBound(len), zeros, len);
     assert_int_equal(decode_check(id, &fault, "mire", "gzip", packed, n), MIRE_DECODE_TOO_BIG);
     assert_int_equal(decode_check(id, &fault, "mire", "identity", zeros, len), MIRE_DECODE_TOO_BIG);
+    /* Half of it is allowed, but not from a few hundred bytes. */
+    n = ZSTD_compress(packed, ZSTD_compressBound(len), zeros, half, 3);
+    assert_true(n < half / MIRE_DECODE_RATIO_MAX);
+    assert_int_equal(decode_check(id, &fault, "mire", "zstd", packed, n), MIRE_DECODE_TOO_BIG);
+    assert_false(decode_is_small("zstd", packed, n));
+    assert_int_equal(decode_check(id, &fault, "mire", "identity", zeros, half), MIRE_DECODE_MALFORMED);
+    assert_false(decode_is_small("identity", zeros, half));
+    n = ZSTD_compress(packed, ZSTD_compressBound(len), zeros, MIRE_DECODE_SMALL, 3);
+    assert_true(decode_is_small("zstd", packed, n));
+    assert_false(decode_is_small("gzip", packed, n)); /* nothing at its beginning tells its size */
+    memcpy(packed + n, packed, n);
+    assert_false(decode_is_small("zstd", packed, 2 * n)); /* a second frame follows the one that tells */
     free(packed);
     free(zeros);
 }
