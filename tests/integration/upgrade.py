@@ -4,6 +4,7 @@ What was acknowledged is there and counted once, the figures of before are the s
 
 import hashlib
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -106,6 +107,42 @@ class Upgrade(unittest.TestCase):
         self.assertIn(("former", "Of a former version"), [(app["slug"], app["name"]) for app in server.get("/apps")["apps"]])
         key = self.key(server)
         taken = [self.send(server, key) for _ in range(5)]
+        self.await_work()
+        self.check_there(server, taken)
+
+    def figures(self, server):
+        """All that pages tell of the app, but for times of the answer itself."""
+        told = {}
+        for part in ("overview", "issues", "versions", "facets", "rates", "changes", "releases", "symbols", "settings"):
+            answer = server.get(f"/apps/shop/{part}" + ("?t=14d" if part in ("overview", "issues", "versions", "rates") else ""))
+            answer.pop("range", None)
+            told[part] = answer
+        return told
+
+    def test_tables_with_data_of_a_former_version(self):
+        work = self.start_work()
+        server = self.start_http("before")
+        key = self.key(server)
+        taken = [self.send(server, key) for _ in range(12)]
+        self.await_work()
+        before = self.figures(server)
+        self.check_there(server, taken)
+        server.stop()
+        self.stop_all()
+        self.assertEqual(work.returncode, 0)
+
+        # As the version left them that had no last file.
+        text = FILES[-1].read_text()
+        self.assertNotRegex(text, r"(?m)^(ALTER TABLE|INSERT)", "the last file does more than to add tables: undo that here too")
+        tables = re.findall(r"(?m)^CREATE TABLE (\w+)", text)
+        self.sql(f"DROP TABLE {', '.join(tables)}; DELETE FROM schema_migration WHERE number = {int(FILES[-1].name[:4])}")
+
+        # Two processes of the new version find them at once.
+        self.start_work()
+        server = self.start_http("after")
+        self.assertEqual(self.sql(f"SELECT count(*) FROM pg_class WHERE relname IN ({', '.join(map(repr, tables))})"), [str(len(tables))])
+        self.assertEqual(self.figures(server), before)
+        taken += [self.send(server, key) for _ in range(3)]
         self.await_work()
         self.check_there(server, taken)
 
