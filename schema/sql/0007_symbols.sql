@@ -16,6 +16,7 @@ CREATE TABLE symbol_file (
     depth       text        NOT NULL DEFAULT '',
     defect      text        NOT NULL DEFAULT '',
     uploaded_at timestamptz NOT NULL DEFAULT now(),
+    used_on     date        NOT NULL DEFAULT current_date,
     CONSTRAINT symbol_file_is_identified_by_build_kind_and_app PRIMARY KEY (build_id, kind, app_id),
     CONSTRAINT symbol_file_has_a_known_kind CHECK (kind IN ('debug', 'symtab')),
     CONSTRAINT symbol_file_hash_is_blake2b_256 CHECK (octet_length(hash) = 32),
@@ -36,6 +37,7 @@ COMMENT ON COLUMN symbol_file.source IS 'Where it came from: upload, or the addr
 COMMENT ON COLUMN symbol_file.depth IS 'What it tells of the code: names: functions; lines: and lines (line tables, Breakpad, mappings); dwarf: and calls, types, variables. Empty: it was fetched and not looked at, and counts as dwarf.';
 COMMENT ON COLUMN symbol_file.defect IS 'Which parts of it are damaged, as found when it was sent; for people. Empty: none, or it was fetched and not read whole.';
 COMMENT ON COLUMN symbol_file.uploaded_at IS 'When it arrived.';
+COMMENT ON COLUMN symbol_file.used_on IS 'Day on which it arrived, or a report last had frames of it, a week late at most.';
 COMMENT ON INDEX symbol_file_is_identified_by_build_kind_and_app IS 'Serves: symbolication by build id.';
 COMMENT ON INDEX symbol_file_by_app IS 'Serves: the files of an app.';
 COMMENT ON INDEX symbol_file_by_hash IS 'Serves: whether contents are still of a file.';

@@ -6,26 +6,29 @@
 #include "daemon/daemon.h"
 #include "daemon/doctor.h"
 #include "daemon/openid.h"
+#include "daemon/sweep.h"
 #include "sandbox/child.h"
 
 #include <sodium.h>
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static void help(FILE *out)
 {
     fprintf(out, "mired " MIRE_VERSION " - takes reports in, works on them, serves the dashboard\n\n"
-                 "usage: mired [serve|http|work|migrate|check|doctor] [--config FILE] [flags]\n\n"
+                 "usage: mired [serve|http|work|migrate|check|doctor|sweep] [--config FILE] [flags]\n\n"
                  "  serve    everything in one process (default)\n"
                  "  http     take reports in and answer questions\n"
                  "  work     work on reports\n"
                  "  migrate  bring the database's tables up to date and end\n"
                  "           --citus, as the first flag: also spread them over the machines of a Citus cluster\n"
                  "  check    read the configuration, print it and what is wrong with it, and end\n"
-                 "  doctor   look at configuration, disk, database and queues, say what to do, and end\n\n"
+                 "  doctor   look at configuration, disk, database and queues, say what to do, and end\n"
+                 "  sweep    --dry-run [DAYS]: say which reports upkeep deletes now, or DAYS days from now, and end\n\n"
                  "A flag goes before MIRED_<NAME> in the environment, that before `name = value` in the file.\n\n");
     config_help(out);
 }
@@ -49,20 +52,32 @@ static bool asks_for_help(char *const *args)
     return false;
 }
 
+/* --dry-run [DAYS], at *args, which goes on behind them. */
+static bool take_dry_run(int *days_out, char ***args)
+{
+    if (!**args || strcmp(**args, "--dry-run") != 0)
+        return false;
+    ++*args;
+    if (**args && strspn(**args, "0123456789") == strlen(**args) && strlen(**args) <= 5 && ***args)
+        *days_out = atoi(*(*args)++);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        int role; /* -1: check, -2: doctor */
+        int role; /* -1: check, -2: doctor, -3: sweep */
     } roles[] = {{"serve", MIRE_ROLE_SERVE},
                  {"http", MIRE_ROLE_HTTP},
                  {"work", MIRE_ROLE_WORK},
                  {"migrate", MIRE_ROLE_MIGRATE},
                  {"check", -1},
-                 {"doctor", -2}};
+                 {"doctor", -2},
+                 {"sweep", -3}};
     static struct config config;
     struct problem problem = MIRE_PROBLEM_INIT;
-    int role = MIRE_ROLE_SERVE;
+    int role = MIRE_ROLE_SERVE, ahead_days = 0;
     char **args = argv + (argc > 0);
     if (*args && !strcmp(*args, "symbol-child")) /* what work.c starts to convert a debug file */
         return symbols_child(argc - 1, args);
@@ -88,6 +103,10 @@ int main(int argc, char **argv)
             role = MIRE_ROLE_SPREAD;
             args++;
         }
+        if (role == -3 && !take_dry_run(&ahead_days, &args)) {
+            fprintf(stderr, "mired: sweep --dry-run [DAYS] says what is due; mired itself deletes it, hour by hour\n");
+            return 2;
+        }
     }
     spare_keep();
     if (sodium_init() < 0 || config_load(&config, &problem, args, environ)) {
@@ -96,6 +115,8 @@ int main(int argc, char **argv)
     }
     if (role == -2)
         return doctor_run(&config, stdout) ? 1 : 0;
+    if (role == -3)
+        return sweep_tell(&config, ahead_days, stdout);
     if (role < 0)
         return check(&config);
     if (config_check(&config, stderr) + openid_check(&config, stderr))

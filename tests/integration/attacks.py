@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import unittest
+import zlib
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
@@ -61,8 +62,8 @@ class Bodies(Case):
             sock.close()
 
     def test_uploads_leave_reports_their_reserve(self):
-        # Each holds 4 MiB of the 12 that uploads may take, and goes on slowly enough not to end.
-        socks = [self.announce("/api/v1/symbols", self.symbols, 8 << 20) for _ in range(4)]
+        # Each holds 4 MiB, three of them the 12 that uploads may take, and goes on slowly enough not to end.
+        socks = [self.announce("/api/v1/symbols", self.symbols, 8 << 20) for _ in range(3)]
         stop = threading.Event()
 
         def feed(sock):
@@ -75,7 +76,11 @@ class Bodies(Case):
         for feeder in feeders:
             feeder.start()
         try:
-            mired.until("uploads take all they may", lambda: self.server.gauge("mire_http_bodies_bytes") > 10 << 20)
+            mired.until("uploads take all they may", lambda: self.server.gauge("mire_http_bodies_bytes") == 12 << 20)
+            with self.announce("/api/v1/symbols", self.symbols, 8 << 20) as sock:
+                with contextlib.suppress(OSError):
+                    sock.sendall(bytes(1 << 20))
+                self.assertEqual(status_of(read_all(sock)), 503)
             large = mired.report(mired.report_id(), more=2 << 20)
             self.honest()
             self.assertEqual(self.server.ask("POST", "/api/v1/reports", self.key, large)[0], 202)
@@ -96,6 +101,39 @@ class Bodies(Case):
                         time.sleep(0.1)
                     self.fail("it went on for 30 s")
             self.assertEqual(self.server.gauge('mire_http_cut_total{reason="slow_body"}'), before + 1)
+
+
+class Bombs(Case):
+    """Bodies that are small on the wire and large behind it, or long to read."""
+
+    def test_a_body_becomes_so_many_times_its_size_and_no_more(self):
+        report = mired.report(mired.report_id())
+        for more, expected in ((1 << 19, 202), (4 << 20, 413), (15 << 20, 413), (1 << 28, 413)):
+            packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+            packed = packer.compress(report) + b"".join(packer.compress(bytes([32]) * (1 << 19)) for _ in range(more >> 19)) + packer.flush()
+            got = self.server.ask("POST", "/api/v1/reports", self.key, packed, Content_Encoding="gzip")
+            self.assertEqual(got[0], expected, (more, len(packed), got[2]))
+
+    def test_bodies_that_are_long_to_read_keep_no_network_thread(self):
+        taken, stop = [], threading.Event()
+
+        def flood():
+            while not stop.is_set():
+                document = json.loads(mired.report(mired.report_id())) | {"more": [0] * 900000}
+                taken.append(self.server.ask("POST", "/api/v1/reports", self.key, json.dumps(document, separators=(",", ":")).encode())[0])
+
+        threads = [threading.Thread(target=flood) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            mired.until("they are taken", lambda: len(taken) > 8)
+            self.honest(20)
+            self.assertEqual(self.server.ask("GET", "/healthz")[0], 200)
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(set(taken), {202})
 
 
 class Crowd(Case):
@@ -216,8 +254,13 @@ class Proxies(Case):
         self.assertGreaterEqual(int(headers["Retry-After"]), 1)
         self.assertIn(b"address", body)
         self.assertEqual(send("198.51.100.8")[0], 202)
-        # What a client claims of itself counts for nothing: the proxy's own entry is the last one.
+        # What a client claims of itself counts for nothing: the proxy's own entry is the last one, in a line of its own too.
         self.assertEqual(send("203.0.113.9, 198.51.100.7")[0], 429)
+        body = mired.report(mired.report_id())
+        with self.server.connect() as sock:
+            sock.sendall(head("POST", "/api/v1/reports", f"Authorization: Bearer {self.key}", "X-Forwarded-For: 203.0.113.10",
+                              "X-Forwarded-For: 198.51.100.7", f"Content-Length: {len(body)}", "Connection: close") + body)
+            self.assertEqual(status_of(read_all(sock)), 429)
 
 
 class Descriptors(Case):

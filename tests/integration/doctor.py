@@ -40,6 +40,39 @@ class Doctor(Served):
             self.assertEqual(self.finding(about)[0], "ok", out)
         self.assertIn("0 bad", out)
 
+    def test_a_sweep_tells_what_is_due_and_deletes_nothing(self):
+        server = self.server
+
+        def sweep(*words, status=0):
+            done = subprocess.run([mired.BINARY / "server/mired", "sweep", *words, f"--data-dir={server.data}", "--retention-days=90"],
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, status, done)
+            return done.stdout
+
+        server.sql("INSERT INTO app (app_id, slug, name, retention_days) VALUES (9101, 'due-short', 'S', 20), (9102, 'due-ever', 'E', 0),"
+                   " (9103, 'due-usual', 'U', NULL)")
+        server.sql("INSERT INTO report (slot, day, report_id, app_id, format, encoding, body) SELECT 1, current_date - d, gen_random_uuid(),"
+                   " app_id, 'mire', 'identity', '{}' FROM unnest(ARRAY[10, 25, 100]) d, unnest(ARRAY[9101, 9102, 9103]) app_id")
+        # A clock that is wrong by decades: its row is as old as its receipt.
+        server.sql("INSERT INTO report (slot, day, report_id, app_id, format, encoding, body) VALUES (1, '1999-01-01', gen_random_uuid(), 9103,"
+                   " 'mire', 'identity', '{}')")
+        server.sql("UPDATE report SET received_at = now() - (current_date - day) * interval '1 day' WHERE app_id > 9100 AND day > '2000-01-01'")
+        server.sql("INSERT INTO inbox (slot, day, report_id, app_id, not_before) VALUES (1, '2090-01-01', gen_random_uuid(), 9101, 'infinity')")
+        try:
+            before = server.sql("SELECT count(*) FROM report")
+            told = sweep("--dry-run")
+            self.assertRegex(told, r"due-short +keeps 20 days: 2 reports of 2 days are due, 4 bytes, the oldest of \d{4}-\d\d-\d\d\n")
+            self.assertRegex(told, r"due-ever +keeps reports for ever\n")
+            self.assertRegex(told, r"due-usual +keeps 90 days: 1 reports of 1 days are due")
+            self.assertIn("1 rows of the inbox and 0 dead letters have no report", told)
+            self.assertIn("0 debug files are in no report's frames any more", told)
+            self.assertRegex(sweep("--dry-run", "70"), r"due-short +keeps 20 days: 3 reports")
+            self.assertEqual(server.sql("SELECT count(*) FROM report"), before)
+            sweep(status=2)
+            sweep("--dry-run", "ten", status=2)
+        finally:
+            server.sql("DELETE FROM inbox WHERE app_id > 9100; DELETE FROM report WHERE app_id > 9100; DELETE FROM app WHERE app_id > 9100")
+
     def test_page_of_its_health_has_the_same(self):
         server = self.server
         server.sql("INSERT INTO app (app_id, slug, name) VALUES (9078, 'loud', 'Loud')")

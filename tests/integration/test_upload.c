@@ -175,8 +175,25 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     pgtest_run(pg, "DELETE FROM symbol_file WHERE app_id <> 1");
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(rows_symbol_sweep(tx), 0);
+    int64_t deleted;
+    assert_int_equal(rows_symbol_sweep(&deleted, tx, 365), 0);
+    assert_int_equal(deleted, 0);
     assert_int_equal(pg_commit(&tx), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(DISTINCT hash) FROM symbol_chunk"), 1);
+    /* A file that a report has frames of stays, however old it is; one that none had for a year goes. */
+    pgtest_run(pg, "UPDATE symbol_file SET used_on = current_date - 400, uploaded_at = now() - interval '400 days'");
+    send_report(pg, &facts);
+    work_through(pg, &options);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM symbol_file WHERE used_on = current_date"), 1);
+    pgtest_run(pg, "INSERT INTO symbol_file (build_id, kind, app_id, arch, name, size_bytes, hash, last_hash, used_on)"
+                   " SELECT '\\x0102', kind, 1, arch, 'old', 1, hash, hash, current_date - 366 FROM symbol_file");
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(rows_symbol_sweep(&deleted, tx, 0), 0);
+    assert_int_equal(deleted, 0);
+    assert_int_equal(rows_symbol_sweep(&deleted, tx, 365), 0);
+    assert_int_equal(deleted, 1);
+    assert_int_equal(pg_commit(&tx), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM symbol_file WHERE name = 'culprit'"), 1);
     assert_int_equal(pgtest_number(pg, "SELECT count(DISTINCT hash) FROM symbol_chunk"), 1);
     char command[64];
     snprintf(command, sizeof command, "rm -r %s", cache);

@@ -132,6 +132,8 @@ static int start_upkeep(struct daemon *daemon)
                                      .conninfo = daemon->conninfo,
                                      .pg = daemon->pg,
                                      .retention_days = (int)config_number(daemon->config, MIRE_SET_RETENTION_DAYS),
+                                     .unused_symbols_days =
+                                         (int)config_number(daemon->config, MIRE_SET_UNUSED_SYMBOLS_DAYS),
                                      .once = !(daemon->role & MIRE_ROLE_SERVE),
                                      .spread = daemon->role == MIRE_ROLE_SPREAD,
                                      .log = &daemon->log,

@@ -71,15 +71,18 @@ static int keep_partitions(const struct upkeep *upkeep, struct pg *pg)
     return rc;
 }
 
-/* Delete the contents of debug files that were replaced. */
+/* Delete debug files that no report has frames of any more, and the contents of those that were replaced. */
 static void sweep_symbols(const struct upkeep *upkeep)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int64_t deleted = 0;
     int rc = pg_begin(&tx, upkeep->options.pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = rows_symbol_sweep(tx);
+        rc = rows_symbol_sweep(&deleted, tx, upkeep->options.unused_symbols_days);
     if (!rc)
         rc = pg_commit(&tx);
+    if (!rc && deleted)
+        log_event(upkeep->options.log, MIRE_LOG_INFO, "symbols.unused", LOG_NUMBER("deleted", deleted));
     if (rc)
         log_event(upkeep->options.log, MIRE_LOG_WARN, "symbols.sweep", LOG_TEXT("fault", fault_name(rc)),
                   LOG_TEXT("next", "The next round, in an hour, tries again."));

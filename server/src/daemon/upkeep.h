@@ -19,7 +19,7 @@ struct upkeep_options {
     struct embedded *embedded; /* NULL: mired does not run the database */
     const char *conninfo;
     struct pg *pg; /* held; released when the tables are ready */
-    int retention_days;
+    int retention_days, unused_symbols_days;
     bool once;   /* end when ready */
     bool spread; /* spread the tables over the machines of a Citus cluster */
     const struct log *log;

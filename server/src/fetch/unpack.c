@@ -109,9 +109,11 @@ int unpack_contents_id(void *context, uint64_t *out, const uint8_t *id, size_t i
     if (!unpack->cache_dir)
         return 0;
     int found = rows_symbol_find(&info, unpack->tx, unpack->app_id, (struct pg_bytes){id, id_len});
-    if (found > 0)
-        *out = info.contents_id;
-    return found;
+    if (found <= 0)
+        return found;
+    *out = info.contents_id;
+    int rc = info.is_unused ? rows_symbol_used(unpack->tx, &info) : 0;
+    return rc ? rc : found;
 }
 
 void unpack_in(struct unpack *unpack, struct pg_tx *tx)

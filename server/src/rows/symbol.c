@@ -21,20 +21,33 @@ int rows_symbol_find(struct symbol_info *out, struct pg_tx *tx, int32_t app_id, 
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT kind = 'debug', size_bytes, build_id, hash FROM symbol_file WHERE app_id IN ($2, 0)"
+                      "SELECT kind = 'debug', size_bytes, build_id, hash, app_id, used_on < current_date - 6"
+                      " FROM symbol_file WHERE app_id IN ($2, 0)"
                       " AND (build_id = $1 OR build_id = (SELECT build_id FROM symbol_alias WHERE alias = $1))"
                       " ORDER BY kind, app_id = 0 LIMIT 1",
                       PG_BYTES(build_id.bytes, build_id.len), PG_INT4(app_id));
     if (rc || !pg_row_count(rows))
         return rc;
     struct pg_bytes id = pg_bytes(rows, 0, 2), hash = pg_bytes(rows, 0, 3);
-    *out = (struct symbol_info){.debug = pg_bool(rows, 0, 0), .size_bytes = pg_int(rows, 0, 1)};
+    *out = (struct symbol_info){.debug = pg_bool(rows, 0, 0),
+                                .size_bytes = pg_int(rows, 0, 1),
+                                .app_id = (int32_t)pg_int(rows, 0, 4),
+                                .is_unused = pg_bool(rows, 0, 5)};
     memcpy(out->hash, hash.bytes, sizeof out->hash); /* the table holds no other length */
     out->contents_id = load_64(out->hash);
     out->contents_id += !out->contents_id;
     out->id_len = id.len < sizeof out->id ? id.len : sizeof out->id;
     memcpy(out->id, id.bytes, out->id_len);
     return 1;
+}
+
+int rows_symbol_used(struct pg_tx *tx, const struct symbol_info *info)
+{
+    return pg_query(NULL, tx,
+                    "UPDATE symbol_file SET used_on = current_date WHERE (build_id, kind, app_id) IN (SELECT build_id,"
+                    " kind, app_id FROM symbol_file WHERE build_id = $1 AND kind = $2 AND app_id = $3"
+                    " AND used_on < current_date FOR UPDATE SKIP LOCKED)",
+                    PG_BYTES(info->id, info->id_len), PG_TEXT(kind(info->debug)), PG_INT4(info->app_id));
 }
 
 int rows_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct symbol_version *version)
@@ -49,7 +62,7 @@ int rows_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct
 int rows_symbol_arrivals(int64_t *count_out, struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx, "SELECT arrivals FROM symbol_clock");
+    int rc = pg_query(&rows, tx, "SELECT arrivals + 1000000000000 * (current_date - '2000-01-01') FROM symbol_clock");
     if (!rc)
         *count_out = pg_row_count(rows) ? pg_int(rows, 0, 0) : 0;
     return rc;
@@ -83,7 +96,8 @@ int rows_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
                      " depth) VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)"
                      " ON CONFLICT (build_id, kind, app_id) DO UPDATE SET arch = EXCLUDED.arch, name = EXCLUDED.name,"
                      " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, last_hash = EXCLUDED.hash,"
-                     " defect = EXCLUDED.defect, depth = EXCLUDED.depth, uploaded_at = EXCLUDED.uploaded_at"
+                     " defect = EXCLUDED.defect, depth = EXCLUDED.depth, uploaded_at = EXCLUDED.uploaded_at,"
+                     " used_on = EXCLUDED.used_on"
                      " WHERE " GOODNESS("EXCLUDED") " >= " GOODNESS("symbol_file") " RETURNING 1",
                      PG_BYTES(id.bytes, id.len), PG_TEXT(kind(file->debug)), PG_INT4(file->app_id), PG_TEXT(file->arch),
                      PG_TEXT(file->name), PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len),
@@ -96,12 +110,19 @@ int rows_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
     return rc ? rc : 1;
 }
 
-int rows_symbol_sweep(struct pg_tx *tx)
+int rows_symbol_sweep(int64_t *deleted_out, struct pg_tx *tx, int32_t unused_days)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *deleted = NULL;
+    *deleted_out = 0;
     int rc = pg_query(&rows, tx, "SELECT pg_try_advisory_xact_lock(" STORING ")");
     if (rc || !pg_bool(rows, 0, 0))
         return rc;
+    if (unused_days)
+        rc = pg_query(&deleted, tx, "DELETE FROM symbol_file WHERE used_on < current_date - $1", PG_INT4(unused_days));
+    if (rc)
+        return rc;
+    *deleted_out = deleted ? pg_touched(deleted) : 0;
     return pg_query(NULL, tx, "DELETE FROM symbol_chunk WHERE hash NOT IN (SELECT hash FROM symbol_file)");
 }
 

@@ -17,6 +17,8 @@ struct symbol_info {
     int64_t size_bytes;
     uint8_t hash[32];     /* BLAKE2b-256 of the contents */
     uint64_t contents_id; /* its first bytes, never 0 */
+    int32_t app_id;       /* whose it is, or MIRE_SYMBOL_OF_ALL */
+    bool is_unused;       /* for a week, as far as is noted: rows_symbol_used */
 };
 
 #define MIRE_SYMBOL_OF_ALL 0 /* the app of files that the server fetched: they name frames of every app */
@@ -27,7 +29,10 @@ struct symbol_info {
  */
 int rows_symbol_find(struct symbol_info *out, struct pg_tx *tx, int32_t app_id, struct pg_bytes build_id);
 
-/* The number of files that have arrived so far. */
+/* Note that a report has frames of the file. Another transaction that notes it is not waited for. 0 or a fault. */
+int rows_symbol_used(struct pg_tx *tx, const struct symbol_info *info);
+
+/* The number of files that have arrived so far, and a part that is another each day. */
 int rows_symbol_arrivals(int64_t *count_out, struct pg_tx *tx);
 
 /*
@@ -65,9 +70,14 @@ int rows_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena 
 int rows_symbol_put(struct pg_tx *tx, struct pg_bytes hash, const void *bytes, size_t len);
 
 /*
- * Delete contents that no file has, unless files are being stored now. Upkeep calls it. 0 or a fault.
+ * Delete the files that no report had frames of for so many days (0: none), and contents that no file has, unless files
+ * are being stored now. Upkeep calls it.
+ *
+ *   deleted_out  files
+ *
+ * 0 or a fault.
  */
-int rows_symbol_sweep(struct pg_tx *tx);
+int rows_symbol_sweep(int64_t *deleted_out, struct pg_tx *tx, int32_t unused_days);
 
 /* Make a mapping that of a version of an app, found by mapping_id too; it replaces an earlier one. */
 struct symbol_version {
