@@ -17,7 +17,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 import mired  # noqa: E402
 
-KIT = mired.SOURCE / "build/schemathesis"
+HERE, KIT = pathlib.Path(__file__).resolve().parent, mired.SOURCE / "build/schemathesis"
 PASSWORD = "correct horse battery"
 CHECKS = "not_a_server_error,response_schema_conformance,content_type_conformance,status_code_conformance"
 # They would end the sign-in that the rest is asked with, or lock the person out.
@@ -65,7 +65,7 @@ def ask(server, role, folder):
     for name in LEFT_OUT:
         words += ["--exclude-operation-id", name]
     with out.open("w") as log:
-        done = subprocess.run(words, stdout=log, stderr=subprocess.STDOUT, cwd=folder, env=os.environ | {"NO_COLOR": "1", "COLUMNS": "180", "PYTHONPATH": str(KIT / "python")})
+        done = subprocess.run(words, stdout=log, stderr=subprocess.STDOUT, cwd=folder, env=os.environ | {"NO_COLOR": "1", "COLUMNS": "180", "PYTHONPATH": f"{KIT / 'python'}:{HERE}", "SCHEMATHESIS_HOOKS": "hooks"})
     text = out.read_text()
     print(role, "\n".join(text.splitlines()[-12:]), flush=True)
     if done.returncode:

@@ -1460,6 +1460,15 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Done: Record<string, never>;
+        /** @description A server-sent event, by its fields. */
+        LiveEvent: {
+            id: string;
+            /** @description JSON with three numbers. */
+            data: string;
+            event?: string;
+            /** @description Milliseconds. */
+            retry?: number;
+        };
         Releases: {
             /** @description As in the settings of the app. */
             source_link: string;
@@ -5045,7 +5054,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["LiveEvent"];
                 };
             };
             default: components["responses"]["Problem"];
