@@ -25,6 +25,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define APP   1 /* the first one that is made */
+#define OTHER 2
+
 extern char __executable_start[];
 
 __attribute__((noinline, used)) static int culprit_function(int n)
@@ -42,25 +45,21 @@ static unsigned char *self(size_t *len_out)
     return bytes;
 }
 
-/* Returns the status of the upload. */
-static int put(struct pg *pg, const char *key, const unsigned char *body, size_t len, struct reply *reply)
+/* Returns the status of an upload with a key of the app. */
+static int put(struct pg *pg, int32_t app, const unsigned char *body, size_t len, struct reply *reply)
 {
-    char authorization[80];
     struct arena arena;
     struct api api = {.pg = pg, .web_dir = "/nowhere", .now_us = clock_wall_us};
     const struct http_table table = {api_routes, api_route_count, &api};
-    const struct http_pair headers[] = {{"Authorization", authorization}};
     void *context;
     char allow[64];
     struct request request = {.method = MIRE_HTTP_PUT,
-                              .headers = headers,
-                              .header_count = key ? 1 : 0,
+                              .grant = {.app_id = app, .who = "key", .via = "key"},
                               .body = body,
                               .body_len = len,
                               .arena = &arena,
                               .reply = reply,
                               .may_block = true};
-    snprintf(authorization, sizeof authorization, "Bearer %s", key ? key : "");
     arena_init(&arena, 1 << 20);
     assert_int_equal(request_parse_target(&request, "/api/v1/symbols?name=culprit"), 0);
     assert_int_equal(http_route_find(&request, &context, allow, &table, 1), 0);
@@ -74,10 +73,10 @@ static int put(struct pg *pg, const char *key, const unsigned char *body, size_t
     return reply->status;
 }
 
-static int status_of(struct pg *pg, const char *key, const void *body, size_t len)
+static int status_of(struct pg *pg, int32_t app, const void *body, size_t len)
 {
     struct reply reply = {0};
-    int status = put(pg, key, body, len, &reply);
+    int status = put(pg, app, body, len, &reply);
     text_fini(&reply.text);
     return status;
 }
@@ -103,7 +102,7 @@ static void send_report(struct pg *pg, const struct object_facts *facts)
                  "\"samples\":{\"at_ms\":[0],\"weight_ms\":[50],\"node\":[1],\"state\":\"R\"}}}",
                  id, build, (long long)((const char *)(void *)culprit_function - __executable_start));
     struct inbox_row row = {.report_id = uuid,
-                            .app_id = 1,
+                            .app_id = APP,
                             .format = "mire",
                             .encoding = "identity",
                             .body = body,
@@ -134,28 +133,27 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     (void)state;
     static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
     struct pg *pg = pgtest_database(4);
-    char symbols_key[MIRE_KEY_TEXT];
+    char key[MIRE_KEY_TEXT]; /* making one makes the app */
     char cache[] = "/tmp/mire-cache-XXXXXX";
     size_t len;
     struct object_facts facts;
     unsigned char *file = self(&len);
     assert_null(object_look(&facts, file, len, NULL, 0));
-    assert_int_equal(rows_key_create(symbols_key, pg, "a", "symbols", ""), 0);
+    assert_int_equal(rows_key_create(key, pg, "a", "symbols", ""), 0);
 
-    assert_int_equal(status_of(pg, symbols_key, "MZ", 2), 422);
-    assert_int_equal(status_of(pg, symbols_key, file, len / 2), 422);
+    assert_int_equal(status_of(pg, APP, "MZ", 2), 422);
+    assert_int_equal(status_of(pg, APP, file, len / 2), 422);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM symbol_file"), 0);
-    assert_int_equal(status_of(pg, symbols_key, file, len), 201);
-    assert_int_equal(status_of(pg, symbols_key, file, len), 201); /* again: the same */
+    assert_int_equal(status_of(pg, APP, file, len), 201);
+    assert_int_equal(status_of(pg, APP, file, len), 201); /* again: the same */
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM symbol_file WHERE kind = 'debug' AND name = 'culprit'"),
                      1);
     assert_int_equal(pgtest_number(pg, "SELECT size_bytes FROM symbol_file"), len);
-    char others_key[MIRE_KEY_TEXT];
     size_t others_len;
     unsigned char *others = self(&others_len);
     forge(others, others_len);
-    assert_int_equal(rows_key_create(others_key, pg, "b", "symbols", ""), 0);
-    assert_int_equal(status_of(pg, others_key, others, others_len), 201);
+    assert_int_equal(rows_key_create(key, pg, "b", "symbols", ""), 0);
+    assert_int_equal(status_of(pg, OTHER, others, others_len), 201);
     assert_int_equal(pgtest_number(pg, "SELECT count(DISTINCT hash) FROM symbol_chunk"), 2);
     free(others);
 
@@ -208,15 +206,15 @@ static void a_file_of_another_app_names_nothing(void **state)
     (void)state;
     static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
     struct pg *pg = pgtest_database(4);
-    char key[MIRE_KEY_TEXT], others_key[MIRE_KEY_TEXT];
+    char key[MIRE_KEY_TEXT];
     char cache[] = "/tmp/mire-cache-XXXXXX";
     size_t len;
     struct object_facts facts;
     unsigned char *file = self(&len);
     assert_null(object_look(&facts, file, len, NULL, 0));
     assert_int_equal(rows_key_create(key, pg, "a", "ingest", ""), 0);
-    assert_int_equal(rows_key_create(others_key, pg, "b", "symbols", ""), 0);
-    assert_int_equal(status_of(pg, others_key, file, len), 201);
+    assert_int_equal(rows_key_create(key, pg, "b", "symbols", ""), 0);
+    assert_int_equal(status_of(pg, OTHER, file, len), 201);
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     assert_non_null(mkdtemp(cache));
     options.pg = pg;
@@ -258,7 +256,7 @@ static void converted_files_stay_below_the_caches_limit(void **state)
     (void)state;
     static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
     struct pg *pg = pgtest_database(4);
-    char symbols_key[MIRE_KEY_TEXT];
+    char key[MIRE_KEY_TEXT]; /* making one makes the app */
     char cache[] = "/tmp/mire-cache-XXXXXX";
     size_t len;
     uint64_t bytes;
@@ -267,7 +265,7 @@ static void converted_files_stay_below_the_caches_limit(void **state)
     assert_null(object_look(&facts, file, len, NULL, 0));
     unsigned char *build = memmem(file, len, facts.id, facts.id_len);
     assert_non_null(build);
-    assert_int_equal(rows_key_create(symbols_key, pg, "a", "symbols", ""), 0);
+    assert_int_equal(rows_key_create(key, pg, "a", "symbols", ""), 0);
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     assert_non_null(mkdtemp(cache));
     options.pg = pg;
@@ -276,7 +274,7 @@ static void converted_files_stay_below_the_caches_limit(void **state)
     for (int i = 0; i < 4; i++) {
         build[0]++;
         memcpy(facts.id, build, facts.id_len);
-        assert_int_equal(status_of(pg, symbols_key, file, len), 201);
+        assert_int_equal(status_of(pg, APP, file, len), 201);
         send_report(pg, &facts);
         work_through(pg, &options);
         assert_int_equal(cached(&bytes, cache), i < 3 ? i + 1 : 3); /* two, and the new one */
