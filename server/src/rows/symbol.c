@@ -306,16 +306,26 @@ int rows_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, c
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_TEXT(source));
 }
 
-int rows_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
+#define DUE_AT_ONCE 16
+
+/* Does a report lack it? One statement of one table: Citus takes no subquery here. */
+static int is_lacked(bool *out, struct pg_tx *tx, struct pg_bytes id)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT 1 FROM missing_debug_file WHERE build_id = $1 AND had <> 'lines' LIMIT 1",
+                      PG_BYTES(id.bytes, id.len));
+    *out = !rc && pg_row_count(rows);
+    return rc;
+}
+
+/* Take a due image, unless another process has taken it: 1. */
+static int take_due(struct symbol_wanted *out, struct pg_tx *tx, struct pg_bytes build_id)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
-                      "UPDATE image SET look_at = now() + interval '10 min', looks = looks + 1 WHERE build_id ="
-                      " (SELECT build_id FROM image i WHERE look_at <= now()"
-                      "  AND NOT EXISTS (SELECT FROM symbol_file f WHERE f.build_id = i.build_id AND f.kind = 'debug'"
-                      "   AND f.app_id = 0)"
-                      "  AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id AND had <> 'lines')"
-                      "  ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING build_id, name, looks");
+                      "UPDATE image SET look_at = now() + interval '10 min', looks = looks + 1"
+                      " WHERE build_id = $1 AND look_at <= now() RETURNING build_id, name, looks",
+                      PG_BYTES(build_id.bytes, build_id.len));
     if (rc || !pg_row_count(rows))
         return rc;
     struct pg_bytes id = pg_bytes(rows, 0, 0);
@@ -323,6 +333,40 @@ int rows_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
     memcpy(out->id, id.bytes, id.len);
     snprintf(out->name, sizeof out->name, "%s", pg_text(rows, 0, 1));
     return 1;
+}
+
+/* The first of the rows, images, that a report lacks: 1, 0 there is none. */
+static int take_first(struct symbol_wanted *out, struct pg_tx *tx, const struct pg_rows *rows)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        struct pg_bytes id = pg_bytes(rows, i, 0);
+        bool lacked;
+        rc = is_lacked(&lacked, tx, id);
+        if (!rc && lacked)
+            rc = take_due(out, tx, id);
+    }
+    return rc;
+}
+
+int rows_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
+{
+    size_t count = DUE_AT_ONCE;
+    int rc = 0;
+
+    for (int64_t skipped = 0; !rc && count == DUE_AT_ONCE; skipped += DUE_AT_ONCE) {
+        MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+        rc = pg_query(&rows, tx,
+                      "SELECT build_id FROM image i WHERE look_at <= now() AND NOT EXISTS"
+                      " (SELECT FROM symbol_file f WHERE f.build_id = i.build_id AND f.kind = 'debug' AND f.app_id = 0)"
+                      " ORDER BY look_at, build_id OFFSET $1 LIMIT $2",
+                      PG_INT8(skipped), PG_INT8(DUE_AT_ONCE));
+        count = rc ? 0 : pg_row_count(rows);
+        if (!rc)
+            rc = take_first(out, tx, rows);
+    }
+    return rc;
 }
 
 int rows_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s)
@@ -347,11 +391,11 @@ int rows_symbol_installs(int64_t *out, struct pg_tx *tx, struct pg_bytes build_i
 int rows_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s)
 {
     return pg_query(out, tx,
-                    "SELECT build_id, CASE WHEN answer LIKE 'found in %' THEN look_at - $2 * interval '1 s' END"
-                    " FROM image i WHERE look_at > now() AND look_at < 'infinity'"
-                    ""
-                    " AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id AND had <> 'lines') "
-                    "ORDER BY build_id LIMIT $1",
+                    "WITH lacked AS (SELECT DISTINCT build_id FROM missing_debug_file WHERE had <> 'lines' AND build_id"
+                    "  IN (SELECT build_id FROM image WHERE look_at > now() AND look_at < 'infinity'))"
+                    " SELECT build_id, CASE WHEN answer LIKE 'found in %' THEN look_at - $2 * interval '1 s' END"
+                    " FROM image JOIN lacked USING (build_id) WHERE look_at > now() AND look_at < 'infinity'"
+                    " ORDER BY build_id LIMIT $1",
                     PG_INT8(most), PG_INT8(again_s));
 }
 
