@@ -33,6 +33,11 @@ CREATE TABLE session (
     fooms         integer     NOT NULL DEFAULT 0,
     watchdogs     integer     NOT NULL DEFAULT 0,
     crashes       integer     NOT NULL DEFAULT 0,
+    cpu_ms        bigint,
+    footprint_peak_bytes bigint,
+    launch_ms     bigint,
+    frames_drawn  bigint,
+    frames_dropped bigint,
     CONSTRAINT session_is_stored_once PRIMARY KEY (slot, day, report_id),
     CONSTRAINT session_weight_is_one_over_p CHECK (weight >= 1)
 ) PARTITION BY RANGE (day);
@@ -70,6 +75,11 @@ COMMENT ON COLUMN session.ends IS 'Runs whose end it tells.';
 COMMENT ON COLUMN session.fooms IS 'Those that ran out of memory in the foreground.';
 COMMENT ON COLUMN session.watchdogs IS 'Those that were killed during a hang.';
 COMMENT ON COLUMN session.crashes IS 'Those that crashed or aborted.';
+COMMENT ON COLUMN session.cpu_ms IS 'CPU time of its processes, milliseconds; null if the device does not tell, as in the columns after it.';
+COMMENT ON COLUMN session.footprint_peak_bytes IS 'Largest footprint of one of its processes, bytes.';
+COMMENT ON COLUMN session.launch_ms IS 'From the begin of the launch to the first wait for events, milliseconds.';
+COMMENT ON COLUMN session.frames_drawn IS 'Frames that the app told.';
+COMMENT ON COLUMN session.frames_dropped IS 'Frames that were due and did not come.';
 COMMENT ON INDEX session_by_time IS 'Serves: making the rollups of a day anew.';
 COMMENT ON TABLE session_other IS 'Sessions whose record carries a day that has no partition.';
 COMMENT ON INDEX session_is_stored_once IS 'Serves: idempotent storing.';

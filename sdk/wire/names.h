@@ -207,15 +207,19 @@
 #define MIRE_NAME_SESSION "session"
 
 /* Names of a session's record. */
-#define MIRE_NAME_PART          "part"
-#define MIRE_NAME_OVER          "over"
-#define MIRE_NAME_LOOP          "loop"
-#define MIRE_NAME_FOREGROUND_MS "foreground_ms"
-#define MIRE_NAME_ON            "on"
-#define MIRE_NAME_HANGS         "hangs"
-#define MIRE_NAME_ENDS          "ends"
-#define MIRE_NAME_SDK_CPU_US    "sdk_cpu_us"
-#define MIRE_NAME_SEEN_WALL_MS  "seen_wall_ms"
+#define MIRE_NAME_PART                 "part"
+#define MIRE_NAME_OVER                 "over"
+#define MIRE_NAME_LOOP                 "loop"
+#define MIRE_NAME_FOREGROUND_MS        "foreground_ms"
+#define MIRE_NAME_ON                   "on"
+#define MIRE_NAME_HANGS                "hangs"
+#define MIRE_NAME_ENDS                 "ends"
+#define MIRE_NAME_SDK_CPU_US           "sdk_cpu_us"
+#define MIRE_NAME_CPU_MS               "cpu_ms"
+#define MIRE_NAME_FOOTPRINT_PEAK_BYTES "footprint_peak_bytes"
+#define MIRE_NAME_LAUNCH_MS            "launch_ms"
+#define MIRE_NAME_DRAWN                "drawn"
+#define MIRE_NAME_SEEN_WALL_MS         "seen_wall_ms"
 
 /* The rollout document; version, parameters aside. */
 #define MIRE_NAME_MIRE_ROLLOUT   "mire_rollout"

@@ -223,6 +223,15 @@ class SessionsTest(unittest.TestCase):
                 self.assertEqual(session["loop"], case != "without a loop", case)
                 self.assertEqual(trial.server.hangs() >= 1, case != "without a loop", case)
 
+    def test_a_record_tells_launch_memory_and_cpu_time(self):
+        trial = self.trial()
+        trial.python("import time\nwhile time.process_time() < 0.7: pass\nheld = bytearray(64 << 20)\n" + WAIT + "wait(20)\n")
+        session, = trial.server.sessions()
+        self.assertGreaterEqual(session["cpu_ms"], 400)  # what ran before the watch began is not in it
+        self.assertGreaterEqual(session["launch_ms"], 700)
+        self.assertTrue(64 << 20 <= session["footprint_peak_bytes"] < 1 << 30, session)
+        self.assertNotIn("frames", session)
+
     def test_its_hangs_are_those_told_however_it_ends(self):
         ways = [(way, threads) for way in ("exit", "_exit", "kill", "thread", "exec", "none") for threads in ("0", "3")]
 

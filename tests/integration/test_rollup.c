@@ -94,7 +94,12 @@ static size_t add_sessions(struct pg_tx *tx, struct arena *arena, int32_t app, s
                                   .ends = (int32_t)below(4),
                                   .fooms = (int32_t)below(2),
                                   .watchdogs = (int32_t)below(2),
-                                  .crashes = (int32_t)below(2)};
+                                  .crashes = (int32_t)below(2),
+                                  .cpu_ms = below(4) ? below(9000) : -1,
+                                  .footprint_peak_bytes = below(4) ? below(1ll << 33) : -1,
+                                  .launch_ms = below(4) ? below(5000) : -1,
+                                  .frames_drawn = below(4) ? below(1000) : -1};
+        s->frames_dropped = s->frames_drawn < 0 ? -1 : below(50);
         s->time_ms =
             (double)(s->foreground_ms >= 0 && s->foreground_ms < s->duration_ms ? s->foreground_ms : s->duration_ms);
         s->install[15] = (uint8_t)below(40);

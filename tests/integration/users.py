@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rates of user days, by version and by every facet, against a count of the session records: before and after installations are forgotten,
+"""Rates of user days and percentiles of quantities of sessions, by version and by every facet, against a count of the session records: before and after installations are forgotten,
 and more installations than are counted exactly."""
 
 import pathlib
@@ -30,6 +30,8 @@ def record(rng, device, began_ms):
     """A session of an installation, whose device and trouble are drawn."""
     hangs = rng.choice([0, 0, 0, 2])
     kind = rng.randrange(3)
+    told = {"cpu_ms": rng.randrange(90000), "footprint_peak_bytes": rng.randrange(1 << 30), "launch_ms": rng.randrange(9000),
+            "frames": {"drawn": rng.randrange(900), "dropped": rng.randrange(40)}}
     return {
         "mire": 1, "id": mired.report_id(), "kind": "session",
         "app": {"name": "a", "version": rng.choice(["1.0", "1.1"]), "channel": rng.choice(["public", "gray"])},
@@ -38,7 +40,8 @@ def record(rng, device, began_ms):
         "process": {"pid": 1, "name": "a"}, "sampling": {"session": SHARE},
         "session": {"begin_wall_ms": began_ms, "duration_ms": 60000, "loop": rng.random() < 0.9, "on": ["hang", "session"],
                     "hangs": {"foreground": {"count": hangs, "duration_ms": hangs * 900}},
-                    "ends": [{"verdict": rng.choice(["clean_exit", "foom", "crash", "abort", "watchdog_kill"])}] if rng.random() < 0.8 else []},
+                    "ends": [{"verdict": rng.choice(["clean_exit", "foom", "crash", "abort", "watchdog_kill"])}] if rng.random() < 0.8 else []}
+        | {name: value for name, value in told.items() if rng.random() < 0.8},
     }
 
 
@@ -53,6 +56,16 @@ def counted(records):
             "lag_percent": share(lambda r: watched(r) and r["session"]["hangs"]["foreground"]["count"], watched),
             "foom_percent": share(ends("foom"), ends()), "watchdog_percent": share(ends("watchdog_kill"), ends()),
             "crash_percent": share(ends("crash", "abort"), ends())}
+
+
+def quantities(records):
+    """The values behind each of `spreads`."""
+    sessions = [r["session"] for r in records]
+    frames = [s["frames"] for s in sessions if sum(s.get("frames", {}).values())]
+    return {"footprint_peak_bytes": [s["footprint_peak_bytes"] for s in sessions if "footprint_peak_bytes" in s],
+            "launch_ms": [s["launch_ms"] for s in sessions if "launch_ms" in s],
+            "cpu_percent": [s["cpu_ms"] * 100 / s["duration_ms"] for s in sessions if "cpu_ms" in s],
+            "dropped_percent": [f["dropped"] * 100 / (f["drawn"] + f["dropped"]) for f in frames]}
 
 
 class UsersTest(Served):
@@ -77,9 +90,26 @@ class UsersTest(Served):
             else:
                 self.assertAlmostEqual(got, value, delta=max(within * abs(value), 2e-3), msg=name)
 
+    def same_spreads(self, told, records):
+        for name, values in quantities(records).items():
+            if not values:
+                self.assertIsNone(told[name], name)
+                continue
+            self.assertAlmostEqual(told[name]["sessions"], len(values) / SHARE, msg=name)
+            for percent in (50, 90, 95, 99):
+                value = sorted(values)[-(-percent * len(values) // 100) - 1]
+                self.assertAlmostEqual(told[name][f"p{percent}"], value, delta=value / 32 + 0.011, msg=(name, percent))
+
     def check(self, app, records):
         answer = self.rates(app)
         self.same(answer["total"]["users"], counted(records))
+        self.same_spreads(answer["total"]["spreads"], records)
+        listed = answer_of(self.server.ask("GET", f"/api/v1/apps/{app}/versions?t=14d")[2], "getVersions")["versions"]
+        for row in listed:
+            self.same_spreads(row["spreads"], [r for r in records if r["app"]["version"] == row["version"]])
+        compared = answer_of(self.server.ask("GET", f"/api/v1/apps/{app}/changes?t=14d&v=1.1&against=1.0")[2], "getChanges")
+        for side in ("before", "after"):
+            self.same_spreads(compared[side]["rates"]["spreads"], [r for r in records if r["app"]["version"] == compared[side]["version"]])
         for row in answer["versions"]:
             self.same(row["users"], counted([r for r in records if r["app"]["version"] == row["version"]]))
         for facet, (section, member) in FACETS.items():
@@ -88,6 +118,7 @@ class UsersTest(Served):
             for value, row in rows.items():
                 own = [r for r in records if r[section][member] == value]
                 self.same(row["users"], counted(own))
+                self.same_spreads(row["spreads"], own)
                 self.assertEqual((row["records"], row["sessions"]), (len(own), len(own) / SHARE))
 
     def test_user_days_are_what_a_count_says(self):
@@ -106,6 +137,8 @@ class UsersTest(Served):
         self.check("few", left)
         text = self.server.mire("rates", "--app", "few", "--by", "model", MIRE_KEY=self.server.key("few", "read"))
         self.assertRegex(text, r"(?s)VALUE.*Pixel 7.*USER DAYS.*Pixel 7")
+        text = self.server.mire("versions", "--app", "few", MIRE_KEY=self.server.key("few", "read"))
+        self.assertRegex(text, r"LAUNCH P90 +MEMORY P90 +CPU P90 +DROPPED P90[^\n]*\n1\.1 .* [0-9.]+ s +[0-9]+ MB +[0-9.]+ % +[0-9.]+ %")
 
     def test_one_version_and_one_facet_at_a_time(self):
         records = [record(random.Random(n), 40 + n, noon(0)) for n in range(20)]

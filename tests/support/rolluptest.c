@@ -204,6 +204,17 @@ static void check(const struct stored_list *list, struct pg_tx *tx, int facet, i
 
 /* --- session records --- */
 
+/* Weight of the sessions that tell a quantity, and sum of the bins' bounds that hold it: values, each by its weight. */
+#define SPREAD(value)                                                                                           \
+    "coalesce(sum(round(weight::numeric, 0)) FILTER (WHERE (" value ") IS NOT NULL), 0)::float8, coalesce(sum(" \
+    "round(weight::numeric, 0) * (" value ")), 0)::float8"
+
+#define CPU_SHARE     "CASE WHEN duration_ms > 0 THEN cpu_ms * 10000 / duration_ms END"
+#define FRAMES        "(frames_drawn + frames_dropped)"
+#define DROPPED_SHARE "CASE WHEN " FRAMES " > 0 THEN frames_dropped * 10000 / " FRAMES " END"
+#define SPREADS \
+    SPREAD("footprint_peak_bytes") ", " SPREAD("launch_ms") ", " SPREAD(CPU_SHARE) ", " SPREAD(DROPPED_SHARE)
+
 #define SESSIONS(value) SESSIONS_OF(value, "")
 #define SESSIONS_OF(value, where)                                                                                   \
     "SELECT app_id, date_trunc('day', occurred_at, 'UTC'), " value ", count(*)::float8, sum(weight)::float8,"       \
@@ -214,7 +225,7 @@ static void check(const struct stored_list *list, struct pg_tx *tx, int facet, i
     " count(DISTINCT install) FILTER (WHERE watched > 0)::float8,"                                                  \
     " count(DISTINCT install) FILTER (WHERE watched > 0 AND hangs > 0)::float8,"                                    \
     " count(DISTINCT install) FILTER (WHERE ends > 0)::float8,"                                                     \
-    " count(DISTINCT install) FILTER (WHERE watchdogs > 0)::float8"                                                 \
+    " count(DISTINCT install) FILTER (WHERE watchdogs > 0)::float8, " SPREADS                                       \
     " FROM session JOIN version USING (app_id, version_id)" where " GROUP BY 1, 2, 3"
 
 static const struct session_count {
@@ -239,6 +250,21 @@ static void compare_devices(const char *what, const struct stored *cell, const c
     double told = distinct_count(devices);
     if (counted <= MIRE_DISTINCT_EXACT ? told != counted : fabs(told / counted - 1) > 0.15)
         fail(what, cell, text, told, counted);
+}
+
+/* Weights are exact. Of the values themselves a bin keeps 31 of 32 parts. */
+static void compare_spread(const struct stored *cell, const char *text, const struct sketch *spread, double weight,
+                           double sum)
+{
+    double told_weight = 0, told_sum = 0;
+
+    for (size_t i = 0; i < spread->count; i++) {
+        told_weight += (double)spread->bins[i].weight;
+        told_sum += (double)spread->bins[i].weight * (double)sketch_bin_value(spread->bins[i].bin);
+    }
+    compare("weight of a spread", cell, text, told_weight, weight);
+    if (fabs(told_sum - sum) > sum / 32 + weight)
+        fail("sum of a spread", cell, text, told_sum, sum);
 }
 
 static void compare_sessions(const struct stored *cell, const struct cell_sums *sums, const char *text,
@@ -267,6 +293,9 @@ static void compare_sessions(const struct stored *cell, const struct cell_sums *
     for (size_t k = 0; k < sizeof groups / sizeof *groups; k++)
         compare_devices("installations of a group", cell, text, &sums->sessions->devices[groups[k]],
                         pg_real(rows, i, 15 + k));
+    for (int k = 0; k < MIRE_SESSION_SPREADS; k++)
+        compare_spread(cell, text, &sums->sessions->spreads[k], pg_real(rows, i, 19 + 2 * k),
+                       pg_real(rows, i, 20 + 2 * k));
 }
 
 static void check_sessions(const struct stored_list *list, struct pg_tx *tx, const struct session_count *asked)

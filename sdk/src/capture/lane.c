@@ -131,6 +131,17 @@ void mire__lane_finish(struct check *check, struct lane_watch *lane, uint64_t en
     mire__record_close(check, &lane->record, end_ns, false);
 }
 
+/* The launch ends with the first wait of the thread that launched. */
+static void note_launch(const struct check *check, const struct lane_watch *lane, uint64_t end_ns)
+{
+    _Atomic uint64_t *launch_ns = &check->box->session.launch_ns;
+    uint64_t begun_ns = check->options->begun_ns;
+
+    if (lane->launch && lane->tid == check->main_tid && begun_ns != 0 && end_ns > begun_ns &&
+        atomic_load_explicit(launch_ns, memory_order_relaxed) == 0)
+        atomic_store_explicit(launch_ns, end_ns - begun_ns, memory_order_relaxed);
+}
+
 /*
  * The turn of the last step has ended. If the check thread was not in time to sample it, a hang has no stacks, but is
  * reported. A LONG turn has ended for certain, even if its end is just being stored.
@@ -145,6 +156,8 @@ static void end_turn(struct check *check, struct lane_watch *lane, const struct 
         lane->state = LANE_IDLE;
         return;
     }
+    if (known)
+        note_launch(check, lane, end_ns);
     excuse(lane, late_in(check, lane, lane->since_ns, end_ns, waking), 0);
     length_ns = mire__minus(end_ns - lane->since_ns, lane->late_ns);
     if ((lane->state == LANE_LONG || (known && lane->state == LANE_BUSY)) && !lane->unanswered &&

@@ -26,6 +26,9 @@ static struct {
     _Atomic uint32_t tid;
     _Atomic uint32_t near; /* 1: the window may become a record */
 
+    _Atomic uint64_t drawn; /* since the process began; by the thread that ticks */
+    _Atomic uint64_t dropped;
+
     uint32_t pid;          /* a forked child's copy may stand anywhere */
     _Atomic uint32_t full; /* 1: `done` is the check thread's, which stores 0 when it has read it */
     struct frame_window done;
@@ -89,6 +92,28 @@ static uint64_t frame_ns(void)
     return atomic_load_explicit(&scene.frame_us, memory_order_relaxed) * UINT64_C(1000);
 }
 
+static void add(_Atomic uint64_t *sum, uint64_t more)
+{
+    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+void mire__scene_counts(uint64_t *drawn_out, uint64_t *dropped_out)
+{
+    *drawn_out = atomic_load_explicit(&scene.drawn, memory_order_relaxed);
+    *dropped_out = atomic_load_explicit(&scene.dropped, memory_order_relaxed);
+}
+
+/* The frame of a tick: does it end its window? */
+static bool count_frame(struct frames *frames, uint64_t when_ns)
+{
+    uint32_t dropped = frames->dropped;
+    bool over = mire__frames_tick(frames, when_ns, frame_ns());
+
+    add(&scene.drawn, 1);
+    add(&scene.dropped, frames->dropped - dropped);
+    return over;
+}
+
 void mire__scene_tick(uint64_t when_ns)
 {
     struct frames *frames = &scene.now.frames;
@@ -99,7 +124,7 @@ void mire__scene_tick(uint64_t when_ns)
         begin(mire__now_ns(), NULL);
     if (when_ns == 0) {
         mire__frames_pause(frames);
-    } else if (mire__frames_tick(frames, when_ns, frame_ns())) {
+    } else if (count_frame(frames, when_ns)) {
         finish();
         begin(when_ns, NULL);
     } else if (limit() > 0 && frames->dropped * 2 >= limit() &&
@@ -125,7 +150,10 @@ void mire__scene_end(void)
     if (!enter())
         return;
     if (scene.now.frames.in_scene) {
+        uint32_t dropped = scene.now.frames.dropped;
+
         mire__frames_end(&scene.now.frames, mire__now_ns(), frame_ns());
+        add(&scene.dropped, scene.now.frames.dropped - dropped);
         finish();
         begin(mire__now_ns(), NULL);
     }

@@ -24,6 +24,9 @@ void mire__scene_tick(uint64_t when_ns);
 void mire__scene_begin(const char *name);
 void mire__scene_end(void);
 
+/* Frames since the process began, while watched. Thread: any. */
+void mire__scene_counts(uint64_t *drawn_out, uint64_t *dropped_out);
+
 void mire__scene_start(struct check *check);
 uint64_t mire__scene_step(struct check *check, struct process_record *of);
 void mire__scene_stop(struct check *check, struct process_record *of);

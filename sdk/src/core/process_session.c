@@ -4,17 +4,22 @@
 #include "core/process_session.h"
 
 #include "base/alloc.h"
+#include "capture/scene.h"
+#include "platform/footprint.h"
 #include "platform/platform.h"
 #include "report/session.h"
 
 #include <string.h>
 
-#define PART_NS (24 * 3600 * MIRE_NS_PER_S) /* a longer session is reported in parts, so that each day has its share */
+#define PART_NS      (24 * 3600 * MIRE_NS_PER_S) /* a longer session is reported in parts, so that each day has its share */
+#define FOOTPRINT_NS (5 * MIRE_NS_PER_S)         /* between two looks at the memory */
 
 static struct {
     _Atomic(struct blackbox *) box; /* NULL: no session; stored before the worker starts, or by the worker */
     struct store *store;
-    uint64_t fronted_ns; /* `sum_ns` when the session began */
+    uint64_t fronted_ns;             /* `sum_ns` when the session began */
+    uint64_t cpu_ns, drawn, dropped; /* of the process, when it began */
+    _Atomic uint64_t footprint_ns;   /* CLOCK_MONOTONIC, the last look at the memory */
     /* Foreground or background. If two threads set different values at one instant, one may be lost. */
     _Atomic uint32_t front; /* enum mire__front */
     _Atomic uint64_t since_ns;
@@ -42,6 +47,24 @@ static void keep_front(struct session *session, uint64_t start_ns)
     atomic_store(&session->front, atomic_load(&now.front));
 }
 
+/* CPU time, frames and, if the last look is some seconds old, memory of the process. */
+static void keep_use(struct session *session, bool ends)
+{
+    uint64_t drawn, dropped, now_ns = mire__now_ns();
+
+    mire__scene_counts(&drawn, &dropped);
+    atomic_store(&session->process_cpu_ns, mire__minus(mire__process_cpu_ns(), now.cpu_ns));
+    atomic_store(&session->frames_drawn, mire__minus(drawn, now.drawn));
+    atomic_store(&session->frames_dropped, mire__minus(dropped, now.dropped));
+    if (ends || now_ns >= atomic_load(&now.footprint_ns) + FOOTPRINT_NS) {
+        struct footprint footprint;
+
+        atomic_store(&now.footprint_ns, now_ns);
+        mire__footprint(&footprint);
+        mire__session_peak(session, footprint.bytes);
+    }
+}
+
 static enum mire__session_on on_by(const struct plan *plan)
 {
     if (!plan->asked)
@@ -63,6 +86,9 @@ void mire__process_session_open(struct blackbox *box, struct store *store, const
 {
     now.store = store;
     now.fronted_ns = atomic_load(&now.sum_ns);
+    now.cpu_ns = mire__process_cpu_ns();
+    mire__scene_counts(&now.drawn, &now.dropped);
+    atomic_store(&now.footprint_ns, 0);
     join(&box->session, store, options);
     atomic_store(&box->session.on, on_by(plan));
     mire__session_begin(box, mire__now_ns(), mire__wall_now_ms());
@@ -92,6 +118,7 @@ void mire__process_session_note_plugins(uint32_t running)
 void mire__process_session_note_check(struct blackbox *box)
 {
     atomic_store(&box->session.check_cpu_ns, mire__thread_cpu_ns(0));
+    keep_use(&box->session, false);
     atomic_store(&box->session.seen_ns, mire__now_ns());
 }
 
@@ -142,6 +169,7 @@ bool mire__process_session_end(bool exits)
     if (!box)
         return true;
     keep_front(&box->session, box->facts.start_mono_ns);
+    keep_use(&box->session, true);
     atomic_store(&box->session.seen_ns, now_ns);
     if (exits && !box->session.of[0])
         return atomic_load(&box->session.on) == MIRE_SESSION_NO;
@@ -165,6 +193,7 @@ uint64_t mire__process_session_look(void)
         return UINT64_MAX;
     keep_front(&box->session, box->facts.start_mono_ns);
     atomic_store(&box->session.worker_cpu_ns, mire__thread_cpu_ns(0));
+    keep_use(&box->session, now_ns - box->session.begin_ns >= PART_NS);
     atomic_store(&box->session.seen_ns, now_ns);
     if (now_ns - box->session.begin_ns >= PART_NS) {
         tell(box, now_ns, false);

@@ -66,6 +66,9 @@ static void count(struct session_counts *out, const struct blackbox *box, uint64
     if (atomic_load(&session->front) == MIRE_FRONT_FORE && end_ns > front_ns)
         out->foreground_ns += end_ns - front_ns;
     out->cpu_ns = atomic_load(&session->check_cpu_ns) + atomic_load(&session->worker_cpu_ns);
+    out->process_cpu_ns = atomic_load(&session->process_cpu_ns);
+    out->frames_drawn = atomic_load(&session->frames_drawn);
+    out->frames_dropped = atomic_load(&session->frames_dropped);
     add_counts(out, &session->carried);
 }
 
@@ -88,6 +91,7 @@ void mire__session_begin(struct blackbox *box, uint64_t now_ns, uint64_t now_wal
     if (session->begin_ns != 0) {
         count(&session->told, box, now_ns);
         session->part++;
+        atomic_store(&session->footprint_peak_bytes, 0);
     }
     session->begin_ns = now_ns;
     session->begin_wall_ms = now_wall_ms;
@@ -114,6 +118,8 @@ void mire__session_of_box(struct session_sum *out, const struct blackbox *box, u
     if (!lives)
         add_uncounted(&out->counts, box);
     subtract(&out->counts, &session->told);
+    out->footprint_peak_bytes = atomic_load(&session->footprint_peak_bytes);
+    out->launch_ns = session->part == 0 ? atomic_load(&session->launch_ns) : 0;
     out->loop = atomic_load(&session->loop);
     for (int i = 0; i < MIRE_SESSION_CLASSES; i++)
         out->loop |= out->counts.hangs[i] > 0;
@@ -135,6 +141,7 @@ void mire__session_carry(struct blackbox *box, const struct session_sum *share)
     struct session *session = &box->session;
 
     add_counts(&session->carried, &share->counts);
+    mire__session_peak(session, share->footprint_peak_bytes);
     atomic_fetch_or(&session->loop, share->loop);
     if (share->begin_ns < session->begin_ns) {
         session->begin_ns = share->begin_ns;
@@ -164,6 +171,10 @@ void mire__session_add(struct session_sum *to, const struct session_sum *share)
     if (is_folded(to, share->id))
         return;
     memcpy(to->folded[to->folded_count++ % MIRE_SESSION_FOLDED], share->id, 16);
+    if (share->launch_ns != 0 && (to->launch_ns == 0 || speaks_for(share, to)))
+        to->launch_ns = share->launch_ns;
+    if (share->footprint_peak_bytes > to->footprint_peak_bytes)
+        to->footprint_peak_bytes = share->footprint_peak_bytes;
     if (speaks_for(share, to))
         to->facts = share->facts;
     to->plugins = to->processes == 0 ? share->plugins : to->plugins & share->plugins;
@@ -223,6 +234,24 @@ static void write_ends(struct wire *wire, const struct session_told *told)
     mire__wire_end(wire);
 }
 
+/* How the session was for its user, and for the device. */
+static void write_use(struct wire *wire, const struct session_sum *sum)
+{
+    const struct session_counts *counts = &sum->counts;
+
+    mire__wire_u64(wire, MIRE_NAME_CPU_MS, counts->process_cpu_ns / MIRE_NS_PER_MS);
+    if (sum->footprint_peak_bytes != 0)
+        mire__wire_u64(wire, MIRE_NAME_FOOTPRINT_PEAK_BYTES, sum->footprint_peak_bytes);
+    if (sum->launch_ns != 0)
+        mire__wire_u64(wire, MIRE_NAME_LAUNCH_MS, at_most(sum->launch_ns / MIRE_NS_PER_MS, MIRE_WIRE_DURATION_MAX));
+    if (counts->frames_drawn + counts->frames_dropped == 0)
+        return;
+    mire__wire_object(wire, MIRE_NAME_FRAMES);
+    mire__wire_u64(wire, MIRE_NAME_DRAWN, at_most(counts->frames_drawn, UINT32_MAX));
+    mire__wire_u64(wire, MIRE_NAME_DROPPED, at_most(counts->frames_dropped, UINT32_MAX));
+    mire__wire_end(wire);
+}
+
 /* Which plugins were on: who has none of them is the control of who has. */
 static void write_on(struct wire *wire, uint32_t plugins)
 {
@@ -257,6 +286,7 @@ static void write_session(struct wire *wire, const void *context)
     write_turns(wire, sum->counts.turns);
     write_ends(wire, draft->told);
     mire__wire_u64(wire, MIRE_NAME_SDK_CPU_US, sum->counts.cpu_ns / 1000);
+    write_use(wire, sum);
     mire__wire_end(wire);
     mire__document_drops(wire, &losses);
     mire__wire_end(wire);

@@ -33,11 +33,13 @@ struct session_sum {
     uint32_t loop;      /* a loop was seen */
     uint32_t processes; /* shares added */
     struct session_counts counts;
-    uint32_t waits;        /* it, or a part of it, has ended and waits for a rollout document */
-    uint32_t apart;        /* a share of a session whose file is in another user's store */
-    uint64_t keeper_ticks; /* start_ticks of the mire-run that ends it */
-    uint64_t first_ticks;  /* start_ticks of the program */
-    uint32_t keeper_pid;   /* 0: no process ends it */
+    uint64_t footprint_peak_bytes; /* of the process with the largest; 0: unknown */
+    uint64_t launch_ns;            /* of the first process that has one; 0: unknown */
+    uint32_t waits;                /* it, or a part of it, has ended and waits for a rollout document */
+    uint32_t apart;                /* a share of a session whose file is in another user's store */
+    uint64_t keeper_ticks;         /* start_ticks of the mire-run that ends it */
+    uint64_t first_ticks;          /* start_ticks of the program */
+    uint32_t keeper_pid;           /* 0: no process ends it */
     uint32_t first_pid;
     uint32_t folded_count;
     uint8_t folded[MIRE_SESSION_FOLDED][16];

@@ -36,3 +36,13 @@ void mire__session_count(struct session *session, uint32_t lane, const struct ev
     atomic_store_explicit(&session->counted[lane], event->begin_ns, memory_order_relaxed);
     atomic_store_explicit(&session->loop, 1, memory_order_relaxed); /* a program without a loop has no hangs */
 }
+
+void mire__session_peak(struct session *session, uint64_t footprint_bytes)
+{
+    uint64_t peak = atomic_load_explicit(&session->footprint_peak_bytes, memory_order_relaxed);
+
+    while (peak < footprint_bytes &&
+           !atomic_compare_exchange_weak_explicit(&session->footprint_peak_bytes, &peak, footprint_bytes,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}

@@ -34,6 +34,8 @@ struct session_counts {
     uint64_t turns[MIRE_MICRO_BUCKETS];
     uint64_t foreground_ns;
     uint64_t cpu_ns; /* of the library's threads */
+    uint64_t process_cpu_ns;
+    uint64_t frames_drawn, frames_dropped;
 };
 
 /* Counters are relaxed atomic words; each has one writer but where said. */
@@ -48,10 +50,14 @@ struct session {
     _Atomic uint64_t fronted_ns;      /* how long it was before; worker */
     _Atomic uint64_t hangs[MIRE_SESSION_CLASSES]; /* ended ones; check thread */
     _Atomic uint64_t hang_ms[MIRE_SESSION_CLASSES];
-    _Atomic uint64_t counted[MIRE_LANES]; /* begin_ns of each lane's last counted hang; check thread */
-    _Atomic uint64_t check_cpu_ns;        /* check thread */
-    _Atomic uint64_t worker_cpu_ns;       /* worker */
-    _Atomic uint64_t seen_ns; /* CLOCK_MONOTONIC, when the process was last known to run; check thread, worker */
+    _Atomic uint64_t counted[MIRE_LANES];          /* begin_ns of each lane's last counted hang; check thread */
+    _Atomic uint64_t check_cpu_ns;                 /* check thread */
+    _Atomic uint64_t worker_cpu_ns;                /* worker */
+    _Atomic uint64_t process_cpu_ns;               /* since the watch began; check thread, worker */
+    _Atomic uint64_t frames_drawn, frames_dropped; /* the same */
+    _Atomic uint64_t footprint_peak_bytes;         /* the most of all looks in this part; the same. 0: unknown */
+    _Atomic uint64_t launch_ns; /* from the begin of the launch to the first wait; 0: unknown; check thread */
+    _Atomic uint64_t seen_ns;   /* CLOCK_MONOTONIC, when the process was last known to run; check thread, worker */
     /* The current part; written by the worker, while no other thread makes a record. */
     uint8_t id[16]; /* UUIDv7: the record's */
     uint64_t begin_ns;
@@ -66,6 +72,9 @@ const char *mire__session_class_name(enum mire__session_class class);
 
 /* The class of an event; false: sessions do not count it, such as an event of the whole process. */
 bool mire__session_class_of(enum mire__session_class *class_out, const struct event *event);
+
+/* Raise the peak to a footprint. Thread: any. */
+void mire__session_peak(struct session *session, uint64_t footprint_bytes);
 
 /* Count a lane's hang that has ended. Thread: check thread. */
 void mire__session_count(struct session *session, uint32_t lane, const struct event *event);

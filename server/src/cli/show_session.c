@@ -33,6 +33,13 @@ void show_session(const struct report *report)
     putchar('\n');
     print_ms("lasted", session->duration_ms);
     print_ms("foreground", session->foreground_ms);
+    print_ms("launch", session->launch_ms);
+    print_ms("CPU time", session->cpu_ms);
+    if (session->footprint_peak_bytes.known)
+        say(stdout, "memory     %" PRIu64 " bytes at most\n", session->footprint_peak_bytes.value);
+    if (session->frames_drawn.known)
+        say(stdout, "frames     %" PRIu64 " drawn, %" PRIu64 " dropped\n", session->frames_drawn.value,
+            session->frames_dropped.value);
     if (session->hang_count)
         say(stdout, "hangs      %" PRIu64 ", %" PRIu64 " ms\n", session->hang_count, session->hang_ms);
     for (size_t i = 0; i < session->end_count; i++) {

@@ -98,6 +98,29 @@ static double last_share(const struct json *json, uint32_t version)
     return share;
 }
 
+/* Quantities of sessions, by what nine of ten do not exceed. */
+static const struct spread_column {
+    const char *member, *head, *unit;
+    double scale;
+    int digits;
+} spreads[] = {{"launch_ms", "LAUNCH P90", "s", 1e-3, 2},
+               {"footprint_peak_bytes", "MEMORY P90", "MB", 1.0 / (1 << 20), 0},
+               {"cpu_percent", "CPU P90", "%", 1, 1},
+               {"dropped_percent", "DROPPED P90", "%", 1, 2}};
+
+/* "812 MB"; "-": no session tells it. */
+static void print_spread(struct text *out, const struct json *json, uint32_t all, const struct spread_column *column,
+                         int width)
+{
+    uint32_t at = all && json_kind(json, all) == MIRE_JSON_OBJECT ? json_member(json, all, column->member) : 0;
+    char text[32] = "-";
+
+    if (at && json_kind(json, at) == MIRE_JSON_OBJECT)
+        snprintf(text, sizeof text, "%.*f %s", column->digits, real_of(json, at, "p90") * column->scale, column->unit);
+    text_add(out, "  ");
+    table_cell(out, text, width);
+}
+
 static void print_version(struct text *out, const struct json *json, uint32_t at)
 {
     MIRE_SCOPED(free_memory) char *version = answer_text(json, at, "version");
@@ -110,6 +133,8 @@ static void print_version(struct text *out, const struct json *json, uint32_t at
         text_add(out, "  ");
         table_cell(out, rate_text(json, at, rates[i].member).text, -13);
     }
+    for (size_t i = 0; i < CLI_COUNT(spreads); i++)
+        print_spread(out, json, json_member(json, at, "spreads"), &spreads[i], -11);
     text_printf(out, "  %4" PRId64 "  %8" PRId64 "\n", answer_number(json, at, "issues_new"),
                 answer_number(json, at, "issues_resolved"));
 }
@@ -131,6 +156,8 @@ static int show_versions(const struct text *body, const struct versions_options 
     text_printf(&out, "  %-10s  %7s  %9s", "FIRST SEEN", "SHARE", "SESSIONS");
     for (size_t i = 0; i < CLI_COUNT(rates); i++)
         text_printf(&out, "  %13s", rates[i].head);
+    for (size_t i = 0; i < CLI_COUNT(spreads); i++)
+        text_printf(&out, "  %11s", spreads[i].head);
     text_printf(&out, "  %4s  %8s\n", "NEW", "RESOLVED");
     for (uint32_t v = list + 1; v < json_next(&json, list); v = json_next(&json, v))
         print_version(&out, &json, v);
@@ -186,6 +213,19 @@ static void print_rates(struct text *out, const struct json *json, uint32_t befo
                     known && b.low > a.high   ? "  worse"
                     : known && b.high < a.low ? "  better"
                                               : "");
+    }
+}
+
+static void print_spreads(struct text *out, const struct json *json, uint32_t before, uint32_t after)
+{
+    static const char *const titles[] = {"Launch, p90", "Memory peak, p90", "CPU time, p90", "Dropped frames, p90"};
+    uint32_t was = json_member(json, before, "rates"), is = json_member(json, after, "rates");
+
+    for (size_t i = 0; i < CLI_COUNT(spreads); i++) {
+        text_printf(out, "%-21s", titles[i]);
+        print_spread(out, json, json_member(json, was, "spreads"), &spreads[i], -16);
+        print_spread(out, json, json_member(json, is, "spreads"), &spreads[i], -16);
+        text_add(out, "\n");
     }
 }
 
@@ -279,6 +319,7 @@ static int show_compared(const struct text *body, const struct versions_options 
     }
     print_sides(&out, &json, (const uint32_t[2]){before, after});
     print_rates(&out, &json, before, after);
+    print_spreads(&out, &json, before, after);
     if (text_failed(&out))
         return CLI_FAILED;
     fwrite(out.bytes, 1, out.len, stdout);

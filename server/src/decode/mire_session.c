@@ -108,6 +108,15 @@ static enum bind_outcome read_ends(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
+static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(COUNTED(struct report_session, frames_drawn, MIRE_NAME_DRAWN))},
+        {REQUIRED(COUNTED(struct report_session, frames_dropped, MIRE_NAME_DROPPED))},
+    };
+    return bind_object(bind, out, at, fields, COUNT(fields));
+}
+
 #define DURATION(member, key) WHOLE(struct report_session, member, key, MIRE_BIND_FACT, 0, MIRE_WIRE_DURATION_MAX)
 
 enum bind_outcome mire_read_session(struct bind *bind, void *report, uint32_t at)
@@ -124,6 +133,10 @@ enum bind_outcome mire_read_session(struct bind *bind, void *report, uint32_t at
         {OTHER(MIRE_NAME_TURNS, read_turns)},
         {OTHER(MIRE_NAME_ENDS, read_ends)},
         {FACT(struct report_session, sdk_cpu_us, MIRE_NAME_SDK_CPU_US)},
+        {FACT(struct report_session, cpu_ms, MIRE_NAME_CPU_MS)},
+        {FACT(struct report_session, footprint_peak_bytes, MIRE_NAME_FOOTPRINT_PEAK_BYTES)},
+        {DURATION(launch_ms, MIRE_NAME_LAUNCH_MS)},
+        {OTHER(MIRE_NAME_FRAMES, read_frames)},
     };
     struct report_session *session = &((struct report *)report)->session;
 

@@ -308,6 +308,10 @@ struct report_session { /* of a session record: one run, or a day of a longer on
     const struct report_end *ends;
     size_t end_count;
     struct fact sdk_cpu_us;
+    struct fact cpu_ms;               /* of all its processes */
+    struct fact footprint_peak_bytes; /* of the largest process */
+    struct fact launch_ms;            /* to the first wait for events */
+    struct fact frames_drawn, frames_dropped;
 };
 
 enum report_kind {

@@ -186,6 +186,7 @@ struct session_row {
     int64_t duration_ms, foreground_ms; /* foreground -1: not told */
     int64_t hangs, hang_ms;             /* outside the background */
     int64_t sdk_cpu_us;
+    int64_t cpu_ms, footprint_peak_bytes, launch_ms, frames_drawn, frames_dropped; /* -1: not told */
     double weight;         /* sessions that the record stands for */
     double watched_weight; /* the same, if the session has a loop that was watched for hangs; else 0 */
     double time_ms;        /* denominator of rates: time in the foreground if it is known */

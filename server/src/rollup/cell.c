@@ -27,7 +27,8 @@ static int sums_add(struct cell_sums *sums, struct arena *arena, const struct ce
         rc = distinct_add(&sums->devices, arena, event->device);
     if (!rc && event->session)
         rc = make_sessions(sums, arena);
-    return rc || !event->session ? rc : session_all_add(sums->sessions, arena, event->session, event->device);
+    return rc || !event->session ? rc
+                                 : session_all_add(sums->sessions, arena, event->session, event->device, event->weight);
 }
 
 int cell_sums_merge(struct cell_sums *sums, struct arena *arena, const struct cell_sums *more)

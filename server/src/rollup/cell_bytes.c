@@ -21,19 +21,12 @@
 
 static void pack_sums(struct pack_out *out, const struct cell_sums *sums)
 {
-    uint32_t before = 0;
-
     pack_number(out, sums->reports);
     pack_real(out, sums->weight);
     pack_real(out, sums->events);
     pack_real(out, sums->waited_ms);
     pack_number(out, sums->longest_ms);
-    pack_number(out, sums->lengths.count);
-    for (size_t i = 0; i < sums->lengths.count; i++) {
-        pack_number(out, sums->lengths.bins[i].bin - before);
-        pack_number(out, sums->lengths.bins[i].weight);
-        before = sums->lengths.bins[i].bin;
-    }
+    pack_sketch(out, &sums->lengths);
     distinct_pack(out, &sums->devices);
     if (sums->sessions)
         session_all_pack(out, sums->sessions);
@@ -68,26 +61,6 @@ int cell_encode(unsigned char **bytes_out, size_t *len_out, struct arena *arena,
     return out.failed ? MIRE_FAULT_MEMORY : 0;
 }
 
-static void unpack_lengths(struct sketch *out, struct pack_in *in)
-{
-    size_t count = pack_get_count(in, MIRE_SKETCH_BINS, 2);
-    uint64_t bin = 0;
-
-    if (!count)
-        return;
-    out->bins = arena_array(in->arena, count, sizeof *out->bins);
-    in->bad |= !out->bins;
-    for (size_t i = 0; i < count && !in->bad; i++) {
-        uint64_t step = pack_get_number(in, MIRE_SKETCH_BINS - 1);
-        uint64_t weight = pack_get_number(in, UINT64_MAX);
-        bin += step;
-        in->bad |= (i && !step) || bin >= MIRE_SKETCH_BINS || !weight;
-        if (!in->bad)
-            out->bins[i] = (struct sketch_bin){(uint32_t)bin, weight};
-    }
-    out->count = out->room = count;
-}
-
 static void unpack_sums(struct cell_sums *out, struct pack_in *in, bool of_sessions)
 {
     out->reports = pack_get_number(in, UINT64_MAX);
@@ -95,7 +68,7 @@ static void unpack_sums(struct cell_sums *out, struct pack_in *in, bool of_sessi
     out->events = pack_get_real(in);
     out->waited_ms = pack_get_real(in);
     out->longest_ms = pack_get_number(in, UINT64_MAX);
-    unpack_lengths(&out->lengths, in);
+    pack_get_sketch(&out->lengths, in);
     if (!in->bad)
         distinct_unpack(&out->devices, in);
     if (in->bad || !of_sessions)

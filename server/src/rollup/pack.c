@@ -101,3 +101,35 @@ size_t pack_get_count(struct pack_in *in, size_t most, size_t least)
     in->bad |= count > (size_t)(in->end - in->at) / least;
     return in->bad ? 0 : count;
 }
+
+void pack_sketch(struct pack_out *out, const struct sketch *sketch)
+{
+    uint32_t before = 0;
+
+    pack_number(out, sketch->count);
+    for (size_t i = 0; i < sketch->count; i++) {
+        pack_number(out, sketch->bins[i].bin - before);
+        pack_number(out, sketch->bins[i].weight);
+        before = sketch->bins[i].bin;
+    }
+}
+
+void pack_get_sketch(struct sketch *out, struct pack_in *in)
+{
+    size_t count = pack_get_count(in, MIRE_SKETCH_BINS, 2);
+    uint64_t bin = 0;
+
+    if (!count)
+        return;
+    out->bins = arena_array(in->arena, count, sizeof *out->bins);
+    in->bad |= !out->bins;
+    for (size_t i = 0; i < count && !in->bad; i++) {
+        uint64_t step = pack_get_number(in, MIRE_SKETCH_BINS - 1);
+        uint64_t weight = pack_get_number(in, UINT64_MAX);
+        bin += step;
+        in->bad |= (i && !step) || bin >= MIRE_SKETCH_BINS || !weight;
+        if (!in->bad)
+            out->bins[i] = (struct sketch_bin){(uint32_t)bin, weight};
+    }
+    out->count = out->room = count;
+}

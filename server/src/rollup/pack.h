@@ -6,6 +6,7 @@
 #define MIRE_ROLLUP_PACK_H
 
 #include "base/arena.h"
+#include "model/sketch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@ void pack_bytes(struct pack_out *out, const void *bytes, size_t len);
 void pack_number(struct pack_out *out, uint64_t value);
 void pack_real(struct pack_out *out, double value); /* a whole number takes as much as pack_number */
 void pack_text(struct pack_out *out, const char *text);
+void pack_sketch(struct pack_out *out, const struct sketch *sketch); /* bins: each number less the one before, weight */
 
 struct pack_in {
     struct arena *arena;
@@ -36,5 +38,6 @@ const char *pack_get_text(struct pack_in *in, size_t most); /* a copy; bad: "" *
 
 /* Rows that follow, each of at least `least` bytes: no more than can be in the rest. */
 size_t pack_get_count(struct pack_in *in, size_t most, size_t least);
+void pack_get_sketch(struct sketch *out, struct pack_in *in);
 
 #endif

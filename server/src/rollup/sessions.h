@@ -1,11 +1,14 @@
 /*
  * sessions.h - session records summed up: the sums that rates are made of, and the installations that had trouble.
  *
+ * Memory, launch, CPU time and frames are spreads: sketches of one value a record, by the weight of the record.
+ *
  * The sums are those of session_day and session_end_day (schema/sql/0006_sessions.sql). Pure; one thread at a time.
  */
 #ifndef MIRE_ROLLUP_SESSIONS_H
 #define MIRE_ROLLUP_SESSIONS_H
 
+#include "model/sketch.h"
 #include "rollup/distinct.h"
 
 #include <stdbool.h>
@@ -44,19 +47,31 @@ enum session_group { /* installations of which at least one session of the day i
                      MIRE_SESSION_GROUPS
 };
 
+enum session_spread {                        /* quantities of a session, and their units */
+                      MIRE_SPREAD_FOOTPRINT, /* largest, bytes */
+                      MIRE_SPREAD_LAUNCH,    /* to the first wait for events, ms */
+                      MIRE_SPREAD_CPU,       /* CPU time in its duration, in 10,000ths of one processor */
+                      MIRE_SPREAD_DROPPED,   /* dropped frames of all frames, in 10,000ths */
+                      MIRE_SESSION_SPREADS
+};
+
 struct session_one {
     double sums[MIRE_SESSION_SUMS];
+    bool has[MIRE_SESSION_SPREADS];
+    uint64_t values[MIRE_SESSION_SPREADS];
     bool groups[MIRE_SESSION_GROUPS];
 };
 
 struct session_all {
     double sums[MIRE_SESSION_SUMS];
+    struct sketch spreads[MIRE_SESSION_SPREADS];
     struct distinct devices[MIRE_SESSION_GROUPS];
     double user_days, group_days[MIRE_SESSION_GROUPS]; /* of a reader, who knows the days; bytes do not have them */
 };
 
-/* Add the session of an installation. 0, or MIRE_FAULT_MEMORY. */
-int session_all_add(struct session_all *all, struct arena *arena, const struct session_one *one, uint32_t device);
+/* Add the session of an installation, which stands for `weight` sessions. 0, or MIRE_FAULT_MEMORY. */
+int session_all_add(struct session_all *all, struct arena *arena, const struct session_one *one, uint32_t device,
+                    double weight);
 
 /* Add all of `more`. 0, or MIRE_FAULT_MEMORY. */
 int session_all_merge(struct session_all *all, struct arena *arena, const struct session_all *more);

@@ -54,6 +54,28 @@ void rows_rollup_entry(struct delta_entry *out, const struct event_row *event, c
         out->event.values[MIRE_FACET_TAGS + i] = event->tags[i][0] ? event->tags[i] : NULL;
 }
 
+static void put_spread(struct session_one *one, enum session_spread spread, int64_t value)
+{
+    one->has[spread] = value >= 0;
+    one->values[spread] = positive(value);
+}
+
+/* `part` in 10,000ths of `whole`; -1: one of them is not known. */
+static int64_t share_of(int64_t part, int64_t whole)
+{
+    return part < 0 || whole <= 0 ? -1 : (int64_t)((double)part * 10000 / (double)whole);
+}
+
+static void put_spreads(struct session_one *one, const struct session_row *s)
+{
+    int64_t frames = s->frames_drawn >= 0 && s->frames_dropped >= 0 ? s->frames_drawn + s->frames_dropped : 0;
+
+    put_spread(one, MIRE_SPREAD_FOOTPRINT, s->footprint_peak_bytes);
+    put_spread(one, MIRE_SPREAD_LAUNCH, s->launch_ms);
+    put_spread(one, MIRE_SPREAD_CPU, share_of(s->cpu_ms, s->duration_ms));
+    put_spread(one, MIRE_SPREAD_DROPPED, share_of(s->frames_dropped, frames));
+}
+
 int rows_rollup_session_entry(struct delta_entry *out, struct arena *arena, const struct session_row *s,
                               const char *version)
 {
@@ -85,6 +107,7 @@ int rows_rollup_session_entry(struct delta_entry *out, struct arena *arena, cons
                                            [MIRE_GROUP_FOOM] = s->fooms > 0,
                                            [MIRE_GROUP_WATCHDOG] = s->watchdogs > 0,
                                            [MIRE_GROUP_CRASH] = s->crashes > 0}};
+    put_spreads(one, s);
     *out = (struct delta_entry){.category = MIRE_ROLLUP_SESSION,
                                 .event = {.occurred_us = s->occurred_us,
                                           .device = distinct_hash(s->install),

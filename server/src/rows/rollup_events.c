@@ -82,6 +82,12 @@ int rows_rollup_events_read(struct pg_rows **rows_out, struct delta_entry **out,
     return rc ? rc : rows_rollup_entries(out, arena, *rows_out);
 }
 
+/* Null: -1. */
+static int64_t told_at(const struct pg_rows *rows, size_t row, int column)
+{
+    return pg_is_null(rows, row, column) ? -1 : pg_int(rows, row, column);
+}
+
 static void read_session(struct session_row *out, const struct pg_rows *rows, size_t row)
 {
     struct pg_bytes install = pg_bytes(rows, row, 1);
@@ -104,7 +110,12 @@ static void read_session(struct session_row *out, const struct pg_rows *rows, si
                                 .fooms = (int32_t)pg_int(rows, row, 17),
                                 .watchdogs = (int32_t)pg_int(rows, row, 18),
                                 .crashes = (int32_t)pg_int(rows, row, 19),
-                                .country = pg_text(rows, row, 20)};
+                                .country = pg_text(rows, row, 20),
+                                .cpu_ms = told_at(rows, row, 22),
+                                .footprint_peak_bytes = told_at(rows, row, 23),
+                                .launch_ms = told_at(rows, row, 24),
+                                .frames_drawn = told_at(rows, row, 25),
+                                .frames_dropped = told_at(rows, row, 26)};
     if (install.len == sizeof out->install)
         memcpy(out->install, install.bytes, sizeof out->install);
 }
@@ -116,7 +127,8 @@ int rows_rollup_sessions_read(struct pg_rows **rows_out, struct delta_entry **ou
         pg_query(rows_out, tx,
                  "SELECT occurred_at, install, channel, duration_ms, least(duration_ms, foreground_ms), hangs,"
                  " hang_ms, sdk_cpu_us, weight, watched, os, os_version, arch, model, process_name, device_class,"
-                 " ends, fooms, watchdogs, crashes, country, version FROM session s JOIN version v USING (version_id)"
+                 " ends, fooms, watchdogs, crashes, country, version, cpu_ms, footprint_peak_bytes, launch_ms,"
+                 " frames_drawn, frames_dropped FROM session s JOIN version v USING (version_id)"
                  " WHERE s.app_id = $1 AND occurred_at >= $2 AND occurred_at < $3",
                  PG_INT4(day->app_id), PG_TIME(from_us), PG_TIME(to_us));
     size_t count = *count_out = rc ? 0 : pg_row_count(*rows_out);

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* A number that is below 0 where the device does not tell it. */
+#define PG_TOLD(value) ((value) >= 0 ? PG_INT8(value) : PG_NULL())
+
 int rows_sessions_store(struct pg_tx *tx, const struct session_row *sessions, size_t count)
 {
     MIRE_SCOPED(pg_copy_fini) struct pg_copy copy = {0};
@@ -14,19 +17,20 @@ int rows_sessions_store(struct pg_tx *tx, const struct session_row *sessions, si
         pg_copy(&copy, PG_INT2(s->key.slot), PG_DAY(s->key.day), PG_UUID(&id), PG_INT4(s->app_id),
                 PG_INT8(s->version_id), PG_TIME(s->received_us), PG_TIME(s->occurred_us),
                 PG_BYTES(s->install, sizeof s->install), PG_TEXT(s->channel), PG_INT2(s->plugins),
-                PG_INT4((int32_t)s->part), PG_BOOL(s->over), PG_INT8(s->duration_ms),
-                s->foreground_ms >= 0 ? PG_INT8(s->foreground_ms) : PG_NULL(), PG_INT8(s->hangs), PG_INT8(s->hang_ms),
-                PG_INT8(s->sdk_cpu_us), PG_REAL(s->weight), PG_BOOL(s->loop), PG_REAL(s->watched_weight),
-                PG_TEXT(s->os), PG_TEXT(s->os_version), PG_TEXT(s->arch), PG_TEXT(s->model), PG_TEXT(s->process_name),
-                PG_TEXT(s->device_class), PG_INT4(s->ends), PG_INT4(s->fooms), PG_INT4(s->watchdogs),
-                PG_INT4(s->crashes), PG_TEXT(s->country));
+                PG_INT4((int32_t)s->part), PG_BOOL(s->over), PG_INT8(s->duration_ms), PG_TOLD(s->foreground_ms),
+                PG_INT8(s->hangs), PG_INT8(s->hang_ms), PG_INT8(s->sdk_cpu_us), PG_REAL(s->weight), PG_BOOL(s->loop),
+                PG_REAL(s->watched_weight), PG_TEXT(s->os), PG_TEXT(s->os_version), PG_TEXT(s->arch), PG_TEXT(s->model),
+                PG_TEXT(s->process_name), PG_TEXT(s->device_class), PG_INT4(s->ends), PG_INT4(s->fooms),
+                PG_INT4(s->watchdogs), PG_INT4(s->crashes), PG_TEXT(s->country), PG_TOLD(s->cpu_ms),
+                PG_TOLD(s->footprint_peak_bytes), PG_TOLD(s->launch_ms), PG_TOLD(s->frames_drawn),
+                PG_TOLD(s->frames_dropped));
     }
     return pg_copy_end(
         tx,
         "COPY session (slot, day, report_id, app_id, version_id, received_at, occurred_at, install,"
         " channel, plugins, part, over, duration_ms, foreground_ms, hangs, hang_ms, sdk_cpu_us, weight,"
         " loop, watched, os, os_version, arch, model, process_name, device_class, ends, fooms, watchdogs, crashes,"
-        " country)"
+        " country, cpu_ms, footprint_peak_bytes, launch_ms, frames_drawn, frames_dropped)"
         " FROM STDIN BINARY",
         &copy);
 }

@@ -80,6 +80,12 @@ static void a_record_says_what_was_counted(void **state)
     mire__blackbox_count_micro(box, 600 * MIRE_NS_PER_MS);
     atomic_store(&box->session.check_cpu_ns, 3000000);
     atomic_store(&box->session.worker_cpu_ns, 1000000);
+    atomic_store(&box->session.process_cpu_ns, 7 * MIRE_NS_PER_S);
+    atomic_store(&box->session.launch_ns, 812 * MIRE_NS_PER_MS);
+    atomic_store(&box->session.frames_drawn, 540);
+    atomic_store(&box->session.frames_dropped, 12);
+    mire__session_peak(&box->session, 9000);
+    mire__session_peak(&box->session, 8000);
     assert_says(
         box, BEGIN + 90 * MIRE_NS_PER_S,
         "\"session\":{\"begin_wall_ms\":1763685000000,\"duration_ms\":90000,\"part\":0,\"over\":true,\"loop\":true,"
@@ -87,7 +93,8 @@ static void a_record_says_what_was_counted(void **state)
         "\"session\"],\"hangs\":{\"foreground\":{\"count\":2,\"duration_ms\":5500},\"background\":{\"count\":1,"
         "\"duration_ms\":4000},\"launch\":{\"count\":1,\"duration_ms\":5000},\"unanswered\":{\"count\":1,"
         "\"duration_ms\":6000}},\"turns\":{\"from_ms\":[250,500,1000,2000,4000,8000,16000],\"count\":[0,1,0,0,0,0,0]},"
-        "\"sdk_cpu_us\":4000}");
+        "\"sdk_cpu_us\":4000,\"cpu_ms\":7000,\"footprint_peak_bytes\":9000,\"launch_ms\":812,"
+        "\"frames\":{\"drawn\":540,\"dropped\":12}}");
     assert_says(box, BEGIN, "\"kind\":\"session\"");
     assert_says(box, BEGIN, "\"sampling\":{\"hang\":0.25}");
     free(box);
@@ -155,15 +162,21 @@ static void a_part_tells_what_the_parts_before_did_not(void **state)
     (void)state;
     count(box, MIRE_TRIGGER_BUSY, false, MIRE_GROUND_FORE, 3000);
     atomic_store(&box->session.check_cpu_ns, 5000000);
+    atomic_store(&box->session.process_cpu_ns, 5 * MIRE_NS_PER_S);
+    atomic_store(&box->session.launch_ns, 812 * MIRE_NS_PER_MS);
+    mire__session_peak(&box->session, 9000);
     memcpy(first, box->session.id, 16);
     mire__session_begin(box, BEGIN + 10 * MIRE_NS_PER_S, 1763685010000ull);
     assert_memory_not_equal(first, box->session.id, 16);
     count(box, MIRE_TRIGGER_BUSY, false, MIRE_GROUND_FORE, 2100);
     atomic_store(&box->session.check_cpu_ns, 6000000);
+    atomic_store(&box->session.process_cpu_ns, 7 * MIRE_NS_PER_S);
+    mire__session_peak(&box->session, 700);
     assert_says(box, BEGIN + 15 * MIRE_NS_PER_S,
                 "\"begin_wall_ms\":1763685010000,\"duration_ms\":5000,\"part\":1,\"over\":true,\"loop\":true,\"on\":["
                 "\"hang\",\"session\"],"
-                "\"hangs\":{\"foreground\":{\"count\":1,\"duration_ms\":2100}},\"sdk_cpu_us\":1000");
+                "\"hangs\":{\"foreground\":{\"count\":1,\"duration_ms\":2100}},\"sdk_cpu_us\":1000,\"cpu_ms\":2000,"
+                "\"footprint_peak_bytes\":700}");
     free(box);
 }
 

@@ -66,6 +66,13 @@ static void run_vector(void *context, const char *name, const char *document, si
         assert_number(expect, "turns", turns);
         assert_number(expect, "sdk_cpu_us", (long long)s->sdk_cpu_us.value);
         assert_number(expect, "loop", s->loop);
+        if (s->cpu_ms.known) { /* one document tells all of them */
+            assert_number(expect, "cpu_ms", (long long)s->cpu_ms.value);
+            assert_number(expect, "footprint_peak_bytes", (long long)s->footprint_peak_bytes.value);
+            assert_number(expect, "launch_ms", (long long)s->launch_ms.value);
+            assert_number(expect, "frames_drawn", (long long)s->frames_drawn.value);
+            assert_number(expect, "frames_dropped", (long long)s->frames_dropped.value);
+        }
     }
     arena_fini(&scene.arena);
     ++*count;

@@ -2281,6 +2281,25 @@ export interface components {
             /** @description User days with a crash or an abort; of those on which an end is known. */
             crash_percent: components["schemas"]["Rate"];
         } | null;
+        /** @description How a quantity of sessions is spread, of the sessions that tell it, scaled by 1/p; percentiles are off by at most one part in 32. Null: none tells it. */
+        SessionSpread: {
+            sessions: number;
+            p50: number;
+            p90: number;
+            p95: number;
+            p99: number;
+        } | null;
+        /** @description Quantities of sessions, from the rollups: known for as long as session records are kept. Null: no record, or channels were asked for. */
+        SessionSpreads: {
+            /** @description Largest footprint of a process of the session. */
+            footprint_peak_bytes: components["schemas"]["SessionSpread"];
+            /** @description From the begin of the launch to the first wait for events. */
+            launch_ms: components["schemas"]["SessionSpread"];
+            /** @description CPU time of the session's processes in its duration, of one processor. */
+            cpu_percent: components["schemas"]["SessionSpread"];
+            /** @description Dropped frames, of those drawn and dropped; of sessions with frames. */
+            dropped_percent: components["schemas"]["SessionSpread"];
+        } | null;
         RatesTotal: {
             /** @description Session records received. */
             records: number;
@@ -2304,6 +2323,8 @@ export interface components {
             sdk_cpu_percent: number | null;
             /** @description In getRates alone. */
             users?: components["schemas"]["RatesUsers"];
+            /** @description In getRates and getChanges alone. */
+            spreads?: components["schemas"]["SessionSpreads"];
         };
         RatesDay: {
             /**
@@ -2355,6 +2376,7 @@ export interface components {
             /** @description CPU time of the library's own threads, of one processor. */
             sdk_cpu_percent: number | null;
             users: components["schemas"]["RatesUsers"];
+            spreads: components["schemas"]["SessionSpreads"];
             /** @description Days without records are left out. */
             days: components["schemas"]["RatesDay"][];
         };
@@ -2382,6 +2404,7 @@ export interface components {
             /** @description CPU time of the library's own threads, of one processor. */
             sdk_cpu_percent: number | null;
             users: components["schemas"]["RatesUsers"];
+            spreads: components["schemas"]["SessionSpreads"];
         };
         Loss: {
             /** @description Why records were lost or held back on devices: full, age, write, refused, broken, big, format, consent, filtered, short, suppressed, daily, or other. */
@@ -2484,6 +2507,7 @@ export interface components {
             crash_percent: components["schemas"]["Rate"];
             /** @description CPU time of the library's own threads, of one processor. */
             sdk_cpu_percent: number | null;
+            spreads: components["schemas"]["SessionSpreads"];
             /**
              * Format: date-time
              * @description When its first report was received.

@@ -48,6 +48,7 @@ export type Changes = Schemas['Changes'];
 export type Change = Schemas['Change'];
 export type Versions = Schemas['Versions'];
 export type VersionRow = Schemas['VersionRow'];
+export type SessionSpreads = Schemas['SessionSpreads'];
 export type Rollout = Schemas['Rollout'];
 export type RolloutRule = Schemas['RolloutRule'];
 export type RolloutRules = Schemas['RolloutRules'];

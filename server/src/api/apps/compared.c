@@ -4,6 +4,7 @@
 #include "api/call.h"
 #include "base/fault.h"
 #include "model/version.h"
+#include "rows/session_told.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,8 @@ static int look(struct compared_side *side, struct call *call)
     int rc = rows_sessions_read(&points, &count, call->tx, call->arena, &side->view, &(struct filter){0});
     if (!rc)
         rc = rows_hits_read(&side->hits, &side->count, call->tx, call->arena, &side->view);
+    if (!rc)
+        rc = rows_session_told_read(&side->told, call->tx, call->arena, &side->view);
     if (!rc && count)
         side->sums = points[0].sums;
     return rc;

@@ -7,6 +7,7 @@
 
 #include "model/change.h"
 #include "model/view.h"
+#include "rollup/cell.h"
 #include "rows/hits.h"
 #include "rows/rates.h"
 
@@ -16,6 +17,7 @@ struct compared_side {
     struct view view;
     const char *version; /* NULL: all, of a time; or there is none to compare */
     struct session_sums sums;
+    struct cell told; /* its session records */
     struct issue_hits *hits;
     size_t count;
 };

@@ -27,6 +27,7 @@ static void put_versions(struct json_writer *w, const struct session_point *poin
             json_write_text(w, "version", points[i].version);
             part_rates(w, &points[i].sums);
             part_users(w, cell_find(told, MIRE_FACET_VERSION, points[i].version));
+            part_spreads(w, cell_find(told, MIRE_FACET_VERSION, points[i].version));
             json_write_open(w, "days", '[');
         } else {
             json_write_open(w, NULL, '{');
@@ -72,6 +73,7 @@ static int put_values(struct call *call, const struct cell *told, int facet)
         json_write_text(w, "value", strcmp(values[i]->text, MIRE_CELL_OTHERS) != 0 ? values[i]->text : "(others)");
         part_rates(w, &sums);
         part_users(w, &values[i]->sums);
+        part_spreads(w, &values[i]->sums);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
@@ -130,6 +132,7 @@ static int answer_rates(struct call *call)
     json_write_open(w, "total", '{');
     part_rates(w, count ? &points[0].sums : &(struct session_sums){0});
     part_users(w, &told.all);
+    part_spreads(w, &told.all);
     json_write_close(w, '}');
     put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0, &told);
     if (by)

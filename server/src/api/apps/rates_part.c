@@ -67,6 +67,41 @@ void part_users(struct json_writer *w, const struct cell_sums *sums)
     json_write_close(w, '}');
 }
 
+static void put_spread(struct json_writer *w, const char *key, const struct sketch *spread, double scale)
+{
+    static const unsigned percents[] = {50, 90, 95, 99};
+    static const char *const names[] = {"p50", "p90", "p95", "p99"};
+    uint64_t sessions = 0;
+
+    for (size_t i = 0; i < spread->count; i++)
+        sessions += spread->bins[i].weight;
+    if (!sessions) {
+        json_write_null(w, key);
+        return;
+    }
+    json_write_open(w, key, '{');
+    json_write_real(w, "sessions", (double)sessions);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        json_write_real(w, names[i], (double)sketch_quantile(spread, sessions, percents[i]) * scale);
+    json_write_close(w, '}');
+}
+
+void part_spreads(struct json_writer *w, const struct cell_sums *sums)
+{
+    const struct sketch *spreads = sums && sums->sessions ? sums->sessions->spreads : NULL;
+
+    if (!spreads) {
+        json_write_null(w, "spreads");
+        return;
+    }
+    json_write_open(w, "spreads", '{');
+    put_spread(w, "footprint_peak_bytes", &spreads[MIRE_SPREAD_FOOTPRINT], 1);
+    put_spread(w, "launch_ms", &spreads[MIRE_SPREAD_LAUNCH], 1);
+    put_spread(w, "cpu_percent", &spreads[MIRE_SPREAD_CPU], 0.01);
+    put_spread(w, "dropped_percent", &spreads[MIRE_SPREAD_DROPPED], 0.01);
+    json_write_close(w, '}');
+}
+
 void part_session_sums(struct session_sums *out, const struct cell_sums *sums)
 {
     const double *of = sums->sessions->sums;

@@ -19,6 +19,7 @@ import { ChangeRow, sentence } from '../overview/changed';
 import { fixed, wordsOf } from '../overview/rates';
 import { copy, Loaded, Panel } from '../parts';
 import { triage } from '../triage/act';
+import { Spreads } from './spreads';
 
 const SHOWN = 10;
 
@@ -166,6 +167,12 @@ function Body({ app, version, rows, data }: Props & { data: Changes }): JSX.Elem
   return (
     <>
       <RatesCompared data={data} names={names} />
+      <Spreads
+        of={[
+          { name: names[0], spreads: before.rates.spreads ?? null },
+          { name: names[1], spreads: after.rates.spreads ?? null },
+        ]}
+      />
       <Issues app={app} data={data} mayTriage={may(known?.who, app, 'triager')} />
       <p class="dim small">
         {say(

@@ -19,6 +19,7 @@ import { FEW_RECORDS, fixed, wordsOf } from '../overview/rates';
 import { Ago, Loaded, Panel } from '../parts';
 import { ReleasedAs, useReleases } from '../releases';
 import { Comparison } from './compare';
+import { Spreads } from './spreads';
 
 export function VersionsPage({ app, version }: { app: string; version: string | null }): JSX.Element {
   useTitle(version === null ? say('Versions of {app}', { app }) : say('{version} of {app}', { version, app }));
@@ -47,6 +48,7 @@ function Body({ app, version, data }: { app: string; version: string | null; dat
             '▲ worse, ▼ better than the version before, where the 95 % intervals part. New: issues that began in the version.',
           )}
         </p>
+        <Spreads of={data.versions.map((row) => ({ name: row.version, spreads: row.spreads }))} />
         <StillArriving days={data.completeness} />
         <Exports
           path={`apps/${app}/versions`}
