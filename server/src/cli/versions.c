@@ -255,7 +255,9 @@ static void print_why(struct text *out, const struct json *json, uint32_t why)
 
     text_printf(out, ", %.0f %% of it on %s ", 100 * real_of(json, why, "share"), facet ? facet : "");
     add_clean(out, value);
-    text_printf(out, " (%.2g %% of other issues)", 100 * real_of(json, why, "of_others"));
+    uint32_t sampled = json_member(json, why, "sampled");
+    text_printf(out, " (%.2g %% of other issues%s)", 100 * real_of(json, why, "of_others"),
+                sampled && json_kind(json, sampled) == MIRE_JSON_TRUE ? ", by the newest 10,000 events" : "");
 }
 
 static void print_change(struct text *out, const struct json *json, uint32_t change, const char *verdict)

@@ -46,12 +46,12 @@ static int keeps_tags(bool *out, struct pg_tx *tx, int32_t app)
 }
 
 int rows_facet_hits_read(struct facet_hits **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                         const struct view *view, const int64_t *issues, size_t issue_count, int part)
+                         const struct view *view, int64_t of, const int64_t *issues, size_t issue_count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    struct issue_keys keys;
+    struct issue_keys keys = {0};
     bool split, tags;
-    int rc = rows_keys_read(&keys, tx, arena, issues, issue_count);
+    int rc = of ? rows_keys_read(&keys, tx, arena, &of, 1) : 0;
 
     if (!rc)
         rc = rows_splits_read(&split, tx, view->app);
@@ -59,16 +59,22 @@ int rows_facet_hits_read(struct facet_hits **out, size_t *count, struct pg_tx *t
         rc = keeps_tags(&tags, tx, view->app);
     if (rc)
         return rc;
+    /* One issue's events come from its index in order; of a list of them PostgreSQL would sort all. */
+    const char *of_issue = !of               ? " AND $9::bigint[] IS NOT NULL"
+                           : keys.count == 1 ? " AND issue_id = ($9::bigint[])[1]"
+                                             : " AND issue_id = ANY ($9::bigint[])";
     const char *sql =
-        SQL_FILL(arena, sql_facet_hits, {"event_in_view", EVENT_IN_VIEW}, {"tree", TREE_IF(split)},
-                 {"by_tree", BY_TREE_IF(split)}, {"shown_id", SHOWN_ID("found")}, {"shown_join", SHOWN_JOIN("found")},
-                 {"kind_wanted", IS_WANTED("i.category", "$6", "$7")},
-                 {"tags_of_events", tags ? EACH_TAG(OF_EVENTS) : ""}, {"tags", tags ? EACH_TAG(OF_TAGS) : ""},
-                 {"tag_names", tags ? EACH_TAG(TAG_NAME) : ""}, {"tag_sets", tags ? EACH_TAG(TAG_SET) : ""});
+        SQL_FILL(arena, sql_facet_hits, {"event_in_view", EVENT_IN_VIEW}, {"of_issue", of_issue},
+                 {"tree", TREE_IF(split)}, {"by_tree", BY_TREE_IF(split)}, {"shown_id", SHOWN_ID("found")},
+                 {"shown_join", SHOWN_JOIN("found")}, {"kind_wanted", IS_WANTED("i.category", "$6", "$7")},
+                 {"told_wanted", of ? "told <> 0" : "true"}, {"tags_of_events", tags ? EACH_TAG(OF_EVENTS) : ""},
+                 {"tags", tags ? EACH_TAG(OF_TAGS) : ""}, {"tag_names", tags ? EACH_TAG(TAG_NAME) : ""},
+                 {"tag_sets", tags ? EACH_TAG(TAG_SET) : ""}, {"tags_read", tags ? ", tags" : ""});
     if (!sql)
         return MIRE_FAULT_MEMORY;
-    rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), FILTER_PARAMS(&view->kind), PG_INT8S(issues, issue_count),
-                  PG_INT8S(keys.issues, keys.count), PG_INT4(part));
+    rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), FILTER_PARAMS(&view->kind),
+                  PG_INT8S(of ? &of : issues, of ? 1 : issue_count), PG_INT8S(keys.issues, keys.count),
+                  PG_INT8(MIRE_FACET_HITS_EVENTS));
     if (rc)
         return rc;
     *count = pg_row_count(rows);
@@ -77,8 +83,8 @@ int rows_facet_hits_read(struct facet_hits **out, size_t *count, struct pg_tx *t
         (*out)[i] = (struct facet_hits){.issue = pg_int(rows, i, 0),
                                         .facet = facet_of(pg_int(rows, i, 1), tags ? EXPLAIN_FACETS : EXPLAIN_TAGS),
                                         .value = arena_strdup(arena, pg_text(rows, i, 2)),
-                                        .all = {pg_real(rows, i, 3), pg_real(rows, i, 4)},
-                                        .read = {pg_real(rows, i, 5), pg_real(rows, i, 6)}};
+                                        .hits = {pg_real(rows, i, 3), pg_real(rows, i, 4)},
+                                        .reports = pg_int(rows, i, 5)};
         if (!(*out)[i].value)
             return MIRE_FAULT_MEMORY;
     }

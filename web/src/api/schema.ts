@@ -2455,8 +2455,10 @@ export interface components {
             value: string;
             /** @description Share of the growth that the value has. */
             share: number;
-            /** @description Share of the hits of all other issues that the value has. */
+            /** @description Share of the hits of all other issues that the value has, by the newest 10,000 events of the app. */
             of_others: number;
+            /** @description Whether the issue has more than 10,000 events on a side, of which the newest stand for all. */
+            sampled: boolean;
         };
         ChangeSide: {
             reports: number;

@@ -45,6 +45,7 @@ static void put_why(struct json_writer *w, const struct compared_why *why)
     json_write_text(w, "value", why->value);
     json_write_real(w, "share", why->share);
     json_write_real(w, "of_others", why->of_others);
+    json_write_bool(w, "sampled", why->is_sampled);
     json_write_close(w, '}');
 }
 

@@ -27,6 +27,7 @@ struct compared_why {
     const char *facet; /* NULL: none does */
     const char *value;
     double share, of_others; /* of the growth; of the hits of the other issues */
+    bool is_sampled;         /* by the newest of the issue's events, which stand for all */
 };
 
 struct compared {

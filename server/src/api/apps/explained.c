@@ -8,23 +8,19 @@
 #include <stdlib.h>
 
 #define EXPLAINED_MAX 20
-#define READ_DEVICES  20000 /* of the other issues; more do not make their shares clearer */
-#define OF_ALL        (-1)  /* in place of an issue: the sum over all */
+#define OF_ALL        (-1) /* in place of an issue: the sum over all */
 
+/* The hits of one issue by facet, in order; scaled, if not all of its events were read. */
 struct facets {
-    struct facet_hits *rows; /* by issue, OF_ALL first, then by facet and value */
+    struct facet_hits *rows;
     size_t count;
 };
 
-static int part_of(const struct compared_side *side)
-{
-    int64_t devices = 0;
-
-    for (size_t i = 0; i < side->count; i++)
-        devices += side->hits[i].devices;
-    int64_t part = devices > READ_DEVICES ? MIRE_FACET_HITS_WHOLE * READ_DEVICES / devices : MIRE_FACET_HITS_WHOLE;
-    return part ? (int)part : 1;
-}
+/* A side of the comparison. */
+struct looked {
+    struct facets issues[EXPLAINED_MAX];
+    struct facets app; /* of its newest events: the issues, all others as issue 0, and in front the sums as OF_ALL */
+};
 
 static void add(struct explain_hits *to, const struct explain_hits *more)
 {
@@ -44,10 +40,11 @@ static int add_sums(struct facets *facets, struct arena *arena)
         rows[i] = facets->rows[i];
         rows[i].issue = OF_ALL;
     }
-    qsort(rows, facets->count, sizeof *rows, facet_hits_order);
+    if (facets->count)
+        qsort(rows, facets->count, sizeof *rows, facet_hits_order);
     for (size_t i = 0; i < facets->count; i++) {
         if (sums && !facet_hits_order(&rows[sums - 1], &rows[i]))
-            add(&rows[sums - 1].read, &rows[i].read);
+            add(&rows[sums - 1].hits, &rows[i].hits);
         else
             rows[sums++] = rows[i];
     }
@@ -57,21 +54,62 @@ static int add_sums(struct facets *facets, struct arena *arena)
     return 0;
 }
 
-static int look(struct facets *out, struct call *call, const struct compared_side *side, const int64_t *issues,
-                size_t count)
+/* All hits of an issue on a side, by its rollups. */
+static double hits_of(const struct compared_side *side, int64_t issue)
 {
-    int rc =
-        rows_facet_hits_read(&out->rows, &out->count, call->tx, call->arena, &side->view, issues, count, part_of(side));
-
-    return rc ? rc : add_sums(out, call->arena);
+    for (size_t i = 0; i < side->count; i++)
+        if (side->hits[i].issue == issue)
+            return side->hits[i].hits;
+    return 0;
 }
 
-/* The hits of an issue with a value; NULL: it has none. */
-static const struct facet_hits *find(const struct facets *facets, int64_t issue, const struct facet_hits *like)
+/* Of an issue with more events than were read, the newest ones stand for all. */
+static bool scale(struct facets *facets, double hits)
 {
-    struct facet_hits key = {.issue = issue, .facet = like->facet, .value = like->value};
+    int64_t reports = 0;
+    double read = 0;
 
-    return bsearch(&key, facets->rows, facets->count, sizeof key, facet_hits_order);
+    for (size_t i = 0; i < facets->count; i++)
+        if (facets->rows[i].facet == EXPLAIN_OS) { /* every event has one value of it */
+            reports += facets->rows[i].reports;
+            read += facets->rows[i].hits.hits;
+        }
+    bool all = reports < MIRE_FACET_HITS_EVENTS || !(read > 0) || hits <= read;
+    for (size_t i = 0; !all && i < facets->count; i++) {
+        facets->rows[i].hits.hits *= hits / read;
+        facets->rows[i].hits.hits_sq *= hits / read;
+    }
+    return !all;
+}
+
+static int look(struct looked *out, struct call *call, struct compared *const *told, size_t count,
+                const struct compared_side *side)
+{
+    int64_t issues[EXPLAINED_MAX];
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < count; i++) {
+        struct facets *of = &out->issues[i];
+        issues[i] = told[i]->issue;
+        rc = rows_facet_hits_read(&of->rows, &of->count, call->tx, call->arena, &side->view, issues[i], NULL, 0);
+        if (!rc)
+            told[i]->why.is_sampled |= scale(of, hits_of(side, issues[i]));
+    }
+    if (!rc)
+        rc =
+            rows_facet_hits_read(&out->app.rows, &out->app.count, call->tx, call->arena, &side->view, 0, issues, count);
+    return rc ? rc : add_sums(&out->app, call->arena);
+}
+
+/* The hits of an issue with a value. */
+static const struct explain_hits *find(const struct facets *facets, int64_t issue, const struct facet_hits *like)
+{
+    static const struct explain_hits none;
+    struct facet_hits key = {.issue = issue, .facet = like->facet, .value = like->value};
+    const struct facet_hits *found =
+        facets->count ? bsearch(&key, facets->rows, facets->count, sizeof key, facet_hits_order) : NULL;
+
+    return found ? &found->hits : &none;
 }
 
 static struct explain_hits without(struct explain_hits all, const struct explain_hits *part)
@@ -81,26 +119,47 @@ static struct explain_hits without(struct explain_hits all, const struct explain
     return all;
 }
 
-static const struct explain_hits none;
-
-/* The values of an issue on either side; x is the side that the change is of. */
-static size_t values_of(struct explain_value *out, int64_t issue, const struct facets *x, const struct facets *y,
-                        bool of_after, bool has_versions)
+/* The values of the app on a side, or of an issue. */
+static size_t value_rows(const struct facets *facets, int64_t issue, const struct facet_hits **out)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < x->count + y->count; i++) {
-        bool is_x = i < x->count;
-        const struct facet_hits *row = is_x ? &x->rows[i] : &y->rows[i - x->count];
-        if (row->issue != OF_ALL || (row->facet == EXPLAIN_VERSION && !has_versions) || (!is_x && find(x, OF_ALL, row)))
+    for (size_t i = 0; i < facets->count; i++)
+        if (facets->rows[i].issue == issue)
+            out[count++] = &facets->rows[i];
+    return count;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    struct facet_hits x = **(const struct facet_hits *const *)a, y = **(const struct facet_hits *const *)b;
+
+    x.issue = y.issue = 0;
+    return facet_hits_order(&x, &y);
+}
+
+/* The values of an issue on either side; x is the side that the change is of. */
+static size_t values_of(struct explain_value *out, const struct facet_hits **rows, int64_t issue, size_t at,
+                        const struct looked *x, const struct looked *y, bool of_after, bool has_versions)
+{
+    size_t found = value_rows(&x->app, OF_ALL, rows), count = 0;
+
+    found += value_rows(&y->app, OF_ALL, rows + found);
+    found += value_rows(&x->issues[at], issue, rows + found);
+    found += value_rows(&y->issues[at], issue, rows + found);
+    if (found)
+        qsort(rows, found, sizeof *rows, by_value);
+    for (size_t i = 0; i < found; i++) {
+        const struct facet_hits *row = rows[i];
+        if ((row->facet == EXPLAIN_VERSION && !has_versions) || (i && !by_value(&rows[i - 1], &rows[i])))
             continue;
-        const struct facet_hits *here = find(x, issue, row), *there = find(y, issue, row);
-        const struct explain_hits *mine = here ? &here->all : &none, *theirs = there ? &there->all : &none;
-        out[count++] = (struct explain_value){.facet = row->facet,
-                                              .text = row->value,
-                                              .after = of_after ? *mine : *theirs,
-                                              .before = of_after ? *theirs : *mine,
-                                              .others = is_x ? without(row->read, here ? &here->read : &none) : none};
+        const struct explain_hits *mine = find(&x->issues[at], issue, row), *theirs = find(&y->issues[at], issue, row);
+        out[count++] =
+            (struct explain_value){.facet = row->facet,
+                                   .text = row->value,
+                                   .after = of_after ? *mine : *theirs,
+                                   .before = of_after ? *theirs : *mine,
+                                   .others = without(*find(&x->app, OF_ALL, row), find(&x->app, issue, row))};
     }
     return count;
 }
@@ -110,22 +169,32 @@ static bool is_worse(const struct compared *one)
     return one->change.verdict == CHANGE_NEW || one->change.verdict == CHANGE_WORSE;
 }
 
-static int explain_all(struct comparison *c, struct call *call, const struct facets *before, const struct facets *after,
-                       const size_t *told, size_t count)
+static size_t rows_on(const struct looked *side, size_t count)
 {
-    struct explain_value *values = arena_array(call->arena, before->count + after->count + 1, sizeof *values);
-    bool has_versions = !c->before.version && !c->after.version;
-    size_t tried = 0;
+    size_t rows = side->app.count;
 
-    if (!values)
+    for (size_t i = 0; i < count; i++)
+        rows += side->issues[i].count;
+    return rows;
+}
+
+static int explain_all(struct comparison *c, struct call *call, const struct looked *before, const struct looked *after,
+                       struct compared *const *told, size_t count)
+{
+    size_t most = rows_on(before, count) + rows_on(after, count), tried = 0;
+    struct explain_value *values = arena_array(call->arena, most + 1, sizeof *values);
+    const struct facet_hits **rows = arena_array(call->arena, most + 1, sizeof *rows);
+    bool has_versions = !c->before.version && !c->after.version;
+
+    if (!values || !rows)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < before->count + after->count; i++)
-        tried += (i < before->count ? &before->rows[i] : &after->rows[i - before->count])->issue > 0;
+    for (size_t i = 0; i < count; i++)
+        tried += before->issues[i].count + after->issues[i].count;
     for (size_t i = 0; i < count; i++) {
-        struct compared *one = &c->list[told[i]];
-        bool worse = is_worse(one);
+        struct compared *one = told[i];
+        bool worse = is_worse(one), is_sampled = one->why.is_sampled;
         size_t of_one =
-            values_of(values, one->issue, worse ? after : before, worse ? before : after, worse, has_versions);
+            values_of(values, rows, one->issue, i, worse ? after : before, worse ? before : after, worse, has_versions);
         struct explained found;
         explain_change(&found, &one->change, values, of_one, tried);
         if (!found.value)
@@ -133,27 +202,25 @@ static int explain_all(struct comparison *c, struct call *call, const struct fac
         one->why = (struct compared_why){.facet = explain_facet_name(found.value->facet),
                                          .value = found.value->text,
                                          .share = found.share,
-                                         .of_others = found.of_others};
+                                         .of_others = found.of_others,
+                                         .is_sampled = is_sampled};
     }
     return 0;
 }
 
 int explained_read(struct comparison *c, struct call *call)
 {
-    struct facets before, after;
-    size_t told[EXPLAINED_MAX], count = 0;
-    int64_t issues[EXPLAINED_MAX];
+    struct looked before = {0}, after = {0};
+    struct compared *told[EXPLAINED_MAX];
+    size_t count = 0;
 
-    for (size_t i = 0; i < c->count && count < EXPLAINED_MAX; i++) {
-        if (!compared_is_told(&c->list[i]))
-            continue;
-        told[count] = i;
-        issues[count++] = c->list[i].issue;
-    }
+    for (size_t i = 0; i < c->count && count < EXPLAINED_MAX; i++)
+        if (compared_is_told(&c->list[i]))
+            told[count++] = &c->list[i];
     if (!count)
         return 0;
-    int rc = look(&before, call, &c->before, issues, count);
+    int rc = look(&before, call, told, count, &c->before);
     if (!rc)
-        rc = look(&after, call, &c->after, issues, count);
+        rc = look(&after, call, told, count, &c->after);
     return rc ? rc : explain_all(c, call, &before, &after, told, count);
 }

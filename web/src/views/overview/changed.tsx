@@ -135,7 +135,7 @@ export function ChangeRow({
 }
 
 /* The value of a facet that explains a change. */
-function why({ facet, value, share, of_others }: NonNullable<Change['explained']>): string {
+function why({ facet, value, share, of_others, sampled }: NonNullable<Change['explained']>): string {
   const where: Record<string, string> = {
     version: say('version {n}', { n: value }),
     os: osWord(value),
@@ -146,11 +146,14 @@ function why({ facet, value, share, of_others }: NonNullable<Change['explained']
     country: say('devices in {value}', { value }),
     tag: say('reports with {value}', { value }),
   };
-  return say('{share} of it on {where} ({others} of other issues)', {
+  const words = {
     share: percent(share, lang.value),
     where: where[facet] ?? value,
     others: percent(of_others, lang.value),
-  });
+  };
+  return sampled
+    ? say('{share} of it on {where} ({others} of other issues), by the newest 10,000 events', words)
+    : say('{share} of it on {where} ({others} of other issues)', words);
 }
 
 export function sentence(one: Change, after: string | null): string {
