@@ -202,7 +202,7 @@ int rows_devices_read(struct kept *out, struct pg_tx *tx, struct arena *arena, c
     struct issue_keys keys = {0};
     struct rollup_waiting waiting;
     struct rollup_span span;
-    bool split;
+    bool split, cells = view->version.with_count || view->version.without_count;
 
     *out = (struct kept){0};
     rollup_span_of(&span, view);
@@ -210,11 +210,11 @@ int rows_devices_read(struct kept *out, struct pg_tx *tx, struct arena *arena, c
     if (!rc && issue_count)
         rc = rows_keys_read(&keys, tx, arena, issues, issue_count);
     if (!rc)
-        rc = rollup_waiting_read(&waiting, tx, arena, view, &span, MIRE_ROLLUPS_OF_ISSUES);
+        rc = rollup_waiting_read(&waiting, tx, arena, view, &span,
+                                 cells ? MIRE_ROLLUPS_OF_ISSUES : MIRE_ROLLUPS_OF_DEVICES);
     const char *sql = rc ? NULL : statement(arena, view, by, issue_count, split);
     if (!sql)
         return rc ? rc : MIRE_FAULT_MEMORY;
-    bool cells = view->version.with_count || view->version.without_count;
     rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind),
                   FILTER_PARAMS(&view->state), PG_TEXTS(view->words, view->word_count), PG_INT8S(issues, issue_count),
                   PG_INT8S(keys.issues, keys.count), ROLLUP_SPAN_PARAMS(&span), PG_INT8S(waiting.issues, waiting.count),

@@ -114,6 +114,33 @@ static bool make_waiting(struct rollup_waiting *out, struct arena *arena, size_t
     return out->issues && out->trees && out->categories && out->cells && out->devices && out->oldest && out->newest;
 }
 
+/* The installations of entries of one cell. */
+static int put_devices(struct rollup_waiting *out, struct arena *arena, struct arena *own,
+                       const struct delta_entry *entries, size_t count)
+{
+    struct pack_out bytes = {.arena = arena};
+    struct distinct devices = {0};
+    int64_t oldest_us = entries->event.occurred_us, newest_us = oldest_us;
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < count; i++) {
+        int64_t at_us = entries[i].event.occurred_us;
+        oldest_us = at_us < oldest_us ? at_us : oldest_us;
+        newest_us = at_us > newest_us ? at_us : newest_us;
+        rc = distinct_add(&devices, own, entries[i].event.device);
+    }
+    if (rc)
+        return rc;
+    distinct_pack(&bytes, &devices);
+    out->issues[out->count] = entries->issue_id;
+    out->trees[out->count] = entries->tree;
+    out->categories[out->count] = "";
+    out->devices[out->count] = (struct pg_bytes){bytes.bytes, bytes.len};
+    out->oldest[out->count] = oldest_us;
+    out->newest[out->count++] = newest_us;
+    return bytes.failed ? MIRE_FAULT_MEMORY : 0;
+}
+
 /* Entries of one cell, which is built in `own`. */
 static int put_cell(struct rollup_waiting *out, struct arena *arena, struct arena *own,
                     const struct delta_entry *entries, size_t count)
@@ -143,7 +170,7 @@ static int put_cell(struct rollup_waiting *out, struct arena *arena, struct aren
 }
 
 static int put_cells(struct rollup_waiting *out, struct arena *arena, struct arena *own, struct delta_entry *list,
-                     size_t count)
+                     size_t count, enum rollup_of of)
 {
     size_t cells = 0;
     int rc = 0;
@@ -157,7 +184,8 @@ static int put_cells(struct rollup_waiting *out, struct arena *arena, struct are
     for (size_t at = 0, to; !rc && at < count; at = to) {
         for (to = at + 1; to < count && !by_cell(&list[at], &list[to]);)
             to++;
-        rc = put_cell(out, arena, own, &list[at], to - at);
+        rc = of == MIRE_ROLLUPS_OF_DEVICES ? put_devices(out, arena, own, &list[at], to - at)
+                                           : put_cell(out, arena, own, &list[at], to - at);
     }
     return rc;
 }
@@ -176,7 +204,7 @@ int rollup_waiting_read(struct rollup_waiting *out, struct pg_tx *tx, struct are
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         rc = take(&list, &count, &room, &own, pg_bytes(rows, i, 0), view, span, of);
     if (!rc)
-        rc = put_cells(out, arena, &own, list, count);
+        rc = put_cells(out, arena, &own, list, count, of);
     arena_fini(&own);
     return rc;
 }

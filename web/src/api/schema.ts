@@ -2421,6 +2421,8 @@ export interface components {
             more: number;
             /** @description Issues with fewer than 30 reports on both sides together: nothing can be said of them. */
             few: number;
+            /** @description As in Overview, of the days of `after`. */
+            completeness: components["schemas"]["Completeness"][];
         };
         ComparedSide: {
             /** @description Null: all of them; or there is no version to compare. */
@@ -3231,6 +3233,8 @@ export interface components {
             /** @description Sessions of the range and versions, the denominator of rates; null if there are none. */
             sessions: number | null;
             groups: components["schemas"]["Group"][];
+            /** @description As in Overview, of the whole app. */
+            completeness: components["schemas"]["Completeness"][];
             /** @description Cursor of the next page. */
             next: string | null;
         };

@@ -5,6 +5,7 @@
 #include "api/apps/explained.h"
 #include "api/apps/rates_part.h"
 #include "api/call.h"
+#include "api/complete.h"
 #include "api/handlers.h"
 #include "api/params.h"
 #include "api/parts.h"
@@ -134,6 +135,9 @@ static int answer_changes(struct call *call)
     put_compared_side(&call->json, "before", &c.before);
     put_compared_side(&call->json, "after", &c.after);
     rc = put_listed(call, c.list, c.count);
+    call->view.span = c.after.view.span;
+    if (!rc)
+        rc = put_completeness(call, "event");
     json_write_close(&call->json, '}');
     return rc;
 }

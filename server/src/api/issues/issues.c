@@ -1,6 +1,7 @@
 /* issues.c - the issue list on two levels, sorted and paged by the database. */
 #include "api/apps/compared.h"
 #include "api/call.h"
+#include "api/complete.h"
 #include "api/handlers.h"
 #include "api/params.h"
 #include "api/parts.h"
@@ -246,6 +247,8 @@ static int answer_issues(struct call *call)
     if ((rc = put_sessions(call)))
         return rc;
     rc = put_groups(call, &page, &kept.devices);
+    if (rc == 0)
+        rc = put_completeness(call, "event");
     if (more && rc == 0)
         rc = put_next(call, &page.groups[page.count - 1]);
     else

@@ -13,6 +13,7 @@ import { useTitle } from '../../lib/title';
 import { duration } from '../../lib/units';
 import { counted } from '../../model/event';
 import { count, exact } from '../../model/format';
+import { StillArriving } from '../complete';
 import { NoMemory, NothingLeft, Waiting } from '../empty';
 import { Exports } from '../exports';
 import { Loaded } from '../parts';
@@ -300,6 +301,7 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
           </span>
         </nav>
       )}
+      <StillArriving days={data.completeness} />
       <Exports
         path={`apps/${app}/issues`}
         asked={{ ...listQuery(query.value, memory), limit: FILE_GROUPS }}

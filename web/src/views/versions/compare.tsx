@@ -14,6 +14,7 @@ import { direction, RATES, type RateName } from '../../model/rates';
 import { asked, note, olderOf, parseOther, scaleOf, sortChanges } from '../../model/versions';
 import { carried, href } from '../../model/view';
 import { may } from '../../model/who';
+import { StillArriving } from '../complete';
 import { Exports } from '../exports';
 import { ChangeRow, sentence } from '../overview/changed';
 import { fixed, wordsOf } from '../overview/rates';
@@ -44,6 +45,7 @@ export function Comparison({ app, version, rows }: Props): JSX.Element {
         {(data) => (
           <>
             <Body app={app} data={data} rows={rows} version={version} />
+            <StillArriving days={data.completeness} />
             <Exports path={`apps/${app}/changes`} asked={scope} of={say('{version} compared', { version })} />
           </>
         )}

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import type { SessionSpreads } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
-import { bytes, count, duration, precise } from '../../model/format';
+import * as format from '../../model/format';
 
 const PERCENTILES = ['p50', 'p90', 'p99'] as const;
 const QUANTITIES = ['launch_ms', 'footprint_peak_bytes', 'cpu_percent', 'dropped_percent'] as const;
@@ -24,18 +24,26 @@ function wordsOf(quantity: Quantity): string {
   return words[quantity];
 }
 
-function valueOf(quantity: Quantity, value: number): string {
-  if (quantity === 'launch_ms') return duration(value, lang.value);
-  if (quantity === 'footprint_peak_bytes') return bytes(value);
-  return `${precise(value, lang.value)} %`;
+function shownAs(quantity: Quantity, value: number): string {
+  if (quantity === 'launch_ms') return format.duration(value, lang.value);
+  if (quantity === 'footprint_peak_bytes') return format.bytes(value);
+  return `${format.precise(value, lang.value)} %`;
 }
 
-function Cell({ of, quantity, at }: { of: SessionSpreads; quantity: Quantity; at: 'p50' | 'p90' | 'p99' }): JSX.Element {
+function Percentile({
+  of,
+  quantity,
+  at,
+}: {
+  of: SessionSpreads;
+  quantity: Quantity;
+  at: 'p50' | 'p90' | 'p99';
+}): JSX.Element {
   const spread = of?.[quantity];
   if (!spread) return <td class="num dim">—</td>;
   return (
-    <td class="num nowrap" title={say('{n} sessions', { n: count(spread.sessions, lang.value) })}>
-      {valueOf(quantity, spread[at])}
+    <td class="num nowrap" title={say('{n} sessions', { n: format.count(spread.sessions, lang.value) })}>
+      {shownAs(quantity, spread[at])}
     </td>
   );
 }
@@ -68,7 +76,9 @@ export function Spreads({ of }: { of: readonly Spread[] }): JSX.Element | null {
               <tr key={one.name}>
                 <th scope="row">{one.name}</th>
                 {told.flatMap((quantity) =>
-                  PERCENTILES.map((at) => <Cell key={quantity + at} of={one.spreads} quantity={quantity} at={at} />),
+                  PERCENTILES.map((at) => (
+                    <Percentile key={quantity + at} of={one.spreads} quantity={quantity} at={at} />
+                  )),
                 )}
               </tr>
             ))}
