@@ -237,36 +237,35 @@ int rows_summaries_read(struct issue_summary **out, size_t *count, struct pg_tx 
 }
 
 /* clang-format off */
-#define TOP(what, which) \
-    "WITH h AS (SELECT issue_id, %1$s AS tree, sum(" what ") AS much FROM issue_hour WHERE " HOUR_IN_VIEW " GROUP BY 1%2$s)" \
-    " SELECT issue_id FROM (SELECT " SHOWN_ID("h") " AS issue_id, sum(much) AS much FROM h" SHOWN_JOIN("h") \
-    "  GROUP BY 1) c JOIN issue USING (issue_id)" \
-    " WHERE " which " AND " IS_WANTED("category", "$7", "$8") " ORDER BY round(much::numeric, 0) DESC, issue_id LIMIT $9"
-#define TOP_WAITED TOP("waited_ms", "subject = ''")
-#define TOP_MEMORY TOP("events", "subject <> ''")
+static const char top_sql[] =
+    "WITH h AS (SELECT issue_id, %1$s AS tree, sum(waited_ms) AS waited_ms, sum(events) AS events FROM issue_hour"
+    "  WHERE " HOUR_IN_VIEW " GROUP BY 1%2$s),"
+    " c AS (SELECT " SHOWN_ID("h") " AS issue_id, sum(waited_ms) AS waited_ms, sum(events) AS events FROM h" SHOWN_JOIN("h")
+    "  GROUP BY 1),"
+    " r AS (SELECT issue_id, subject <> '' AS of_memory, row_number() OVER (PARTITION BY subject <> '' ORDER BY"
+    "   round((CASE WHEN subject = '' THEN waited_ms ELSE events END)::numeric, 0) DESC, issue_id) AS place"
+    "  FROM c JOIN issue USING (issue_id) WHERE " IS_WANTED("category", "$7", "$8") ")"
+    " SELECT issue_id, of_memory FROM r WHERE place <= $9 ORDER BY of_memory, place";
 /* clang-format on */
 
-int rows_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-             enum rows_top which)
+int rows_top(struct top *out, struct pg_tx *tx, struct arena *arena, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     bool split;
     int rc = rows_splits_read(&split, tx, view->app);
+    const char *sql = rc ? NULL : arena_printf(arena, top_sql, TREE_IF(split), BY_TREE_IF(split));
 
-    const char *sql =
-        arena_printf(arena, which == ROWS_TOP_MEMORY ? TOP_MEMORY : TOP_WAITED, TREE_IF(split), BY_TREE_IF(split));
-    if (rc || !sql)
+    *out = (struct top){.waited_count = 0};
+    if (!sql)
         return rc ? rc : MIRE_FAULT_MEMORY;
     rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), PG_INT8(MIRE_TOP_MAX));
-    if (rc != 0)
-        return rc;
-    *count = pg_row_count(rows);
-    *out = arena_array(arena, *count, sizeof **out);
-    if (*count && !*out)
-        return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < *count; i++)
-        (*out)[i] = pg_int(rows, i, 0);
-    return 0;
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        if (pg_bool(rows, i, 1))
+            out->memory[out->memory_count++] = pg_int(rows, i, 0);
+        else
+            out->waited[out->waited_count++] = pg_int(rows, i, 0);
+    }
+    return rc;
 }
 
 static int group_begin(struct group *g, struct arena *arena, const struct pg_rows *rows, size_t row)

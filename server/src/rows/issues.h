@@ -33,14 +33,15 @@ struct issue_summary {
 int rows_summaries_read(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                         const struct view *view, const int64_t *issues, size_t issue_count);
 
-enum rows_top {
-    ROWS_TOP_WAITED, /* most time waited; no memory issues */
-    ROWS_TOP_MEMORY, /* most events; memory issues only */
+/* The first issues of a view, at most MIRE_TOP_MAX of each kind. */
+struct top {
+    int64_t waited[MIRE_TOP_MAX]; /* most time waited; no memory issues */
+    int64_t memory[MIRE_TOP_MAX]; /* most events; memory issues only */
+    size_t waited_count, memory_count;
 };
 
-/* Numbers of the issues at the top, at most MIRE_TOP_MAX. */
-int rows_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
-             enum rows_top which);
+/* One statement for both, which adds up the counters once. 0 or a fault. */
+int rows_top(struct top *out, struct pg_tx *tx, struct arena *arena, const struct view *view);
 
 /* Events of these issues together, in each part of the span. Span and version apply. */
 int rows_trend_read(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,

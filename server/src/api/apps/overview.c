@@ -48,15 +48,15 @@ static void put_versions(struct json_writer *w, const struct sums *sums)
     json_write_close(w, ']');
 }
 
-static int put_top(struct call *call, const struct devices *devices, const char *key, enum rows_top which)
+static int put_top(struct call *call, const struct devices *devices, const char *key, const int64_t *issues,
+                   size_t issue_count)
 {
-    int64_t *issues;
     struct issue_summary *top = NULL;
     size_t count = 0;
-    int rc = rows_top(&issues, &count, call->tx, call->arena, &call->view, which);
+    int rc = 0;
 
-    if (rc == 0 && count)
-        rc = rows_summaries_read(&top, &count, call->tx, call->arena, &call->view, issues, count);
+    if (issue_count)
+        rc = rows_summaries_read(&top, &count, call->tx, call->arena, &call->view, issues, issue_count);
     json_write_open(&call->json, key, '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
         top[i].totals.devices = devices_of_issue(devices, top[i].issue);
@@ -136,6 +136,7 @@ static int answer_overview(struct call *call)
     struct backlog backlog;
     struct kept kept = {0};
     struct sums sums;
+    struct top top;
     int rc = rows_sums_read(&sums, call->tx, call->arena, &call->view, bucket_s);
 
     if (rc == 0)
@@ -162,9 +163,11 @@ static int answer_overview(struct call *call)
     if (rc == 0)
         rc = put_turns(call);
     if (rc == 0)
-        rc = put_top(call, &kept.devices, "top", ROWS_TOP_WAITED);
+        rc = rows_top(&top, call->tx, call->arena, &call->view);
     if (rc == 0)
-        rc = put_top(call, &kept.devices, "memory_top", ROWS_TOP_MEMORY);
+        rc = put_top(call, &kept.devices, "top", top.waited, top.waited_count);
+    if (rc == 0)
+        rc = put_top(call, &kept.devices, "memory_top", top.memory, top.memory_count);
     json_write_close(w, '}');
     return rc;
 }
