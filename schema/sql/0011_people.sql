@@ -105,7 +105,7 @@ COMMENT ON TABLE audit IS 'Every change, sign-in and deletion. Rows are never ch
 COMMENT ON COLUMN audit.audit_id IS 'Number, rising with time.';
 COMMENT ON COLUMN audit.at IS 'When.';
 COMMENT ON COLUMN audit.who IS 'Name of the account, of the key ("key 7"), or of the user of the machine.';
-COMMENT ON COLUMN audit.via IS 'How the actor was known: sign-in, link, token, key, proxy, local (single-user mode), command (the database itself), server or nobody.';
+COMMENT ON COLUMN audit.via IS 'How the actor was known: sign-in, link, webhook (of a tracker), token, key, proxy, local (single-user mode), command (the database itself), server or nobody.';
 COMMENT ON COLUMN audit.address IS 'Address of the client; empty for commands and the server.';
 COMMENT ON COLUMN audit.app_id IS 'App it is about; 0 for none.';
 COMMENT ON COLUMN audit.action IS 'What was done, such as key.made.';

@@ -231,10 +231,11 @@ int access_check(void *context, struct request *request, struct reply *reply)
     struct asker asker;
     const char *what = "";
     int who = request->route->who;
-    bool wants_key = who == MIRE_MAY_INGEST || (who == MIRE_MAY_SYMBOLS && !*access_app_of(request));
+    bool wants_key =
+        who == MIRE_MAY_INGEST || who == MIRE_MAY_SIGN || (who == MIRE_MAY_SYMBOLS && !*access_app_of(request));
     if (origin_refuse(access->options.hosts, !wants_key && !request_bearer(request), request, reply))
         return MIRE_HTTP_DONE;
-    if (!who)
+    if (!who || who == MIRE_MAY_SIGN)
         return MIRE_HTTP_ADMITTED;
     int rc = access_identify(&asker, access, request);
     if (rc < 0 || rc == MIRE_HTTP_BLOCKS)

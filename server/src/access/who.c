@@ -27,6 +27,7 @@ static const enum access_role least[MIRE_MAY_END] = {
     [MIRE_MAY_KNOCK]   = MIRE_ACCESS_NOBODY,
     [MIRE_MAY_SELF]    = MIRE_ACCESS_VIEWER, /* and an account */
     [MIRE_MAY_SERVER]  = MIRE_ACCESS_SERVER,
+    [MIRE_MAY_SIGN]    = MIRE_ACCESS_NOBODY,
     [MIRE_MAY_FOUND]   = MIRE_ACCESS_ADMIN, /* the path names no app, so admins of an app alone are viewers there */
 };
 /* clang-format on */

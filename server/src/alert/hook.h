@@ -1,10 +1,6 @@
 /*
  * hook.h - hands one message over: an HTTP POST, or an e-mail.
- *
- * Addresses of this machine and of private networks are refused, unless allowed: an admin of an app could otherwise
- * make the server call hosts that only the server can reach. The address is checked when the connection is made, so
- * neither a name that resolves to another address the second time nor a redirect gets round it; redirects are not
- * followed, and no proxy is used. Time and size are bounded. Threads: any; each call has a connection of its own.
+ * Private addresses are refused, unless allowed (exchange.h). Threads: any; each call has a connection of its own.
  */
 #ifndef MIRE_ALERT_HOOK_H
 #define MIRE_ALERT_HOOK_H

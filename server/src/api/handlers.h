@@ -121,6 +121,12 @@ int post_alert_channel(void *api, struct request *request, struct reply *reply);
 int delete_alert_channel(void *api, struct request *request, struct reply *reply);
 int post_alert_channel_test(void *api, struct request *request, struct reply *reply);
 int post_alert_ack(void *api, struct request *request, struct reply *reply);
+int post_ticket(void *api, struct request *request, struct reply *reply);
+int get_tracker(void *api, struct request *request, struct reply *reply);
+int put_tracker(void *api, struct request *request, struct reply *reply);
+int delete_tracker(void *api, struct request *request, struct reply *reply);
+int post_tracker_call(void *api, struct request *request, struct reply *reply);
+
 int post_ack(void *api, struct request *request, struct reply *reply);
 
 /* links.c, pages.c, routes.c */

@@ -15,6 +15,8 @@
 #define REGROUP_MAX  (64u << 10) /* fifty issues or trees, and why */
 #define PERSON_MAX   (8u << 10)  /* names, passwords, labels */
 #define COMMITS_MAX  (8u << 20)  /* two thousand commits with their files */
+#define TICKET_MAX   (64u << 10) /* the text of a ticket */
+#define CALL_MAX     (1u << 20)  /* of a tracker's webhook */
 #define ALERT_MAX    (16u << 10) /* a rule, a channel */
 
 #define API   "/api/v1"
@@ -53,6 +55,7 @@ const struct http_route api_routes[] = {
     GET(READ, ISSUE "/activity", get_activity),
     POST(TRIAGE, ISSUE "/comments", post_comment, REGROUP_MAX),
     DELETE(TRIAGE, ISSUE "/comments/{comment}", delete_comment),
+    POST(TRIAGE, ISSUE "/ticket", post_ticket, TICKET_MAX),
     POST(TRIAGE, ISSUE "/merge", post_merge, REGROUP_MAX),
     POST(TRIAGE, ISSUE "/split", post_split, REGROUP_MAX),
     POST(TRIAGE, ISSUE "/unmerge", post_unmerge, REGROUP_MAX),
@@ -134,6 +137,10 @@ const struct http_route api_routes[] = {
     PUT(ADMIN, APP "/members/{name}", put_member, PERSON_MAX),
     GET(ADMIN, APP "/settings", get_app_settings),
     PUT(ADMIN, APP "/settings", put_app_settings, PERSON_MAX),
+    GET(ADMIN, APP "/tracker", get_tracker),
+    PUT(ADMIN, APP "/tracker", put_tracker, PERSON_MAX),
+    DELETE(ADMIN, APP "/tracker", delete_tracker),
+    POST(SIGN, APP "/tracker/calls", post_tracker_call, CALL_MAX),
     GET(ADMIN, APP "/keys", get_keys),
     POST(ADMIN, APP "/keys", post_key, PERSON_MAX),
     POST(ADMIN, APP "/keys/{key}/rotate", post_key_rotate, PERSON_MAX),

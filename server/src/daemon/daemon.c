@@ -77,7 +77,7 @@ static int open_database(struct daemon *daemon)
     if (daemon->role & MIRE_ROLE_WORK)
         threads += (int)config_number(config, MIRE_SET_WORKERS) +
                    2 + /* one derives stored reports anew, one seeks debug files */
-                   MIRE_SENDER_THREADS;
+                   MIRE_SENDER_THREADS + MIRE_TICKET_THREADS;
     struct pg_options options = {.conninfo = daemon->conninfo,
                                  .connections = threads + POOL_SPARE,
                                  .wait_ms = 5000,
@@ -189,6 +189,7 @@ static int stop(struct daemon *daemon)
         ingest_stop(daemon->ingest);
     if (!stuck) {
         sender_stop(daemon->sender);
+        ticket_worker_stop(daemon->tickets);
         seek_stop(daemon->seek);
         work_stop(daemon->work);
     }

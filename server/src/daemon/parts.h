@@ -22,6 +22,7 @@
 #include "pg/pg.h"
 #include "pipeline/work.h"
 #include "postgres/embedded.h"
+#include "ticket/worker.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -45,6 +46,7 @@ struct daemon {
     struct work *work; /* made by the upkeep thread, as the next two are; valid for others once that is joined */
     struct seek *seek;
     struct sender *sender;
+    struct ticket_worker *tickets;
     char base[MIRE_SETTING_MAX]; /* address in links */
     char smtp_password[MIRE_SETTING_MAX];
     struct door_store store;

@@ -112,7 +112,8 @@ static int start_sender(struct daemon *daemon)
     if (!rc)
         rc = sender_start(&daemon->sender, &options);
     atomic_store(&daemon->health.sender, daemon->sender);
-    return rc;
+    return rc ? rc
+              : ticket_worker_start(&daemon->tickets, &(struct ticket_options){daemon->pg, &daemon->log, options.hook});
 }
 
 int daemon_start_work(struct daemon *daemon)

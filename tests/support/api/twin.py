@@ -258,7 +258,8 @@ class World:
                 "many_threads": sum(h["thread_count"] > 64 for h in own), "suppressed": sum(h["suppressed"] for h in own),
                 "durations": bins(lengths), "distributions": distributions, "series": self.series(own, bucket_s),
                 "bucket_s": bucket_s, "completeness": self.completeness(slug, span),
-                "unresolved_share": round(sum(h["unresolved_count"] for h in own) / frames, 3) if frames else 0}
+                "unresolved_share": round(sum(h["unresolved_count"] for h in own) / frames, 3) if frames else 0,
+                "ticket": None}
 
     def row(self, h):
         return {"id": h["report_id"], "received_at": stamp(h["received_at"]), "occurred_at": stamp(h["occurred_at"]),

@@ -38,6 +38,7 @@ import type {
   Suspects,
   SymbolFile,
   Symbols,
+  TrackerBody,
   Triage,
   Unmerge,
   Versions,
@@ -219,6 +220,13 @@ export const api = {
     ),
   ackAlert: (app: string, alert: number) =>
     body(client.POST('/api/v1/apps/{app}/alerts/open/{alert}/ack', { params: { path: { app, alert } } })),
+  tracker: (app: string, signal: AbortSignal) =>
+    body(client.GET('/api/v1/apps/{app}/tracker', { params: { path: { app } }, signal })),
+  setTracker: (app: string, tracker: TrackerBody) =>
+    body(client.PUT('/api/v1/apps/{app}/tracker', { params: { path: { app } }, body: tracker })),
+  removeTracker: (app: string) => body(client.DELETE('/api/v1/apps/{app}/tracker', { params: { path: { app } } })),
+  makeTicket: (app: string, issue: string, ticket: { title: string; body: string }) =>
+    body(client.POST('/api/v1/apps/{app}/issues/{issue}/ticket', { params: { path: { app, issue } }, body: ticket })),
   makeAlertChannel: (app: string, channel: AlertChannelBody) =>
     body(client.POST('/api/v1/apps/{app}/alerts/channels', { params: { path: { app } }, body: channel })),
   removeAlertChannel: (app: string, channel: number) =>

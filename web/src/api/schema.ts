@@ -940,6 +940,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/tracker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tracker in which tickets of the app are made. For admins of the app. */
+        get: operations["getTracker"];
+        /** Name the tracker. Tickets that wait for one of another kind are given up. */
+        put: operations["setTracker"];
+        post?: never;
+        /** Make no more tickets. Those that wait are given up. */
+        delete: operations["removeTracker"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/tracker/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The tracker's webhook: a ticket was closed or reopened, and its issue follows. The call is signed with the tracker's secret: X-Hub-Signature-256 (GitHub), X-Gitlab-Token (GitLab, the secret itself), X-Hub-Signature (Jira), Linear-Signature (Linear). Needs no sign-in. */
+        post: operations["callOfTracker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/issues/{issue}/ticket": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a ticket of the issue in the app's tracker, unless there is one. It waits to be made. For triagers. */
+        post: operations["makeTicket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ack": {
         parameters: {
             query?: never;
@@ -1476,6 +1529,11 @@ export interface components {
             source_root: string;
             /** @description The same. */
             ticket_link: string;
+            /**
+             * @description Kind of the tracker in which tickets are made; empty: none.
+             * @enum {string}
+             */
+            tracker: "" | "github" | "gitlab" | "jira" | "linear";
             releases: {
                 version: string;
                 environment: string;
@@ -1827,6 +1885,59 @@ export interface components {
         AlertChannelMade: {
             id: number;
             secret?: string;
+        };
+        TrackerBody: {
+            /** @enum {string} */
+            kind: "github" | "gitlab" | "jira" | "linear";
+            /** @description Of the API, https://... */
+            address: string;
+            /** @description GitHub: owner/name; GitLab: path or number of the project; Jira: key of the project; Linear: id of the team. */
+            project: string;
+            /** @description Absent: unchanged; needed where kind or address is new. Jira in the cloud: e-mail:token. */
+            token?: string;
+            /** @description Of the webhook, 16 characters or more, where the tracker made it, as Linear does. Absent: unchanged, or made where the kind is new. */
+            secret?: string;
+            /**
+             * @description Closing a ticket resolves its issue in the newest version.
+             * @default true
+             */
+            closed_resolves: boolean;
+            /**
+             * @description Reopening a ticket opens its issue.
+             * @default true
+             */
+            reopened_opens: boolean;
+        };
+        TrackerAnswer: {
+            tracker: {
+                /** @enum {string} */
+                kind: "github" | "gitlab" | "jira" | "linear";
+                address: string;
+                project: string;
+                closed_resolves: boolean;
+                reopened_opens: boolean;
+                made_by: string;
+            } | null;
+            /** @description Of the webhook: its calls are signed with it. */
+            secret?: string;
+        };
+        Ticket: {
+            /** @enum {string} */
+            kind: "github" | "gitlab" | "jira" | "linear";
+            /**
+             * @description waiting: to be made; failed: given up.
+             * @enum {string}
+             */
+            state: "waiting" | "failed" | "open" | "closed";
+            /** @description #12 or SHOP-12; empty until it is made. */
+            name: string;
+            /** @description Of its page; empty until it is made. */
+            url: string;
+            /** @description Why the last attempt failed; empty if none did. */
+            fault: string;
+            made_by: string;
+            /** Format: date-time */
+            made_at: string;
         };
         AlertReplay: {
             days: number;
@@ -3274,6 +3385,8 @@ export interface components {
             background: number;
             /** @description Reports of a process with more than 64 threads. */
             many_threads: number;
+            /** @description Of the issue or of one merged into it; null if there is none. */
+            ticket: components["schemas"]["Ticket"] | null;
             /** @description Events that the reports stand for besides */
             suppressed: number;
             /** @description Logarithmic bins. */
@@ -5746,6 +5859,138 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getTracker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tracker, or null. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerAnswer"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    setTracker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackerBody"];
+            };
+        };
+        responses: {
+            /** @description The tracker; the secret of its webhook where one was made, told once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerAnswer"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeTracker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerAnswer"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    callOfTracker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Heard. A call of another matter changes nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    title: string;
+                    /** @description Markdown. */
+                    body: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The ticket of the issue. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ticket"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -16,6 +16,7 @@ const releases = (more: Partial<Releases> = {}): Releases => ({
   source_link: 'https://git.example/shop/blob/{commit}/{file}#L{line}',
   source_root: '/ci/shop',
   ticket_link: '',
+  tracker: '',
   releases: [
     mark('2.0', '', '2026-11-20T00:00:00Z', 'staging'),
     mark('2.0', '1a2b3c4d', '2026-11-18T00:00:00Z'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ticketAddress } from './ticket';
+import { ticketAddress, ticketOf } from './ticket';
 
 const ticket = {
   title: 'I-7: a & b',
@@ -26,4 +26,12 @@ describe('a ticket', () => {
     expect(ticketAddress('javascript:alert({title})', ticket)).toBeNull();
     expect(ticketAddress('', ticket)).toBeNull();
   });
+});
+
+it('a ticket of an issue', () => {
+  const link = 'https://mire.example/i/I-1';
+  expect(ticketOf('# I-1: `main`\n\nWaits.\n', link)).toEqual({ title: 'I-1: main', body: 'Waits.' });
+  const long = ticketOf(`# ${'x'.repeat(300)}\n${'é'.repeat(40_000)}`, link);
+  expect([long.title.length, long.body.length]).toEqual([200, 30_000]);
+  expect(long.body.endsWith(link)).toBe(true);
 });

@@ -1,4 +1,4 @@
-/* The address of a tracker's form for a new ticket. */
+/* The text of a new ticket, and the address of a tracker's form for it. */
 
 export interface Ticket {
   title: string;
@@ -26,4 +26,18 @@ export function ticketAddress(template: string, ticket: Ticket): string | null {
     address = filled(template, { ...ticket, body: `${letters.slice(0, kept).join('')}\n…\n${ticket.link}` });
   }
   return address;
+}
+
+/* What a tracker takes. */
+const TITLE = 200;
+const BODY = 30_000;
+
+/* Title and text of a ticket from the Markdown of an issue, whose first line is the title. Cut, it ends with the link. */
+export function ticketOf(markdown: string, link: string): { title: string; body: string } {
+  const [first = '', ...rest] = markdown.split('\n');
+  const title = Array.from(first.replace(/^#\s*/, '').replaceAll('`', '')).slice(0, TITLE).join('');
+  const letters = Array.from(rest.join('\n').trim());
+  const body =
+    letters.length <= BODY ? letters.join('') : `${letters.slice(0, BODY - link.length - 3).join('')}\n…\n${link}`;
+  return { title, body };
 }

@@ -3,8 +3,10 @@
 #include "api/complete.h"
 #include "api/handlers.h"
 #include "api/parts.h"
+#include "api/tickets/tickets.h"
 #include "rows/issue.h"
 #include "rows/issues.h"
+#include "rows/rows.h"
 #include "rows/totals.h"
 
 #include <inttypes.h>
@@ -95,6 +97,16 @@ static int put_lines(struct call *call)
     return rc ? rc : put_completeness(call, "event");
 }
 
+static int put_ticket(struct call *call)
+{
+    struct ticket_row ticket;
+    int rc = rows_ticket_read(&ticket, call->tx, call->arena, call->view.app, call->issue);
+
+    if (!rc || rc == READ_NONE)
+        tickets_put(&call->json, "ticket", rc ? NULL : &ticket);
+    return rc == READ_NONE ? 0 : rc;
+}
+
 static int answer_issue(struct call *call)
 {
     struct json_writer *w = &call->json;
@@ -126,7 +138,8 @@ static int answer_issue(struct call *call)
     json_write_i64(w, "many_threads", facts.many_threads);
     json_write_i64(w, "suppressed", facts.suppressed);
     json_write_real(w, "unresolved_share", facts.frames ? (double)facts.unresolved / (double)facts.frames : 0);
-    if ((rc = put_durations(call, &told)) || (rc = put_distributions(call, &told)) || (rc = put_lines(call)))
+    if ((rc = put_durations(call, &told)) || (rc = put_distributions(call, &told)) || (rc = put_lines(call)) ||
+        (rc = put_ticket(call)))
         return rc;
     json_write_close(w, '}');
     return 0;

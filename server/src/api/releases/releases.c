@@ -9,6 +9,8 @@
 #include "base/fault.h"
 #include "rows/audit.h"
 #include "rows/release.h"
+#include "rows/rows.h"
+#include "rows/ticket.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -26,17 +28,21 @@ static int answer_get(struct call *call)
     struct json_writer *w = &call->json;
     struct app_settings settings;
     struct release_row *marks = NULL;
+    struct tracker_row tracker = {.kind = ""};
     size_t count = 0;
     int rc = rows_app_settings_read(&settings, call->tx, call->arena, call->view.app);
 
     if (!rc)
         rc = rows_release_list(&marks, &count, call->tx, call->arena, call->view.app);
-    if (rc)
+    if (!rc)
+        rc = rows_tracker_read(&tracker, call->tx, call->arena, call->view.app);
+    if (rc && rc != READ_NONE)
         return rc;
     json_write_open(w, NULL, '{');
     json_write_text(w, "source_link", settings.source_link);
     json_write_text(w, "source_root", settings.source_root);
     json_write_text(w, "ticket_link", settings.ticket_link);
+    json_write_text(w, "tracker", tracker.kind);
     json_write_open(w, "releases", '[');
     for (size_t i = 0; i < count; i++) {
         json_write_open(w, NULL, '{');

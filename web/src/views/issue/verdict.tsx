@@ -12,10 +12,10 @@ import { factor } from '../../model/change';
 import { isOfProcess } from '../../model/event';
 import { percent, precise } from '../../model/format';
 import { perThousand, type VersionRate } from '../../model/rates';
-import { ticketAddress } from '../../model/ticket';
 import { isMemory } from '../../model/view';
 import { announce, Bar, copy } from '../parts';
 import { useReleases } from '../releases';
+import { IssueTicket } from './ticket';
 
 const SHOWN_VERSIONS = 5;
 const LEAST_REPORTS = 30; // of an issue, before a share of it is worth a sentence
@@ -26,7 +26,7 @@ export function Verdict({ app, id, data }: { app: string; id: string; data: Issu
   const rates = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
   const rows = rates.data ? perThousand(data, rates.data).slice(-SHOWN_VERSIONS) : [];
   const words = sentences(id, data);
-  const form = useReleases(app)?.ticket_link;
+  const releases = useReleases(app);
   const give = () => void handOver(id, words, rows);
   useKeys({ 'hand-over': give });
   return (
@@ -38,11 +38,14 @@ export function Verdict({ app, id, data }: { app: string; id: string; data: Issu
         <button type="button" onClick={give} aria-keyshortcuts="h">
           {say('Hand over')}
         </button>
-        {form ? (
-          <button type="button" onClick={() => void newTicket(form, id, textOf(id, words, rows))}>
-            {say('New ticket')}
-          </button>
-        ) : null}
+        <IssueTicket
+          app={app}
+          id={id}
+          ticket={data.ticket}
+          tracker={releases?.tracker ?? ''}
+          form={releases?.ticket_link ?? ''}
+          text={() => textOf(id, words, rows)}
+        />
       </div>
     </div>
   );
@@ -134,24 +137,4 @@ async function textOf(id: string, words: readonly string[], rows: readonly Versi
 async function handOver(id: string, words: readonly string[], rows: readonly VersionRate[]): Promise<void> {
   const text = await textOf(id, words, rows);
   if (text !== null) await copy(text, say('Copied, ready to be pasted into a ticket'));
-}
-
-/* Open the tracker's form with the same text. The window is opened at once: a browser allows it to a click only. */
-async function newTicket(template: string, id: string, text: Promise<string | null>): Promise<void> {
-  const form = open('about:blank', '_blank');
-  const markdown = await text;
-  const [title = '', ...rest] = (markdown ?? '').split('\n');
-  const ticket = {
-    title: title.replace(/^#\s*/, '').replaceAll('`', ''),
-    body: rest.join('\n').trim(),
-    link: location.href,
-    issue: id,
-  };
-  const address = markdown === null ? null : ticketAddress(template, ticket);
-  if (!form) announce(say('The browser keeps new windows closed'));
-  else if (address === null) form.close();
-  else {
-    form.opener = null;
-    form.location.href = address;
-  }
 }

@@ -17,6 +17,7 @@ import { Field, Form, useAttempt } from './forms';
 import { Keys } from './keys';
 import { Links } from './links';
 import { Members } from './members';
+import { TrackerSettings } from './tracker';
 
 export function SettingsPage({ app, part }: { app: string; part: SettingsPart }): JSX.Element {
   useTitle(say('Settings'));
@@ -53,7 +54,10 @@ export function SettingsPage({ app, part }: { app: string; part: SettingsPart })
       ) : part === 'reports' ? (
         <Reports app={app} />
       ) : part === 'links' ? (
-        <Links app={app} />
+        <>
+          <Links app={app} />
+          <TrackerSettings app={app} />
+        </>
       ) : part === 'forget' ? (
         <ForgetPanel app={app} />
       ) : (
