@@ -41,6 +41,18 @@ await play(async (server, browser) => {
   await page.getByText('Checkout.pay').first().waitFor();
   assert.deepEqual(complaints, []);
 
+  // The page itself sends one, and makes the key for it.
+  await page.goto(`${server.url}/-/new`);
+  await page.getByRole('textbox', { name: 'Name' }).fill('Second');
+  await page.getByRole('button', { name: 'Make the app and a key' }).click();
+  await page.waitForURL(`${server.url}/second/start`);
+  await page.reload(); // the key is gone from the tab
+  await page.getByRole('button', { name: 'Send a test hang' }).click();
+  await page.locator('.ticks li.done').getByText('Report', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Open the issue' }).click();
+  await page.getByText('Checkout.pay').first().waitFor();
+  assert.deepEqual(complaints, []);
+
   const again = await fetch(`${server.url}/api/v1/apps`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-mire-change': '1' },

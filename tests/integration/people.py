@@ -317,7 +317,7 @@ class Audit(Shared):
         eve = server.use(server.user("add", "eve", "--role", "admin", "--app", "named"))
         read = lambda: json.loads(server.ask_as(eve, "GET", path)[2])  # noqa: E731
         none = {"quota_reports_day": None, "server_quota_reports_day": 0, "quota_bytes_day": None, "server_quota_bytes_day": 0,
-                "enough_per_issue_day": None, "server_enough_per_issue_day": 1000, "source_link": "", "source_root": "", "ticket_link": "",
+                "enough_per_issue_day": None, "server_enough_per_issue_day": 1000, "source_link": "", "source_root": "", "ticket_link": "", "merge_above": None,
                 "left_out": [], "kept_tags": [], "door": []}
         self.assertEqual(read(), {"name": "named", "retention_days": None, "server_retention_days": 90, **none})
         for wrong in ({"name": "x"}, {"retention_days": 3}, {"name": "", "retention_days": 3}, {"name": "  ", "retention_days": 3},

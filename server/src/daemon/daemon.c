@@ -131,6 +131,7 @@ static int start_upkeep(struct daemon *daemon)
     struct upkeep_options options = {.embedded = daemon->embedded,
                                      .conninfo = daemon->conninfo,
                                      .pg = daemon->pg,
+                                     .nearby = daemon->nearby,
                                      .retention_days = (int)config_number(daemon->config, MIRE_SET_RETENTION_DAYS),
                                      .unused_symbols_days =
                                          (int)config_number(daemon->config, MIRE_SET_UNUSED_SYMBOLS_DAYS),

@@ -1,6 +1,6 @@
 /*
- * upkeep.c - makes the database ready, then keeps its partitions, merges rollups, moves ramps on, looks at ignored
- * issues, and sweeps the contents of debug files.
+ * upkeep.c - makes the database ready, then keeps its partitions, merges rollups, moves ramps on, looks at ignored and at
+ * new issues, and sweeps the contents of debug files.
  */
 #include "daemon/upkeep.h"
 
@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/scope.h"
+#include "daemon/merges.h"
 #include "daemon/ramps.h"
 #include "daemon/triage.h"
 #include "postgres/distribute.h"
@@ -137,6 +138,7 @@ static void *run(void *context)
 {
     struct upkeep *upkeep = context;
     const struct upkeep_options *options = &upkeep->options;
+    struct merges merges = {0};
     int rc = await_cluster(upkeep);
     if (!rc)
         rc = prepare(upkeep);
@@ -150,6 +152,7 @@ static void *run(void *context)
         (void)ramps_step(options->pg, options->log,
                          clock_wall_us()); /* a fault is logged, the next round tries again */
         (void)triage_step(options->pg, options->log);
+        (void)merges_step(&merges, options->pg, options->nearby, options->log, clock_wall_us());
         merge_rollups(upkeep);
         if (round % ROUNDS == 0) {
             keep_partitions(upkeep, options->pg);

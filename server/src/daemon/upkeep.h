@@ -12,13 +12,15 @@
 
 struct embedded;
 struct log;
+struct nearby;
 struct pg;
 struct upkeep;
 
 struct upkeep_options {
     struct embedded *embedded; /* NULL: mired does not run the database */
     const char *conninfo;
-    struct pg *pg; /* held; released when the tables are ready */
+    struct pg *pg;         /* held; released when the tables are ready */
+    struct nearby *nearby; /* NULL: no issue is merged by itself in this process */
     int retention_days, unused_symbols_days;
     bool once;   /* end when ready */
     bool spread; /* spread the tables over the machines of a Citus cluster */

@@ -68,6 +68,7 @@ struct app_settings {
     const char *ticket_link;            /* address of a form for a ticket, to be filled in; "": none */
     const char *left_out;               /* installations, 32 hex digits each, with blanks between */
     const char *kept_tags;              /* names of tags that events keep, with blanks between */
+    double merge_above;                 /* similarity from which a new issue is merged by itself; 0: none is */
     int64_t enough;                     /* reports of an issue, version and day kept whole; 0: all */
 };
 

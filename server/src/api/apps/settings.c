@@ -58,6 +58,10 @@ static void put_settings(struct call *call, const struct app_settings *settings)
     json_write_text(w, "ticket_link", settings->ticket_link);
     put_words(call, "left_out", settings->left_out);
     put_words(call, "kept_tags", settings->kept_tags);
+    if (settings->merge_above > 0)
+        json_write_real(w, "merge_above", settings->merge_above);
+    else
+        json_write_null(w, "merge_above");
     put_days(w, "enough_per_issue_day", settings->enough);
     json_write_i64(w, "server_enough_per_issue_day", call->api->enough_per_issue_day);
 }
@@ -150,6 +154,22 @@ static enum bind_outcome read_enough(struct bind *bind, void *out, uint32_t at)
     return read_quota(&((struct app_settings *)out)->enough, bind, at, ENOUGH_MAX);
 }
 
+/* A share, or null: no issue is merged by itself. */
+static enum bind_outcome read_merge_above(struct bind *bind, void *out, uint32_t at)
+{
+    struct app_settings *settings = out;
+    enum json_kind kind = json_kind(bind->json, at);
+
+    settings->merge_above = 0;
+    if (kind == MIRE_JSON_NULL)
+        return MIRE_BIND_OK;
+    double value = kind == MIRE_JSON_UINT || kind == MIRE_JSON_DOUBLE ? json_double(bind->json, at) : 0;
+    if (!(value >= 0.5 && value <= 1))
+        return bind_wrong(bind, "must be a number from 0.5 to 1, or null");
+    settings->merge_above = value;
+    return MIRE_BIND_OK;
+}
+
 /* Words of at most `max` ASCII characters, with blanks between. */
 static enum bind_outcome join_words(const char **out, struct bind *bind, const char *const *words, size_t count,
                                     size_t max)
@@ -205,6 +225,7 @@ static const struct bind_field fields[] = {
     {"ticket_link", MIRE_BIND_TEXT, offsetof(struct app_settings, ticket_link), .max = LINK_MAX_LEN},
     {"left_out", MIRE_BIND_OTHER, 0, .read = read_left_out},
     {"kept_tags", MIRE_BIND_OTHER, 0, .read = read_kept_tags},
+    {"merge_above", MIRE_BIND_OTHER, 0, .read = read_merge_above},
     {"enough_per_issue_day", MIRE_BIND_OTHER, 0, .read = read_enough},
 };
 
@@ -238,8 +259,11 @@ static const char *tell(struct call *call, const struct app_settings *settings)
 
     if (!days || !reports || !bytes || !enough)
         return NULL;
-    return arena_printf(call->arena, "%s; %s; %s; %s; %s%s%s%s%s%s%s%s%s%s%s", settings->name, days, reports, bytes,
-                        enough, *settings->source_link ? "; source " : "", settings->source_link,
+    const char *merges = settings->merge_above > 0
+                             ? arena_printf(call->arena, "; merges from %.0f %% on", settings->merge_above * 100)
+                             : "";
+    return arena_printf(call->arena, "%s; %s; %s; %s; %s%s%s%s%s%s%s%s%s%s%s%s", settings->name, days, reports, bytes,
+                        enough, merges ? merges : "", *settings->source_link ? "; source " : "", settings->source_link,
                         *settings->source_root ? "; built in " : "", settings->source_root,
                         *settings->ticket_link ? "; tickets " : "", settings->ticket_link,
                         *settings->left_out ? "; installations left out: " : "", settings->left_out,
