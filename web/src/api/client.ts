@@ -156,6 +156,7 @@ export const api = {
       source_link?: string;
       source_root?: string;
       ticket_link?: string;
+      merge_above?: number | null;
       left_out?: string[];
       kept_tags?: string[];
     },

@@ -1642,6 +1642,8 @@ export interface components {
             source_link: string;
             /** @description Folder of the repository where the app is built: taken off the paths of frames. If it is set, files outside of it have no link. */
             source_root: string;
+            /** @description Similarity from which a new issue is merged into an older one by itself; null: none is. */
+            merge_above: number | null;
             /** @description Address of a tracker's form for a new ticket, with {title}, {body}, {link} and {issue} to fill in; empty: none. */
             ticket_link: string;
             /** @description Tags by which the reports that come from now on are found. */
@@ -4962,6 +4964,8 @@ export interface operations {
                     source_root?: string;
                     /** @description Absent: unchanged. */
                     ticket_link?: string;
+                    /** @description Absent: unchanged. */
+                    merge_above?: number | null;
                     /** @description Absent: unchanged. */
                     kept_tags?: string[];
                     /** @description Absent: unchanged. */

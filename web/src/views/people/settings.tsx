@@ -84,6 +84,8 @@ function Reports({ app }: { app: string }): JSX.Element {
   );
 }
 
+const inPercent = (share: number | null) => (share === null ? '' : Math.round(share * 100).toString());
+
 function ReportsForm({ app, settings }: { app: string; settings: AppSettings }): JSX.Element {
   const [name, setName] = useState(settings.name);
   const [days, setDays] = useState(settings.retention_days?.toString() ?? '');
@@ -92,9 +94,11 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
   const [leftOut, setLeftOut] = useState(settings.left_out.join(' '));
   const [keptTags, setKeptTags] = useState(settings.kept_tags.join(' '));
   const [enough, setEnough] = useState(settings.enough_per_issue_day?.toString() ?? '');
+  const [alike, setAlike] = useState(inPercent(settings.merge_above));
   const run = useAttempt();
   useEffect(() => {
     setName(settings.name);
+    setAlike(inPercent(settings.merge_above));
     setDays(settings.retention_days?.toString() ?? '');
     setReports(settings.quota_reports_day?.toString() ?? '');
     setMegabytes(inMegabytes(settings.quota_bytes_day));
@@ -118,6 +122,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
             .split(/[\s,]+/)
             .filter(Boolean),
           kept_tags: keptTags.split(/[\s,]+/).filter(Boolean),
+          merge_above: alike.trim() === '' ? null : Number(alike) / 100,
           enough_per_issue_day: enough.trim() === '' ? null : Number(enough),
         });
         announce(say('Saved'));
@@ -144,6 +149,16 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
             ? say('0: for ever. Empty: as the server is configured, for ever.')
             : say('0: for ever. Empty: as the server is configured, {days} days.', { days: standard })
         }
+      />
+      <Field
+        label={say('Merge new issues by itself from % alike')}
+        value={alike}
+        set={setAlike}
+        type="number"
+        optional
+        note={say(
+          '50 to 100; empty: never. Into the open issue most alike. Activity tells it, and one click undoes it.',
+        )}
       />
       <p class="dim small">{say('Counters stay. If many days are due, one is deleted each hour.')}</p>
       <Field

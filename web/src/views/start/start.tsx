@@ -3,15 +3,15 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { api } from '../../api/client';
+import { api, ProblemError } from '../../api/client';
 import type { Start } from '../../api/types';
 import { say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { client, useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
-import { PLATFORMS, type Platform, snippet } from '../../model/snippets';
+import { PLATFORMS, type Platform, snippet, testReport } from '../../model/snippets';
 import { carried, href, isMemory } from '../../model/view';
-import { copy, Moment, Panel } from '../parts';
+import { announce, copy, Moment, Panel } from '../parts';
 import { Form, Secret, useAttempt } from '../people/forms';
 
 /* Keys made on these pages, by app: only the memory of this tab has them. */
@@ -142,16 +142,43 @@ function Arrived({ app, start }: { app: string; start: Start }): JSX.Element {
           <a href={href({ name: 'overview', app }, carry)}>{say('Overview of {app}', { app })}</a>
         </p>
       ) : (
-        <Help />
+        <Help app={app} />
       )}
     </>
   );
 }
 
-function Help(): JSX.Element {
+/* A report like that of curl, sent by this page with the key made here: one is made first if there is none. */
+async function sendTest(app: string): Promise<void> {
+  if (!made.value[app]) await makeKey(app);
+  const answer = await fetch('/api/v1/reports', {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${made.value[app]}`, 'Content-Type': 'text/vnd.android.anr' },
+    body: testReport(app, new Date()),
+  });
+  if (!answer.ok)
+    throw new ProblemError(
+      answer.status,
+      say('The test hang was refused with {status}', { status: `${answer.status}` }),
+      '',
+      '',
+    );
+  announce(say('The test hang is on its way'));
+}
+
+function Help({ app }: { app: string }): JSX.Element {
+  const run = useAttempt();
   return (
     <>
-      <p>{say('Nothing hangs? Call {call} in the app, or send the test report of curl.', { call: 'mire_test()' })}</p>
+      <p>
+        {say('Nothing hangs? Call {call} in the app, or send a test hang from this page.', { call: 'mire_test()' })}{' '}
+        <button type="button" aria-disabled={run.busy} onClick={() => void run.attempt(() => sendTest(app))}>
+          {say('Send a test hang')}
+        </button>
+      </p>
+      <p role="alert" class="bad-text">
+        {run.fault}
+      </p>
       <details>
         <summary>{say('Nothing arrives? Four checks')}</summary>
         <ul>
