@@ -322,10 +322,10 @@ export const api = {
     ),
   healthy: (app: string, query: { v?: string[]; os?: string; class?: string }, signal: AbortSignal): Promise<Healthy> =>
     body(client.GET('/api/v1/apps/{app}/healthy', { params: { path: { app }, query: sent(query) }, signal })),
-  similar: (app: string, issue: string, scope: Scope, signal: AbortSignal): Promise<Similar> =>
+  similar: (app: string, issue: string, scope: Scope, signal: AbortSignal, limit?: number): Promise<Similar> =>
     body(
       client.GET('/api/v1/apps/{app}/issues/{issue}/similar', {
-        params: { path: { app, issue }, query: sent(scope) },
+        params: { path: { app, issue }, query: { ...sent(scope), ...(limit ? { limit } : {}) } },
         signal,
       }),
     ),

@@ -30,6 +30,20 @@ it('a rate has the digits that its interval leaves', () => {
   expect(digits({ low: 2500, high: 2500 })).toBe(2);
 });
 
+it('the newest version has a line, however few sessions it has', () => {
+  const versions = ['1.1', '1.2', '1.3', '1.4', '1.5'].map((version, i) => ({
+    ...known.versions[0]!,
+    version,
+    sessions: 100 - i,
+  }));
+  expect(linesOf({ ...known, versions }, 'lag_percent').rows.map((row) => row.version)).toEqual([
+    '1.5',
+    '1.3',
+    '1.2',
+    '1.1',
+  ]);
+});
+
 it('lines have a gap where a version had no sessions', () => {
   const days = known.versions[0]!.days;
   const lines = linesOf(known, 'lag_percent');

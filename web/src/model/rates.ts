@@ -45,9 +45,14 @@ export interface Lines {
   rows: { version: string; value: (number | null)[]; low: (number | null)[]; high: (number | null)[] }[];
 }
 
-/* A line a version, newest first; days without sessions are gaps. At most `most` versions, those with most sessions. */
+/*
+ * A line a version, newest first; days without sessions are gaps. At most `most` versions: those with most sessions, and
+ * the newest, which has few at first.
+ */
 export function linesOf(data: Rates, name: RateName, most = 4): Lines {
-  const rows = [...data.versions].sort((a, b) => b.sessions - a.sessions).slice(0, most);
+  const newest = [...data.versions].sort((a, b) => byVersion(b.version, a.version))[0];
+  const others = data.versions.filter((one) => one !== newest).sort((a, b) => b.sessions - a.sessions);
+  const rows = (newest ? [newest, ...others] : []).slice(0, most);
   rows.sort((a, b) => byVersion(b.version, a.version));
   const days = [...new Set(rows.flatMap((row) => row.days.map((one) => Date.parse(one.day) / 1000)))].sort(
     (a, b) => a - b,

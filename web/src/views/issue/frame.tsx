@@ -25,6 +25,7 @@ import { ActivityTab, wantsComment } from '../triage/activity';
 import { TriageButtons, useMayTriage } from '../triage/buttons';
 import { RawTab } from './raw';
 import { ReportsTab } from './reports';
+import { Twin } from './twin';
 import { Verdict } from './verdict';
 
 interface OfIssue {
@@ -79,6 +80,7 @@ export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Elem
         <ReasonTag reason={issue.reason} />
         <StateTag issue={issue} />
         {children}
+        <Twin app={app} id={issue.id} />
       </p>
       <States app={app} issue={issue} />
       <Verdict app={app} id={issue.id} data={data} />
