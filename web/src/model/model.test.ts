@@ -14,6 +14,7 @@ import {
   hotMiddle,
   isPartial,
   nameless,
+  outerFrom,
   ownerless,
   ownRule,
   withoutStack,
@@ -246,4 +247,12 @@ it('a length of time has the units of its language', () => {
   expect(lengths.map((ms) => duration(ms))).toEqual(['480 ms', '1.2 s', '3 min 20 s', '2 h 5 min', '3.1 d']);
   expect(duration(1200, 'fr')).toBe('1.2 s');
   expect([nanoseconds(83_600, 'zh-CN'), nanoseconds(500, 'en')]).toEqual(['83.6 微秒', '500 ns']);
+});
+
+it('outer frames on which nobody acts are folded from three on', () => {
+  const of = (...roles: string[]) => outerFrom(roles.map((role) => ({ role }) as { role: 'app' }));
+  expect(of('wait', 'app', 'system', 'dispatch', 'thread')).toBe(2);
+  expect(of('wait', 'app', 'system', 'thread')).toBeNull();
+  expect(of('app', 'system', 'unknown', 'system', 'system', 'system')).toBe(3);
+  expect(of('system', 'system', 'system', 'system')).toBeNull();
 });

@@ -149,3 +149,15 @@ export function nameless(report: Report): Nameless[] {
     .map(([image, seen]) => ({ image, id: ids.get(`build id, ${image}`) ?? '', places: seen.size }))
     .sort((a, b) => b.places - a.places);
 }
+
+/* Fewer are not worth a row of their own. */
+const FOLDED = 3;
+
+/*
+ * Index of the first of the outer frames on which nobody acts: the way from the system's start to the outermost frame of
+ * the app, or of an unknown owner. Null: there are fewer than three, or no such frame below them.
+ */
+export function outerFrom(frames: readonly Pick<Frame, 'role'>[]): number | null {
+  const last = frames.findLastIndex((frame) => frame.role === 'app' || frame.role === 'unknown');
+  return last >= 0 && frames.length - last - 1 >= FOLDED ? last + 1 : null;
+}

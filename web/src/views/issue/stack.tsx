@@ -1,5 +1,6 @@
 /* Hottest stack: what happened, the samples as a strip, the stack with how often each frame repeats, the other threads. */
 
+import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
@@ -7,13 +8,14 @@ import type { Frame, Report } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { useKeys } from '../../lib/keys';
 import { patch, query } from '../../lib/location';
+import { recall, remember } from '../../lib/memory';
 import { type Result, useQuery } from '../../lib/query';
 import { duration } from '../../lib/units';
 import { systemWord, word } from '../../lib/words';
 import { fileOf, hotThread, isOfProcess, ofHotThread } from '../../model/event';
 import { exact } from '../../model/format';
 import { base } from '../../model/name';
-import { asText, hotAsText, hotMiddle, isPartial, leafOf, perCell } from '../../model/stack';
+import { asText, hotAsText, hotMiddle, isPartial, leafOf, outerFrom, perCell } from '../../model/stack';
 import { Bar, copy, Loaded, Moment } from '../parts';
 import { FramePlace } from '../place';
 import { Blame, Cost, Verdict } from './event';
@@ -192,6 +194,9 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
   );
 }
 
+/* Whether the outer frames are shown, remembered on this device. */
+const openOuter = signal(recall('outer') === 'open');
+
 /* Of a deeper stack, what lies between is shown on demand. */
 const INNER_FRAMES = 60;
 const OUTER_FRAMES = 15;
@@ -202,8 +207,10 @@ function Frames(props: { app: string; report: Report; frames: readonly Frame[]; 
   const thread = hotThread(report);
   const middle = sample === null ? hotMiddle(report) : null;
   const [all, setAll] = useState(false);
-  const hidden = all ? 0 : Math.max(0, frames.length - INNER_FRAMES - OUTER_FRAMES);
-  const shown = frames.map((frame, i) => [frame, i] as const);
+  const outer = outerFrom(frames);
+  const folds = outer !== null && !openOuter.value;
+  const shown = frames.map((frame, i) => [frame, i] as const).slice(0, folds ? outer : undefined);
+  const hidden = all ? 0 : Math.max(0, shown.length - INNER_FRAMES - OUTER_FRAMES);
   if (hidden > 1) shown.splice(INNER_FRAMES, hidden);
   return (
     <>
@@ -264,6 +271,24 @@ function Frames(props: { app: string; report: Report; frames: readonly Frame[]; 
           ))}
         </tbody>
       </table>
+      {outer === null ? null : (
+        <button
+          type="button"
+          class="quiet"
+          aria-expanded={!folds}
+          onClick={() => {
+            openOuter.value = !openOuter.value;
+            remember('outer', openOuter.value ? 'open' : 'folded');
+          }}
+        >
+          {folds
+            ? say('{n} outer frames of {image} · show', {
+                n: frames.length - outer,
+                image: base(frames[outer]!.image),
+              })
+            : say('Fold the {n} outer frames', { n: frames.length - outer })}
+        </button>
+      )}
       {hidden > 1 ? (
         <button type="button" onClick={() => setAll(true)}>
           {say('{n} frames between the inner {inner} and the outer {outer} · show', {
