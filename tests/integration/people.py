@@ -23,7 +23,7 @@ ROLES = ("nobody", "viewer", "triager", "admin", "server")
 
 # Who of a route -> the least role of a person; None: no person may.
 LEAST = {"READ": "viewer", "TRIAGE": "triager", "ROLLOUT": "admin", "RULES": "admin", "ADMIN": "admin", "SERVER": "server", "FOUND": "server",
-         "SELF": "member", "KNOCK": "nobody", "INGEST": None, "SYMBOLS": None}
+         "SELF": "member", "KNOCK": "nobody", "INGEST": None, "SYMBOLS": None, "SIGN": None}
 
 
 def routes():

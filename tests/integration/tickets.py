@@ -214,6 +214,7 @@ class TicketsTest(unittest.TestCase):
         with self.subTest("what the webhook tells"):
             self.call(kind, secret, self.news(kind, True, 1), 401, "sha256=" + "0" * 64)
             self.call(kind, "another", self.news(kind, True, 1), 401)
+            self.assertEqual(self.mired.ask("POST", "/api/v1/apps/no-such/tracker/calls", None, {})[0], 401)
             self.call(kind, secret, {"action": "labeled"})
             self.assertEqual(self.state(), "open")
             self.call(kind, secret, self.news(kind, True, 3))

@@ -80,14 +80,16 @@ static int answer_call(struct call *call)
     const struct request *request = call->request;
     struct tracker_row tracker;
     struct heard heard;
-    int rc = rows_tracker_read(&tracker, call->tx, call->arena, call->view.app);
+    int rc = rows_app_read(&call->view.app, call->tx, request_param(request, 0));
 
+    if (!rc)
+        rc = rows_tracker_read(&tracker, call->tx, call->arena, call->view.app);
     if (rc && rc != READ_NONE)
         return rc;
     if (rc || !heard_is_signed(tracker.kind, tracker.secret, request_header(request, heard_header(tracker.kind)),
                                request->body, request->body_len))
         return call_problem(call, 401, "tracker.signature",
-                            "The call is not signed with the secret of the app's tracker, or the app has none.");
+                            "The call is not signed with the secret of the app's tracker, or there is none.");
     rc = heard_read(&heard, call->arena, tracker.kind, request->body, request->body_len);
     if (rc == HEARD_MALFORMED)
         return call_problem(call, 400, "tracker.malformed", "The call is no JSON object.");
@@ -100,6 +102,7 @@ static int answer_call(struct call *call)
 
 int post_tracker_call(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.names = no_names, .has_app = true, .writes = true, .answer = answer_call};
+    /* has_app is not set: an app that does not exist is refused like a call without a good signature. */
+    static const struct call_kind kind = {.names = no_names, .writes = true, .answer = answer_call};
     return call_run(api, request, reply, &kind);
 }
