@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES (32 * 1024)
-#define ALIGN       16
+#define BLOCK_BYTES     (32 * 1024)   /* the first one; later ones are as large as all before them, up to */
+#define BLOCK_BYTES_MAX (1024 * 1024) /* this, unless a piece is larger */
+#define ALIGN           16
 
 struct arena_block {
     struct arena_block *older;
@@ -24,38 +25,73 @@ void arena_init(struct arena *arena, size_t limit_bytes)
     *arena = (struct arena){.limit_bytes = limit_bytes};
 }
 
+static struct arena_block *pop(struct arena_block **list)
+{
+    struct arena_block *block = *list;
+    if (block)
+        *list = block->older;
+    return block;
+}
+
+static void push(struct arena_block **list, struct arena_block *block)
+{
+    block->older = *list;
+    *list = block;
+}
+
 void arena_fini(struct arena *arena)
 {
-    while (arena->blocks) {
-        struct arena_block *block = arena->blocks;
-        arena->blocks = block->older;
+    struct arena_block *block;
+    while ((block = pop(&arena->blocks)) || (block = pop(&arena->spare)))
         free(block);
-    }
     arena->used_bytes = 0;
+}
+
+/* Give back all spare blocks but the first one, and those beside it that keep_bytes allows. */
+static void trim(struct arena *arena)
+{
+    struct arena_block **at = &arena->spare;
+    size_t kept = 0;
+
+    while (*at) {
+        if (!kept || ((*at)->room <= BLOCK_BYTES_MAX && kept + (*at)->room <= arena->keep_bytes)) {
+            kept += (*at)->room;
+            at = &(*at)->older;
+        } else {
+            free(pop(at));
+        }
+    }
 }
 
 void arena_reset(struct arena *arena)
 {
-    while (arena->blocks && arena->blocks->older) {
-        struct arena_block *block = arena->blocks;
-        arena->blocks = block->older;
-        free(block);
-    }
-    if (arena->blocks)
-        arena->blocks->used = 0;
+    struct arena_block *block;
+    while ((block = pop(&arena->blocks)))
+        push(&arena->spare, block);
+    trim(arena);
     arena->used_bytes = 0;
+}
+
+static size_t block_room(const struct arena *arena, size_t size)
+{
+    size_t room = arena->used_bytes < BLOCK_BYTES       ? BLOCK_BYTES
+                  : arena->used_bytes > BLOCK_BYTES_MAX ? BLOCK_BYTES_MAX
+                                                        : arena->used_bytes;
+    return size > room ? size : room;
 }
 
 static struct arena_block *add_block(struct arena *arena, size_t size)
 {
-    size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-    struct arena_block *block = malloc(sizeof *block + room);
-    if (!block)
-        return NULL;
-    block->older = arena->blocks;
-    block->room = room;
+    struct arena_block *block = arena->spare && arena->spare->room >= size ? pop(&arena->spare) : NULL;
+    if (!block) {
+        size_t room = block_room(arena, size);
+        block = malloc(sizeof *block + room);
+        if (!block)
+            return NULL;
+        block->room = room;
+    }
     block->used = 0;
-    arena->blocks = block;
+    push(&arena->blocks, block);
     return block;
 }
 

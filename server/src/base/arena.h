@@ -14,8 +14,10 @@ struct arena_block;
 
 struct arena {
     struct arena_block *blocks; /* newest first */
+    struct arena_block *spare;  /* kept by arena_reset, the first to be used again in front */
     size_t used_bytes;          /* handed out since init or reset */
     size_t limit_bytes;
+    size_t keep_bytes; /* of blocks for the next use; 0: one block is kept. Set after arena_init */
 };
 
 /* An empty arena that hands out at most `limit_bytes`. Takes no memory yet. */
@@ -24,7 +26,8 @@ void arena_init(struct arena *arena, size_t limit_bytes);
 /* Give everything back. */
 void arena_fini(struct arena *arena);
 
-/* Forget all pieces; keeps one block for the next use. */
+/* Forget all pieces; keeps one block for the next use, or blocks of keep_bytes: new memory costs a page fault for every
+ * 4 KiB. */
 void arena_reset(struct arena *arena);
 
 /* A zeroed piece of `size` bytes, NULL if the limit or the machine's memory is reached. */

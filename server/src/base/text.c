@@ -118,11 +118,25 @@ void text_add_json(struct text *text, const char *bytes, size_t len)
     text_append(text, "\"", 1);
 }
 
+/* Bytes at the front, in steps of eight, that are ASCII and not zero. */
+static size_t ascii_span(const char *bytes, size_t len)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), highs = ones << 7;
+    uint64_t word;
+    size_t i = 0;
+    for (; len - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, bytes + i, sizeof word);
+        if ((word | (word - ones)) & highs)
+            break;
+    }
+    return i;
+}
+
 bool text_is_valid(const char *bytes, size_t len)
 {
     const unsigned char *s = (const unsigned char *)bytes;
     size_t step = 1;
-    for (size_t i = 0; i < len && step; i += step)
+    for (size_t i = ascii_span(bytes, len); i < len && step; i += step)
         step = s[i] ? utf8_len(s + i, len - i) : 0;
     return step != 0;
 }

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIRST_ROOM    1024 /* values; more of a longer text, */
+#define BYTES_A_VALUE 8    /* of which a value takes so many */
+
 struct json_reader {
     struct json *json;
     const char *p;
@@ -45,7 +48,10 @@ static enum json_outcome grow(struct json_reader *r)
 
     if (json->count >= r->limits.values_max)
         return fail(r, MIRE_JSON_TOO_BIG, r->p, "too many values");
-    uint32_t room = json->room ? json->room * 2 : 1024;
+    size_t least = (size_t)(r->end - json->text) / BYTES_A_VALUE;
+    uint32_t room = json->room ? json->room * 2 : FIRST_ROOM;
+    if (!json->room && least > room)
+        room = least < r->limits.values_max ? (uint32_t)least : r->limits.values_max;
     if (room > r->limits.values_max)
         room = r->limits.values_max;
     struct json_slot *slots = realloc(json->slots, (size_t)room * sizeof *slots);

@@ -40,6 +40,34 @@ static void the_limit_holds_and_reset_lifts_it(void **state)
     arena_fini(&arena);
 }
 
+/* Pieces of all sizes, round after round: kept memory is no other piece's, and zeroed again. */
+static void blocks_are_kept_for_the_next_round(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena, 64u << 20);
+    arena.keep_bytes = 2u << 20;
+    unsigned char *first = NULL;
+    for (int round = 0; round < 5; round++) {
+        unsigned char *pieces[60];
+        for (size_t i = 0; i < 60; i++) {
+            size_t size = 1000 + i * i * 100 * (size_t)(1 + round % 2);
+            pieces[i] = arena_alloc(&arena, size);
+            assert_non_null(pieces[i]);
+            for (size_t k = 0; k < size; k += 97)
+                assert_int_equal(pieces[i][k], 0);
+            memset(pieces[i], (int)i + 1, size);
+        }
+        for (size_t i = 0; i < 60; i++)
+            assert_int_equal(pieces[i][999], i + 1);
+        if (round)
+            assert_ptr_equal(pieces[0], first);
+        first = pieces[0];
+        arena_reset(&arena);
+    }
+    arena_fini(&arena);
+}
+
 static void sizes_that_overflow_are_refused(void **state)
 {
     (void)state;
@@ -65,9 +93,8 @@ static void text_is_copied_and_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_zeroed_and_aligned),
-        cmocka_unit_test(the_limit_holds_and_reset_lifts_it),
-        cmocka_unit_test(sizes_that_overflow_are_refused),
+        cmocka_unit_test(pieces_are_zeroed_and_aligned),      cmocka_unit_test(the_limit_holds_and_reset_lifts_it),
+        cmocka_unit_test(blocks_are_kept_for_the_next_round), cmocka_unit_test(sizes_that_overflow_are_refused),
         cmocka_unit_test(text_is_copied_and_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
