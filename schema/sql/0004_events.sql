@@ -116,7 +116,7 @@ COMMENT ON TABLE event_stack IS 'The symbolicated stacks of one event. Derived; 
 COMMENT ON COLUMN event_stack.slot IS 'Slot of the report.';
 COMMENT ON COLUMN event_stack.day IS 'Day of the report.';
 COMMENT ON COLUMN event_stack.report_id IS 'The report.';
-COMMENT ON COLUMN event_stack.document IS 'Resolved-stack document (server/src/model/resolved.h), zstd-compressed JSON.';
+COMMENT ON COLUMN event_stack.document IS 'Resolved-stack document (server/src/model/resolved.h), compressed by zstd: JSON, a zero, and columns (server/src/document/columns.h).';
 COMMENT ON TABLE event_stack_other IS 'Stacks whose report carries a day that has no partition.';
 COMMENT ON INDEX event_stack_is_stored_once IS 'Serves: the stacks of one report.';
 

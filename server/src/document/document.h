@@ -14,7 +14,7 @@ void document_encoder_free(struct document_encoder *encoder);
 /*
  * Write a document.
  *
- *   bytes_out, len_out   zstd-compressed JSON, owned by caller (free)
+ *   bytes_out, len_out   compressed by zstd, owned by caller (free)
  *   encoder              borrowed; NULL: memory of its own for this document
  *
  * Returns 0, or -1 out of memory.

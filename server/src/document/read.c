@@ -1,8 +1,9 @@
 /*
- * read.c - reads the resolved-stack document back: locations, nodes, samples. The rows are ours, yet every index is
- * checked: a bad row must not take the server with it.
+ * read.c - reads the resolved-stack document back: the columns (columns_read.c), then the JSON, which points into them.
+ * The rows are ours, yet every index is checked: a bad row must not take the server with it.
  */
 #include "document/read.h"
+#include "document/columns.h"
 #include "document/memory.h"
 #include "document/document.h"
 
@@ -21,254 +22,49 @@ static enum bind_outcome read_gate(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
-/* Can the column be of a table with so many rows? Its last value holds for all rows behind it. */
-static bool fits(const struct bind_column *column, size_t rows)
-{
-    return column->count <= rows && (column->count || !rows);
-}
-
-static uint64_t value_of(const struct bind_column *column, size_t row)
-{
-    return column->values[row < column->count ? row : column->count - 1];
-}
-
-struct locations {
-    struct resolved *doc;
-    struct resolved_location *rows;
-    struct bind_column line, offset, named, inlined, rule, mark, rules_version, rules_line;
-    const char **rules_pack, **rules_text;
+struct rule_columns {
+    struct bind_column version, line;
+    const char **packs, **texts;
     size_t pack_count, text_count;
 };
 
-/* One of the text columns; `member` is where the text goes. */
-static enum bind_outcome read_texts(struct locations *locations, struct bind *bind, uint32_t at, size_t member)
+static enum bind_outcome read_packs(struct bind *bind, void *out, uint32_t at)
 {
-    enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
+    struct rule_columns *rules = out;
+    return bind_texts(&rules->packs, &rules->pack_count, bind, at, ITEMS_MAX, FUNCTION_MAX);
+}
+
+static enum bind_outcome read_rule_texts(struct bind *bind, void *out, uint32_t at)
+{
+    struct rule_columns *rules = out;
+    return bind_texts(&rules->texts, &rules->text_count, bind, at, ITEMS_MAX, FUNCTION_MAX);
+}
+
+static enum bind_outcome read_rules(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {.name = "pack", .want = MIRE_BIND_OTHER, .read = read_packs, .required = true},
+        COLUMN(struct rule_columns, version, INT32_MAX),
+        COLUMN(struct rule_columns, line, UINT32_MAX),
+        {.name = "text", .want = MIRE_BIND_OTHER, .read = read_rule_texts, .required = true},
+    };
+    struct rule_columns columns = {0};
+    struct resolved *doc = out;
+    enum bind_outcome outcome = bind_object(bind, &columns, at, fields, COUNT(fields));
+    size_t count = columns.text_count;
+
     if (outcome)
         return outcome;
-    if (!locations->rows) {
-        locations->doc->location_count = json_size(bind->json, at);
-        locations->rows = arena_array(bind->arena, locations->doc->location_count, sizeof *locations->rows);
-    }
-    if (!locations->rows)
-        return MIRE_BIND_NO_MEMORY;
-    size_t count = json_size(bind->json, at);
-    if (count > locations->doc->location_count || (!count && locations->doc->location_count))
+    if (columns.pack_count != count || columns.version.count != count || columns.line.count != count)
         return bind_wrong(bind, "columns differ in length");
-    uint32_t element = at + 1;
-    const char *text = "";
-    for (size_t i = 0; i < locations->doc->location_count && !outcome; i++) {
-        if (i < count) {
-            outcome = bind_text(&text, bind, element, FUNCTION_MAX);
-            element = json_next(bind->json, element);
-        }
-        if (member == offsetof(struct resolved_location, role))
-            locations->rows[i].role = role_of_name(text);
-        else
-            memcpy((char *)&locations->rows[i] + member, &text, sizeof(const char *));
-    }
-
-    return outcome;
-}
-
-static enum bind_outcome read_function(struct bind *bind, void *out, uint32_t at)
-{
-    return read_texts(out, bind, at, offsetof(struct resolved_location, function));
-}
-
-static enum bind_outcome read_image(struct bind *bind, void *out, uint32_t at)
-{
-    return read_texts(out, bind, at, offsetof(struct resolved_location, image));
-}
-
-static enum bind_outcome read_file(struct bind *bind, void *out, uint32_t at)
-{
-    return read_texts(out, bind, at, offsetof(struct resolved_location, file));
-}
-
-static enum bind_outcome read_role(struct bind *bind, void *out, uint32_t at)
-{
-    return read_texts(out, bind, at, offsetof(struct resolved_location, role));
-}
-
-static enum bind_outcome read_rules_pack(struct bind *bind, void *out, uint32_t at)
-{
-    struct locations *locations = out;
-    return bind_texts(&locations->rules_pack, &locations->pack_count, bind, at, ITEMS_MAX, FUNCTION_MAX);
-}
-
-static enum bind_outcome read_rules_text(struct bind *bind, void *out, uint32_t at)
-{
-    struct locations *locations = out;
-    return bind_texts(&locations->rules_text, &locations->text_count, bind, at, ITEMS_MAX, FUNCTION_MAX);
-}
-
-/* The rules, and which of them each location names; documents of before there were any have none. */
-static enum bind_outcome read_rules(struct bind *bind, struct locations *locations)
-{
-    size_t count = locations->text_count;
-    struct resolved_rule *rules = arena_array(bind->arena, count, sizeof *rules);
-
-    if (!locations->rule.known)
-        return MIRE_BIND_OK;
+    struct resolved_rule *rules = arena_array(bind->arena, count + 1, sizeof *rules);
     if (!rules)
         return MIRE_BIND_NO_MEMORY;
-    if (locations->pack_count != count || locations->rules_version.count != count ||
-        locations->rules_line.count != count || !fits(&locations->rule, locations->doc->location_count) ||
-        !fits(&locations->mark, locations->doc->location_count))
-        return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++)
-        rules[i] = (struct resolved_rule){locations->rules_pack[i], (int)locations->rules_version.values[i],
-                                          (uint32_t)locations->rules_line.values[i], locations->rules_text[i]};
-    for (size_t i = 0; i < locations->doc->location_count; i++) {
-        locations->rows[i].rule = (uint32_t)value_of(&locations->rule, i);
-        locations->rows[i].mark = (uint32_t)value_of(&locations->mark, i);
-        if (locations->rows[i].rule > count || locations->rows[i].mark > count)
-            return bind_wrong(bind, "location %zu names no rule", i);
-    }
-
-    locations->doc->rules = rules;
-    locations->doc->rule_count = count;
-    return MIRE_BIND_OK;
-}
-
-#define RULES_COLUMN(member, most)                                                                            \
-    {                                                                                                         \
-        .name = #member, .want = MIRE_BIND_COLUMN, .offset = offsetof(struct locations, member), .max = most, \
-        .items_max = ITEMS_MAX                                                                                \
-    }
-
-static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
-{
-    static const struct bind_field fields[] = {
-        {.name = "function", .want = MIRE_BIND_OTHER, .read = read_function, .required = true},
-        {.name = "image", .want = MIRE_BIND_OTHER, .read = read_image, .required = true},
-        {.name = "file", .want = MIRE_BIND_OTHER, .read = read_file, .required = true},
-        COLUMN(struct locations, line, UINT32_MAX),
-        COLUMN(struct locations, offset, UINT64_MAX),
-        COLUMN(struct locations, named, 1),
-        COLUMN(struct locations, inlined, 1),
-        {.name = "role", .want = MIRE_BIND_OTHER, .read = read_role, .required = true},
-        RULES_COLUMN(rule, UINT32_MAX),
-        RULES_COLUMN(mark, UINT32_MAX),
-        OTHER("rules_pack", read_rules_pack),
-        RULES_COLUMN(rules_version, INT32_MAX),
-        RULES_COLUMN(rules_line, UINT32_MAX),
-        OTHER("rules_text", read_rules_text),
-    };
-    struct resolved *doc = out;
-    struct locations locations = {.doc = doc};
-    enum bind_outcome outcome = bind_object(bind, &locations, at, fields, COUNT(fields));
-    size_t count = doc->location_count;
-
-    if (outcome)
-        return outcome;
-    if (!fits(&locations.line, count) || !fits(&locations.offset, count) || !fits(&locations.named, count) ||
-        !fits(&locations.inlined, count))
-        return bind_wrong(bind, "columns differ in length");
-    for (size_t i = 0; i < count; i++) {
-        locations.rows[i].line = (uint32_t)value_of(&locations.line, i);
-        locations.rows[i].offset = value_of(&locations.offset, i);
-        locations.rows[i].named = value_of(&locations.named, i);
-        locations.rows[i].inlined = value_of(&locations.inlined, i);
-    }
-
-    doc->locations = locations.rows;
-    return read_rules(bind, &locations);
-}
-
-static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
-{
-    struct document_node_columns {
-        struct bind_column parent, location;
-    } columns = {0};
-    static const struct bind_field fields[] = {
-        COLUMN(struct document_node_columns, parent, UINT32_MAX),
-        COLUMN(struct document_node_columns, location, UINT32_MAX),
-    };
-    struct resolved *doc = out;
-
-    enum bind_outcome outcome = bind_object(bind, &columns, at, fields, COUNT(fields));
-    if (outcome)
-        return outcome;
-    size_t count = columns.parent.count;
-    struct resolved_node *nodes = arena_array(bind->arena, count + 1, sizeof *nodes);
-    if (!nodes)
-        return MIRE_BIND_NO_MEMORY;
-    if (!fits(&columns.location, count))
-        return bind_wrong(bind, "columns differ in length");
-    for (size_t i = 0; i < count; i++) {
-        uint64_t location = value_of(&columns.location, i);
-        if (columns.parent.values[i] > i || location >= doc->location_count)
-            return bind_wrong(bind, "node %zu points nowhere", i + 1);
-        nodes[i + 1] = (struct resolved_node){(uint32_t)columns.parent.values[i], (uint32_t)location};
-    }
-
-    doc->nodes = nodes;
-    doc->node_count = count + 1;
-    return MIRE_BIND_OK;
-}
-
-static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
-{
-    struct document_sample_columns {
-        uint32_t period_ms;
-        struct bind_column at_ms, weight_ms, node, state, loss, folded, skipped, syscall, thread;
-    } c = {0};
-/* Not in documents of old. */
-#define LATER(column, most)                                                                                    \
-    {                                                                                                          \
-        .name = #column, .want = MIRE_BIND_COLUMN, .offset = offsetof(struct document_sample_columns, column), \
-        .max = (most), .items_max = ITEMS_MAX                                                                  \
-    }
-    static const struct bind_field fields[] = {
-        NUMBER(struct document_sample_columns, period_ms, MIRE_BIND_U32, UINT32_MAX),
-        COLUMN(struct document_sample_columns, at_ms, UINT32_MAX),
-        COLUMN(struct document_sample_columns, weight_ms, UINT32_MAX),
-        COLUMN(struct document_sample_columns, node, UINT32_MAX),
-        COLUMN(struct document_sample_columns, state, 127),
-        LATER(loss, 127),
-        LATER(folded, UINT32_MAX),
-        LATER(skipped, UINT32_MAX),
-        LATER(thread, UINT32_MAX),
-        {.name = "syscall",
-         .want = MIRE_BIND_COLUMN,
-         .offset = offsetof(struct document_sample_columns, syscall),
-         .min = -1,
-         .max = INT32_MAX,
-         .items_max = ITEMS_MAX},
-    };
-#undef LATER
-    struct resolved *doc = out;
-    enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
-    if (outcome)
-        return outcome;
-    size_t count = c.at_ms.count;
-    struct report_sample *samples = arena_array(bind->arena, count, sizeof *samples);
-    if (!samples)
-        return MIRE_BIND_NO_MEMORY;
-    if (!fits(&c.weight_ms, count) || !fits(&c.node, count) || !fits(&c.state, count) ||
-        (c.loss.known && !fits(&c.loss, count)) || (c.folded.known && !fits(&c.folded, count)) ||
-        (c.skipped.known && !fits(&c.skipped, count)) || (c.syscall.known && !fits(&c.syscall, count)) ||
-        (c.thread.known && !fits(&c.thread, count)))
-        return bind_wrong(bind, "columns differ in length");
-    for (size_t i = 0; i < count; i++) {
-        samples[i] = (struct report_sample){.at_ms = (uint32_t)c.at_ms.values[i],
-                                            .weight_ms = (uint32_t)value_of(&c.weight_ms, i),
-                                            .node = (uint32_t)value_of(&c.node, i),
-                                            .state = (char)value_of(&c.state, i),
-                                            .syscall = c.syscall.known ? (int32_t)value_of(&c.syscall, i) : -1,
-                                            .thread = c.thread.known ? (uint32_t)value_of(&c.thread, i) : 0,
-                                            .loss = c.loss.known ? (char)value_of(&c.loss, i) : '.',
-                                            .folded = c.folded.known ? (uint32_t)value_of(&c.folded, i) : 0,
-                                            .skipped = c.skipped.known ? (uint32_t)value_of(&c.skipped, i) : 0};
-        if (samples[i].node >= doc->node_count || samples[i].thread > doc->thread_count)
-            return bind_wrong(bind, "sample %zu points nowhere", i);
-    }
-
-    doc->period_ms = c.period_ms;
-    doc->samples = samples;
-    doc->sample_count = count;
+        rules[i] = (struct resolved_rule){columns.packs[i], (int)columns.version.values[i],
+                                          (uint32_t)columns.line.values[i], columns.texts[i]};
+    doc->rules = rules;
+    doc->rule_count = count;
     return MIRE_BIND_OK;
 }
 
@@ -347,12 +143,11 @@ static enum bind_outcome read_document(struct resolved *out, struct arena *arena
         OTHER("suppressed", document_suppressed),
         OTHER("thread", document_watched),
         OTHER("exit", document_exit),
-        {.name = "locations", .want = MIRE_BIND_OTHER, .read = read_places, .required = true},
-        {.name = "nodes", .want = MIRE_BIND_OTHER, .read = read_nodes, .required = true},
+        {.name = "rules", .want = MIRE_BIND_OTHER, .read = read_rules, .required = true},
         OTHER("key", document_key),
         OTHER("memory", memory_document_read),
         OTHER("threads", document_threads),
-        {.name = "samples", .want = MIRE_BIND_OTHER, .read = read_samples, .required = true},
+        NUMBER(struct resolved, period_ms, MIRE_BIND_U32, UINT32_MAX),
         {.name = "hot", .want = MIRE_BIND_OTHER, .read = read_hot, .required = true},
         OTHER("blame", document_blame),
         OTHER("verdict", document_verdict),
@@ -376,15 +171,19 @@ int resolved_decode(struct resolved *out, struct arena *arena, const unsigned ch
     char *plain = arena_alloc(arena, (size_t)plain_len + 1);
     if (!plain || ZSTD_decompress(plain, (size_t)plain_len, bytes, len) != plain_len)
         goto bad;
+    size_t json_len = strlen(plain); /* the arena ends it */
+    if (json_len == plain_len ||
+        columns_read(out, arena, (unsigned char *)plain + json_len + 1, (size_t)plain_len - json_len - 1))
+        goto bad;
     struct json json;
     struct json_fault fault;
     const struct json_limits limits = MIRE_JSON_LIMITS;
     json_init(&json);
-    int outcome = json_read(&json, &fault, plain, (size_t)plain_len, &limits);
+    int outcome = json_read(&json, &fault, plain, json_len, &limits);
     if (!outcome)
         outcome = (int)read_document(out, arena, &json);
     json_fini(&json);
-    if (!outcome)
+    if (!outcome && columns_fit(out))
         return 0;
 bad:
     *out = (struct resolved){MIRE_RESOLVED_NOTHING};

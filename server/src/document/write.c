@@ -1,10 +1,8 @@
 /*
- * write.c - writes the resolved-stack document. Columns, because zstd likes them; read.c reads it back.
- *
- * A column ends where its values no longer change: the last one holds for all rows behind it. One column of a table is
- * whole, and tells the number of rows.
+ * write.c - writes the resolved-stack document: JSON, a zero, and the columns of columns.h. read.c reads it back.
  */
 #include "document/document.h"
+#include "document/columns.h"
 #include "document/exit.h"
 #include "document/facts.h"
 #include "document/memory.h"
@@ -13,7 +11,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#define LEVEL 1 /* a higher level gains little on columns */
+#define LEVEL 1 /* columns leave little for a higher one */
 
 static void write_fact(struct json_writer *w, const char *key, struct fact fact)
 {
@@ -29,69 +27,13 @@ static void write_fact(struct json_writer *w, const char *key, struct fact fact)
         json_write_close(w, ']');              \
     } while (0)
 
-/* Values up to the last one that differs from the one before. */
-#define COLUMN(w, name, kind, count, value)                   \
-    do {                                                      \
-        size_t length_ = (count) > 0;                         \
-        for (size_t i = 0, before_ = 0; i < (count); i++) {   \
-            size_t now_ = (size_t)(value);                    \
-            length_ = i && now_ != before_ ? i + 1 : length_; \
-            before_ = now_;                                   \
-        }                                                     \
-        WHOLE(w, name, kind, length_, value);                 \
-    } while (0)
-
-/* Texts up to the last one that differs from the one before. */
-#define TEXTS(w, name, count, value)                                     \
-    do {                                                                 \
-        size_t length_ = (count) > 0;                                    \
-        const char *before_ = "";                                        \
-        for (size_t i = 0; i < (count); i++) {                           \
-            const char *now_ = (value);                                  \
-            length_ = i && strcmp(now_, before_) != 0 ? i + 1 : length_; \
-            before_ = now_;                                              \
-        }                                                                \
-        WHOLE(w, name, text, length_, value);                            \
-    } while (0)
-
-static void write_places(struct json_writer *w, const struct resolved *doc)
+static void write_rules(struct json_writer *w, const struct resolved *doc)
 {
-    const struct resolved_location *p = doc->locations;
-
-    json_write_open(w, "locations", '{');
-    WHOLE(w, "function", text, doc->location_count, p[i].function);
-    TEXTS(w, "image", doc->location_count, p[i].image);
-    TEXTS(w, "file", doc->location_count, p[i].file);
-    COLUMN(w, "line", u64, doc->location_count, p[i].line);
-    COLUMN(w, "offset", u64, doc->location_count, p[i].offset);
-    COLUMN(w, "named", u64, doc->location_count, p[i].named);
-    COLUMN(w, "inlined", u64, doc->location_count, p[i].inlined);
-    TEXTS(w, "role", doc->location_count, role_name(p[i].role));
-    COLUMN(w, "rule", u64, doc->location_count, p[i].rule);
-    COLUMN(w, "mark", u64, doc->location_count, p[i].mark);
-    WHOLE(w, "rules_pack", text, doc->rule_count, doc->rules[i].pack);
-    WHOLE(w, "rules_version", u64, doc->rule_count, (uint64_t)doc->rules[i].version);
-    WHOLE(w, "rules_line", u64, doc->rule_count, doc->rules[i].line);
-    WHOLE(w, "rules_text", text, doc->rule_count, doc->rules[i].text);
-    json_write_close(w, '}');
-}
-
-static void write_samples(struct json_writer *w, const struct resolved *doc)
-{
-    const struct report_sample *s = doc->samples;
-
-    json_write_open(w, "samples", '{');
-    json_write_u64(w, "period_ms", doc->period_ms);
-    WHOLE(w, "at_ms", u64, doc->sample_count, s[i].at_ms);
-    COLUMN(w, "weight_ms", u64, doc->sample_count, s[i].weight_ms);
-    COLUMN(w, "node", u64, doc->sample_count, s[i].node);
-    COLUMN(w, "state", u64, doc->sample_count, (unsigned char)s[i].state);
-    COLUMN(w, "syscall", i64, doc->sample_count, s[i].syscall);
-    COLUMN(w, "loss", u64, doc->sample_count, (unsigned char)s[i].loss);
-    COLUMN(w, "folded", u64, doc->sample_count, s[i].folded);
-    COLUMN(w, "skipped", u64, doc->sample_count, s[i].skipped);
-    if (doc->thread_count)
-        COLUMN(w, "thread", u64, doc->sample_count, s[i].thread);
+    json_write_open(w, "rules", '{');
+    WHOLE(w, "pack", text, doc->rule_count, doc->rules[i].pack);
+    WHOLE(w, "version", u64, doc->rule_count, (uint64_t)doc->rules[i].version);
+    WHOLE(w, "line", u64, doc->rule_count, doc->rules[i].line);
+    WHOLE(w, "text", text, doc->rule_count, doc->rules[i].text);
     json_write_close(w, '}');
 }
 
@@ -207,12 +149,8 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     write_causes(w, doc);
     exit_write(w, "exit", &doc->exit);
     bind_write_object(w, "thread", &doc->thread, &facts_watched, MIRE_BIND_LEAVE_OUT);
-    write_places(w, doc);
-    json_write_open(w, "nodes", '{');
-    WHOLE(w, "parent", u64, doc->node_count - 1, doc->nodes[i + 1].parent);
-    COLUMN(w, "location", u64, doc->node_count - 1, doc->nodes[i + 1].location);
-    json_write_close(w, '}');
-    write_samples(w, doc);
+    write_rules(w, doc);
+    json_write_u64(w, "period_ms", doc->period_ms);
     write_hot(w, &doc->hot);
     write_verdict(w, "blame", &doc->blame);
     write_verdict(w, "verdict", &doc->verdict);
@@ -267,6 +205,12 @@ int resolved_encode_by(struct document_encoder *encoder, unsigned char **bytes_o
 
     json_write_begin(&w);
     write_document(&w, doc);
+    unsigned char *end = json_write_room(&w, 1); /* a zero, which JSON never has in it */
+    if (end) {
+        *end = 0;
+        w.len++;
+    }
+    columns_write(&w, doc);
     unsigned char *bytes = NULL;
     size_t room = ZSTD_compressBound(w.len);
     if (!w.failed)

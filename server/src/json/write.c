@@ -8,21 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(struct json_writer *w, const char *bytes, size_t len)
+unsigned char *json_write_room(struct json_writer *w, size_t len)
 {
-    if (w->failed)
-        return;
-    if (len > w->room - w->len) {
+    if (!w->failed && len > w->room - w->len) {
         size_t room = (w->room + len) * 2;
         char *text = realloc(w->text, room);
-        if (!text) {
-            w->failed = true;
-            return;
+        w->failed = !text;
+        if (text) {
+            w->text = text;
+            w->room = room;
         }
-        w->text = text;
-        w->room = room;
     }
-    memcpy(w->text + w->len, bytes, len);
+    return w->failed ? NULL : (unsigned char *)w->text + w->len;
+}
+
+static void put(struct json_writer *w, const char *bytes, size_t len)
+{
+    unsigned char *at = json_write_room(w, len);
+    if (!at)
+        return;
+    memcpy(at, bytes, len);
     w->len += len;
 }
 

@@ -37,4 +37,8 @@ void json_write_bool(struct json_writer *w, const char *key, bool value);
 void json_write_null(struct json_writer *w, const char *key);
 void json_write_raw(struct json_writer *w, const char *key, const char *json); /* one value, as it stands */
 
+/* Room for bytes that are no JSON, behind all that was written: the caller writes them, and adds them to `len`. NULL: no
+ * memory. */
+unsigned char *json_write_room(struct json_writer *w, size_t len);
+
 #endif

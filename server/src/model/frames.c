@@ -52,3 +52,21 @@ int frames_parse(struct frame_line **out, size_t *count, struct arena *arena, co
 
     return 0;
 }
+
+const char *frames_bare(struct arena *arena, const char *image, uint64_t offset)
+{
+    char digits[16];
+    size_t at = sizeof digits, len = strlen(image);
+
+    do
+        digits[--at] = "0123456789abcdef"[offset & 15];
+    while (offset >>= 4);
+    char *name = arena_alloc(arena, len + 3 + sizeof digits - at + 1);
+    if (!name)
+        return NULL;
+    memcpy(name, image, len);
+    memcpy(name + len, "+0x", 3);
+    memcpy(name + len + 3, digits + at, sizeof digits - at);
+    name[len + 3 + sizeof digits - at] = '\0';
+    return name;
+}

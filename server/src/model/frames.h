@@ -31,4 +31,7 @@ char *frames_format(struct arena *arena, const struct resolved *doc, uint32_t no
  */
 int frames_parse(struct frame_line **out, size_t *count, struct arena *arena, const char *text);
 
+/* "libc.so.6+0x10", the name of a function without a symbol; without printf, for a report has hundreds. NULL: no memory. */
+const char *frames_bare(struct arena *arena, const char *image, uint64_t offset);
+
 #endif

@@ -17,7 +17,7 @@
 #include "model/report.h"
 #include "model/role.h"
 
-#define MIRE_RESOLVED_VERSION 1 /* of the document; other versions are refused, and derived again from the report */
+#define MIRE_RESOLVED_VERSION 2 /* of the document; other versions are refused, and derived again from the report */
 
 struct resolved_location {
     const char *function; /* demangled; image+0xoffset without a symbol; never empty */

@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "base/path.h"
 #include "model/facts.h"
+#include "model/frames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,25 +30,6 @@ struct resolved_location *symbolicate_add(struct symbolicate_job *job)
     return &job->locations[job->location_count++];
 }
 
-/* "libc.so.6+0x10", without printf: a report without debug files has hundreds of them. NULL: no memory. */
-static const char *bare_name(struct arena *arena, const char *image, uint64_t offset)
-{
-    char digits[16];
-    size_t at = sizeof digits, len = strlen(image);
-
-    do
-        digits[--at] = "0123456789abcdef"[offset & 15];
-    while (offset >>= 4);
-    char *name = arena_alloc(arena, len + 3 + sizeof digits - at + 1);
-    if (!name)
-        return NULL;
-    memcpy(name, image, len);
-    memcpy(name + len, "+0x", 3);
-    memcpy(name + len + 3, digits + at, sizeof digits - at);
-    name[len + 3 + sizeof digits - at] = '\0';
-    return name;
-}
-
 /*
  * Add a location for an unknown address; `start` is the begin of its function, or 0. Addresses outside all modules,
  * mostly of code made at run time, differ from run to run, so all of them have one name.
@@ -60,7 +42,7 @@ static int add_bare(struct symbolicate_job *job, const struct where *where, uint
         return MIRE_FAULT_MEMORY;
     *location = (struct resolved_location){
         .image = image, .build = where->build, .file = "", .offset = offset, .system = where->system};
-    location->function = image[0] ? bare_name(job->arena, image, start ? start : offset) : "[anonymous code]";
+    location->function = image[0] ? frames_bare(job->arena, image, start ? start : offset) : "[anonymous code]";
     job->unresolved++;
     return location->function ? 0 : MIRE_FAULT_MEMORY;
 }

@@ -6,6 +6,7 @@ import math
 import subprocess
 
 import memory
+from columns import columns
 
 UTC = dt.timezone.utc
 
@@ -59,18 +60,12 @@ def document(h, issue):
     names = [doc["frames"][f]["function"] for f in doc["hot"]["stack"]]
     c1 = names.index(issue["caller1"]) if issue["caller1"] in names else -1
     c2 = next((n for n, x in enumerate(names) if x == issue["caller2"] and n != c1), -1)
-    f = doc["frames"]
     value = {
-        "resolved": 1, "gate": "poll", "launch": h["category"] == "launch", "threshold_ms": 400, "late_ms": 2,
+        "resolved": 2, "gate": "poll", "launch": h["category"] == "launch", "threshold_ms": 400, "late_ms": 2,
         "guess": "main-thread block",
         "thread": {"tid": 4211, "name": h["process"], "cpu_ms": h["duration_ms"] * 97 // 100, "voluntary_switches": 3,
                    "major_faults": 0, "read_bytes": 0},
-        "locations": {"function": [x["function"] for x in f], "image": [x["image"] for x in f], "file": [x["file"] for x in f],
-                   "line": [x["line"] for x in f], "offset": [x["offset"] for x in f], "named": [1] * len(f),
-                   "inlined": [int(x["inlined"]) for x in f], "role": [x["role"] for x in f]},
-        "samples": {"period_ms": doc["period_ms"], "at_ms": [s["at_ms"] for s in doc["samples"]],
-                    "weight_ms": [s["weight_ms"] for s in doc["samples"]], "node": samples,
-                    "state": [ord("R")] * len(samples), "thread": [s["thread"] for s in doc["samples"]]},
+        "rules": {"pack": [], "version": [], "line": [], "text": []}, "period_ms": doc["period_ms"],
         "hot": {"node": node(doc["hot"]["stack"]), "run": doc["hot"]["run"], "thread": doc["hot"]["thread"], "repeat": doc["hot"]["repeat"], "caller1": c1,
                 "caller2": c2},
         "threads": threads, **verdict, **known,
@@ -81,8 +76,7 @@ def document(h, issue):
         "cost": {"samples": len(samples), **{k: v for k, v in e["cost"].items() if v is not None}}}
     if "memory" in doc:
         value["memory"] = memory.document(doc["memory"], node)
-    value["nodes"] = {"parent": [p for p, _ in nodes], "location": [x for _, x in nodes]}
-    return stored(json.dumps(value, ensure_ascii=False).encode())
+    return stored(json.dumps(value, ensure_ascii=False).encode() + b"\0" + columns(doc["frames"], nodes, doc["samples"], samples))
 
 
 def ended(h):
