@@ -94,7 +94,7 @@ static bool take(struct entry *report, const struct eclipse_report *from, struct
     stack.report.event.trigger = "exception";
     stack.report.event.name = longest->exception;
     arena_reset(arena);
-    if (feature_find(&feature, arena, &stack.doc, &stack.report, rules))
+    if (feature_find(&feature, arena, &stack.doc, &stack.report, rules, NULL))
         return false;
     *report = (struct entry){.when_s = from->when_s, .joins = feature.joins, .tree = feature.tree};
     memcpy(report->key, feature.key, sizeof report->key);

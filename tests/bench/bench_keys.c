@@ -86,7 +86,7 @@ static bool key_one(struct keyed *keyed, struct arena *arena, struct known *know
     stack.report.event.name = from->exception;
     arena_reset(arena);
     double begin = cpu_us();
-    if (feature_find(&feature, arena, &stack.doc, &stack.report, rules))
+    if (feature_find(&feature, arena, &stack.doc, &stack.report, rules, NULL))
         return false;
     memcpy(row.feature_key, feature.key, sizeof row.feature_key);
     memcpy(row.blame_key, feature.blame, sizeof row.blame_key);

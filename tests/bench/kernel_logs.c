@@ -70,7 +70,7 @@ static bool judge(struct judged *out, struct bench *b, const struct klog *log, c
             continue;
         arena_reset(&b->arena);
         one_stack_fill(&stack, names, from->count, "vmlinux");
-        if (feature_find(&feature, &b->arena, &stack.doc, &stack.report, rules))
+        if (feature_find(&feature, &b->arena, &stack.doc, &stack.report, rules, NULL))
             return false;
         snprintf(out->caller1, sizeof out->caller1, "%s", feature.caller1.function);
         out->skipped = stack.doc.locations[stack.doc.verdict.location].role != MIRE_ROLE_APP;

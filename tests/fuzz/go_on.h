@@ -27,8 +27,8 @@ static void go_on(const struct report *report, struct arena *arena)
         abort();
     if (symbolicate(&doc, &counts, arena, symbols, report, 0))
         return; /* limit of the arena */
-    const struct memory_packs packs = {rules, suspects, {MIRE_HEALTHY_NONE, NULL}};
-    if (report->kind == MIRE_REPORT_EVENT ? feature_find(&feature, arena, &doc, report, rules)
+    const struct memory_packs packs = {rules, suspects, {MIRE_HEALTHY_NONE, NULL}, NULL};
+    if (report->kind == MIRE_REPORT_EVENT ? feature_find(&feature, arena, &doc, report, rules, NULL)
                                           : feature_find_memory(&feature, arena, &doc, report, &packs))
         return;
     if (resolved_encode(&bytes, &len, &doc) || resolved_decode(&again, arena, bytes, len))

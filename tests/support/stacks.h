@@ -125,7 +125,7 @@ static inline void lacks(struct stacks *s, char loss)
 static inline struct feature find(struct stacks *s)
 {
     struct feature feature;
-    assert_int_equal(feature_find(&feature, &s->arena, &s->doc, &s->report, s->rules), 0);
+    assert_int_equal(feature_find(&feature, &s->arena, &s->doc, &s->report, s->rules, NULL), 0);
     return feature;
 }
 

@@ -110,7 +110,7 @@ static int judge(struct cli_document *out)
     struct suspect_rules *suspects;
 
     if (!out->report.memory.known)
-        return feature_find(&out->feature, &out->arena, &out->doc, &out->report, out->rules);
+        return feature_find(&out->feature, &out->arena, &out->doc, &out->report, out->rules, NULL);
     if (suspect_rules_builtin(&suspects, &fault) != MIRE_RULES_OK)
         return -1;
     packs.suspects = suspects;

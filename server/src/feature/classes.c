@@ -11,10 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FIRST_RULES 32 /* room in a document */
+
 struct image_class {
     const char *image; /* NULL: a free slot of the table */
     enum whose whose;
-    struct rules_module rules;
+    const struct rules_module *rules;
 };
 
 struct judging {
@@ -22,6 +24,7 @@ struct judging {
     struct resolved *doc;
     const struct report *report;
     const struct rules *rules;
+    struct rules_seen *seen;
     bool scripted;               /* the report has frames of a script */
     struct image_class *modules; /* by name of the image: a hash table */
     size_t room;
@@ -29,7 +32,7 @@ struct judging {
     uint32_t *rule_of; /* per rule in use, by hash: index into `found` + 1 */
     size_t rule_room;
     struct resolved_rule *found;
-    size_t found_count;
+    size_t found_count, found_room;
 };
 
 #define NOT_ENTRY 1 /* in some stack another function is outside it */
@@ -59,10 +62,12 @@ static int find_module(struct image_class **out, struct judging *j, const char *
     if ((*out)->image)
         return 0;
     const struct report_image *module = image_named(j->report, image);
+    int rc = seen_module(&(*out)->rules, j->seen, j->arena, j->rules, module ? module->name : image);
+    if (rc)
+        return rc;
     (*out)->image = image;
-    int rc = rules_module(&(*out)->rules, j->arena, j->rules, module ? module->name : image);
-    (*out)->whose = whose_find(module, j->report->process.path, &(*out)->rules);
-    return rc;
+    (*out)->whose = whose_find(module, j->report->process.path, (*out)->rules);
+    return 0;
 }
 
 /* Find the positions of the locations in their stacks. */
@@ -90,10 +95,24 @@ static uint32_t *slot_of(struct judging *j, const char *pack, unsigned line)
     return &j->rule_of[at];
 }
 
+/* Room for one rule more. False: no memory. */
+static bool widen(struct judging *j)
+{
+    if (j->found_count < j->found_room)
+        return true;
+    struct resolved_rule *wider = arena_array(j->arena, j->found_room * 2, sizeof *wider);
+    if (!wider)
+        return false;
+    memcpy(wider, j->found, j->found_count * sizeof *wider);
+    j->found = wider;
+    j->found_room *= 2;
+    return true;
+}
+
 /* Its number from now on; 0: no memory. */
 static uint32_t add_rule(struct judging *j, uint32_t *slot, struct resolved_rule rule)
 {
-    if (!rule.text)
+    if (!rule.text || !widen(j))
         return 0;
     j->found[j->found_count] = rule;
     return *slot = (uint32_t)++j->found_count;
@@ -171,16 +190,18 @@ static int judge_place(struct classes *out, struct judging *j, struct resolved_l
         return rc;
     const char *function = location->named ? out->names[at].shown : "";
     const struct rules_subject subject = {
-        .module = &module->rules,
+        .module = module->rules,
         .function = function,
         .file = location->file,
         .language = language_of(location->script && location->file[0] ? "" : function, location->file),
         .entry = !(j->position[at] & NOT_ENTRY),
         .leaf = !(j->position[at] & NOT_LEAF)};
-    rules_find(&found, &mark, j->rules, &subject);
+    rc = seen_find(&found, &mark, j->seen, j->arena, j->rules, &subject);
+    if (rc)
+        return rc;
     out->of[at] = judge(&by_rule, &found, module, location);
-    if (j->scripted && !location->script && rule_class_is_app(out->of[at]) && module->rules.interpreter.class) {
-        found = module->rules.interpreter;
+    if (j->scripted && !location->script && rule_class_is_app(out->of[at]) && module->rules->interpreter.class) {
+        found = module->rules->interpreter;
         out->of[at] = MIRE_CLASS_RUNTIME;
         by_rule = true;
     }
@@ -205,13 +226,16 @@ static size_t table_room(size_t count)
 }
 
 int classes_find(struct classes *out, struct arena *arena, struct resolved *doc, const struct report *report,
-                 const struct rules *rules)
+                 const struct rules *rules, struct rules_seen *seen)
 {
     size_t count = doc->location_count;
+    struct rules_seen own = {0};
     struct judging j = {.arena = arena,
                         .doc = doc,
                         .report = report,
                         .rules = rules,
+                        .seen = seen ? seen : &own,
+                        .found_room = FIRST_RULES,
                         .room = table_room(count),
                         .rule_room = table_room(2 * count + name_rule_count)};
     struct resolved_location *locations = arena_array(arena, count, sizeof *locations);
@@ -222,7 +246,7 @@ int classes_find(struct classes *out, struct arena *arena, struct resolved *doc,
     j.modules = arena_array(arena, j.room, sizeof *j.modules);
     j.position = arena_array(arena, count, sizeof *j.position);
     j.rule_of = arena_array(arena, j.rule_room, sizeof *j.rule_of);
-    j.found = arena_array(arena, 2 * count + name_rule_count, sizeof *j.found);
+    j.found = arena_array(arena, j.found_room, sizeof *j.found);
     if (!locations || !out->of || !out->marks || !out->names || !j.modules || !j.position || !j.rule_of || !j.found)
         return MIRE_FAULT_MEMORY;
     if (count)

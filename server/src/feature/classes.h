@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "feature/names.h"
 #include "feature/rules.h"
+#include "feature/seen.h"
 #include "model/resolved.h"
 
 struct classes {
@@ -19,12 +20,13 @@ struct classes {
 /*
  * Class, mark and names of every location; roles and rules in the document.
  *
- *   doc  its locations are replaced by a copy with roles and rules, its rules are filled
+ *   doc   its locations are replaced by a copy with roles and rules, its rules are filled
+ *   seen  answers that earlier reports got, in the same arena; NULL: none are shared
  *
  * 0, or MIRE_FAULT_MEMORY.
  */
 int classes_find(struct classes *out, struct arena *arena, struct resolved *doc, const struct report *report,
-                 const struct rules *rules);
+                 const struct rules *rules, struct rules_seen *seen);
 
 /* Is the class never to blame, and not unknown either? */
 static inline bool class_is_skipped(enum rule_class rule)

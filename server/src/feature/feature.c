@@ -325,7 +325,7 @@ static bool names_its_reason(const struct report *report)
 }
 
 int feature_find(struct feature *out, struct arena *arena, struct resolved *doc, const struct report *report,
-                 const struct rules *rules)
+                 const struct rules *rules, struct rules_seen *seen)
 {
     struct finding f = {.arena = arena, .doc = doc, .report = report};
     *out = (struct feature){.category = category_find(report),
@@ -333,7 +333,7 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
                             .subject = "",
                             .holder = "",
                             .rules_version = rules_version(rules)};
-    int rc = classes_find(&f.classes, arena, doc, report, rules);
+    int rc = classes_find(&f.classes, arena, doc, report, rules, seen);
     if (!rc)
         rc = tree_functions(&f.functions, arena, doc, f.classes.names);
     if (!rc)

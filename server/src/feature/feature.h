@@ -28,6 +28,7 @@
 #include "base/arena.h"
 #include "feature/names.h"
 #include "feature/rules.h"
+#include "feature/seen.h"
 #include "model/category.h"
 #include "model/resolved.h"
 
@@ -85,11 +86,12 @@ struct feature {
  *   out    texts lie in the arena
  *   doc    what symbolicate made; this fills the locations' roles, `hot`, `verdict`, `holder` and `parts`
  *   report the same report
+ *   seen   answers of rules that earlier reports got, in the same arena (seen.h); NULL: none are shared
  *
  * Returns 0, or MIRE_FAULT_MEMORY.
  */
 int feature_find(struct feature *out, struct arena *arena, struct resolved *doc, const struct report *report,
-                 const struct rules *rules);
+                 const struct rules *rules, struct rules_seen *seen);
 
 /*
  * Why a location was kept or passed over, in words: "system: line 345 of the pack linux_c 3, libc.so* read".

@@ -187,7 +187,7 @@ int feature_find_memory(struct feature *out, struct arena *arena, struct resolve
                             .subject = "",
                             .holder = "",
                             .rules_version = rules_version(packs->rules) + suspect_rules_version(packs->suspects)};
-    int rc = classes_find(&b.classes, arena, doc, report, packs->rules);
+    int rc = classes_find(&b.classes, arena, doc, report, packs->rules, packs->seen);
     if (!rc)
         rc = tree_functions(&b.functions, arena, doc, b.classes.names);
     if (!rc)

@@ -21,6 +21,7 @@ struct memory_packs {
     const struct rules *rules;
     const struct suspect_rules *suspects;
     struct healthy healthy;
+    struct rules_seen *seen; /* as in feature_find */
 };
 
 /*

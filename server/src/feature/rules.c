@@ -9,6 +9,7 @@
 #include "feature/packs.h"
 #include "feature/rules_index.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,8 @@ static enum rules_outcome add_pack(struct rules *rules, struct rules_fault *faul
 static enum rules_outcome make(struct rules **out, struct rules_fault *fault, const struct rules_source *sources,
                                size_t count, size_t builtin)
 {
+    static _Atomic uint64_t
+        made; /* written by every thread that makes rules; relaxed: each takes a number of its own */
     struct rules *rules = calloc(1, sizeof *rules);
     enum rules_outcome outcome = rules ? MIRE_RULES_OK : MIRE_RULES_NO_MEMORY;
     for (size_t i = 0; i < count && !outcome; i++)
@@ -260,6 +263,7 @@ static enum rules_outcome make(struct rules **out, struct rules_fault *fault, co
         rules_free(rules);
         return outcome;
     }
+    rules->number = 1 + atomic_fetch_add_explicit(&made, 1, memory_order_relaxed);
     *out = rules;
     return MIRE_RULES_OK;
 }
@@ -342,6 +346,11 @@ int rules_version(const struct rules *rules)
     for (size_t i = 0; i < rules->pack_count; i++)
         sum += rules->packs[i].version;
     return sum;
+}
+
+uint64_t rules_number(const struct rules *rules)
+{
+    return rules->number;
 }
 
 size_t rules_pack_count(const struct rules *rules)

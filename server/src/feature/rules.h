@@ -123,6 +123,9 @@ void rules_free(struct rules *rules);
 /* Sum of the versions of all packs, at least 1: it rises whenever answers change. */
 int rules_version(const struct rules *rules);
 
+/* A number that no other rules of this process have, not 0. */
+uint64_t rules_number(const struct rules *rules);
+
 /* The packs in their order. */
 struct rules_pack {
     const char *name; /* "app", "extra", or the name of a built-in one's file in server/rules */

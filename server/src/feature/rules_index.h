@@ -38,6 +38,7 @@ struct rule_pack {
 };
 
 struct rules {
+    uint64_t number; /* of all rules that this process made */
     size_t pack_count;
     struct rule_pack packs[MIRE_PACKS_MAX];
     size_t count, room;

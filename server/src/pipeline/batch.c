@@ -263,6 +263,7 @@ int batch_step(struct worker *worker)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     struct batch batch = {.arena = &worker->arena, .begun_ns = clock_mono_ns()};
 
+    seen_forget(&worker->seen);
     arena_reset(&worker->arena);
     known_begin(&worker->known);
     int rc = worker_begin(&tx, work);

@@ -7,7 +7,7 @@
 
 static int feature_event(struct item *item)
 {
-    return feature_find(&item->feature, item->arena, &item->resolved, &item->report, item->rules);
+    return feature_find(&item->feature, item->arena, &item->resolved, &item->report, item->rules, item->seen);
 }
 
 const char *kinds_device_class(const struct item *item)
@@ -25,7 +25,7 @@ const char *kinds_os(const struct item *item)
 /* Against the healthy processes of its version, system and class. */
 static int feature_memory(struct item *item)
 {
-    struct memory_packs packs = {.rules = item->rules, .suspects = item->suspects};
+    struct memory_packs packs = {.rules = item->rules, .suspects = item->suspects, .seen = item->seen};
     struct population healthy;
 
     int rc = stages_find_version(item);

@@ -25,6 +25,7 @@ struct item {
     struct symbols *symbols;   /* the worker's own */
     const struct rules *rules;
     const struct suspect_rules *suspects;
+    struct rules_seen *seen;          /* the worker's own */
     struct modules *modules;          /* the worker's own */
     struct shares *shares;            /* the worker's own */
     struct enough *enough;            /* the worker's own */

@@ -25,6 +25,7 @@
 #define PAUSE_MS     250  /* after the first fault in a row; doubles */
 #define PAUSE_MAX_MS 8000
 #define ARENA_BYTES  (512u << 20) /* of a batch: models, stacks and trees */
+#define KEEP_BYTES   (32u << 20)  /* of it for the next batch */
 
 struct item worker_item(struct worker *worker, struct pg_tx *tx)
 {
@@ -36,6 +37,7 @@ struct item worker_item(struct worker *worker, struct pg_tx *tx)
                          .symbols = worker->symbols,
                          .rules = work->rules,
                          .suspects = work->suspects,
+                         .seen = &worker->seen,
                          .modules = &worker->modules,
                          .shares = &worker->shares,
                          .enough = &worker->enough,
@@ -159,6 +161,7 @@ int worker_start(struct work *work, void *(*run)(void *worker))
     symbols.refused = log_refused;
     symbols.refused_context = work;
     arena_init(&worker->arena, ARENA_BYTES);
+    worker->arena.keep_bytes = KEEP_BYTES;
     worker->encoder = document_encoder_new();
     if (!worker->encoder || symbols_open(&worker->symbols, &symbols)) {
         document_encoder_free(worker->encoder);
@@ -197,7 +200,7 @@ static void init_turn(struct work *work)
 int work_start(struct work **out, const struct work_options *options)
 {
     size_t threads = options->threads > 0 ? (size_t)options->threads : 1;
-    struct work *work = calloc(1, sizeof *work + (threads + 1) * sizeof work->workers[0]);
+    struct work *work = calloc(1, sizeof *work + (threads + MIRE_REKEY_WORKERS) * sizeof work->workers[0]);
     if (!work)
         return MIRE_FAULT_MEMORY;
     work->options = *options;

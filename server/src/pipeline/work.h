@@ -25,6 +25,8 @@
 struct log;
 struct stage;
 struct text;
+#define MIRE_REKEY_WORKERS 2 /* of rekey/, at most */
+
 struct work;
 
 struct work_options {

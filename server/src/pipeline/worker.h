@@ -27,6 +27,7 @@ struct worker {
     struct unpack unpack;
     struct journal_slot *slot;
     struct app_rules app_rules;
+    struct rules_seen seen; /* in the arena */
     struct modules modules;
     struct document_encoder *encoder;
     struct inbox_turn turn;
@@ -53,7 +54,7 @@ struct work {
     _Atomic uint64_t moved, stayed, left; /* reports derived again, by outcome */
     struct histogram seconds;             /* a report took */
     int started;
-    struct worker workers[]; /* room for options.threads of them, and for the one of rekey/ */
+    struct worker workers[]; /* room for options.threads of them, and for MIRE_REKEY_WORKERS of rekey/ */
 };
 
 /* Start the next worker, which runs `run` with its struct worker until work->stopping. work_stop joins it.
