@@ -135,29 +135,48 @@ COMMENT ON COLUMN image.answer IS 'What came of it the last time; empty before t
 COMMENT ON INDEX image_is_identified_by_its_build_id IS 'Serves: naming an image.';
 COMMENT ON INDEX image_by_look IS 'Serves: the images that are due to be looked for.';
 
--- Which report misses which debug file: when the file comes, exactly these reports are derived again.
-CREATE TABLE missing_debug_file (
+-- Missing debug files. Most reports of a version lack the same files, so a set of files is stored once, and a report has one
+-- row with the number of its set.
+CREATE TABLE lacking_set (
+    build_id bytea  NOT NULL,
+    set_id   bigint NOT NULL,
+    had      text   NOT NULL,
+    seen     date   NOT NULL,
+    CONSTRAINT lacking_set_has_a_file_once PRIMARY KEY (build_id, set_id),
+    CONSTRAINT lacking_set_had_something_known CHECK (had IN ('none', 'names', 'lines'))
+);
+CREATE INDEX lacking_set_by_number ON lacking_set (set_id);
+COMMENT ON TABLE lacking_set IS 'Sets of modules that no debug file was found for, or none that is whole, as reports have them. Reference table.';
+COMMENT ON COLUMN lacking_set.build_id IS 'The module, as in image.';
+COMMENT ON COLUMN lacking_set.set_id IS 'Number of the set: a hash of its modules and what was known of each.';
+COMMENT ON COLUMN lacking_set.had IS 'What was known of the module: none: nothing; names: some of it, as functions without lines and inlined calls, or what can be read of a damaged file; lines: functions and lines, of line tables or a file of Breakpad: such a report misses nothing, and is derived again if a file with DWARF comes.';
+COMMENT ON COLUMN lacking_set.seen IS 'UTC day on which a report with the set was stored last. Sets go when no report of that day is kept.';
+COMMENT ON INDEX lacking_set_has_a_file_once IS 'Serves: the sets with a file, and adding one.';
+COMMENT ON INDEX lacking_set_by_number IS 'Serves: the files of a set.';
+
+CREATE TABLE lacking (
     slot      smallint NOT NULL,
     day       date     NOT NULL,
     report_id uuid     NOT NULL,
-    build_id  bytea    NOT NULL,
     app_id    integer  NOT NULL,
-    had       text     NOT NULL,
-    CONSTRAINT missing_debug_file_is_told_once PRIMARY KEY (slot, day, report_id, build_id),
-    CONSTRAINT missing_debug_file_had_something_known CHECK (had IN ('none', 'names', 'lines'))
+    set_id    bigint   NOT NULL,
+    CONSTRAINT lacking_is_told_once PRIMARY KEY (slot, day, report_id)
 ) PARTITION BY RANGE (day);
-CREATE TABLE missing_debug_file_other PARTITION OF missing_debug_file DEFAULT;
-CREATE INDEX missing_debug_file_by_build ON missing_debug_file (build_id, app_id, had, day, slot, report_id);
-COMMENT ON TABLE missing_debug_file IS 'Reports and the modules they have frames in that no debug file was found for, or none that is whole. Derived; one partition a day.';
-COMMENT ON COLUMN missing_debug_file.slot IS 'Slot of the report.';
-COMMENT ON COLUMN missing_debug_file.day IS 'Day of the report.';
-COMMENT ON COLUMN missing_debug_file.report_id IS 'The report.';
-COMMENT ON COLUMN missing_debug_file.build_id IS 'The module, as in image.';
-COMMENT ON COLUMN missing_debug_file.app_id IS 'App of the report.';
-COMMENT ON COLUMN missing_debug_file.had IS 'What was known of it: none: nothing; names: some of it, as functions without lines and inlined calls, or what can be read of a damaged file; lines: functions and lines, of line tables or a file of Breakpad: such a report misses nothing, and is derived again if a file with DWARF comes.';
-COMMENT ON TABLE missing_debug_file_other IS 'Those of reports that carry a day that has no partition.';
-COMMENT ON INDEX missing_debug_file_is_told_once IS 'Serves: replacing what a report misses.';
-COMMENT ON INDEX missing_debug_file_by_build IS 'Serves: the reports a debug file helps, and how many miss one, from the index alone.';
+CREATE TABLE lacking_other PARTITION OF lacking DEFAULT;
+CREATE INDEX lacking_by_set ON lacking (set_id, app_id, day, slot, report_id);
+COMMENT ON TABLE lacking IS 'Reports that have frames in modules without a whole debug file, each with the set of these modules. Derived; one partition a day.';
+COMMENT ON COLUMN lacking.slot IS 'Slot of the report.';
+COMMENT ON COLUMN lacking.day IS 'Day of the report.';
+COMMENT ON COLUMN lacking.report_id IS 'The report.';
+COMMENT ON COLUMN lacking.app_id IS 'App of the report.';
+COMMENT ON COLUMN lacking.set_id IS 'The set, as in lacking_set.';
+COMMENT ON TABLE lacking_other IS 'Those of reports that carry a day that has no partition.';
+COMMENT ON INDEX lacking_is_told_once IS 'Serves: replacing what a report lacks.';
+COMMENT ON INDEX lacking_by_set IS 'Serves: the reports a debug file helps, and how many lack one, from the index alone.';
+
+CREATE VIEW missing_debug_file AS
+SELECT l.slot, l.day, l.report_id, s.build_id, l.app_id, s.had FROM lacking l JOIN lacking_set s USING (set_id);
+COMMENT ON VIEW missing_debug_file IS 'Reports and the modules they lack a debug file of.';
 
 -- Split files that debug files refer to: when one comes, the reports of the programs that want it are derived again.
 CREATE TABLE split_wanted (

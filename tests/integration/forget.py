@@ -32,7 +32,7 @@ COUNTERS = {  # every table that sums something over reports, and what is left o
     "arrival_day": "slot, day, kind, delay, round(events::numeric, 3)",
     "session_end_day": "slot, day, version_id, channel, plugins, verdict, round(ends::numeric, 3), round(ends_sq::numeric, 3)",
     "report": "slot, day, report_id", "event": "slot, day, report_id, weight", "event_stack": "slot, day, report_id",
-    "missing_debug_file": "slot, day, report_id, build_id", "memory_baseline": "slot, day, report_id",
+    "lacking": "slot, day, report_id, set_id", "memory_baseline": "slot, day, report_id",
     "session": "slot, day, report_id, weight", "inbox": "slot, day, report_id", "dead_letter": "slot, day, report_id",
 }
 ROLLOUT = {"fetch_s": 3600, "kill": False, "rules": [{"name": "all", "when": {}, "plugins": {

@@ -141,7 +141,7 @@ static int store_missing(const struct batch *batch, const struct batch_part *par
         if (!kept || !same_image(&all[kept - 1], &all[i]))
             all[kept++] = all[i];
     int rc = rows_images_store(batch->tx, all, kept);
-    return rc ? rc : rows_missing_debug_store(batch->tx, reports, part->count);
+    return rc ? rc : rows_missing_debug_store(batch->tx, batch->arena, reports, part->count);
 }
 
 static int by_sum(const void *a, const void *b)

@@ -2,7 +2,7 @@
  * derive.c - the statements behind derive.h, text beside binding.
  *
  * Workers lock rows in one order: version, app (alone), issue, issue_tree (tree.c), event, event_stack, image,
- * split_wanted, missing_debug_file, issue_memory (memory.c), memory_baseline, healthy, session, then counters
+ * split_wanted, lacking_set and lacking (lacking.c), issue_memory (memory.c), memory_baseline, healthy, session, then counters
  * (counters.c, session.c); rows of one table by rising key. So two batches cannot deadlock;
  * if they do, PostgreSQL ends one of them, and it is processed again.
  */
@@ -355,19 +355,4 @@ int rows_images_store(struct pg_tx *tx, const struct missing_debug_row *missing,
     for (size_t i = 0; !rc && i < count; i++)
         rc = missing[i].split_count ? splits_store(tx, &missing[i]) : 0;
     return rc;
-}
-
-int rows_missing_debug_store(struct pg_tx *tx, const struct rows_missing *reports, size_t count)
-{
-    MIRE_SCOPED(pg_copy_fini) struct pg_copy copy = {0};
-
-    for (size_t i = 0; i < count; i++) {
-        const struct rows_missing *report = &reports[i];
-        struct uuid id = id_of(&report->key);
-        for (size_t k = 0; k < report->count; k++)
-            pg_copy(&copy, PG_INT2(report->key.slot), PG_DAY(report->key.day), PG_UUID(&id), PG_INT4(report->app_id),
-                    PG_BYTES(report->rows[k].build_id, report->rows[k].build_id_len), PG_TEXT(report->rows[k].had));
-    }
-    return pg_copy_end(tx, "COPY missing_debug_file (slot, day, report_id, app_id, build_id, had) FROM STDIN BINARY",
-                       &copy);
 }

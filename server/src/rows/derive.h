@@ -72,14 +72,14 @@ int rows_events_store(struct pg_tx *tx, const struct event_row *events, size_t c
  *   missing  by rising build id, so that workers lock new rows in one order */
 int rows_images_store(struct pg_tx *tx, const struct missing_debug_row *missing, size_t count);
 
-/* Store the missing modules of reports, each module once a report. */
+/* Store the missing modules of reports: by rising build id, each once a report. */
 struct rows_missing {
     struct report_key key;
     int32_t app_id;
     const struct missing_debug_row *rows;
     size_t count;
 };
-int rows_missing_debug_store(struct pg_tx *tx, const struct rows_missing *reports, size_t count);
+int rows_missing_debug_store(struct pg_tx *tx, struct arena *arena, const struct rows_missing *reports, size_t count);
 
 /* Store the resolved stacks of new events. */
 struct rows_stack {

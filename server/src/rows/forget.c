@@ -316,9 +316,8 @@ static int delete_all(struct pg_tx *tx, struct arena *arena, const struct forget
 
 int rows_forget_derived(struct pg_tx *tx, struct arena *arena, const struct forget_stored *stored, size_t count)
 {
-    static const char *const sql[] = {DELETE_FROM("event"), DELETE_FROM("event_stack"),
-                                      DELETE_FROM("missing_debug_file"), DELETE_FROM("session"),
-                                      DELETE_FROM("memory_baseline")};
+    static const char *const sql[] = {DELETE_FROM("event"), DELETE_FROM("event_stack"), DELETE_FROM("lacking"),
+                                      DELETE_FROM("session"), DELETE_FROM("memory_baseline")};
     return delete_all(tx, arena, stored, count, sql, sizeof sql / sizeof *sql);
 }
 
