@@ -239,7 +239,7 @@ static void a_report_that_nothing_was_lacking_for_is_left_alone(void **state)
     put_report(world->pg, 1, 3000);
     start(world);
     await_inbox(world);
-    run(world->pg, "UPDATE missing_debug_file SET build_id = '\\x1234'");
+    run(world->pg, "UPDATE lacking_set SET build_id = '\\x1234'");
     late_arrive(world->pg);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM rekey_job"), 0);
@@ -262,7 +262,7 @@ static void a_preview_counts_and_changes_nothing(void **state)
     put_report(world->pg, 1, 4000);
     start(world);
     await_inbox(world);
-    run(world->pg, "DELETE FROM missing_debug_file"); /* so that the file alone moves nothing */
+    run(world->pg, "DELETE FROM lacking"); /* so that the file alone moves nothing */
     late_arrive(world->pg);
     await_jobs(world);
     struct rekey_ask ask = {.app_id = 1, .cause = "key", .detail = "to see", .preview = true};
@@ -276,6 +276,7 @@ static void a_preview_counts_and_changes_nothing(void **state)
     rows_rekey_read(&job, rows, 0);
     assert_string_equal(job.state, "done");
     assert_int_equal(job.queued, 2);
+    assert_int_equal(job.exemplars, 2);
     assert_int_equal(job.done, 2);
     assert_int_equal(job.moved, 2);
     assert_int_equal(job.issues_new, 1);
@@ -294,6 +295,62 @@ static void a_preview_counts_and_changes_nothing(void **state)
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE " IS_NAMED), 1);
     assert_counters_hold(world);
+    world_free(world);
+}
+
+/* Copies of all stored reports, each so often. */
+static void multiply(struct pg *pg, int times)
+{
+    static const char *const tables[] = {"report", "event", "event_stack"};
+    char sql[400];
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO %s SELECT (jsonb_populate_record(t, jsonb_build_object('report_id',"
+                 " md5(n || t.report_id::text)::uuid))).* FROM %s t CROSS JOIN generate_series(1, %d) n",
+                 tables[i], tables[i], times);
+        run(pg, sql);
+    }
+}
+
+/* Two issues with 1,500 reports each: 2,000 are derived, and stand for all. */
+static void exemplars_stand_for_the_reports_of_their_issues(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    struct pg_tx *tx = NULL;
+    struct pg_rows *rows = NULL;
+    struct rekey_job job;
+    int64_t number;
+    put_report(world->pg, 0, 3000);
+    put_report(world->pg, 1, 4000);
+    start(world);
+    await_inbox(world);
+    stop(world);
+    multiply(world->pg, 1499);
+    run(world->pg, "DELETE FROM lacking");
+    late_arrive(world->pg);
+    start(world);
+    await_jobs(world);
+    struct rekey_ask ask = {.app_id = 1, .cause = "key", .detail = "to see", .preview = true};
+    assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(rows_rekey_ask(&number, tx, &ask), 0);
+    assert_int_equal(pg_commit(&tx), 0);
+    await_jobs(world);
+    assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_READ), 0);
+    assert_int_equal(rows_rekey_job(&rows, tx, number), 0);
+    rows_rekey_read(&job, rows, 0);
+    assert_string_equal(job.state, "done");
+    assert_int_equal(job.exemplars, 2000);
+    assert_int_equal(job.queued, 3000);
+    assert_int_equal(job.done, 3000);
+    assert_int_equal(job.moved, 3000);
+    assert_int_equal(job.issues_new, 1);
+    assert_int_equal(job.issues_gone, 2);
+    pg_rows_free(&rows);
+    pg_end(&tx);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed"), 2);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM event WHERE unresolved_count = 2"), 3000);
     world_free(world);
 }
 
@@ -436,6 +493,7 @@ int main(void)
         cmocka_unit_test(counters_of_reports_that_are_gone_follow),
         cmocka_unit_test(a_report_that_nothing_was_lacking_for_is_left_alone),
         cmocka_unit_test(a_preview_counts_and_changes_nothing),
+        cmocka_unit_test(exemplars_stand_for_the_reports_of_their_issues),
         cmocka_unit_test(a_report_in_hand_when_rules_change_is_not_missed),
         cmocka_unit_test(a_report_that_cannot_be_read_any_more_stays),
         cmocka_unit_test(killed_anywhere_every_report_moves_once),

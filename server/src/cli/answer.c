@@ -37,6 +37,17 @@ char *answer_text(const struct json *json, uint32_t object, const char *name)
     return out;
 }
 
+void answer_print_preview(const struct json *json, uint32_t job, int64_t reports)
+{
+    int64_t exemplars = answer_number(json, job, "exemplars");
+
+    say(stdout, "%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
+        answer_number(json, job, "moved"), reports, answer_number(json, job, "issues_new"),
+        answer_number(json, job, "issues_gone"));
+    if (exemplars < reports)
+        say(stdout, "estimated from %" PRId64 " of them, some of each issue\n", exemplars);
+}
+
 void answer_print_flows(const struct json *json, uint32_t job, unsigned most)
 {
     uint32_t list = json_member(json, job, "flows");

@@ -16,6 +16,9 @@ int64_t answer_number(const struct json *json, uint32_t object, const char *name
 /* A member's text, owned by the caller; "" if there is none. NULL: out of memory. */
 char *answer_text(const struct json *json, uint32_t object, const char *name);
 
+/* Print what a preview found, of so many reports, and how many of them were derived for it (schema/api). */
+void answer_print_preview(const struct json *json, uint32_t job, int64_t reports);
+
 /* Print `flows` of a job (schema/api): which issue's reports go where, most reports first, at most `most` lines. */
 void answer_print_flows(const struct json *json, uint32_t job, unsigned most);
 

@@ -71,10 +71,7 @@ static void tell(const struct json *json, uint32_t job)
     int64_t failed = answer_number(json, job, "failed");
 
     if (is_preview(json, job))
-        say(stdout,
-            "%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
-            answer_number(json, job, "moved"), done, answer_number(json, job, "issues_new"),
-            answer_number(json, job, "issues_gone"));
+        answer_print_preview(json, job, done);
     else
         say(stdout, "%" PRId64 " of %" PRId64 " reports moved\n", answer_number(json, job, "moved"), done);
     if (failed)

@@ -210,9 +210,7 @@ static int run_preview(struct rules_call *call)
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
 
-    say(stdout, "%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
-        answer_number(&call->api.json, 0, "moved"), answer_number(&call->api.json, 0, "reports"),
-        answer_number(&call->api.json, 0, "issues_new"), answer_number(&call->api.json, 0, "issues_gone"));
+    answer_print_preview(&call->api.json, 0, answer_number(&call->api.json, 0, "reports"));
     answer_print_flows(&call->api.json, 0, FLOWS_SHOWN);
     return CLI_DONE;
 }

@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/scope.h"
 #include "daemon/parts.h"
+#include "pipeline/work.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -75,8 +76,8 @@ static int open_database(struct daemon *daemon)
         threads += (int)(config_number(config, MIRE_SET_WRITERS) + config_number(config, MIRE_SET_HANDLERS)) +
                    MIRE_HTTP_DEAR_THREADS + 2; /* the handler of slow requests, and the watch for pages that wait */
     if (daemon->role & MIRE_ROLE_WORK)
-        threads += (int)config_number(config, MIRE_SET_WORKERS) +
-                   2 + /* one derives stored reports anew, one seeks debug files */
+        threads += (int)config_number(config, MIRE_SET_WORKERS) + MIRE_REKEY_WORKERS +
+                   1 + /* the last one seeks debug files */
                    MIRE_SENDER_THREADS + MIRE_TICKET_THREADS;
     struct pg_options options = {.conninfo = daemon->conninfo,
                                  .connections = threads + POOL_SPARE,

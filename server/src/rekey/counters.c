@@ -166,7 +166,7 @@ static int shift_rollups(const struct move_batch *batch, struct pg_tx *tx)
         const struct move *move = &batch->moves[i];
         const struct hour_row *before = &move->before.hour, *after = &move->after.hour;
         int32_t day = clock_day(after->hour_us);
-        if (!move_is_stored(move))
+        if (!move_is_stored(move) || !move->changed)
             continue;
         days[count++] = (struct rollup_day){before->app_id, before->issue_id, day};
         days[count++] = (struct rollup_day){after->app_id, after->issue_id, day};

@@ -254,18 +254,24 @@ static int by_build(const void *a, const void *b)
     return order ? order : (x->build_id_len > y->build_id_len) - (x->build_id_len < y->build_id_len);
 }
 
+/* Does the job change what a report lacks? */
+static bool misses_anew(const struct move *move)
+{
+    return move_is_stored(move) && move->stored.misses;
+}
+
 static int store_images(const struct move_batch *batch, struct pg_tx *tx)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < batch->count; i++)
-        count += move_is_stored(&batch->moves[i]) ? batch->moves[i].item.counts.missing_count : 0;
+        count += misses_anew(&batch->moves[i]) ? batch->moves[i].item.counts.missing_count : 0;
     struct missing_debug_row *all = arena_array(batch->arena, count, sizeof *all);
     if (!all)
         return MIRE_FAULT_MEMORY;
     count = 0;
     for (size_t i = 0; i < batch->count; i++)
-        for (size_t k = 0; move_is_stored(&batch->moves[i]) && k < batch->moves[i].item.counts.missing_count; k++)
+        for (size_t k = 0; misses_anew(&batch->moves[i]) && k < batch->moves[i].item.counts.missing_count; k++)
             all[count++] = batch->moves[i].missing[k];
     if (count)
         qsort(all, count, sizeof *all, by_build);
@@ -276,10 +282,12 @@ static int store_own(const struct move_batch *batch, struct pg_tx *tx)
 {
     const struct event_row **events = arena_array(batch->arena, batch->count + 1, sizeof *events);
     struct pg_bytes *documents = arena_array(batch->arena, batch->count + 1, sizeof *documents);
+    struct move **moves = arena_array(batch->arena, batch->count + 1, sizeof(struct move *));
+    bool *changed = arena_array(batch->arena, batch->count + 1, sizeof *changed);
     struct rows_missing *missing = arena_array(batch->arena, batch->count + 1, sizeof *missing);
-    size_t count = 0;
+    size_t count = 0, missing_count = 0;
 
-    if (!events || !documents || !missing)
+    if (!events || !documents || !moves || !changed || !missing)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < batch->count; i++) {
         struct move *move = &batch->moves[i];
@@ -290,11 +298,17 @@ static int store_own(const struct move_batch *batch, struct pg_tx *tx)
             return rc;
         events[count] = &move->after.event;
         documents[count] = move->item.document;
-        missing[count++] = (struct rows_missing){move->stored.key, move->stored.app_id, move->missing,
-                                                 move->item.counts.missing_count};
+        moves[count++] = move;
+        if (move->stored.misses)
+            missing[missing_count++] = (struct rows_missing){move->stored.key, move->stored.app_id, move->missing,
+                                                             move->item.counts.missing_count};
     }
-    int rc = rows_events_move(tx, batch->arena, events, documents, count);
-    return rc ? rc : rows_missing_debug_store(tx, missing, count);
+    int rc = rows_events_move(changed, tx, batch->arena, events, documents, count);
+    for (size_t i = 0; !rc && i < count; i++)
+        moves[i]->changed = changed[i];
+    if (!rc)
+        rc = rows_missing_debug_forget(tx, batch->arena, missing, missing_count);
+    return rc ? rc : rows_missing_debug_store(tx, batch->arena, missing, missing_count);
 }
 
 /* --- what became of it --- */
@@ -319,8 +333,8 @@ static struct rekey_step step_of(const struct move *move)
                                .from_issue = move->stored.issue_id,
                                .to_issue = move->left ? move->stored.issue_id : move->to_issue,
                                .to = move->left ? &unknown : &move->issue,
-                               .reports = !move->left,
-                               .failed = move->left};
+                               .reports = move->left ? 0 : move->stored.stands,
+                               .failed = move->left ? move->stored.stands : 0};
 }
 
 /* Are both counted in one row? */

@@ -9,7 +9,8 @@
 
 struct move {
     struct rekey_stored stored;
-    bool left; /* deriving it again failed; it stays unchanged */
+    bool left;    /* deriving it again failed; it stays unchanged */
+    bool changed; /* its event is another than before */
     struct item item;
     struct issue_row issue;       /* by the new derivation */
     struct aggregate_rows before; /* its share of the counters so far */

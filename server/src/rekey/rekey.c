@@ -12,10 +12,13 @@
 #include "base/log.h"
 
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define BATCH       200        /* reports */
 #define BATCH_BYTES (4u << 20) /* of their bodies, as stored */
-#define IDLE_MS     1000
+#define IDLE_MS     250        /* somebody waits for a preview */
+#define NICE        5          /* so that pages are answered first */
 #define PAUSE_MS    500
 #define SLOTS       64
 
@@ -168,6 +171,7 @@ static int batch_step(struct rekeyer *rekeyer)
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct move_batch batch = {0};
+    seen_forget(&worker->seen);
     arena_reset(&worker->arena);
     int rc = worker_begin(&tx, worker->work);
     if (!rc)
@@ -237,22 +241,39 @@ static int step(struct rekeyer *rekeyer)
     return rc < 0 ? rc : rc || queued;
 }
 
-static void *rekey_main(void *argument)
+static void run(struct worker *worker, bool forgets)
 {
-    struct rekeyer rekeyer = {.worker = argument, .most = BATCH};
-    struct work *work = rekeyer.worker->work;
+    struct rekeyer rekeyer = {.worker = worker, .most = BATCH};
+    struct work *work = worker->work;
 
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE); /* of the thread */
     while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
-        int forgot = forget_step(rekeyer.worker); /* both take turns */
+        int forgot = forgets ? forget_step(worker) : 0; /* both take turns */
         int rc = step(&rekeyer);
         rc = forgot && rc >= 0 ? forgot : rc;
         if (rc <= 0)
             worker_pause(work, rc ? PAUSE_MS : IDLE_MS);
     }
+}
+
+static void *first_main(void *worker)
+{
+    run(worker, true);
+    return NULL;
+}
+
+static void *other_main(void *worker)
+{
+    run(worker, false);
     return NULL;
 }
 
 int rekey_start(struct work *work)
 {
-    return worker_start(work, rekey_main);
+    int threads = work->options.threads < MIRE_REKEY_WORKERS ? work->options.threads : MIRE_REKEY_WORKERS;
+    int rc = worker_start(work, first_main);
+
+    for (int i = 1; !rc && i < threads; i++)
+        rc = worker_start(work, other_main);
+    return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * rekey.h - derives stored reports again and moves each to its present issue. Its thread also takes reports out
- * (forget/forget.h).
+ * rekey.h - derives stored reports again and moves each to its present issue. One of its threads also takes reports
+ * out (forget/forget.h).
  *
  *     claim some --> each: decode, symbolicate, feature --> issues found or opened --> rows, counters, sketches
  *                                                                                               --> COMMIT
@@ -18,7 +18,8 @@
 
 struct work;
 
-/* Derive stored reports again, on one more worker of `work`, until work_stop. Called once, after work_start. 0 or a fault. */
+/* Derive stored reports again, on one or two more workers of `work`, until work_stop. Called once, after work_start. 0 or a
+ * fault. */
 int rekey_start(struct work *work);
 
 #endif

@@ -18,23 +18,21 @@ int rows_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *a
     return rc;
 }
 
-/* The flows of jobs $1 summed by job; of those that are previews ($2), the issues that they would empty: as many reports
- * would leave as the issue has. */
+/* The flows of jobs $1 summed by job; of those that are previews ($2), the issues that they would empty: all reports of
+ * the issue that the preview asked would leave. */
 #define LEAVING "f.to_issue_id IS DISTINCT FROM f.from_issue_id"
 static const char jobs_sql[] =
     "SELECT j.job_id, j.app_id, j.cause, j.detail, j.state, j.preview, j.created_at, j.ended_at,"
     " j.queued, coalesce(f.reports, 0) + coalesce(f.failed, 0), coalesce(f.moved, 0), coalesce(f.failed, 0),"
-    " coalesce(f.issues_new, 0), coalesce(g.n, 0) FROM rekey_job j"
+    " coalesce(f.issues_new, 0), coalesce(g.n, 0), j.exemplars FROM rekey_job j"
     " LEFT JOIN (SELECT job_id, sum(reports)::int8 AS reports, sum(failed)::int8 AS failed,"
     "  (sum(reports) FILTER (WHERE " LEAVING "))::int8 AS moved,"
     "  count(DISTINCT to_key) FILTER (WHERE to_issue_id IS NULL) AS issues_new FROM rekey_flow f"
     "  WHERE job_id = ANY ($1::bigint[]) GROUP BY job_id) f USING (job_id)"
-    " LEFT JOIN (SELECT w.job_id, count(*) AS n FROM (SELECT f.job_id, f.from_issue_id, sum(f.reports) AS moved"
-    "   FROM rekey_flow f WHERE f.job_id = ANY ($2::bigint[]) AND " LEAVING " GROUP BY 1, 2) w"
-    "  LEFT JOIN (SELECT e.issue_id, count(*) AS n FROM event e JOIN issue i ON i.app_id = e.app_id"
-    "    AND i.issue_id = e.issue_id WHERE e.kept AND i.issue_id = ANY (ARRAY(SELECT f.from_issue_id FROM rekey_flow f"
-    "    WHERE f.job_id = ANY ($2) AND " LEAVING ")) GROUP BY 1) has ON has.issue_id = w.from_issue_id"
-    "  WHERE w.moved >= coalesce(has.n, 0) GROUP BY 1) g USING (job_id)"
+    " LEFT JOIN (SELECT w.job_id, count(*) AS n FROM (SELECT f.job_id, f.from_issue_id, sum(f.reports + f.failed) AS n,"
+    "    sum(f.reports) FILTER (WHERE " LEAVING ") AS moved"
+    "   FROM rekey_flow f WHERE f.job_id = ANY ($2::bigint[]) GROUP BY 1, 2) w WHERE w.moved >= w.n"
+    "  GROUP BY 1) g USING (job_id)"
     " WHERE j.job_id = ANY ($1) ORDER BY j.job_id DESC";
 
 static int read_jobs(struct pg_rows **rows_out, struct pg_tx *tx, const struct pg_rows *found)
@@ -83,6 +81,7 @@ void rows_rekey_read(struct rekey_job *out, const struct pg_rows *rows, size_t r
         .failed = pg_int(rows, row, 11),
         .issues_new = pg_int(rows, row, 12),
         .issues_gone = pg_int(rows, row, 13),
+        .exemplars = pg_int(rows, row, 14),
     };
 }
 

@@ -6,7 +6,8 @@
  *     rules changed      --> rows_rekey_ask -------+--> rekey_job --> rekey_queue --> batches --> rekey_flow
  *     keys changed       --> rows_rekey_ask -------'      a row a job   a report a row              moves
  *
- * A preview goes the same way and changes nothing but rekey_flow. Every function runs inside the caller's transaction
+ * A preview goes the same way and changes nothing but rekey_flow. It derives exemplars: some reports of each issue that the
+ * app's newest reports are in. Every function runs inside the caller's transaction
  * and returns 0 or a fault.
  */
 #ifndef MIRE_ROWS_REKEY_H
@@ -34,8 +35,9 @@ struct rekey_job {
     const char *state; /* "queueing", "running", "done", "cancelled" */
     bool preview;
     int64_t created_us, ended_us;    /* 0: not ended */
-    int64_t queued;                  /* reports so far */
-    int64_t done;                    /* derived again */
+    int64_t queued;                  /* reports so far; of a preview those that its exemplars stand for */
+    int64_t exemplars;               /* of a preview: reports that are derived; otherwise 0 */
+    int64_t done;                    /* of `queued`: derived again */
     int64_t moved;                   /* of `done`: to another issue */
     int64_t failed;                  /* of `done`: unchanged, because they could not be derived */
     int64_t issues_new, issues_gone; /* of a preview: would appear, would be left without a report */

@@ -2,21 +2,23 @@
  * rekey_due.c - claiming and moving.
  */
 #include "rows/rekey_due.h"
+#include "rows/derive.h"
 
 #include "rows/keys.h"
 #include "rows/view_sql.h"
 
 #define OF_SLOT(table) "(SELECT * FROM " table " WHERE slot = $1)"
 /* clang-format off */
-/* $1 slot, $2 most reports, $3 bytes of their bodies. Each table is read of the slot alone. */
+/* $1 slot, $2 most reports, $3 bytes of their bodies, $4 a job, or 0: of any. Each table is read of the slot alone. */
 static const char claim_sql[] =
-    "WITH due AS MATERIALIZED (SELECT slot, job_id, day, report_id, attempts FROM rekey_queue WHERE slot = $1"
-    "  ORDER BY slot, job_id, day, report_id LIMIT $2 FOR UPDATE SKIP LOCKED),"
+    "WITH due AS MATERIALIZED (SELECT slot, job_id, day, report_id, attempts, stands FROM rekey_queue"
+    "  WHERE slot = $1 AND ($4 = 0 OR job_id = $4) ORDER BY slot, job_id, day, report_id LIMIT $2 FOR UPDATE SKIP LOCKED),"
     " held AS MATERIALIZED (SELECT e.* FROM event e JOIN (SELECT DISTINCT slot, day, report_id FROM due) d"
     "  USING (slot, day, report_id) WHERE e.slot = $1 ORDER BY e.slot, e.day, e.report_id FOR UPDATE OF e)"
     " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, e.app_id, e.received_at, e.issue_id,"
-    " e.version_id, e.category, e.subject_bytes, r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1,"
-    " i.caller1_image, i.caller2, i.caller2_image, e.tree, e.occurred_at"
+    " e.version_id, e.category, e.subject_bytes, r.format, r.encoding, r.body,"
+    " CASE WHEN e.category IN ('memory', 'foom') THEN s.document END, i.unnamed, i.caller1,"
+    " i.caller1_image, i.caller2, i.caller2_image, e.tree, e.occurred_at, d.stands, j.cause"
     " FROM (SELECT d.*, sum(octet_length(r.body)) OVER (ORDER BY slot, day, report_id, job_id) - octet_length(r.body) AS before"
     "  FROM due d LEFT JOIN " OF_SLOT("report") " r USING (slot, day, report_id)) d"
     " JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
@@ -28,12 +30,17 @@ static const char claim_sql[] =
 
 int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most, int64_t max_bytes)
 {
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *next = NULL;
-    int rc = pg_query(&next, tx, "SELECT min(slot) FROM rekey_queue WHERE slot >= $1", PG_INT2(from_slot));
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *next = NULL, *first = NULL;
+    int rc = pg_query(&first, tx,
+                      "SELECT job_id FROM rekey_job WHERE preview AND state = 'running' ORDER BY job_id LIMIT 1");
+    int64_t job = rc || !pg_row_count(first) ? 0 : pg_int(first, 0, 0);
+    if (!rc)
+        rc = pg_query(&next, tx, "SELECT min(slot) FROM rekey_queue WHERE slot >= $1 AND ($2 = 0 OR job_id = $2)",
+                      PG_INT2(from_slot), PG_INT8(job));
     if (rc)
         return rc;
     int16_t slot = pg_is_null(next, 0, 0) ? from_slot : (int16_t)pg_int(next, 0, 0);
-    return pg_query(rows_out, tx, claim_sql, PG_INT2(slot), PG_INT8(most), PG_INT8(max_bytes));
+    return pg_query(rows_out, tx, claim_sql, PG_INT2(slot), PG_INT8(most), PG_INT8(max_bytes), PG_INT8(job));
 }
 
 void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row)
@@ -45,6 +52,8 @@ void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows
         .preview = pg_bool(rows, row, 4),
         .rules = pg_is_null(rows, row, 5) ? NULL : pg_text(rows, row, 5),
         .attempts = (int)pg_int(rows, row, 6),
+        .stands = pg_int(rows, row, 24),
+        .misses = strcmp(pg_text(rows, row, 25), "rules") != 0,
         .gone = pg_is_null(rows, row, 7) || pg_is_null(rows, row, 13),
         .app_id = (int32_t)pg_int(rows, row, 7),
         .received_us = pg_time(rows, row, 8),
@@ -179,9 +188,10 @@ static bool make_moved(struct moved_columns *out, struct arena *arena, const str
     return true;
 }
 
-int rows_events_move(struct pg_tx *tx, struct arena *arena, const struct event_row *const *events,
+int rows_events_move(bool *changed_out, struct pg_tx *tx, struct arena *arena, const struct event_row *const *events,
                      const struct pg_bytes *documents, size_t count)
 {
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct moved_columns c;
 
     if (!count)
@@ -189,27 +199,32 @@ int rows_events_move(struct pg_tx *tx, struct arena *arena, const struct event_r
     if (!make_moved(&c, arena, events, count))
         return MIRE_FAULT_MEMORY;
     int rc = pg_query(
-        NULL, tx,
+        &rows, tx,
         "UPDATE event e SET issue_id = k.issue_id, category = k.category, reason = k.reason, holder = k.holder,"
         " subject_bytes = nullif(k.subject, -1), frame_count = k.frames, unresolved_count = k.unresolved,"
         " rules_version = k.rules, waited_ms = k.waited, open = k.open <> 0, tree = k.tree"
         " FROM unnest($1::smallint[], $2::date[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[],"
         " $8::bigint[], $9::integer[], $10::integer[], $11::integer[], $12::bigint[], $13::bigint[], $14::integer[])"
-        " k (slot, day, report_id, issue_id, category, reason, holder, subject, frames, unresolved, rules, waited,"
-        " open, tree) WHERE " IS_KEY("e"),
+        " WITH ORDINALITY k (slot, day, report_id, issue_id, category, reason, holder, subject, frames, unresolved, "
+        "rules,"
+        " waited, open, tree, n) WHERE " IS_KEY(
+            "e") " AND (e.issue_id, e.category, e.reason, e.holder, coalesce(e.subject_bytes, -1), e.frame_count,"
+                 " e.unresolved_count, e.waited_ms, e.open, e.tree) IS DISTINCT FROM (k.issue_id, k.category, k.reason,"
+                 " k.holder, k.subject, k.frames, k.unresolved, k.waited, k.open <> 0, k.tree) RETURNING k.n",
         KEY_PARAMS(c.keys, count), PG_INT8S(c.issues, count), PG_TEXTS(c.categories, count), PG_TEXTS(c.reasons, count),
         PG_TEXTS(c.holders, count), PG_INT8S(c.subjects, count), PG_INT4S(c.frames, count),
         PG_INT4S(c.unresolved, count), PG_INT4S(c.rules, count), PG_INT8S(c.waited, count), PG_INT8S(c.opens, count),
         PG_INT4S(c.trees, count));
-    if (!rc)
-        rc = pg_query(NULL, tx,
-                      "INSERT INTO event_stack (slot, day, report_id, document) SELECT * FROM unnest($1::smallint[],"
-                      " $2::date[], $3::uuid[], $4::bytea[]) k (slot, day, report_id, document)"
-                      " ON CONFLICT (slot, day, report_id) DO UPDATE SET document = EXCLUDED.document",
-                      KEY_PARAMS(c.keys, count), PG_BYTESS(documents, count));
-    return rc ? rc
-              : pg_query(NULL, tx, "DELETE FROM missing_debug_file l USING " OF_KEYS " WHERE " IS_KEY("l"),
-                         KEY_PARAMS(c.keys, count));
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        changed_out[pg_int(rows, i, 0) - 1] = true;
+    if (rc)
+        return rc;
+    return pg_query(NULL, tx,
+                    "INSERT INTO event_stack (slot, day, report_id, document) SELECT * FROM unnest($1::smallint[],"
+                    " $2::date[], $3::uuid[], $4::bytea[]) k (slot, day, report_id, document)"
+                    " ON CONFLICT (slot, day, report_id) DO UPDATE SET document = EXCLUDED.document"
+                    " WHERE event_stack.document IS DISTINCT FROM EXCLUDED.document",
+                    KEY_PARAMS(c.keys, count), PG_BYTESS(documents, count));
 }
 
 #define HOUR_KEY(hour, id)                                                                             \

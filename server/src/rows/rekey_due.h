@@ -34,6 +34,8 @@ struct rekey_stored {
     bool preview;
     const char *rules; /* of the job; NULL: none */
     int attempts;      /* failed ones */
+    int64_t stands;    /* reports that it stands for, with itself */
+    bool misses;       /* it may lack another debug file now than before: not of a job of rules */
     struct report_key key;
     bool gone; /* the report, or its event, was deleted */
     int32_t app_id;
@@ -47,13 +49,14 @@ struct rekey_stored {
     } issue; /* that the report is in */
     const char *format, *encoding;
     struct pg_bytes body;
-    struct pg_bytes document; /* resolved stacks of a memory report; otherwise empty */
+    struct pg_bytes document; /* resolved stacks of an event of memory; otherwise empty */
 };
 
 /*
  * Claim up to `most` reports of the next slot from `from_slot` on that has any, with bodies of `max_bytes` together, but
  * at least one; other transactions skip them until this one ends. All are of one slot, so that they are on one machine
- * where there are several. The events are locked by rising key. A report that is due for two jobs may come twice.
+ * where there are several. The events are locked by rising key. A report that is due for two jobs may come twice. A
+ * preview comes before all other jobs, because somebody waits for it.
  */
 int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most, int64_t max_bytes);
 void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row);
@@ -94,9 +97,19 @@ int rows_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row
  * there. */
 int rows_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from);
 
-/* Replace the stored events of reports, their stacks, and the modules they lack. `documents` are of the events. */
-int rows_events_move(struct pg_tx *tx, struct arena *arena, const struct event_row *const *events,
+/*
+ * Replace the stored events of reports and their stacks, unless they are what is stored already: most reports stay as they
+ * were. event.rules_version is of the rules that changed the row last.
+ *
+ *   changed_out  set of the events that are others than before; false before
+ *   documents    of the events
+ */
+int rows_events_move(bool *changed_out, struct pg_tx *tx, struct arena *arena, const struct event_row *const *events,
                      const struct pg_bytes *documents, size_t count);
+
+/* Before new rows of these reports are stored: delete those of the modules that they lacked. */
+struct rows_missing;
+int rows_missing_debug_forget(struct pg_tx *tx, struct arena *arena, const struct rows_missing *reports, size_t count);
 
 /* After reports left a counter: set the longest and the newest of the rest. A counter without reports is deleted. */
 int rows_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour);

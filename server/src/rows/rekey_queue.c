@@ -2,8 +2,11 @@
  * rekey_queue.c - queueing.
  */
 #include "rows/rekey_due.h"
+#include "rows/keys.h"
 
-#define QUEUED_AT_ONCE 2000 /* reports of a job */
+#define QUEUED_AT_ONCE 2000  /* reports of a job */
+#define NEWEST         50000 /* reports of an app that a preview is of */
+#define EXEMPLARS      2000  /* of them that are derived */
 #define FILES_AT_ONCE  16
 
 /* The app's job of debug files that is running, locked; it is made if there is none. */
@@ -129,19 +132,70 @@ static int note(struct pg_tx *tx)
     return any;
 }
 
-/* More reports of a job, newest first. 1, 0 no job wants any, below zero a fault. */
-static int queue_job(struct pg_tx *tx)
+/*
+ * Some of the newest reports, drawn by hash: one of each issue first, those with most reports before others, then a second
+ * one, and so on. Those of an issue share the reports that it has among the newest.
+ */
+static int find_exemplars(struct pg_rows **rows_out, struct pg_tx *tx, int32_t app_id)
+{
+    return pg_query(
+        rows_out, tx,
+        "WITH newest AS MATERIALIZED (SELECT slot, day, report_id, issue_id FROM event WHERE app_id = $1"
+        "  AND kept ORDER BY occurred_at DESC LIMIT $2),"
+        " ranked AS (SELECT *, row_number() OVER (PARTITION BY issue_id ORDER BY"
+        "   uuid_hash_extended(report_id, 0)) AS rank, count(*) OVER (PARTITION BY issue_id) AS n FROM newest),"
+        " taken AS (SELECT * FROM ranked ORDER BY rank, n DESC, issue_id LIMIT $3)"
+        " SELECT slot, day, report_id, (n / c + (rank <= n % c)::integer)::integer FROM"
+        "  (SELECT *, count(*) OVER (PARTITION BY issue_id) AS c FROM taken) t ORDER BY 1, 2, 3",
+        PG_INT4(app_id), PG_INT8(NEWEST), PG_INT8(EXEMPLARS));
+}
+
+/* The exemplars of a preview, all at once. 1 or a fault. */
+static int queue_exemplars(struct pg_tx *tx, struct arena *arena, int64_t job, int32_t app_id)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = find_exemplars(&rows, tx, app_id);
+    size_t count = rc ? 0 : pg_row_count(rows);
+    struct key_columns keys;
+    int32_t *stands = arena_array(arena, count + 1, sizeof *stands);
+    int64_t sum = 0;
+
+    if (rc || !keys_make(&keys, arena, count) || !stands)
+        return rc ? rc : MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        keys.slots[i] = (int16_t)pg_int(rows, i, 0);
+        keys.days[i] = pg_day(rows, i, 1);
+        keys.ids[i] = pg_uuid(rows, i, 2);
+        stands[i] = (int32_t)pg_int(rows, i, 3);
+        sum += stands[i];
+    }
+    rc =
+        pg_query(NULL, tx,
+                 "INSERT INTO rekey_queue (slot, job_id, day, report_id, stands) SELECT k.slot, $5, k.day, k.report_id,"
+                 " k.stands FROM unnest($1::smallint[], $2::date[], $3::uuid[], $4::integer[])"
+                 " k (slot, day, report_id, stands) ON CONFLICT DO NOTHING",
+                 KEY_PARAMS(keys, count), PG_INT4S(stands, count), PG_INT8(job));
+    if (!rc)
+        rc = pg_query(NULL, tx, "UPDATE rekey_job SET state = 'running', queued = $2, exemplars = $3 WHERE job_id = $1",
+                      PG_INT8(job), PG_INT8(sum), PG_INT8((int64_t)count));
+    return rc ? rc : 1;
+}
+
+/* More reports of a job, newest first. 1, 0 no job wants any, below zero a fault. A preview changes nothing, so it waits
+ * for no older transaction, and for no other job. */
+static int queue_job(struct pg_tx *tx, struct arena *arena)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *last = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT job_id, app_id, coalesce(next_at, 'infinity'), coalesce(next_id,"
-                      " 'ffffffff-ffff-ffff-ffff-ffffffffffff') FROM rekey_job WHERE state = 'queueing'"
-                      " AND horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-                      " ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED");
+                      "SELECT job_id, app_id, preview FROM rekey_job WHERE state = 'queueing'"
+                      " AND (preview OR horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint)"
+                      " ORDER BY preview DESC, job_id LIMIT 1 FOR UPDATE SKIP LOCKED");
     if (rc || !pg_row_count(rows))
         return rc;
     int64_t job = pg_int(rows, 0, 0);
+    if (pg_bool(rows, 0, 2))
+        return queue_exemplars(tx, arena, job, (int32_t)pg_int(rows, 0, 1));
     rc = pg_query(
         &last, tx,
         "WITH more AS (SELECT e.slot, e.day, e.report_id, e.occurred_at FROM event e, rekey_job j"
@@ -171,5 +225,5 @@ int rows_rekey_queue(struct pg_tx *tx, struct arena *arena)
     int rc = note(tx);
     if (!rc)
         rc = queue_files(tx, arena);
-    return rc ? rc : queue_job(tx);
+    return rc ? rc : queue_job(tx, arena);
 }

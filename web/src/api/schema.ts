@@ -2237,9 +2237,11 @@ export interface components {
             asked_at: string;
             /** Format: date-time */
             ended_at: string | null;
-            /** @description Reports. */
+            /** @description Reports; of a preview those that its exemplars stand for. */
             queued: number;
-            /** @description Of them derived again. */
+            /** @description Of a preview: reports that are derived. At most 2000 of the newest 50000, of each issue some; each stands for others of its issue. 0 of other jobs. */
+            exemplars: number;
+            /** @description Of the queued ones derived again. */
             done: number;
             /** @description Of those, to another issue. */
             moved: number;
@@ -2930,8 +2932,10 @@ export interface components {
             detail: string;
             /** Format: date-time */
             asked_at: string;
-            /** @description Stored reports so far. */
+            /** @description Stored reports so far; of a preview those that its exemplars stand for. */
             reports: number;
+            /** @description Of a preview: reports that are derived. At most 2000 of the newest 50000, of each issue some; each stands for others of its issue. 0 of a change. */
+            exemplars: number;
             /** @description Of them derived again. */
             done: number;
             /** @description Of those to another issue, or that would be. */
@@ -2953,8 +2957,10 @@ export interface components {
             detail: string;
             /** Format: date-time */
             asked_at: string;
-            /** @description Stored reports so far. */
+            /** @description Stored reports so far; of a preview those that its exemplars stand for. */
             reports: number;
+            /** @description Of a preview: reports that are derived. At most 2000 of the newest 50000, of each issue some; each stands for others of its issue. 0 of a change. */
+            exemplars: number;
             /** @description Of them derived again. */
             done: number;
             /** @description Of those to another issue, or that would be. */

@@ -47,6 +47,7 @@ static void put_job(struct json_writer *w, const struct rekey_job *job)
     json_write_text(w, "detail", job->detail);
     part_time(w, "asked_at", job->created_us);
     json_write_i64(w, "reports", job->queued);
+    json_write_i64(w, "exemplars", job->exemplars);
     json_write_i64(w, "done", job->done);
     json_write_i64(w, "moved", job->moved);
     json_write_i64(w, "failed", job->failed);

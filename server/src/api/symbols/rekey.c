@@ -28,6 +28,7 @@ static int put_job(struct json_writer *w, struct pg_tx *tx, const struct rekey_j
     part_time(w, "asked_at", job->created_us);
     part_time_or_null(w, "ended_at", job->ended_us);
     json_write_i64(w, "queued", job->queued);
+    json_write_i64(w, "exemplars", job->exemplars);
     json_write_i64(w, "done", job->done);
     json_write_i64(w, "moved", job->moved);
     json_write_i64(w, "failed", job->failed);

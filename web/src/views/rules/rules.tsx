@@ -156,6 +156,12 @@ function Preview({ app, job }: { app: string; job: number }): JSX.Element {
                   done: exact(found.done, lang.value),
                   n: exact(found.reports, lang.value),
                 })}
+            {found.state === 'done' && found.exemplars < found.reports ? (
+              <span class="dim">
+                {' '}
+                {say('Estimated from {n} of them, some of each issue.', { n: exact(found.exemplars, lang.value) })}
+              </span>
+            ) : null}
           </p>
           <Flows job={found} />
         </>
