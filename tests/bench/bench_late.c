@@ -131,7 +131,7 @@ static double rows_read(struct pg *pg, const char *table)
 #define COPIES(times)                                                                                            \
     "CREATE TABLE others AS SELECT slot, day, report_id FROM missing_debug_file l JOIN image m USING (build_id)" \
     " WHERE m.name LIKE 'lib%%';" COPY("report", times) COPY("event", times) COPY("event_stack", times)          \
-        COPY("missing_debug_file", times) "DROP TABLE others;"
+        COPY("lacking", times) "DROP TABLE others;"
 
 /* Records the state before: all rows, and the rows of the file. */
 static const char before_sql[] =
@@ -168,7 +168,7 @@ static void prepare(const struct pg_options *options, long copies)
 
 static void measure(long count)
 {
-    static const char *const tables[] = {"missing_debug_file", "event", "report"};
+    static const char *const tables[] = {"lacking", "event", "report"};
     struct pg *pg = pgtest_database(4), *working;
     struct pg_days days = {.today = clock_day(clock_wall_us()), .back = DAYS + 1, .ahead = 1};
     struct pg_options options = {.connections = 12, .wait_ms = 5000, .log = &quiet};

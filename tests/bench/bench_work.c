@@ -7,31 +7,31 @@
  *     WAL          written meanwhile                                                                    --> per report
  *     disk         of the tables afterwards, with indexes                                               --> per report
  *
- * With the second argument 1 all reports are session records, which have no limits (deploy/scale/plan.py has the
- * figures of both).
+ * With the second argument `session` or `memory` all reports are session records, or memory reports, which have limits of
+ * their own or none (deploy/scale/plan.py has the figures of the first two).
  *
  * The floor is the work of PostgreSQL that no design avoids: storing the rows of event, event_stack and session once
  * more, in one statement each. The reports have 300 issues by Zipf's law, 5 versions and 10 modules without a debug
  * file, and are of the last six days; one in fifty is a session record. At the end every counter is compared with a
  * count of the rows. The result is 1 if a counter differs, or if a figure is above its limit.
  */
+#include "cost.h"
+#include "lag.h"
 #include "support/pgtest.h"
 #include "support/seed.h"
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/spare.h"
 #include "base/text.h"
 #include "decode/decode.h"
 #include "inbox/inbox.h"
 #include "pipeline/work.h"
 
-#include <dirent.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -39,19 +39,12 @@
 #define REPORTS  20000
 #define FIRST    2000 /* worked before the measurement */
 #define BATCH    100
-#define ISSUES   300
-#define VERSIONS 5
-#define SESSIONS 50 /* one report in so many is a session record */
-#define IMAGES   10
-#define TRUNK    24 /* frames that all samples of a report share */
-#define TWIGS    60 /* ways on from there */
-#define TWIG     8  /* frames of each */
-#define SAMPLES  240
-#define DAY_US   86400000000ll
+#define SESSIONS 50 /* one report in so many is a session record, unless all are of one kind */
 
 static const struct log quiet = {.fd = 2, .least = MIRE_LOG_WARN};
-static int missed, sessions = SESSIONS;
-static double checked_s; /* CPU of the door's checks */
+static int missed;
+static const char *only = ""; /* the kind of all reports */
+static double checked_s;      /* CPU of the door's checks */
 
 static void must(int rc, const char *what)
 {
@@ -74,102 +67,6 @@ static void tell(const char *what, double value, const char *unit)
     printf("%-44s %10.2f %s\n", what, value, unit);
 }
 
-/* 1 of n with a share of 1/n, by Zipf's law: small numbers often. */
-static uint32_t zipf(uint64_t *random, uint32_t n)
-{
-    uint32_t bound = 1 + test_roll(random, n);
-    return test_roll(random, bound);
-}
-
-static void list(struct text *out, const char *name, const int64_t *values, size_t count)
-{
-    text_printf(out, "\"%s\":[", name);
-    for (size_t i = 0; i < count; i++)
-        text_printf(out, "%s%" PRId64, i ? "," : "", values[i]);
-    text_printf(out, "]");
-}
-
-/* A trunk that the issue decides, and ways on from it that are the report's own. */
-static void add_stacks(struct text *out, uint32_t issue, uint64_t *random)
-{
-    enum { NODES = TRUNK + TWIGS * TWIG };
-    int64_t image[NODES], offset[NODES], found[NODES], up[NODES], frame[NODES];
-
-    for (int i = 0; i < NODES; i++) {
-        bool trunk = i < TRUNK;
-        int at = trunk ? 0 : (i - TRUNK) % TWIG, twig = trunk ? 0 : (i - TRUNK) / TWIG;
-        image[i] = trunk ? i % 3 : (int64_t)test_roll(random, IMAGES);
-        offset[i] = trunk ? 4096 + issue * 512 + i * 16 : 65536 + (int64_t)test_roll(random, 400000);
-        found[i] = 2;
-        up[i] = trunk || at ? 1 : 1 + twig * TWIG;
-        frame[i] = i;
-    }
-    text_printf(out, "\"frames\":{");
-    list(out, "image", image, NODES);
-    text_printf(out, ",");
-    list(out, "offset", offset, NODES);
-    text_printf(out, ",");
-    list(out, "found", found, NODES);
-    text_printf(out, "},\"nodes\":{");
-    list(out, "up", up, NODES);
-    text_printf(out, ",");
-    list(out, "frame", frame, NODES);
-    text_printf(out, "},");
-}
-
-static void add_event(struct text *out, int64_t at_us, uint64_t *random)
-{
-    int64_t at[SAMPLES], weight[SAMPLES], node[SAMPLES];
-
-    for (int i = 0; i < SAMPLES; i++) {
-        at[i] = 10 + i * 10;
-        weight[i] = 10;
-        node[i] = i % 5 ? TRUNK : TRUNK + 1 + (int64_t)test_roll(random, TWIGS * TWIG - 1);
-    }
-    text_printf(out,
-                "\"event\":{\"begin_ns\":1,\"begin_wall_ms\":%" PRId64 ",\"duration_ms\":%u,\"threshold_ms\":500,"
-                "\"trigger\":\"busy\",\"open\":false,\"foreground\":true,\"samples\":{\"period_ms\":10,",
-                at_us / 1000, 2410 + test_roll(random, 900));
-    list(out, "at_ms", at, SAMPLES);
-    text_printf(out, ",");
-    list(out, "weight_ms", weight, SAMPLES);
-    text_printf(out, ",");
-    list(out, "node", node, SAMPLES);
-    text_printf(out, "}}}");
-}
-
-static void add_head(struct text *out, const struct uuid *id, const char *kind, uint64_t *random)
-{
-    char text[MIRE_UUID_TEXT];
-
-    uuid_format(text, id);
-    text_printf(
-        out,
-        "{\"mire\":1,\"id\":\"%s\",\"kind\":\"%s\",\"app\":{\"name\":\"a\",\"version\":\"1.%u\",\"channel\":\"beta\"},"
-        "\"device\":{\"install\":\"%032x\",\"os\":\"linux\",\"os_version\":\"6.%u\",\"arch\":\"x86_64\",\"model\":\"m%"
-        "u\"},",
-        text, kind, zipf(random, VERSIONS), test_roll(random, 30000), zipf(random, 8), zipf(random, 40));
-}
-
-static void make_report(struct text *out, const struct uuid *id, int64_t at_us, bool session, uint64_t *random)
-{
-    add_head(out, id, session ? "session" : "event", random);
-    if (session) {
-        text_printf(out,
-                    "\"session\":{\"begin_wall_ms\":%" PRId64 ",\"duration_ms\":90000,\"on\":[\"hang\",\"session\"]}}",
-                    at_us / 1000);
-        return;
-    }
-    text_printf(out, "\"process\":{\"pid\":7,\"name\":\"a\"},\"images\":[");
-    for (int i = 0; i < IMAGES; i++)
-        text_printf(out,
-                    "%s{\"name\":\"/opt/a/lib%d.so\",\"id\":\"%040x\",\"arch\":\"x86_64\",\"load\":4096,\"own\":%s}",
-                    i ? "," : "", i, i + 1, i < 3 ? "true" : "false");
-    text_printf(out, "],");
-    add_stacks(out, zipf(random, ISSUES), random);
-    add_event(out, at_us, random);
-}
-
 static double thread_cpu_s(void)
 {
     struct timespec now;
@@ -189,6 +86,13 @@ static void check_at_door(const struct inbox_row *row)
     must(outcome ? MIRE_FAULT_BROKEN : 0, "check");
 }
 
+static enum lag_kind kind_of(long i)
+{
+    if (only[0])
+        return !strcmp(only, "memory") ? LAG_MEMORY : LAG_SESSION;
+    return i % SESSIONS ? LAG_EVENT : LAG_SESSION;
+}
+
 /* Wait in the inbox. Returns the bytes of the bodies. */
 static double fill(struct pg *pg, long count)
 {
@@ -205,8 +109,7 @@ static double fill(struct pg *pg, long count)
             int64_t now_us = clock_wall_us();
             uuid_make(&id, now_us);
             json.len = 0;
-            make_report(&json, &id, now_us - (int64_t)test_roll(&random, 6 * 86400) * 1000000, i % sessions == 0,
-                        &random);
+            lag_report(&json, &id, now_us - (int64_t)test_roll(&random, 6 * 86400) * 1000000, kind_of(i), &random);
             size_t len = ZSTD_compress(bodies[n], sizeof bodies[n], json.bytes, json.len, 3);
             must(text_failed(&json) || ZSTD_isError(len) ? MIRE_FAULT_MEMORY : 0, "report");
             rows[n] = (struct inbox_row){.report_id = id,
@@ -227,63 +130,10 @@ static double fill(struct pg *pg, long count)
 
 /* --- what it costs --- */
 
-static double own_cpu_s(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-}
-
-/* CPU of a process, with what it waited for of its children; *parent_out: whose child it is. */
-static double process_cpu_s(const char *pid, int *parent_out)
-{
-    char path[300], line[1024] = "";
-    unsigned long user, system;
-    long user_of_children, system_of_children;
-
-    snprintf(path, sizeof path, "/proc/%s/stat", pid);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return 0;
-    const char *rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-    fclose(file);
-    if (!rest || sscanf(rest + 2, "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld", parent_out, &user,
-                        &system, &user_of_children, &system_of_children) != 5)
-        return 0;
-    return (double)(user + system + (unsigned long)(user_of_children + system_of_children)) /
-           (double)sysconf(_SC_CLK_TCK);
-}
-
-/* The postmaster, its children, and those that have ended. */
-static double postgres_cpu_s(void)
-{
-    char postmaster[16];
-    int parent;
-    DIR *proc = opendir("/proc");
-
-    snprintf(postmaster, sizeof postmaster, "%d", pgtest_postmaster());
-    double sum = process_cpu_s(postmaster, &parent);
-    for (const struct dirent *entry; proc && (entry = readdir(proc));) {
-        parent = 0;
-        double one = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? process_cpu_s(entry->d_name, &parent) : 0;
-        if (parent == pgtest_postmaster())
-            sum += one;
-    }
-    if (proc)
-        closedir(proc);
-    return sum;
-}
-
-static double wal_bytes(struct pg *pg)
-{
-    return (double)pgtest_number(pg, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint");
-}
-
 /* The rows of each table once more, by one statement each. */
 static void floors(struct pg *pg, double reports)
 {
-    double cpu = postgres_cpu_s(), wal = wal_bytes(pg);
+    double cpu = cost_postgres_s(), wal = cost_wal(pg);
 
     pgtest_run(pg, "CREATE TABLE event_again (LIKE event INCLUDING ALL)");
     pgtest_run(pg, "CREATE TABLE stack_again (LIKE event_stack INCLUDING ALL)");
@@ -291,8 +141,8 @@ static void floors(struct pg *pg, double reports)
     pgtest_run(pg, "INSERT INTO event_again SELECT * FROM event");
     pgtest_run(pg, "INSERT INTO stack_again SELECT * FROM event_stack");
     pgtest_run(pg, "INSERT INTO session_again SELECT * FROM session");
-    tell("floor: CPU of PostgreSQL, a report", (postgres_cpu_s() - cpu) / reports * 1000, "ms");
-    tell("floor: WAL, a report", (wal_bytes(pg) - wal) / reports / 1000, "KB");
+    tell("floor: CPU of PostgreSQL, a report", (cost_postgres_s() - cpu) / reports * 1000, "ms");
+    tell("floor: WAL, a report", (cost_wal(pg) - wal) / reports / 1000, "KB");
 }
 
 /* --- whether it is right --- */
@@ -367,41 +217,43 @@ static void disks(struct pg *pg, double reports)
     pg_end(&tx);
     say_disk(pg, "disk of report, a report", "^report_", reports);
     say_disk(pg, "disk of event and event_stack, a report", "^event_", reports);
-    say_disk(pg, "disk of missing_debug_file, a report", "^missing_debug_file_", reports);
+    say_disk(pg, "disk of lacking debug files, a report", "^lacking_", reports);
     say_disk(pg, "disk of session, a report", "^session_(other|[0-9]+)$", reports);
     say_disk(pg, "disk of counters and cells, a report", "_hour$|_day$|^rollup$", reports);
 }
 
 static double put(struct pg *pg, long count)
 {
-    double n = (double)count, postgres = postgres_cpu_s(), wal = wal_bytes(pg);
+    double n = (double)count, postgres = cost_postgres_s(), wal = cost_wal(pg);
 
     checked_s = 0;
     double bytes = fill(pg, count);
     tell("receiving: CPU of the check, a report", checked_s / n * 1000, "ms");
     tell("size of a body, as sent", bytes / n / 1000, "KB");
-    tell("receiving: CPU of PostgreSQL, a report", (postgres_cpu_s() - postgres) / n * 1000, "ms");
-    tell("receiving: WAL, a report", (wal_bytes(pg) - wal) / n / 1000, "KB");
+    tell("receiving: CPU of PostgreSQL, a report", (cost_postgres_s() - postgres) / n * 1000, "ms");
+    tell("receiving: WAL, a report", (cost_wal(pg) - wal) / n / 1000, "KB");
     return n;
 }
 
 static void measure(struct pg *pg, const struct work_options *options, long count)
 {
-    double n = put(pg, count), most = sessions > 1 ? 1 : INFINITY;
+    double n = put(pg, count), most = !only[0] ? 1 : INFINITY;
     uint64_t statements = pg_statements(options->pg);
-    double own = own_cpu_s(), postgres = postgres_cpu_s(), wal = wal_bytes(pg);
+    double own = cost_own_s(), postgres = cost_postgres_s(), wal = cost_wal(pg);
     uint64_t begun_ns = clock_mono_ns();
 
     work_all(pg, options);
     double seconds = (double)(clock_mono_ns() - begun_ns) / 1e9;
     statements = pg_statements(options->pg) - statements;
-    own = own_cpu_s() - own;
-    postgres = postgres_cpu_s() - postgres;
-    wal = wal_bytes(pg) - wal;
+    own = cost_own_s() - own;
+    postgres = cost_postgres_s() - postgres;
+    wal = cost_wal(pg) - wal;
     printf("%ld reports in %.1f s: %.0f a second\n", count, seconds, n / seconds);
-    say("CPU of the workers, a report", own / n * 1000, "ms", 1.5 * most);
-    say("CPU of PostgreSQL, a report", postgres / n * 1000, "ms", 0.8 * most);
-    say("statements, a report", (double)statements / n, "", 0.5 * most);
+    if (!strcmp(only, "memory"))
+        say("time, a report", seconds / n * 1000, "ms", 10); /* 100 a second */
+    say("CPU of the workers, a report", own / n * 1000, "ms", 0.6 * most);
+    say("CPU of PostgreSQL, a report", postgres / n * 1000, "ms", 0.4 * most);
+    say("statements, a report", (double)statements / n, "", 0.3 * most);
     say("WAL, a report", wal / n / 1000, "KB", 19 * most);
 }
 
@@ -409,9 +261,10 @@ int main(int argc, char **argv)
 {
     long count = argc > 1 ? strtol(argv[1], NULL, 10) : REPORTS;
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
-    sessions = argc > 2 && atoi(argv[2]) > 0 ? atoi(argv[2]) : SESSIONS;
+    only = argc > 2 ? argv[2] : "";
     struct pg_options own = {.connections = 8, .wait_ms = 5000, .log = &quiet};
 
+    spare_keep(); /* as mired does */
     if (pgtest_start(NULL))
         return 2;
     struct pg *pg = pgtest_database(8);
