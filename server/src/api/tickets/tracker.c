@@ -77,14 +77,20 @@ static bool is_plain(const char *text)
     return true;
 }
 
+/* A name in a path: neither . nor .., which lead elsewhere. */
+static bool is_name(const char *text, size_t len)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
+
+    return len && strspn(text, plain) == len && strspn(text, ".") != len;
+}
+
 /* owner/name, of GitHub; the others put the project into a query or a body. */
 static bool is_path(const char *text)
 {
     const char *slash = strchr(text, '/');
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
 
-    return slash && slash > text && slash[1] && strspn(text, plain) == (size_t)(slash - text) &&
-           !slash[1 + strspn(slash + 1, plain)];
+    return slash && is_name(text, (size_t)(slash - text)) && is_name(slash + 1, strlen(slash + 1));
 }
 
 /* The part that does not fit, in words; NULL: it fits. */
