@@ -104,6 +104,7 @@ static void make_event(struct event_row *event, struct hour_row *hour, int64_t a
                                 .weight = 1,
                                 .thread_count = 20,
                                 .holder = "",
+                                .country = "",
                                 .footprint_bytes = -1,
                                 .subject_bytes = -1,
                                 .exit = "",
@@ -166,6 +167,7 @@ static void make_session(struct session_row *session, int64_t at_us, uint64_t *s
                                     .model = "Pixel 7",
                                     .process_name = "redis",
                                     .device_class = "4gb",
+                                    .country = "",
                                     .ends = 1};
     make_key(&session->key, at_us, state);
     make_install(session->install, state);
