@@ -123,14 +123,13 @@ static void read_session(struct session_row *out, const struct pg_rows *rows, si
 int rows_rollup_sessions_read(struct pg_rows **rows_out, struct delta_entry **out, size_t *count_out, struct pg_tx *tx,
                               struct arena *arena, const struct rollup_day *day, int64_t from_us, int64_t to_us)
 {
-    int rc =
-        pg_query(rows_out, tx,
-                 "SELECT occurred_at, install, channel, duration_ms, least(duration_ms, foreground_ms), hangs,"
-                 " hang_ms, sdk_cpu_us, weight, watched, os, os_version, arch, model, process_name, device_class,"
-                 " ends, fooms, watchdogs, crashes, country, version, cpu_ms, footprint_peak_bytes, launch_ms,"
-                 " frames_drawn, frames_dropped FROM session s JOIN version v USING (version_id)"
-                 " WHERE s.app_id = $1 AND occurred_at >= $2 AND occurred_at < $3",
-                 PG_INT4(day->app_id), PG_TIME(from_us), PG_TIME(to_us));
+    int rc = pg_query(rows_out, tx,
+                      "SELECT occurred_at, install, channel, duration_ms, least(duration_ms, foreground_ms), hangs,"
+                      " hang_ms, sdk_cpu_us, weight, watched, os, os_version, arch, model, process_name, device_class,"
+                      " ends, fooms, watchdogs, crashes, country, version, cpu_ms, footprint_peak_bytes, launch_ms,"
+                      " frames_drawn, frames_dropped FROM session s JOIN version v USING (version_id)"
+                      " WHERE s.app_id = $1 AND occurred_at >= $2 AND occurred_at < $3",
+                      PG_INT4(day->app_id), PG_TIME(from_us), PG_TIME(to_us));
     size_t count = *count_out = rc ? 0 : pg_row_count(*rows_out);
     *out = arena_array(arena, count + 1, sizeof **out);
     for (size_t i = 0; !rc && *out && i < count; i++) {
