@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Take one report, or session record, in. Answered only after it is durable; sending it again is harmless.
-         * @description The media type of another format (mire import --formats) tells that the body holds reports of this format, one or many: each becomes a report of Mire's own, and the answer has report_ids. A body with a fault is refused as a whole. Content-Encoding deflate and br are for these.
+         * @description The media type of another format (mire import --formats) tells that the body holds reports of this format, one or many: each becomes a report of Mire's own, and the answer has report_ids: none of MetricKit's metrics whose exits are those of runs that libmire has counted. A body with a fault is refused as a whole. Content-Encoding deflate and br are for these.
          */
         post: operations["sendReport"];
         delete?: never;
