@@ -13,11 +13,11 @@ from answers import answer_of  # noqa: E402
 from mired import Mired, scratch, until  # noqa: E402
 
 CHANGE = {"X_Mire_Change": "1", "Content_Type": "application/json"}
-INNER = "\n".join(f"  at com.example.Database.step{n}(Database.java:{n})" for n in range(20, 0, -1))
+CALLERS = "\n".join(f"  at com.example.Database.step{n}(Database.java:{n})" for n in range(20, 0, -1))
 
 
 def hang(screen, second):
-    """The main thread sleeps in the same code, below another screen."""
+    """The main thread sleeps in a function of its own, which the same code calls."""
     return f"""----- pid 1 at 2026-11-20 10:00:{second:02}.000000000+0000 -----
 Cmd line: shop
 DALVIK THREADS (1):
@@ -25,8 +25,8 @@ DALVIK THREADS (1):
   | sysTid=1 nice=0 cgrp=top-app
   | state=S
   at java.lang.Thread.sleep(Native method)
-{INNER}
-  at com.example.{screen}.onClick({screen}.java:7)
+  at com.example.{screen}.read({screen}.java:7)
+{CALLERS}
   at android.os.Looper.loop(Looper.java:294)
   at android.app.ActivityThread.main(ActivityThread.java:8177)
 ----- end 1 -----""".encode()
@@ -53,7 +53,7 @@ class MergesTest(unittest.TestCase):
 
     def issues(self, app="shop"):
         groups = self.mired.get(f"/apps/{app}/issues?t=90d")["groups"]
-        return {issue["caller2"].split(".")[-2]: issue for group in groups for issue in group["issues"]}
+        return {issue["caller1"].split(".")[-2]: issue for group in groups for issue in group["issues"]}
 
     def shown(self, screen, app="shop"):
         return until(f"the issue of {screen} is there", lambda: self.issues(app).get(screen))
