@@ -66,12 +66,23 @@ static enum decode_outcome fill_head(struct input *input)
     return MIRE_DECODE_OK;
 }
 
-/* Text of UTF-16 without a mark: its first two characters are plain letters, each beside a zero byte. */
+static bool is_plain(char c)
+{
+    return c > ' ' && c < 0x7f;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Text of UTF-16 without a mark: of its first two characters, each beside a zero byte, one is plain and the other too, or blank. */
 static const char *utf16_without_mark(const char *head, size_t len)
 {
     for (size_t low = 0; len >= 4 && low < 2; low++)
-        if (head[low] > ' ' && head[low] < 0x7f && !head[1 - low] && head[2 + low] >= '\t' && head[2 + low] < 0x7f &&
-            !head[3 - low])
+        if (!head[1 - low] && !head[3 - low] &&
+            (is_plain(head[low]) ? is_plain(head[2 + low]) || is_blank(head[2 + low])
+                                 : is_blank(head[low]) && is_plain(head[2 + low])))
             return low ? MIRE_UTF16_BIG : MIRE_UTF16_LITTLE;
     return NULL;
 }

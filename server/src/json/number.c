@@ -37,10 +37,21 @@ static void add_digit(struct decimal *d, unsigned digit, bool fraction)
     d->exponent -= fraction;
 }
 
+/* Matrix prints the first digit behind the point of a number beyond 64 bits as any character. */
+static void skip_misprint(const char **p, const char *end)
+{
+    static const char others[] = ":,]}\"eE \t\r\n";
+
+    if (*p < end && !is_digit(*p, end) && !memchr(others, **p, sizeof others))
+        ++*p;
+}
+
 static const char *read_fraction(struct decimal *d, const char **p, const char *end, bool tolerant)
 {
     d->whole = false;
     ++*p;
+    if (tolerant)
+        skip_misprint(p, end);
     if (!is_digit(*p, end) && !tolerant)
         return "a digit belongs after the point";
     for (; is_digit(*p, end); ++*p)
@@ -124,6 +135,10 @@ static bool read_misprint(struct json_number *number, const char **p, const char
         return false;
     bool fraction = at < end && *at == '.';
     *p = at + fraction;
+    if (fraction)
+        skip_misprint(p, end);
+    while (fraction && is_digit(*p, end))
+        ++*p;
     *number = negative && !fraction ? (struct json_number){MIRE_JSON_INT, 1ull << 63}
                                     : (struct json_number){MIRE_JSON_NULL, 0};
     return true;

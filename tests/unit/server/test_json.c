@@ -250,11 +250,20 @@ static void the_tolerant_read_what_printers_get_wrong(void **state)
     static const struct {
         const char *text;
         double first;
-    } texts[] = {{"{\"a\":1.:,\"b\":2}", 2},          {"{\"a\":12.:,\"b\":2}", 13},
-                 {"{\"a\":1.,\"b\":2}", 1},           {"{\"a\":-0.9:,\"b\":2}", -1},
-                 {"{\"a\":-(,\"b\":2}", -0x1p63},     {"{\"a\":1e999,\"b\":2}", DBL_MAX},
+    } texts[] = {{"{\"a\":1.:,\"b\":2}", 2},
+                 {"{\"a\":12.:,\"b\":2}", 13},
+                 {"{\"a\":1.,\"b\":2}", 1},
+                 {"{\"a\":-0.9:,\"b\":2}", -1},
+                 {"{\"a\":-(,\"b\":2}", -0x1p63},
+                 {"{\"a\":1e999,\"b\":2}", DBL_MAX},
+                 {"{\"a\":9223372036854775807.\x53"
+                  "75807,\"b\":2}",
+                  9223372036854775807.},
                  {"{\"a\":-1e999,\"b\":2}", -DBL_MAX}};
-    static const char *const no_numbers[] = {"{\"a\":(,\"b\":2}", "{\"a\":(.,\"b\":2}", "{\"a\":-(.,\"b\":2}"};
+    static const char *const no_numbers[] = {"{\"a\":(,\"b\":2}", "{\"a\":(.,\"b\":2}", "{\"a\":-(.,\"b\":2}",
+                                             "{\"a\":(.\x8d,\"b\":2}",
+                                             "{\"a\":-(.\x8d"
+                                             "75807,\"b\":2}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct json json;
         struct json_fault fault;
