@@ -62,6 +62,8 @@ static void keep_use(struct session *session, bool ends)
         atomic_store(&now.footprint_ns, now_ns);
         mire__footprint(&footprint);
         mire__session_peak(session, footprint.bytes);
+        if (ends && session->part == 0) /* the kernel's mark is of the whole process; it counts pages of files, too */
+            mire__session_peak(session, mire__minus(footprint.peak_rss_bytes, footprint.file_bytes));
     }
 }
 
