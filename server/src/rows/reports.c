@@ -101,7 +101,7 @@ int rows_reports_find(struct report_row **out, size_t *count, struct report_plac
 }
 
 #define KEPT(which) \
-    "SELECT count(*) FROM (SELECT FROM event WHERE " EVENT_IN_VIEW which("6") " AND kept LIMIT $7) counted"
+    "SELECT count(*) FROM (SELECT 1 FROM event WHERE " EVENT_IN_VIEW which("6") " AND kept LIMIT $7) counted"
 
 int rows_reports_kept_read(int64_t *out, struct pg_tx *tx, const struct view *view, int64_t issue)
 {
