@@ -236,7 +236,7 @@ class World:
                  "model": lambda h: h["model"], "process": lambda h: h["process"], "holder": lambda h: h["holder"] or None,
                  "class": lambda h: "", "channel": lambda h: "",
                  "state": lambda h: h["foreground"] if h["foreground"] is None else ["background", "foreground"][h["foreground"]],
-                 "scene": lambda h: None}
+                 "scene": lambda h: None, "country": lambda h: None}
         distributions = []
         systems = {h["os"] for h in own}
         for name, key in facts.items():
