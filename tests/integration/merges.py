@@ -75,7 +75,8 @@ class MergesTest(unittest.TestCase):
         self.send("Home", 2)
         second = self.shown("Home")["id"]
         score = self.mired.get(f"/apps/shop/issues/{second}/similar?t=90d")["suggestions"][0]["score"]
-        self.settings(max(0.5, score - 0.05))
+        self.assertTrue(0.55 < score < 0.9, score)  # a third one makes the frames of its own rarer, and the score less
+        self.settings(0.5)
         until("it is merged", lambda: "Home" not in self.issues())
         (merged,) = self.issues().values()
         self.assertEqual((merged["id"], merged["members"]), (first["id"], 2))
