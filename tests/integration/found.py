@@ -126,7 +126,7 @@ class Found(OwnApp):
                 values = [kind[n] for _, kind in left if kind[n]]
                 counts = {value: values.count(value) for value in values}
                 for query in ({}, {"v": self.version}):
-                    answer = self.get(self.issue(), "getIssue", **query)
+                    answer = self.get(self.issue() + "".join(f"?{k}={v}" for k, v in query.items()), "getIssue")
                     one, = (d for d in answer["distributions"] if d["name"] == f"tag:{name}")
                     self.assertEqual({v["key"]: v["reports"] for v in one["values"]}, counts)
                     self.assertEqual([v["reports"] for v in one["values"]], sorted(counts.values(), reverse=True))

@@ -125,6 +125,7 @@ class Upgrade(unittest.TestCase):
         key = self.key(server)
         taken = [self.send(server, key) for _ in range(12)]
         self.await_work()
+        mired.until("the counts of the door are stored", lambda: sum(one["reports"] for one in server.get("/apps/shop/settings")["door"]) == len(taken))
         before = self.figures(server)
         self.check_there(server, taken)
         server.stop()

@@ -225,6 +225,26 @@ static int refuse_often(struct access *access, const struct request *request, st
                        "This %s sends more often than the server allows. Send it again in %u s.", what, wait_s);
 }
 
+/* The body of a call without a signature is not received. Its sender has tokens by address alone. */
+static int judge_call(struct access *access, struct request *request, struct reply *reply)
+{
+    static const char *const headers[] = {"X-Hub-Signature-256", "X-Hub-Signature", "X-Gitlab-Token",
+                                          "Linear-Signature"};
+    const struct access_key nobody = {0};
+    const char *what = "";
+    bool is_signed = false;
+
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        is_signed = is_signed || request_header(request, headers[i]);
+    if (!is_signed) {
+        atomic_fetch_add_explicit(&access->refused, 1, memory_order_relaxed);
+        return reply_error(reply, request, 401, "tracker.signature", "The call has no header with a signature.");
+    }
+    access_client_of(&request->grant.client, access, request);
+    unsigned wait_s = access_take_tokens(&what, access, request, &nobody);
+    return wait_s ? refuse_often(access, request, reply, what, wait_s) : MIRE_HTTP_ADMITTED;
+}
+
 int access_check(void *context, struct request *request, struct reply *reply)
 {
     struct access *access = context;
@@ -235,8 +255,10 @@ int access_check(void *context, struct request *request, struct reply *reply)
         who == MIRE_MAY_INGEST || who == MIRE_MAY_SIGN || (who == MIRE_MAY_SYMBOLS && !*access_app_of(request));
     if (origin_refuse(access->options.hosts, !wants_key && !request_bearer(request), request, reply))
         return MIRE_HTTP_DONE;
-    if (!who || who == MIRE_MAY_SIGN)
+    if (!who)
         return MIRE_HTTP_ADMITTED;
+    if (who == MIRE_MAY_SIGN)
+        return judge_call(access, request, reply);
     int rc = access_identify(&asker, access, request);
     if (rc < 0 || rc == MIRE_HTTP_BLOCKS)
         return rc;

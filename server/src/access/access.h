@@ -29,7 +29,7 @@ enum access_scope {
     MIRE_MAY_SELF,                    /* a person, by a sign-in or a proxy: own profile and tokens */
     MIRE_MAY_SERVER,                  /* admins of the server: accounts */
     MIRE_MAY_FOUND, /* admins of the server, and the user of a server without accounts: new apps, the server's health */
-    MIRE_MAY_SIGN,  /* all are allowed, and the asker is not determined: the handler checks a signature of the body */
+    MIRE_MAY_SIGN,  /* all who send a signature: the handler checks it when the body is there */
     MIRE_MAY_END,
 };
 
