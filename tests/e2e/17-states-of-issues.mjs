@@ -126,7 +126,7 @@ await play(async (server, browser) => {
   assert.equal(await page.getByRole('button', { name: 'New ticket' }).count(), 0, 'no form, no button');
   await page.goto(`${server.url}/shop/settings/links`);
   await page.getByLabel('Form for a new ticket').fill('https://git.example/new?title={title}&body={body}&of={issue}');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('region', { name: 'Source and tickets' }).getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved', { exact: true }).first().waitFor();
   await page.context().route('https://git.example/**', (route) => route.fulfill({ body: 'a form' }));
   await page.goto(`${server.url}/shop/issues/${grown}`);
