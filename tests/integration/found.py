@@ -133,7 +133,7 @@ class Found(OwnApp):
                     for v in one["values"]:
                         self.assertAlmostEqual(v["share"], v["reports"] / len(values), 3)
                         self.assertIn(v["lift"], (None, 1))
-                rows = self.sql(f"SELECT tag, count(*) FROM event JOIN app USING (app_id), unnest(tags) tag WHERE slug = '{self.app}'"
+                rows = self.server.sql(f"SELECT tag, count(*) FROM event JOIN app USING (app_id), unnest(tags) tag WHERE slug = '{self.app}'"
                                 f" AND tag LIKE '{name}=%' GROUP BY 1")
                 self.assertEqual(sorted(rows), sorted(f"{name}={value}|{count}" for value, count in counts.items()))
 
@@ -142,7 +142,7 @@ class Found(OwnApp):
         status, _, body = self.server.ask("POST", self.path + "/forget", self.admin, {"install": install, "preview": False, "reason": "asked"})
         self.assertEqual(status, 200, body)
         mired.until("they are taken out", lambda: len(self.all("", "findReports")[0]) == 3 * len(kinds))
-        mired.until("rollups are made", lambda: self.sql("SELECT count(*) FROM rollup_due") == ["0"])
+        mired.until("rollups are made", lambda: self.server.sql("SELECT count(*) FROM rollup_due") == ["0"])
         as_sent(sent[-3 * len(kinds):])
 
     def test_names_that_are_kept(self):

@@ -169,7 +169,9 @@ static void without_a_key_nobody_may_anything(void **state)
 {
     struct fixture *f = *state;
     for (int who = MIRE_MAY_INGEST; who < MIRE_MAY_END; who++)
-        assert_int_equal(ask(f, MIRE_HTTP_GET, who, NULL), who == MIRE_MAY_KNOCK || who == MIRE_MAY_SIGN ? 0 : 401);
+        assert_int_equal(ask(f, MIRE_HTTP_GET, who, NULL), who == MIRE_MAY_KNOCK ? 0 : 401);
+    assert_int_equal(
+        ask_with(f, MIRE_HTTP_POST, MIRE_MAY_SIGN, "shop", (struct http_pair){"Linear-Signature", "of the body"}), 0);
     assert_int_equal(ask(f, MIRE_HTTP_GET, 0, BAD), 0); /* asks nothing */
     assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, BAD), 401);
     assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, "nonsense"), 401);
@@ -203,9 +205,8 @@ static void a_role_opens_what_those_below_it_open_too(void **state)
 {
     struct fixture *f = *state;
     for (int who = MIRE_MAY_INGEST; who < MIRE_MAY_END; who++) {
-        bool may = who == MIRE_MAY_READ || who == MIRE_MAY_TRIAGE || who == MIRE_MAY_KNOCK || who == MIRE_MAY_SELF ||
-                   who == MIRE_MAY_SIGN;
-        int refused = who == MIRE_MAY_INGEST ? 401 : 403;
+        bool may = who == MIRE_MAY_READ || who == MIRE_MAY_TRIAGE || who == MIRE_MAY_KNOCK || who == MIRE_MAY_SELF;
+        int refused = who == MIRE_MAY_INGEST || who == MIRE_MAY_SIGN ? 401 : 403;
         assert_int_equal(ask_with(f, MIRE_HTTP_GET, who, "shop", cookie), may ? 0 : refused);
         assert_int_equal(ask_with(f, MIRE_HTTP_GET, who, "other", cookie), who == MIRE_MAY_TRIAGE ? 403
                                                                            : may                  ? 0
@@ -221,8 +222,8 @@ static void a_token_may_no_more_than_its_scope(void **state)
 {
     struct fixture *f = *state;
     for (int who = MIRE_MAY_SYMBOLS; who < MIRE_MAY_END; who++) {
-        bool may = who == MIRE_MAY_READ || who == MIRE_MAY_TRIAGE || who == MIRE_MAY_KNOCK || who == MIRE_MAY_SIGN;
-        assert_int_equal(ask_with(f, MIRE_HTTP_GET, who, "shop", token), may ? 0 : 403);
+        bool may = who == MIRE_MAY_READ || who == MIRE_MAY_TRIAGE || who == MIRE_MAY_KNOCK;
+        assert_int_equal(ask_with(f, MIRE_HTTP_GET, who, "shop", token), may ? 0 : who == MIRE_MAY_SIGN ? 401 : 403);
     }
     /* neither is good in the place of the other */
     assert_int_equal(ask(f, MIRE_HTTP_GET, MIRE_MAY_READ, COOKIE), 401);
