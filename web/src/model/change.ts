@@ -1,6 +1,7 @@
 /* How much something changed, as a badge says it. */
 import type { Change } from '../api/types';
 import { say } from '../lib/i18n';
+import { percent } from './format';
 
 /* new, ×6.1, −97 %, gone: what the verdict and the ratio say. */
 export function times(one: Pick<Change, 'verdict' | 'ratio'>, lang: string): string {
@@ -13,5 +14,5 @@ export function times(one: Pick<Change, 'verdict' | 'ratio'>, lang: string): str
 export function factor(ratio: number, lang: string): string {
   if (ratio >= 1)
     return `×${new Intl.NumberFormat(lang, { minimumFractionDigits: ratio < 10 ? 1 : 0, maximumFractionDigits: ratio < 10 ? 1 : 0 }).format(ratio)}`;
-  return `−${new Intl.NumberFormat(lang, { style: 'percent', maximumFractionDigits: 0 }).format(1 - ratio)}`;
+  return `−${percent(1 - ratio, lang)}`;
 }

@@ -30,18 +30,28 @@ it('a rate has the digits that its interval leaves', () => {
   expect(digits({ low: 2500, high: 2500 })).toBe(2);
 });
 
-it('the newest version has a line, however few sessions it has', () => {
-  const versions = ['1.1', '1.2', '1.3', '1.4', '1.5'].map((version, i) => ({
-    ...known.versions[0]!,
-    version,
-    sessions: 100 - i,
-  }));
+it('the newest versions in use have a line, and the newest of all, however few sessions it has', () => {
+  const sessions = { '1.1': 9000, '1.2': 5000, '1.3': 90, '1.4': 2000, '1.5': 3000, '1.6': 1 };
+  const versions = Object.entries(sessions).map(([version, n]) => ({ ...known.versions[0]!, version, sessions: n }));
   expect(linesOf({ ...known, versions }, 'lag_percent').rows.map((row) => row.version)).toEqual([
+    '1.6',
     '1.5',
-    '1.3',
+    '1.4',
     '1.2',
-    '1.1',
   ]);
+});
+
+it('a day with next to no sessions of a version has no point', () => {
+  const rate = { value: 50, low: 10, high: 90 };
+  const day = (date: string, n: number) => ({
+    ...known.versions[0]!.days[0]!,
+    day: date,
+    sessions: n,
+    lag_percent: rate,
+  });
+  const days = [day('2026-11-01', 100), day('2026-11-02', 5), day('2026-11-03', 4)];
+  const versions = [{ ...known.versions[0]!, days }];
+  expect(linesOf({ ...known, versions }, 'lag_percent').rows[0]!.value).toEqual([50, 50, null]);
 });
 
 it('lines have a gap where a version had no sessions', () => {
@@ -57,6 +67,6 @@ it('a change is told as a factor, a percentage or a word', () => {
   const ratio = (value: number | null) => ({ verdict: 'worse' as const, ratio: { value, low: 0, high: null } });
   expect(times(ratio(6.21), 'en')).toBe('×6.2');
   expect(times(ratio(28.1), 'en')).toBe('×28');
-  expect(times(ratio(0.05), 'en')).toBe('−95%');
+  expect(times(ratio(0.05), 'en')).toBe('−95\u00a0%');
   expect(times({ ...ratio(null), verdict: 'new' }, 'en')).toBe('new');
 });

@@ -45,22 +45,27 @@ export interface Lines {
   rows: { version: string; value: (number | null)[]; low: (number | null)[]; high: (number | null)[] }[];
 }
 
+/* Share of all sessions that a version has a line for, and share of a version's busiest day that a day has a point for. */
+const LINE_SHARE = 0.01;
+const POINT_SHARE = 0.05;
+
 /*
- * A line a version, newest first; days without sessions are gaps. At most `most` versions: those with most sessions, and
- * the newest, which has few at first.
+ * A line a version, the newest `most` that are in use, and the newest of all, which has few sessions at first. Days with
+ * next to no sessions of the version are gaps: of five sessions a rate says nothing.
  */
 export function linesOf(data: Rates, name: RateName, most = 4): Lines {
-  const newest = [...data.versions].sort((a, b) => byVersion(b.version, a.version))[0];
-  const others = data.versions.filter((one) => one !== newest).sort((a, b) => b.sessions - a.sessions);
-  const rows = (newest ? [newest, ...others] : []).slice(0, most);
-  rows.sort((a, b) => byVersion(b.version, a.version));
+  const newest = [...data.versions].sort((a, b) => byVersion(b.version, a.version));
+  const all = newest.reduce((sum, one) => sum + one.sessions, 0);
+  const rows = newest.filter((one, i) => i === 0 || one.sessions >= LINE_SHARE * all).slice(0, most);
   const days = [...new Set(rows.flatMap((row) => row.days.map((one) => Date.parse(one.day) / 1000)))].sort(
     (a, b) => a - b,
   );
   return {
     at: days,
     rows: rows.map((row) => {
-      const of = new Map(row.days.map((one) => [Date.parse(one.day) / 1000, one[name]]));
+      const least = POINT_SHARE * Math.max(...row.days.map((one) => one.sessions));
+      const told = row.days.filter((one) => one.sessions >= least);
+      const of = new Map(told.map((one) => [Date.parse(one.day) / 1000, one[name]]));
       const pick = (part: 'value' | 'low' | 'high') => days.map((day) => of.get(day)?.[part] ?? null);
       return { version: row.version, value: pick('value'), low: pick('low'), high: pick('high') };
     }),
