@@ -150,7 +150,7 @@ static void many_stacks_in_turn_are_found(void **state)
             walked += come_to(&kind);
         }
     }
-    assert_in_range(walked, 0, MANY / 16);
+    assert_in_range(walked, 0, MANY / 8); /* where the stack lies decides how many share a set */
 }
 
 /* Cached stacks in a small and a large cache: after new code at the same addresses none is found. */

@@ -48,8 +48,8 @@ static int call_as_old(struct dl_phdr_info *info, size_t size, void *context)
     return call->callback(&cut, offsetof(struct dl_phdr_info, dlpi_adds), call->context);
 }
 
-/* AddressSanitizer's runtime calls it before it is initialized, so it is not instrumented. */
-__attribute__((no_sanitize("address"))) int
+/* The runtimes of sanitizers call it before they are initialized, so it is not instrumented. */
+__attribute__((no_sanitize("address", "thread"))) int
 dl_iterate_phdr(int (*callback)(struct dl_phdr_info *info, size_t size, void *context), void *context)
 {
     int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *);

@@ -197,6 +197,9 @@ static void the_stack_goes_on_behind_an_alternate_one(void **state)
 static void a_callback_through_libc_is_unwound(void **state)
 {
     (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* qsort is the sanitizer's runtime's own, which has no rules to unwind by */
+#endif
     struct sample sample;
 
     sample_at(&sample, PLACE_QSORT);
