@@ -1,5 +1,5 @@
 /*
- * context.h - what the app knows of the moment: the device and its condition, the user, the scene, tags, feature flags
+ * context.h - the app's facts of the moment: the device and its condition, the user, the scene, tags, feature flags
  * and breadcrumbs.
  *
  *     mire_options_set_device(options, "Pixel 8", NULL);
@@ -14,7 +14,8 @@
  * mire_stop, and a forked child inherits them.
  *
  * Texts are UTF-8; longer ones are cut between two characters, and control characters become spaces. The functions copy
- * them. Privacy: all of it leaves the device in reports, except a hashed user id.
+ * them. Privacy: all values leave the device in reports, but those that the rollout leaves out; of a user's id only the hash
+ * does, unless the app asks for the id itself.
  *
  * Thread: any, except of the options.  Signal handler: mire_breadcrumb and mire_set_app_state only.
  */

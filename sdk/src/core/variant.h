@@ -19,11 +19,10 @@ struct heap;
 
 /* Under mire-run all is false but the last. */
 extern const struct variant {
-    bool
-        recovers_launched; /* a process that a launcher started recovers dead ones; mire-run does so before and after it */
-    bool moves;            /* the store moves if the process can no longer write it; mire-run empties the outbox */
-    bool rehooks;          /* new modules must be hooked */
-    bool takes_numbers;    /* the rollout document's parameters apply; under mire-run the user's do */
+    bool recovers_launched; /* a process that a launcher started recovers dead ones; otherwise mire-run does */
+    bool moves;             /* the store moves if the process can no longer write it; mire-run empties the outbox */
+    bool rehooks;           /* new modules must be hooked */
+    bool takes_numbers;     /* the rollout document's parameters apply; under mire-run the user's do */
     bool keeps_tables; /* the memory tables outlive a program that ends by itself: mire-run's user may look at them */
 } mire__variant;
 

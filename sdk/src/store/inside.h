@@ -18,7 +18,7 @@ struct store_dir {
     char dir[];
 };
 
-/* Identifies a directory, whatever its name. */
+/* The identity of a directory, whatever its name. */
 struct store_place {
     uint64_t device, inode;
 };

@@ -225,7 +225,8 @@ static int refuse_often(struct access *access, const struct request *request, st
                        "This %s sends more often than the server allows. Send it again in %u s.", what, wait_s);
 }
 
-/* The body of a call without a signature is not received. Its sender has tokens by address alone. */
+/* The body of a call without a signature is not received (ticket/heard.h has the header of each tracker). Its sender has
+ * tokens by address alone. */
 static int judge_call(struct access *access, struct request *request, struct reply *reply)
 {
     static const char *const headers[] = {"X-Hub-Signature-256", "X-Hub-Signature", "X-Gitlab-Token",

@@ -28,16 +28,6 @@ const char *heard_header(const char *kind)
     return !strcmp(kind, "linear") ? "Linear-Signature" : NULL;
 }
 
-static bool are_same(const void *a, const void *b, size_t len)
-{
-    const volatile uint8_t *x = a, *y = b;
-    uint8_t differ = 0;
-
-    for (size_t i = 0; i < len; i++)
-        differ |= x[i] ^ y[i];
-    return !differ;
-}
-
 bool heard_is_signed(const char *kind, const char *secret, const char *value, const void *body, size_t len)
 {
     uint8_t mac[MIRE_SHA256], told[MIRE_SHA256];
@@ -45,7 +35,7 @@ bool heard_is_signed(const char *kind, const char *secret, const char *value, co
     if (!value)
         return false;
     if (!strcmp(kind, "gitlab"))
-        return strlen(value) == strlen(secret) && are_same(value, secret, strlen(secret));
+        return strlen(value) == strlen(secret) && secret_equals(value, secret, strlen(secret));
     if (strcmp(kind, "linear") != 0) {
         if (strncmp(value, SHA, strlen(SHA)) != 0)
             return false;
@@ -54,7 +44,7 @@ bool heard_is_signed(const char *kind, const char *secret, const char *value, co
     if (strlen(value) != 2 * sizeof told || !hex_parse(told, value, sizeof told))
         return false;
     hash_hmac_sha256(mac, secret, strlen(secret), body, len);
-    return are_same(mac, told, sizeof mac);
+    return secret_equals(mac, told, sizeof mac);
 }
 
 /* --- news --- */
