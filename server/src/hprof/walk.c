@@ -210,7 +210,7 @@ static bool read_header(struct hprof_walk *walk, struct hprof_fault *fault, stru
         if (!name[i])
             break;
     }
-    if (!hprof_is(name, sizeof name))
+    if (!hprof_is(name, sizeof name) || name[sizeof name - 1])
         return refuse(fault, 0, "this is no heap dump: it does not begin with \"JAVA PROFILE 1.0.\"");
     walk->android = strcmp(name, "JAVA PROFILE 1.0.3") == 0;
     s->id_len = (unsigned)hprof_number(s, 4);
