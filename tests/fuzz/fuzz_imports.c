@@ -1,6 +1,6 @@
 /*
  * Any input through the recogniser and the decoders of other formats, in pieces of any size: each report that comes out
- * is written, and what is written must be a report.
+ * is written, and the written text must be a report. With $FORMAT set, all inputs are of that format.
  */
 #include "decode/decode.h"
 #include "decode/write.h"
@@ -58,7 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct decode_fault fault;
     struct input in = {data, size, 0, size ? 1 + data[size - 1] % 64u : 1};
-    const struct decode_each each = {.context = &in, .read = read_piece, .found = check, .refused = go_on};
+    const struct decode_each each = {
+        .format = getenv("FORMAT"), .context = &in, .read = read_piece, .found = check, .refused = go_on};
     (void)decode_each(&fault, &each);
     return 0;
 }
