@@ -89,6 +89,39 @@ def heap_dumps(mired, folder, key):
         mired.mire("import", folder / "app.hprof", MIRE_KEY=key)
 
 
+def a_second_app(mired, folder, key):
+    """A file that went to one app is new to a second one, by each way; another way, key and try double nothing."""
+    kind = "application/vnd.kscrash+json"
+    event = {"event_id": "a" * 32, "timestamp": 1760000000.5, "platform": "python", "level": "error",
+             "exception": {"values": [{"type": "ValueError", "value": "x", "mechanism": {"type": "excepthook", "handled": False},
+                                       "stacktrace": {"frames": [{"function": "second", "module": "shop", "in_app": True}]}}]}}
+    envelope = b"\n".join(json.dumps(part).encode() for part in ({"event_id": "a" * 32}, {"type": "event"}, event))
+    path = folder / "reports" / "one.json"
+
+    def send(key):
+        mired.mire("import", path, folder / "app.hprof", MIRE_KEY=key)
+        by_http = json.loads(mired.ask("POST", "/api/v1/reports", key, path.read_bytes(), Content_Type=kind)[2])["report_ids"]
+        project = key_app[key]
+        status, _, answer = mired.ask("POST", f"/api/{project}/envelope/?sentry_key={key}", None, envelope, Content_Type="application/x-sentry-envelope")
+        assert status == 200 and json.loads(answer)["id"] == "a" * 32, (status, answer)
+        return by_http
+
+    rows = "SELECT app_id, count(*) FROM report GROUP BY 1 ORDER BY 1"
+    keys = [key, mired.key("second", "ingest"), mired.key("second", "ingest")]
+    apps = dict(line.split("|") for line in mired.sql("SELECT slug, app_id FROM app"))
+    key_app = {key: apps["shop"], keys[1]: apps["second"], keys[2]: apps["second"]}
+    of_shop = send(keys[0])
+    before = dict(line.split("|") for line in mired.sql(rows))
+    of_second = send(keys[1])
+    assert of_shop != of_second, of_shop
+    after = dict(line.split("|") for line in mired.sql(rows))
+    assert after == {**before, apps["second"]: "3"}, (before, after)
+    for key in keys:
+        send(key)
+    assert dict(line.split("|") for line in mired.sql(rows)) == after
+    until("the second app has its issues", lambda: sorted(issue["category"] for issue in mired.issues("second")) == ["crash", "crash", "memory"])
+
+
 def main():
     with scratch("imports") as name:
         folder = pathlib.Path(name)
@@ -120,6 +153,7 @@ def main():
             until("those of archives are added", lambda: issues(mired) == (10, 10, want[2]))
             heap_dumps(mired, folder, key)
             until("a heap dump is an issue", lambda: [issue["totals"]["reports"] for issue in mired.issues("shop") if issue["category"] == "memory"] == [1])
+            a_second_app(mired, folder, key)
         finally:
             mired.stop()
 

@@ -69,14 +69,35 @@ void uuid_format(char out[MIRE_UUID_TEXT], const struct uuid *uuid)
     }
 }
 
+/* The instant, the version and the variant over 16 bytes of any content. */
+static void stamp(struct uuid *out, uint64_t wall_ms, uint8_t version)
+{
+    for (int i = 0; i < 6; i++)
+        out->bytes[i] = (uint8_t)(wall_ms >> (40 - 8 * i));
+    out->bytes[6] = (uint8_t)(version << 4 | (out->bytes[6] & 0x0f));
+    out->bytes[8] = (uint8_t)(0x80 | (out->bytes[8] & 0x3f));
+}
+
 void uuid_make(struct uuid *out, int64_t wall_us)
 {
-    uint64_t ms = wall_us > 0 ? (uint64_t)wall_us / 1000 : 0;
     randombytes_buf(out->bytes, sizeof out->bytes);
-    for (int i = 0; i < 6; i++)
-        out->bytes[i] = (uint8_t)(ms >> (40 - 8 * i));
-    out->bytes[6] = (uint8_t)(0x70 | (out->bytes[6] & 0x0f));
-    out->bytes[8] = (uint8_t)(0x80 | (out->bytes[8] & 0x3f));
+    stamp(out, wall_us > 0 ? (uint64_t)wall_us / 1000 : 0, 7);
+}
+
+void uuid_derive(struct uuid *out, uint64_t wall_ms, const void *content, size_t len)
+{
+    hash_blake2b(out->bytes, sizeof out->bytes, content, len);
+    stamp(out, wall_ms, 8);
+}
+
+void uuid_of_app(struct uuid *id, int32_t app_id)
+{
+    struct {
+        struct uuid id;
+        int32_t app_id;
+    } parts = {*id, app_id};
+    if (id->bytes[6] >> 4 == 8)
+        uuid_derive(id, (uint64_t)uuid_wall_us(id) / 1000, &parts, sizeof parts);
 }
 
 bool uuid_is_v7(const struct uuid *uuid)

@@ -30,8 +30,18 @@ void uuid_make(struct uuid *out, int64_t wall_us);
 /* Version 7 of the RFC 9562 variant? */
 bool uuid_is_v7(const struct uuid *uuid);
 
-/* The instant inside a UUIDv7. */
+/* The instant inside a UUID of version 7 or 8. */
 int64_t uuid_wall_us(const struct uuid *uuid);
+
+/*
+ * A UUID of version 8 that is derived of content: the same content has the same one.
+ *
+ *   wall_ms  the instant inside it, below 2^48; it decides in which day's partition a report lies
+ */
+void uuid_derive(struct uuid *out, uint64_t wall_ms, const void *content, size_t len);
+
+/* The id under which an app's report is stored: a derived one becomes the app's own, of the same instant. */
+void uuid_of_app(struct uuid *id, int32_t app_id);
 
 /* The bucket of a report, 0..63: FNV-1a over the 16 bytes, folded. Never changes: it is in stored keys. */
 int16_t uuid_slot(const struct uuid *uuid);

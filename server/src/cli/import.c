@@ -1,6 +1,6 @@
 /*
  * import.c - `mire import FILE|DIR|ARCHIVE...`: converts reports of other formats to Mire's own and sends them like a
- * device. An id is a hash of the content, so a second import, or a resumed one, doubles nothing.
+ * device. An id is a hash of the content and, in the server, of the app: a second or resumed import doubles nothing.
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"

@@ -59,10 +59,7 @@ enum decode_outcome foreign_malformed(struct foreign *foreign, size_t position, 
     return MIRE_DECODE_MALFORMED;
 }
 
-/*
- * A UUID of version 7 of what the report is: the same content has the same id, so that taking it in again changes
- * nothing. The time in it is the report's own, which decides in which day's partition it lies.
- */
+/* The same content has the same id, so a second import changes nothing. The time in the id is the report's own. */
 static void make_id(char out[MIRE_UUID_TEXT], const struct foreign *foreign, const char *own, uint64_t wall_ms)
 {
     struct {
@@ -78,11 +75,7 @@ static void make_id(char out[MIRE_UUID_TEXT], const struct foreign *foreign, con
     parts.number = own[0] ? 0 : foreign->reports;
     if (!own[0])
         hash_blake2b(parts.content, sizeof parts.content, foreign->text, foreign->len);
-    hash_blake2b(id.bytes, sizeof id.bytes, &parts, sizeof parts);
-    for (int i = 0; i < 6; i++)
-        id.bytes[i] = (uint8_t)(wall_ms >> (40 - 8 * i));
-    id.bytes[6] = (uint8_t)(0x70 | (id.bytes[6] & 0x0f));
-    id.bytes[8] = (uint8_t)(0x80 | (id.bytes[8] & 0x3f));
+    uuid_derive(&id, wall_ms, &parts, sizeof parts);
     uuid_format(out, &id);
 }
 

@@ -54,7 +54,7 @@ static enum bind_outcome read_version(struct bind *bind, void *out, uint32_t at)
 
 static enum bind_outcome read_id(struct bind *bind, void *out, uint32_t at)
 {
-    static const char form[] = "xxxxxxxx-xxxx-7xxx-vxxx-xxxxxxxxxxxx";
+    static const char form[] = "xxxxxxxx-xxxx-nxxx-vxxx-xxxxxxxxxxxx";
     struct report *report = out;
     const char *text;
     enum bind_outcome outcome = bind_text(&text, bind, at, MIRE_WIRE_TEXT_MAX);
@@ -63,10 +63,11 @@ static enum bind_outcome read_id(struct bind *bind, void *out, uint32_t at)
     bool good = strlen(text) == sizeof form - 1;
     for (size_t i = 0; good && form[i]; i++)
         good = form[i] == 'x'   ? nibble(text[i]) >= 0
+               : form[i] == 'n' ? text[i] == '7' || text[i] == '8'
                : form[i] == 'v' ? strchr("89ab", text[i]) != NULL
                                 : text[i] == form[i];
     if (!good)
-        return bind_wrong(bind, "must be a UUID of version 7 in lower case");
+        return bind_wrong(bind, "must be a UUID of version 7 or 8 in lower case");
     memcpy(report->id, text, sizeof form);
     return MIRE_BIND_OK;
 }

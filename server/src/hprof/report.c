@@ -274,14 +274,8 @@ static void write_memory(struct json_writer *w, const struct summary *s, uint64_
 static void write_id(struct json_writer *w, const struct summary *s, uint64_t wall_ms)
 {
     struct uuid uuid;
-    uint8_t hash[16];
     char text[MIRE_UUID_TEXT];
-    hash_blake2b(hash, sizeof hash, s->classes, s->class_count * sizeof *s->classes);
-    memcpy(uuid.bytes, hash, sizeof hash);
-    for (int i = 0; i < 6; i++)
-        uuid.bytes[i] = (uint8_t)(wall_ms >> (40 - 8 * i));
-    uuid.bytes[6] = 0x70 | (uuid.bytes[6] & 0x0f);
-    uuid.bytes[8] = 0x80 | (uuid.bytes[8] & 0x3f);
+    uuid_derive(&uuid, wall_ms, s->classes, s->class_count * sizeof *s->classes);
     uuid_format(text, &uuid);
     json_write_text(w, MIRE_NAME_ID, text);
 }

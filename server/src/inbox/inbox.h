@@ -20,7 +20,7 @@
 
 /* A report as received. */
 struct inbox_row {
-    struct uuid report_id; /* UUIDv7 */
+    struct uuid report_id; /* of version 7, or 8 (uuid_of_app) */
     int32_t app_id;
     int64_t key_id;       /* it was sent with; 0: none */
     const char *format;   /* "mire" */

@@ -1,7 +1,7 @@
 /*
  * foreign.c - bodies of foreign formats: each report in one becomes a report of Mire's own and a row of the delivery.
  * All of them are stored, or the sender is told the place of the fault: a second try stores nothing twice, because ids
- * are derived from content.
+ * are derived from content and app.
  */
 #include "ingest/inside.h"
 
@@ -29,9 +29,7 @@ int ingest_convert(struct delivery **out, struct ingest *ingest, struct request 
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < found.count; i++) {
         delivery->rows[i].row = found.rows[i];
-        delivery->rows[i].row.app_id = request->grant.app_id;
-        delivery->rows[i].row.key_id = request->grant.key_id;
-        delivery->rows[i].row.country = request->grant.country;
+        ingest_grant(&delivery->rows[i].row, request);
         delivery->bytes += found.rows[i].body_len;
         delivery->own = found.own;
     }

@@ -76,6 +76,9 @@ struct queued *queue_take(struct queue *queue, const struct ingest_options *opti
 
 void *ingest_write(void *ingest);
 
+/* The row is of the request's app, key and country; its id is the app's. */
+void ingest_grant(struct inbox_row *row, const struct request *request);
+
 /* A delivery with room for `count` rows; NULL without memory. */
 struct delivery *ingest_delivery(struct request *request, size_t count,
                                  void (*stored)(const struct delivery *delivery, struct reply *reply));

@@ -31,6 +31,14 @@ const char *ingest_encoding(const struct request *request)
     return "identity";
 }
 
+void ingest_grant(struct inbox_row *row, const struct request *request)
+{
+    row->app_id = request->grant.app_id;
+    row->key_id = request->grant.key_id;
+    row->country = request->grant.country;
+    uuid_of_app(&row->report_id, row->app_id);
+}
+
 struct delivery *ingest_delivery(struct request *request, size_t count,
                                  void (*stored)(const struct delivery *delivery, struct reply *reply))
 {
@@ -71,13 +79,11 @@ static int enqueue(struct ingest *ingest, struct request *request, struct reply 
         return MIRE_FAULT_MEMORY;
     delivery->bytes = request->body_len;
     delivery->rows[0].row = (struct inbox_row){.report_id = seen->report_id,
-                                               .app_id = request->grant.app_id,
-                                               .key_id = request->grant.key_id,
-                                               .country = request->grant.country,
                                                .format = seen->format,
                                                .encoding = encoding,
                                                .body = request->body,
                                                .body_len = request->body_len};
+    ingest_grant(&delivery->rows[0].row, request);
     read_clock(&delivery->rows[0].row, request);
     enum ingest_queued queued = ingest_queue(ingest, delivery, reply);
     if (queued != MIRE_INGEST_FULL)

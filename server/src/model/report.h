@@ -322,7 +322,7 @@ enum report_kind {
 };
 
 struct report {
-    char id[37]; /* UUIDv7, lower case, with dashes */
+    char id[37]; /* UUID of version 7, or 8 if it is derived of content; lower case, with dashes */
     enum report_kind kind;
     struct report_app app;
     struct report_device device;

@@ -28,6 +28,31 @@ static void a_uuid_reads_as_it_is_written(void **state)
     assert_true(uuid_wall_us(&made) == 1700000000123000);
 }
 
+static void a_derived_uuid_is_of_content_and_app(void **state)
+{
+    (void)state;
+    struct uuid one, same, other, of_one, of_two, made;
+    uuid_derive(&one, 1700000000123, "report", 6);
+    uuid_derive(&same, 1700000000123, "report", 6);
+    uuid_derive(&other, 1700000000123, "repord", 6);
+    assert_memory_equal(one.bytes, same.bytes, 16);
+    assert_memory_not_equal(one.bytes, other.bytes, 16);
+    assert_int_equal(one.bytes[6] >> 4, 8);
+    of_one = of_two = one;
+    uuid_of_app(&of_one, 1);
+    uuid_of_app(&of_two, 2);
+    uuid_of_app(&same, 1);
+    assert_memory_equal(of_one.bytes, same.bytes, 16);
+    assert_memory_not_equal(of_one.bytes, of_two.bytes, 16);
+    assert_memory_not_equal(of_one.bytes, one.bytes, 16);
+    assert_int_equal(of_two.bytes[6] >> 4, 8);
+    assert_true(uuid_wall_us(&of_two) == 1700000000123000);
+    uuid_make(&made, 1700000000123456);
+    same = made;
+    uuid_of_app(&same, 1); /* a device's own id stays as it is */
+    assert_memory_equal(same.bytes, made.bytes, 16);
+}
+
 static void what_is_no_uuid_is_refused(void **state)
 {
     (void)state;
@@ -163,11 +188,17 @@ static void faults_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_uuid_reads_as_it_is_written), cmocka_unit_test(what_is_no_uuid_is_refused),
-        cmocka_unit_test(a_slot_never_changes),          cmocka_unit_test(a_key_has_its_form_and_a_hash),
-        cmocka_unit_test(text_escapes_for_json),         cmocka_unit_test(a_text_in_any_encoding_becomes_utf8),
-        cmocka_unit_test(log_lines_have_fields),         cmocka_unit_test(instants_are_written_in_utc),
-        cmocka_unit_test(a_histogram_adds_up),           cmocka_unit_test(faults_have_names),
+        cmocka_unit_test(a_uuid_reads_as_it_is_written),
+        cmocka_unit_test(a_derived_uuid_is_of_content_and_app),
+        cmocka_unit_test(what_is_no_uuid_is_refused),
+        cmocka_unit_test(a_slot_never_changes),
+        cmocka_unit_test(a_key_has_its_form_and_a_hash),
+        cmocka_unit_test(text_escapes_for_json),
+        cmocka_unit_test(a_text_in_any_encoding_becomes_utf8),
+        cmocka_unit_test(log_lines_have_fields),
+        cmocka_unit_test(instants_are_written_in_utc),
+        cmocka_unit_test(a_histogram_adds_up),
+        cmocka_unit_test(faults_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void ids_come_of_the_content_and_its_time(void **state)
     read_text(&a, CRASH(ONE, "4294967500"));
     read_text(&b, "[" CRASH(ONE, "4294967500") "]");
     assert_string_equal(a.reports[0]->id, b.reports[0]->id);
-    assert_memory_equal(a.reports[0]->id, "018bcfe5-6800-7", 15); /* 1700000000000 ms, version 7 */
+    assert_memory_equal(a.reports[0]->id, "018bcfe5-6800-8", 15); /* 1700000000000 ms, version 8 */
     import_done(&a);
     import_done(&b);
 }
