@@ -25,8 +25,6 @@
 #define MINUTES      1440
 #define SNOOZE_MAX   720 /* hours */
 #define FILTER_BYTES 500
-#define SUBJECTS     12   /* whose lines are drawn */
-#define REPLAY_MAX   3000 /* points of an answer */
 
 /* --- the rule of a body --- */
 
@@ -89,7 +87,7 @@ static const struct bind_field rule_fields[] = {
     {"escalates", MIRE_BIND_OTHER, 0, .read = take_escalates},
 };
 
-static int wrong(struct call *call, const char *text)
+int alerts_wrong(struct call *call, const char *text)
 {
     return call_problem(call, 422, "alert.wrong", "%s", text);
 }
@@ -107,9 +105,9 @@ static int check_view(struct call *call, const struct alert_rule *rule)
     for (int i = 0; i < MIRE_CATEGORY_COUNT; i++)
         kinds[i] = category_name((enum event_category)i);
     if (!filter_is_good(call, rule->versions, NULL) || !filter_is_good(call, rule->channel, NULL))
-        return wrong(call, "Versions and channels are up to 64 with commas between, !x to exclude.");
+        return alerts_wrong(call, "Versions and channels are up to 64 with commas between, !x to exclude.");
     if (!filter_is_good(call, rule->kinds, kinds))
-        return wrong(call, "Kinds are those of issues, with commas between, !x to exclude.");
+        return alerts_wrong(call, "Kinds are those of issues, with commas between, !x to exclude.");
     return 0;
 }
 
@@ -120,7 +118,7 @@ static int check_channels(struct call *call, const int64_t *list, uint32_t count
 
     for (uint32_t i = 0; !rc && i < count; i++)
         rc = rows_channel_find(&channel, call->tx, call->arena, call->view.app, list[i]);
-    return rc == READ_NONE ? wrong(call, "A channel that is to be told is not one of the app's.") : rc;
+    return rc == READ_NONE ? alerts_wrong(call, "A channel that is to be told is not one of the app's.") : rc;
 }
 
 /* The number is one the kind allows. */
@@ -133,14 +131,14 @@ static int check_numbers(struct call *call, struct alert_rule *rule)
     if (rule->window_s < limits->window_min_s || rule->window_s > limits->window_max_s ||
         (limits->window_min_s && rule->window_s % limits->window_min_s) ||
         (limits->window_max_s == DAY_S && DAY_S % rule->window_s))
-        return wrong(call,
-                     "The window is one day of rate and missing, 1 to 30 days of new, and a part of a day in whole "
-                     "hours of growth and silence.");
+        return alerts_wrong(
+            call, "The window is one day of rate and missing, 1 to 30 days of new, and a part of a day in whole "
+                  "hours of growth and silence.");
     if (!alert_is_fact(rule->kind) && !(rule->bound >= limits->bound_min && rule->bound <= limits->bound_max))
         return call_problem(call, 422, "alert.wrong", "The bound of kind %s is from %g to %g.",
                             alert_kind_name(rule->kind), limits->bound_min, limits->bound_max);
     if (rule->escalate_s && !rule->escalate_count)
-        return wrong(call, "An escalation needs channels: escalates.");
+        return alerts_wrong(call, "An escalation needs channels: escalates.");
     return 0;
 }
 
@@ -152,9 +150,9 @@ static int check_words(struct call *call, struct rule_asked *asked)
     rule->measure = alert_measure_parse(asked->measure);
     rule->against_week = !strcmp(asked->against, "week");
     if (!*rule->name)
-        return wrong(call, "A rule has a name.");
+        return alerts_wrong(call, "A rule has a name.");
     if (rule->kind == ALERT_KINDS)
-        return wrong(call, "The kind is rate, new, growth, missing, silence, guard or regressed.");
+        return alerts_wrong(call, "The kind is rate, new, growth, missing, silence, guard or regressed.");
     if (rule->kind != ALERT_RATE) {
         rule->measure = ALERT_LAG;
         rule->scope = "";
@@ -162,11 +160,11 @@ static int check_words(struct call *call, struct rule_asked *asked)
         return 0;
     }
     if (rule->measure == ALERT_MEASURES)
-        return wrong(call, "The measure of kind rate is lag, hang_time, foom, killed or crash.");
+        return alerts_wrong(call, "The measure of kind rate is lag, hang_time, foom, killed or crash.");
     if (strcmp(rule->scope, "newest") != 0 && strcmp(rule->scope, "each") != 0 && strcmp(rule->scope, "all") != 0)
-        return wrong(call, "The scope of kind rate is newest, each or all.");
+        return alerts_wrong(call, "The scope of kind rate is newest, each or all.");
     if (*asked->against && !rule->against_week)
-        return wrong(call, "A rate is held against a value, or against the week before: week.");
+        return alerts_wrong(call, "A rate is held against a value, or against the week before: week.");
     return 0;
 }
 
@@ -177,9 +175,9 @@ static int check_quiet(struct call *call, struct rule_asked *asked)
     asked->rule.quiet_from = from ? (int32_t)asked->quiet_from : -1;
     asked->rule.quiet_to = to ? (int32_t)asked->quiet_to : -1;
     if (from != to)
-        return wrong(call, "Quiet hours have a begin and an end.");
+        return alerts_wrong(call, "Quiet hours have a begin and an end.");
     int rc = rows_alert_zone_check(call->tx, asked->rule.quiet_zone);
-    return rc == READ_NONE ? wrong(call, "The zone of quiet hours is a name such as Europe/Berlin.") : rc;
+    return rc == READ_NONE ? alerts_wrong(call, "The zone of quiet hours is a name such as Europe/Berlin.") : rc;
 }
 
 int alerts_read_rule(struct alert_rule *out, struct call *call)
@@ -248,7 +246,7 @@ static int answer_post_rule(struct call *call)
     if (!rc)
         rc = rows_alert_rule_list(&others, &count, call->tx, call->arena, call->view.app);
     if (!rc && count >= MIRE_ALERT_RULES_MAX)
-        return wrong(call, "An app has at most 100 rules.");
+        return alerts_wrong(call, "An app has at most 100 rules.");
     if (!rc)
         rc = rows_alert_rule_put(&rule, call->tx);
     if (!rc)
@@ -352,108 +350,5 @@ static int answer_snooze(struct call *call)
 int post_alert_snooze(void *api, struct request *request, struct reply *reply)
 {
     static const struct call_kind kind = {.has_app = true, .writes = true, .answer = answer_snooze};
-    return call_run(api, request, reply, &kind);
-}
-
-/* --- the past month --- */
-
-struct replayed {
-    const struct alert_point *points;
-    size_t count;
-    bool *fired;
-    size_t times;
-};
-
-static int most_first(const void *a, const void *b)
-{
-    const struct replayed *x = a, *y = b;
-
-    if (x->times != y->times)
-        return x->times < y->times ? 1 : -1;
-    return (x->count < y->count) - (x->count > y->count);
-}
-
-static void put_value(struct json_writer *w, const struct alert_point *p, bool fired)
-{
-    json_write_open(w, NULL, '{');
-    part_time(w, "at", p->at_s * 1000000);
-    if (p->rate.known) {
-        json_write_real(w, "value", p->rate.value);
-        json_write_real(w, "low", p->rate.low);
-        json_write_real(w, "high", p->rate.high);
-    } else {
-        json_write_null(w, "value");
-        json_write_null(w, "low");
-        json_write_null(w, "high");
-    }
-    if (p->bound > 0)
-        json_write_real(w, "bound", p->bound);
-    else
-        json_write_null(w, "bound");
-    json_write_bool(w, "fired", fired);
-    json_write_close(w, '}');
-}
-
-static void put_replayed(struct json_writer *w, const struct replayed *one)
-{
-    json_write_open(w, NULL, '{');
-    json_write_text(w, "subject", one->points->subject);
-    json_write_text(w, "title", one->points->title ? one->points->title : one->points->subject);
-    json_write_i64(w, "times", (int64_t)one->times);
-    json_write_open(w, "points", '[');
-    for (size_t i = 0; i < one->count; i++)
-        put_value(w, &one->points[i], one->fired[i]);
-    json_write_close(w, ']');
-    json_write_close(w, '}');
-}
-
-static int replay(struct call *call, const struct alert_rule *rule, const struct alert_points *points)
-{
-    struct json_writer *w = &call->json;
-    struct replayed *list = arena_array(call->arena, points->count + 1, sizeof *list);
-    bool *fired = arena_array(call->arena, points->count + 1, sizeof *fired);
-    size_t subjects = 0, times = 0, shown = 0, room = REPLAY_MAX;
-
-    if (!list || !fired)
-        return MIRE_FAULT_MEMORY;
-    for (size_t i = 0, end; i < points->count; i = end) {
-        for (end = i; end < points->count && !strcmp(points->points[end].subject, points->points[i].subject);)
-            end++;
-        list[subjects] = (struct replayed){.points = points->points + i, .count = end - i, .fired = fired + i};
-        list[subjects].times = alert_replay(fired + i, rule->kind, points->points + i, end - i);
-        times += list[subjects++].times;
-    }
-    qsort(list, subjects, sizeof *list, most_first);
-    json_write_open(w, NULL, '{');
-    json_write_i64(w, "days", MIRE_ALERT_DAYS);
-    json_write_i64(w, "part_s", points->part_s);
-    json_write_i64(w, "times", (int64_t)times);
-    json_write_open(w, "subjects", '[');
-    for (; shown < subjects && shown < SUBJECTS && list[shown].count <= room; shown++) {
-        put_replayed(w, &list[shown]);
-        room -= list[shown].count;
-    }
-    json_write_close(w, ']');
-    json_write_i64(w, "more", (int64_t)(subjects - shown));
-    json_write_close(w, '}');
-    return 0;
-}
-
-static int answer_replay(struct call *call)
-{
-    struct alert_rule rule;
-    struct alert_points points;
-    int rc = alerts_read_rule(&rule, call);
-
-    if (!rc)
-        rc = alert_points_read(&points, call->tx, call->arena, &rule,
-                               &(struct alert_budget){call->api->quota_reports_day, call->api->quota_bytes_day},
-                               call->api->now_us(), alert_parts(&rule, MIRE_ALERT_DAYS));
-    return rc == MIRE_ALERT_WRONG ? wrong(call, "The view cannot be read.") : rc ? rc : replay(call, &rule, &points);
-}
-
-int post_alert_replay(void *api, struct request *request, struct reply *reply)
-{
-    static const struct call_kind kind = {.has_app = true, .answer = answer_replay};
     return call_run(api, request, reply, &kind);
 }

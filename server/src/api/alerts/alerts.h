@@ -19,6 +19,9 @@ void alerts_put_time(struct json_writer *w, const char *key, int64_t us);
 /* Read the rule of the body. 0, CALL_REPLIED, or a fault. */
 int alerts_read_rule(struct alert_rule *out, struct call *call);
 
+/* Answer that the rule of the body is wrong, and why. CALL_REPLIED. */
+int alerts_wrong(struct call *call, const char *text);
+
 /* The number in the path's second parameter. 0 or CALL_REPLIED. */
 int alerts_number(int64_t *out, struct call *call, const char *what);
 
