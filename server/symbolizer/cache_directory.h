@@ -14,8 +14,8 @@
 #ifndef MIRE_SYMBOLIZER_CACHE_DIRECTORY_H
 #define MIRE_SYMBOLIZER_CACHE_DIRECTORY_H
 
+#include "cache/module.h"
 #include "java/retrace.h"
-#include "symbolizer/symbolizer.h"
 
 struct cache_key {
     const char *dir; /* NULL: no directory */

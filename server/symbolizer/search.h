@@ -10,7 +10,7 @@
 #define MIRE_SYMBOLIZER_SEARCH_H
 
 #include "sandbox/child.h"
-#include "symbolizer/symbolizer.h"
+#include "symbolizer/options.h"
 
 #include <limits.h>
 

@@ -9,7 +9,8 @@
 #ifndef MIRE_SYMBOLIZER_SPLITS_H
 #define MIRE_SYMBOLIZER_SPLITS_H
 
-#include "symbolizer/symbolizer.h"
+#include "cache/module.h"
+#include "symbolizer/options.h"
 
 /*
  * Copy the wanted split files into one file: a struct child_split for each, followed by its bytes.

@@ -15,6 +15,7 @@
 #ifndef MIRE_ARCHIVE_CONTENTS_H
 #define MIRE_ARCHIVE_CONTENTS_H
 
+#include "archive/manifest.h"
 #include "object/kinds.h"
 #include "object/object.h"
 
@@ -30,11 +31,6 @@ struct contents_item {
 };
 
 #define MIRE_CONTENTS_NONE "holds no file that names could be taken from" /* problem of most archives */
-
-struct contents_version { /* version of an app in an archive; UTF-8 */
-    char version[128];    /* "": not specified */
-    char build[32];       /* "": not specified */
-};
 
 struct contents {
     struct contents_version version; /* from the manifest of an .aab or .apk; applies to its mapping */

@@ -5,7 +5,14 @@
 #ifndef MIRE_ARCHIVE_MANIFEST_H
 #define MIRE_ARCHIVE_MANIFEST_H
 
-#include "archive/contents.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct contents_version { /* version of an app in an archive; UTF-8 */
+    char version[128];    /* "": not specified */
+    char build[32];       /* "": not specified */
+};
 
 /* Returns true for the name of an app's manifest. Manifests of an app's modules are ignored. */
 bool manifest_is(const char *name);

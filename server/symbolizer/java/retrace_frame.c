@@ -1,23 +1,17 @@
 /*
  * retrace_frame.c - retraces one frame by the rules of R8's own retrace tool.
  *
- *     rows of the method's short name, in the mapping's order
- *       |  cut where the outermost method changes         overloads that share the short name
- *     groups
+ *     groups of the rows of the method's short name       retrace_rows.h
  *       |  rows that cover the line, otherwise those without lines
  *     choices                                             one a group, or a line of the source
  *       |  inner calls removed below an exception, the compiler's own outermost frame removed
  *     frames
  */
-#include "java/retrace_inside.h"
+#include "java/retrace_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct member_rows {
-    const struct retrace_member *first, *end;
-};
 
 /* The query and the results so far. */
 struct lookup {
@@ -33,92 +27,9 @@ struct lookup {
     uint32_t position; /* for the outer frame: line of an outline */
 };
 
-static bool same_text(const struct lookup *l, const struct place_of_text *a, const struct place_of_text *b)
-{
-    struct piece_of_text x = retrace_text(l->retrace, a), y = retrace_text(l->retrace, b);
-    return !retrace_compare(&x, &y);
-}
-
-static bool same_lines(const struct retrace_member *a, const struct retrace_member *b)
-{
-    return a->has_lines && b->has_lines && a->from == b->from && a->to == b->to;
-}
-
-static bool covers(const struct retrace_member *row, uint32_t line)
-{
-    return row->has_lines && row->from <= line && line <= row->to;
-}
-
 static uint32_t source_lines(const struct retrace_member *row)
 {
     return row->source_to - row->source_from + 1;
-}
-
-/* ---- rows of a method ---- */
-
-/* The rows of the method's short name. */
-static struct member_rows rows_of(const struct lookup *l)
-{
-    const struct retrace_class *class = l->class;
-    uint32_t count = l->retrace->head.member_count;
-    bool good = class->first <= count && class->count <= count - class->first;
-    const struct retrace_member *low = l->retrace->members + (good ? class->first : 0);
-    const struct retrace_member *end = low + (good ? class->count : 0), *high = end;
-    struct piece_of_text name = {l->query->method, (uint32_t)strnlen(l->query->method, INT32_MAX)}, this;
-    while (low < high) {
-        const struct retrace_member *middle = low + (high - low) / 2;
-        this = retrace_text(l->retrace, &middle->short_name);
-        if (retrace_compare(&this, &name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (high = low; high < end; high++) {
-        this = retrace_text(l->retrace, &high->short_name);
-        if (retrace_compare(&this, &name) != 0)
-            break;
-    }
-    return (struct member_rows){low, high};
-}
-
-/* The last row of a chain: the method itself. */
-static const struct retrace_member *outermost(const struct retrace_member *row, const struct retrace_member *end)
-{
-    while (row + 1 < end && same_lines(row, row + 1))
-        row++;
-    return row;
-}
-
-/* The rows of one method, from `first` on, while chains end in that method. */
-static struct member_rows next_group(const struct lookup *l, const struct member_rows *all,
-                                     const struct retrace_member *first)
-{
-    const struct retrace_member *last = outermost(first, all->end);
-    if (first == all->first && same_text(l, &last->signature, &all->end[-1].signature))
-        return *all;
-    for (const struct retrace_member *next; last + 1 < all->end; last = next) {
-        next = outermost(last + 1, all->end);
-        if (!same_text(l, &last->signature, &next->signature))
-            break;
-    }
-    return (struct member_rows){first, last + 1};
-}
-
-/* The first row that covers the line, and the following rows with the same lines. */
-static struct member_rows rows_at(const struct member_rows *group, uint32_t line)
-{
-    const struct retrace_member *row = group->first;
-    while (row < group->end && !covers(row, line))
-        row++;
-    return (struct member_rows){row, row < group->end ? outermost(row, group->end) + 1 : row};
-}
-
-static struct member_rows row_without_lines(const struct member_rows *group)
-{
-    const struct retrace_member *row = group->first;
-    while (row < group->end && row->has_lines)
-        row++;
-    return (struct member_rows){row, row < group->end ? row + 1 : row};
 }
 
 /* ---- frames ---- */
@@ -171,7 +82,7 @@ static uint32_t source_line(const struct lookup *l, const struct retrace_member 
             return row->source_from;
         return row->has_lines && row->from ? row->from : l->line;
     }
-    if (!covers(row, l->line) || !row->has_source)
+    if (!retrace_covers(row, l->line) || !row->has_source)
         return l->line;
     return row->source_from + (l->line - row->from);
 }
@@ -294,7 +205,7 @@ static void add_name(struct lookup *l, const struct retrace_member *row)
 static void add_rows(struct lookup *l, const struct member_rows *rows)
 {
     for (struct member_rows chain = {rows->first, rows->first}; chain.first < rows->end; chain.first = chain.end) {
-        chain.end = outermost(chain.first, rows->end) + 1;
+        chain.end = retrace_outermost(chain.first, rows->end) + 1;
         add_chain(l, &chain);
     }
 }
@@ -310,9 +221,9 @@ static struct member_rows select_rows(const struct member_rows *group, enum sele
         return *group;
     if (how == BY_NAME)
         return (struct member_rows){group->end - 1, group->end};
-    rows = rows_at(group, line);
+    rows = retrace_rows_at(group, line);
     if (rows.first == rows.end && !line)
-        rows = row_without_lines(group);
+        rows = retrace_row_without_lines(group);
     return rows;
 }
 
@@ -326,7 +237,7 @@ static size_t visit(struct lookup *l, const struct member_rows *all, enum select
 {
     size_t groups = 0, count = 0;
     for (struct member_rows group = {all->first, all->first}; group.first < all->end; group.first = group.end) {
-        group = next_group(l, all, group.first);
+        group = retrace_next_group(l->retrace, all, group.first);
         struct member_rows rows = select_rows(&group, how, l->line);
         size_t here = 0;
         for (const struct retrace_member *row = rows.first; row < rows.end; row++) {
@@ -387,7 +298,7 @@ static void follow_position(struct lookup *l, const struct member_rows *all)
     if (!l->before->position)
         return;
     for (struct member_rows group = {all->first, all->first}; group.first < all->end; group.first = group.end) {
-        group = next_group(l, all, group.first);
+        group = retrace_next_group(l->retrace, all, group.first);
         struct member_rows rows = select_rows(&group, AT_LINE, l->line);
         struct piece_of_text positions = {"", 0};
         if (rows.first < rows.end)
@@ -458,7 +369,7 @@ static void sort_choices(struct retrace_answer *answer)
 
 static void look_up(struct lookup *l)
 {
-    struct member_rows all = rows_of(l);
+    struct member_rows all = retrace_rows_of(l->retrace, l->class, l->query->method);
     bool found = all.first < all.end;
     follow_position(l, &all);
     if (found)
