@@ -11,6 +11,7 @@
 #ifndef MIRE_ACCESS_ACCESS_H
 #define MIRE_ACCESS_ACCESS_H
 
+#include "access/dsn.h"
 #include "base/id.h"
 #include "http/http.h"
 
@@ -38,12 +39,6 @@ const char *access_scope_name(enum access_scope scope);
 
 /* 0 if it is none. */
 enum access_scope access_scope_parse(const char *name);
-
-/*
- * Prefix of the paths of Sentry's SDKs. A request there has its key where an SDK puts it: in X-Sentry-Auth, in
- * Authorization: Sentry, or as ?sentry_key=. The project is the number of the key's app.
- */
-#define MIRE_SENTRY_PATH "/api/{project}/"
 
 /* Roles in an app; each includes the rights of those before it. */
 enum access_role {

@@ -5,7 +5,14 @@
 #ifndef MIRE_ACCESS_DSN_H
 #define MIRE_ACCESS_DSN_H
 
-#include "access/access.h"
+#include "base/id.h"
+#include "http/http.h"
+
+/*
+ * Prefix of the paths of Sentry's SDKs. A request there has its key where an SDK puts it: in X-Sentry-Auth, in
+ * Authorization: Sentry, or as ?sentry_key=. The project is the number of the key's app.
+ */
+#define MIRE_SENTRY_PATH "/api/{project}/"
 
 /* Does the request's route begin with MIRE_SENTRY_PATH? */
 bool dsn_is_of(const struct request *request);

@@ -4,7 +4,7 @@
  */
 #include "document/memory.h"
 #include "document/facts.h"
-#include "document/read.h"
+#include "document/bindings.h"
 
 #include <string.h>
 

@@ -31,14 +31,6 @@ struct finding {
     bool diffuse;           /* app functions have time, and none is to blame */
 };
 
-const char *reason_name(enum event_reason reason)
-{
-    static const char *const names[MIRE_REASON_COUNT] = {"unknown", "cpu",     "io",    "lock", "sleep",
-                                                         "wait",    "page_in", "ipc",   "idle", "late",
-                                                         "bytes",   "objects", "growth"};
-    return names[reason];
-}
-
 const char *feature_reason(const struct feature *feature)
 {
     return feature->topic && feature->topic[0] ? feature->topic : reason_name(feature->reason);

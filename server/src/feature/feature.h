@@ -27,6 +27,7 @@
 
 #include "base/arena.h"
 #include "feature/names.h"
+#include "feature/reason.h"
 #include "feature/rules.h"
 #include "feature/seen.h"
 #include "model/category.h"
@@ -35,23 +36,6 @@
 #define MIRE_FEATURE_KEY   16 /* bytes */
 #define MIRE_FEATURE_SHARE 60 /* percent of its parent's time that each step of the blamed path has */
 #define MIRE_FEATURE_LEAST 30 /* percent of all sampled time: a smaller share may be chance */
-
-enum event_reason {
-    MIRE_REASON_UNKNOWN,
-    MIRE_REASON_CPU,
-    MIRE_REASON_IO,
-    MIRE_REASON_LOCK,
-    MIRE_REASON_SLEEP,
-    MIRE_REASON_WAIT,
-    MIRE_REASON_PAGE_IN, /* for pages of files or swap to be read */
-    MIRE_REASON_IPC,     /* for another process to answer */
-    MIRE_REASON_IDLE,    /* the stacks wait for events: they were taken too late */
-    MIRE_REASON_LATE,    /* hardly anybody ran, not the thread that watches either: frozen or starved */
-    MIRE_REASON_BYTES,   /* memory: too many bytes, too many objects, growth */
-    MIRE_REASON_OBJECTS,
-    MIRE_REASON_GROWTH,
-    MIRE_REASON_COUNT
-};
 
 struct caller {
     const char *function;    /* for people; "(no stack)" without one */
@@ -103,8 +87,5 @@ void feature_explain(char *out, size_t room, const struct resolved *doc, const s
 
 /* The reason of a feature in rows and API: the topic, otherwise the reason's name; for zeros "unknown". */
 const char *feature_reason(const struct feature *feature);
-
-/* The name in rows and API; static. */
-const char *reason_name(enum event_reason reason);
 
 #endif

@@ -27,6 +27,14 @@
 #define BUSY_PERCENT 60 /* of the hang on the CPU: most of it */
 #define IDLE_PERCENT 20 /* hardly any */
 
+const char *reason_name(enum event_reason reason)
+{
+    static const char *const names[MIRE_REASON_COUNT] = {"unknown", "cpu",     "io",    "lock", "sleep",
+                                                         "wait",    "page_in", "ipc",   "idle", "late",
+                                                         "bytes",   "objects", "growth"};
+    return names[reason];
+}
+
 static enum event_reason of_class(enum rule_class class)
 {
     switch (class) {
