@@ -122,7 +122,7 @@ static void tag(struct collect_thread *self, struct heap *heap, uint64_t instanc
     } else if (!mire__block_as_find(&block, heap, instance - offset)) {
         return;
     }
-    if (!block.tagged || mire__block_as_class(heap, block.node) != class)
+    if (!block.tagged || mire__node_as_class(heap, block.node) != class)
         mire__block_as_tag(heap, self->slot, instance - offset, class);
 }
 

@@ -263,6 +263,6 @@ void mire__collect_as_move_end(struct collect_thread *self, const struct self_fr
         mire__block_as_put_back(heap, self->slot, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK, &was->block);
     else
         record(self, heap, site, done, size,
-               was->known && was->block.tagged ? mire__block_as_class(heap, was->block.node) : self->scope);
+               was->known && was->block.tagged ? mire__node_as_class(heap, was->block.node) : self->scope);
     mire__collect_as_close(self);
 }

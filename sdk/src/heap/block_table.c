@@ -4,6 +4,8 @@
  * may have been split or joined meanwhile. A split is a row of single stores (mire__block_table_split), and between
  * any two of them a reader finds every entry once (heapread/file.h).
  */
+#include "heap/block_table.h"
+
 #include "heap/inside.h"
 
 #include <string.h>

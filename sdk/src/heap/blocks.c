@@ -2,6 +2,7 @@
 #include "heap/blocks.h"
 
 #include "heap/classes.h"
+#include "heap/block_table.h"
 #include "heap/inside.h"
 #include "heap/stacks.h"
 
@@ -10,7 +11,7 @@
 static void count(struct heap *heap, struct heap_slot *slot, const struct live_block *block)
 {
     if (block->tagged)
-        mire__classes_as_count(heap, mire__block_as_class(heap, block->node), block->size);
+        mire__classes_as_count(heap, mire__node_as_class(heap, block->node), block->size);
     else
         mire__slot_as_count(heap, slot, block->size);
 }
@@ -18,7 +19,7 @@ static void count(struct heap *heap, struct heap_slot *slot, const struct live_b
 static void uncount(struct heap *heap, struct heap_slot *slot, const struct live_block *block)
 {
     if (block->tagged)
-        mire__classes_as_uncount(heap, mire__block_as_class(heap, block->node), block->size);
+        mire__classes_as_uncount(heap, mire__node_as_class(heap, block->node), block->size);
     else if (block->interval == 0)
         mire__slot_as_uncount(heap, slot, block->size);
 }
@@ -327,7 +328,7 @@ bool mire__block_as_clear_slow(struct live_block *was, struct heap *heap, struct
 
 void mire__block_as_uncount_tagged(struct heap *heap, const struct live_block *block)
 {
-    mire__classes_as_uncount(heap, mire__block_as_class(heap, block->node), block->size);
+    mire__classes_as_uncount(heap, mire__node_as_class(heap, block->node), block->size);
 }
 
 bool mire__block_as_find(struct live_block *found, const struct heap *heap, uint64_t address)
@@ -359,7 +360,7 @@ bool mire__block_as_tag(struct heap *heap, struct heap_slot *slot, uint64_t addr
     uint32_t node;
 
     if (class == 0 || class >= MIRE_HEAP_CLASSES_MAX || !mire__block_as_find(&block, heap, address) ||
-        !mire__nodes_as_push(&node, heap, mire__block_as_untagged(heap, block.node), &frame, 1))
+        !mire__nodes_as_push(&node, heap, mire__node_as_untagged(heap, block.node), &frame, 1))
         return false;
     if (!change_shadow(heap, address, node) && !mire__block_table_as_change(heap, address, node, true))
         return false;

@@ -77,10 +77,6 @@ bool mire__block_as_put_back(struct heap *heap, struct heap_slot *slot, uint64_t
  */
 bool mire__block_as_tag(struct heap *heap, struct heap_slot *slot, uint64_t address, uint32_t class);
 
-/* The class of a tagged block's node, 0 if it is none; and the node of its stack without the tag. */
-uint32_t mire__block_as_class(const struct heap *heap, uint32_t node);
-uint32_t mire__block_as_untagged(const struct heap *heap, uint32_t node);
-
 /* Look a block up. Returns false if it is unknown. */
 bool mire__block_as_find(struct live_block *found, const struct heap *heap, uint64_t address);
 

@@ -7,7 +7,7 @@
 #ifndef MIRE_HEAP_INSIDE_H
 #define MIRE_HEAP_INSIDE_H
 
-#include "heap/blocks.h"
+#include "heap/tables.h"
 
 static inline bool mire__heap_try(_Atomic uint32_t *lock)
 {
@@ -83,6 +83,12 @@ static inline void mire__heap_set_there(struct heap *heap, uint32_t segment, boo
  */
 uint32_t mire__heap_interval_index(struct heap *heap, uint64_t interval_bytes);
 
+/*
+ * thin.c: thin all tables to an interval. MIRE_FLAG_MOVING is set, and every thread that was inside before has left.
+ * Returns the number of blocks that are left out from now on. Thread: reclaimer.
+ */
+uint32_t mire__heap_thin(struct heap *heap, uint32_t interval, uint64_t *random);
+
 /* ---- blocks.c: the shadow ---- */
 
 /* Where the page directory's table for an address is; NULL in it: no table. */
@@ -110,71 +116,5 @@ static inline uint64_t mire__shadow_sizes(const _Atomic uint32_t *entries)
 
 /* Has a page MIRE_SHADOW_SPARSE blocks or fewer? */
 bool mire__shadow_is_sparse(const _Atomic uint32_t *page);
-
-/* ---- block_table.c ---- */
-
-/*
- * Add an entry. It replaces one with the same address, which *was tells.
- *   was      was->size is valid if *replaced
- * Returns false if there is no room or no lock; counted.
- */
-bool mire__block_table_as_put(struct live_block *was, bool *replaced, struct heap *heap, uint64_t address,
-                              const struct live_block *block);
-
-/*
- * Move a block out of its shadow entry: add an entry here and clear that one, unless another thread cleared it first.
- * At any instant header->moving and the shadow entry say where the block is.
- *   at, shadow  the shadow entry, and its value
- * Returns whether the block is here now. If not, for want of room or of a lock, it stays where it was; counted.
- * Thread: reclaimer.
- */
-bool mire__block_table_as_adopt(struct heap *heap, uint64_t address, const struct live_block *block,
-                                _Atomic uint32_t *at, uint32_t shadow);
-
-/*
- * thin.c: thin all tables to an interval. MIRE_FLAG_MOVING is set, and every thread that was inside before has left.
- * Returns the number of blocks that are left out from now on. Thread: reclaimer.
- */
-uint32_t mire__heap_thin(struct heap *heap, uint32_t interval, uint64_t *random);
-
-/* Take an entry out. False if it is not there, or its lock could not be taken (counted). */
-bool mire__block_table_as_take(struct live_block *was, struct heap *heap, uint64_t address);
-
-/* Change an entry's node and tag. False as above. */
-bool mire__block_table_as_change(struct heap *heap, uint64_t address, uint32_t node, bool tagged);
-
-/* Look an entry up. */
-bool mire__block_table_as_find(struct live_block *found, const struct heap *heap, uint64_t address);
-
-/* The segment of a hash, and the first of the lines in which its entry may lie. */
-static inline struct heap_segment *mire__block_table_segment(const struct heap *heap, uint64_t hash)
-{
-    return heap->blocks +
-           atomic_load_explicit(&heap->block_directory[hash >> (64 - MIRE_SEGMENT_BITS_MAX)], memory_order_acquire);
-}
-static inline struct heap_entry *mire__segment_line(struct heap_segment *segment, uint64_t hash)
-{
-    return &segment->entries[mire__block_line(hash) * 4];
-}
-
-/* Store a segment's number in all places of the directory that it covers. */
-void mire__block_table_point(struct heap *heap, uint32_t covers, uint32_t number);
-
-/* Count an entry in the filter, or take it off. */
-void mire__filter_add(struct heap *heap, uint64_t address);
-void mire__filter_take(struct heap *heap, uint64_t address);
-
-static inline void mire__block_unpack(struct live_block *block, uint64_t where, uint64_t what)
-{
-    block->size = what & MIRE_WHAT_SIZE_MAX;
-    block->node = (uint32_t)(what >> MIRE_WHAT_SIZE_BITS);
-    block->interval = mire__where_interval(where);
-    block->tagged = (where & MIRE_WHERE_TAGGED) != 0;
-}
-
-static inline uint64_t mire__where_make(uint64_t address, uint32_t interval, bool tagged)
-{
-    return address | (uint64_t)interval << MIRE_WHERE_INTERVAL_SHIFT | (tagged ? MIRE_WHERE_TAGGED : 0);
-}
 
 #endif

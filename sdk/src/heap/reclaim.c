@@ -15,6 +15,7 @@
  */
 #include "heap/reclaim.h"
 
+#include "heap/block_table.h"
 #include "heap/inside.h"
 #include "heapread/read.h"
 #include "platform/platform.h"

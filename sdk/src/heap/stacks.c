@@ -214,7 +214,7 @@ bool mire__nodes_as_push(uint32_t *nodes_out, struct heap *heap, uint32_t parent
 
 /* ---- tags ---- */
 
-uint32_t mire__block_as_class(const struct heap *heap, uint32_t node)
+uint32_t mire__node_as_class(const struct heap *heap, uint32_t node)
 {
     uint32_t pc, before;
     uint64_t address;
@@ -227,11 +227,11 @@ uint32_t mire__block_as_class(const struct heap *heap, uint32_t node)
                : 0;
 }
 
-uint32_t mire__block_as_untagged(const struct heap *heap, uint32_t node)
+uint32_t mire__node_as_untagged(const struct heap *heap, uint32_t node)
 {
     uint32_t pc, before;
 
-    if (mire__block_as_class(heap, node) == 0 || !pc_of_node(&pc, &before, heap, node))
+    if (mire__node_as_class(heap, node) == 0 || !pc_of_node(&pc, &before, heap, node))
         return node;
     return parent_of(heap, before);
 }

@@ -101,4 +101,8 @@ static inline uint32_t mire__nodes_as_child(const struct heap *heap, uint32_t pa
 bool mire__nodes_as_push(uint32_t *nodes_out, struct heap *heap, uint32_t parent, const uint64_t *addresses,
                          uint32_t count);
 
+/* The class of a tagged block's node, 0 if it is none; and the node of its stack without the tag. */
+uint32_t mire__node_as_class(const struct heap *heap, uint32_t node);
+uint32_t mire__node_as_untagged(const struct heap *heap, uint32_t node);
+
 #endif

@@ -293,8 +293,8 @@ static void tagged_blocks_count_as_their_class(void **state)
         assert_true(heaps_clear(heaps, 0x10000 + i * 8192));
     assert_true(mire__block_as_find(&found, &heaps->heap, 0x10000 + 9 * 8192));
     assert_true(found.tagged);
-    assert_int_equal(mire__block_as_class(&heaps->heap, found.node), image);
-    assert_int_equal(mire__block_as_untagged(&heaps->heap, found.node), stack);
+    assert_int_equal(mire__node_as_class(&heaps->heap, found.node), image);
+    assert_int_equal(mire__node_as_untagged(&heaps->heap, found.node), stack);
     assert_int_equal(mire__read_open(&reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
     assert_category(&reader, MIRE_CATEGORY_CLASSES + image, "UIImage", 10, 10, 5 * 100 + 5 * 5000);
     assert_category(&reader, MIRE_CATEGORY_CLASSES + label, "GtkLabel", 10, 1, 5000);

@@ -1,5 +1,6 @@
 /* test_heap_read.c - the reader on complete, truncated, damaged and half-written files. */
 #include "heap/classes.h"
+#include "heap/block_table.h"
 #include "heap/inside.h"
 #include "heap/mappings.h"
 #include "support/heap_walk.h"

@@ -1,0 +1,69 @@
+/*
+ * block_table.h - the table of blocks that have no shadow entry: put, found, changed and taken out. Private to the tables.
+ *
+ * Signal-safe. No lock is waited for longer than inside.h says.
+ */
+#ifndef MIRE_HEAP_BLOCK_TABLE_H
+#define MIRE_HEAP_BLOCK_TABLE_H
+
+#include "heap/shadow.h"
+
+/*
+ * Add an entry. It replaces one with the same address, which *was tells.
+ *   was      was->size is valid if *replaced
+ * Returns false if there is no room or no lock; counted.
+ */
+bool mire__block_table_as_put(struct live_block *was, bool *replaced, struct heap *heap, uint64_t address,
+                              const struct live_block *block);
+
+/*
+ * Move a block out of its shadow entry: add an entry here and clear that one, unless another thread cleared it first.
+ * At any instant header->moving and the shadow entry say where the block is.
+ *   at, shadow  the shadow entry, and its value
+ * Returns whether the block is here now. If not, for want of room or of a lock, it stays where it was; counted.
+ * Thread: reclaimer.
+ */
+bool mire__block_table_as_adopt(struct heap *heap, uint64_t address, const struct live_block *block,
+                                _Atomic uint32_t *at, uint32_t shadow);
+
+/* Take an entry out. False if it is not there, or its lock could not be taken (counted). */
+bool mire__block_table_as_take(struct live_block *was, struct heap *heap, uint64_t address);
+
+/* Change an entry's node and tag. False as above. */
+bool mire__block_table_as_change(struct heap *heap, uint64_t address, uint32_t node, bool tagged);
+
+/* Look an entry up. */
+bool mire__block_table_as_find(struct live_block *found, const struct heap *heap, uint64_t address);
+
+/* The segment of a hash, and the first of the lines in which its entry may lie. */
+static inline struct heap_segment *mire__block_table_segment(const struct heap *heap, uint64_t hash)
+{
+    return heap->blocks +
+           atomic_load_explicit(&heap->block_directory[hash >> (64 - MIRE_SEGMENT_BITS_MAX)], memory_order_acquire);
+}
+static inline struct heap_entry *mire__segment_line(struct heap_segment *segment, uint64_t hash)
+{
+    return &segment->entries[mire__block_line(hash) * 4];
+}
+
+/* Store a segment's number in all places of the directory that it covers. */
+void mire__block_table_point(struct heap *heap, uint32_t covers, uint32_t number);
+
+/* Count an entry in the filter, or take it off. */
+void mire__filter_add(struct heap *heap, uint64_t address);
+void mire__filter_take(struct heap *heap, uint64_t address);
+
+static inline void mire__block_unpack(struct live_block *block, uint64_t where, uint64_t what)
+{
+    block->size = what & MIRE_WHAT_SIZE_MAX;
+    block->node = (uint32_t)(what >> MIRE_WHAT_SIZE_BITS);
+    block->interval = mire__where_interval(where);
+    block->tagged = (where & MIRE_WHERE_TAGGED) != 0;
+}
+
+static inline uint64_t mire__where_make(uint64_t address, uint32_t interval, bool tagged)
+{
+    return address | (uint64_t)interval << MIRE_WHERE_INTERVAL_SHIFT | (tagged ? MIRE_WHERE_TAGGED : 0);
+}
+
+#endif
