@@ -2,8 +2,7 @@
  * patch.c - see patch.h.
  *
  * All work happens inside dl_iterate_phdr, whose lock keeps modules from being unloaded. Stores to slots are atomic,
- * because other threads call through the slots at any time. A table that the loader made read-only (RELRO) is made
- * writable for the store and read-only again. A writable table stays writable: the loader may still write to it.
+ * because other threads call through the slots at any time (slots.h).
  *
  * A module has thousands of slots and calls few of the hooked functions. So the hooked symbols are looked up first, and
  * slots are chosen by the number of their symbol.
@@ -16,6 +15,7 @@
 #include "patch/patch.h"
 
 #include "base/hash.h"
+#include "patch/slots.h"
 #include "patch/tables.h"
 #include "platform/arch.h"
 #include "platform/own.h"
@@ -24,8 +24,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* musl has no _r_debug. It fills in a module's tables before the module can be found. */
 extern struct r_debug _r_debug __attribute__((weak));
@@ -62,65 +60,6 @@ static bool see_changes(struct changes *changes, const struct dl_phdr_info *info
     return counts;
 }
 
-/* Slots to store to, by rising address. They are handled together: one list of mappings tells their protection, and
- * most slots share few pages. */
-#define SLOTS_AT_ONCE 64u
-struct stores {
-    struct slot_store {
-        _Atomic(void *) *slot;
-        void *value;
-        bool writable;
-    } all[SLOTS_AT_ONCE];
-    size_t count;
-};
-
-static bool look_at_mapping(void *context, const struct mapping *mapping)
-{
-    struct stores *stores = context;
-
-    for (size_t i = 0; mapping->writable && i < stores->count; i++) {
-        uintptr_t slot = (uintptr_t)stores->all[i].slot;
-
-        stores->all[i].writable |= slot >= mapping->start && slot < mapping->end;
-    }
-    return true;
-}
-
-/* Called inside dl_iterate_phdr: no module with a slot has been unloaded. */
-static void store_all(struct stores *stores)
-{
-    static char scratch[8192];
-    const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-
-    bool told = true; /* false after chroot: then the pages stay writable, because they may hold the program's data */
-
-    if (stores->count > 0)
-        told = mire__mappings_visit(look_at_mapping, stores, scratch, sizeof(scratch));
-    for (size_t i = 0, next; i < stores->count; i = next) {
-        const uintptr_t page = (uintptr_t)stores->all[i].slot & ~(page_bytes - 1);
-        const bool writable = stores->all[i].writable;
-        const bool opened = writable || mprotect((void *)page, page_bytes, PROT_READ | PROT_WRITE) == 0;
-
-        for (next = i; next < stores->count && (uintptr_t)stores->all[next].slot - page < page_bytes; next++)
-            if (opened)
-                atomic_store(stores->all[next].slot, stores->all[next].value);
-        if (opened && !writable && told)
-            mprotect((void *)page, page_bytes, PROT_READ);
-    }
-    stores->count = 0;
-}
-
-static void store_slot(struct stores *stores, _Atomic(void *) *slot, void *value)
-{
-    size_t at;
-
-    if (stores->count == SLOTS_AT_ONCE)
-        store_all(stores);
-    for (at = stores->count++; at > 0 && stores->all[at - 1].slot > slot; at--)
-        stores->all[at] = stores->all[at - 1];
-    stores->all[at] = (struct slot_store){.slot = slot, .value = value};
-}
-
 /* Symbols of a module that are hooked. */
 #define SYMBOLS_MAX 64u
 struct hooked_symbols {
@@ -140,7 +79,7 @@ struct pass {
     struct changes changes, again;
     bool letters[256]; /* first letters of the hooks' names */
     struct hooked_symbols symbols;
-    struct stores stores;
+    struct slot_stores stores;
 };
 
 /* The tables of a pass: the added ones, then the hook of dlsym. */
@@ -267,9 +206,9 @@ static void treat_slot(const struct dl_phdr_info *info, const struct module_tabl
         return;
     now = atomic_load(slot);
     if (!pass->patch && now == hook->hook)
-        store_slot(&pass->stores, slot, real);
+        mire__slot_store(&pass->stores, slot, real);
     if (pass->patch && now != hook->hook && (type != mire__arch.reloc_word || now == real))
-        store_slot(&pass->stores, slot, hook->hook);
+        mire__slot_store(&pass->stores, slot, hook->hook);
 }
 
 /*
@@ -320,7 +259,7 @@ static int finish(struct dl_phdr_info *info, size_t size, void *context)
     if (pass->again.seen < pass->changes.seen)
         return 0;
     if (pass->again.subs == pass->changes.subs)
-        store_all(&pass->stores);
+        mire__slots_store_all(&pass->stores);
     return 1;
 }
 
