@@ -101,21 +101,6 @@ static void proc_path(char out[64], bool of_process, uint32_t number, const char
     mire__text_copy(out + at, 64 - at, name);
 }
 
-static const char *read_hex(uint64_t *out, const char *text)
-{
-    text = skip_spaces(text);
-    if (text[0] == '0' && text[1] == 'x')
-        text += 2;
-    for (*out = 0;; text++) {
-        if (*text >= '0' && *text <= '9')
-            *out = *out << 4 | (uint64_t)(*text - '0');
-        else if (*text >= 'a' && *text <= 'f')
-            *out = *out << 4 | (uint64_t)(*text - 'a' + 10);
-        else
-            return text;
-    }
-}
-
 /* /proc/.../stat after the name in parentheses, which may hold anything: "S 1 2 ...", the letter being field 3. */
 static const char *stat_fields(const char *stat)
 {
@@ -225,6 +210,13 @@ void mire__proc_keep(uint32_t tid)
     proc_path(path, false, tid, "stat");
     thread->stat = open_file(path);
     errno = saved;
+}
+
+long mire__proc_kept_maps(void)
+{
+    const struct kept *keeping = mire__locals_as_own()->keeping;
+
+    return keeping ? keeping->maps : -1;
 }
 
 bool mire__thread_is_gone(uint32_t tid)
@@ -397,64 +389,4 @@ bool mire__process_runs(uint32_t pid, uint64_t start_ticks)
     if (mire__file_read(text, sizeof(text), path) <= 0 || stat_field(text, 22) != start_ticks)
         return false;
     return stat_field(text, 23) > 0; /* bytes of address space: given up first when a process dies */
-}
-
-/* "start-end rwxp offset dev inode   path" */
-bool mire__mapping_read(struct mapping *out, char *line)
-{
-    const char *at = read_hex(&out->start, line);
-    const char *flags;
-
-    if (*at != '-')
-        return false;
-    at = read_hex(&out->end, at + 1);
-    flags = skip_spaces(at);
-    if (strlen(flags) < 5)
-        return false;
-    out->readable = flags[0] == 'r';
-    out->writable = flags[1] == 'w';
-    out->executable = flags[2] == 'x';
-    at = read_hex(&out->offset, flags + 4);
-    at = strchr(skip_spaces(at), ' ');
-    if (!at)
-        return false;
-    out->path = skip_spaces(read_decimal(&out->inode, at));
-    return true;
-}
-
-bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *mapping), void *context, char *buffer,
-                          size_t buffer_bytes)
-{
-    int saved = errno;
-    const struct kept *keeping = mire__locals_as_own()->keeping;
-    bool keeps = keeping && keeping->maps >= 0;
-    long fd = keeps ? keeping->maps : open_file("/proc/self/maps"), got = 0, at = 0;
-    size_t held = 0;
-    bool more = fd >= 0;
-
-    while (more) {
-        got = syscall(SYS_pread64, fd, buffer + held, buffer_bytes - held, at);
-        if (got <= 0)
-            break;
-        held += (size_t)got;
-        at += got;
-
-        char *line = buffer, *newline;
-        struct mapping mapping;
-
-        while (more && (newline = memchr(line, '\n', held - (size_t)(line - buffer)))) {
-            *newline = '\0';
-            if (mire__mapping_read(&mapping, line))
-                more = visit(context, &mapping);
-            line = newline + 1;
-        }
-        held -= (size_t)(line - buffer);
-        memmove(buffer, line, held);
-        if (held == buffer_bytes)
-            held = 0;
-    }
-    if (fd >= 0 && !keeps)
-        syscall(SYS_close, fd);
-    errno = saved;
-    return fd >= 0 && got >= 0;
 }

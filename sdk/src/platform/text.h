@@ -24,6 +24,22 @@ static inline const char *read_decimal(uint64_t *out, const char *text)
     return text;
 }
 
+/* The same for a hexadecimal number, with or without "0x". */
+static inline const char *read_hex(uint64_t *out, const char *text)
+{
+    text = skip_spaces(text);
+    if (text[0] == '0' && text[1] == 'x')
+        text += 2;
+    for (*out = 0;; text++) {
+        if (*text >= '0' && *text <= '9')
+            *out = *out << 4 | (uint64_t)(*text - '0');
+        else if (*text >= 'a' && *text <= 'f')
+            *out = *out << 4 | (uint64_t)(*text - 'a' + 10);
+        else
+            return text;
+    }
+}
+
 /* The text after "key" at the beginning of a line; NULL without such a line. */
 static inline const char *text_after(const char *text, const char *key)
 {
