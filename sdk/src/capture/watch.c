@@ -7,6 +7,7 @@
 
 #include "capture/demand.h"
 #include "capture/lane.h"
+#include "capture/live_settings.h"
 #include "capture/process.h"
 #include "gate/gate.h"
 #include "platform/apart.h"
@@ -19,7 +20,6 @@
 #include <string.h>
 
 #define CHECK_STACK_BYTES (512 * 1024)
-#define SETTINGS_COUNT    (sizeof(struct capture_settings) / sizeof(uint32_t))
 
 struct watch {
     struct watch_options options;
@@ -40,13 +40,10 @@ static struct {
     struct watch *watch;  /* NULL when not watching */
     struct watch *memory; /* mapped once and never freed: a late signal's handler may read its sampler */
     uint32_t pid;
-    _Atomic uint32_t wake;                     /* futex word: raised by the gate, by a timer and by mire__watch_stop */
-    _Atomic uint32_t stop;                     /* enum asked_to; written by the thread that stops, pauses or resumes */
-    _Atomic uint32_t begun;                    /* futex word: 1 once the check thread has begun */
-    bool paused;                               /* there is no check thread; writer as of `stop` */
-    _Atomic uint32_t foreground;               /* any thread writes; 0: unknown, else 1 + enum mire__ground */
-    _Atomic uint32_t settings[SETTINGS_COUNT]; /* any thread writes; the check thread reads when `version` changes */
-    _Atomic uint32_t version;
+    _Atomic uint32_t wake;  /* futex word: raised by the gate, by a timer and by mire__watch_stop */
+    _Atomic uint32_t stop;  /* enum asked_to; written by the thread that stops, pauses or resumes */
+    _Atomic uint32_t begun; /* futex word: 1 once the check thread has begun */
+    bool paused;            /* there is no check thread; writer as of `stop` */
     _Atomic uint64_t open_turns[MIRE_WATCHED_MAX]; /* see lane.h */
 } global;
 
@@ -62,27 +59,6 @@ static bool stopping(void)
 static void mark(struct check *check)
 {
     check->marked_ns = mire__now_ns();
-}
-
-void mire__watch_settings(struct capture_settings *out)
-{
-    uint32_t numbers[SETTINGS_COUNT];
-
-    for (size_t i = 0; i < SETTINGS_COUNT; i++)
-        numbers[i] = atomic_load_explicit(&global.settings[i], memory_order_relaxed);
-    memcpy(out, numbers, sizeof(numbers));
-}
-
-static void look_at_settings(struct watch *watch)
-{
-    uint32_t version = atomic_load_explicit(&global.version, memory_order_acquire);
-    uint32_t ground = atomic_load_explicit(&global.foreground, memory_order_relaxed);
-
-    watch->check.foreground = ground == 0 ? MIRE_GROUND_UNKNOWN : ground - 1;
-    if (version == watch->version)
-        return;
-    watch->version = version;
-    mire__watch_settings(&watch->check.settings);
 }
 
 /* False: the thread was interrupted between the two readings. */
@@ -164,7 +140,7 @@ static uint64_t play_round(struct watch *watch)
     uint64_t next_ns = UINT64_MAX;
 
     check->sampled = 0;
-    look_at_settings(watch);
+    mire__live_settings_look(&watch->check, &watch->version);
     for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
         uint64_t again_ns = knows(watch, i) ? mire__lane_step(check, &watch->lanes[i]) : UINT64_MAX;
 
@@ -305,14 +281,13 @@ static void prepare(struct watch *watch, const struct watch_options *options)
     watch->options = *options;
     watch->turning_ns = 0;
     mire__watch_apply(&options->settings);
-    watch->version = atomic_load(&global.version);
     watch->check = (struct check){.options = &watch->options,
-                                  .settings = options->settings,
                                   .box = options->box,
                                   .sampler = &watch->sampler,
                                   .start_ns = mire__now_ns(),
                                   .main_tid = mire__tid(),
                                   .wake = &global.wake};
+    mire__live_settings_look(&watch->check, &watch->version);
 }
 
 static void open_gate(struct watch *watch)
@@ -455,45 +430,6 @@ void mire__watch_wake(void)
 {
     atomic_store(&global.wake, 1);
     mire__futex_wake(&global.wake);
-}
-
-static void change_settings(const struct capture_settings *from, const struct capture_settings *to)
-{
-    uint32_t before[SETTINGS_COUNT], after[SETTINGS_COUNT];
-
-    memcpy(before, from, sizeof(before));
-    memcpy(after, to, sizeof(after));
-    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
-        if (after[i] != before[i])
-            atomic_store_explicit(&global.settings[i], after[i], memory_order_relaxed);
-    }
-    atomic_fetch_add_explicit(&global.version, 1, memory_order_release);
-}
-
-void mire__watch_apply(const struct capture_settings *settings)
-{
-    struct capture_settings now;
-
-    mire__watch_settings(&now);
-    change_settings(&now, settings);
-}
-
-enum mire_err mire__watch_set(const char *name, uint32_t value)
-{
-    struct capture_settings now, then;
-    enum mire_err err;
-
-    mire__watch_settings(&now);
-    then = now;
-    err = mire__settings_set(&then, name, value);
-    if (err == MIRE_OK)
-        change_settings(&now, &then);
-    return err;
-}
-
-void mire__watch_set_foreground(enum mire__ground ground)
-{
-    atomic_store_explicit(&global.foreground, ground == MIRE_GROUND_UNKNOWN ? 0 : ground + 1u, memory_order_relaxed);
 }
 
 bool mire__watch_settled(void)
