@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "store/sending.h"
+#include "upload/rules.h"
 #include "upload/upload.h"
 
 #include <stdio.h>

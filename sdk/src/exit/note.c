@@ -5,7 +5,6 @@
  */
 #include "exit/note.h"
 
-#include "exit/run.h"
 #include "platform/platform.h"
 
 static _Atomic(struct evidence *) own;

@@ -8,7 +8,7 @@
 #define MIRE_EXIT_RUN_H
 
 #include "exit/evidence.h"
-#include "ring/event.h"
+#include "exit/note.h"
 #include "store/runs.h"
 
 /* The name that all files of this process's run share in the store. Static; another one in a forked child. Thread: the
@@ -28,13 +28,5 @@ void mire__run_stop(void);
 
 /* Delete the file. Later stores still go into the memory, and mire__run_open creates a new file. Thread: as above. */
 void mire__run_discard(void);
-
-/* The evidence; NULL if there is none, or in a forked child. Borrowed for the life of the process. Signal handler: yes.
- */
-struct evidence *mire__run_as_evidence(void);
-
-/* Store a fact; no effect without evidence. Thread: any. Signal handler: yes. */
-void mire__run_as_note_ground(enum mire__ground ground);
-void mire__run_as_note_quit(enum mire_quit quit);
 
 #endif

@@ -73,9 +73,6 @@ void mire__store_enforce(struct store *store, const char *id, uint64_t now_ms);
 
 bool mire__store_ends_with(const char *name, const char *end);
 
-/* Has the run a file with this suffix? See runs.h. */
-bool mire__store_run_has(const struct store *store, const char *run, const char *suffix);
-
 /* Delete `name` in `dir` if it is an aside whose writer has ended: nobody holds its lock (disk.h). */
 void mire__store_sweep(int dir, const char *name);
 

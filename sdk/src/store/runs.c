@@ -21,21 +21,6 @@
 
 #define EVIDENCE_MAX (1u << 20)
 
-void mire__store_run_name(char run[MIRE_STORE_RUN_BYTES])
-{
-    uint64_t random[2];
-
-    mire__random(random, sizeof(random));
-    snprintf(run, MIRE_STORE_RUN_BYTES, "%016llx%016llx", (unsigned long long)random[0], (unsigned long long)random[1]);
-}
-
-bool mire__store_run_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *run, const char *suffix)
-{
-    int length = snprintf(out, MIRE_STORE_PATH_MAX, "%s/box/%s%s", store->dir, run, suffix);
-
-    return length > 0 && length < MIRE_STORE_PATH_MAX;
-}
-
 /* "<32 hex digits><suffix>" */
 static bool read_name(char run[MIRE_STORE_RUN_BYTES], const char *name, const char *suffix)
 {
@@ -46,13 +31,6 @@ static bool read_name(char run[MIRE_STORE_RUN_BYTES], const char *name, const ch
     memcpy(run, name, length);
     run[length] = '\0';
     return true;
-}
-
-bool mire__store_run_has(const struct store *store, const char *run, const char *suffix)
-{
-    char path[MIRE_STORE_PATH_MAX];
-
-    return mire__store_run_path(path, store, run, suffix) && access(path, F_OK) == 0;
 }
 
 static void forget(const struct store *store, const char *run, const char *suffix)

@@ -1,31 +1,13 @@
 /*
- * runs.h - the files of one run, which share a name in <dir>/box and differ in their suffix.
- *
- *     <n>.exit   evidence of its end: created first, deleted last; locked while the process is alive
- *     <n>.box    its blackbox, while it is watched
- *     <n>.heap   its memory tables
- *     <n>.crash  marks a crash, whatever its content
+ * runs.h - runs that have ended: recovered one by one, or deleted. Their files are in run_files.h.
  *
  * Thread: any; calls on one store may run in parallel, in several processes too.  Signal handler: no.
  */
 #ifndef MIRE_STORE_RUNS_H
 #define MIRE_STORE_RUNS_H
 
+#include "store/run_files.h"
 #include "store/store.h"
-
-#define MIRE_STORE_RUN_BYTES 33 /* 32 hex digits and a NUL */
-
-#define MIRE_STORE_EXIT  ".exit"
-#define MIRE_STORE_BOX   ".box"
-#define MIRE_STORE_HEAP  ".heap"
-#define MIRE_STORE_CRASH ".crash"
-
-/* A new name: 128 random bits. */
-void mire__store_run_name(char run[MIRE_STORE_RUN_BYTES]);
-
-/* The path of a file of the run. False: it is too long. */
-bool mire__store_run_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *run,
-                          const char *suffix);
 
 /* An ended run. Borrowed until the callback returns. */
 struct store_run {

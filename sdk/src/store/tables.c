@@ -11,7 +11,7 @@
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "store/inside.h"
-#include "store/runs.h"
+#include "store/run_files.h"
 
 #include <dirent.h>
 #include <errno.h>

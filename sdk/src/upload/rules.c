@@ -3,7 +3,7 @@
  */
 #include "upload/rules.h"
 
-#include "upload/upload.h"
+#include "store/store.h"
 #include "wire/clock.h"
 
 #include <ctype.h>

@@ -62,6 +62,8 @@ uint64_t mire__upload_backoff_ms(uint32_t failures, uint32_t first_ms, uint32_t 
 /* Write the header that tells the device's clock (wire/clock.h). `cap` is at least MIRE_CLOCK_LINE_BYTES. */
 void mire__upload_clock(char *line, size_t cap, uint64_t wall_ms);
 
+#define MIRE_METERED_BYTES (4u << 10) /* a report up to this size is small */
+
 /* May a report of this size and enum store_value be sent over a metered network? */
 bool mire__upload_on_metered(uint64_t bytes, uint32_t value);
 

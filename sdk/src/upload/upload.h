@@ -20,8 +20,7 @@
 #define MIRE_RETRY_LIMIT_MS (15u * 60 * 1000)
 #define MIRE_DAILY_BYTES    (4u << 20)
 
-#define MIRE_REQUEST_BYTES 512u       /* assumed size of a request without its body */
-#define MIRE_METERED_BYTES (4u << 10) /* a report up to this size is small */
+#define MIRE_REQUEST_BYTES 512u /* assumed size of a request without its body */
 
 /* A request to the server. */
 struct upload_request {
