@@ -3,7 +3,7 @@
  *
  *   NAME_us       a read by a sign-in's cookie, a personal token, a key of an app, a proxy's word; median of rounds
  *   open_us       the same of a route that asks nobody: host and origin alone
- *   added_us      the dearest of them, without that
+ *   added_us      the most expensive of them, without that
  *
  * Keys are read again every 10 s by one query, which is not counted here.
  */
@@ -133,7 +133,7 @@ int main(void)
                                 {"token", "Authorization", token, MIRE_MAY_READ, MIRE_HTTP_ADMITTED},
                                 {"key", "Authorization", app_key, MIRE_MAY_READ, MIRE_HTTP_ADMITTED},
                                 {"proxy", "X-Mire-User", person, MIRE_MAY_READ, MIRE_HTTP_ADMITTED}};
-    double open = 0, dearest = 0;
+    double open = 0, most = 0;
     if (access_new(&access, &options))
         return 2;
     /* The first question reads all keys; their secrets are known from then on. */
@@ -148,10 +148,10 @@ int main(void)
             return 2;
         if (i == 0)
             open = us;
-        dearest = us > dearest ? us : dearest;
+        most = us > most ? us : most;
     }
-    bool met = dearest - open <= GOAL_US;
-    printf("added_us %.2f us | goal <= %.0f | %s\n", dearest - open, GOAL_US, met ? "ok" : "short");
+    bool met = most - open <= GOAL_US;
+    printf("added_us %.2f us | goal <= %.0f | %s\n", most - open, GOAL_US, met ? "ok" : "short");
     access_free(access);
     return met ? 0 : 1;
 }

@@ -450,8 +450,8 @@ class Turns(Case):
         self.assertGreater(int(self.server.sql("SELECT count(*) FROM inbox WHERE app_id = 1")[0]), 10000)
 
 
-class Dear(Case):
-    """Questions that the database does not answer soon, made so by a lock on the table of rollups that all of them read."""
+class Expensive(Case):
+    """Queries that the database does not answer soon, made so by a lock on the table of rollups that all of them read."""
 
     settings = (f"--web-dir={os.environ['MIRE_SOURCE_DIR']}/web",)
     cheap = ("/healthz", "/", "/api/v1/apps/shop/members", "/api/v1/apps/shop/settings", "/api/v1/sign-in")
@@ -459,7 +459,7 @@ class Dear(Case):
     def read(self, span):
         return self.server.ask("GET", f"/api/v1/apps/shop/issues?t={span}")
 
-    def test_dear_questions_wait_for_each_other_and_for_nobody_else(self):
+    def test_expensive_queries_wait_for_each_other_only(self):
         self.assertEqual(self.read("3650d")[0], 200)
         said = []
         asking = [threading.Thread(target=lambda span=span: said.append(self.read(span))) for span in 32 * ["3650d"] + 8 * ["24h"]]
@@ -471,7 +471,7 @@ class Dear(Case):
                 self.assertEqual(self.server.ask("GET", path)[0], 200, path)
             self.honest(20)
             self.assertEqual(said, [], "they were to be answered later")
-            # Short ranges that turn out to be dear go the same way, and leave their threads to others.
+            # Short ranges that turn out to be expensive go the same way, and leave their threads to others.
             for thread in asking[32:]:
                 thread.start()
             time.sleep(0.2)
@@ -482,8 +482,8 @@ class Dear(Case):
                 thread.join()
             self.assertEqual({answer[0] for answer in said}, {503})
             self.assertTrue(all(answer[1]["Retry-After"] for answer in said))
-            self.assertIn(b"dear questions", b"".join(answer[2] for answer in said))
-            self.assertGreater(self.server.gauge("mire_http_dear_given_up_total"), 20)
+            self.assertIn(b"expensive queries", b"".join(answer[2] for answer in said))
+            self.assertGreater(self.server.gauge("mire_http_expensive_given_up_total"), 20)
         self.assertEqual(self.read("3650d")[0], 200)
         self.assertEqual(self.read("24h")[0], 200)
 

@@ -5,7 +5,7 @@
  *     request -> routes.c -> call_run: parameters, one snapshot, answer, ETag -> reply
  *
  * Handlers block on the database, so none is inline. A read of a long range, or one that was slow lately (slow.h), runs
- * in the lane of dear questions. Any other read has a second; after that it begins again in that lane. Every change that
+ * in the lane of expensive queries. Any other read has a second; after that it begins again in that lane. Every change that
  * a person or a key makes is written to the audit log in its own transaction.
  * Threads: the context is only read; nearby, slow and live have locks of their own.
  */

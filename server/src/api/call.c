@@ -25,7 +25,7 @@
 #define DEFAULT_SPAN "14d"
 #define QUERY_WORDS  16
 #define QUERY_BYTES  200
-#define WIDE_DAYS    100 /* a question over a longer range is dear */
+#define WIDE_DAYS    100 /* a query over a longer range is expensive */
 #define DAY_S        86400
 
 static const char *const states[] = {"open", "regressed", "resolved", "ignored", NULL};
@@ -309,13 +309,13 @@ static bool is_quick(const struct call *call, const struct call_kind *kind)
     return call->request->may_block && call->request->lane == MIRE_LANE_QUICK && !kind->writes;
 }
 
-/* Begin the transaction. 0, CALL_DEAR, or a fault. */
+/* Begin the transaction. 0, CALL_EXPENSIVE, or a fault. */
 static int begin(struct call *call, const struct call_kind *kind, const struct slow_question *question)
 {
     enum pg_mode mode = kind->writes ? MIRE_PG_WRITE : MIRE_PG_READ;
     if (is_quick(call, kind)) {
         if (question->days > WIDE_DAYS || slow_is_known(call->api->slow, question, call->view.now_us))
-            return CALL_DEAR;
+            return CALL_EXPENSIVE;
         mode = MIRE_PG_GLANCE;
     }
     call->is_on_replica = !kind->writes && call->may_use_replica && pg_health(call->api->replica) == MIRE_PG_WELL &&
@@ -323,7 +323,7 @@ static int begin(struct call *call, const struct call_kind *kind, const struct s
     return call->is_on_replica ? 0 : pg_begin(&call->tx, call->api->pg, mode);
 }
 
-/* Ask, and remember the question if that took long. 0, CALL_REPLIED, CALL_DEAR, or a fault. */
+/* Ask, and remember the question if that took long. 0, CALL_REPLIED, CALL_EXPENSIVE, or a fault. */
 static int ask(struct call *call, const struct call_kind *kind)
 {
     struct slow_question question;
@@ -338,7 +338,7 @@ static int ask(struct call *call, const struct call_kind *kind)
     pg_end(&call->tx);
     if (!kind->writes)
         slow_note(call->api->slow, &question, (int64_t)((clock_mono_ns() - begun_ns) / 1000), call->view.now_us);
-    return rc == MIRE_FAULT_TIMEOUT && is_quick(call, kind) ? CALL_DEAR : rc;
+    return rc == MIRE_FAULT_TIMEOUT && is_quick(call, kind) ? CALL_EXPENSIVE : rc;
 }
 
 /* Forget what a handler has written: it is called again. */
@@ -398,9 +398,9 @@ int call_run(void *api, struct request *request, struct reply *reply, const stru
         free(call.json.text);
         if (rc == CALL_LATER)
             return kind->later(&call);
-        if (rc == CALL_DEAR)
+        if (rc == CALL_EXPENSIVE)
             clear_reply(reply);
-        return rc == CALL_REPLIED ? MIRE_HTTP_DONE : rc == CALL_DEAR ? MIRE_HTTP_DEAR : rc;
+        return rc == CALL_REPLIED ? MIRE_HTTP_DONE : rc == CALL_EXPENSIVE ? MIRE_HTTP_EXPENSIVE : rc;
     }
     const char *format = kind->table ? request_query(request, "format") : NULL;
     if (format && !strcmp(format, "csv"))

@@ -1,7 +1,7 @@
 /*
  * slow.h - questions that took long lately: by route, app and length of the range.
  *
- * A question that took long goes into the lane of dear questions the next time, and the page of the server's health
+ * A question that took long goes into the lane of expensive queries the next time, and the page of the server's health
  * lists it. Threads: any.
  */
 #ifndef MIRE_API_SLOW_H

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define READ_LIMIT_MS   20000
-#define GLANCE_LIMIT_MS 1000 /* then the question begins again among the dear ones */
+#define GLANCE_LIMIT_MS 1000 /* then the query begins again among the expensive ones */
 #define POOL_SPARE      3    /* connections beyond one a thread: upkeep, health, metrics */
 #define UPKEEP_PATIENCE 3000 /* ms; it may be stuck in connecting to a host that does not answer */
 
@@ -74,7 +74,7 @@ static int open_database(struct daemon *daemon)
     }
     if (daemon->role & MIRE_ROLE_HTTP)
         threads += (int)(config_number(config, MIRE_SET_WRITERS) + config_number(config, MIRE_SET_HANDLERS)) +
-                   MIRE_HTTP_DEAR_THREADS + 2; /* the handler of slow requests, and the watch for pages that wait */
+                   MIRE_HTTP_EXPENSIVE_THREADS + 2; /* the handler of slow requests, and the watch for pages that wait */
     if (daemon->role & MIRE_ROLE_WORK)
         threads += (int)config_number(config, MIRE_SET_WORKERS) + MIRE_REKEY_WORKERS +
                    1 + /* the last one seeks debug files */
@@ -94,7 +94,7 @@ static int open_replica(struct daemon *daemon)
 {
     struct pg_options options = {.conninfo = config_text(daemon->config, MIRE_SET_DATABASE_READ_URL),
                                  .connections = /* one a thread that answers questions */
-                                 (int)config_number(daemon->config, MIRE_SET_HANDLERS) + MIRE_HTTP_DEAR_THREADS,
+                                 (int)config_number(daemon->config, MIRE_SET_HANDLERS) + MIRE_HTTP_EXPENSIVE_THREADS,
                                  .wait_ms = 1000,
                                  .read_limit_ms = READ_LIMIT_MS,
                                  .glance_limit_ms = GLANCE_LIMIT_MS,

@@ -6,14 +6,14 @@
 #include "base/clock.h"
 #include "base/fault.h"
 
-#define DEAR_PATIENCE_NS UINT64_C(20000000000)
+#define EXPENSIVE_PATIENCE_NS UINT64_C(20000000000)
 #define RETRY_S          5
 
 /* The lane to which a handler's outcome leads; MIRE_LANES: to none. */
 static enum http_lane lane_of(int outcome)
 {
-    if (outcome == MIRE_HTTP_DEAR)
-        return MIRE_LANE_DEAR;
+    if (outcome == MIRE_HTTP_EXPENSIVE)
+        return MIRE_LANE_EXPENSIVE;
     return outcome == MIRE_HTTP_SLOW ? MIRE_LANE_SLOW : MIRE_LANES;
 }
 
@@ -45,7 +45,7 @@ static void give_up(struct exchange *exchange, struct handlers *handlers)
 {
     atomic_fetch_add_explicit(&handlers->given_up, 1, memory_order_relaxed);
     reply_retry(&exchange->reply, &exchange->request, RETRY_S, "busy",
-                "Many dear questions wait for their turn. Ask for a shorter range, or try again soon.");
+                "Many expensive queries are waiting. Choose a shorter range, or try again soon.");
     exchange_finish(&exchange->request);
 }
 
@@ -89,7 +89,7 @@ static int start(struct handlers *handlers, enum http_lane lane, int count)
 {
     int most = (int)(sizeof handlers->threads / sizeof *handlers->threads);
     *handlers = (struct handlers){
-        .lane = lane, .last = &handlers->first, .patience_ns = lane == MIRE_LANE_DEAR ? DEAR_PATIENCE_NS : 0};
+        .lane = lane, .last = &handlers->first, .patience_ns = lane == MIRE_LANE_EXPENSIVE ? EXPENSIVE_PATIENCE_NS : 0};
     pthread_mutex_init(&handlers->mutex, NULL);
     pthread_cond_init(&handlers->more, NULL);
     while (handlers->count < count && handlers->count < most) {
@@ -106,7 +106,7 @@ int lanes_start(struct http_server *server)
 {
     const int counts[MIRE_LANES] = {
         [MIRE_LANE_QUICK] = server->options.handler_threads, [MIRE_LANE_FILES] = 1, [MIRE_LANE_REPORTS] = 2,
-        [MIRE_LANE_DEAR] = MIRE_HTTP_DEAR_THREADS,           [MIRE_LANE_SLOW] = 1,
+        [MIRE_LANE_EXPENSIVE] = MIRE_HTTP_EXPENSIVE_THREADS,           [MIRE_LANE_SLOW] = 1,
     };
     for (int lane = MIRE_LANES - 1; lane >= 0; lane--) {
         int rc = start(&server->lanes[lane], (enum http_lane)lane, counts[lane]);

@@ -11,7 +11,7 @@
  * log has the reason.
  *
  * Threads: two network threads read, write and call handlers of inline routes, which must not block. All other handlers
- * run on the threads of their lane and may wait for the database. A request that turns out to be dear or slow continues
+ * run on the threads of their lane and may wait for the database. A request that turns out to be expensive or slow continues
  * in that lane. An answer of these handlers that is text is sent as gzip to a client that takes it. A request has one
  * handler at a time. Errors are answered as RFC 9457 problem+json with the request's id.
  */
@@ -32,7 +32,7 @@
 #define MIRE_HTTP_HEADERS_MAX  12   /* headers a handler may add to a reply */
 #define MIRE_REQUEST_ID        37   /* room for a request id, with NUL */
 #define MIRE_HTTP_PEER_TEXT    46   /* room for an address, with NUL */
-#define MIRE_HTTP_DEAR_THREADS 2
+#define MIRE_HTTP_EXPENSIVE_THREADS 2
 
 enum http_method { MIRE_HTTP_GET, MIRE_HTTP_HEAD, MIRE_HTTP_POST, MIRE_HTTP_PUT, MIRE_HTTP_DELETE, MIRE_HTTP_OTHER };
 
@@ -76,7 +76,7 @@ enum http_outcome {
     MIRE_HTTP_LATER,    /* another thread fills it and then calls request->finish(request) */
     MIRE_HTTP_BLOCKS,   /* from an inline route or admit: call me again on a handler thread (may_block is then set) */
     MIRE_HTTP_ADMITTED, /* from admit only: read the body and call the handler */
-    MIRE_HTTP_DEAR,     /* from a handler that may block: call me again in the lane of dear questions */
+    MIRE_HTTP_EXPENSIVE,     /* from a handler that may block: call me again in the lane of expensive queries */
     MIRE_HTTP_SLOW,     /* the same for the lane of slow work */
 };
 
@@ -85,7 +85,7 @@ enum http_lane {
     MIRE_LANE_QUICK,   /* http_options.handler_threads */
     MIRE_LANE_FILES,   /* one thread; these need no database */
     MIRE_LANE_REPORTS, /* two threads, for bodies that take long to read; these need no database */
-    MIRE_LANE_DEAR,    /* MIRE_HTTP_DEAR_THREADS; a request that waits too long for one is 503 */
+    MIRE_LANE_EXPENSIVE,    /* MIRE_HTTP_EXPENSIVE_THREADS; a request that waits too long for one is 503 */
     MIRE_LANE_SLOW,    /* one thread, for what takes seconds or minutes */
     MIRE_LANES,
 };

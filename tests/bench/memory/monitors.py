@@ -3,7 +3,7 @@
 exact         with room for all that any of the programs holds
 bounded       exact, with the room it has by default: that of the largest does not do, and it goes over to samples
 sampled       one block in 512 KiB on average
-idle_thread   no monitor, but a thread that does nothing: the allocator of a program with threads is dearer, which stands in
+idle_thread   no monitor, but a thread that does nothing: the allocator of a program with threads costs more, which stands in
               the ratios of all that have an ordinary one (docs/adr/0029; Mire's own are not)
 heaptrack     every allocation with its stack, written to a file; what reads the file afterwards is not counted
 gperftools    tcmalloc, a stack every 512 KiB; jemalloc likewise. Both bring their own allocator, which may be faster
