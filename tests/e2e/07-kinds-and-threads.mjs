@@ -50,7 +50,7 @@ await play(async (server, browser) => {
     'in the foreground',
     'the machine slept 1 min besides',
     '4 more like it, 11 s together, were counted on the device and not sent',
-    'The device took it for a hang in the foreground.',
+    'The device classified it as a hang in the foreground.',
     '64 wake-ups, 1.0 MiB stored',
   ])
     assert.ok(shown.includes(told), `the issue shows ${told}, among ${shown}`);

@@ -43,7 +43,7 @@ await play(async (server, browser) => {
   const { trees } = await api(`/issues/${id}/provenance`);
   const rare = trees.find((tree) => tree.reports === 1);
   await page.getByRole('listitem').filter({ hasText: rare.id }).getByRole('checkbox').check();
-  const split = { name: 'Split off as an issue of its own: 1 report' };
+  const split = { name: 'Split off as a separate issue: 1 report' };
   await page.getByRole('button', split).click();
   await preview.waitFor();
   const rows = await preview.locator('tbody tr').allTextContents();

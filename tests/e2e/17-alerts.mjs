@@ -44,7 +44,7 @@ await play(async (server, browser) => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/shop/alerts`);
   await settle(page);
-  await page.getByText('There is no channel: nobody is told.').waitFor();
+  await page.getByText('There is no channel, so nobody is notified.').waitFor();
   await page.getByText('Lag of a version rises').first().waitFor();
   await page.getByLabel('Name of the channel').fill('On-call');
   await page.getByLabel('Address of the hook').fill(`http://127.0.0.1:${hook.address().port}/hook`);

@@ -49,13 +49,13 @@ await play(async (server, browser) => {
   assert.match(await page.locator('table.compared').textContent(), /\+2\.\d+ pt, worse/);
 
   await rows.nth(1).locator('th a').click();
-  await page.getByText('There is no version before it with 1,000 sessions in this range.').waitFor();
+  await page.getByText('No earlier version has 1,000 sessions in this range.').waitFor();
   await page.getByLabel('against').selectOption('v:8.0.10');
   await page.getByRole('heading', { name: 'Worse (1)' }).waitFor();
   assert.match(await page.locator('table.compared').textContent(), /−2\.\d+ pt, better/, 'the other way round');
   assert.match(page.url(), /\/shop\/versions\/8\.0\.9\?cmp=v:8\.0\.10$/);
   await page.goBack();
-  await page.getByText('There is no version before it with 1,000 sessions in this range.').waitFor();
+  await page.getByText('No earlier version has 1,000 sessions in this range.').waitFor();
   await page.getByLabel('against').selectOption('range');
   const days = [4, 3].map((ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10));
   await page.getByLabel('First day (UTC)').fill(days[0]);

@@ -74,7 +74,7 @@ await play(async (server, browser) => {
   const back = page.getByRole('region', { name: 'Back to version 3' });
   await back.getByLabel('Author').fill('kim');
   await back.getByLabel('Reason').fill('it was the network');
-  await back.getByRole('button', { name: 'Make it hold again' }).click();
+  await back.getByRole('button', { name: 'Restore this version' }).click();
   await page.getByText('version 5', { exact: true }).waitFor();
   assert.deepEqual([(await device()).kill, (await device()).plugins.hang.ppm], [false, 50_000]);
   const { history } = await getJson(`${server.url}/api/v1/apps/shop/rollout`);

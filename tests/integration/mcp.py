@@ -57,7 +57,7 @@ def check_reading(mired):
     assert f"{name} [" in text(frames) and "main" in text(frames), frames
     sessions = round(mired.get("/apps/shop/rates")["total"]["sessions"])
     assert f"All versions: {sessions} sessions" in text(rates), (sessions, rates)
-    assert "against" in text(changes) and "Nothing fires." in text(alerts)
+    assert "against" in text(changes) and "No alert is firing." in text(alerts)
     assert missing["isError"] and "404" in missing["content"][0]["text"], missing
     assert no_app["isError"] and "404" in no_app["content"][0]["text"], no_app
     assert colour["isError"] and "no such argument" in colour["content"][0]["text"], colour

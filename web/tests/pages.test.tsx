@@ -176,7 +176,7 @@ const POWER: Answers = { ...ALL, '/issues/I-1/reports/latest': powerReport, '/is
 it('an issue begins with a sentence and its rate by version, and is handed over as text', async () => {
   const versions = rates.versions.map((row, i) => ({ ...row, version: ['7.0.14', '7.2.4'][i] ?? row.version }));
   open('/redis-server/issues/I-1?tab=stack', { ...ALL, '/rates': { ...rates, versions } });
-  expect((await screen.findByText(/^The thread computes\./)).textContent).toContain('Median 3.9 s, 95 % under 7.6 s.');
+  expect((await screen.findByText(/^The thread is computing\./)).textContent).toContain('Median 3.9 s, 95 % under 7.6 s.');
   const list = await screen.findByLabelText('Events in 1,000 sessions, by version');
   expect(list.textContent).toBe('events in 1,000 sessions7.0.140.18');
   const markdown = '# I-1: `keysCommand`\n\n- Page /redis-server/issues/I-1?t=14d\n';
@@ -185,7 +185,7 @@ it('an issue begins with a sentence and its rate by version, and is handed over 
   vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText: async (text: string) => written.push(text) } });
   fireEvent.click(screen.getByRole('button', { name: 'Hand over' }));
   await waitFor(() => expect(written.length).toBe(1));
-  expect(written[0]).toContain('# I-1: `keysCommand`\n\nThe thread computes.');
+  expect(written[0]).toContain('# I-1: `keysCommand`\n\nThe thread is computing.');
   expect(written[0]).toContain(`- Page ${location.origin}/redis-server/issues/I-1?t=14d`);
 });
 
@@ -460,7 +460,7 @@ it('an answer that can no longer be renewed stays, and says how old it is', asyn
   await screen.findAllByText('keysCommand');
   serve({ ...ALL, '/issues': 404 });
   await client.refetchQueries({ queryKey: ['issues'] });
-  expect(await screen.findByText(/Shown is what was there/)).toBeTruthy();
+  expect(await screen.findByText(/Showing data from/)).toBeTruthy();
   expect(screen.getAllByText('keysCommand').length).toBeGreaterThan(0);
 });
 

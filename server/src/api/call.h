@@ -33,7 +33,7 @@ struct call {
 enum {
     CALL_REPLIED = 1, /* the reply is complete: a problem, a redirect, not JSON */
     CALL_LATER,       /* when the transaction has ended, call_run calls `later` */
-    CALL_EXPENSIVE,        /* call_run's own: the request runs again in the lane of expensive queries */
+    CALL_EXPENSIVE,   /* call_run's own: the request runs again in the lane of expensive queries */
 };
 
 typedef int (*call_answer)(struct call *call);

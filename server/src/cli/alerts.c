@@ -57,13 +57,13 @@ static void print_alert(const struct json *json, uint32_t at)
 static int run_list(struct alerts_asking *a)
 {
     int status = asking_get(&a->api, "/alerts");
-    return status ? status : print_list(a, "open", "Nothing fires.", print_alert);
+    return status ? status : print_list(a, "open", "No alert is firing.", print_alert);
 }
 
 static int run_history(struct alerts_asking *a)
 {
     int status = asking_get(&a->api, "/alerts/history");
-    return status ? status : print_list(a, "alerts", "Nothing ever fired.", print_alert);
+    return status ? status : print_list(a, "alerts", "No alert has fired.", print_alert);
 }
 
 static void print_rule(const struct json *json, uint32_t at)
@@ -104,7 +104,7 @@ static void print_channel(const struct json *json, uint32_t at)
 static int run_channels(struct alerts_asking *a)
 {
     int status = asking_get(&a->api, "/alerts");
-    return status ? status : print_list(a, "channels", "There is no channel: nobody is told.", print_channel);
+    return status ? status : print_list(a, "channels", "There is no channel, so nobody is notified.", print_channel);
 }
 
 /* --- changes --- */
@@ -239,7 +239,7 @@ static int run_try(struct alerts_asking *a)
     if (!a->json_wanted)
         say(stdout, "It would have fired %" PRId64 " times in %" PRId64 " days.\n",
             answer_number(&a->api.json, 0, "times"), answer_number(&a->api.json, 0, "days"));
-    return print_list(a, "subjects", "Nothing is there to judge.", print_tried);
+    return print_list(a, "subjects", "There is no data to check.", print_tried);
 }
 
 static const struct alerts_verb {

@@ -74,7 +74,8 @@ static int open_database(struct daemon *daemon)
     }
     if (daemon->role & MIRE_ROLE_HTTP)
         threads += (int)(config_number(config, MIRE_SET_WRITERS) + config_number(config, MIRE_SET_HANDLERS)) +
-                   MIRE_HTTP_EXPENSIVE_THREADS + 2; /* the handler of slow requests, and the watch for pages that wait */
+                   MIRE_HTTP_EXPENSIVE_THREADS +
+                   2; /* the handler of slow requests, and the watch for pages that wait */
     if (daemon->role & MIRE_ROLE_WORK)
         threads += (int)config_number(config, MIRE_SET_WORKERS) + MIRE_REKEY_WORKERS +
                    1 + /* the last one seeks debug files */

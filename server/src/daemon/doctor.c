@@ -73,7 +73,7 @@ static void check_space(struct findings *out, const struct config *config)
     findings_add(out, (struct server_finding){
                           .about = "disk",
                           .grade = free_mb < SPACE_BAD_MB ? MIRE_FINDING_BAD : look_if(free_mb < SPACE_LOOK_MB),
-                          .next = "free some, lower retention_days and cache_max_mb, or move data_dir",
+                          .next = "free some space, lower retention_days and cache_max_mb, or move data_dir",
                           .text = "{mb} MiB are free below {dir}",
                           .values = {{.name = "mb", .number = (int64_t)free_mb}, {.name = "dir", .text = dir}}});
     bool writable = !access(dir, W_OK);

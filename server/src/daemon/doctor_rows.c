@@ -36,10 +36,10 @@ static void add_server(struct findings *out, const struct doctor_rows *rows)
         "mired needs PostgreSQL 14 or later", "PostgreSQL {version}, {mb} MiB",
         N("version", rows->server_version / 10000), N("mb", rows->database_bytes >> 20));
     ADD(above(apart_s, INT64_MAX, CLOCK_MOST_S + 1), "clock",
-        "run a time service on both machines: retention goes by the database's clock",
+        "run a time service on both machines: retention follows the database's clock",
         "{s} s between this machine and the database", N("s", apart_s));
     ADD(above(rows->statement_s, STATEMENT_S, INT64_MAX), "statements",
-        "pg_stat_activity has them; pg_cancel_backend ends one", "the longest has run for {s} s",
+        "pg_stat_activity lists them; pg_cancel_backend ends one", "the longest has run for {s} s",
         N("s", rows->statement_s));
 }
 
@@ -49,11 +49,11 @@ static void add_days(struct findings *out, const struct doctor_rows *rows)
         "is a mired serve or http running? Its log has partition.* lines", "made for {n} days from today on",
         N("n", rows->partition_days));
     ADD(above(rows->days_due, 2, INT64_MAX), "retention",
-        "one day goes an hour; if that is too many, raise retention_days, or correct the database's clock",
-        "{days} days are due to go, with some {reports} reports", N("days", rows->days_due),
+        "one day is deleted an hour; if that is too many, raise retention_days, or correct the database's clock",
+        "{days} days are due for deletion, with about {reports} reports", N("days", rows->days_due),
         N("reports", rows->rows_due));
     ADD(above(rows->default_rows, DEFAULT_LOOK, INT64_MAX), "reports of days without a partition",
-        "their devices' clocks are wrong, or partitions were late", "{n}", N("n", rows->default_rows));
+        "the clocks of the devices are wrong, or partitions were created late", "{n}", N("n", rows->default_rows));
 }
 
 static void add_queue(struct findings *out, const struct doctor_rows *rows)
@@ -63,10 +63,10 @@ static void add_queue(struct findings *out, const struct doctor_rows *rows)
         "{waiting} reports wait, the oldest for {s} s; {failed} failed before", N("waiting", rows->waiting),
         N("s", rows->oldest_s), N("failed", rows->stuck));
     ADD(above(rows->dead_letters_day, 1, INT64_MAX), "dead letters",
-        "work.gave_up in the log says why; table dead_letter has them", "{n}, {day} of the last day",
+        "work.gave_up in the log gives the reason; the table dead_letter holds them", "{n}, {day} of the last day",
         N("n", rows->dead_letters), N("day", rows->dead_letters_day));
     ADD(above(rows->unvacuumed, DEAD_ROWS_LOOK, INT64_MAX), "dead rows of the inbox",
-        "let autovacuum run; a transaction that stays open keeps it from that", "{n}", N("n", rows->unvacuumed));
+        "let autovacuum run; a transaction that stays open prevents it", "{n}", N("n", rows->unvacuumed));
     ADD(above(rows->missing, 1, INT64_MAX), "debug files that reports miss",
         "mire symbols upload; the Symbols page lists them", "{n} ({reports} reports in the last day)",
         N("n", rows->missing), N("reports", rows->reports_day));
@@ -75,9 +75,9 @@ static void add_queue(struct findings *out, const struct doctor_rows *rows)
 static void add_keys(struct findings *out, const struct doctor_rows *rows)
 {
     ADD(rows->keys ? MIRE_FINDING_OK : MIRE_FINDING_LOOK, "keys", "mire key create APP",
-        "{apps} apps, {keys} good keys to report with", N("apps", rows->apps), N("keys", rows->keys));
+        "{apps} apps, {keys} valid ingest keys", N("apps", rows->apps), N("keys", rows->keys));
     ADD(above(rows->keys_ending, 1, INT64_MAX), "keys that expire within two weeks",
-        "mire key list APP shows them; mire key rotate makes one in its place", "{n}", N("n", rows->keys_ending));
+        "mire key list APP shows them; mire key rotate replaces one", "{n}", N("n", rows->keys_ending));
 }
 
 /* The app of which most was turned away. */
@@ -90,7 +90,7 @@ static void add_flood(struct findings *out, const struct flood *floods, size_t c
             "key {key}",
             T("app", floods->app), N("often", floods->too_often), N("beyond", floods->beyond), T("key", floods->key));
     else
-        findings_add(out, (struct server_finding){.about = "flood", .text = "no report of today was turned away"});
+        findings_add(out, (struct server_finding){.about = "flood", .text = "no report was refused today"});
 }
 
 int doctor_add_rows(struct findings *out, struct arena *arena, const struct config *config, struct pg_tx *tx)

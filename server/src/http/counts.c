@@ -104,7 +104,8 @@ void http_metrics(struct http_server *server, struct text *out)
     metric_value(out, "mire_http_bodies_bytes", NULL, (double)server->bodies_bytes);
     metric_head(out, "mire_http_active", "gauge", "Requests being answered now.");
     metric_value(out, "mire_http_active", NULL, server->active);
-    metric_head(out, "mire_http_expensive_given_up_total", "counter", "Expensive queries that waited too long for a thread.");
+    metric_head(out, "mire_http_expensive_given_up_total", "counter",
+                "Expensive queries that waited too long for a thread.");
     metric_value(out, "mire_http_expensive_given_up_total", NULL, (double)server->lanes[MIRE_LANE_EXPENSIVE].given_up);
     write_connections(out, server);
 }

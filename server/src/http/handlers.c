@@ -7,7 +7,7 @@
 #include "base/fault.h"
 
 #define EXPENSIVE_PATIENCE_NS UINT64_C(20000000000)
-#define RETRY_S          5
+#define RETRY_S               5
 
 /* The lane to which a handler's outcome leads; MIRE_LANES: to none. */
 static enum http_lane lane_of(int outcome)
@@ -106,7 +106,7 @@ int lanes_start(struct http_server *server)
 {
     const int counts[MIRE_LANES] = {
         [MIRE_LANE_QUICK] = server->options.handler_threads, [MIRE_LANE_FILES] = 1, [MIRE_LANE_REPORTS] = 2,
-        [MIRE_LANE_EXPENSIVE] = MIRE_HTTP_EXPENSIVE_THREADS,           [MIRE_LANE_SLOW] = 1,
+        [MIRE_LANE_EXPENSIVE] = MIRE_HTTP_EXPENSIVE_THREADS, [MIRE_LANE_SLOW] = 1,
     };
     for (int lane = MIRE_LANES - 1; lane >= 0; lane--) {
         int rc = start(&server->lanes[lane], (enum http_lane)lane, counts[lane]);

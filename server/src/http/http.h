@@ -26,12 +26,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MIRE_HTTP_PARAMS_MAX   8
-#define MIRE_HTTP_QUERY_MAX    64   /* names in a query; more is 400 */
-#define MIRE_HTTP_URI_MAX      8192 /* bytes of the request target; more is 414 */
-#define MIRE_HTTP_HEADERS_MAX  12   /* headers a handler may add to a reply */
-#define MIRE_REQUEST_ID        37   /* room for a request id, with NUL */
-#define MIRE_HTTP_PEER_TEXT    46   /* room for an address, with NUL */
+#define MIRE_HTTP_PARAMS_MAX        8
+#define MIRE_HTTP_QUERY_MAX         64   /* names in a query; more is 400 */
+#define MIRE_HTTP_URI_MAX           8192 /* bytes of the request target; more is 414 */
+#define MIRE_HTTP_HEADERS_MAX       12   /* headers a handler may add to a reply */
+#define MIRE_REQUEST_ID             37   /* room for a request id, with NUL */
+#define MIRE_HTTP_PEER_TEXT         46   /* room for an address, with NUL */
 #define MIRE_HTTP_EXPENSIVE_THREADS 2
 
 enum http_method { MIRE_HTTP_GET, MIRE_HTTP_HEAD, MIRE_HTTP_POST, MIRE_HTTP_PUT, MIRE_HTTP_DELETE, MIRE_HTTP_OTHER };
@@ -72,21 +72,21 @@ struct http_grant {
 
 /* Results of a handler besides a fault (below zero; answered as 503 for away, raced and timeout, else 500). */
 enum http_outcome {
-    MIRE_HTTP_DONE = 0, /* the reply is filled */
-    MIRE_HTTP_LATER,    /* another thread fills it and then calls request->finish(request) */
-    MIRE_HTTP_BLOCKS,   /* from an inline route or admit: call me again on a handler thread (may_block is then set) */
-    MIRE_HTTP_ADMITTED, /* from admit only: read the body and call the handler */
-    MIRE_HTTP_EXPENSIVE,     /* from a handler that may block: call me again in the lane of expensive queries */
-    MIRE_HTTP_SLOW,     /* the same for the lane of slow work */
+    MIRE_HTTP_DONE = 0,  /* the reply is filled */
+    MIRE_HTTP_LATER,     /* another thread fills it and then calls request->finish(request) */
+    MIRE_HTTP_BLOCKS,    /* from an inline route or admit: call me again on a handler thread (may_block is then set) */
+    MIRE_HTTP_ADMITTED,  /* from admit only: read the body and call the handler */
+    MIRE_HTTP_EXPENSIVE, /* from a handler that may block: call me again in the lane of expensive queries */
+    MIRE_HTTP_SLOW,      /* the same for the lane of slow work */
 };
 
 /* Threads of their own for requests of one kind, so that none waits behind those of another. */
 enum http_lane {
-    MIRE_LANE_QUICK,   /* http_options.handler_threads */
-    MIRE_LANE_FILES,   /* one thread; these need no database */
-    MIRE_LANE_REPORTS, /* two threads, for bodies that take long to read; these need no database */
-    MIRE_LANE_EXPENSIVE,    /* MIRE_HTTP_EXPENSIVE_THREADS; a request that waits too long for one is 503 */
-    MIRE_LANE_SLOW,    /* one thread, for what takes seconds or minutes */
+    MIRE_LANE_QUICK,     /* http_options.handler_threads */
+    MIRE_LANE_FILES,     /* one thread; these need no database */
+    MIRE_LANE_REPORTS,   /* two threads, for bodies that take long to read; these need no database */
+    MIRE_LANE_EXPENSIVE, /* MIRE_HTTP_EXPENSIVE_THREADS; a request that waits too long for one is 503 */
+    MIRE_LANE_SLOW,      /* one thread, for what takes seconds or minutes */
     MIRE_LANES,
 };
 

@@ -184,7 +184,7 @@ void mcp_tell_alerts(struct mcp_call *call, const struct json *json)
     uint32_t at, count = list_of(&at, json, 0, "open");
 
     if (!count)
-        text_add(&call->out, "Nothing fires.\n");
+        text_add(&call->out, "No alert is firing.\n");
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
         text_printf(&call->out, "- %.0f", mcp_number(json, at, "id"));
         add_of(&call->out, " ", json, at, "state");

@@ -24,7 +24,7 @@ export function kindName(kind: string): string {
     growth: say('An issue that grows'),
     silence: say('No reports'),
     missing: say('Missing symbols'),
-    quota: say('The budget of the day'),
+    quota: say('The daily budget'),
     guard: say('A guard of a ramp'),
     regressed: say('An issue that came back'),
   };
@@ -75,13 +75,13 @@ export function conditionOf(
     case 'new':
       return say('A new issue on more than {bound}', { bound });
     case 'growth':
-      return say('An issue comes {bound} as usual', { bound });
+      return say('An issue is {bound} as frequent as usual', { bound });
     case 'silence':
       return say('Reports below {bound} of the usual', { bound });
     case 'missing':
       return say('Reports without a name above {bound}', { bound });
     case 'quota':
-      return say('The budget of the day used above {bound}', { bound });
+      return say('More than {bound} of the daily budget used', { bound });
     case 'regressed':
       return say('A resolved issue came back in a later version');
     default:

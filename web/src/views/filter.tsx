@@ -42,7 +42,7 @@ export function linkText(keepRelative: boolean): string {
 }
 
 const copyFixed = () => void copy(linkText(false), say('Link copied, with the range as it is now'));
-const copyMoving = () => void copy(linkText(true), say('Link copied, with a range that moves on'));
+const copyMoving = () => void copy(linkText(true), say('Link copied, with a moving range'));
 const copyMarkdown = () => {
   const title = document.title.replace(/[[\]\\]/g, '\\$&');
   void copy(`[${title}](${linkText(false)})`, say('Markdown copied'));
@@ -113,7 +113,7 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
           {say('Link to this range')}
         </button>
         <button type="button" popovertarget="copy-menu" onClick={copyMoving}>
-          {say('Link whose range moves on')}
+          {say('Link with a moving range')}
         </button>
         <button type="button" popovertarget="copy-menu" onClick={copyMarkdown}>
           {say('Markdown')}

@@ -101,7 +101,7 @@ function Fault({ result, stale }: { result: Result<unknown>; stale?: boolean }):
         {problem?.detail ? <p>{problem.detail}</p> : null}
         {stale ? (
           <p>
-            {say('Shown is what was there')} <Ago at={new Date(result.dataUpdatedAt).toISOString()} />.
+            {say('Showing data from')} <Ago at={new Date(result.dataUpdatedAt).toISOString()} />.
           </p>
         ) : null}
         {problem?.requestId ? (

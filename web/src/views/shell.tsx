@@ -248,11 +248,11 @@ function StatusLine({ app }: { app: string }): JSX.Element {
           <span>
             {data.waiting === 0
               ? say('up to date')
-              : say('{n} waiting to be worked on', { n: exact(data.waiting, lang.value) })}
+              : say('{n} waiting to be processed', { n: exact(data.waiting, lang.value) })}
           </span>
           {data.dead_letters > 0 ? (
             <span class="bad-text">
-              {say('{n} could not be worked on', { n: exact(data.dead_letters, lang.value) })}
+              {say('{n} could not be processed', { n: exact(data.dead_letters, lang.value) })}
             </span>
           ) : null}
           {data.over_quota > 0 ? (

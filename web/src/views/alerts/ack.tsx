@@ -27,7 +27,7 @@ export function AckPage(): JSX.Element {
             <>
               <Found alert={alert} />
               {alert.acked_at !== null ? (
-                <p role="status">{say('It is acknowledged. Nobody is reminded of it.')}</p>
+                <p role="status">{say('Acknowledged: it is not repeated.')}</p>
               ) : (
                 <button
                   type="button"

@@ -59,7 +59,7 @@ function Open(props: { app: string; alerts: Alert[]; triages: boolean; refresh: 
   return (
     <Panel title={say('Firing now')}>
       {props.alerts.length === 0 ? (
-        <p>{say('Nothing fires.')}</p>
+        <p>{say('No alert is firing.')}</p>
       ) : (
         <ul class="alerts">
           {props.alerts.map((alert) => (
@@ -159,7 +159,7 @@ function Rules(props: {
       }
     >
       {data.rules.length === 0 ? (
-        <p>{say('There is no rule: nothing is judged.')}</p>
+        <p>{say('There is no rule, so nothing is checked.')}</p>
       ) : (
         <div class="scroll" tabIndex={0} role="region" aria-label={say('{what} table', { what: say('Rules') })}>
           <table class="alert-rules">
@@ -167,8 +167,8 @@ function Rules(props: {
               <tr>
                 <th scope="col">{say('Name')}</th>
                 <th scope="col">{say('Condition')}</th>
-                <th scope="col">{say('Tells')}</th>
-                <th scope="col">{say('Judged')}</th>
+                <th scope="col">{say('Notifies')}</th>
+                <th scope="col">{say('Checked')}</th>
                 {triages ? <th scope="col">{say('Actions')}</th> : null}
               </tr>
             </thead>
@@ -192,7 +192,9 @@ function Rules(props: {
                         <button
                           type="button"
                           class="quiet"
-                          onClick={() => act(() => api.snoozeAlertRule(app, rule.id, 0), say('It tells again'))}
+                          onClick={() =>
+                            act(() => api.snoozeAlertRule(app, rule.id, 0), say('Notifications are on again'))
+                          }
                         >
                           {say('Wake')} {rule.name}
                         </button>
@@ -241,7 +243,7 @@ function Rules(props: {
 }
 
 function toldOf(rule: AlertRule, data: Alerts): string {
-  if (data.channels.length === 0) return say('nobody: there is no channel');
+  if (data.channels.length === 0) return say('nobody: no channel exists');
   if (rule.tells.length === 0) return say('all channels');
   return data.channels
     .filter((one) => rule.tells.includes(one.id))
@@ -277,7 +279,7 @@ function Messages({ messages }: { messages: AlertMessage[] }): JSX.Element | nul
                   ) : one.failed_at !== null ? (
                     <span class="bad-text">{say('given up: {why}', { why: one.fault })}</span>
                   ) : one.tries > 0 ? (
-                    say('failed {n|time|times}, is tried again: {why}', { n: one.tries, why: one.fault })
+                    say('failed {n|time|times}, will be tried again: {why}', { n: one.tries, why: one.fault })
                   ) : (
                     say('on its way')
                   )}
@@ -300,7 +302,7 @@ function History({ app }: { app: string }): JSX.Element {
         {(data) => (
           <>
             {data.alerts.length === 0 ? (
-              <p>{say('Nothing ever fired.')}</p>
+              <p>{say('No alert has fired.')}</p>
             ) : (
               <ul class="alerts">
                 {data.alerts.map((alert) => (

@@ -32,7 +32,7 @@ export function Channels(props: {
   return (
     <Panel title={say('Channels')}>
       {channels.length === 0 ? (
-        <p>{say('There is no channel: nobody is told.')}</p>
+        <p>{say('There is no channel, so nobody is notified.')}</p>
       ) : (
         <ul class="alerts">
           {channels.map((one) => (
@@ -121,7 +121,7 @@ function NewChannel({ app, refresh }: { app: string; refresh: () => Promise<void
             label={kind === 'email' ? say('Addresses') : say('Address of the hook')}
             value={target}
             set={setTarget}
-            note={kind === 'email' ? say('with commas between') : 'https://…'}
+            note={kind === 'email' ? say('separated by commas') : 'https://…'}
           />
         )}
         {takesSecret ? (

@@ -157,7 +157,7 @@ export function RuleForm(props: {
               options={(['newest', 'each', 'all'] as const).map((one) => [one, scopeName(one)] as const)}
             />
             <Choice
-              label={say('Held against')}
+              label={say('Compared with')}
               value={draft.against}
               set={(against) => set({ against, bound: against === 'week' ? '1.25' : '2.5' })}
               options={[
@@ -172,7 +172,7 @@ export function RuleForm(props: {
             label={`${draft.kind === 'silence' ? say('Is below') : say('Is above')} (${unitOf(draft)})`}
             value={draft.bound}
             set={(bound) => set({ bound })}
-            note={say('The 95 % interval must be clear of it.')}
+            note={say('The whole 95 % interval must be beyond it.')}
           />
         )}
         {draft.kind === 'new' || draft.kind === 'growth' || draft.kind === 'silence' ? (
@@ -198,7 +198,7 @@ export function RuleForm(props: {
           note={conditionOf({ ...draft, bound: Number(draft.bound) })}
         />
         <Field
-          label={say('After it held for minutes')}
+          label={say('After minutes above the bound')}
           value={draft.hold}
           set={(hold) => set({ hold })}
           type="number"
@@ -211,7 +211,7 @@ export function RuleForm(props: {
           note={say('0: never')}
         />
         <Picks
-          label={say('Tell')}
+          label={say('Notify')}
           none={say('all channels')}
           channels={props.channels}
           value={draft.tells}
@@ -311,7 +311,7 @@ function Tried({ app, body }: { app: string; body: AlertRuleBody }): JSX.Element
               .join('; ')}
             {fired.length > 8 || data.more > 0 ? ' …' : ''}
           </p>
-          {data.subjects.length === 0 ? <p class="dim">{say('Nothing is there to judge.')}</p> : null}
+          {data.subjects.length === 0 ? <p class="dim">{say('There is no data to check.')}</p> : null}
           {data.subjects.slice(0, 6).map((one) => (
             <Replay key={one.subject} subject={one} />
           ))}

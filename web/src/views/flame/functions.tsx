@@ -44,7 +44,7 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
   return (
     <div class="scroll" role="region" aria-label={say('Top functions table')} tabIndex={0}>
       <table class="tight functions">
-        <caption class="offscreen">{say('Functions by what they hold or take')}</caption>
+        <caption class="offscreen">{say('Functions by memory held or allocated')}</caption>
         <thead>
           <tr>
             <td class="share" />

@@ -150,7 +150,7 @@ export function Graph(props: { tree: Tree; found: Found; zoomed: number; whole: 
           role="application"
           aria-roledescription={say('flame graph')}
           aria-label={say(
-            'Flame graph of all samples. Arrow keys walk, Enter zooms, Backspace zooms out, Escape shows everything. The call tree tab has the same data as a table.',
+            'Flame graph of all samples. The arrow keys move, Enter zooms, Backspace zooms out, Escape shows everything. The call tree tab has the same data as a table.',
           )}
           aria-describedby="flame-live"
           onKeyDown={onKey}

@@ -66,7 +66,7 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
   const ask = (deed: Deed) => send(deed, true, (seen) => setAsked({ deed, seen }));
   const confirm = (deed: Deed) => {
     if (author.trim() === '') {
-      tell(say('Enter your name: it is kept with what you do.'), true);
+      tell(say('Enter your name. It is recorded with your changes.'), true);
       return;
     }
     send(deed, false, ({ reports }) => {
@@ -128,8 +128,8 @@ function Alike({ app, id, data, doing }: { app: string; id: string; data: Simila
       {data.suggestions.length === 0 ? (
         <p class="dim">
           {data.trees === 0
-            ? say('No stack of this issue is kept to compare by.')
-            : say('No other issue has a stack like this one.')}
+            ? say('No stack of this issue is kept, so it cannot be compared.')
+            : say('No other issue has a similar stack.')}
         </p>
       ) : (
         data.suggestions.map((one) => <Card key={one.issue.id} app={app} id={id} one={one} doing={doing} />)
@@ -211,7 +211,7 @@ function Parts({ app, id, data, doing }: { app: string; id: string; data: Proven
   const moved = data.trees.filter((tree) => there.includes(tree.id)).reduce((sum, tree) => sum + tree.reports, 0);
   const { t, v } = query.value;
   const split: Deed = {
-    title: say('Split off as an issue of its own: {n|report|reports}', { n: exact(moved, lang.value) }),
+    title: say('Split off as a separate issue: {n|report|reports}', { n: exact(moved, lang.value) }),
     otherwise: 'another way to the same function',
     send: (who) => api.split(app, id, { t, v }, { ...who, trees: there }),
   };

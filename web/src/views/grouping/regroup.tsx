@@ -27,7 +27,7 @@ export function WouldBe({ title, seen, busy, confirm, leave }: Props): JSX.Eleme
   return (
     <Panel title={say('What would change')} class="would-be">
       <p>
-        {say('Nothing is changed yet. {n|report|reports} would be shown as another issue.', {
+        {say('Nothing has changed yet. {n|report|reports} would be shown as another issue.', {
           n: exact(seen.reports, lang.value),
         })}
       </p>

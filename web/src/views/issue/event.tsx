@@ -90,7 +90,7 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
 function clocks(report: Report): string[] {
   const { late_ms, suspended_ms, begin_slack_ms, suppressed } = report;
   return [
-    late_ms > 50 ? say('the checker itself was {time} late', { time: duration(late_ms) }) : '',
+    late_ms > 50 ? say('the check thread itself was {time} late', { time: duration(late_ms) }) : '',
     suspended_ms > 0 ? say('the machine slept {time} besides', { time: duration(suspended_ms) }) : '',
     begin_slack_ms > 0 ? say('may have begun {time} earlier', { time: duration(begin_slack_ms) }) : '',
     suppressed.count > 0
@@ -174,7 +174,9 @@ export function Cost({ report }: { report: Report }): JSX.Element {
               all: nanoseconds(cost.stopped_sum_ns),
             })} `}
         {more.length > 0 ? `${say('Since start:')} ${more.join(', ')}. ` : ''}
-        {report.guess === '' ? '' : `${say('The device took it for {guess}.', { guess: guessWord(report.guess) })} `}
+        {report.guess === ''
+          ? ''
+          : `${say('The device classified it as {guess}.', { guess: guessWord(report.guess) })} `}
         {say('Received')} <Ago at={report.row.received_at} />
       </p>
     </>

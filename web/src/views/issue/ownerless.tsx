@@ -16,9 +16,12 @@ export function Ownerless({ app, report }: { app: string; report: Report }): JSX
   return (
     <section class="ownerless">
       <p>
-        {say('The owner of {modules} is not known. If it came with the app, this rule makes its functions the app’s:', {
-          modules: images.join(', '),
-        })}{' '}
+        {say(
+          'The owner of {modules} is unknown. If it is part of the app, this rule assigns its functions to the app:',
+          {
+            modules: images.join(', '),
+          },
+        )}{' '}
         <a href={href({ name: 'rules', app }, carried(query.value))}>{say('Rules')}</a>
       </p>
       <Copyable label={say('Rules to add')} text={images.map(ownRule).join('\n')} />

@@ -16,7 +16,7 @@ export function RawTab({ app, id }: { app: string; id: string }): JSX.Element {
         <>
           <Picker report={report} worst={isMemory(id) ? say('Largest') : say('Longest')} />
           <table class="tight facts">
-            <caption class="offscreen">{say('What the device told')}</caption>
+            <caption class="offscreen">{say('Facts from the device')}</caption>
             <tbody>
               {report.facts.map((fact) => (
                 <tr key={fact.name}>

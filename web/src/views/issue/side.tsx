@@ -66,7 +66,7 @@ const NAMES: Record<string, string> = {
   class: 'Device class',
   channel: 'Channel',
   state: 'State of the app',
-  scene: 'Scene told by the app',
+  scene: 'Scene set by the app',
   country: 'Country',
 };
 

@@ -82,7 +82,7 @@ async function openForm(template: string, id: string, text: Promise<string | nul
   const markdown = await text;
   const ticket = { ...ticketOf(markdown ?? '', location.href), link: location.href, issue: id };
   const address = markdown === null ? null : ticketAddress(template, ticket);
-  if (!form) announce(say('The browser keeps new windows closed'));
+  if (!form) announce(say('The browser blocks new windows'));
   else if (address === null) form.close();
   else {
     form.opener = null;

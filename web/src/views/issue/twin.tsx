@@ -19,7 +19,7 @@ export function Twin({ app, id }: { app: string; id: string }): JSX.Element | nu
       href={href({ name: 'issue', app, id }, { ...carried(query.value), tab: 'group' })}
       title={first.issue.caller1}
     >
-      {say('likely the same as {id}, {share} alike', { id: first.issue.id, share: percent(first.score, lang.value) })}
+      {say('likely the same as {id}, {share} similar', { id: first.issue.id, share: percent(first.score, lang.value) })}
     </a>
   );
 }

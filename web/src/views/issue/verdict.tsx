@@ -91,8 +91,8 @@ function reasonSentence(reason: string, data: Issue): string {
   const words: Record<string, string> = {
     lock: say('The thread waits for a lock.'),
     io: say('The thread waits for a file or a device.'),
-    cpu: say('The thread computes.'),
-    sleep: say('The thread sleeps.'),
+    cpu: say('The thread is computing.'),
+    sleep: say('The thread is asleep.'),
     wait: say('The thread waits for another thread.'),
     page_in: say('The thread waits for pages that are read from a file.'),
     ipc: say('The thread waits for another process.'),

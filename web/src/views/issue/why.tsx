@@ -100,7 +100,7 @@ function Reasons({ report, frames }: { report: Report; frames: readonly Frame[] 
                 </td>
                 <td>
                   <code>
-                    {frame.rule === null ? say('none fits: its module decides') : report.rules[frame.rule]?.text}
+                    {frame.rule === null ? say('none matches: its module decides') : report.rules[frame.rule]?.text}
                   </code>
                   {frame.mark === null ? null : (
                     <>

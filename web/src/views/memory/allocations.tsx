@@ -49,11 +49,11 @@ function Body({ app, id, memory }: { app: string; id: string; memory: Memory }):
                 rows={suspects}
                 chosen={chosen?.key ?? ''}
                 label={label}
-                caption={say('Suspect categories, those that hold most beyond the healthy median first')}
+                caption={say('Suspect categories, largest excess over the healthy median first')}
                 why
               />
             ) : (
-              <p class="dim">{say('No rule finds a category suspect.')}</p>
+              <p class="dim">{say('No category is suspect.')}</p>
             )}
           </section>
           <AllCategories rows={rows} chosen={chosen?.key ?? ''} label={label} />

@@ -89,7 +89,7 @@ export function Against({ app, id, memory }: { app: string; id: string; memory: 
 /* The healthy processes of the median. */
 function whose(memory: Memory): string {
   const { healthy } = memory;
-  if (!healthy) return say('too few healthy processes were known when the report came');
+  if (!healthy) return say('too few healthy processes were known when the report arrived');
   const n = exact(healthy.reports, lang.value);
   if (healthy.scope === 'version') return say('of {n|baseline|baselines} of this version and device class', { n });
   if (healthy.scope === 'class') return say('of {n|baseline|baselines} of this device class, any version', { n });

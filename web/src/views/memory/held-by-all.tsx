@@ -56,7 +56,7 @@ function Body({ data }: { data: IssueMemory }): JSX.Element {
       </p>
       <div class="scroll" role="region" aria-label={say('Categories over all reports')} tabIndex={0}>
         <table class="tight categories">
-          <caption class="offscreen">{say('Categories, those most often suspect first')}</caption>
+          <caption class="offscreen">{say('Categories, most often suspect first')}</caption>
           <thead>
             <tr>
               <th scope="col">{say('Category')}</th>

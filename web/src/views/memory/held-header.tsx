@@ -104,7 +104,7 @@ function Explained({ memory }: { memory: Memory }): JSX.Element | null {
       {memory.trigger === 'foom' && share < MOSTLY ? (
         <span class="dim">
           {' · '}
-          {say('mappings as they were looked at last: pages filled after that, until the kill, are not in it')}
+          {say('mappings as last examined: pages filled between then and the kill are missing')}
         </span>
       ) : null}
     </Fact>

@@ -60,7 +60,7 @@ export function HeldStacks({ app, memory, row }: StacksProps): JSX.Element {
       {stacks.length > 0 ? (
         <p class="row">
           <button type="button" onClick={() => patch({ tab: 'flame', c: row.key, fz: '' }, true)}>
-            {say('Flame graph of it, over all reports')}
+            {say('Its flame graph, over all reports')}
           </button>
           <Sent row={row} sent={stacks.length} />
         </p>
@@ -82,7 +82,7 @@ function NoStacks({ row }: { row: Row }): JSX.Element {
   const { stack_count: known, of_allocator, kind } = row.category;
   if (kind === 'part') return <p class="dim">{aboutPart(row.category)}</p>;
   if (kind === 'gauge')
-    return <p class="dim">{say('The app measures it. Its bytes are in other rows too, so it is in no sum.')}</p>;
+    return <p class="dim">{say('The app measures it. Other rows contain its bytes too, so no sum includes it.')}</p>;
   if (of_allocator) return <p class="dim">{say('Its blocks have the stacks: see the rows of the heap.')}</p>;
   return (
     <p class="dim">

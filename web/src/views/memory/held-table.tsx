@@ -67,7 +67,7 @@ function Ratio({ row }: { row: Row }): JSX.Element {
 /* Bytes in memory; for a mapping also its addresses. */
 function held(row: Row): string {
   const { kind, live_bytes } = row.category;
-  const told = say('Persistent bytes, in the words of Instruments');
+  const told = say('“Persistent bytes” in Instruments');
   return kind === 'vm' ? `${told}; ${say('{bytes} of addresses', { bytes: bytes(live_bytes) })}` : told;
 }
 

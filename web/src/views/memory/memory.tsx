@@ -46,7 +46,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
           note={
             data.foreground > 0
               ? say('{n} in the foreground', { n: exact(data.foreground, lang.value) })
-              : say('none said to be in the foreground')
+              : say('none known to be in the foreground')
           }
         />
       </div>

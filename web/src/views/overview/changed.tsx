@@ -63,8 +63,8 @@ function Body({ app, data, week }: { app: string; data: Changes; week: boolean }
     return (
       <p class="dim">
         {week
-          ? say('There are no sessions of two weeks yet.')
-          : say('There is no version before it with 1,000 sessions in this range.')}
+          ? say('There are less than two weeks of sessions.')
+          : say('No earlier version has 1,000 sessions in this range.')}
       </p>
     );
   return (
@@ -82,7 +82,7 @@ function Body({ app, data, week }: { app: string; data: Changes; week: boolean }
               after: after.version ?? '',
               before: before.version ?? '',
             })}{' '}
-        {say('{n} stay as they were; {few} have too few reports to tell.', {
+        {say('{n} are unchanged; {few} have too few reports to judge.', {
           n: data.issues.length - told.length + data.more,
           few: data.few,
         })}{' '}
@@ -152,8 +152,8 @@ function why({ facet, value, share, of_others, sampled }: NonNullable<Change['ex
     others: percent(of_others, lang.value),
   };
   return sampled
-    ? say('{share} of it on {where} ({others} of other issues), by the newest 10,000 events', words)
-    : say('{share} of it on {where} ({others} of other issues)', words);
+    ? say('{share} on {where} ({others} for other issues), by the newest 10,000 events', words)
+    : say('{share} on {where} ({others} for other issues)', words);
 }
 
 export function sentence(one: Change, after: string | null): string {

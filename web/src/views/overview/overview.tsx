@@ -135,7 +135,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           <Shares rows={data.categories} what={what} />
           {data.apart.length > 0 ? (
             <p class="dim small">
-              {say('{kinds} counted apart: nobody is to blame for them.', {
+              {say('{kinds} counted separately: no function is to blame.', {
                 kinds: data.apart
                   .map((share) => `${exact(share.reports, lang.value)} ${kindWord(share.key)}`)
                   .join(', '),
@@ -147,7 +147,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           <Panel title={say('Main-loop blocks by length')}>
             <TurnsTable turns={data.turns} />
             <p class="dim small">
-              {say('All watched loops, as reports told them, with turns that are too short to be reported.')}
+              {say('All watched loops, as reported, including turns that are too short for a report of their own.')}
             </p>
           </Panel>
         ) : null}

@@ -97,7 +97,7 @@ export function RatesTable({ app, data }: { app: string; data: Rates }): JSX.Ele
 function ByFacet({ app, t, by, of }: { app: string; t: string; by: Facet; of: Of }): JSX.Element {
   const { data } = useQuery(['rates', app, t, by], (signal) => api.rates(app, { t, v: [], by }, signal));
   if (!data) return <div class="rates-room" aria-hidden="true" />;
-  const rows = (data.values ?? []).map((row) => ({ ...row, name: row.value === '' ? say('not told') : row.value }));
+  const rows = (data.values ?? []).map((row) => ({ ...row, name: row.value === '' ? say('not known') : row.value }));
   return <Table of={of} head={nameOf(by)} data={data} rows={rows} />;
 }
 

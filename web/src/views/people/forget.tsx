@@ -28,7 +28,7 @@ export function ForgetPanel({ app }: { app: string }): JSX.Element {
     <Panel title={say('Take reports out')}>
       <p class="dim">
         {say(
-          'The reports are deleted with all rows derived from them and their share of every figure: for a user who asks for it, or for invented reports. Revoke a stolen key first.',
+          "The reports are deleted with all rows derived from them and their share of every figure: at a user's request, or because they are forged. Revoke a stolen key first.",
         )}
       </p>
       <ForgetForm app={app} />
@@ -143,14 +143,14 @@ function Counted(props: {
       <div>
         <strong>{say('{n|report|reports} would be taken out', { n: number(found.reports) })}</strong>
         <p>
-          {say('They stand for {events|event|events} and {sessions|session|sessions}.', {
+          {say('They represent {events|event|events} and {sessions|session|sessions}.', {
             events: number(found.events),
             sessions: number(found.sessions),
           })}
         </p>
         {asked.install && found.waiting > 0 ? (
           <p class="dim small">
-            {say('{n} reports of the app wait to be worked on; those of the installation go too.', {
+            {say('{n} reports of the app are waiting to be processed; those of the installation are removed too.', {
               n: number(found.waiting),
             })}
           </p>
@@ -167,7 +167,7 @@ function Counted(props: {
 
 function stateOf(job: ForgetJob): string {
   if (job.state === 'done') return say('done');
-  return job.state === 'queueing' ? say('reports are sought') : say('under way');
+  return job.state === 'queueing' ? say('reports are being searched') : say('under way');
 }
 
 function Jobs({ jobs }: { jobs: readonly ForgetJob[] }): JSX.Element {

@@ -1,4 +1,4 @@
-/* How the server is: findings with the next step, apps that send too much, questions that took long. */
+/* How the server is: findings with the next step, apps that send too much, queries that took long. */
 
 import type { JSX } from 'preact';
 import { api } from '../../api/client';
@@ -22,7 +22,7 @@ export function HealthPage(): JSX.Element {
   return (
     <>
       <h1>{say('Health')}</h1>
-      <p class="dim">{say('The same as mired doctor says on the machine itself.')}</p>
+      <p class="dim">{say('The same findings as those of mired doctor on the machine itself.')}</p>
       <Loaded result={result} rows={20} label={say('Health')}>
         {(health) => (
           <>
@@ -99,7 +99,7 @@ function Floods({ health }: { health: ServerHealth }): JSX.Element {
   return (
     <Panel title={title}>
       {health.floods.length === 0 ? (
-        <p class="dim">{say('No report of today was turned away.')}</p>
+        <p class="dim">{say('No report was refused today.')}</p>
       ) : (
         <Table
           title={title}
@@ -129,21 +129,17 @@ function Floods({ health }: { health: ServerHealth }): JSX.Element {
 }
 
 function Slow({ health }: { health: ServerHealth }): JSX.Element {
-  const title = say('Slow questions');
+  const title = say('Slow queries');
   return (
     <Panel title={title}>
-      <p class="dim">
-        {say(
-          'Questions that took longer than a second in the last day. They wait for each other, and for nobody else.',
-        )}
-      </p>
+      <p class="dim">{say('Queries that took longer than a second in the last day. They delay only each other.')}</p>
       {health.slow.length === 0 ? (
         <p>{say('There were none.')}</p>
       ) : (
         <Table
           title={title}
           heads={[
-            [say('Question')],
+            [say('Query')],
             [say('App')],
             [say('Days'), 'num'],
             [say('Times'), 'num'],

@@ -50,7 +50,7 @@ function Source({ app, settings }: { app: string; settings: AppSettings }): JSX.
         value={link}
         set={setLink}
         optional
-        note={say('With {names} to fill in, such as {example}', {
+        note={say('With the placeholders {names}, such as {example}', {
           names: '{commit} {file} {line} {version}',
           example: 'https://git.example/shop/blob/{commit}/{file}#L{line}',
         })}
@@ -60,14 +60,16 @@ function Source({ app, settings }: { app: string; settings: AppSettings }): JSX.
         value={root}
         set={setRoot}
         optional
-        note={say('The folder of the repository when the app is built. It is taken off the paths of frames.')}
+        note={say(
+          "The repository's folder on the machine that builds the app. It is removed from the paths of frames.",
+        )}
       />
       <Field
         label={say('Form for a new ticket')}
         value={form}
         set={setForm}
         optional
-        note={say('With {names} to fill in, such as {example}', {
+        note={say('With the placeholders {names}, such as {example}', {
           names: '{title} {body} {link} {issue}',
           example: 'https://git.example/shop/issues/new?title={title}&body={body}',
         })}

@@ -204,7 +204,7 @@ function Tokens(): JSX.Element {
           options={[
             ['read', say('read')],
             ['triage', say('triage')],
-            ['admin', say('all that I may')],
+            ['admin', say('all my rights')],
           ]}
         />
         <Field label={say('Days until it expires')} value={days} set={setDays} type="number" />

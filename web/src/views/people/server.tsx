@@ -47,7 +47,7 @@ export function ServerPage(): JSX.Element {
                       <th scope="col">{say('Server')}</th>
                       <th scope="col">{say('In every app')}</th>
                       <th scope="col">{say('Roles')}</th>
-                      <th scope="col">{say('Last here')}</th>
+                      <th scope="col">{say('Last visit')}</th>
                       <th scope="col">{say('Action')}</th>
                     </tr>
                   </thead>

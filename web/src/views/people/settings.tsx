@@ -146,18 +146,18 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         optional
         note={
           standard === 0
-            ? say('0: for ever. Empty: as the server is configured, for ever.')
-            : say('0: for ever. Empty: as the server is configured, {days} days.', { days: standard })
+            ? say("0: forever. Empty: the server's setting, forever.")
+            : say("0: forever. Empty: the server's setting, {days} days.", { days: standard })
         }
       />
       <Field
-        label={say('Merge new issues by itself from % alike')}
+        label={say('Merge new issues automatically from % similar')}
         value={alike}
         set={setAlike}
         type="number"
         optional
         note={say(
-          '50 to 100; empty: never. Into the open issue most alike. Activity tells it, and one click undoes it.',
+          '50 to 100; empty: never. A new issue joins the most similar open issue. The activity shows each merge, and one click undoes it.',
         )}
       />
       <p class="dim small">{say('Counters stay. If many days are due, one is deleted each hour.')}</p>
@@ -179,16 +179,16 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
       />
       <p class="dim small">
         {say(
-          'Days are in UTC. Beyond the budget one report in 64 is stored and the others are counted, here and in the status line.',
+          'Days are in UTC. Beyond the budget one report in 64 is stored; the others are only counted, here and in the status line.',
         )}
       </p>
       <Field
-        label={say('Installations left out')}
+        label={say('Excluded installations')}
         value={leftOut}
         set={setLeftOut}
         optional
         note={say(
-          'Identifiers as in reports, with blanks between. Their reports from now on are counted nowhere; use it for devices of a farm, for example.',
+          'Identifiers as in reports, separated by spaces. No figure counts their new reports. Use it for the devices of a test farm, for example.',
         )}
       />
       <Field
@@ -196,9 +196,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         value={keptTags}
         set={setKeptTags}
         optional
-        note={say(
-          'Up to eight names of mire_set_tag, with blanks between. Reports that come from now on can be found by these tags.',
-        )}
+        note={say('Up to eight names of mire_set_tag, separated by spaces. New reports can be found by these tags.')}
       />
       <Field
         label={say('Reports of one issue, version and day that are kept whole')}
@@ -225,8 +223,8 @@ function inMegabytes(size: number | null): string {
 
 function quotaNote(standard: number): string {
   return standard === 0
-    ? say('0: no limit. Empty: as the server is configured, no limit.')
-    : say('0: no limit. Empty: as the server is configured, {n}.', { n: exact(standard, lang.value) });
+    ? say("0: no limit. Empty: the server's setting, no limit.")
+    : say("0: no limit. Empty: the server's setting, {n}.", { n: exact(standard, lang.value) });
 }
 
 type Outcome = AppSettings['door'][number]['outcome'];
@@ -237,7 +235,7 @@ function outcomes(): [Outcome, string][] {
     ['stored', say('Stored')],
     ['duplicate', say('Sent again')],
     ['quota', say('Beyond the budget')],
-    ['too_often', say('Refused: too often')],
+    ['too_often', say('Refused: rate limit')],
     ['queue_full', say('Refused: queue full')],
     ['disk_full', say('Refused: disk full')],
     ['body_refused', say('Refused: no report')],

@@ -30,7 +30,7 @@ function failure(): string {
     unreachable: say('{provider} does not answer. Try again; an admin finds the reason in the log of mired.', {
       provider,
     }),
-    busy: say('Too many people sign in at this moment. Try again in some seconds.'),
+    busy: say('Too many people are signing in. Try again in a few seconds.'),
     stale: say('That sign-in took more than ten minutes, or began in another browser. Start again.'),
     refused: say('{provider} refused the sign-in. Try again, or ask an admin.', { provider }),
     untrusted: say(
@@ -107,7 +107,7 @@ export function SignInPage(): JSX.Element {
               autocomplete="current-password"
             />
           </Form>
-          <p class="dim small">{say('Forgot it? An admin makes a link by which you set another one.')}</p>
+          <p class="dim small">{say('Forgot it? Ask an admin for a link to set a new one.')}</p>
         </>
       )}
     </section>
@@ -137,7 +137,7 @@ export function WelcomePage(): JSX.Element {
       {seen === 'gone' ? (
         <div class="notice bad" role="alert">
           {say(
-            'This link was used, or is too old. Ask an admin for another one, or run mire user link NAME on the server.',
+            'This link was used or has expired. Ask an admin for a new one, or run mire user link NAME on the server.',
           )}
         </div>
       ) : seen === 'asks' ? (

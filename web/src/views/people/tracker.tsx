@@ -110,7 +110,7 @@ function Settings({ app, tracker }: { app: string; tracker: Tracker | null }): J
           value={own}
           set={setOwn}
           optional
-          note={say('Only where the tracker made it, as Linear does.')}
+          note={say('Only if the tracker made it, as Linear does.')}
         />
         <label class="check">
           <input type="checkbox" checked={resolves} onChange={(event) => setResolves(event.currentTarget.checked)} />{' '}

@@ -54,7 +54,7 @@ export function Devices({ rollout }: { rollout: Rollout }): JSX.Element {
           </div>
           <p class="dim small">
             {say(
-              'Share of the sessions of yesterday and today in which the part ran from begin to end, with the last seven days as bars.',
+              'Share of the sessions of yesterday and today in which the part ran from beginning to end, with the last seven days as bars.',
             )}{' '}
             {say('Only installations that send sessions are counted, so the share of Sessions is always 100 %.')}
           </p>
@@ -115,10 +115,10 @@ export function OneDevice({ app, version }: { app: string; version: number }): J
             <li key={one.plugin}>
               <b>{pluginName(one.plugin)}</b>{' '}
               {one.rule === null
-                ? say('no rule decides: the options of the app hold')
+                ? say('no rule applies: the options of the app decide')
                 : one.on === null
                   ? say('{share} % by the rule {rule}', { share: percentOf(one.ppm! / 1e6), rule: one.rule })
-                  : say('{on}: place {bucket} of 1, below {share} is on by the rule {rule}', {
+                  : say('{on}: position {bucket} of 1; the rule {rule} switches on all below {share}', {
                       on: one.on ? say('on') : say('off'),
                       bucket: (one.bucket! / 1e6).toFixed(3),
                       share: (one.ppm! / 1e6).toFixed(3),

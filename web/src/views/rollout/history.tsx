@@ -96,7 +96,7 @@ function Back({ app, rollout, name, to, done }: Author & { to: number; done: () 
       </ul>
       <Form
         run={run}
-        submit={say('Make it hold again')}
+        submit={say('Restore this version')}
         done={async () => {
           const { version } = await api.undoRollout(app, {
             base: rollout.version,

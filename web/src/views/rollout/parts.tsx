@@ -28,5 +28,5 @@ export function pluginName(plugin: string): string {
 /* The version that holds now is on the page, and said. */
 export async function held(app: string, version: number): Promise<void> {
   await client.invalidateQueries({ queryKey: ['rollout', app] });
-  announce(say('Version {n} holds', { n: exact(version, lang.value) }));
+  announce(say('Version {n} is in force', { n: exact(version, lang.value) }));
 }

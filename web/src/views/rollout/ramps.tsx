@@ -221,7 +221,7 @@ function Begin({ app, rollout, name, done }: Author & { done: () => void }): JSX
         label={say('Steps, percent')}
         value={steps}
         set={setSteps}
-        note={shares ? say('the first holds at once') : say('rising numbers from 0 to 100')}
+        note={shares ? say('the first applies at once') : say('rising numbers from 0 to 100')}
       />
       <Field label={say('Hours of each step')} value={hold} set={setHold} type="number" />
       <Field
@@ -229,7 +229,7 @@ function Begin({ app, rollout, name, done }: Author & { done: () => void }): JSX
         value={crash}
         set={setCrash}
         optional
-        note={say('empty: not looked at')}
+        note={say('empty: not checked')}
       />
       <Field label={say('Guard: processor, percent')} value={cpu} set={setCpu} optional />
       <Field label={say('Guard: reports an hour')} value={reports} set={setReports} optional />

@@ -29,7 +29,7 @@ export function RolloutPage({ app }: { app: string }): JSX.Element {
       <h1>{say('Rollout')}</h1>
       <p class="dim">
         {say(
-          'The rollout decides which installations run which part of Mire. A change reaches a device when it asks next.',
+          'The rollout decides which installations run which part of Mire. A change reaches a device at its next request.',
         )}
       </p>
       <Loaded result={result} rows={16} label={say('rollout')}>
@@ -156,7 +156,7 @@ function Rules(author: Author): JSX.Element {
             value={text ?? JSON.stringify(rollout.rules, null, 2)}
             onInput={(event) => setText(event.currentTarget.value)}
           />
-          {draft === null ? <p class="bad-text">{say('This is no JSON.')}</p> : null}
+          {draft === null ? <p class="bad-text">{say('This is not valid JSON.')}</p> : null}
         </details>
       ) : null}
       {changed && draft ? (
@@ -267,8 +267,8 @@ function Change({ author, draft, wrong, discard }: ChangeProps): JSX.Element {
   const [reason, setReason] = useState('');
   const shares = shareChanges(rollout.rules, draft);
   return (
-    <section class="draft" aria-label={say('Change, not made yet')}>
-      <h3>{say('Change, not made yet')}</h3>
+    <section class="draft" aria-label={say('Unsaved change')}>
+      <h3>{say('Unsaved change')}</h3>
       <ul>
         {shares.map((one) => (
           <li key={`${one.rule} ${one.plugin}`}>

@@ -71,7 +71,7 @@ function Editor({ app, rules }: { app: string; rules: Rules }): JSX.Element {
   const save = () =>
     attempt(async () => {
       const { version } = await api.changeRules(app, key, { base: rules.version, author, reason, rules: draft });
-      announce(say('Version {n} holds', { n: exact(version, lang.value) }));
+      announce(say('Version {n} is in force', { n: exact(version, lang.value) }));
       await client.invalidateQueries({ queryKey: ['rules', app] });
     });
   const field = (label: string, value: string, set: (text: string) => void, type: 'text' | 'password' = 'text') => (
@@ -232,7 +232,7 @@ function Proposed({ rules }: { rules: Rules }): JSX.Element | null {
     <Panel title={say('Modules that may be the app’s')}>
       <p class="dim">
         {say(
-          'Nothing on the devices tells whose they are, and no report of {n|other app|other apps} has them. If they came with the app, these rules make their functions the app’s.',
+          'Their owner is unknown: the devices have no record of one, and no report of {n|other app|other apps} contains them. If they are part of the app, these rules assign their functions to the app.',
           { n: exact(rules.apps_compared, lang.value) },
         )}
       </p>

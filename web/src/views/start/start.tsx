@@ -184,7 +184,7 @@ function Help({ app }: { app: string }): JSX.Element {
         <ul>
           <li>{say('The device reaches the address {address}.', { address: location.origin })}</li>
           <li>{say('The key in the app is the one above: a wrong key is refused with 401 in the log of the app.')}</li>
-          <li>{say('The clock of the device is right by a day.')}</li>
+          <li>{say('The clock of the device is off by less than a day.')}</li>
           <li>{say('Consent is given where the app requires it.')}</li>
         </ul>
       </details>

@@ -36,7 +36,7 @@ export function ActivityTab({ app, id }: OfIssue): JSX.Element {
 }
 
 function Acts({ app, id, data }: OfIssue & { data: Activity }): JSX.Element {
-  if (data.acts.length === 0) return <p class="dim">{say('Nothing was done with this issue yet.')}</p>;
+  if (data.acts.length === 0) return <p class="dim">{say('This issue has no activity yet.')}</p>;
   return (
     <>
       <ol class="activity">

@@ -139,7 +139,7 @@ function IgnoreMenu({ send, names }: { send: Send; names: () => string }): JSX.E
         {say('For 30 days')}
       </button>
       <button type="button" onClick={() => ignore({})}>
-        {say('For good')}
+        {say('Forever')}
       </button>
       <form onSubmit={submit}>
         <label>

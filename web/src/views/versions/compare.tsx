@@ -151,7 +151,7 @@ function Body({ app, version, rows, data }: Props & { data: Changes }): JSX.Elem
     return (
       <p class="dim">
         {before.version === null && parseOther(query.value.cmp).is === 'before'
-          ? say('There is no version before it with 1,000 sessions in this range.')
+          ? say('No earlier version has 1,000 sessions in this range.')
           : after.sessions <= 0
             ? say('{version} has no sessions in this range, so nothing can be compared.', { version })
             : say('The other side has no sessions, so nothing can be compared.')}
@@ -178,9 +178,11 @@ function Body({ app, version, rows, data }: Props & { data: Changes }): JSX.Elem
       <Issues app={app} data={data} mayTriage={may(known?.who, app, 'triager')} />
       <p class="dim small">
         {say(
-          'Hits are days on which a device had the issue. An exact test decides, and at most 5 % of the changes told are chance.',
+          'A hit is a day on which a device had the issue. An exact test decides, and at most 5 % of the changes shown are due to chance.',
         )}{' '}
-        {say('Newer devices take a new version first. The comparison does not correct for systems and classes.')}
+        {say(
+          'Newer devices get a new version first. The comparison does not correct for operating systems and device classes.',
+        )}
       </p>
       <div class="row">
         <button type="button" onClick={share}>
@@ -316,7 +318,7 @@ function Issues({ app, data, mayTriage }: { app: string; data: Changes; mayTriag
       </div>
       <details class="small">
         <summary>
-          {say('{n} stay as they were; {few} have too few reports to tell.', {
+          {say('{n} are unchanged; {few} have too few reports to judge.', {
             n: same.length + data.more,
             few: data.few,
           })}

@@ -87,7 +87,7 @@ export function Spreads({ of }: { of: readonly Spread[] }): JSX.Element | null {
       </div>
       <p class="dim small">
         {say(
-          'p90: nine of ten sessions had no more. Launch ends with the first wait for events; CPU time is of one processor. Off by at most 3 %.',
+          'p90: nine of ten sessions are at or below it. Launch ends with the first wait for events; CPU time is of one processor. Off by at most 3 %.',
         )}
       </p>
     </>

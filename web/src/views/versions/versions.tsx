@@ -45,7 +45,7 @@ function Body({ app, version, data }: { app: string; version: string | null; dat
         {data.more > 0 ? <p class="dim small">{say('{n} older versions are not listed.', { n: data.more })}</p> : null}
         <p class="dim small">
           {say(
-            '▲ worse, ▼ better than the version before, where the 95 % intervals part. New: issues that began in the version.',
+            '▲ worse, ▼ better than the version before, if the 95 % intervals do not overlap. New: issues that began in the version.',
           )}
         </p>
         <Spreads of={data.versions.map((row) => ({ name: row.version, spreads: row.spreads }))} />
