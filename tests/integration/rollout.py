@@ -161,7 +161,7 @@ class RolloutTest(unittest.TestCase):
     def test_every_change_is_a_version_that_can_be_gone_back_to(self):
         first = self.current()
         self.assertEqual((first["version"], first["made_at"], first["history"]), (0, None, []))
-        self.assertEqual(self.change("set", self.app, "hang=5", "memory=0.25"), "version 1 holds\n")
+        self.assertEqual(self.change("set", self.app, "hang=5", "memory=0.25"), "version 1 is in force\n")
         self.assertEqual(self.shares(), {"hang": 50000, "memory": 2500, "exit": 100000, "session": 100000})
         self.change("set", self.app, "hang=50%", "--rule", "inside")
         self.assertEqual(self.shares(channel="internal")["hang"], 500000)
@@ -180,17 +180,17 @@ class RolloutTest(unittest.TestCase):
 
     def test_ramp_begins_pauses_and_goes_back(self):
         ramp = lambda *words, code=0: self.mired.mire("rollout", "ramp", self.app, "hang", *words, "--key", self.author, "--reason", "to see", code=code)
-        self.assertEqual(ramp("5,20,100", "--hold", "2", "--guard", "cpu=1", "--on-guard", "back"), "version 1 holds\n")
+        self.assertEqual(ramp("5,20,100", "--hold", "2", "--guard", "cpu=1", "--on-guard", "back"), "version 1 is in force\n")
         self.assertEqual(self.shares()["hang"], 50000)
         found, = self.current()["ramps"]
         self.assertEqual((found["state"], found["step"], found["steps_ppm"], found["before_ppm"], found["hold_s"], found["backs"]),
                          ("running", 0, [50000, 200000, 1000000], 20000, 7200, True))
         self.assertEqual((found["crash_points"], found["cpu_percent"], found["reports_per_hour"]), (0.1, 1, 0))
-        self.assertEqual(ramp("pause"), "version 1 holds\n")
+        self.assertEqual(ramp("pause"), "version 1 is in force\n")
         self.assertEqual(self.current()["ramps"][0]["state"], "paused")
         self.assertIn("pause of a running ramp", ramp("pause", code=1))
-        self.assertEqual(ramp("resume"), "version 2 holds\n")
-        self.assertEqual(ramp("back"), "version 3 holds\n")
+        self.assertEqual(ramp("resume"), "version 2 is in force\n")
+        self.assertEqual(ramp("back"), "version 3 is in force\n")
         self.assertEqual((self.current()["ramps"][0]["state"], self.shares()["hang"]), ("stopped", 20000))
         self.assertIn("rise", ramp("5,3", code=1))
         self.assertIn("no rule", ramp("5", "--rule", "nobody", code=1))

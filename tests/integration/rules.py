@@ -60,8 +60,8 @@ class RulesTest(unittest.TestCase):
         return [feature for group in self.get("/issues", "listIssues")["groups"] for feature in group["issues"]]
 
     def test_a_file_is_checked_without_a_server(self):
-        self.assertIn("1 rules, all good", self.rules("check", self.file("lock * my_lock\n")))
-        self.assertIn("1 rules, all good", self.rules("check", self.file("version 3\nlock * my_lock\n")))
+        self.assertIn("1 rules, all valid", self.rules("check", self.file("lock * my_lock\n")))
+        self.assertIn("1 rules, all valid", self.rules("check", self.file("version 3\nlock * my_lock\n")))
         said = self.rules("check", self.file("lock * my_lock\nlok * my_lock\n"), code=1)
         self.assertRegex(said, r"\.rules:2: no such class: lok; write one of app")
         self.assertRegex(self.rules("packs"), r"(?m)^linux_c +\d+ +\d+$")
@@ -69,7 +69,7 @@ class RulesTest(unittest.TestCase):
     def test_a_file_in_latin_1_has_the_names_it_means(self):
         path = self.folder / "latin1.rules"
         path.write_bytes("lock caf\u00e9.so* caf\u00e9_lock\n".encode("latin-1"))
-        self.assertIn("1 rules, all good", self.rules("check", str(path)))
+        self.assertIn("1 rules, all valid", self.rules("check", str(path)))
         self.rules("put", self.app, str(path), "--reason", "a lock")
         self.assertEqual(self.get("/rules", "getRules")["rules"], "lock caf\u00e9.so* caf\u00e9_lock\n")
 

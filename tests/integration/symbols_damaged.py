@@ -236,7 +236,7 @@ class DamagedTest(Late):
         for lesser in ("lines", "breakpad"):
             with self.subTest(lesser=lesser):
                 said = upload("--all", found[lesser])
-                self.assertRegex(said, rf"(?m)^lesser  {build}  debug .*; full.debug is used, which has DWARF; this file has lines, no more$")
+                self.assertRegex(said, rf"(?m)^lesser  {build}  debug .*; full.debug is used, which has DWARF; this file has only lines$")
                 self.assertEqual(used(build), [("full.debug", "dwarf")])
         status, answer = self.ask("PUT", "/symbols?name=again", key, found["full"].read_bytes())
         self.assertEqual((status, answer["files"][0]["instead"], answer["files"][0]["depth"]), (201, "", "dwarf"))

@@ -279,13 +279,13 @@ it('where frames are called by another name than the process, the page says by w
 it('of a killed process it is said what explains too little of it', async () => {
   const late = { ...memory, explained_bytes: memory.footprint_bytes / 2 };
   open('/redis-server/memory/M-11?tab=held', { ...MEMORY, '/issues/M-11/reports/latest/memory': late });
-  await screen.findByText(/pages filled after that, until the kill, are not in it/);
+  await screen.findByText(/pages filled between then and the kill are missing/);
   for (const other of [memory, { ...late, trigger: 'pressure' }]) {
     cleanup();
     client.clear();
     open('/redis-server/memory/M-11?tab=held', { ...MEMORY, '/issues/M-11/reports/latest/memory': other });
     await screen.findByText('Explained');
-    expect(screen.queryByText(/pages filled after that/)).toBeNull();
+    expect(screen.queryByText(/pages filled between then/)).toBeNull();
   }
 });
 

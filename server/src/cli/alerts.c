@@ -246,16 +246,16 @@ static const struct alerts_verb {
     struct cli_verb verb;
     int (*run)(struct alerts_asking *a);
 } verbs[] = {
-    {{"list", "APP", "the alerts that fire now"}, run_list},
+    {{"list", "APP", "the alerts that are firing"}, run_list},
     {{"history", "APP", "the alerts that fired, newest first"}, run_history},
     {{"rules", "APP", "conditions"}, run_rules},
     {{"add", "APP FILE", "add the condition in FILE (-: standard input), JSON as `rules --json` has it"}, run_add},
-    {{"change", "APP RULE FILE", "put it in the place of rule RULE"}, run_change},
-    {{"try", "APP FILE", "what the condition would have found in the past 30 days"}, run_try},
-    {{"remove", "APP RULE", "judge a rule no more"}, run_remove},
-    {{"snooze", "APP RULE HOURS", "tell nobody about a rule; 0 hours: tell again"}, run_snooze},
+    {{"change", "APP RULE FILE", "replace the rule RULE"}, run_change},
+    {{"try", "APP FILE", "when the condition would have fired in the past 30 days"}, run_try},
+    {{"remove", "APP RULE", "remove a rule"}, run_remove},
+    {{"snooze", "APP RULE HOURS", "suppress a rule's notifications; 0 hours: resume them"}, run_snooze},
     {{"ack", "APP ALERT", "acknowledge an alert"}, run_ack},
-    {{"channels", "APP", "where messages go"}, run_channels},
+    {{"channels", "APP", "the channels"}, run_channels},
     {{"channel", "APP KIND NAME TARGET",
       "add one; KIND is webhook, email, slack, teams, pagerduty, dingtalk, feishu or wecom"},
      run_channel},

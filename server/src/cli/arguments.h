@@ -49,21 +49,21 @@ struct cli_page {
     .verbs = (const struct cli_verb *)(table), .verb_size = sizeof *(table), .verb_count = CLI_COUNT(table)
 
 /* Options of many commands. */
-#define CLI_SERVER(target)                                                                              \
-    {                                                                                                   \
-        "server", "URL", "a mired; default $MIRE_SERVER, else http://127.0.0.1:7117", .text = &(target) \
+#define CLI_SERVER(target)                                                                                       \
+    {                                                                                                            \
+        "server", "URL", "address of mired; default $MIRE_SERVER, else http://127.0.0.1:7117", .text = &(target) \
     }
-#define CLI_APP(target)                                                                       \
-    {                                                                                         \
-        "app", "APP", "the app, as its name is in URLs; default $MIRE_APP", .text = &(target) \
+#define CLI_APP(target)                                                                 \
+    {                                                                                   \
+        "app", "APP", "the app, as named in URLs; default $MIRE_APP", .text = &(target) \
     }
-#define CLI_KEY(target, kind)                                                                                  \
-    {                                                                                                          \
-        "key", "KEY", "a " kind "; default $MIRE_KEY, or the token that `mire login` keeps", .text = &(target) \
+#define CLI_KEY(target, kind)                                                                                 \
+    {                                                                                                         \
+        "key", "KEY", "a " kind "; default $MIRE_KEY, or the token stored by `mire login`", .text = &(target) \
     }
-#define CLI_JSON(target)                                                        \
-    {                                                                           \
-        "json", .help = "print the server's answer as it is", .flag = &(target) \
+#define CLI_JSON(target)                                                     \
+    {                                                                        \
+        "json", .help = "print the server's answer, JSON", .flag = &(target) \
     }
 #define CLI_RANGE(target)                                                                               \
     {                                                                                                   \

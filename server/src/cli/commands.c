@@ -13,30 +13,30 @@ static const char *const symbols_parts[] = {"upload", "look", NULL};
 const struct cli_command cli_commands[] = {
     {"run", "run a program and report what makes it hang", cli_run, NULL},
     {"apps", "list the apps", cli_apps, NULL},
-    {"issues", "list what makes an app hang, or run out of memory", cli_issues, issues_parts},
+    {"issues", "list the causes of hangs and out-of-memory kills", cli_issues, issues_parts},
     {"issue", "print an issue; resolve, ignore, assign issues, comment on them", cli_issue, NULL},
     {"reports", "list reports of a user, a scene or a tag", cli_reports, NULL},
     {"versions", "list the versions of an app with their rates", cli_versions, NULL},
-    {"compare", "tell which rates and issues changed between two versions, or two ranges", cli_compare, NULL},
+    {"compare", "compare two versions, or two ranges: the rates and issues that changed", cli_compare, NULL},
     {"flame", "print the flame graph of an issue for other tools", cli_flame, NULL},
     {"rates", "list how often sessions hang and die, by version", cli_rates, NULL},
-    {"show", "print a report so that people can read it", cli_show, NULL},
-    {"import", "take in reports of other formats", cli_import, NULL},
+    {"show", "print a report as readable text", cli_show, NULL},
+    {"import", "import reports of other formats", cli_import, NULL},
     {"memory", "print what a process held in memory", cli_memory, NULL},
-    {"symbols", "send debug files to the server, or ask one", cli_symbols, symbols_parts},
-    {"release", "mark releases, and tell the commits of a version", cli_release, NULL},
-    {"alerts", "see what fires, and change conditions and channels", cli_alerts, NULL},
-    {"rollout", "see and change which installations watch what", cli_rollout, NULL},
+    {"symbols", "send debug files to the server, or look up names in one", cli_symbols, symbols_parts},
+    {"release", "mark releases, and record the commits of a version", cli_release, NULL},
+    {"alerts", "show alerts; change conditions and channels", cli_alerts, NULL},
+    {"rollout", "show and change which installations run which monitors", cli_rollout, NULL},
     {"mcp", "answer an assistant over the Model Context Protocol", cli_mcp, NULL},
-    {"rules", "see, preview and change what may be blamed", cli_rules, NULL},
-    {"rekey", "derive stored reports again, or see what that would move", cli_rekey, NULL},
+    {"rules", "show, preview and change the rules of blame", cli_rules, NULL},
+    {"rekey", "derive stored reports again, or preview the effect", cli_rekey, NULL},
     {"forget", "take reports out again: of an installation, of a key, or one", cli_forget, NULL},
-    {"login", "sign in at a server: the commands above send the token", cli_login, NULL},
-    {"logout", "forget the token", cli_logout, NULL},
-    {"user", "make accounts of people, and links by which they set a password", cli_user, NULL},
-    {"seed", "fill an app with reports to try the dashboard with", cli_seed, NULL},
-    {"key", "make, list or revoke the keys apps report with", cli_key, NULL},
-    {"completion", "print what makes bash, zsh or fish complete these commands", cli_completion, NULL},
+    {"login", "sign in to a server, for the commands above", cli_login, NULL},
+    {"logout", "delete the stored token", cli_logout, NULL},
+    {"user", "create accounts, and links for setting a password", cli_user, NULL},
+    {"seed", "fill an app with sample reports", cli_seed, NULL},
+    {"key", "create, list or revoke the keys of apps", cli_key, NULL},
+    {"completion", "print the completion script for bash, zsh or fish", cli_completion, NULL},
     {"man", "print a manual page", cli_man, NULL},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
@@ -46,7 +46,7 @@ static void help(FILE *out)
     fputs("Usage: mire COMMAND [ARGUMENT]...\n\n", out);
     for (size_t i = 0; i < cli_command_count; i++)
         say(out, "  %-11s %s\n", cli_commands[i].name, cli_commands[i].summary);
-    fputs("\n`mire COMMAND --help` says more. Exit status: 0 done, 1 failed, 2 called wrongly.\n", out);
+    fputs("\n`mire COMMAND --help` has the details. Exit status: 0 success, 1 failure, 2 usage error.\n", out);
 }
 
 /* Insertions, deletions and replacements from a to b; both at most WORD_MAX long. */

@@ -288,8 +288,8 @@ int cli_completion(int argc, char **argv)
 {
     static const struct cli_page page = {.synopsis = "bash|zsh|fish",
                                          .about =
-                                             "Print the script by which a shell completes these commands. For this "
-                                             "shell alone: source <(mire completion bash). Packages install it."};
+                                             "Print the script with which a shell completes these commands. For the "
+                                             "current shell: source <(mire completion bash). Packages install it."};
     MIRE_SCOPED(text_fini) struct text out = {0};
     int status;
 

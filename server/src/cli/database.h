@@ -25,7 +25,7 @@ struct cli_database {
     {"config", "FILE", "mired's configuration", "FILE", .take = cli_take_config, .context = &(database)},     \
         {"data-dir",                                                                                          \
          "DIR",                                                                                               \
-         "where mired keeps its private PostgreSQL (mired must be running)",                                  \
+         "directory of mired's private PostgreSQL (mired must be running)",                                   \
          "DIR",                                                                                               \
          .take = cli_take_data_dir,                                                                           \
          .context = &(database)},                                                                             \

@@ -48,16 +48,15 @@ int cli_flame(int argc, char **argv)
 {
     static const struct cli_page page = {
         .synopsis = "ISSUE [OPTION]...",
-        .about =
-            "Print the merged call tree of an issue's reports: collapsed stacks for flamegraph.pl, speedscope's JSON, "
-            "pprof's profile, a picture, or the server's own JSON. docs/export.md says more."};
+        .about = "Print the merged call tree of an issue's reports: collapsed stacks for flamegraph.pl, speedscope's "
+                 "JSON, pprof's profile, a picture, or the server's own JSON. See docs/export.md."};
     struct flame_options o = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .format = "folded"};
     const struct cli_option options[] = {
         {"format", "FORMAT", "folded (default), speedscope, pprof, svg or json", "folded speedscope pprof svg json",
          .text = &o.format},
         CLI_APP(o.app),
         CLI_RANGE(o.t),
-        {"v", "VERSIONS", "only these, with commas between; ! in front excludes one", .text = &o.version},
+        {"v", "VERSIONS", "only these, separated by commas; ! in front excludes one", .text = &o.version},
         {"report", "ID", "only this report", .text = &o.report},
         {"of", "UNIT", "of memory bytes (default) or objects", "bytes objects", .text = &o.of},
         {"category", "NAME", "of memory: only the part of this category", .text = &o.category},
@@ -69,6 +68,6 @@ int cli_flame(int argc, char **argv)
     if (argc != 2)
         return cli_wrong(argv[0], "which issue? Say ISSUE");
     if (!o.app || !*o.app)
-        return cli_wrong(argv[0], "which app? Say --app APP");
+        return cli_wrong(argv[0], "the app is missing: --app APP");
     return print_flame(&o, argv[1]);
 }

@@ -308,13 +308,13 @@ int cli_import(int argc, char **argv)
 {
     static const struct cli_page page = {
         .synopsis = "[OPTION]... FILE|DIR|ARCHIVE...\n--formats",
-        .about = "Take in reports of other formats: each becomes one of Mire's own and is sent to the server, with the "
-                 "key in MIRE_KEY (of scope ingest). The same report twice is one: an import that was broken off is "
-                 "started again. docs/import.md lists the formats."};
+        .about = "Import reports of other formats: each becomes a report of Mire and is sent to the server with the "
+                 "key in MIRE_KEY (scope ingest). A report that was sent before counts once, so repeat an import that "
+                 "was interrupted. docs/import.md lists the formats."};
     struct import import = {.server = fetch_server(), .key = getenv("MIRE_KEY"), .terminal = isatty(2) == 1};
     bool formats = false;
     const struct cli_option options[] = {
-        {"format", "NAME", "the format, where the content does not tell it", .text = &import.format},
+        {"format", "NAME", "the format; default: detected by content", .text = &import.format},
         {"dry-run", .help = "send nothing, and print a line for each report", .flag = &import.dry_run},
         {"formats", .help = "list the formats", .flag = &formats},
         CLI_SERVER(import.server),

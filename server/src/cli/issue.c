@@ -186,7 +186,7 @@ static const char *lacking(const struct issue_options *o)
     bool resolves = !strcmp(o->verb, "resolve"), ignores = !strcmp(o->verb, "ignore");
 
     if (!o->app || !*o->app)
-        return "which app? Say --app APP";
+        return "the app is missing: --app APP";
     if (strcmp(o->verb, "undo") == 0)
         return is_number(o->word, true) ? NULL : "undo takes the number of a batch, as the change printed it";
     if (!o->issue_count)
@@ -255,22 +255,19 @@ static int print_issue(const struct issue_options *o, const char *issue)
 int cli_issue(int argc, char **argv)
 {
     static const struct cli_page page = {
-        .synopsis = "ISSUE                           print the text for a ticket\n"
-                    "ISSUE... resolve [--in VERSION] a report of a later version opens them as regressed\n"
-                    "ISSUE... ignore [CONDITION]...  until a condition is met, or for good\n"
-                    "ISSUE... open\n"
-                    "ISSUE... assign NAME            NAME of an account; - for nobody\n"
-                    "ISSUE comment TEXT\n"
-                    "ISSUE activity [--json]         what people and the server did\n"
-                    "undo BATCH                      take back what was done together",
-        .about = "`mire login` says who you are."};
+        .synopsis = "ISSUE                           print the text for a ticket\nISSUE... resolve [--in VERSION] a "
+                    "report of a later version opens them as regressed\nISSUE... ignore [CONDITION]...  until a "
+                    "condition is met, or forever\nISSUE... open\nISSUE... assign NAME            NAME of an account; "
+                    "- for nobody\nISSUE comment TEXT\nISSUE activity [--json]         the changes by people and the "
+                    "server\nundo BATCH                      undo the changes of one command",
+        .about = "`mire login` determines the author."};
     struct issue_options o = {.server = fetch_server(), .app = getenv("MIRE_APP"), .reason = ""};
     const struct cli_option options[] = {
         {"in", "VERSION", "of resolve: the version with the fix; default: the newest", .text = &o.in},
         {"until", "VERSION", "ignore until a report of this version or a later one", .text = &o.until},
         {"for", "TIME", "ignore for 12h, 7d", .text = &o.lasts},
-        {"devices", "N", "ignore until so many devices had it since", .text = &o.devices},
-        {"rate", "N", "ignore until so many hits per 1,000 sessions", .text = &o.rate},
+        {"devices", "N", "ignore until N more devices have it", .text = &o.devices},
+        {"rate", "N", "ignore until N hits per 1,000 sessions", .text = &o.rate},
         {"reason", "TEXT", "why", .text = &o.reason},
         CLI_JSON(o.json),
         CLI_APP(o.app),

@@ -238,22 +238,23 @@ int cli_issues(int argc, char **argv)
 {
     static const struct cli_page page = {
         .synopsis = "[OPTION]...\nmerge|split|unmerge ISSUE... [OPTION]...",
-        .about = "List what makes an app hang, or run out of memory, most time lost first. merge, split and unmerge "
-                 "show issues as one, or apart; each has a --help of its own."};
+        .about = "List what makes an app hang or run out of memory, most time lost first. merge, split and unmerge "
+                 "show issues as one, or separately; each has its own --help."};
     static const char *const regroup[] = {"merge", "split", "unmerge"};
     struct issues_options a = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .limit = "50"};
     const struct cli_option options[] = {
         CLI_APP(a.app),
         CLI_RANGE(a.t),
-        {"v", "VERSIONS", "only these versions, with commas between; ! in front excludes one", .text = &a.version},
+        {"v", "VERSIONS", "only these versions, separated by commas; ! in front excludes one", .text = &a.version},
         {"kind", "KINDS", "only these kinds, in the same way",
          "hang launch background killed threads cpu power disk frames foom memory crash custom test system idle",
          .text = &a.kind},
         {"state", "STATES", "only these states, in the same way", "open regressed resolved ignored", .text = &a.state},
-        {"q", "WORDS", "words that function, place, file, module, reason or id must have", .text = &a.words},
-        {"sort", "ORDER", "what comes first; default -impact, the time lost",
+        {"q", "WORDS", "only issues with these words in function, location, file, module, reason or id",
+         .text = &a.words},
+        {"sort", "ORDER", "sort order; default -impact, the time lost",
          "-impact -change -events -devices -longest -last -bytes title", .text = &a.sort},
-        {"limit", "N", "groups at most, 1 to 200; default 50", .text = &a.limit},
+        {"limit", "N", "maximum number of groups, 1 to 200; default 50", .text = &a.limit},
         CLI_JSON(a.json),
         CLI_SERVER(a.server),
     };
@@ -267,6 +268,6 @@ int cli_issues(int argc, char **argv)
     if (argc > 1)
         return cli_wrong(argv[0], "there is no '%s': merge, split, unmerge, or options alone for the list", argv[1]);
     if (!a.app || !*a.app)
-        return cli_wrong(argv[0], "which app? Say --app APP");
+        return cli_wrong(argv[0], "the app is missing: --app APP");
     return ask(&a);
 }

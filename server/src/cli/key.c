@@ -149,7 +149,7 @@ static bool read_number(int64_t *out, const struct key_command *keys)
 
 static int no_key(const struct key_command *keys, int64_t number)
 {
-    say(stderr, "mire key: app %s has no good key %" PRId64 "\n", keys->app, number);
+    say(stderr, "mire key: app %s has no valid key %" PRId64 "\n", keys->app, number);
     return CLI_FAILED;
 }
 
@@ -209,11 +209,11 @@ static const struct {
     int (*run)(struct key_command *keys);
 } verbs[] = {
     {{"create", "APP",
-      "make a key, and the app if there is none of that name; the key is printed once, as only its hash is kept"},
+      "create a key, and the app if it does not exist; the key is printed once, because only its hash is stored"},
      run_create},
     {{"list", "APP", "the keys of an app"}, run_list},
-    {{"rotate", "APP KEY-NUMBER", "make a key in the place of another one, which expires after --days"}, run_rotate},
-    {{"revoke", "APP KEY-NUMBER", "make a key useless within seconds"}, run_revoke}};
+    {{"rotate", "APP KEY-NUMBER", "create a key that replaces another one, which expires after --days"}, run_rotate},
+    {{"revoke", "APP KEY-NUMBER", "revoke a key; it takes effect within seconds"}, run_revoke}};
 
 static const char *take_scope(void *context, char *value)
 {
@@ -239,14 +239,13 @@ int cli_key(int argc, char **argv)
         .scope = "ingest", .label = "", .server = fetch_server(), .days = -1, .database = {.command = "mire key"}};
     const struct cli_option options[] = {
         {"scope", "SCOPE",
-         "what the key may: ingest (the default) sends reports, symbols debug files; rollout and rules change those; "
-         "read reads what the dashboard shows; admin does all but ingest",
+         "the rights of the key: ingest (the default) sends reports; symbols sends debug files; rollout and rules "
+         "change those; read reads the data of the dashboard; admin has all rights but ingest",
          "ingest symbols rollout rules read admin", .take = take_scope, .context = &keys},
         {"label", "TEXT", "a name for the list", .text = &keys.label},
-        {"days", "N", "the key expires after so many days, without it never; of rotate: the old one does, after 7",
+        {"days", "N", "the key expires after N days; default: never. With rotate, the old key does; default 7",
          .take = take_days, .context = &keys},
-        {"dsn", .help = "print the key as a DSN, which Sentry's SDKs are configured with: docs/import.md",
-         .flag = &keys.dsn},
+        {"dsn", .help = "print the key as a DSN for Sentry's SDKs: docs/import.md", .flag = &keys.dsn},
         {"server", "URL", "the address of mired in the DSN; default $MIRE_SERVER, else http://127.0.0.1:7117",
          .text = &keys.server},
         CLI_DATABASE(keys.database)};

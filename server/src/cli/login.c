@@ -177,18 +177,18 @@ int cli_login(int argc, char **argv)
 {
     static const struct cli_page page = {
         .synopsis = "[OPTION]...",
-        .about = "Ask for your name and password, or for a code of your profile page where people sign in by another "
-                 "site, get a personal token, and keep it in ~/.config/mire/tokens for this user alone. Commands that "
-                 "ask this server send it where they have no other key."};
+        .about = "Ask for your name and password, or for a code from your profile page if people sign in through a "
+                 "provider. Get a personal token, and store it in ~/.config/mire/tokens, readable by this user only. "
+                 "Other commands send the token to this server unless they have another key."};
     struct login login = {.server = fetch_server(), .scope = "triage", .days = 90};
     const struct cli_option options[] = {
         CLI_SERVER(login.server),
-        {"scope", "SCOPE", "the most that the token may do: read, triage (the default) or admin", "read triage admin",
+        {"scope", "SCOPE", "the rights of the token: read, triage (the default) or admin", "read triage admin",
          .take = take_scope, .context = &login},
-        {"days", "N", "how long it is good; default 90", .take = take_days, .context = &login},
-        {"name", "NAME", "by this name and a password, without asking for the name", .text = &login.name},
-        {"code", .help = "by a code of your profile page, on every server", .flag = &login.takes_code},
-        {"token", .help = "read a token that you made on your profile page from standard input",
+        {"days", "N", "days until the token expires; default 90", .take = take_days, .context = &login},
+        {"name", "NAME", "sign in as NAME with a password; do not ask for the name", .text = &login.name},
+        {"code", .help = "sign in with a code from your profile page", .flag = &login.takes_code},
+        {"token", .help = "read a token, created on your profile page, from standard input",
          .flag = &login.takes_token},
     };
     char token[128] = "";
@@ -215,8 +215,8 @@ int cli_login(int argc, char **argv)
 int cli_logout(int argc, char **argv)
 {
     static const struct cli_page page = {.synopsis = "[OPTION]...",
-                                         .about = "Forget the token that `mire login` keeps for the server. Revoke it "
-                                                  "on your profile page, too, if somebody else may have it."};
+                                         .about = "Delete the stored token of the server. If somebody else may have "
+                                                  "it, revoke it on your profile page as well."};
     const char *server = fetch_server();
     const struct cli_option options[] = {CLI_SERVER(server)};
     int status;

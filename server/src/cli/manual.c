@@ -135,11 +135,11 @@ static void put_index(struct text *out)
         add_text(out, cli_commands[i].summary);
         text_add(out, "\n");
     }
-    text_add(out, ".SH ENVIRONMENT\n.TP\n\\fBMIRE_SERVER\\fR\nthe server, in the place of "
-                  "\\-\\-server\n.TP\n\\fBMIRE_APP\\fR\nthe app, in the place of "
-                  "\\-\\-app\n.TP\n\\fBMIRE_KEY\\fR\nthe key, in the place of \\-\\-key\n.SH EXIT STATUS\n0 done, 1 "
-                  "failed, 2 called wrongly.\n.SH SEE "
-                  "ALSO\n\\fBmired\\fR(8)\n");
+    text_add(
+        out,
+        ".SH ENVIRONMENT\n.TP\n\\fBMIRE_SERVER\\fR\nthe server, in the place of "
+        "\\-\\-server\n.TP\n\\fBMIRE_APP\\fR\nthe app, in place of \\-\\-app\n.TP\n\\fBMIRE_KEY\\fR\nthe key, in place "
+        "of \\-\\-key\n.SH EXIT STATUS\n0 success, 1 failure, 2 usage error.\n.SH SEE ALSO\n\\fBmired\\fR(8)\n");
 }
 
 static bool write_page(const char *folder, const char *name, const struct text *out)
@@ -185,11 +185,11 @@ static int write_all(const char *folder)
 int cli_man(int argc, char **argv)
 {
     static const struct cli_page page = {.synopsis = "[COMMAND [PART]]\n--all DIR",
-                                         .about = "Print the manual page of mire, or of one of its commands, as man "
-                                                  "reads it: mire man key | man -l -. Packages install them all."};
+                                         .about = "Print the manual page of mire, or of one of its commands, in man's "
+                                                  "format: mire man key | man -l -. Packages install all pages."};
     const char *folder = NULL;
     const struct cli_option options[] = {{"all", "DIR",
-                                          "write every page into a directory, and the scripts of `mire completion`",
+                                          "write all pages and the scripts of `mire completion` into a directory",
                                           "DIR", .text = &folder}};
     MIRE_SCOPED(text_fini) struct text out = {0};
     int status;

@@ -81,10 +81,10 @@ int cli_mcp(int argc, char **argv)
     struct fetch_session session = {.server = fetch_server(), .key = getenv("MIRE_KEY")};
     struct mcp mcp = {.ask = ask, .context = &session, .app = app && *app ? app : NULL};
     const struct cli_option options[] = {
-        {"app", "APP", "the app of questions that name none; default $MIRE_APP", .text = &mcp.app},
+        {"app", "APP", "the app of queries that name none; default $MIRE_APP", .text = &mcp.app},
         CLI_SERVER(session.server),
         CLI_KEY(session.key, "personal token"),
-        {"write", .help = "also the tools that set states, assign and comment", .flag = &mcp.may_write},
+        {"write", .help = "offer the tools that set states, assign and comment as well", .flag = &mcp.may_write},
     };
     int status;
 

@@ -115,21 +115,23 @@ int cli_memory(int argc, char **argv)
 {
     static const struct cli_page page = {
         .synopsis = "[OPTION]... FILE...",
-        .about = "Print the memory that a process held, by category, and the stacks that asked for it. FILE is a run's "
+        .about = "Print the memory that a process held, by category, and the stacks that allocated it. FILE is a run's "
                  "memory tables (STORE/memory/*.heap, STORE/box/*.heap), a memory report (JSON, or that compressed), "
                  "or a heap dump of Java or Android (hprof). - is standard input, for all but heap dumps."};
     struct memory_request request = {.view = MEMORY_VIEW_INIT};
     const struct cli_option options[] = {
-        {"top", "N", "categories shown (20)", .take = take_rows, .context = &request.view.categories},
-        {"stacks", "N", "stacks of each (3)", .take = take_rows, .context = &request.view.stacks},
-        {"frames", "N", "frames of each stack (12)", .take = take_rows, .context = &request.view.frames},
+        {"top", "N", "number of categories; default 20", .take = take_rows, .context = &request.view.categories},
+        {"stacks", "N", "number of stacks of each category; default 3", .take = take_rows,
+         .context = &request.view.stacks},
+        {"frames", "N", "number of frames of each stack; default 12", .take = take_rows,
+         .context = &request.view.frames},
         {"count", .help = "most blocks first, not most bytes", .flag = &request.view.by_count},
         {"category", "NAME", "this category only", .text = &request.view.category},
         {"pprof", "OUT", "write a profile for pprof (inuse_space, alloc_space, ...) and print nothing; one FILE",
          "FILE", .text = &request.pprof},
         {"collapsed", "OUT", "write stacks for flame graphs, weighted by bytes, and print nothing; one FILE", "FILE",
          .text = &request.collapsed},
-        {"rules", "FILE", "rules asked before the built-in ones for who answers for a stack", "FILE",
+        {"rules", "FILE", "rules that precede the built-in ones in finding the function to blame for a stack", "FILE",
          .text = &request.rules},
     };
     int rc;

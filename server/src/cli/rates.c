@@ -195,7 +195,7 @@ int cli_rates(int argc, char **argv)
     const struct cli_option options[] = {
         CLI_APP(o.app),
         CLI_RANGE(o.t),
-        {"v", "VERSIONS", "only these, with commas between; ! in front excludes one", .text = &o.version},
+        {"v", "VERSIONS", "only these, separated by commas; ! in front excludes one", .text = &o.version},
         {"channel", "CHANNELS", "only installations of these, in the same way", "public gray internal",
          .text = &o.channel},
         {"by", "FACET", "by each value of a facet, not by version; not together with --v or --channel",
@@ -210,7 +210,7 @@ int cli_rates(int argc, char **argv)
     if (argc > 1)
         return cli_wrong(argv[0], "it takes options alone, not '%s'", argv[1]);
     if (!o.app || !*o.app)
-        return cli_wrong(argv[0], "which app? Say --app APP");
+        return cli_wrong(argv[0], "the app is missing: --app APP");
     add_query(&path, "/api/v1/apps/", o.app);
     add_query(&path, "/rates?t=", o.t);
     add_query(&path, "&v=", o.version);

@@ -121,9 +121,9 @@ static int ask(const struct regrouping *r)
 static const char *lacking(const struct regrouping *r)
 {
     if (!r->app || !*r->app)
-        return "which app? Say --app APP";
+        return "the app is missing: --app APP";
     if (!r->author || !*r->author)
-        return "who are you? Say --author NAME";
+        return "the author is missing: --author NAME";
     if (!r->issue_count)
         return "which issue?";
     if (strcmp(r->what, "merge") == 0)
@@ -131,7 +131,7 @@ static const char *lacking(const struct regrouping *r)
     if (r->into)
         return "--into is for merge";
     if (strcmp(r->what, "split") == 0 && !r->tree_count == !r->caller2)
-        return "say either --tree TREE or --caller2 NAME";
+        return "give either --tree TREE or --caller2 NAME";
     if (r->act && strspn(r->act, "0123456789") != strlen(r->act))
         return "--act takes a number";
     return NULL;

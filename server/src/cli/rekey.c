@@ -134,7 +134,7 @@ static int run_start(struct rekey_call *call)
     int status = begin(call, &job, false);
     if (!status)
         say(stdout,
-            "job %" PRId64 " derives stored reports anew; mire rekey watch %s %" PRId64 " shows how far it is\n", job,
+            "job %" PRId64 " derives stored reports again; mire rekey watch %s %" PRId64 " shows how far it is\n", job,
             call->api.app, job);
     return status;
 }
@@ -185,20 +185,20 @@ static int run_watch(struct rekey_call *call)
 static const struct {
     struct cli_verb verb;
     int (*run)(struct rekey_call *call);
-} verbs[] = {{{"preview", "APP", "count which stored reports would move to which issue; changes nothing"}, run_preview},
-             {{"start", "APP", "derive all stored reports again, in the background"}, run_start},
-             {{"list", "APP", "the jobs that derive reports again: how far, and why"}, run_list},
-             {{"watch", "APP [JOB]", "how far a job is, until it ends; the newest unless given"}, run_watch}};
+} verbs[] = {
+    {{"preview", "APP", "count the stored reports that would move to another issue; changes nothing"}, run_preview},
+    {{"start", "APP", "derive all stored reports again, in the background"}, run_start},
+    {{"list", "APP", "the jobs that derive reports again, with progress and reason"}, run_list},
+    {{"watch", "APP [JOB]", "follow the progress of a job until it ends; default: the newest"}, run_watch}};
 
 int cli_rekey(int argc, char **argv)
 {
     static const struct cli_page page = {
         CLI_VERBS(verbs),
-        .about =
-            "A debug file that comes late and a change of rules start this by themselves. The command is for causes "
-            "that they cannot know: a debug file that was read whole and was replaced all the same, a mired that makes "
-            "keys in another way. An issue whose reports all move leads to their new one, and keeps its state and the "
-            "time it was first seen.\n\nEnding `preview` or `watch` early ends nothing but the looking."};
+        .about = "A late debug file and a change of rules start such a job automatically. Start one by hand for other "
+                 "causes: a complete debug file that was replaced, or a new mired that computes keys differently. An "
+                 "issue whose reports all move redirects to their new issue, which keeps the state and the time of "
+                 "first sight.\n\nInterrupting `preview` or `watch` does not stop the job."};
     struct rekey_call call = {.api = asking_begin("mire rekey"), .reason = ""};
     const struct cli_option options[] = {
         {"reason", "TEXT", "why, for the list", .text = &call.reason},

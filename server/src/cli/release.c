@@ -42,7 +42,7 @@ static int run_list(struct release_asking *a)
     if (status || a->json_wanted)
         return status;
     if (!list || !json_size(&a->api.json, list))
-        say(stdout, "No release is marked: mire release create APP VERSION\n");
+        say(stdout, "There are no marks. Create one: mire release create APP VERSION\n");
     for (uint32_t i = 0, at = list + 1; list && i < json_size(&a->api.json, list);
          i++, at = json_next(&a->api.json, at)) {
         MIRE_SCOPED(free_memory) char *version = answer_text(&a->api.json, at, "version");
@@ -117,7 +117,8 @@ static const struct release_verb {
 } verbs[] = {
     {{"list", "APP", "the marks, newest first"}, run_list},
     {{"create", "APP VERSION", "mark that a version was released, or deployed"}, run_create},
-    {{"commits", "APP VERSION [FILE]", "read the commits that are new in it from the output of git log --name-only"},
+    {{"commits", "APP VERSION [FILE]",
+      "record the commits that are new in the version, from the output of git log --name-only"},
      run_commits},
 };
 
@@ -126,9 +127,9 @@ int cli_release(int argc, char **argv)
     static const struct cli_page page = {CLI_VERBS(verbs), .about = "docs/releases.md describes marks and commits."};
     struct release_asking a = {.api = asking_begin("mire release")};
     const struct cli_option options[] = {
-        {"commit", "HASH", "of create: the commit that it was built from", .text = &a.commit},
-        {"at", "TIME", "of create: when it was released, 2026-11-01T14:30:05Z; default now", .text = &a.at},
-        {"environment", "NAME", "of create: where; default production", .text = &a.environment},
+        {"commit", "HASH", "of create: the commit of the build", .text = &a.commit},
+        {"at", "TIME", "of create: the time of the release, 2026-11-01T14:30:05Z; default now", .text = &a.at},
+        {"environment", "NAME", "of create: the environment; default production", .text = &a.environment},
         CLI_SERVER(a.api.server),
         CLI_KEY(a.api.key, "key of scope symbols or admin"),
         CLI_JSON(a.json_wanted),

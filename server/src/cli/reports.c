@@ -123,12 +123,12 @@ int cli_reports(int argc, char **argv)
     const struct cli_option options[] = {
         CLI_APP(o.app),
         CLI_RANGE(o.t),
-        {"v", "VERSIONS", "only these versions, with commas between; ! in front excludes one", .text = &o.version},
+        {"v", "VERSIONS", "only these versions, separated by commas; ! in front excludes one", .text = &o.version},
         {"user", "ID", "of this user: the app's id or its hash of 32 hex digits", .text = &o.user},
         {"scene", "NAME", "of this scene", .text = &o.scene},
         {"tag", "NAME=VALUE", "with this tag", .text = &o.tag},
-        {"limit", "N", "reports at most, 1 to 200; default 50", .text = &o.limit},
-        {"cursor", "TEXT", "those behind: `next` of an answer of --json", .text = &o.cursor},
+        {"limit", "N", "maximum number of reports, 1 to 200; default 50", .text = &o.limit},
+        {"cursor", "TEXT", "the page that begins here: `next` of an answer with --json", .text = &o.cursor},
         CLI_JSON(o.json),
         CLI_SERVER(o.server),
     };
@@ -140,7 +140,7 @@ int cli_reports(int argc, char **argv)
     if (argc > 2)
         return cli_wrong(argv[0], "at most one issue, and '%s' is one more word", argv[2]);
     if (!o.app || !*o.app)
-        return cli_wrong(argv[0], "which app? Say --app APP");
+        return cli_wrong(argv[0], "the app is missing: --app APP");
     long limit = strtol(o.limit, &end, 10);
     if (end == o.limit || *end || limit < 1 || limit > 200)
         return cli_wrong(argv[0], "--limit is a number from 1 to 200");

@@ -49,8 +49,8 @@ int rollout_fetch(struct rollout_options *asking, const char *version)
     if (number && rules && json_i64(&asking->version, json, number) &&
         rollout_read(&asking->rules, &bind, rules) == MIRE_BIND_OK)
         return CLI_DONE;
-    say(stderr, "mire rollout: %s answers what this mire does not know: %s %s\n", asking->api.server, where.path,
-        where.text);
+    say(stderr, "mire rollout: %s sent an answer that this mire does not understand: %s %s\n", asking->api.server,
+        where.path, where.text);
     return CLI_FAILED;
 }
 
@@ -73,7 +73,7 @@ int rollout_change(struct rollout_options *asking, const char *method, const cha
         return rollout_no_memory();
     if (asking_send(&asking->api, method, path, &body) != CLI_DONE)
         return CLI_FAILED;
-    say(stdout, "version %" PRId64 " holds\n", answer_number(&asking->api.json, 0, "version"));
+    say(stdout, "version %" PRId64 " is in force\n", answer_number(&asking->api.json, 0, "version"));
     return CLI_DONE;
 }
 
@@ -248,23 +248,23 @@ static int run_back(struct rollout_options *asking)
 static const struct {
     struct cli_verb verb;
     int (*run)(struct rollout_options *asking);
-} verbs[] = {{{"show", "APP", "the rules that hold, rule by rule"}, run_show},
-             {{"history", "APP", "every version: when, who, why"}, run_history},
+} verbs[] = {{{"show", "APP", "the rules in force"}, run_show},
+             {{"history", "APP", "every version with its time, author and reason"}, run_history},
              {{"get", "APP [VERSION]", "the rules as JSON"}, run_get},
-             {{"put", "APP FILE", "make these rules hold; - reads standard input"}, run_put},
+             {{"put", "APP FILE", "put these rules into force; - reads standard input"}, run_put},
              {{"set", "APP PLUGIN=PERCENT...", "change shares of one rule: hang=2 memory=0.5"}, run_set},
-             {{"kill", "APP", "everything off, everywhere"}, run_kill},
-             {{"revive", "APP", "and on again"}, run_revive},
-             {{"back", "APP VERSION", "make the rules of an older version hold again"}, run_back},
+             {{"kill", "APP", "switch everything off on all devices"}, run_kill},
+             {{"revive", "APP", "switch it on again"}, run_revive},
+             {{"back", "APP VERSION", "restore the rules of an older version"}, run_back},
              {{"ramp", "APP PLUGIN PERCENT,...|pause|resume|back",
-               "raise a share step by step, hang 1,5,20,100; or pause it, resume it, take it back"},
+               "raise a share step by step: hang 1,5,20,100; or pause, resume or revert that"},
               rollout_ramp}};
 
 int cli_rollout(int argc, char **argv)
 {
     static const struct cli_page page = {
-        CLI_VERBS(verbs), .about = "Plugins: hang, memory, exit, session. A change reaches a device when it asks next: "
-                                   "fetch_s, an hour by default. docs/rollout.md describes the rules."};
+        CLI_VERBS(verbs), .about = "Plugins: hang, memory, exit, session. A change reaches a device at its next "
+                                   "request, after fetch_s, an hour by default. docs/rollout.md describes the rules."};
     const char *user = getenv("USER");
     struct rollout_options asking = {.api = asking_begin("mire rollout"),
                                      .author = user && *user ? user : "mire",
@@ -272,17 +272,18 @@ int cli_rollout(int argc, char **argv)
                                      .hold_h = 24,
                                      .crash = 0.1};
     const struct cli_option options[] = {
-        {"rule", "NAME", "whose shares `set` and `ramp` change; default public", .text = &asking.rule},
-        {"hold", "HOURS", "how long each step of a ramp holds at least; default 24", .take = rollout_take_hold,
+        {"rule", "NAME", "the rule whose shares `set` and `ramp` change; default public", .text = &asking.rule},
+        {"hold", "HOURS", "minimum duration of each step of a ramp; default 24", .take = rollout_take_hold,
          .context = &asking},
         {"guard", "WHAT=N",
-         "what stops a ramp, once for each: crash=0.1 (percentage points by which runs with the plugin end badly more "
-         "often than without), cpu=1 (percent of a processor), reports=100000 (an hour); default crash=0.1",
+         "a condition that stops a ramp; may be repeated: crash=0.1 (percentage points by which runs with the plugin "
+         "end badly more often than without), cpu=1 (percent of a processor), reports=100000 (an hour); default "
+         "crash=0.1",
          .take = rollout_take_guard, .context = &asking},
-        {"on-guard", "WHAT", "pause (default), or back: to the share from before", "pause back",
+        {"on-guard", "WHAT", "pause (default), or back: restore the previous share", "pause back",
          .take = rollout_take_on_guard, .context = &asking},
-        {"reason", "TEXT", "why; every change needs one", .text = &asking.reason},
-        {"author", "NAME", "who; default $USER", .text = &asking.author},
+        {"reason", "TEXT", "the reason, required for every change", .text = &asking.reason},
+        {"author", "NAME", "the author; default $USER", .text = &asking.author},
         CLI_SERVER(asking.api.server),
         CLI_KEY(asking.api.key, "key of scope rollout"),
     };

@@ -112,7 +112,7 @@ static int run_check(struct rules_call *call)
         say(stderr, "%s:%u: %s\n", call->api.app, fault.line, fault.text);
     if (outcome != MIRE_RULES_OK)
         return CLI_FAILED;
-    say(stdout, "%s: %zu rules, all good\n", call->api.app, rules_pack(rules, 0).rule_count);
+    say(stdout, "%s: %zu rules, all valid\n", call->api.app, rules_pack(rules, 0).rule_count);
     rules_free(rules);
     return CLI_DONE;
 }
@@ -174,7 +174,7 @@ static int run_put(struct rules_call *call)
     MIRE_SCOPED(text_fini) struct text more = {0};
     int status = put_file(&more, call->words[0]) ? send(call, "PUT", "", &more) : CLI_FAILED;
     if (status == CLI_DONE)
-        say(stdout, "version %" PRId64 " holds; stored reports are derived anew (job %" PRId64 ")\n",
+        say(stdout, "version %" PRId64 " is in force; stored reports are derived again (job %" PRId64 ")\n",
             answer_number(&call->api.json, 0, "version"), answer_number(&call->api.json, 0, "job"));
     return status;
 }
@@ -189,7 +189,7 @@ static int run_back(struct rules_call *call)
     text_printf(&more, "\"to\":%lld", to);
     int status = send(call, "POST", "/back", &more);
     if (status == CLI_DONE)
-        say(stdout, "version %" PRId64 " holds\n", answer_number(&call->api.json, 0, "version"));
+        say(stdout, "version %" PRId64 " is in force\n", answer_number(&call->api.json, 0, "version"));
     return status;
 }
 
@@ -218,13 +218,13 @@ static int run_preview(struct rules_call *call)
 static const struct {
     struct cli_verb verb;
     int (*run)(struct rules_call *call);
-} verbs[] = {{{"check", "FILE", "is it a pack? says the line and the remedy"}, run_check},
+} verbs[] = {{{"check", "FILE", "check a pack; a mistake is printed with its line and the remedy"}, run_check},
              {{"packs", "", "the built-in packs and their versions"}, run_packs},
              {{"get", "APP [VERSION]", "the app's own rules"}, run_get},
-             {{"history", "APP", "every version: when, who, why"}, run_history},
+             {{"history", "APP", "every version with its time, author and reason"}, run_history},
              {{"preview", "APP FILE", "which reports would move; changes nothing"}, run_preview},
-             {{"put", "APP FILE", "make these rules hold; - reads standard input"}, run_put},
-             {{"back", "APP VERSION", "make the rules of an older version hold again"}, run_back}};
+             {{"put", "APP FILE", "put these rules into force; - reads standard input"}, run_put},
+             {{"back", "APP VERSION", "restore the rules of an older version"}, run_back}};
 
 int cli_rules(int argc, char **argv)
 {
@@ -234,8 +234,8 @@ int cli_rules(int argc, char **argv)
     const char *user = getenv("USER");
     struct rules_call call = {.api = asking_begin("mire rules"), .author = user && *user ? user : "mire"};
     const struct cli_option options[] = {
-        {"reason", "TEXT", "why; every change needs one", .text = &call.reason},
-        {"author", "NAME", "who; default $USER", .text = &call.author},
+        {"reason", "TEXT", "the reason, required for every change", .text = &call.reason},
+        {"author", "NAME", "the author; default $USER", .text = &call.author},
         CLI_SERVER(call.api.server),
         CLI_KEY(call.api.key, "key of scope rules, for preview, put and back"),
     };

@@ -246,8 +246,8 @@ int cli_seed(int argc, char **argv)
     static const struct cli_page page = {
         .synopsis = "[OPTION]... APP",
         .about =
-            "Fill an app with reports to try the dashboard with, and make the app if there is none of that name. One "
-            "hang becomes frequent with version 1.4.0. Some reports come hours or days late, some devices have a wrong "
+            "Fill an app with sample reports to try the dashboard; the app is created if it does not exist. One hang "
+            "becomes frequent with version 1.4.0. Some reports come hours or days late, some devices have a wrong "
             "clock, and some reports come twice. mired processes the reports while it runs.\n\n" CLI_DATABASE_ABOUT};
     struct seed *seed = calloc(1, sizeof *seed);
     int status = CLI_FAILED;
@@ -259,11 +259,11 @@ int cli_seed(int argc, char **argv)
     seed->state = 1;
     seed->database.command = "mire seed";
     const struct cli_option options[] = {
-        {"reports", "N", "about how many: 10000 if not given, 10000000 at most", .take = take_reports, .context = seed},
-        {"days", "N",
-         "the time that they are from, up to now: 30 if not given, as many as mired's retention_days at most",
+        {"reports", "N", "number of reports, roughly; default 10000, at most 10000000", .take = take_reports,
+         .context = seed},
+        {"days", "N", "days that the reports cover, up to now; default 30, at most mired's retention_days",
          .take = take_days, .context = seed},
-        {"seed", "N", "another number gives other reports", .take = take_seed, .context = seed},
+        {"seed", "N", "seed of the random reports", .take = take_seed, .context = seed},
         CLI_DATABASE(seed->database)};
     if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page)) {
         free(seed);

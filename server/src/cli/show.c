@@ -224,11 +224,11 @@ int cli_show(int argc, char **argv)
 {
     static const struct cli_page page = {
         .synopsis = "[OPTION]... FILE",
-        .about = "Print a report: JSON as it is, or compressed by zstd or gzip. - is standard input. Below each frame "
-                 "of the hottest stack stands the rule that kept or skipped it."};
+        .about = "Print a report: JSON, plain or compressed by zstd or gzip. - is standard input. Below each frame of "
+                 "the hottest stack is the rule that kept or skipped it."};
     const char *rules_path = NULL;
     const struct cli_option options[] = {
-        {"rules", "FILE", "rules that are asked before the built-in ones, as by the setting rules of mired", "FILE",
+        {"rules", "FILE", "rules that precede the built-in ones, as the setting rules of mired", "FILE",
          .text = &rules_path},
     };
     int status;

@@ -64,7 +64,7 @@ static int upload(int argc, char **argv)
     static const struct cli_page page = {
         .synopsis = "[OPTION]... PATH...",
         .about = "Find every debug file at or below a PATH, those in archives among them, ask the server which are "
-                 "missing, and send only those. One line a file tells its outcome. Archives are zip (.ipa, .apk, .aab, "
+                 "missing, and send only those. One line per file has its outcome. Archives are zip (.ipa, .apk, .aab, "
                  ".jar), tar and .deb, plain or by gzip, xz, zstd or bzip2, and archives in them.\n\nThe status is 0 "
                  "if all is there, each file that a PATH names among it, and nothing of it is damaged. An upload that "
                  "was interrupted continues where it stopped, in the next run too."};
@@ -102,11 +102,11 @@ static const struct {
     struct cli_verb verb;
     int (*run)(int argc, char **argv);
 } verbs[] = {{{"upload", "[PATH]...", "send the debug files that the server is missing"}, upload},
-             {{"look", "[FILE]...", "ask a debug file on this machine for names"}, cli_symbols_look}};
+             {{"look", "[FILE]...", "look up names in a debug file on this machine"}, cli_symbols_look}};
 
 int cli_symbols(int argc, char **argv)
 {
-    static const struct cli_page page = {CLI_VERBS(verbs), .about = "Each of the two has a --help of its own."};
+    static const struct cli_page page = {CLI_VERBS(verbs), .about = "Each of the two has its own --help."};
     int status = CLI_DONE;
     if (argc < 3 && (argc == 1 || !strcmp(argv[1], "--help")) && !cli_begin(&status, &argc, &argv, NULL, 0, &page))
         return status;

@@ -182,13 +182,11 @@ static const struct {
     struct cli_verb verb;
     int (*run)(struct user_command *user);
 } verbs[] = {
-    {{"add", "NAME",
-      "make an account, and print a link, good for three days, by which the person sets a password, once"},
+    {{"add", "NAME", "create an account, and print a one-time link for setting a password, valid for three days"},
      run_add},
-    {{"link", "NAME", "print another link, for a forgotten password; an account that was disabled is good again"},
-     run_link},
-    {{"role", "NAME", "change what somebody may"}, run_role},
-    {{"disable", "NAME", "end all sign-ins and tokens of an account, and refuse it from then on"}, run_disable},
+    {{"link", "NAME", "print a new link, for a forgotten password; a disabled account is enabled again"}, run_link},
+    {{"role", "NAME", "change a person's role"}, run_role},
+    {{"disable", "NAME", "disable an account, and end all its sign-ins and tokens"}, run_disable},
     {{"list", "", "the accounts and their roles"}, run_list}};
 
 static const char *take_role(void *context, char *value)
@@ -203,15 +201,15 @@ int cli_user(int argc, char **argv)
 {
     static const struct cli_page page = {
         CLI_VERBS(verbs),
-        .about = "NAME is an address of e-mail or a word in lower case. From the first account on, mired asks everyone "
-                 "to sign in, on loopback too (sign_in = auto).\n\n" CLI_DATABASE_ABOUT};
+        .about = "NAME is an e-mail address or a lower-case word. As soon as there is an account, mired requires "
+                 "everyone to sign in, on loopback too (sign_in = auto).\n\n" CLI_DATABASE_ABOUT};
     struct user_command user = {.name = "", .database = {.command = "mire user"}};
     const struct cli_option options[] = {
         {"role", "ROLE",
-         "viewer reads; triager sets states, merges and splits issues too; admin changes the rollout, rules and "
-         "settings too; none takes the role away",
+         "viewer reads; triager also sets states, merges and splits issues; admin also changes rollout, rules and "
+         "settings; none removes the role",
          "viewer triager admin none", .take = take_role, .context = &user},
-        {"app", "APP", "the app that the role is for; without it, every app", .text = &user.app},
+        {"app", "APP", "the app of the role; default: every app", .text = &user.app},
         {"server-admin", .help = "admin of every app, who may change accounts", .flag = &user.is_server_admin},
         CLI_DATABASE(user.database)};
     int status;
@@ -223,8 +221,7 @@ int cli_user(int argc, char **argv)
         return CLI_USAGE;
     user.name = argc > 2 ? argv[2] : "";
     if (*user.name && !rows_account_is_name(user.name))
-        return cli_wrong("mire user",
-                         "NAME is an address of e-mail or a word: lower-case letters, digits and . _ @ + -");
+        return cli_wrong("mire user", "NAME is an e-mail address or a word: lower-case letters, digits and . _ @ + -");
     arena_init(&user.arena, ARENA_BYTES);
     status = cli_open_database(&user.database);
     if (status == CLI_DONE)

@@ -353,7 +353,7 @@ int cli_versions(int argc, char **argv)
     if (argc > 1)
         return cli_wrong(argv[0], "no word is taken, and '%s' is one; `mire compare` compares two versions", argv[1]);
     if (!o.app || !*o.app)
-        return cli_wrong(argv[0], "which app? Say --app APP");
+        return cli_wrong(argv[0], "the app is missing: --app APP");
     status = ask(&body, &o, "versions");
     return status || o.json ? status : show_versions(&body, &o);
 }
@@ -363,15 +363,15 @@ int cli_compare(int argc, char **argv)
     static const struct cli_page page = {
         .synopsis = "[VERSION [BEFORE]] [OPTION]...",
         .about =
-            "Tell which rates and issues became more or less frequent per session in VERSION than in BEFORE. Without "
-            "BEFORE the newest older version with 1,000 sessions is taken, without VERSION the newest such."};
+            "Show which rates and issues became more or less frequent per session from BEFORE to VERSION. Default of "
+            "VERSION: the newest version with 1,000 sessions; of BEFORE: the newest such version older than VERSION."};
     struct versions_options o = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d"};
     const struct cli_option options[] = {
-        {"week", .help = "the last seven days against the seven before, of all versions or of VERSION",
+        {"week", .help = "compare the last seven days with the seven before, for all versions or for VERSION",
          .flag = &o.week},
-        {"before", "RANGE", "the range --t against this one, FROM..TO in UTC, of all versions or of VERSION",
+        {"before", "RANGE", "compare the range --t with this one, FROM..TO in UTC, for all versions or for VERSION",
          .text = &o.range},
-        {"all", .help = "every issue that changed, not the first ten", .flag = &o.all},
+        {"all", .help = "all issues that changed, not only the first ten", .flag = &o.all},
         CLI_APP(o.app),
         CLI_RANGE(o.t),
         CLI_JSON(o.json),
@@ -382,7 +382,7 @@ int cli_compare(int argc, char **argv)
     if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
     if (!o.app || !*o.app)
-        return cli_wrong(argv[0], "which app? Say --app APP");
+        return cli_wrong(argv[0], "the app is missing: --app APP");
     if (argc > 3)
         return cli_wrong(argv[0], "at most two versions: the one to judge, and the one before");
     o.version = argc > 1 ? argv[1] : NULL;

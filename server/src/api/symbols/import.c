@@ -123,10 +123,10 @@ static const char *depth_words(const char *depth)
 {
     if (!strcmp(depth, "names"))
         return "names alone";
-    return !strcmp(depth, "lines") ? "lines, no more" : "DWARF";
+    return !strcmp(depth, "lines") ? "only lines" : "DWARF";
 }
 
-/* "app.debug is used, which has DWARF; this file has lines, no more" */
+/* "app.debug is used, which has DWARF; this file has only lines" */
 static int tell_instead(struct symbol_file *kept, const struct symbol_file *better, struct arena *arena)
 {
     const char *name = better->name[0] ? better->name : "the file that is there";
