@@ -176,7 +176,9 @@ const POWER: Answers = { ...ALL, '/issues/I-1/reports/latest': powerReport, '/is
 it('an issue begins with a sentence and its rate by version, and is handed over as text', async () => {
   const versions = rates.versions.map((row, i) => ({ ...row, version: ['7.0.14', '7.2.4'][i] ?? row.version }));
   open('/redis-server/issues/I-1?tab=stack', { ...ALL, '/rates': { ...rates, versions } });
-  expect((await screen.findByText(/^The thread is computing\./)).textContent).toContain('Median 3.9 s, 95 % under 7.6 s.');
+  expect((await screen.findByText(/^The thread is computing\./)).textContent).toContain(
+    'Median 3.9 s, 95 % under 7.6 s.',
+  );
   const list = await screen.findByLabelText('Events in 1,000 sessions, by version');
   expect(list.textContent).toBe('events in 1,000 sessions7.0.140.18');
   const markdown = '# I-1: `keysCommand`\n\n- Page /redis-server/issues/I-1?t=14d\n';

@@ -86,7 +86,7 @@ static void add_flood(struct findings *out, const struct flood *floods, size_t c
     if (count)
         ADD(MIRE_FINDING_LOOK, "flood",
             "if the key was stolen, mire key rotate; if the app grew, raise its budget in Settings, or app_requests_s",
-            "{app}: {often} reports refused today for coming too often, {beyond} beyond the budget; most come by the "
+            "{app}: {often} reports refused today by the rate limit, {beyond} beyond the budget; most come with the "
             "key {key}",
             T("app", floods->app), N("often", floods->too_often), N("beyond", floods->beyond), T("key", floods->key));
     else

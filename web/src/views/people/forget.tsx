@@ -28,7 +28,7 @@ export function ForgetPanel({ app }: { app: string }): JSX.Element {
     <Panel title={say('Take reports out')}>
       <p class="dim">
         {say(
-          "The reports are deleted with all rows derived from them and their share of every figure: at a user's request, or because they are forged. Revoke a stolen key first.",
+          'The reports are deleted with all rows derived from them and their share of every figure: at a user’s request, or because they are forged. Revoke a stolen key first.',
         )}
       </p>
       <ForgetForm app={app} />

@@ -61,7 +61,7 @@ function Source({ app, settings }: { app: string; settings: AppSettings }): JSX.
         set={setRoot}
         optional
         note={say(
-          "The repository's folder on the machine that builds the app. It is removed from the paths of frames.",
+          'The repository’s folder on the machine that builds the app. It is removed from the paths of frames.',
         )}
       />
       <Field

@@ -146,8 +146,8 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         optional
         note={
           standard === 0
-            ? say("0: forever. Empty: the server's setting, forever.")
-            : say("0: forever. Empty: the server's setting, {days} days.", { days: standard })
+            ? say('0: forever. Empty: the server’s setting, forever.')
+            : say('0: forever. Empty: the server’s setting, {days} days.', { days: standard })
         }
       />
       <Field
@@ -223,8 +223,8 @@ function inMegabytes(size: number | null): string {
 
 function quotaNote(standard: number): string {
   return standard === 0
-    ? say("0: no limit. Empty: the server's setting, no limit.")
-    : say("0: no limit. Empty: the server's setting, {n}.", { n: exact(standard, lang.value) });
+    ? say('0: no limit. Empty: the server’s setting, no limit.')
+    : say('0: no limit. Empty: the server’s setting, {n}.', { n: exact(standard, lang.value) });
 }
 
 type Outcome = AppSettings['door'][number]['outcome'];
