@@ -80,7 +80,7 @@ await play(async (server, browser) => {
   await settle(other.page);
   assert.equal((await getJson(`${server.url}/api/v1/apps/shop/alerts`)).open.every((one) => one.acked_at === null), true);
   await other.page.getByRole('button', { name: 'Acknowledge' }).click();
-  await other.page.getByText('It is acknowledged.').waitFor();
+  await other.page.getByText('Acknowledged: it is not repeated.').waitFor();
   assert.deepEqual(other.complaints, []);
   const acked = (await getJson(`${server.url}/api/v1/apps/shop/alerts`)).open.find((one) => one.id === fired.data.alert);
   assert.equal(acked.acked_by, 'link to On-call');

@@ -174,7 +174,7 @@ class ChangesTest(unittest.TestCase):
         self.assertRegex(worse, r"x4\.0 +2 -> 8 +grown \(hang\)")
         self.assertTrue("grown" in worse and "appeared" in worse and "new" in worse, said)
         self.assertTrue("shrunk" in better and "-75 %" in better and "vanished" in better and "gone" in better, said)
-        self.assertIn("2 stay as they were; 2 have too few reports to tell.", said)
+        self.assertIn("2 are unchanged; 2 have too few reports to judge.", said)
         back = self.mired.mire("compare", "1.9", "1.10", *asked, "--json", MIRE_KEY=key)
         self.assertEqual(self.verdicts(answer_of(back, "getChanges"))["grown"], "better")
 

@@ -90,7 +90,7 @@ class Doctor(Served):
                 self.assertIn(one["next"], out)
             self.assertEqual(len(health["findings"]), len(re.findall(r"(?m)^(?:ok|look|bad) ", out)))
             self.assertEqual((health["bad"], health["look"]), tuple(map(int, re.findall(r"\d+", out.splitlines()[-1]))))
-            self.assertEqual(self.finding("flood: loud: 4000 reports refused today for coming too often, 50 beyond the budget; most come by the"
+            self.assertEqual(self.finding("flood: loud: 4000 reports refused today by the rate limit, 50 beyond the budget; most come with the"
                                           " key stolen")[0], "look")
             self.assertEqual(health["floods"], [{"app": "loud", "stored": 8, "too_often": 4000, "beyond_quota": 50, "key": "stolen",
                                                  "key_share": 0.75}])

@@ -332,7 +332,7 @@ static int show_compared(const struct text *body, const struct versions_options 
         MIRE_SCOPED(free_memory) char *verdict = answer_text(&json, c, "verdict");
         same += verdict && !strcmp(verdict, "same");
     }
-    say(stdout, "\n%" PRId64 " stay as they were; %" PRId64 " have too few reports to tell.\n", same,
+    say(stdout, "\n%" PRId64 " are unchanged; %" PRId64 " have too few reports to judge.\n", same,
         answer_number(&json, 0, "few"));
     return CLI_DONE;
 }
