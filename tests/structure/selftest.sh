@@ -78,6 +78,7 @@ run() {
   case $1 in
   exports) "$here/exports.sh" "$tree/build/libone.so" "$tree/exports.txt" ;;
   tags) "$here/tags.py" ;;
+  cited) "$here/cited.py" ;;
   circles) "$here/circles.py" 0 1 ;;
   *) "$here/$1.sh" ;;
   esac
@@ -96,7 +97,7 @@ refuses() {
 }
 
 good_tree
-for check in format layers headers exports signal say sql links tags circles; do
+for check in format layers headers exports signal say sql links tags circles cited; do
   said=$(run $check 2>&1) || { printf '%s refuses a good tree:\n%s\n' "$check" "$said"; faults=$((faults + 1)); }
 done
 
@@ -150,6 +151,9 @@ refuses tags 'server: cli is defined in server/src/cli/show.c, server/src/http/h
 
 printf '#include "base/base.h"\n#include "ring/ring.h"\n' | put sdk/src/base/base.c
 refuses circles 'sdk/src/base/base, sdk/src/ring/ring'
+
+echo '/* The rings: see ring/rings.h. */' | put sdk/src/base/base.h
+refuses cited 'base.h:1: names ring/rings.h'
 
 sql() { echo "$1" >> "$tree/schema/sql/0001_one.sql"; }
 sql 'CREATE TABLE bare (a int CONSTRAINT bare_is_known PRIMARY KEY);'
