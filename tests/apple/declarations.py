@@ -174,9 +174,9 @@ class Declarations(unittest.TestCase):
         self.assertGreater(count, 20)
 
     def test_methods_of_the_library_are_the_protocols(self):
-        for selector, types in re.findall(r'class_addMethod\(\w+, sel_registerName\("([\w:]+)"\), \(IMP\)\w+, "([^"]+)"\)', "\n".join(SOURCES.values())):
+        for selector, types in re.findall(r'class_addMethod\(\w+, \s*sel_registerName\("([\w:]+)"\),\s*\(IMP\)\w+, "([^"]+)"\)', "\n".join(SOURCES.values())):
             with self.subTest(selector):
-                self.assertEqual(types, "v@:" + "@" * selector.count(":"))
+                self.assertEqual(types, "v@:" + "@" * selector.count(":") + "?" * selector.endswith("completionHandler:"))
                 if "eceive" in selector or "URLSession" in selector:
                     self.assert_message(selector, ["pointer"] * selector.count(":") + ["void"])
 

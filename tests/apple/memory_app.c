@@ -307,6 +307,10 @@ int app_main(int count, char **arguments)
         send_one(arguments[4]);
         return 0;
     }
+    if (strcmp(what, "post") == 0 && start(arguments[1], 0, arguments[2], arguments[3]) == MIRE_OK) {
+        send_one("flush");
+        return 0;
+    }
     if (strcmp(what, "next") == 0 && start(arguments[1], 0, arguments[2], arguments[3]) == MIRE_OK) {
         enum mire_err err = mire_flush(300000);
 

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #define METHODS_MAX 16
+#define CLASSES_MAX 4
 #define NS_PER_S    1000000000ull
 
 /* ---- dispatch ---- */
@@ -96,6 +97,25 @@ static const char *payload_path(void)
     return getenv("MACHINE_METRICKIT");
 }
 
+/* ---- classes of the library's own ---- */
+
+typedef void method_fn(struct object *self, const char *selector, struct object *argument);
+static struct {
+    const char *class, *selector;
+    method_fn *function;
+} methods[METHODS_MAX];
+static size_t methods_count;
+static struct object *made_classes[CLASSES_MAX];
+static size_t made_count;
+
+static struct object *find_made(const char *name)
+{
+    for (size_t i = 0; i < made_count; i++)
+        if (strcmp(made_classes[i]->text, name) == 0)
+            return made_classes[i];
+    return NULL;
+}
+
 static void *fake_class(const char *name)
 {
     static const char *const names[] = {
@@ -113,17 +133,8 @@ static void *fake_class(const char *name)
         if (strcmp(names[i], name) == 0)
             return &classes[i];
     }
-    return NULL;
+    return find_made(name);
 }
-
-/* ---- classes of the library's own ---- */
-
-typedef void method_fn(struct object *self, const char *selector, struct object *argument);
-static struct {
-    const char *class, *selector;
-    method_fn *function;
-} methods[METHODS_MAX];
-static size_t methods_count;
 
 void *runtime_method(const struct object *object, const char *selector)
 {
@@ -136,12 +147,20 @@ void *runtime_method(const struct object *object, const char *selector)
 static struct object *fake_allocate_class(const struct object *parent, const char *name, size_t extra)
 {
     (void)extra;
-    return parent ? runtime_make(NULL, name) : NULL;
+    if (!parent || made_count == CLASSES_MAX || find_made(name))
+        return NULL;
+    made_classes[made_count] = runtime_make(NULL, name);
+    return made_classes[made_count++];
 }
 
 static int fake_add_method(const struct object *class, const char *selector, method_fn *function, const char *types)
 {
-    if ((strcmp(types, "v@:@") != 0 && strcmp(types, "v@:@@@") != 0) || methods_count == METHODS_MAX)
+    static const char *const known[] = {"v@:@", "v@:@@@", "v@:@@@@@?"};
+    int fits = 0;
+
+    for (size_t i = 0; i < MACHINE_COUNT(known); i++)
+        fits |= strcmp(types, known[i]) == 0;
+    if (!fits || methods_count == METHODS_MAX)
         return 0;
     methods[methods_count].class = class->text;
     methods[methods_count].selector = selector;

@@ -1,5 +1,6 @@
 /*
  * session.c - see session.h: a request goes out over a socket, from memory or, of a session in the background, from a file.
+ * A redirect is followed, unless the delegate of a session that is not in the background refuses it.
  */
 #include "apple/session.h"
 
@@ -17,6 +18,17 @@
 
 typedef void method_of_three_fn(struct object *self, const char *selector, struct object *a, struct object *b,
                                 struct object *c);
+typedef void redirect_fn(struct object *self, const char *selector, struct object *session, struct object *task,
+                         struct object *response, struct object *request, void *go_on);
+
+/* A block, as the compiler lays it out, that keeps the request which it is called with. */
+struct keeping_block {
+    const void *class;
+    int flags, reserved;
+    void (*invoke)(struct keeping_block *block, struct object *request);
+    const void *description;
+    struct object *kept;
+};
 
 /* ---- the request on the wire ---- */
 
@@ -90,63 +102,6 @@ static void finish(struct object *task, struct object *data, struct object *resp
     tell_delegate(task, "URLSession:task:didCompleteWithError:", error);
 }
 
-/* The body of a background task is a file, which the system reads. */
-static struct object *read_body(const char *path)
-{
-    static char bytes[1 << 20];
-    FILE *file = fopen(path, "rb");
-    size_t size = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
-
-    if (file)
-        fclose(file);
-    return runtime_make_data(bytes, size);
-}
-
-static void *run_task(void *context)
-{
-    struct object *task = context, *request = task->request, *response = runtime_make("NSHTTPURLResponse", NULL);
-    const char *path = "/";
-    char *text = malloc(ANSWER_BYTES + 1), *body;
-    int fd = connect_to(request->url->text, &path);
-    char head[HEADERS_BYTES + 512];
-    size_t size;
-
-    if (task->url)
-        request->body = read_body(task->url->text);
-    size = request->body ? request->body->size : 0;
-    if (fd < 0) {
-        finish(task, NULL, NULL, runtime_make("NSError", "could not connect"));
-        return NULL;
-    }
-    snprintf(head, sizeof(head),
-             "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: %zu\r\n%s\r\n",
-             request->method ? request->method : "GET", path, size, request->text ? request->text : "");
-    send_all(fd, head, strlen(head));
-    if (size > 0)
-        send_all(fd, request->body->bytes, size);
-    size = receive_all(fd, text);
-    close(fd);
-    body = strstr(text, "\r\n\r\n");
-    if (!body || sscanf(text, "HTTP/1.1 %ld", &response->status) != 1) {
-        finish(task, NULL, NULL, runtime_make("NSError", "no answer"));
-        return NULL;
-    }
-    body += 4;
-    response->text = strndup(text, (size_t)(body - text));
-    finish(task, runtime_make_data(body, size - (size_t)(body - text)), response, NULL);
-    return NULL;
-}
-
-/* ---- messages ---- */
-
-static void add_header(struct object *request, const struct object *value, const struct object *name)
-{
-    if (!request->text)
-        request->text = calloc(1, HEADERS_BYTES);
-    snprintf(request->text + strlen(request->text), HEADERS_BYTES - strlen(request->text), "%s: %s\r\n", name->text,
-             value->text);
-}
-
 static struct object *find_header(const struct object *response, const char *name)
 {
     char line[512];
@@ -161,13 +116,107 @@ static struct object *find_header(const struct object *response, const char *nam
     return NULL;
 }
 
+/* The body of a background task is a file, which the system reads. */
+static struct object *read_body(const char *path)
+{
+    static char bytes[1 << 20];
+    FILE *file = fopen(path, "rb");
+    size_t size = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
+
+    if (file)
+        fclose(file);
+    return runtime_make_data(bytes, size);
+}
+
+/* The answer to a request; NULL: there is none, and `problem_out` tells why. */
+static struct object *exchange(struct object *request, struct object **data_out, const char **problem_out)
+{
+    struct object *response = runtime_make("NSHTTPURLResponse", NULL);
+    const char *path = "/";
+    char *text = malloc(ANSWER_BYTES + 1), *body;
+    int fd = connect_to(request->url->text, &path);
+    char head[HEADERS_BYTES + 512];
+    size_t size = request->body ? request->body->size : 0;
+
+    *problem_out = fd < 0 ? "could not connect" : "no answer";
+    if (fd < 0)
+        return NULL;
+    snprintf(head, sizeof(head),
+             "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: %zu\r\n%s\r\n",
+             request->method ? request->method : "GET", path, size, request->text ? request->text : "");
+    send_all(fd, head, strlen(head));
+    if (size > 0)
+        send_all(fd, request->body->bytes, size);
+    size = receive_all(fd, text);
+    close(fd);
+    body = strstr(text, "\r\n\r\n");
+    if (!body || sscanf(text, "HTTP/1.1 %ld", &response->status) != 1)
+        return NULL;
+    body += 4;
+    response->text = strndup(text, (size_t)(body - text));
+    *data_out = runtime_make_data(body, size - (size_t)(body - text));
+    return response;
+}
+
+static void keep_request(struct keeping_block *block, struct object *request)
+{
+    block->kept = request;
+}
+
+/* The request that follows a redirect; NULL: it is none, or the delegate wants none. */
+static struct object *follow(struct object *task, struct object *response)
+{
+    struct object *next = runtime_make("NSMutableURLRequest", NULL), *delegate = task->session->delegate;
+    redirect_fn *asked = delegate
+                             ? (redirect_fn *)runtime_method(
+                                   delegate, "URLSession:task:willPerformHTTPRedirection:newRequest:completionHandler:")
+                             : NULL;
+    struct keeping_block block = {.invoke = keep_request};
+
+    next->url = find_header(response, "Location");
+    if (response->status / 100 != 3 || !next->url)
+        return NULL;
+    next->method = task->request->method;
+    next->body = task->request->body;
+    next->text = task->request->text;
+    if (!asked || !task->handler)
+        return next; /* in the background nobody is asked */
+    asked(delegate, "URLSession:task:willPerformHTTPRedirection:newRequest:completionHandler:", task->session, task,
+          response, next, &block);
+    return block.kept;
+}
+
+static void *run_task(void *context)
+{
+    struct object *task = context, *request = task->request, *response = NULL, *data = NULL;
+    const char *problem = NULL;
+
+    if (task->url)
+        request->body = read_body(task->url->text);
+    for (; request; request = response ? follow(task, response) : NULL)
+        response = exchange(request, &data, &problem);
+    finish(task, response ? data : NULL, response, response ? NULL : runtime_make("NSError", problem));
+    return NULL;
+}
+
+/* ---- messages ---- */
+
+static void add_header(struct object *request, const struct object *value, const struct object *name)
+{
+    if (!request->text)
+        request->text = calloc(1, HEADERS_BYTES);
+    snprintf(request->text + strlen(request->text), HEADERS_BYTES - strlen(request->text), "%s: %s\r\n", name->text,
+             value->text);
+}
+
 /* A block is copied when it is kept: its size is in its description. */
-static struct object *make_task(struct object *request, const char *block)
+static struct object *make_task(struct object *session, struct object *request, const char *block)
 {
     struct object *task = runtime_make("NSURLSessionDataTask", NULL);
     size_t size = (*(const size_t *const *)(const void *)(block + 24))[1];
 
     task->request = request;
+    task->session = session;
     task->handler = memcpy(malloc(size), block, size);
     return task;
 }
@@ -212,8 +261,8 @@ static uintptr_t make_session(struct object *self, struct object *delegate)
     return (uintptr_t)session;
 }
 
-/* Messages of a session in the background; 0: it is another one. */
-static uintptr_t send_in_background(struct object *self, const char *selector, uintptr_t a, uintptr_t b)
+/* Messages of sessions with a delegate, and of those in the background; 0: it is another one. */
+static uintptr_t send_with_delegate(struct object *self, const char *selector, uintptr_t a, uintptr_t b)
 {
     if (strcmp(selector, "backgroundSessionConfigurationWithIdentifier:") == 0)
         return (uintptr_t)runtime_make(self->text, ((const struct object *)a)->text);
@@ -227,7 +276,7 @@ static uintptr_t send_in_background(struct object *self, const char *selector, u
         return (uintptr_t)self->response;
     if (strcmp(selector, "appendData:") == 0)
         append(self, (const struct object *)a);
-    if (strcmp(selector, "cancel") == 0 && self->session)
+    if (strcmp(selector, "cancel") == 0 && self->session && !self->handler)
         abort(); /* the system goes on with it */
     return 0;
 }
@@ -249,10 +298,10 @@ uintptr_t session_send(struct object *self, const char *selector, uintptr_t a, u
         self->method = ((const struct object *)a)->text;
     if (IS("setHTTPBody:"))
         self->body = (struct object *)a;
-    if (IS("ephemeralSessionConfiguration") || IS("sessionWithConfiguration:") || IS("retain"))
+    if (IS("ephemeralSessionConfiguration") || IS("retain"))
         return (uintptr_t)(self->class ? self : runtime_make(self->text, NULL));
     if (IS("dataTaskWithRequest:completionHandler:"))
-        return (uintptr_t)make_task((struct object *)a, (const char *)b);
+        return (uintptr_t)make_task(self, (struct object *)a, (const char *)b);
     if (IS("resume"))
         begin(self);
     if (IS("statusCode"))
@@ -262,5 +311,5 @@ uintptr_t session_send(struct object *self, const char *selector, uintptr_t a, u
     if (IS("getBytes:length:"))
         memcpy((void *)a, self->bytes, b < self->size ? b : self->size);
 #undef IS
-    return send_in_background(self, selector, a, b);
+    return send_with_delegate(self, selector, a, b);
 }

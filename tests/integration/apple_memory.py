@@ -50,10 +50,10 @@ def build(folder, name):
 
 
 class Taker(http.server.ThreadingHTTPServer):
-    """Takes reports, and answers when it may."""
+    """Takes reports, and answers when it may; or sends them elsewhere."""
 
-    def __init__(self):
-        self.bodies, self.may_answer = [], threading.Event()
+    def __init__(self, elsewhere=None):
+        self.bodies, self.may_answer, self.elsewhere = [], threading.Event(), elsewhere
         super().__init__(("127.0.0.1", 0), TakerHandler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -68,6 +68,13 @@ class TakerHandler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.bodies.append((self.path, self.headers, body))
+        if self.server.elsewhere:
+            self.send_response(307)
+            self.send_header("Location", self.server.elsewhere + self.path)
+            self.send_header("Content-Length", "0")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            return
         self.server.may_answer.wait(300)
         answer = json.dumps({"report_id": json.loads(zlib.decompress(body, 47))["id"]}).encode()
         self.send_response(202)
@@ -181,6 +188,22 @@ class Memory(unittest.TestCase):
                 self.assertEqual(len(left), way == "stop")
                 self.assertEqual(bool(list((self.folder / f"store-{way}").glob("out/*.report"))), way == "stop")
                 taker.may_answer.set()
+
+    def test_a_redirect_is_not_followed(self):
+        other = Taker()
+        other.may_answer.set()
+        taker = Taker(other.url)
+        for one in (other, taker):
+            self.addCleanup(one.server_close)
+            self.addCleanup(one.shutdown)
+        app = self.popen("post", self.store, taker.url, "key")
+        until("a report is sent again", lambda: len(taker.bodies) > 1 or app.poll() is not None)
+        self.assertIsNone(app.poll())
+        app.kill()
+        app.wait()
+        app.stdout.close()
+        self.assertEqual(other.bodies, [])
+        self.assertTrue(list(self.store.glob("out/*.report")))
 
     def test_objects_are_known_by_class(self):
         for way in ("zones", "logger"):

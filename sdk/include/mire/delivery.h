@@ -116,7 +116,8 @@ MIRE_API enum mire_err mire_options_set_plain_http(mire_options *options, int al
 /*
  * On Apple's systems: send reports by a background NSURLSession. The system then goes on with a transfer that has begun while
  * the app is suspended, and for an hour after it has ended; it starts no app for it. A report whose answer nobody read is sent
- * again, and counts once. Elsewhere, and with mire_options_set_transport, it has no effect.
+ * again, and counts once. The system follows redirects of such a transfer without asking: the server's URL must be one that
+ * does not redirect. Elsewhere, and with mire_options_set_transport, it has no effect.
  *
  *   background  0, the default: transfers end with the app
  *

@@ -9,6 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * Make a session with the delegate, which takes the answers of a background session's tasks, and answers a redirect by
+ * none: the answer is then that of the redirect. The system does not ask for it in a background session.
+ *
+ *   configuration  NSURLSessionConfiguration
+ *
+ * Returns the session, retained; NULL: the system has none.
+ */
+void *mire__session_open(void *configuration);
+
 /* Make the session, once. False: the system has none. Thread: that of the upload, as of all here. */
 bool mire__background_open(void);
 

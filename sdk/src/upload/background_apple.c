@@ -16,7 +16,8 @@
 
 #define IDENTIFIER  "dev.mire.reports"
 #define GIVE_UP_S   3600.0 /* of the system, on a task */
-#define FOLDER      65537  /* _CS_DARWIN_USER_TEMP_DIR */
+#define DELEGATE    "MireSessionDelegate"
+#define FOLDER      65537 /* _CS_DARWIN_USER_TEMP_DIR */
 #define FOLDER_ROOM 1024
 #define PATH_ROOM   (FOLDER_ROOM + 64)
 
@@ -66,43 +67,67 @@ static void complete(id self, SEL selector, id session, id task, id error)
     pthread_mutex_unlock(&background.lock);
 }
 
-static id make_delegate(void)
+/* No other server gets a report, nor the key. The answer of the redirect is the task's. */
+static void refuse_redirect(id self, SEL selector, id session, id task, id response, id request, void (^go_on)(id))
 {
-    Class made = objc_allocateClassPair((Class)objc_getClass("NSObject"), "MireSessionDelegate", 0);
+    (void)self;
+    (void)selector;
+    (void)session;
+    (void)task;
+    (void)response;
+    (void)request;
+    go_on(NULL);
+}
+
+static Class make_delegate_class(void)
+{
+    Class made = objc_allocateClassPair((Class)objc_getClass("NSObject"), DELEGATE, 0);
     Protocol *protocol = objc_getProtocol("NSURLSessionDataDelegate");
 
     if (!made)
         return NULL;
+    class_addMethod(made, sel_registerName("URLSession:task:willPerformHTTPRedirection:newRequest:completionHandler:"),
+                    (IMP)refuse_redirect, "v@:@@@@@?");
     class_addMethod(made, sel_registerName("URLSession:dataTask:didReceiveData:"), (IMP)receive, "v@:@@@");
     class_addMethod(made, sel_registerName("URLSession:task:didCompleteWithError:"), (IMP)complete, "v@:@@@");
     if (protocol)
         class_addProtocol(made, protocol);
     objc_registerClassPair(made);
-    return mire__call(mire__call((id)made, "alloc"), "init");
+    return made;
+}
+
+void *mire__session_open(void *configuration)
+{
+    id made = (id)objc_getClass(DELEGATE), delegate, session;
+
+    if (!made)
+        made = (id)make_delegate_class();
+    delegate = made ? mire__call(mire__call(made, "alloc"), "init") : NULL;
+    if (!delegate)
+        return NULL;
+    session = ((id(*)(id, SEL, id, id, id))objc_msgSend)(
+        mire__class("NSURLSession"), sel_registerName("sessionWithConfiguration:delegate:delegateQueue:"),
+        configuration, delegate, NULL);
+    mire__call(delegate, "release"); /* the session keeps it */
+    return session ? mire__call(session, "retain") : NULL;
 }
 
 /* ---- the session ---- */
 
 bool mire__background_open(void)
 {
-    id configuration, delegate;
+    id configuration;
 
     if (background.session)
         return true;
     configuration = mire__call_with(mire__class("NSURLSessionConfiguration"),
                                     "backgroundSessionConfigurationWithIdentifier:", mire__text(IDENTIFIER));
-    delegate = configuration ? make_delegate() : NULL;
-    if (!delegate)
+    if (!configuration)
         return false;
     ((void (*)(id, SEL, BOOL))objc_msgSend)(configuration, sel_registerName("setSessionSendsLaunchEvents:"), NO);
     ((void (*)(id, SEL, double))objc_msgSend)(configuration, sel_registerName("setTimeoutIntervalForResource:"),
                                               GIVE_UP_S);
-    background.session = ((id(*)(id, SEL, id, id, id))objc_msgSend)(
-        mire__class("NSURLSession"), sel_registerName("sessionWithConfiguration:delegate:delegateQueue:"),
-        configuration, delegate, NULL);
-    mire__call(delegate, "release"); /* the session keeps it */
-    if (background.session)
-        mire__call(background.session, "retain");
+    background.session = mire__session_open(configuration);
     return background.session != NULL;
 }
 

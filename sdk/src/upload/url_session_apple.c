@@ -224,11 +224,9 @@ static void open_sessions(struct session_client *client, bool background)
 {
     void *pool = objc_autoreleasePoolPush();
     id configuration = mire__call(mire__class("NSURLSessionConfiguration"), "ephemeralSessionConfiguration");
-    id session =
-        configuration ? mire__call_with(mire__class("NSURLSession"), "sessionWithConfiguration:", configuration) : NULL;
 
-    if (session)
-        client->session = mire__call(session, "retain");
+    if (configuration)
+        client->session = mire__session_open(configuration);
     client->background = background && mire__background_open();
     objc_autoreleasePoolPop(pool);
 }

@@ -42,7 +42,6 @@ bool matrix_android_is(const struct json *json);
 enum decode_outcome matrix_android_document(struct foreign *foreign, const struct json *json);
 bool metrickit_is(const struct json *json);
 enum decode_outcome metrickit_document(struct foreign *foreign, const struct json *json);
-enum decode_outcome metrickit_exits(struct foreign *foreign, const struct json *json); /* of MXMetricPayload */
 bool sentry_is(const struct json *json);
 enum decode_outcome sentry_document(struct foreign *foreign, const struct json *json);
 bool ips_begins(const char *head, size_t len);

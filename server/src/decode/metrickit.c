@@ -9,11 +9,16 @@
  *     appLaunchDiagnostics       event, hang at launch; launchDuration
  *     memoryExceptions           memory, foom: the system's word for a process above its limit, from iOS 27 on
  *     a bare tree                event, captured by the app
+ *
+ * DiagnosticReport of iOS 27 has one diagnostic, beside its environment and its time range:
+ *
+ *     {"timeRange": {...}, "environment": {...}, "hangDiagnostic": {"hangDuration": {...}, "callStackTree": {...}}}
  */
 #include "decode/apple.h"
 #include "decode/build_context.h"
 #include "decode/formats.h"
-#include "decode/metrickit_run.h"
+#include "decode/metrickit_meta.h"
+#include "decode/metrickit_metrics.h"
 #include "decode/metrickit_tree.h"
 
 #include <inttypes.h>
@@ -37,18 +42,26 @@ static const char *const lists[KIT_KINDS][2] = {
     [KIT_MEMORY] = {"memoryExceptionDiagnostics", "memoryExceptions"},
 };
 
-/* DiagnosticReport of iOS 27, as JSONEncoder writes it: one diagnostic, in "result" under the name of its case. */
+/* DiagnosticReport of iOS 27, as JSONEncoder writes it: the name of its one diagnostic. */
 static const char *const cases[KIT_KINDS] = {
-    [KIT_HANG] = "hang",   [KIT_CPU] = "cpuException", [KIT_DISK] = "diskWriteException",
-    [KIT_CRASH] = "crash", [KIT_LAUNCH] = "appLaunch", [KIT_MEMORY] = "memoryException",
+    [KIT_HANG] = "hangDiagnostic",   [KIT_CPU] = "cpuExceptionDiagnostic", [KIT_DISK] = "diskWriteExceptionDiagnostic",
+    [KIT_CRASH] = "crashDiagnostic", [KIT_LAUNCH] = "appLaunchDiagnostic", [KIT_MEMORY] = "memoryExceptionDiagnostic",
 };
+
+/* The same as Swift writes an enumeration, in "result" under its case; the diagnostic's name without its last word. */
+static uint32_t enumerated(const struct json *json, const char *name)
+{
+    char word[32];
+    snprintf(word, sizeof word, "%.*s", (int)(strlen(name) - strlen("Diagnostic")), name);
+    uint32_t at = look_one(json, look_root(json, "result"), word), inside = look_one(json, at, "_0");
+    return inside ? inside : at;
+}
 
 /* The diagnostic of a DiagnosticReport, if it is of this kind; 0: it is not. */
 static uint32_t result_of(const struct json *json, enum kit_kind kind)
 {
-    uint32_t at = look_one(json, look_root(json, "result"), cases[kind]);
-    uint32_t inside = look_one(json, at, "_0");
-    return inside ? inside : at;
+    uint32_t at = look_root(json, cases[kind]);
+    return at ? at : enumerated(json, cases[kind]);
 }
 
 /* The list of a kind in the payload, by either name; 0: none. */
@@ -66,103 +79,77 @@ bool metrickit_is(const struct json *json)
         look_root(json, "timeStampBegin") || look_root(json, "timeStampEnd") || look_root(json, "timestampBegin");
     for (int kind = 0; kind < KIT_KINDS; kind++)
         payload |= look_count(json, list_of(json, (enum kit_kind)kind)) > 0 || result_of(json, (enum kit_kind)kind);
-    return payload || look_root(json, "callStackTree") || metrickit_is_tree(json, 0);
+    return payload || metrickit_has_metrics(json) || look_root(json, "callStackTree") || metrickit_is_tree(json, 0);
 }
 
-/* ---- who sent it ---- */
+/* ---- diagnostics ---- */
 
-/* "iPhone OS 14.0.1 (18A393)": the name, and the version without the build. */
-static void read_os(struct build *b, const char *text)
-{
-    const char *digit = text + strcspn(text, "0123456789");
-    size_t name = (size_t)(digit - text);
-    while (name && text[name - 1] == ' ')
-        name--;
-    b->report->device.os = name ? os_word(b, build_text(b, text, name)) : "ios";
-    b->report->device.os_version = build_text(b, digit, strcspn(digit, " "));
-}
-
-/* An amount as text with a unit, or as a number. */
 static struct fact amount_of(struct kit *kit, uint32_t meta, const char *name, uint64_t number_is)
 {
-    uint32_t at = look_one(kit->json, meta, name);
-    if (at && json_kind(kit->json, at) == MIRE_JSON_OBJECT) /* a Measurement */
-        at = look_one(kit->json, at, "value");
-    if (!at || json_kind(kit->json, at) == MIRE_JSON_STRING)
-        return read_amount(build_string(kit->b, kit->json, at));
-    double value = json_double(kit->json, at) * (double)number_is;
-    return value >= 0 && value < 1.8e19 ? (struct fact){(uint64_t)value, true} : (struct fact){0};
+    return metrickit_amount(kit->b, kit->json, look_one(kit->json, meta, name), number_is);
 }
 
-/* The first of two names that is there. */
-static uint32_t either(const struct json *json, uint32_t at, const char *one, const char *other)
-{
-    uint32_t found = look_one(json, at, one);
-    return found ? found : look_one(json, at, other);
-}
+static const char *const exceptions[] = {"",
+                                         "EXC_BAD_ACCESS",
+                                         "EXC_BAD_INSTRUCTION",
+                                         "EXC_ARITHMETIC",
+                                         "EXC_EMULATION",
+                                         "EXC_SOFTWARE",
+                                         "EXC_BREAKPOINT",
+                                         "EXC_SYSCALL",
+                                         "EXC_MACH_SYSCALL",
+                                         "EXC_RPC_ALERT",
+                                         "EXC_CRASH",
+                                         "EXC_RESOURCE",
+                                         "EXC_GUARD"};
+static const char *const signals[] = {[4] = "SIGILL",  [5] = "SIGTRAP", [6] = "SIGABRT", [8] = "SIGFPE",
+                                      [9] = "SIGKILL", [10] = "SIGBUS", [11] = "SIGSEGV"};
+#define EXCEPTIONS (sizeof exceptions / sizeof *exceptions)
+#define SIGNALS    (sizeof signals / sizeof *signals)
 
-static void read_meta(struct kit *kit, uint32_t meta)
+/* A number, or a name of the table, as later systems write it. */
+static uint64_t number_or_name(const struct json *json, uint32_t at, const char *const *names, size_t count)
 {
-    const struct json *json = kit->json;
-    struct build *b = kit->b;
-    struct report *report = b->report;
-    report->app.version = build_string(b, json, either(json, meta, "appVersion", "applicationVersion"));
-    report->app.build = build_string(b, json, either(json, meta, "appBuildVersion", "applicationBuildVersion"));
-    report->app.name = build_string(b, json, either(json, meta, "bundleIdentifier", "bundleID"));
-    report->process.name = report->app.name;
-    report->process.pid = look_number(json, look_one(json, meta, "pid")).value & UINT32_MAX;
-    report->device.model = look_text(b, json, meta, "deviceType");
-    report->device.arch = arch_word(b, look_text(b, json, meta, "platformArchitecture"));
-    read_os(b, look_text(b, json, meta, "osVersion"));
-    build_tag_at(b, "region", json, look_one(json, meta, "regionFormat"));
-    build_tag_at(b, "low_power", json, look_one(json, meta, "lowPowerModeEnabled"));
-    if (look_flag(json, look_one(json, meta, "isTestFlightApp")))
-        report->app.channel = "gray";
+    for (size_t i = 0; i < count; i++)
+        if (names[i] && names[i][0] && look_is(json, at, names[i]))
+            return i;
+    return look_number(json, at).value;
 }
 
 /* Signals and Mach exceptions by their numbers. */
-static const char *crash_word(struct kit *kit, uint32_t meta)
+static const char *crash_word(struct kit *kit, uint32_t meta, uint64_t number)
 {
-    static const char *const exceptions[] = {"",
-                                             "EXC_BAD_ACCESS",
-                                             "EXC_BAD_INSTRUCTION",
-                                             "EXC_ARITHMETIC",
-                                             "EXC_EMULATION",
-                                             "EXC_SOFTWARE",
-                                             "EXC_BREAKPOINT",
-                                             "EXC_SYSCALL",
-                                             "EXC_MACH_SYSCALL",
-                                             "EXC_RPC_ALERT",
-                                             "EXC_CRASH",
-                                             "EXC_RESOURCE",
-                                             "EXC_GUARD"};
-    static const char *const signals[] = {[4] = "SIGILL",  [5] = "SIGTRAP", [6] = "SIGABRT", [8] = "SIGFPE",
-                                          [9] = "SIGKILL", [10] = "SIGBUS", [11] = "SIGSEGV"};
-    struct fact type = look_number(kit->json, look_one(kit->json, meta, "exceptionType"));
-    struct fact number = look_number(kit->json, look_one(kit->json, meta, "signal"));
+    uint64_t type = number_or_name(kit->json, look_one(kit->json, meta, "exceptionType"), exceptions, EXCEPTIONS);
     uint32_t reason = look_one(kit->json, meta, "exceptionReason");
     const char *name = look_text(kit->b, kit->json, reason, "exceptionName");
     if (name[0])
         return name;
-    const char *of_signal = number.value < sizeof signals / sizeof *signals ? signals[number.value] : NULL;
-    if (type.value && type.value < sizeof exceptions / sizeof *exceptions && type.value != 10)
-        return exceptions[type.value];
-    return of_signal ? of_signal : type.value == 10 ? "EXC_CRASH" : "crash";
+    if (type && type < EXCEPTIONS && type != 10)
+        return exceptions[type];
+    const char *of_signal = number < SIGNALS ? signals[number] : NULL;
+    return of_signal ? of_signal : type == 10 ? "EXC_CRASH" : "crash";
+}
+
+/* Did the system end the process because it did not answer? */
+static bool is_watchdog(const struct json *json, uint32_t meta, const char *reason)
+{
+    uint32_t category = look_one(json, meta, "terminationCategory");
+    return strstr(reason, "8badf00d") || strstr(reason, "0x8BADF00D") || look_is(json, category, "watchdog");
 }
 
 static void read_crash(struct kit *kit, uint32_t meta)
 {
     const struct json *json = kit->json;
     struct report *report = kit->b->report;
-    struct fact number = look_number(json, look_one(json, meta, "signal"));
+    uint64_t number = number_or_name(json, look_one(json, meta, "signal"), signals, SIGNALS);
     report->event.trigger = "crash";
-    report->event.name = crash_word(kit, meta);
+    report->event.name = crash_word(kit, meta, number);
     report->exit = (struct report_exit){.known = true,
-                                        .verdict = number.value == 6 ? "abort" : "crash",
+                                        .verdict = number == 6 ? "abort" : "crash",
                                         .confidence_ppm = 1000000,
-                                        .signal = {number.value, number.value != 0}};
+                                        .signal = {number, number != 0}};
     const char *reason = look_text(kit->b, json, meta, "terminationReason");
-    if (strstr(reason, "8badf00d") || strstr(reason, "0x8BADF00D")) {
+    if (is_watchdog(json, meta, reason)) {
         report->event.trigger = "busy";
         report->event.name = "";
         report->event.open = true;
@@ -219,13 +206,6 @@ static void read_kind(struct kit *kit, enum kit_kind kind, uint32_t meta)
     event->duration_ms = length.value < 604800000 ? (uint32_t)length.value : 604800000;
 }
 
-/* A time of the payload, by either name. */
-static struct fact read_time_at(struct build *b, const struct json *json, const char *one, const char *other)
-{
-    uint32_t at = look_root(json, one);
-    return read_time(build_string(b, json, at ? at : look_root(json, other)));
-}
-
 static enum decode_outcome read_one(struct kit *kit, uint32_t item, enum kit_kind kind)
 {
     const struct json *json = kit->json;
@@ -233,21 +213,18 @@ static enum decode_outcome read_one(struct kit *kit, uint32_t item, enum kit_kin
     struct build b;
     build_begin(&b, NULL, kit->foreign->arena);
     kit->b = &b;
-    uint32_t meta = item ? either(json, item, "diagnosticMetaData", "metaData") : look_root(json, "diagnosticMetaData");
+    uint32_t meta =
+        item ? metrickit_either(json, item, "diagnosticMetaData", "metaData") : look_root(json, "diagnosticMetaData");
     uint32_t details = look_root(json, "environment") ? item : meta;
     meta = meta ? meta : look_root(json, "environment");
-    read_meta(kit, meta);
+    metrickit_meta(&b, json, meta);
     read_kind(kit, kind, details);
     metrickit_tree(&b, json, item ? look_one(json, item, "callStackTree") : look_root(json, "callStackTree"));
-    b.report->sdk_name = "MetricKit";
     b.report->sdk_version = item ? look_text(&b, json, item, "version") : "";
-    const struct metrickit_period period = {read_time_at(&b, json, "timeStampBegin", "timestampBegin"),
-                                            read_time_at(&b, json, "timeStampEnd", "timestampEnd")};
+    const struct metrickit_period period = metrickit_period(&b, json);
     b.report->event.begin_wall_ms = b.report->memory.taken_wall_ms = period.end;
     metrickit_join(&b, json, &period);
     metrickit_name(own, kit->foreign, b.report);
-    if (!b.report->app.name[0])
-        b.report->app.name = "app";
     kit->b = NULL;
     return build_end(&b) ? foreign_report(kit->foreign, b.report, own, period.end.value) : MIRE_DECODE_NO_MEMORY;
 }
@@ -284,10 +261,9 @@ enum decode_outcome metrickit_document(struct foreign *foreign, const struct jso
     }
     if (any)
         return MIRE_DECODE_OK;
-    if (look_root(json, "applicationExitMetrics"))
-        return metrickit_exits(foreign, json);
+    if (metrickit_has_metrics(json))
+        return metrickit_period_of_runs(foreign, json);
     if (look_root(json, "callStackTree") || metrickit_is_tree(json, 0))
         return read_one(&kit, 0, kind_of(json, look_root(json, "diagnosticMetaData")));
-    return foreign_wrong(foreign, "",
-                         "the payload has no diagnostics and no counts of exits; other metrics are no reports");
+    return foreign_wrong(foreign, "", "the payload has no diagnostics and no metrics that are kept");
 }

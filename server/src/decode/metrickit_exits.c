@@ -1,11 +1,11 @@
 /*
- * metrickit_exits.c - the counts of exits of Apple's MXMetricPayload: a session record with how the runs of a day ended.
+ * metrickit_exits.c - the metrics of Apple's MetricKit: a session record of a day, with how its runs ended.
  *
  *     applicationExitMetrics: { foregroundExitData: { cumulative...ExitCount: N, ... }, backgroundExitData: { ... } }
  *
- * A count becomes as many ends. The payload's other metrics are amounts of a day, not events, and are left out.
+ * A count becomes as many ends. Without libmire the record also has the day's usage (metrickit_metrics.h).
  *
- * libmire counts its own runs, and sends the last of them along (metrickit_run.c). Each explains an exit of the period: one
+ * libmire records its own runs with their usage, and sends the last of them along (metrickit_run.c). Each explains an exit of the period: one
  * of its verdict, or else a kill, if it was killed for a reason that libmire did not see. The exits that remain are of runs
  * which libmire never saw. If the kills for memory without a run of that verdict are as many as the runs that were killed for
  * an unseen reason, they are those: each becomes a report of the run, up to iOS 26; later systems have a diagnostic for it.
@@ -13,7 +13,8 @@
 #include "decode/apple.h"
 #include "decode/build_context.h"
 #include "decode/formats.h"
-#include "decode/metrickit_run.h"
+#include "decode/metrickit_meta.h"
+#include "decode/metrickit_metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,20 +24,21 @@
 
 static const struct {
     const char *name;         /* between "cumulative" and "ExitCount" */
+    const char *now;          /* before "TerminationCount", from iOS 27 on; NULL: it has none */
     const char *front, *back; /* verdicts */
 } counts[] = {
-    {"NormalApp", "clean_exit", "clean_exit"},
-    {"MemoryResourceLimit", "foom", "foom"},
-    {"MemoryPressure", "background_kill", "background_kill"},
-    {"AppWatchdog", "watchdog_kill", "watchdog_kill"},
-    {"BadAccess", "crash", "crash"},
-    {"IllegalInstruction", "crash", "crash"},
-    {"Abnormal", "abort", "abort"},
-    {"CPUResourceLimit", "os_kill", "background_kill"},
-    {"SuspendedWithLockedFile", "os_kill", "background_kill"},
-    {"BackgroundTaskAssertionTimeout", "os_kill", "background_kill"},
-    {"BackgroundURLSessionCompletionTimeout", "os_kill", "background_kill"},
-    {"BackgroundFetchCompletionTimeout", "os_kill", "background_kill"},
+    {"NormalApp", "normal", "clean_exit", "clean_exit"},
+    {"MemoryResourceLimit", "memoryLimit", "foom", "foom"},
+    {"MemoryPressure", "systemPressure", "background_kill", "background_kill"},
+    {"AppWatchdog", "watchdog", "watchdog_kill", "watchdog_kill"},
+    {"BadAccess", "badAccess", "crash", "crash"},
+    {"IllegalInstruction", "illegalInstruction", "crash", "crash"},
+    {"Abnormal", "abnormal", "abort", "abort"},
+    {"CPUResourceLimit", "highCPU", "os_kill", "background_kill"},
+    {"SuspendedWithLockedFile", "fileLock", "os_kill", "background_kill"},
+    {"BackgroundTaskAssertionTimeout", "taskTimeout", "os_kill", "background_kill"},
+    {"BackgroundURLSessionCompletionTimeout", NULL, "os_kill", "background_kill"},
+    {"BackgroundFetchCompletionTimeout", NULL, "os_kill", "background_kill"},
 };
 
 struct exits {
@@ -110,15 +112,6 @@ static void add(struct exits *exits, const char *verdict, uint64_t count)
                                                           .seen_wall_ms = {exits->seen_ms, exits->seen_ms != 0}};
 }
 
-/* One side of a payload: the runs that ended in front, or in the background. */
-static uint64_t count_of(struct exits *exits, const char *side, const char *name)
-{
-    uint32_t data = look_one(exits->json, look_root(exits->json, "applicationExitMetrics"), side);
-    const char *member = build_printf(exits->b, "cumulative%sExitCount", name);
-    struct fact count = look_number(exits->json, look_one(exits->json, data, member));
-    return count.known && count.value < UINT32_MAX ? count.value : 0;
-}
-
 #define KINDS (sizeof counts / sizeof *counts)
 #define SIDES 2
 
@@ -133,11 +126,10 @@ static const char *verdict_of(size_t kind, size_t side)
 
 static uint64_t read_counts(struct exits *exits, struct exits_left *out)
 {
-    static const char *const sides[SIDES] = {"foregroundExitData", "backgroundExitData"};
     uint64_t all = 0;
     for (size_t i = 0; i < KINDS; i++)
         for (size_t side = 0; side < SIDES; side++) {
-            uint64_t count = count_of(exits, sides[side], counts[i].name);
+            uint64_t count = metrickit_exit_count(exits->b, exits->json, side, counts[i].name, counts[i].now);
             all += count;
             out->left[i][side] = count = explain(exits, verdict_of(i, side), count);
             exits->kills += is_kill(verdict_of(i, side)) ? count : 0;
@@ -156,20 +148,8 @@ static void add_unexplained(struct exits *exits, const struct exits_left *counte
 
 static void read_origin(struct build *b, const struct json *json)
 {
-    struct report *report = b->report;
     uint32_t meta = look_root(json, "metaData");
-    const char *os = look_text(b, json, meta, "osVersion");
-    const char *digit = os + strcspn(os, "0123456789");
-    report->sdk_name = "MetricKit";
-    report->app.name = look_text(b, json, meta, "bundleIdentifier");
-    report->app.name = report->app.name[0] ? report->app.name : "app";
-    report->process.name = report->app.name;
-    report->app.version = build_string(b, json, look_root(json, "appVersion"));
-    report->app.build = look_text(b, json, meta, "appBuildVersion");
-    report->device.os = "ios";
-    report->device.os_version = build_text(b, digit, strcspn(digit, " "));
-    report->device.model = look_text(b, json, meta, "deviceType");
-    report->device.arch = arch_word(b, look_text(b, json, meta, "platformArchitecture"));
+    metrickit_meta(b, json, meta ? meta : look_root(json, "environment"));
     if (look_root(json, "mire"))
         metrickit_install(b, json);
 }
@@ -208,32 +188,31 @@ static enum decode_outcome report_fooms(struct foreign *foreign, const struct ex
     return outcome;
 }
 
-enum decode_outcome metrickit_exits(struct foreign *foreign, const struct json *json)
+enum decode_outcome metrickit_period_of_runs(struct foreign *foreign, const struct json *json)
 {
     struct build b;
     build_begin(&b, NULL, foreign->arena);
     char own[MIRE_METRICKIT_NAME];
     struct exits_left counted;
     struct exits exits = {.b = &b, .json = json, .ends = arena_array(b.arena, ENDS_MAX, sizeof *exits.ends)};
-    const struct metrickit_period period = {read_time(build_string(&b, json, look_root(json, "timeStampBegin"))),
-                                            read_time(build_string(&b, json, look_root(json, "timeStampEnd")))};
+    const struct metrickit_period period = metrickit_period(&b, json);
     exits.runs = metrickit_runs(&exits.run_count, &b, json, &period);
     if (!exits.ends || !exits.runs)
         return MIRE_DECODE_NO_MEMORY;
     exits.seen_ms = period.end.known ? period.end.value : 0;
-    if (!read_counts(&exits, &counted))
-        return foreign_wrong(foreign, "/applicationExitMetrics", "the payload counts no exit");
+    uint64_t counted_all = read_counts(&exits, &counted);
     read_origin(&b, json);
+    b.report->kind = MIRE_REPORT_SESSION;
+    b.report->session = (struct report_session){.begin_wall_ms = period.begin, .duration_ms = {0, true}, .over = true};
+    bool used = !look_root(json, "mire") && metrickit_usage(&b, json);
+    if (!counted_all && !used && !look_root(json, "mire"))
+        return foreign_wrong(foreign, "", "the payload has no metric that is kept, and counts no exit");
     enum decode_outcome outcome = report_fooms(foreign, &exits);
     add_unexplained(&exits, &counted);
-    if (outcome || !exits.count)
+    if (outcome || !(exits.count || used))
         return outcome;
-    b.report->kind = MIRE_REPORT_SESSION;
-    b.report->session = (struct report_session){.begin_wall_ms = period.begin,
-                                                .duration_ms = {0, true},
-                                                .over = true,
-                                                .ends = exits.ends,
-                                                .end_count = exits.count};
+    b.report->session.ends = exits.ends;
+    b.report->session.end_count = exits.count;
     metrickit_name(own, foreign, b.report);
     return build_end(&b) ? foreign_report(foreign, b.report, own, exits.seen_ms) : MIRE_DECODE_NO_MEMORY;
 }

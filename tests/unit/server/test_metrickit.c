@@ -214,6 +214,134 @@ static void metrickit_counts_only_exits_that_no_run_of_libmire_explains(void **s
     }
 }
 
+/* iOS 27's DiagnosticReport: times since 2001, modules once, amounts with their unit. */
+#define KIT_REPORT(name, diagnostic)                                                                                  \
+    "{\"timeRange\":{\"begin\":813800000,\"end\":813803600},\"environment\":{\"pid\":71,\"osVersion\":{"              \
+    "\"platform\":\"iOS\",\"number\":\"27.0\",\"buildNumber\":\"24A1\"},\"applicationVersion\":\"4.2\","              \
+    "\"bundleIdentifier\":\"com.example.shop\"},\"" name "\":{" diagnostic                                            \
+    "\"callStackTree\":{\"callStackPerThread\":true,\"binaryInfo\":[{\"uuid\":\"0A1B2C3D-0000-4000-8000-000000000001" \
+    "\",\"name\":\"Shop\"},{\"uuid\":\"0A1B2C3D-0000-4000-8000-000000000002\",\"name\":\"libdyld.dylib\"}],"          \
+    "\"callStackThreads\":[{\"threadAttributed\":true,\"rootFrames\":[{\"binaryUUID\":\"0A1B2C3D-0000-4000-8000-"     \
+    "000000000001\",\"address\":4295033000,\"offsetIntoBinaryTextSegment\":168,\"sampleCount\":1,\"subFrames\":[{"    \
+    "\"binaryUUID\":\"0A1B2C3D-0000-4000-8000-000000000002\",\"address\":6442455000,\"offsetIntoBinaryTextSegment\":" \
+    "4056,\"sampleCount\":1,\"subFrames\":[]}]}]}]}}}"
+
+static void metrickit_of_ios_27_is_read(void **state)
+{
+    static const struct {
+        const char *text, *trigger, *verdict, *name;
+        uint32_t ms;
+    } cases[] = {
+        {KIT_REPORT("hangDiagnostic", "\"hangDuration\":{\"value\":2500,\"unit\":\"ms\"},"), "busy", "", "", 2500},
+        {KIT_REPORT("hangDiagnostic", "\"hangDuration\":{\"value\":2.5,\"unit\":{\"symbol\":\"s\"}},"), "busy", "", "",
+         2500},
+        {KIT_REPORT(
+             "cpuExceptionDiagnostic",
+             "\"totalCPUTime\":{\"value\":9,\"unit\":\"s\"},\"totalSampledTime\":{\"value\":12,\"unit\":\"s\"},"),
+         "cpu", "", "", 12000},
+        {KIT_REPORT("appLaunchDiagnostic", "\"launchDuration\":{\"value\":7,\"unit\":\"s\"},"), "busy", "", "", 7000},
+        {KIT_REPORT("crashDiagnostic", "\"exceptionType\":\"EXC_BAD_ACCESS\",\"signal\":\"SIGSEGV\","), "crash",
+         "crash", "EXC_BAD_ACCESS", 0},
+        {KIT_REPORT("crashDiagnostic", "\"signal\":6,"), "crash", "abort", "SIGABRT", 0},
+        {KIT_REPORT("crashDiagnostic", "\"terminationCategory\":\"watchdog\","), "busy", "watchdog_kill", "", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct imported r;
+        read_it(&r, cases[i].text);
+        assert_int_equal(r.count, 1);
+        const struct report *report = r.reports[0];
+        assert_string_equal(report->event.trigger, cases[i].trigger);
+        assert_string_equal(report->event.name, cases[i].name);
+        assert_int_equal(report->event.duration_ms, cases[i].ms);
+        assert_string_equal(report->exit.known ? report->exit.verdict : "", cases[i].verdict);
+        assert_int_equal(report->event.begin_wall_ms.value, 1792110800000);
+        assert_int_equal(report->process.pid, 71);
+        assert_string_equal(report->device.os, "ios");
+        assert_string_equal(report->device.os_version, "27.0");
+        assert_string_equal(report->app.version, "4.2");
+        assert_string_equal(import_stack(&r, report, report->event.samples[0].node), "Shop+168 < libdyld.dylib+4055");
+        read_in_pieces(&r);
+    }
+}
+
+/* A day in the two forms; that of MXMetricPayload without its braces. */
+#define KIT_OLD                                                                                        \
+    "\"timeStampBegin\":\"2026-10-12 00:00:00 +0000\",\"timeStampEnd\":\"2026-10-13 00:00:00 +0000\"," \
+    "\"appVersion\":\"4.2\",\"metaData\":{\"osVersion\":\"iPhone OS 18.1 (22B1)\"},\"cpuMetrics\":{\"" \
+    "cumulativeCPUTime\":\"100 sec\",\"cumulativeCPUInstructions\":\"100 kiloinstructions\"},\"memory" \
+    "Metrics\":{\"peakMemoryUsage\":\"200,000 kB\"},\"gpuMetrics\":{\"cumulativeGPUTime\":\"20 sec\"}" \
+    ",\"applicationLaunchMetrics\":{\"histogrammedTimeToFirstDrawKey\":{\"histogramNumBuckets\":3,\"h" \
+    "istogramValue\":{\"0\":{\"bucketCount\":1,\"bucketStart\":\"300 ms\",\"bucketEnd\":\"400 ms\"},"  \
+    "\"1\":{\"bucketCount\":4,\"bucketStart\":\"1,000 ms\",\"bucketEnd\":\"1,010 ms\"},\"2\":{\"bucke" \
+    "tCount\":2,\"bucketStart\":\"3,000 ms\",\"bucketEnd\":\"3,010 ms\"}}}},\"applicationTimeMetrics"  \
+    "\":{\"cumulativeForegroundTime\":\"700 sec\",\"cumulativeBackgroundTime\":\"40 sec\"},\"animatio" \
+    "nMetrics\":{\"scrollHitchTimeRatio\":\"50 ms per s\"},\"applicationResponsivenessMetrics\":{\"hi" \
+    "stogrammedAppHangTime\":{\"histogramNumBuckets\":2,\"histogramValue\":{\"0\":{\"bucketCount\":50" \
+    ",\"bucketStart\":\"250 ms\",\"bucketEnd\":\"500 ms\"},\"1\":{\"bucketCount\":3,\"bucketStart\":"  \
+    "\"2 sec\",\"bucketEnd\":\"4 sec\"}}}}"
+#define KIT_NEW                                                                                        \
+    "{\"timeRange\":{\"begin\":\"2026-10-12T00:00:00Z\",\"end\":\"2026-10-13T00:00:00Z\"},\"environme" \
+    "nt\":{\"latestApplicationVersion\":\"4.2\",\"osVersion\":{\"platform\":\"iOS\",\"number\":\"27.0" \
+    "\"}},\"stateEntries\":[],\"intervalEntries\":[{\"duration\":{\"value\":60,\"unit\":\"s\"},\"valu" \
+    "es\":[{\"cpuTimeMetric\":{\"value\":{\"value\":1,\"unit\":\"s\"}}}]},{\"states\":[],\"duration\"" \
+    ":{\"value\":86400,\"unit\":\"s\"},\"values\":[{\"cpuTimeMetric\":{\"value\":{\"value\":100,\"uni" \
+    "t\":\"s\"}}},{\"peakMemory\":{\"_0\":{\"value\":{\"value\":200,\"unit\":\"MB\"}}}},{\"gpuTimeMet" \
+    "ric\":{\"value\":{\"value\":20,\"unit\":\"s\"}}},{\"timeToFirstDrawMetric\":{\"histogram\":{\"bu" \
+    "ckets\":[{\"count\":4,\"lowerBound\":{\"value\":1000,\"unit\":\"ms\"},\"upperBound\":{\"value\":" \
+    "1010,\"unit\":\"ms\"}},{\"count\":1,\"lowerBound\":{\"value\":300,\"unit\":\"ms\"},\"upperBound"  \
+    "\":{\"value\":400,\"unit\":\"ms\"}},{\"count\":2,\"lowerBound\":{\"value\":3000,\"unit\":\"ms\"}" \
+    ",\"upperBound\":{\"value\":3010,\"unit\":\"ms\"}}]}}},{\"totalForegroundTimeMetric\":{\"value\":" \
+    "{\"value\":700,\"unit\":\"s\"}}},{\"totalBackgroundTimeMetric\":{\"value\":{\"value\":40,\"unit"  \
+    "\":\"s\"}}},{\"hitchTimeMetric\":{\"totalAnimationTime\":{\"value\":20,\"unit\":\"s\"},\"totalHi" \
+    "tchTime\":{\"value\":1,\"unit\":\"s\"}}},{\"hangTimeMetric\":{\"histogram\":{\"buckets\":[{\"cou" \
+    "nt\":50,\"lowerBound\":{\"value\":250,\"unit\":\"ms\"},\"upperBound\":{\"value\":500,\"unit\":\"" \
+    "ms\"}},{\"count\":3,\"lowerBound\":{\"value\":2000,\"unit\":\"ms\"},\"upperBound\":{\"value\":40" \
+    "00,\"unit\":\"ms\"}}]}}},{\"foregroundTerminationMetric\":{\"normalTerminationCount\":1,\"memory" \
+    "LimitTerminationCount\":2}},{\"backgroundTerminationMetric\":{\"systemPressureTerminationCount\"" \
+    ":3,\"fileLockTerminationCount\":1}}]}]}"
+
+static void metrickit_tells_a_day_without_libmire(void **state)
+{
+    static const char *const forms[] = {"{" KIT_OLD "}", KIT_NEW};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct imported r;
+        read_it(&r, forms[i]);
+        assert_int_equal(r.count, 1);
+        const struct report *report = r.reports[0];
+        const struct report_session *session = &report->session;
+        assert_int_equal(report->kind, MIRE_REPORT_SESSION);
+        assert_string_equal(report->app.version, "4.2");
+        assert_string_equal(report->device.os_version, i ? "27.0" : "18.1");
+        assert_int_equal(session->begin_wall_ms.value, 1791763200000);
+        assert_int_equal(session->duration_ms.value, 740000);
+        assert_int_equal(session->foreground_ms.value, 700000);
+        assert_true(session->loop);
+        assert_int_equal(session->hang_count, 3);
+        assert_int_equal(session->hang_ms, 9000);
+        assert_int_equal(session->launch_ms.value, 1005);
+        assert_int_equal(session->cpu_ms.value, 100000);
+        assert_int_equal(session->footprint_peak_bytes.value, 200000000);
+        assert_int_equal(session->frames_dropped.value * 19, session->frames_drawn.value);
+        assert_int_equal(session->end_count, i ? 7 : 0);
+        assert_int_equal(ends_with(report, "foom"), i ? 2 : 0);
+        assert_int_equal(ends_with(report, "background_kill"), i ? 4 : 0);
+        read_in_pieces(&r);
+    }
+}
+
+/* libmire has told the usage of its own runs: nothing is counted twice. */
+static void metrickit_adds_no_usage_to_that_of_libmire(void **state)
+{
+    struct imported r;
+    (void)state;
+    read_it(&r, "{\"mire\":{\"install\":\"" KIT_INSTALL "\",\"runs\":[]}," KIT_OLD "}");
+    assert_int_equal(r.count, 0);
+    assert_int_equal(r.outcome, MIRE_DECODE_OK);
+    import_done(&r);
+}
+
 static void deep_trees_are_read_without_recursion(void **state)
 {
     size_t depth = 900;
@@ -240,6 +368,9 @@ int main(void)
         cmocka_unit_test(metrickit_tells_a_kill_for_memory),
         cmocka_unit_test(metrickit_joins_a_diagnostic_to_its_run),
         cmocka_unit_test(metrickit_counts_how_runs_ended),
+        cmocka_unit_test(metrickit_of_ios_27_is_read),
+        cmocka_unit_test(metrickit_tells_a_day_without_libmire),
+        cmocka_unit_test(metrickit_adds_no_usage_to_that_of_libmire),
         cmocka_unit_test(metrickit_counts_only_exits_that_no_run_of_libmire_explains),
         cmocka_unit_test(deep_trees_are_read_without_recursion),
     };
