@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 from sdk_run import BINARY, OK, RUN, Server, check
 
 APP = os.path.join(BINARY, "tests", "integration", "crash_app")
+THROWN = os.path.join(BINARY, "tests", "integration", "crash_thrown")
 BARE = os.path.join(BINARY, "tests", "integration", "crash_bare")
 
 
@@ -46,23 +47,23 @@ class CrashTest(unittest.TestCase):
         self.server.close()
         self.scratch.cleanup()
 
-    def run_app(self, how, url="http://127.0.0.1:9"):
-        return subprocess.run([APP, url, self.scratch.name, how], stdout=subprocess.PIPE, text=True, timeout=120, check=False)
+    def run_app(self, how, url="http://127.0.0.1:9", app=APP):
+        return subprocess.run([app, url, self.scratch.name, how], stdout=subprocess.PIPE, text=True, timeout=120, check=False)
 
     def crashes(self):
         return [report for report in self.server.reports() if report.get("event", {}).get("trigger") == "crash"]
 
-    def crash(self, how, number):
+    def crash(self, how, number, app=APP, name=None):
         """The report of a run that ends by the signal. A later start makes it; on a busy machine not the first."""
-        done = self.run_app(how)
+        done = self.run_app(how, app=app)
         self.assertEqual(done.returncode, -number, done)
         for _ in range(10):
-            self.assertEqual(self.run_app("start", self.server.url).returncode, 0)
+            self.assertEqual(self.run_app("start", self.server.url, app).returncode, 0)
             if self.crashes():
                 break
         report, = self.crashes()
         check(report)
-        self.assertEqual(report["event"]["name"], signal.Signals(number).name)
+        self.assertEqual(report["event"]["name"], name or signal.Signals(number).name)
         self.assertEqual(report["event"]["duration_ms"], 0)
         self.assertIn(report["exit"]["verdict"], ("abort" if number == signal.SIGABRT else "crash",))
         self.assertEqual(report["exit"]["signal"], number)
@@ -83,6 +84,29 @@ class CrashTest(unittest.TestCase):
     def test_abort(self):
         names = self.stack(self.crash("abort", signal.SIGABRT))
         self.assertEqual(names[:3], ["planted_abort", "planted_checkout", "main"])
+
+    def thrown(self, how, name, crumb):
+        """The run's exception names its crash, and the last step is its reason; the stack is that of the throw."""
+        report = self.crash(how, signal.SIGABRT, THROWN, name)
+        names = functions(report, report["event"]["samples"]["node"][0], THROWN)
+        self.assertTrue(any("planted_throw" in one for one in names), names)
+        self.assertEqual(report.get("context", {}).get("crumbs", {}).get("texts", []), crumb)
+
+    def test_an_exception_with_a_text(self):
+        self.thrown("range", "std::out_of_range", ["uncaught std::out_of_range: cart has 3 rows, not 7"])
+
+    def test_an_exception_of_a_type_without_a_base(self):
+        self.thrown("plain", "shop::Lost", ["uncaught shop::Lost"])
+
+    def test_an_exception_whose_base_is_not_the_only_one(self):
+        self.thrown("two", "shop::Both", ["uncaught shop::Both"])
+
+    def test_a_terminate_handler_of_the_app_is_called(self):
+        self.thrown("own", "std::out_of_range", ["uncaught std::out_of_range: cart has 3 rows, not 7"])
+        self.assertEqual(self.out, "the app's own handler\n")
+
+    def test_the_end_without_an_exception(self):
+        self.thrown("none", None, [])
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "a division by 0 has a result on this processor")
     def test_a_division_by_0(self):

@@ -5,6 +5,7 @@
 #include "platform/platform.h"
 
 #include <signal.h>
+#include <string.h>
 
 #define PATIENCE_NS (500 * MIRE_NS_PER_MS)
 
@@ -17,6 +18,29 @@ static struct {
     uint32_t pid;                 /* whose; a forked child's copy may be in any state */
     struct crash_request request; /* FILLING: the handler's; TAKING: the check thread's */
 } crash;
+
+/* Written by a thread that is about to abort; read while it waits in its handler. Two at once: one counts. */
+static struct {
+    _Atomic uint32_t busy, is_there;
+    struct crash_said of;
+} said;
+
+void mire__crash_say(const char *name, const uintptr_t *callers, size_t count)
+{
+    if (atomic_exchange(&said.busy, 1))
+        return;
+    mire__text_copy(said.of.name, sizeof(said.of.name), name);
+    said.of.depth = (uint32_t)(count < MIRE_CRASH_FRAMES ? count : MIRE_CRASH_FRAMES);
+    if (said.of.depth > 0)
+        memcpy(said.of.callers, callers, said.of.depth * sizeof(*callers));
+    atomic_store(&said.is_there, 1);
+    atomic_store(&said.busy, 0);
+}
+
+const struct crash_said *mire__crash_said(void)
+{
+    return crash.request.signal == SIGABRT && atomic_load(&said.is_there) ? &said.of : NULL;
+}
 
 static bool change(uint32_t from, uint32_t to)
 {

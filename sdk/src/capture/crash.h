@@ -14,6 +14,9 @@
 
 #include "platform/arch.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 struct check;
 struct process_record;
 
@@ -29,12 +32,31 @@ void mire__crash_as_take(int signal, const void *ucontext);
 /* The fault was repaired: there was no crash. Signal handler: yes. */
 void mire__crash_as_forget(void);
 
+/*
+ * Tell of an exception that nobody catches, before the process aborts because of it. It names the crash, in place of the
+ * signal; its stack, if it has one, stands in place of that of abort, which a rethrown exception has cut. The last one counts.
+ *
+ *   name    copied, cut to 63 bytes
+ *   callers addresses behind the calls, innermost first, at most MIRE_CRASH_FRAMES of them are kept; 0 of them: none
+ *
+ * Thread: any.
+ */
+#define MIRE_CRASH_FRAMES 96u
+void mire__crash_say(const char *name, const uintptr_t *callers, size_t count);
+
 /* "SIGSEGV"; static. */
 const char *mire__crash_as_name(int signal);
 
 /* --- the check thread's half. NULL: nothing is asked; otherwise mire__crash_end is due. */
 
+struct crash_said {
+    char name[64];
+    uint32_t depth;
+    uintptr_t callers[MIRE_CRASH_FRAMES];
+};
+
 const struct crash_request *mire__crash_begin(void);
+const struct crash_said *mire__crash_said(void); /* the exception of a request; NULL: there is none */
 void mire__crash_end(void);
 bool mire__crash_is_forgotten(void); /* once */
 void mire__crash_outlived(void);     /* the next crash may be taken */

@@ -12,9 +12,13 @@
 static void take_all(struct check *check, struct record *record, const struct crash_request *request)
 {
     struct ring *ring = &check->box->lanes[record->lane].ring;
+    const struct crash_said *said = mire__crash_said();
     struct gate_view view;
 
-    mire__sampler_take_given(mire__ring_reserve(ring), check->sampler, request->tid, &request->regs, check->box);
+    if (said && said->depth > 0)
+        mire__sampler_take_told(mire__ring_reserve(ring), check->sampler, said->callers, said->depth, check->box);
+    else
+        mire__sampler_take_given(mire__ring_reserve(ring), check->sampler, request->tid, &request->regs, check->box);
     mire__record_put(check, record, MIRE_NS_PER_MS);
     for (uint32_t lane = 0; lane < MIRE_WATCHED_MAX; lane++) {
         if (!mire__gate_look(&view, lane) || view.tid == request->tid)
@@ -27,8 +31,9 @@ static void take_all(struct check *check, struct record *record, const struct cr
 static void take(struct check *check, struct process_record *of, const struct crash_request *request)
 {
     struct event event = {.begin_ns = mire__now_ns(), .trigger = MIRE_TRIGGER_CRASH, .tid = request->tid};
+    const struct crash_said *said = mire__crash_said();
 
-    mire__text_copy(event.name, sizeof(event.name), mire__crash_as_name(request->signal));
+    mire__text_copy(event.name, sizeof(event.name), said ? said->name : mire__crash_as_name(request->signal));
     mire__thread_name(event.thread_name, request->tid);
     if (!mire__process_open(check, of, &event))
         return;

@@ -197,6 +197,20 @@ void mire__sampler_take_given(struct sample *out, struct sampler *sampler, uint3
     unwind_snapshot(out, sampler, box, MODULES_STALE_NS);
 }
 
+void mire__sampler_take_told(struct sample *out, struct sampler *sampler, const uintptr_t *callers, uint32_t count,
+                             struct blackbox *box)
+{
+    begin(out, sampler);
+    out->state = 'R';
+    mire__sampler_look(sampler, box);
+    for (uint32_t i = 0; i < count && i < MIRE_DEPTH_MAX && callers[i]; i++) {
+        out->pc[i] = callers[i] - 1; /* inside the call */
+        out->into[i] = 0;
+        out->found[i] = MIRE_FOUND_FP;
+        out->depth++;
+    }
+}
+
 bool mire__sampler_take_asleep(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box)
 {
     begin(out, sampler);

@@ -5,6 +5,7 @@
 
 #include "capture/crash.h"
 #include "core/facts.h"
+#include "core/uncaught.h"
 #include "exit/look.h"
 #include "exit/marker.h"
 #include "exit/run.h"
@@ -85,6 +86,8 @@ enum mire_err mire__monitor_exit_start(struct monitor_context *context)
         signals &= ~(unsigned)MIRE_SIGNALS_QUIT;
     if (mire__store_run_path(crash_path, context->store, mire__run_id(), MIRE_STORE_CRASH))
         mire__marker_start(crash_path, signals, &hooks);
+    if (signals & MIRE_SIGNALS_CRASH)
+        mire__uncaught_hear();
     memset(&exits.look, 0, sizeof(exits.look));
     atomic_store(&exits.on, context);
     mire__worker_wake(context->worker, MIRE_WAKE_LOOK);
@@ -101,6 +104,7 @@ void mire__monitor_exit_stop(void)
     struct evidence *evidence = mire__run_as_evidence();
 
     atomic_store(&exits.on, NULL);
+    mire__uncaught_forget();
     mire__marker_stop();
     if (evidence && atomic_load(&evidence->stopped_ns) == 0)
         mire__run_discard();

@@ -7,7 +7,9 @@
 #include "core/display.h"
 #include "core/ground.h"
 #include "core/metrickit.h"
+#include "core/uncaught.h"
 #include "gate/run_loop.h"
+#include "mire/exit.h"
 
 const struct variant mire__variant = {.recovers_launched = true, .moves = true, .takes_numbers = true};
 
@@ -78,10 +80,13 @@ void mire__variant_subscribe(const mire_options *options)
         mire__metrickit_subscribe();
     if (options->display)
         mire__display_watch();
+    if (options->signals & MIRE_SIGNALS_CRASH)
+        mire__uncaught_objc_hear();
 }
 
 void mire__variant_unsubscribe(void)
 {
     mire__metrickit_unsubscribe();
     mire__display_forget();
+    mire__uncaught_objc_forget();
 }
