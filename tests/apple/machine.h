@@ -6,6 +6,7 @@
  *     runtime.c  CoreFoundation, dispatch and the ObjC runtime; session.c the classes of Foundation that send a request
  *     classes.c  the ObjC runtime's classes of the program, and the types of CoreFoundation
  *     display.c  frames of a display, and a user who scrolls
+ *     exceptions.c  exceptions that nobody catches, and their signal
  */
 #ifndef MIRE_TEST_MACHINE_H
 #define MIRE_TEST_MACHINE_H

@@ -6,6 +6,8 @@
  *     objects STORE zones|logger       makes objects and blocks that resemble them, and a report of the memory held
  *     next STORE SERVER KEY            the next start: sends what is there, and what MetricKit has, and ends
  *     send STORE SERVER KEY WAY        sends a report: flush: until it is sent; stop: until a line comes, and ends amid it
+ *     post STORE SERVER KEY            the same, flush, without a session in the background
+ *     throw STORE                      an exception that nobody catches, thrown in lay_out_cells of scroll_on of app_main
  *     scroll STORE                     the user scrolls, and every eighth frame comes late
  */
 #include "apple/memory_truth.h"
@@ -34,6 +36,7 @@ extern char *strcpy(char *to, const char *from);
 extern void *memset(void *at, int value, word size);
 extern struct memory_truth *machine_truth(const char *path);
 extern unsigned machine_scroll(unsigned ms, void (*draw)(unsigned frame));
+extern void machine_throw(const char *name, const char *reason, const word *callers, word count);
 extern void *machine_region(unsigned tag, word bytes);
 extern void machine_region_end(void *region);
 extern void make_objects(void), make_resembling(void); /* memory_objects.m */
@@ -234,6 +237,8 @@ static void draw(unsigned frame)
         lay_out_cells(120);
 }
 
+int app_main(int count, char **arguments);
+
 static void scroll(void)
 {
     wait_for(100);
@@ -242,6 +247,15 @@ static void scroll(void)
     printf("flushed\n");
     fflush(0);
     mire_stop(0);
+}
+
+/* The stack is that of the throw. Its end has been left when the handler is called. */
+static void throw(void)
+{
+    const word callers[] = {(word)lay_out_cells + 8, (word)scroll + 8, (word)app_main + 8};
+
+    wait_for(100);
+    machine_throw("NSRangeException", "index 5 beyond bounds [0 .. 2]", callers, 3);
 }
 
 /* ---- the start ---- */
@@ -299,6 +313,8 @@ int app_main(int count, char **arguments)
         hold_objects();
         return 0;
     }
+    if (strcmp(what, "throw") == 0 && start(arguments[1], 0, 0, 0) == MIRE_OK)
+        throw();
     if (strcmp(what, "scroll") == 0 && start(arguments[1], "display", 0, 0) == MIRE_OK) {
         scroll();
         return 0;

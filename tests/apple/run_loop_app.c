@@ -2,18 +2,20 @@
  * run_loop_app.c - an app on the real CFRunLoop: hangs of known lengths in every place where a run loop calls the app.
  * Prints "kind begin_ns end_ns" for each. Run by tests/integration/apple_run_loop.py.
  *
- *     run_loop_app STORE hangs | idle SECONDS
+ *     run_loop_app STORE hangs | idle SECONDS | rest SECONDS
  */
 #include "gate/run_loop.h"
 
 #include <CoreFoundation/CoreFoundation.h>
 #include <mire/mire.h>
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define HANG_MS  600
 #define RUN_S    1.0 /* of the loop for each kind */
@@ -291,6 +293,48 @@ static void idle(double seconds)
     printf("cpu_ms %.3f\n", cpu_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu_ms(CLOCK_THREAD_CPUTIME_ID) - before_ms);
 }
 
+/* How often the process's other threads were given a processor. */
+static unsigned long switches(void)
+{
+    unsigned long all = 0, count;
+    char path[64], line[128];
+    DIR *folder = opendir("/proc/self/task");
+    struct dirent *task;
+
+    while (folder && (task = readdir(folder))) {
+        FILE *file;
+
+        if (task->d_name[0] == '.' || atoi(task->d_name) == getpid())
+            continue;
+        snprintf(path, sizeof(path), "/proc/self/task/%.16s/status", task->d_name);
+        file = fopen(path, "re");
+        while (file && fgets(line, sizeof(line), file))
+            if (sscanf(line, "voluntary_ctxt_switches: %lu", &count) == 1 ||
+                sscanf(line, "nonvoluntary_ctxt_switches: %lu", &count) == 1)
+                all += count;
+        if (file)
+            fclose(file);
+    }
+    if (folder)
+        closedir(folder);
+    return all;
+}
+
+/* Prints how often the others run while this loop waits, once the start is over: three seconds without a switch. */
+static void rest(double seconds)
+{
+    unsigned long before = 0, now;
+
+    for (int still = 0, tries = 0; still < 3 && tries < 90; tries++) {
+        run_for(kCFRunLoopDefaultMode, 1);
+        now = switches();
+        still = now == before ? still + 1 : 0;
+        before = now;
+    }
+    run_for(kCFRunLoopDefaultMode, seconds);
+    printf("switches %lu\n", switches() - before);
+}
+
 int main(int count, char **arguments)
 {
     mire_options *options = mire_options_new();
@@ -312,6 +356,8 @@ int main(int count, char **arguments)
         return 1;
     if (strcmp(arguments[2], "hangs") == 0) {
         all_hangs();
+    } else if (strcmp(arguments[2], "rest") == 0) {
+        rest(atof(arguments[3]));
     } else {
         idle(atof(arguments[3]));
     }

@@ -4,6 +4,7 @@
  */
 #include "apple/display.h"
 #include "apple/machine.h"
+#include "apple/exceptions.h"
 #include "apple/session.h"
 
 #include <dlfcn.h>
@@ -234,6 +235,8 @@ static const char *fake_selector(const char *name)
 
 static uintptr_t fake_send(struct object *self, const char *selector, uintptr_t a, uintptr_t b)
 {
+    uintptr_t found;
+
     if (!self)
         return 0;
     if ((void *)self == classes_of_program("NSObject"))
@@ -251,7 +254,7 @@ static uintptr_t fake_send(struct object *self, const char *selector, uintptr_t 
         return (uintptr_t)self->bytes;
     if (IS("alloc") || IS("sharedManager") || IS("new") || IS("currentRunLoop"))
         return (uintptr_t)runtime_make(self->text, NULL);
-    if (IS("init") || IS("objectAtIndex:"))
+    if (IS("init") || (IS("objectAtIndex:") && !self->bytes))
         return (uintptr_t)self;
     if (IS("JSONRepresentation"))
         return (uintptr_t)self->body;
@@ -268,7 +271,8 @@ static uintptr_t fake_send(struct object *self, const char *selector, uintptr_t 
     if (IS("addSubscriber:"))
         deliver((struct object *)a);
 #undef IS
-    return session_send(self, selector, a, b);
+    found = exceptions_send(self, selector, a);
+    return found ? found : session_send(self, selector, a, b);
 }
 
 static size_t fake_confstr(int which, char *out, size_t cap)
@@ -316,6 +320,8 @@ void *runtime_find(const char *name)
     };
     void *found = machine_find(names, MACHINE_COUNT(names), name);
 
+    if (!found)
+        found = exceptions_find(name);
     if (!found && (strncmp(name, "_deflate", 8) == 0 || strncmp(name, "_inflate", 8) == 0))
         found = dlsym(dlopen("libz.so.1", RTLD_NOW), name + 1);
     return found;

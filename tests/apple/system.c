@@ -1,5 +1,6 @@
 /* system.c - see machine.h: the process, and the calls that are the same. The numbers and offsets are those of Apple's headers. */
 #include "apple/machine.h"
+#include "apple/exceptions.h"
 
 #include "apple/macho.h"
 
@@ -188,16 +189,6 @@ static const void *fake_executable_header(void)
     return (const void *)(uintptr_t)images[MACHINE_IMAGES - 1].load;
 }
 
-/* Signals of the system differ in number and structure: none is handled here. */
-static int fake_sigaction(int signal, const void *action, void *old)
-{
-    (void)signal;
-    (void)action;
-    if (old)
-        memset(old, 0, 16);
-    return 0;
-}
-
 static int fake_sigaltstack(const void *stack, void *old)
 {
     (void)stack;
@@ -208,8 +199,13 @@ static int fake_sigaltstack(const void *stack, void *old)
 
 static void *fake_dlsym(void *handle, const char *name)
 {
+    char symbol[128];
+
     (void)handle;
-    return strcmp(name, "malloc_logger") == 0 ? macho_find(libmalloc, "_malloc_logger") : runtime_find(name);
+    if (strcmp(name, "malloc_logger") == 0)
+        return macho_find(libmalloc, "_malloc_logger");
+    snprintf(symbol, sizeof(symbol), "_%s", name);
+    return exceptions_find(symbol);
 }
 
 /* libmalloc alone is asked for: the second image. */
@@ -250,9 +246,10 @@ static const struct machine_name own_names[] = {
     {"_setpriority", (void *)nothing},
     {"__NSGetExecutablePath", (void *)fake_executable_path},
     {"__NSGetMachExecuteHeader", (void *)fake_executable_header},
-    {"_sigaction", (void *)fake_sigaction},
+    {"_sigaction", (void *)exceptions_sigaction},
     {"_sigaltstack", (void *)fake_sigaltstack},
     {"_dlsym", (void *)fake_dlsym},
+    {"_dlerror", (void *)nothing},
     {"_dladdr", (void *)fake_dladdr},
     {"_getsectiondata", (void *)fake_section},
     {"_atexit", (void *)atexit},

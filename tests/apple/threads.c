@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +135,7 @@ static int fake_kill(pthread_t thread, int signal)
 {
     if (!pthread_equal(thread, pthread_self()) && !find_thread(thread, 0))
         return ESRCH;
-    return signal == 0 ? 0 : ENOTSUP;
+    return signal == 0 ? 0 : signal == SIGABRT ? pthread_kill(thread, signal) : ENOTSUP;
 }
 
 static int fake_setname(const char *name)

@@ -222,6 +222,23 @@ class Memory(unittest.TestCase):
                 for path in (store / "out").iterdir():
                     path.unlink()
 
+    def test_an_exception_that_nobody_catches(self):
+        app = self.popen("throw", self.store)
+        self.assertEqual((app.communicate(timeout=300)[0], app.returncode), ("", -signal.SIGABRT))
+        following = self.popen("scroll", self.store)  # any next start
+        following.communicate(timeout=300)
+        reports = [self.unpack(path.read_bytes()) for path in (self.store / "out").glob("*.report")]
+        report, = [report for report in reports if report["kind"] == "event" and report["event"]["trigger"] == "crash"]
+        self.assertEqual((report["event"]["name"], report["exit"]["verdict"]), ("NSRangeException", "abort"))
+        self.assertEqual(report["context"]["crumbs"]["texts"], ["uncaught NSRangeException: index 5 beyond bounds [0 .. 2]"])
+        names = subprocess.run([tool("llvm-nm"), self.app], stdout=subprocess.PIPE, text=True, check=True).stdout.split("\n")
+        address = {line.split()[-1]: int(line.split()[0], 16) for line in names if len(line.split()) == 3}
+        node, offsets = report["event"]["samples"]["node"][0], []
+        while node:
+            offsets.append(report["frames"]["offset"][report["nodes"]["frame"][node - 1]])
+            node -= report["nodes"]["up"][node - 1]
+        self.assertEqual(offsets, [address[name] + 7 for name in ("_lay_out_cells", "_scroll", "_app_main")])
+
     def test_late_frames_of_a_scroll_are_told(self):
         app = self.popen("scroll", self.store)
         self.assertEqual(app.communicate(timeout=300)[0], "woken 0\nflushed\n")

@@ -124,6 +124,11 @@ class RunLoop(unittest.TestCase):
             print(f"{IDLE_S:g} s: {used_ms} ms of CPU time on libmire's threads")
             self.assertLess(used_ms, 5 * IDLE_S)
 
+    def test_a_loop_that_waits_wakes_nothing(self):
+        with tempfile.TemporaryDirectory(prefix="mire-run-loop-") as store:
+            self.assertEqual(run(self.swift, store, "rest", IDLE_S), "switches 0\n")
+            self.assertEqual(reports(store), [])
+
 
 if __name__ == "__main__":
     fetch()

@@ -43,9 +43,9 @@ static void on_exception(id exception)
     if (count > MIRE_CRASH_FRAMES)
         count = MIRE_CRASH_FRAMES;
     for (unsigned long i = 0; i < count; i++)
-        callers[i] = number(((id(*)(id, SEL, unsigned long))objc_msgSend)(
-                                addresses, sel_registerName("objectAtIndex:"), i),
-                            "unsignedIntegerValue");
+        callers[i] =
+            number(((id(*)(id, SEL, unsigned long))objc_msgSend)(addresses, sel_registerName("objectAtIndex:"), i),
+                   "unsignedIntegerValue");
     mire__uncaught_tell(name ? name : "NSException", text_of(call(exception, "reason")), callers, count);
     if (displaced)
         displaced(exception);
