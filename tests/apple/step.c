@@ -203,10 +203,10 @@ static bool calls(uint32_t code)
     return code >> 26 == 0x25 || (code & 0xfffffc1f) == 0xd63f0000;
 }
 
-/* ret */
+/* ret; or b, br to a function outside of the image, which has returned already. */
 static bool returns(uint32_t code)
 {
-    return (code & 0xfffffc1f) == 0xd65f0000;
+    return (code & 0xfffffc1f) == 0xd65f0000 || code >> 26 == 5 || (code & 0xfffffc1f) == 0xd61f0000;
 }
 
 /* `pc` is a breakpoint: the instruction before it has run, and that at pc is next. */

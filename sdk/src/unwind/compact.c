@@ -172,5 +172,7 @@ bool mire__compact_read(struct cfi_row *out, struct cfi_scratch *scratch, struct
         mire__compact_edge_arm64(out, cache, &function, pc);
     else if (exact)
         mire__compact_edge_x86_64(out, cache, &function, pc);
+    else if (processor == COMPACT_ARM64)
+        mire__compact_call_arm64(out, cache, pc);
     return true;
 }

@@ -57,6 +57,9 @@ bool mire__compact_row_arm64(struct cfi_row *out, const struct compact_function 
 void mire__compact_edge_arm64(struct cfi_row *row, struct peek_cache *cache, const struct compact_function *function,
                               uint64_t pc);
 
+/* The rules at a call of the prologue's own, of a function with a frame pointer: pc lies in the call. */
+void mire__compact_call_arm64(struct cfi_row *row, struct peek_cache *cache, uint64_t pc);
+
 /* The encoding's field for the kind of rule, and the kind that both processors write differently. */
 #define MIRE_COMPACT_MODE(encoding) ((encoding) >> 24 & 15)
 

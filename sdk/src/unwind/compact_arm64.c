@@ -114,25 +114,86 @@ static bool checks_signature(uint32_t code)
     return code == 0xd50323ff || code == 0xd50323bf; /* autibsp, autiasp */
 }
 
+/* ---- prologues that the compiler moved into a function of their own (-Oz) ----
+ *
+ *     mov x6, x30; bl F; mov x30, x6      the return address is in x6 while F lowers sp and saves registers
+ */
+
+/* The register that the link register is copied to, or from; LR: it is no such copy. */
+static uint32_t copies_link(uint32_t code)
+{
+    return (code & 0xffffffe0) == 0xaa1e03e0 ? code & 31 : LR;
+}
+
+static uint32_t restores_link(uint32_t code)
+{
+    return (code & 0xffe0ffff) == 0xaa0003fe ? code >> 16 & 31 : LR;
+}
+
+static bool calls(uint32_t code)
+{
+    return code >> 26 == 0x25; /* bl */
+}
+
+/* By how much the function called at `at` moves sp. False: it is no part of a prologue. */
+static bool moved_by_call(int64_t *out, struct peek_cache *cache, uint64_t at, uint32_t call)
+{
+    uint64_t target = at + (uint64_t)((int64_t)((uint64_t)(call & 0x3ffffff) << 38) >> 36);
+    uint32_t code;
+
+    *out = 0;
+    for (uint32_t i = 0; i < AHEAD && mire__peek_cached(&code, cache, target + 4ull * i, sizeof(code)); i++) {
+        if (is_return(code))
+            return true;
+        if (stack_moved(code) > 0 || (stack_moved(code) == 0 && !saves(code)))
+            return false;
+        *out += stack_moved(code);
+    }
+    return false;
+}
+
 static void row_by_link(struct cfi_row *out, int64_t lowered)
 {
     memset(out->rules, 0, sizeof(out->rules));
     mire__compact_cfa(out, SP, lowered);
 }
 
-/* x29 is not set yet: it will be `add x29, sp, #n`, and the CFA is 16 bytes above. */
-static bool before_frame_pointer(struct cfi_row *out, const uint32_t *code, size_t count)
+static void row_by_register(struct cfi_row *out, uint32_t reg, int64_t lowered)
 {
-    int64_t moved = 0;
+    row_by_link(out, lowered);
+    if (reg != LR)
+        out->rules[LR] = (struct cfi_rule){.kind = CFI_REGISTER, .value = reg};
+}
 
-    for (size_t i = 0; i < count && !goes_elsewhere(code[i]); i++) {
+/* x29 is not set yet: it will be `add x29, sp, #n`, and the CFA is 16 bytes above. */
+static bool before_frame_pointer(struct cfi_row *out, struct peek_cache *cache, uint64_t pc, const uint32_t *code,
+                                 size_t count)
+{
+    int64_t moved = 0, by;
+
+    for (size_t i = 0; i < count; i++) {
         if (sets_frame_pointer(code[i])) {
-            row_by_link(out, moved + (code[i] >> 10 & 0xfff) + 16);
+            row_by_register(out, restores_link(code[0]), moved + (code[i] >> 10 & 0xfff) + 16);
             return true;
         }
-        moved += stack_moved(code[i]);
+        by = stack_moved(code[i]);
+        if (calls(code[i]) &&
+            (i + 1 == count || restores_link(code[i + 1]) == LR || !moved_by_call(&by, cache, pc + 4 * i, code[i])))
+            return false;
+        if (goes_elsewhere(code[i]) && !calls(code[i]))
+            return false;
+        moved += by;
     }
     return false;
+}
+
+void mire__compact_call_arm64(struct cfi_row *row, struct peek_cache *cache, uint64_t pc)
+{
+    uint32_t code[3]; /* the call is the second */
+
+    if (mire__peek_cached(code, cache, (pc & ~(uint64_t)3) - 4, sizeof(code)) && calls(code[1]) &&
+        copies_link(code[0]) != LR && restores_link(code[2]) == copies_link(code[0]))
+        row_by_register(row, copies_link(code[0]), 0);
 }
 
 /* sp is not lowered yet, or not wholly, which a function without a frame does in its prologue alone. */
@@ -183,6 +244,6 @@ void mire__compact_edge_arm64(struct cfi_row *row, struct peek_cache *cache, con
     while (count > 0 && !mire__peek_cached(code, cache, pc, count * sizeof(code[0])))
         count--;
     mire__peek_cached(&before, cache, pc - sizeof(before), sizeof(before));
-    if (!(framed ? before_frame_pointer(row, code, count) : before_room(row, code, count)))
+    if (!(framed ? before_frame_pointer(row, cache, pc, code, count) : before_room(row, code, count)))
         in_epilogue(row, before, code, count);
 }

@@ -124,13 +124,14 @@ static enum outcome step_by_row(struct unwinding *walk, const struct cfi_row *ro
 {
     struct regs next = {0};
     uint64_t cfa, ra;
-    bool leaf = row->rules[row->ra_column].kind == CFI_SAME;
-    /* In a leaf, and in vfork, which pops its return address, the stack pointer is the caller's. */
-    bool bare = leaf || (walk->exact && row->rules[row->ra_column].kind == CFI_REGISTER);
+    const struct cfi_rule *link = &row->rules[row->ra_column];
+    bool leaf = link->kind == CFI_SAME;
+    /* In a leaf, in vfork, which pops its return address, and in a prologue's call, the stack pointer is the caller's. */
+    bool bare = leaf || link->kind == CFI_REGISTER;
 
     if (!find_cfa(&cfa, walk, row))
         return row->cfa_register == mire__arch.fp && !known(&walk->regs, mire__arch.fp) ? LOST_FP : BROKEN;
-    if (row->rules[row->ra_column].kind == CFI_UNDEFINED)
+    if (link->kind == CFI_UNDEFINED)
         return ENDED;
     if (leaf && (!walk->exact || row->ra_column != mire__arch.link))
         return BROKEN; /* a caller's link register has been overwritten by its call */
@@ -144,6 +145,8 @@ static enum outcome step_by_row(struct unwinding *walk, const struct cfi_row *ro
     }
     if (row->rules[mire__arch.sp].kind == CFI_SAME)
         set(&next, mire__arch.sp, cfa);
+    if (link->kind == CFI_REGISTER)
+        next.known &= ~(UINT64_C(1) << link->value); /* one return address is one frame's */
     if (!row->signal_frame && next.value[mire__arch.sp] <= walk->regs.value[mire__arch.sp] &&
         !(bare && next.value[mire__arch.sp] == walk->regs.value[mire__arch.sp]))
         return BROKEN;
