@@ -98,14 +98,14 @@ static struct fact time_of(struct build *b, const struct json *json, const struc
 
 /* ---- histograms ---- */
 
-struct histogram {
+struct kit_histogram {
     struct report_bucket *buckets; /* rising */
     uint32_t *to_ms;               /* the end of each */
     size_t count;
     uint64_t all;
 };
 
-static void read_bucket(struct histogram *out, struct build *b, const struct json *json, uint32_t at)
+static void read_bucket(struct kit_histogram *out, struct build *b, const struct json *json, uint32_t at)
 {
     uint32_t begin = metrickit_either(json, at, "bucketStart", "lowerBound");
     struct fact from = metrickit_amount(b, json, begin, SECOND_MS);
@@ -126,14 +126,14 @@ static void read_bucket(struct histogram *out, struct build *b, const struct jso
     out->all += count.value;
 }
 
-static bool read_histogram(struct histogram *out, struct build *b, const struct json *json,
+static bool read_histogram(struct kit_histogram *out, struct build *b, const struct json *json,
                            const struct metric_name *name)
 {
     uint32_t at = metric_at(b, json, name), list = look_one(json, look_one(json, at, "histogram"), "buckets");
     uint32_t keyed = look_one(json, at, "histogramValue"), row = list + 1;
     char key[16];
-    *out = (struct histogram){.buckets = arena_array(b->arena, BUCKETS_MAX + 1, sizeof *out->buckets),
-                              .to_ms = arena_array(b->arena, BUCKETS_MAX + 1, sizeof *out->to_ms)};
+    *out = (struct kit_histogram){.buckets = arena_array(b->arena, BUCKETS_MAX + 1, sizeof *out->buckets),
+                                  .to_ms = arena_array(b->arena, BUCKETS_MAX + 1, sizeof *out->to_ms)};
     b->failed |= !out->buckets || !out->to_ms;
     if (b->failed || !(list || keyed))
         return false;
@@ -149,12 +149,12 @@ static bool read_histogram(struct histogram *out, struct build *b, const struct 
 }
 
 /* The middle of a bucket: all that is known of a value in it. */
-static uint64_t middle(const struct histogram *histogram, size_t i)
+static uint64_t middle(const struct kit_histogram *histogram, size_t i)
 {
     return ((uint64_t)histogram->buckets[i].from_ms + histogram->to_ms[i]) / 2;
 }
 
-static uint64_t median(const struct histogram *histogram)
+static uint64_t median(const struct kit_histogram *histogram)
 {
     uint64_t below = 0;
     size_t i = 0;
@@ -168,7 +168,7 @@ static uint64_t median(const struct histogram *histogram)
 /* Each with the middle of its bucket. */
 static void take_hangs(struct report_session *session, struct build *b, const struct json *json)
 {
-    struct histogram histogram;
+    struct kit_histogram histogram;
     if (!read_histogram(&histogram, b, json, &hangs))
         return;
     session->loop = true;
@@ -202,7 +202,7 @@ static void take_frames(struct report_session *session, struct build *b, const s
 /* The median of the period's launches. */
 static void take_launch(struct report_session *session, struct build *b, const struct json *json)
 {
-    struct histogram histogram;
+    struct kit_histogram histogram;
     if (!read_histogram(&histogram, b, json, &launches) || !histogram.count ||
         median(&histogram) > MIRE_WIRE_DURATION_MAX)
         return;
