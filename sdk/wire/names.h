@@ -63,6 +63,7 @@
 #define MIRE_NAME_IMAGE      "image"
 #define MIRE_NAME_OFFSET     "offset"
 #define MIRE_NAME_FOUND      "found"
+#define MIRE_NAME_INTO       "into"
 #define MIRE_NAME_UP         "up"
 #define MIRE_NAME_FRAME      "frame"
 #define MIRE_NAME_OWN        "own"

@@ -50,7 +50,7 @@ def run(swift, *arguments):
     loader = next(path for path in (ROOT / "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2",
                                     ROOT / "lib64/ld-linux-x86-64.so.2") if path.exists())
     return subprocess.run([loader, "--library-path", libraries, APP, *map(str, arguments)], stdout=subprocess.PIPE, text=True,
-                          timeout=300, check=True).stdout
+                          timeout=600, check=True).stdout
 
 
 def reports(store):

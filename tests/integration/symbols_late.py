@@ -37,6 +37,14 @@ class LateTest(Late):
         report = self.get(f"/apps/latin/issues/{issue['id']}/reports")["reports"][0]
         self.assertIn("café.c", json.dumps(self.get(f"/apps/latin/issues/{issue['id']}/reports/{report['id']}"), ensure_ascii=False))
 
+    def test_a_stripped_function_is_one_place(self):
+        """Its samples are at many addresses, none of which holds much of the time: the device tells where the function begins."""
+        one = next(line for line in PROGRAM.splitlines() if "memset" in line)
+        app, debug, _ = self.program("spread", 42, source=PROGRAM.replace(one, "\n".join([one.split("/*")[0]] * 12)))
+        names = subprocess.run(["nm", debug], stdout=subprocess.PIPE, text=True, check=True).stdout
+        begin = next(int(line.split()[0], 16) for line in names.splitlines() if line.endswith(" paint_rows"))
+        self.assertEqual(self.hang(app)["caller1"], f"spread+{begin:#x}")
+
     def test_upload(self):
         app, debug, build = self.program("by-upload", 0)
         before = self.hang(app)

@@ -185,6 +185,8 @@ void mire__document_trie(struct wire *wire, const struct trie *trie, bool found)
     mire__wire_u64_column(wire, MIRE_NAME_OFFSET, trie->frame_offset, trie->frame_count);
     if (found)
         mire__wire_u8_column(wire, MIRE_NAME_FOUND, trie->frame_found, trie->frame_count);
+    if (found)
+        mire__wire_u32_column(wire, MIRE_NAME_INTO, trie->frame_into, trie->frame_count);
     mire__wire_end(wire);
     mire__wire_object(wire, MIRE_NAME_NODES);
     mire__wire_u32_column(wire, MIRE_NAME_UP, trie->node_up, trie->node_count);

@@ -30,6 +30,7 @@ static struct trie_frame place_of(struct draft *draft, const struct sample *samp
     }
     place.image = draft->image_no[index];
     place.offset = address - draft->box->images[index].load;
+    place.into = sample->into[frame];
     return place;
 }
 

@@ -17,13 +17,14 @@ enum mire_err mire__trie_init(struct trie *trie, size_t cap)
         .frame_image = mire__calloc(cap, sizeof(int32_t)),
         .frame_offset = mire__calloc(cap, sizeof(uint64_t)),
         .frame_found = mire__calloc(cap, sizeof(uint8_t)),
+        .frame_into = mire__calloc(cap, sizeof(uint32_t)),
         .node_up = mire__calloc(cap, sizeof(uint32_t)),
         .node_frame = mire__calloc(cap, sizeof(uint32_t)),
         .frame_slots = mire__calloc(slots, sizeof(uint32_t)),
         .node_slots = mire__calloc(slots, sizeof(uint32_t)),
     };
-    if (trie->frame_image && trie->frame_offset && trie->frame_found && trie->node_up && trie->node_frame &&
-        trie->frame_slots && trie->node_slots)
+    if (trie->frame_image && trie->frame_offset && trie->frame_found && trie->frame_into && trie->node_up &&
+        trie->node_frame && trie->frame_slots && trie->node_slots)
         return MIRE_OK;
     mire__trie_fini(trie);
     return MIRE_E_MEMORY;
@@ -34,6 +35,7 @@ void mire__trie_fini(struct trie *trie)
     mire__free(trie->frame_image);
     mire__free(trie->frame_offset);
     mire__free(trie->frame_found);
+    mire__free(trie->frame_into);
     mire__free(trie->node_up);
     mire__free(trie->node_frame);
     mire__free(trie->frame_slots);
@@ -62,6 +64,7 @@ static uint32_t frame_of(struct trie *trie, const struct trie_frame *place)
     trie->frame_image[frame] = place->image;
     trie->frame_offset[frame] = place->offset;
     trie->frame_found[frame] = place->found;
+    trie->frame_into[frame] = place->into;
     return frame;
 }
 

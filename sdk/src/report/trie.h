@@ -14,6 +14,7 @@ struct trie_frame {
     int32_t image; /* index, -1 for none */
     uint64_t offset;
     uint8_t found;
+    uint32_t into; /* bytes from the begin of the function; 0: unknown */
 };
 
 /* Columns, as on the wire. Row i of the node columns describes node i + 1; node 0 is the root. */
@@ -22,6 +23,7 @@ struct trie {
     int32_t *frame_image;
     uint64_t *frame_offset;
     uint8_t *frame_found;
+    uint32_t *frame_into;
     uint32_t *node_up;
     uint32_t *node_frame;
     /* Open addressing; a slot holds number + 1, 0 if free. */

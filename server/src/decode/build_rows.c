@@ -137,8 +137,10 @@ uint32_t build_frame(struct build *build, const struct report_frame *frame)
 uint32_t build_named(struct build *build, int32_t image, uint64_t offset, enum frame_found found,
                      const struct report_told *told)
 {
-    return build_frame(build, &(struct report_frame){image, (uint8_t)found, offset,
-                                                     told && told->function[0] ? tell(build, told) : NULL});
+    return build_frame(build, &(struct report_frame){.image = image,
+                                                     .found = (uint8_t)found,
+                                                     .offset = offset,
+                                                     .told = told && told->function[0] ? tell(build, told) : NULL});
 }
 
 uint32_t build_address(struct build *build, int32_t image, uint64_t offset, enum frame_found found)

@@ -6,7 +6,7 @@
 enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
 {
     struct frame_columns {
-        struct bind_column image, offset, found, name, whole;
+        struct bind_column image, offset, found, name, whole, into;
     } c = {0};
     static const struct bind_field fields[] = {
         {REQUIRED(
@@ -15,6 +15,7 @@ enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
         {COLUMN(struct frame_columns, found, MIRE_NAME_FOUND, MIRE_WIRE_FRAMES_MAX, 0, MIRE_FOUND_SCRIPT)},
         {COLUMN(struct frame_columns, name, MIRE_NAME_NAME, MIRE_WIRE_FRAMES_MAX, -1, MIRE_WIRE_SCRIPT_MAX - 1)},
         {COLUMN(struct frame_columns, whole, MIRE_NAME_WHOLE, MIRE_WIRE_FRAMES_MAX, 0, 1)},
+        {COLUMN(struct frame_columns, into, MIRE_NAME_INTO, MIRE_WIRE_FRAMES_MAX, 0, UINT32_MAX)},
     };
     struct report *report = out;
 
@@ -29,6 +30,8 @@ enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
         return bind_wrong_at(bind, MIRE_NAME_NAME, UNEQUAL);
     if (c.whole.known && c.whole.count != c.image.count)
         return bind_wrong_at(bind, MIRE_NAME_WHOLE, UNEQUAL);
+    if (c.into.known && c.into.count != c.image.count)
+        return bind_wrong_at(bind, MIRE_NAME_INTO, UNEQUAL);
     struct report_frame *frames = arena_array(bind->arena, c.image.count, sizeof *frames);
     struct report_told *told = c.name.known ? arena_array(bind->arena, c.image.count, sizeof *told) : NULL;
     if (!frames || (c.name.known && !told))
@@ -45,7 +48,8 @@ enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
         if (name >= (int64_t)report->script_count)
             return bind_wrong_element(bind, MIRE_NAME_NAME, i, "there is no such row of script");
         frames[i] = (struct report_frame){(int32_t)image, c.found.known ? (uint8_t)c.found.values[i] : MIRE_FOUND_PC,
-                                          c.offset.values[i], name < 0 ? NULL : &told[i]};
+                                          c.offset.values[i], name < 0 ? NULL : &told[i],
+                                          c.into.known ? (uint32_t)c.into.values[i] : 0};
         if (name >= 0)
             told[i] = (struct report_told){report->scripts[name].function, report->scripts[name].file,
                                            report->scripts[name].line, c.whole.known && c.whole.values[i]};

@@ -142,12 +142,22 @@ static void write_images(struct json_writer *w, const struct report *report)
     json_write_close(w, ']');
 }
 
+static bool knows_functions(const struct report *report)
+{
+    for (size_t i = 0; i < report->frame_count; i++)
+        if (report->frames[i].into)
+            return true;
+    return false;
+}
+
 static void write_frames(struct json_writer *w, const struct report *report, const struct write_names *names)
 {
     json_write_open(w, MIRE_NAME_FRAMES, '{');
     COLUMN(w, MIRE_NAME_IMAGE, json_write_i64, report->frames, report->frame_count, image);
     COLUMN(w, MIRE_NAME_OFFSET, json_write_u64, report->frames, report->frame_count, offset);
     COLUMN(w, MIRE_NAME_FOUND, json_write_u64, report->frames, report->frame_count, found);
+    if (knows_functions(report))
+        COLUMN(w, MIRE_NAME_INTO, json_write_u64, report->frames, report->frame_count, into);
     write_names_of_frames(w, report, names);
     json_write_close(w, '}');
 }

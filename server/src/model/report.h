@@ -136,6 +136,7 @@ struct report_frame {
     uint64_t offset; /* address to look up, minus the image's load bias; the bare address if image is -1; for an
                         image of Java the row of java, for a script the row of scripts, which exists */
     const struct report_told *told; /* NULL: the report has no name. Debug files come first */
+    uint32_t into;                  /* bytes from the begin of its function; 0: unknown */
 };
 
 struct report_node {

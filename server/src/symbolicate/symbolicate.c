@@ -82,13 +82,15 @@ static int resolve_frame(struct symbolicate_job *job, struct chain *chain, const
 {
     uint64_t offset = frame->offset;
     bool found = count && frames[count - 1].function;
-    uint64_t start = count ? frames[count - 1].start : 0;
+    uint64_t start = count && frames[count - 1].start ? frames[count - 1].start + where->base : 0;
     chain->first = (uint32_t)job->location_count;
     chain->count = 1;
     if (frame->told && (!found || frame->told->whole))
         return add_told(job, where, frame);
+    if (!start && frame->into && frame->into <= offset)
+        start = offset - frame->into; /* as the device's unwinder knows it */
     if (!found)
-        return add_bare(job, where, offset, start ? start + where->base : 0);
+        return add_bare(job, where, offset, start);
     chain->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (!frames[i].function || !frames[i].function[0])
