@@ -178,6 +178,15 @@ void mire__document_script(struct wire *wire, const struct script_rows *rows)
     mire__wire_end(wire);
 }
 
+static bool knows_functions(const struct trie *trie)
+{
+    for (uint32_t i = 0; i < trie->frame_count; i++) {
+        if (trie->frame_into[i] != 0)
+            return true;
+    }
+    return false;
+}
+
 void mire__document_trie(struct wire *wire, const struct trie *trie, bool found)
 {
     mire__wire_object(wire, MIRE_NAME_FRAMES);
@@ -185,7 +194,7 @@ void mire__document_trie(struct wire *wire, const struct trie *trie, bool found)
     mire__wire_u64_column(wire, MIRE_NAME_OFFSET, trie->frame_offset, trie->frame_count);
     if (found)
         mire__wire_u8_column(wire, MIRE_NAME_FOUND, trie->frame_found, trie->frame_count);
-    if (found)
+    if (found && knows_functions(trie))
         mire__wire_u32_column(wire, MIRE_NAME_INTO, trie->frame_into, trie->frame_count);
     mire__wire_end(wire);
     mire__wire_object(wire, MIRE_NAME_NODES);
