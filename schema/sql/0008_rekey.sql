@@ -73,7 +73,7 @@ CREATE TABLE rekey_flow (
     failed        bigint   NOT NULL DEFAULT 0,
     CONSTRAINT rekey_flow_counts_once PRIMARY KEY (slot, job_id, from_issue_id, to_key)
 );
-CREATE INDEX rekey_flow_by_job ON rekey_flow (job_id);
+CREATE INDEX rekey_flow_by_job ON rekey_flow (job_id, to_issue_id);
 COMMENT ON TABLE rekey_flow IS 'The reports that a job moved, or would move, by issue before and feature after. Reports that stay, or could not be derived, are counted too.';
 COMMENT ON COLUMN rekey_flow.slot IS 'Slot the counted reports are on.';
 COMMENT ON COLUMN rekey_flow.job_id IS 'The job.';
@@ -87,4 +87,4 @@ COMMENT ON COLUMN rekey_flow.reason IS 'Why.';
 COMMENT ON COLUMN rekey_flow.reports IS 'How many; of a preview those that its exemplars stand for.';
 COMMENT ON COLUMN rekey_flow.failed IS 'How many could not be derived again, and stay as they were.';
 COMMENT ON INDEX rekey_flow_counts_once IS 'Serves: adding a report.';
-COMMENT ON INDEX rekey_flow_by_job IS 'Serves: what a job did, and where the reports of an issue went.';
+COMMENT ON INDEX rekey_flow_by_job IS 'Serves: what a job did, where the reports of an issue went, and whence those of an issue came.';

@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "pipeline/kinds.h"
 #include "rows/counters.h"
+#include "rows/counters_settle.h"
 #include "rows/memory.h"
 #include "rows/rollup.h"
 
@@ -91,21 +92,21 @@ static int add_hours(const struct shift *shifts, size_t count, struct pg_tx *tx,
     return rc;
 }
 
-/* `shifts` are in the order of the counters; each one that reports left is settled once. */
+/* `shifts` are in the order of the counters. */
 static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *tx, struct arena *arena,
                        bool of_versions)
 {
-    int (*order)(const void *, const void *) = of_versions ? by_version_hour : by_issue_hour;
-    const struct shift *settled = NULL;
-    int rc = add_hours(shifts, count, tx, arena, of_versions);
+    struct hour_row *left = arena_array(arena, count + 1, sizeof *left);
+    size_t some = 0;
+    int rc = left ? add_hours(shifts, count, tx, arena, of_versions) : MIRE_FAULT_MEMORY;
 
-    for (size_t i = 0; !rc && i < count; i++) {
-        if (shifts[i].hour.reports >= 0 || (settled && !order(settled, &shifts[i])))
-            continue;
-        settled = &shifts[i];
-        rc = of_versions ? rows_version_hour_settle(tx, &shifts[i].hour) : rows_issue_hour_settle(tx, &shifts[i].hour);
-    }
-    return rc;
+    for (size_t i = 0; !rc && i < count; i++)
+        if (shifts[i].hour.reports < 0)
+            left[some++] = shifts[i].move->before.hour;
+    if (rc)
+        return rc;
+    return of_versions ? rows_version_hours_settle(tx, arena, left, some)
+                       : rows_issue_hours_settle(tx, arena, left, some);
 }
 
 /* Sums of memory by issue; days rise with hours. */

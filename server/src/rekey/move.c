@@ -136,6 +136,16 @@ static bool takes_known(struct move *move, const struct rows_issue_found *known)
     return true;
 }
 
+/* Has an older report of the batch the same feature? Then its issue is the report's, which changes nothing of it. */
+static bool takes_older(struct move *move, const struct move *older)
+{
+    if (!older || older->stored.app_id != move->stored.app_id || !older->to_issue || older->stored.preview ||
+        memcmp(older->issue.feature_key, move->issue.feature_key, sizeof move->issue.feature_key) != 0)
+        return false;
+    move->to_issue = older->to_issue;
+    return true;
+}
+
 /* The issue of a report; *alone is the app whose issues this transaction has locked. */
 static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone, const struct rows_issue_found *known)
 {
@@ -233,7 +243,8 @@ static int find_issues(struct move_batch *batch, struct pg_tx *tx)
         qsort(order, count, sizeof(struct move *), by_feature);
     int rc = know_issues(issues, order, count, tx, batch->arena);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = find_issue(order[i], tx, &alone, alone ? NULL : &issues[i]); /* a change may be of any issue */
+        if (!takes_older(order[i], i ? order[i - 1] : NULL))
+            rc = find_issue(order[i], tx, &alone, alone ? NULL : &issues[i]); /* a change may be of any issue */
         order[i]->after.event.issue_id = order[i]->after.hour.issue_id = order[i]->item.issue_id = order[i]->to_issue;
     }
     if (!rc)
@@ -345,22 +356,23 @@ static bool same_flow(const struct rekey_step *a, const struct rekey_step *b)
 }
 
 /* Count reports of one flow at once; `order` is by flow. */
-static int count_flows(struct move *const *order, size_t count, struct pg_tx *tx)
+static int count_flows(struct move *const *order, size_t count, struct pg_tx *tx, struct arena *arena)
 {
-    struct rekey_step step = {0};
-    int rc = 0;
+    struct rekey_step *steps = arena_array(arena, count + 1, sizeof *steps);
+    size_t flows = 0;
 
-    for (size_t i = 0; !rc && i < count; i++) {
+    if (!steps)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
         struct rekey_step next = step_of(order[i]);
-        if (step.to && same_flow(&step, &next)) {
-            step.reports += next.reports;
-            step.failed += next.failed;
+        if (flows && same_flow(&steps[flows - 1], &next)) {
+            steps[flows - 1].reports += next.reports;
+            steps[flows - 1].failed += next.failed;
             continue;
         }
-        rc = step.to ? rows_rekey_count(tx, &step) : 0;
-        step = next;
+        steps[flows++] = next;
     }
-    return rc || !step.to ? rc : rows_rekey_count(tx, &step);
+    return rows_rekey_count(tx, arena, steps, flows);
 }
 
 static int finish(const struct move_batch *batch, struct pg_tx *tx)
@@ -379,7 +391,7 @@ static int finish(const struct move_batch *batch, struct pg_tx *tx)
     }
     if (count)
         qsort(order, count, sizeof(struct move *), by_flow);
-    int rc = count_flows(order, count, tx);
+    int rc = count_flows(order, count, tx, batch->arena);
     return rc ? rc : rows_rekey_finish(tx, batch->arena, done, batch->count);
 }
 

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define BATCH       200        /* reports */
+#define BATCH       400        /* reports */
 #define BATCH_BYTES (4u << 20) /* of their bodies, as stored */
 #define IDLE_MS     250        /* somebody waits for a preview */
 #define NICE        5          /* so that pages are answered first */
@@ -28,13 +28,27 @@ struct rekeyer {
     int most;     /* reports in a batch */
 };
 
+/* The rules in force for the app of the last report, asked for once while it stays the same; app_id 0: of none. */
+struct in_force {
+    int32_t app_id;
+    const struct rules *rules;
+};
+
 /* The rules for a report of a job: the draft of a preview, otherwise those in force for its app. */
-static int job_rules(const struct rules **out, struct worker *worker, struct pg_tx *tx,
+static int job_rules(const struct rules **out, struct in_force *last, struct worker *worker, struct pg_tx *tx,
                      const struct rekey_stored *stored)
 {
-    if (stored->rules)
+    int rc = 0;
+
+    if (stored->rules) {
+        last->app_id = 0; /* a draft may take the place of other rules */
         return app_rules_draft(out, &worker->app_rules, stored->rules, stored->app_id, stored->job);
-    return app_rules_of(out, &worker->app_rules, tx, &worker->arena, stored->app_id);
+    }
+    if (last->app_id != stored->app_id)
+        rc = app_rules_of(&last->rules, &worker->app_rules, tx, &worker->arena, stored->app_id);
+    last->app_id = rc ? 0 : stored->app_id;
+    *out = last->rules;
+    return rc;
 }
 
 static void tell(const struct work *work, const struct move *move, const char *why)
@@ -46,14 +60,14 @@ static void tell(const struct work *work, const struct move *move, const char *w
 }
 
 /* Derive a report again. A report that fails, or was tried too often, stays unchanged. 0 or a fault. */
-static int derive(struct worker *worker, struct move *move, struct pg_tx *tx)
+static int derive(struct worker *worker, struct move *move, struct pg_tx *tx, struct in_force *rules)
 {
     struct work *work = worker->work;
     struct item *item = &move->item;
     const struct rekey_stored *stored = &move->stored;
 
     *item = worker_item(worker, tx);
-    int rc = job_rules(&item->rules, worker, tx, stored);
+    int rc = job_rules(&item->rules, rules, worker, tx, stored);
     if (rc)
         return rc;
     item->version_id = stored->version_id;
@@ -94,15 +108,15 @@ static bool same_report(const struct rekey_stored *a, const struct rekey_stored 
 }
 
 /* The claimed reports, each once, in the arena. */
-static int read_batch(struct move_batch *out, struct worker *worker, const struct pg_rows *rows)
+static int read_batch(struct move_batch *out, struct worker *worker, const struct rekey_claim *claim)
 {
     out->arena = &worker->arena;
-    out->moves = arena_array(&worker->arena, pg_row_count(rows), sizeof *out->moves);
+    out->moves = arena_array(&worker->arena, claim->count, sizeof *out->moves);
     if (!out->moves)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < pg_row_count(rows); i++) {
+    for (size_t i = 0; i < claim->count; i++) {
         struct move *move = &out->moves[out->count];
-        rows_rekey_read_stored(&move->stored, rows, i);
+        move->stored = claim->stored[i];
         if (out->count && same_report(&move->stored, &move[-1].stored))
             continue;
         out->count++;
@@ -113,6 +127,7 @@ static int read_batch(struct move_batch *out, struct worker *worker, const struc
 
 static int derive_all(struct worker *worker, struct move_batch *batch, struct pg_tx *tx)
 {
+    struct in_force rules = {0};
     int rc = 0;
 
     for (size_t i = 0; !rc && i < batch->count; i++) {
@@ -123,7 +138,7 @@ static int derive_all(struct worker *worker, struct move_batch *batch, struct pg
             pthread_rwlock_wrlock(&worker->work->turn);
         else
             pthread_rwlock_rdlock(&worker->work->turn);
-        rc = derive(worker, move, tx);
+        rc = derive(worker, move, tx, &rules);
         pthread_rwlock_unlock(&worker->work->turn);
     }
 
@@ -164,26 +179,32 @@ static int blame(struct rekeyer *rekeyer, const struct move_batch *batch, struct
     return undone ? undone : pg_commit(tx);
 }
 
+static void rekey_claim_free(struct rekey_claim *claim)
+{
+    pg_rows_free(&claim->rows);
+}
+
 /* The next batch. 1: there was one, 0: nothing is queued, below zero a fault. */
 static int batch_step(struct rekeyer *rekeyer)
 {
     struct worker *worker = rekeyer->worker;
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    MIRE_SCOPED(rekey_claim_free) struct rekey_claim claim = {0};
+    const struct rekey_wish wish = {rekeyer->from, rekeyer->most, BATCH_BYTES};
     struct move_batch batch = {0};
     seen_forget(&worker->seen);
     arena_reset(&worker->arena);
     int rc = worker_begin(&tx, worker->work);
     if (!rc)
-        rc = rows_rekey_claim(&rows, tx, rekeyer->from, rekeyer->most, BATCH_BYTES);
+        rc = rows_rekey_claim(&claim, tx, &worker->arena, &wish);
     if (rc)
         return rc;
     int16_t from = rekeyer->from;
     rekeyer->from = 0;
-    if (!pg_row_count(rows))
+    if (!claim.count)
         return from > 0; /* none is due only after a whole round of the slots */
     unpack_in(&worker->unpack, tx);
-    rc = read_batch(&batch, worker, rows);
+    rc = read_batch(&batch, worker, &claim);
     if (!rc)
         rc = pg_save(tx);
     if (rc)

@@ -2,22 +2,14 @@
 #include "rows/counters.h"
 
 #include "base/clock.h"
+#include "rows/hour_columns.h"
 
 /* A column of `count` values for a list parameter; NULL: no memory. */
 #define COLUMN(arena, count, type) ((type *)arena_array((arena), (count) + 1, sizeof(type)))
 
-/* The columns that version_hour and issue_hour share. */
-struct columns {
-    int16_t *slots;
-    int64_t *hours, *issues, *versions, *reports, *longest, *last, *most;
-    int32_t *trees;
-    const char **categories;
-    double *events, *waited;
-};
-
-static bool make_columns(struct columns *out, struct arena *arena, size_t count)
+bool hour_columns_make(struct hour_columns *out, struct arena *arena, size_t count)
 {
-    *out = (struct columns){
+    *out = (struct hour_columns){
         .slots = COLUMN(arena, count, int16_t),
         .hours = COLUMN(arena, count, int64_t),
         .issues = COLUMN(arena, count, int64_t),
@@ -26,20 +18,22 @@ static bool make_columns(struct columns *out, struct arena *arena, size_t count)
         .longest = COLUMN(arena, count, int64_t),
         .last = COLUMN(arena, count, int64_t),
         .most = COLUMN(arena, count, int64_t),
+        .apps = COLUMN(arena, count, int32_t),
         .trees = COLUMN(arena, count, int32_t),
         .categories = COLUMN(arena, count, const char *),
         .events = COLUMN(arena, count, double),
         .waited = COLUMN(arena, count, double),
     };
     return out->slots && out->hours && out->issues && out->versions && out->reports && out->longest && out->last &&
-           out->most && out->trees && out->categories && out->events && out->waited;
+           out->most && out->apps && out->trees && out->categories && out->events && out->waited;
 }
 
-static void fill_columns(struct columns *out, const struct hour_row *hours, size_t count, bool of_issues)
+void hour_columns_fill(struct hour_columns *out, const struct hour_row *hours, size_t count, bool of_issues)
 {
     for (size_t i = 0; i < count; i++) {
         const struct hour_row *hour = &hours[i];
         out->slots[i] = rows_slot(hour->app_id, of_issues ? hour->issue_id : hour->version_id);
+        out->apps[i] = hour->app_id;
         out->hours[i] = hour->hour_us;
         out->issues[i] = hour->issue_id;
         out->versions[i] = hour->version_id;
@@ -56,13 +50,13 @@ static void fill_columns(struct columns *out, const struct hour_row *hours, size
 
 int rows_version_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count)
 {
-    struct columns c;
+    struct hour_columns c;
 
     if (!count)
         return 0;
-    if (!make_columns(&c, arena, count))
+    if (!hour_columns_make(&c, arena, count))
         return MIRE_FAULT_MEMORY;
-    fill_columns(&c, hours, count, false);
+    hour_columns_fill(&c, hours, count, false);
     return pg_query(NULL, tx,
                     "INSERT INTO version_hour AS t (slot, hour, app_id, version_id, category, reports, events,"
                     " waited_ms, longest_ms) SELECT slot, hour, $1, version_id, category, sum(reports), sum(events),"
@@ -81,13 +75,13 @@ int rows_version_hours_add(struct pg_tx *tx, struct arena *arena, const struct h
 
 int rows_issue_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count)
 {
-    struct columns c;
+    struct hour_columns c;
 
     if (!count)
         return 0;
-    if (!make_columns(&c, arena, count))
+    if (!hour_columns_make(&c, arena, count))
         return MIRE_FAULT_MEMORY;
-    fill_columns(&c, hours, count, true);
+    hour_columns_fill(&c, hours, count, true);
     return pg_query(
         NULL, tx,
         "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, tree, reports, events, waited_ms,"

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "rows/counters.h"
-#include "rows/rekey_due.h"
+#include "rows/counters_settle.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -29,18 +29,11 @@ static bool same_version(const struct hour_row *a, const struct hour_row *b)
     return a->hour_us == b->hour_us && a->version_id == b->version_id && !strcmp(a->category, b->category);
 }
 
-static bool same_issue(const struct hour_row *a, const struct hour_row *b)
-{
-    return a->hour_us == b->hour_us && a->version_id == b->version_id && a->issue_id == b->issue_id &&
-           a->tree == b->tree;
-}
-
-/* Is hours[at] the first of those with its key? */
-static bool is_first(const struct hour_row *hours, size_t at,
-                     bool (*same)(const struct hour_row *, const struct hour_row *))
+/* Is hours[at] the first of its version and kind? */
+static bool is_first(const struct hour_row *hours, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (same(&hours[i], &hours[at]))
+        if (same_version(&hours[i], &hours[at]))
             return false;
     return true;
 }
@@ -71,17 +64,15 @@ int rows_hours_take(struct pg_tx *tx, struct arena *arena, const struct hour_row
     for (size_t i = 0; i < count; i++)
         less[i] = negated(&hours[i]);
     int rc = rows_hours_add(tx, arena, less, count);
+    if (!rc)
+        rc = rows_version_hours_settle(tx, arena, hours, count);
+    if (!rc)
+        rc = rows_issue_hours_settle(tx, arena, hours, count);
     for (size_t i = 0; !rc && i < count; i++)
-        if (is_first(less, i, same_version))
-            rc = rows_version_hour_settle(tx, &less[i]);
-    for (size_t i = 0; !rc && i < count; i++)
-        if (is_first(less, i, same_issue))
-            rc = rows_issue_hour_settle(tx, &less[i]);
-    for (size_t i = 0; !rc && i < count; i++)
-        if (is_first(less, i, same_version))
+        if (is_first(less, i))
             rc = settle_turns(tx, &less[i]);
     for (size_t i = 0; !rc && i < count; i++)
-        if (is_first(less, i, same_version))
+        if (is_first(less, i))
             rc = settle_arrivals(tx, less[i].app_id, clock_day(less[i].hour_us), "event");
     return rc;
 }

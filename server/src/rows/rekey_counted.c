@@ -5,7 +5,7 @@
 #include "base/fault.h"
 #include "model/category.h"
 #include "rows/counters.h"
-#include "rows/rekey_due.h"
+#include "rows/counters_settle.h"
 #include "rows/rollup.h"
 #include "rows/rollup_events.h"
 
@@ -39,7 +39,7 @@ static struct hour_row hour_of(const struct pg_rows *rows, size_t row, int32_t a
                              .category = pg_text(rows, row, is_now ? 3 : 2),
                              .events = sign * pg_real(rows, row, 5),
                              .waited_ms = sign * pg_real(rows, row, is_now ? 7 : 6),
-                             .longest_ms = is_now ? pg_int(rows, row, 8) : 0};
+                             .longest_ms = pg_int(rows, row, 8)};
 }
 
 /* Take the sums from the kinds before, and add them to those now. */
@@ -57,9 +57,7 @@ static int shift_kinds(struct pg_tx *tx, struct arena *arena, int32_t app_id, co
         hours[count++] = hour_of(rows, i, app_id, true);
     }
     int rc = count ? rows_version_hours_add(tx, arena, hours, count) : 0;
-    for (size_t i = 0; !rc && i < count; i++)
-        rc = hours[i].reports < 0 ? rows_version_hour_settle(tx, &hours[i]) : 0;
-    return rc;
+    return rc ? rc : rows_version_hours_settle(tx, arena, hours, count);
 }
 
 /* The events of every slot, before any counter: locks are taken in the order of derive.h. */

@@ -7,70 +7,134 @@
 #include "rows/keys.h"
 #include "rows/view_sql.h"
 
-#define OF_SLOT(table) "(SELECT * FROM " table " WHERE slot = $1)"
-/* clang-format off */
-/* $1 slot, $2 most reports, $3 bytes of their bodies, $4 a job, or 0: of any. Each table is read of the slot alone. */
-static const char claim_sql[] =
-    "WITH due AS MATERIALIZED (SELECT slot, job_id, day, report_id, attempts, stands FROM rekey_queue"
-    "  WHERE slot = $1 AND ($4 = 0 OR job_id = $4) ORDER BY slot, job_id, day, report_id LIMIT $2 FOR UPDATE SKIP LOCKED),"
-    " held AS MATERIALIZED (SELECT e.* FROM event e JOIN (SELECT DISTINCT slot, day, report_id FROM due) d"
-    "  USING (slot, day, report_id) WHERE e.slot = $1 ORDER BY e.slot, e.day, e.report_id FOR UPDATE OF e)"
-    " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, e.app_id, e.received_at, e.issue_id,"
-    " e.version_id, e.category, e.subject_bytes, r.format, r.encoding, r.body,"
-    " CASE WHEN e.category IN ('memory', 'foom') THEN s.document END, i.unnamed, i.caller1,"
-    " i.caller1_image, i.caller2, i.caller2_image, e.tree, e.occurred_at, d.stands, j.cause"
-    " FROM (SELECT d.*, sum(octet_length(r.body)) OVER (ORDER BY slot, day, report_id, job_id) - octet_length(r.body) AS before"
-    "  FROM due d LEFT JOIN " OF_SLOT("report") " r USING (slot, day, report_id)) d"
-    " JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
-    " LEFT JOIN issue i ON i.issue_id = e.issue_id"
-    " LEFT JOIN " OF_SLOT("report") " r USING (slot, day, report_id)"
-    " LEFT JOIN " OF_SLOT("event_stack") " s USING (slot, day, report_id)"
-    " WHERE coalesce(d.before < $3, true) ORDER BY slot, day, report_id, job_id";
-/* clang-format on */
+#include <stdlib.h>
 
-int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most, int64_t max_bytes)
+#define OF_SLOT(table) "(SELECT * FROM " table " WHERE slot = $1)"
+/* $1 slot, $2 most reports, $3 a job, or 0: of any. Each table is read of the slot alone. */
+static const char due_sql[] =
+    "SELECT q.job_id, q.day, q.report_id, q.attempts, q.stands, octet_length(r.body) FROM rekey_queue q"
+    " LEFT JOIN " OF_SLOT("report") " r ON r.day = q.day AND r.report_id = q.report_id"
+                                    " WHERE q.slot = $1 AND ($3 = 0 OR q.job_id = $3) ORDER BY q.slot, q.job_id, "
+                                    "q.day, q.report_id LIMIT $2"
+                                    " FOR UPDATE OF q SKIP LOCKED";
+
+/* $1 slot, $2 to $4 days, reports and jobs. */
+static const char stored_sql[] =
+    "SELECT d.n, j.preview, j.rules, e.app_id, e.received_at, e.issue_id, e.version_id, e.category, e.subject_bytes,"
+    " r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1, i.caller1_image, i.caller2, i.caller2_image, "
+    "e.tree,"
+    " e.occurred_at, j.cause FROM unnest($2::date[], $3::uuid[], $4::bigint[]) WITH ORDINALITY d (day, report_id, "
+    "job_id, n)"
+    " JOIN rekey_job j ON j.job_id = d.job_id"
+    " JOIN event e ON e.slot = $1 AND e.day = d.day AND e.report_id = d.report_id"
+    " JOIN report r ON r.slot = $1 AND r.day = e.day AND r.report_id = e.report_id"
+    " LEFT JOIN event_stack s ON s.slot = $1 AND s.day = e.day AND s.report_id = "
+    "e.report_id"
+    "  AND e.category IN ('memory', 'foom')"
+    " LEFT JOIN issue i ON i.issue_id = e.issue_id ORDER BY d.n FOR UPDATE OF e";
+
+/* Reports of the slot that are due, of a job or of any (0), into `claim`; nothing is known of them but that. */
+static int claim_due(struct rekey_claim *claim, struct pg_tx *tx, struct arena *arena, const struct rekey_wish *wish,
+                     int16_t slot, int64_t job)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int64_t bytes = 0;
+    int rc = pg_query(&rows, tx, due_sql, PG_INT2(slot), PG_INT8(wish->most), PG_INT8(job));
+    size_t count = rc ? 0 : pg_row_count(rows);
+
+    claim->stored = arena_array(arena, count + 1, sizeof *claim->stored);
+    if (rc || !claim->stored)
+        return rc ? rc : MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        struct uuid id = pg_uuid(rows, i, 2);
+        int64_t own = pg_is_null(rows, i, 5) ? 0 : pg_int(rows, i, 5);
+        if (i && bytes + own > wish->max_bytes)
+            break;
+        bytes += own;
+        struct rekey_stored *out = &claim->stored[claim->count++];
+        *out = (struct rekey_stored){.key = {.slot = slot, .day = pg_day(rows, i, 1)},
+                                     .job = pg_int(rows, i, 0),
+                                     .attempts = (int)pg_int(rows, i, 3),
+                                     .stands = pg_int(rows, i, 4),
+                                     .gone = true};
+        memcpy(out->key.report_id, id.bytes, sizeof id.bytes);
+    }
+    return 0;
+}
+
+static void read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row)
+{
+    out->gone = false;
+    out->preview = pg_bool(rows, row, 1);
+    out->rules = pg_is_null(rows, row, 2) ? NULL : pg_text(rows, row, 2);
+    out->app_id = (int32_t)pg_int(rows, row, 3);
+    out->received_us = pg_time(rows, row, 4);
+    out->issue_id = pg_int(rows, row, 5);
+    out->version_id = pg_int(rows, row, 6);
+    out->category = pg_text(rows, row, 7);
+    out->subject_bytes = pg_int(rows, row, 8);
+    out->format = pg_text(rows, row, 9);
+    out->encoding = pg_text(rows, row, 10);
+    out->body = pg_bytes(rows, row, 11);
+    out->document = pg_bytes(rows, row, 12);
+    out->issue.unnamed = pg_bool(rows, row, 13);
+    out->issue.caller1 = pg_text(rows, row, 14);
+    out->issue.caller1_image = pg_text(rows, row, 15);
+    out->issue.caller2 = pg_text(rows, row, 16);
+    out->issue.caller2_image = pg_text(rows, row, 17);
+    out->tree = (int32_t)pg_int(rows, row, 18);
+    out->occurred_us = pg_time(rows, row, 19);
+    out->misses = strcmp(pg_text(rows, row, 20), "rules") != 0;
+}
+
+/* Lock and read the events and reports of a claim. */
+static int claim_stored(struct rekey_claim *claim, struct pg_tx *tx, struct arena *arena, int16_t slot)
+{
+    struct key_columns keys;
+    int64_t *jobs = arena_array(arena, claim->count + 1, sizeof *jobs);
+    size_t count = claim->count;
+
+    if (!keys_make(&keys, arena, count) || !jobs)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        keys_put(&keys, i, &claim->stored[i].key);
+        jobs[i] = claim->stored[i].job;
+    }
+    int rc = pg_query(&claim->rows, tx, stored_sql, PG_INT2(slot), PG_DAYS(keys.days, count), PG_UUIDS(keys.ids, count),
+                      PG_INT8S(jobs, count));
+    for (size_t i = 0; !rc && i < pg_row_count(claim->rows); i++)
+        read_stored(&claim->stored[pg_int(claim->rows, i, 0) - 1], claim->rows, i);
+    return rc;
+}
+
+/* By rising key, then job. */
+static int by_key(const void *a, const void *b)
+{
+    const struct rekey_stored *x = a, *y = b;
+    int order = (x->key.day > y->key.day) - (x->key.day < y->key.day);
+    order = order ? order : memcmp(x->key.report_id, y->key.report_id, sizeof x->key.report_id);
+    return order ? order : (x->job > y->job) - (x->job < y->job);
+}
+
+int rows_rekey_claim(struct rekey_claim *out, struct pg_tx *tx, struct arena *arena, const struct rekey_wish *wish)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *next = NULL, *first = NULL;
     int rc = pg_query(&first, tx,
                       "SELECT job_id FROM rekey_job WHERE preview AND state = 'running' ORDER BY job_id LIMIT 1");
     int64_t job = rc || !pg_row_count(first) ? 0 : pg_int(first, 0, 0);
+    *out = (struct rekey_claim){0};
     if (!rc)
         rc = pg_query(&next, tx, "SELECT min(slot) FROM rekey_queue WHERE slot >= $1 AND ($2 = 0 OR job_id = $2)",
-                      PG_INT2(from_slot), PG_INT8(job));
-    if (rc)
+                      PG_INT2(wish->from_slot), PG_INT8(job));
+    if (rc || pg_is_null(next, 0, 0))
         return rc;
-    int16_t slot = pg_is_null(next, 0, 0) ? from_slot : (int16_t)pg_int(next, 0, 0);
-    return pg_query(rows_out, tx, claim_sql, PG_INT2(slot), PG_INT8(most), PG_INT8(max_bytes), PG_INT8(job));
-}
-
-void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row)
-{
-    struct uuid id = pg_uuid(rows, row, 2);
-    *out = (struct rekey_stored){
-        .key = {.slot = (int16_t)pg_int(rows, row, 0), .day = pg_day(rows, row, 1)},
-        .job = pg_int(rows, row, 3),
-        .preview = pg_bool(rows, row, 4),
-        .rules = pg_is_null(rows, row, 5) ? NULL : pg_text(rows, row, 5),
-        .attempts = (int)pg_int(rows, row, 6),
-        .stands = pg_int(rows, row, 24),
-        .misses = strcmp(pg_text(rows, row, 25), "rules") != 0,
-        .gone = pg_is_null(rows, row, 7) || pg_is_null(rows, row, 13),
-        .app_id = (int32_t)pg_int(rows, row, 7),
-        .received_us = pg_time(rows, row, 8),
-        .occurred_us = pg_time(rows, row, 23),
-        .issue_id = pg_int(rows, row, 9),
-        .version_id = pg_int(rows, row, 10),
-        .category = pg_text(rows, row, 11),
-        .tree = (int32_t)pg_int(rows, row, 22),
-        .subject_bytes = pg_int(rows, row, 12),
-        .format = pg_text(rows, row, 13),
-        .encoding = pg_text(rows, row, 14),
-        .body = pg_bytes(rows, row, 15),
-        .document = pg_bytes(rows, row, 16),
-        .issue = {pg_bool(rows, row, 17), pg_text(rows, row, 18), pg_text(rows, row, 19), pg_text(rows, row, 20),
-                  pg_text(rows, row, 21)},
-    };
-    __builtin_memcpy(out->key.report_id, id.bytes, sizeof id.bytes);
+    int16_t slot = (int16_t)pg_int(next, 0, 0);
+    rc = claim_due(out, tx, arena, wish, slot, job);
+    if (!rc && out->count) {
+        qsort(out->stored, out->count, sizeof *out->stored, by_key);
+        rc = claim_stored(out, tx, arena, slot);
+    }
+    return rc;
 }
 
 int rows_rekey_finish(struct pg_tx *tx, struct arena *arena, const struct rekey_done *done, size_t count)
@@ -227,57 +291,59 @@ int rows_events_move(bool *changed_out, struct pg_tx *tx, struct arena *arena, c
                     KEY_PARAMS(c.keys, count), PG_BYTESS(documents, count));
 }
 
-#define HOUR_KEY(hour, id)                                                                             \
-    PG_INT2(rows_slot((hour)->app_id, (hour)->id)), PG_TIME((hour)->hour_us), PG_INT4((hour)->app_id), \
-        PG_INT8((hour)->version_id)
+/* Flows, column by column. */
+struct flow_columns {
+    int16_t *slots;
+    int64_t *jobs, *from, *to, *reports, *failed;
+    struct pg_bytes *keys;
+    const char **callers1, **callers2, **categories, **reasons;
+};
 
-int rows_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
+static bool make_flows(struct flow_columns *out, struct arena *arena, const struct rekey_step *steps, size_t count)
 {
-    int rc = pg_query(NULL, tx,
-                      "DELETE FROM version_hour WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4"
-                      " AND category = $5 AND reports <= 0",
-                      HOUR_KEY(hour, version_id), PG_TEXT(hour->category));
-    if (rc)
-        return rc;
-    return pg_query(NULL, tx,
-                    "UPDATE version_hour v SET longest_ms = coalesce((SELECT max(e.waited_ms)"
-                    "  FROM event e WHERE e.app_id = $3 AND e.occurred_at >= $2 AND e.occurred_at < $2 + interval '1 h'"
-                    "  AND e.version_id = $4 AND e.category = $5), v.longest_ms)"
-                    " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND category = $5",
-                    HOUR_KEY(hour, version_id), PG_TEXT(hour->category));
+#define COLUMN(member) .member = arena_array(arena, count + 1, sizeof *out->member)
+    *out = (struct flow_columns){COLUMN(slots),    COLUMN(jobs),       COLUMN(from),   COLUMN(to),
+                                 COLUMN(reports),  COLUMN(failed),     COLUMN(keys),   COLUMN(callers1),
+                                 COLUMN(callers2), COLUMN(categories), COLUMN(reasons)};
+#undef COLUMN
+    if (!out->slots || !out->jobs || !out->from || !out->to || !out->reports || !out->failed || !out->keys ||
+        !out->callers1 || !out->callers2 || !out->categories || !out->reasons)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct rekey_step *step = &steps[i];
+        out->slots[i] = step->slot;
+        out->jobs[i] = step->job;
+        out->from[i] = step->from_issue;
+        out->to[i] = step->to_issue;
+        out->reports[i] = step->reports;
+        out->failed[i] = step->failed;
+        out->keys[i] = (struct pg_bytes){step->to->feature_key, MIRE_FEATURE_KEY_LEN};
+        out->callers1[i] = step->to->caller1;
+        out->callers2[i] = step->to->caller2;
+        out->categories[i] = step->to->category;
+        out->reasons[i] = step->to->reason;
+    }
+    return true;
 }
 
-int rows_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
+int rows_rekey_count(struct pg_tx *tx, struct arena *arena, const struct rekey_step *steps, size_t count)
 {
-    int rc = pg_query(NULL, tx,
-                      "DELETE FROM issue_hour WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4"
-                      " AND issue_id = $5 AND tree = $6 AND reports <= 0",
-                      HOUR_KEY(hour, issue_id), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
-    if (rc)
-        return rc;
-    return pg_query(
-        NULL, tx,
-        "UPDATE issue_hour i SET longest_ms = coalesce(m.longest_ms, i.longest_ms),"
-        " last_at = coalesce(m.last_at, i.last_at), most_bytes = coalesce(m.most_bytes, i.most_bytes)"
-        " FROM (SELECT max(e.waited_ms) AS longest_ms, max(e.occurred_at) AS"
-        "  last_at, max(coalesce(e.subject_bytes, 0)) AS most_bytes FROM event e WHERE e.app_id = $3"
-        "  AND e.issue_id = $5 AND e.occurred_at >= $2 AND e.occurred_at < $2 + interval '1 h'"
-        "  AND e.version_id = $4 AND e.tree = $6) m"
-        " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND issue_id = $5 AND tree = $6",
-        HOUR_KEY(hour, issue_id), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
-}
+    struct flow_columns c;
 
-int rows_rekey_count(struct pg_tx *tx, const struct rekey_step *step)
-{
-    const struct issue_row *to = step->to;
+    if (!count)
+        return 0;
+    if (!make_flows(&c, arena, steps, count))
+        return MIRE_FAULT_MEMORY;
     return pg_query(
         NULL, tx,
         "INSERT INTO rekey_flow AS f (slot, job_id, from_issue_id, to_key, to_issue_id, caller1, caller2,"
-        " category, reason, reports, failed) VALUES ($1, $2, $3, $4, nullif($5, 0), $6, $7, $8, $9, $10, $11)"
+        " category, reason, reports, failed) SELECT slot, job_id, from_id, to_key, nullif(to_id, 0), caller1, caller2,"
+        " category, reason, reports, failed FROM unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bytea[],"
+        " $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[])"
+        " l (slot, job_id, from_id, to_key, to_id, caller1, caller2, category, reason, reports, failed)"
         " ON CONFLICT (slot, job_id, from_issue_id, to_key) DO UPDATE SET"
         " reports = f.reports + EXCLUDED.reports, failed = f.failed + EXCLUDED.failed",
-        PG_INT2(step->slot), PG_INT8(step->job), PG_INT8(step->from_issue),
-        PG_BYTES(to->feature_key, MIRE_FEATURE_KEY_LEN), PG_INT8(step->to_issue), PG_TEXT(to->caller1),
-        PG_TEXT(to->caller2), PG_TEXT(to->category), PG_TEXT(to->reason), PG_INT8(step->reports),
-        PG_INT8(step->failed));
+        PG_INT2S(c.slots, count), PG_INT8S(c.jobs, count), PG_INT8S(c.from, count), PG_BYTESS(c.keys, count),
+        PG_INT8S(c.to, count), PG_TEXTS(c.callers1, count), PG_TEXTS(c.callers2, count), PG_TEXTS(c.categories, count),
+        PG_TEXTS(c.reasons, count), PG_INT8S(c.reports, count), PG_INT8S(c.failed, count));
 }

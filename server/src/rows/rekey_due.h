@@ -28,7 +28,8 @@
  */
 int rows_rekey_queue(struct pg_tx *tx, struct arena *arena);
 
-/* A stored report that is due. Texts and body live as long as the rows. */
+/* A stored report that is due. Texts and body live as long as the claim's rows; of one that is gone key, job and attempts are
+ * known only. */
 struct rekey_stored {
     int64_t job;
     bool preview;
@@ -52,14 +53,25 @@ struct rekey_stored {
     struct pg_bytes document; /* resolved stacks of an event of memory; otherwise empty */
 };
 
+struct rekey_wish {
+    int16_t from_slot;
+    int64_t most;      /* reports */
+    int64_t max_bytes; /* of their bodies together */
+};
+
+struct rekey_claim {
+    struct rekey_stored *stored; /* by rising key; in the arena */
+    size_t count;
+    struct pg_rows *rows; /* that their texts and bodies are in; pg_rows_free */
+};
+
 /*
- * Claim up to `most` reports of the next slot from `from_slot` on that has any, with bodies of `max_bytes` together, but
- * at least one; other transactions skip them until this one ends. All are of one slot, so that they are on one machine
- * where there are several. The events are locked by rising key. A report that is due for two jobs may come twice. A
- * preview comes before all other jobs, because somebody waits for it.
+ * Claim reports of the next slot from `from_slot` on that has any, at least one; other transactions skip them until this
+ * one ends. All are of one slot, so that they are on one machine where there are several. The events are locked by rising
+ * key. A report that is due for two jobs may come twice. A preview comes before all other jobs, because somebody waits
+ * for it.
  */
-int rows_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most, int64_t max_bytes);
-void rows_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row);
+int rows_rekey_claim(struct rekey_claim *out, struct pg_tx *tx, struct arena *arena, const struct rekey_wish *wish);
 
 /* Take reports out of the queue, each for its job. */
 struct rekey_done {
@@ -111,10 +123,6 @@ int rows_events_move(bool *changed_out, struct pg_tx *tx, struct arena *arena, c
 struct rows_missing;
 int rows_missing_debug_forget(struct pg_tx *tx, struct arena *arena, const struct rows_missing *reports, size_t count);
 
-/* After reports left a counter: set the longest and the newest of the rest. A counter without reports is deleted. */
-int rows_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour);
-int rows_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour);
-
 /* Count the outcome of reports: the issue they moved to, or failures. to_issue 0: the issue is not opened yet. */
 struct rekey_step {
     int64_t job;
@@ -124,7 +132,8 @@ struct rekey_step {
     int64_t reports, failed;
 };
 
-int rows_rekey_count(struct pg_tx *tx, const struct rekey_step *step);
+/* Each flow, of a slot, a job, an issue before and a feature, once. */
+int rows_rekey_count(struct pg_tx *tx, struct arena *arena, const struct rekey_step *steps, size_t count);
 
 /*
  * Bring a job with an empty queue a step closer to its end. An emptied issue leads to the issue that got most of its

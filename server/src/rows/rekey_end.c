@@ -9,7 +9,7 @@
 #include "rows/rekey_due.h"
 #include "rows/view_sql.h"
 
-#define LEFT_AT_ONCE 16 /* issues in a transaction */
+#define LEFT_AT_ONCE 64 /* issues in a transaction */
 
 /* A job with nothing left to do, locked. 1, 0 there is none, below zero a fault. */
 static int find_ended(int64_t *job_out, bool *preview_out, struct pg_tx *tx)
