@@ -1,6 +1,7 @@
 /*
  * fuzz_foreign.c - a decoder of a foreign format, DECODER, on any bytes; what is a report goes on through symbols,
- * feature and its document and back, as in the worker. The same bytes must give the same report twice.
+ * feature and its document and back, as in the worker; written as Mire's own it must be a report. The same bytes must
+ * give the same report twice.
  */
 #include "decode/aei.h"
 #include "decode/anr.h"
@@ -8,6 +9,7 @@
 #include "decode/pprof.h"
 #include "decode/tombstone.h"
 #include "fuzz/go_on.h"
+#include "fuzz/written.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(fault.position <= size);
     if (outcome == MIRE_DECODE_OK) {
         check(&report);
+        (void)written_is_a_report(&report);
         must(DECODER(&twice, &other, &fault, (const char *)data, size) == MIRE_DECODE_OK);
         must(!strcmp(report.id, twice.id) && report.node_count == twice.node_count &&
              report.frame_count == twice.frame_count && report.memory.live_bytes == twice.memory.live_bytes);

@@ -110,9 +110,25 @@ static bool end_memory(struct build *build)
     return !memory->known || memory_arrange(memory, build->arena) == 0;
 }
 
+/* Numbers that no system gives are left out, so that the report can be written. */
+static void bound_exit(struct build *build)
+{
+    struct report_exit *exit = &build->report->exit;
+    int64_t code = (int64_t)exit->code.value; /* signed */
+    if (exit->code.known && (code < INT32_MIN || code > INT32_MAX)) {
+        build_note(build, "the signal's code is left out: it has more than 32 bits");
+        exit->code = (struct fact){0};
+    }
+    if (exit->signal.known && exit->signal.value > UINT32_MAX) {
+        build_note(build, "the signal's number is left out: it has more than 32 bits");
+        exit->signal = (struct fact){0};
+    }
+}
+
 bool build_end(struct build *build)
 {
     struct report *report = build->report;
+    bound_exit(build);
     build_end_context(build);
     note_losses(build);
     order_samples(&build->samples);
