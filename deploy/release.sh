@@ -23,6 +23,7 @@ old=$(sed -n 's/^project(.*VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 dots=$(echo "$old" | sed 's/\./\\./g')
 sed -i "s/^\(project(.*VERSION \)$dots/\1$version/" CMakeLists.txt
 sed -i "s/\"version\": \"$dots\"/\"version\": \"$version\"/; s/\"tag\": \"$dots\"/\"tag\": \"$version\"/; s/\(MIRE_VERSION=[\\\\\"]*\)$dots/\1$version/" Mire.podspec.json
+sed -i "s/\"version\": \"$dots\"/\"version\": \"$version\"/" deploy/vcpkg/mire/vcpkg.json
 sed -i "s/\(\"MIRE_VERSION\", to: \"[\\\\\"]*\)$dots/\1$version/" Package.swift
 sed -i "s/\(mire-android:\)$dots/\1$version/" web/src/model/snippets.ts docs/android.md
 sed -i "s/^## $version, not released\$/## $version, $(date -u +%Y-%m-%d)/" CHANGELOG.md

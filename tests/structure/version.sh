@@ -19,6 +19,7 @@ names Mire.podspec.json '"tag": "([0-9.]+)"'
 names Mire.podspec.json 'MIRE_VERSION=[\\"]*([0-9.]+)'
 names Package.swift '"MIRE_VERSION", to: "[\\"]*([0-9.]+)'
 names web/src/model/snippets.ts 'mire-android:([0-9.]+)'
+names deploy/vcpkg/mire/vcpkg.json '"version": "([0-9.]+)"'
 names docs/android.md 'mire-android:([0-9.]+)'
 first=$(sed -n 's/^## \([0-9.]*\), .*/\1/p' CHANGELOG.md | head -n 1)
 case $first in
