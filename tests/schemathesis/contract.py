@@ -24,8 +24,9 @@ CHECKS = "not_a_server_error,response_schema_conformance,content_type_conformanc
 LEFT_OUT = ("signOut", "signOutEverywhere", "endSignIn", "signIn", "useLink", "changeAccount")
 # What may be in the audit log in the name of a role, by the beginning of the action. All may change their own.
 OWN = ("sign-in.", "password.", "token.", "code.")
-TRIAGER = OWN + ("issue", "merge", "split", "unmerge")
-MAY = {"viewer": OWN, "triager": TRIAGER, "admin": None, "root": None}
+TRIAGER = OWN + ("issue.", "alert.rule_", "alert.snoozed", "alert.acknowledged", "ticket.asked")
+ADMIN = TRIAGER + ("alert.", "key.", "member.", "release.", "reports.", "rollout", "rules", "ramp", "settings.", "symbols.", "tracker.")
+MAY = {"viewer": OWN, "triager": TRIAGER, "admin": ADMIN, "root": None}
 
 
 class Server(mired.Mired):
