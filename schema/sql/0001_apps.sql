@@ -25,6 +25,7 @@ CREATE TABLE app (
     ticket_link          text        NOT NULL DEFAULT '',
     left_out             text        NOT NULL DEFAULT '',
     kept_tags            text        NOT NULL DEFAULT '',
+    idle                 text        NOT NULL DEFAULT 'archive',
     CONSTRAINT app_is_identified_by_its_number PRIMARY KEY (app_id),
     CONSTRAINT app_slug_is_unique UNIQUE (slug),
     CONSTRAINT app_slug_fits_in_a_url CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
@@ -32,6 +33,7 @@ CREATE TABLE app (
     CONSTRAINT app_quotas_are_not_negative CHECK (quota_reports_day >= 0 AND quota_bytes_day >= 0),
     CONSTRAINT app_enough_is_not_negative CHECK (enough_per_issue_day >= 0),
     CONSTRAINT app_merges_above_a_share CHECK (merge_above BETWEEN 0.5 AND 1),
+    CONSTRAINT app_has_a_known_way_with_the_idle CHECK (idle IN ('keep', 'archive', 'delete')),
     CONSTRAINT app_leaves_out_installations CHECK (left_out ~ '^([0-9a-f]{32}( [0-9a-f]{32})*)?$'),
     CONSTRAINT app_keeps_up_to_eight_tags CHECK (kept_tags ~ '^([A-Za-z0-9_.-]{1,32}( [A-Za-z0-9_.-]{1,32}){0,7})?$')
 );
@@ -50,6 +52,7 @@ COMMENT ON COLUMN app.source_root IS 'Folder of the repository where the app is 
 COMMENT ON COLUMN app.ticket_link IS 'Address of a tracker''s form for a new ticket, with {title}, {body}, {link} and {issue} to fill in; empty: none.';
 COMMENT ON COLUMN app.left_out IS 'Installations whose reports are counted nowhere, such as those of a device farm: 32 hex digits each, with blanks between.';
 COMMENT ON COLUMN app.kept_tags IS 'Names of tags that events keep, up to eight, with blanks between.';
+COMMENT ON COLUMN app.idle IS 'Fate of issues and versions without reports for idle_days: keep; archive: an issue is ignored until its next report, a version is not listed; delete: an issue leads to the issue other of its kind, which takes its counters, a version is not listed.';
 COMMENT ON INDEX app_is_identified_by_its_number IS 'Serves: joins from every other table.';
 COMMENT ON INDEX app_slug_is_unique IS 'Serves: the app named in a URL.';
 
@@ -123,6 +126,7 @@ CREATE TABLE version (
     version    text        NOT NULL,
     build      text        NOT NULL DEFAULT '',
     first_seen timestamptz NOT NULL,
+    archived   boolean     NOT NULL DEFAULT false,
     CONSTRAINT version_is_identified_by_its_number PRIMARY KEY (version_id),
     CONSTRAINT version_and_build_are_unique_in_an_app UNIQUE (app_id, version, build)
 );
@@ -132,5 +136,6 @@ COMMENT ON COLUMN version.app_id IS 'App it is a version of.';
 COMMENT ON COLUMN version.version IS 'Version as users see it, e.g. 8.0.38.';
 COMMENT ON COLUMN version.build IS 'Build of that version; empty if the app does not tell.';
 COMMENT ON COLUMN version.first_seen IS 'When its first report was received.';
+COMMENT ON COLUMN version.archived IS 'It had neither reports nor sessions for long (app.idle): listed in time ranges alone in which it has some.';
 COMMENT ON INDEX version_is_identified_by_its_number IS 'Serves: joins from event, version_hour and issue_hour.';
 COMMENT ON INDEX version_and_build_are_unique_in_an_app IS 'Serves: finding the version a report names.';

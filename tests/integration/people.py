@@ -156,6 +156,22 @@ class Roles(Shared):
                     if "{app}" in path and scope == "admin":
                         self.assertEqual(self.ask(verb, path, key=self.other), 401)
 
+    def test_paths_that_take_reports_are_for_ingest_keys_alone(self):
+        text = (mired.SOURCE / "server/src/ingest/ingest.c").read_text()
+        paths = re.findall(r'\.pattern = (.+?), \.handler', text)
+        self.assertGreater(len(paths), 3)
+        for path in (path.replace("MIRE_SENTRY_PATH", '"/api/{project}/"').replace('"', "").replace(" ", "") for path in paths):
+            number = self.server.sql("SELECT app_id FROM app WHERE slug = 'shop'")[0]
+            path = path.replace("{project}", number)
+            for role in (*ROLES, "stranger"):
+                with self.subTest(path=path, role=role):
+                    self.assertEqual(self.ask("POST", path, self.cookies[role]), 401)
+            for scope, key in self.keys.items():
+                with self.subTest(path=path, scope=scope):
+                    sentry = "/api/v1/" not in path
+                    status = self.ask("POST", path + (f"?sentry_key={key}" if sentry else ""), key=None if sentry else key)
+                    self.assertEqual(status, 200 if scope == "ingest" else 401)
+
     def test_a_key_sees_its_own_app_alone(self):
         _, _, body = self.server.ask("GET", "/api/v1/apps", self.keys["read"])
         self.assertEqual([app["slug"] for app in json.loads(body)["apps"]], ["shop"])
@@ -317,21 +333,25 @@ class Audit(Shared):
         eve = server.use(server.user("add", "eve", "--role", "admin", "--app", "named"))
         read = lambda: json.loads(server.ask_as(eve, "GET", path)[2])  # noqa: E731
         none = {"quota_reports_day": None, "server_quota_reports_day": 0, "quota_bytes_day": None, "server_quota_bytes_day": 0,
-                "enough_per_issue_day": None, "server_enough_per_issue_day": 1000, "source_link": "", "source_root": "", "ticket_link": "", "merge_above": None,
+                "enough_per_issue_day": None, "server_enough_per_issue_day": 1000, "idle": "archive", "server_idle_days": 365, "source_link": "", "source_root": "", "ticket_link": "", "merge_above": None,
                 "left_out": [], "kept_tags": [], "door": []}
         self.assertEqual(read(), {"name": "named", "retention_days": None, "server_retention_days": 90, **none})
         for wrong in ({"name": "x"}, {"retention_days": 3}, {"name": "", "retention_days": 3}, {"name": "  ", "retention_days": 3},
                       {"name": "x" * 101, "retention_days": 3}, {"name": "x", "retention_days": -1},
                       {"name": "x", "retention_days": 36501}, {"name": "x", "retention_days": "3"}, {"name": 3, "retention_days": 3}):
             self.assertEqual(self.status(eve, "PUT", path, wrong), 422, wrong)
+        self.assertEqual(self.status(eve, "PUT", path, {"name": "x", "retention_days": 3, "idle": "burn"}), 422)
+        for way in ("keep", "delete", "archive"):
+            self.assertEqual(self.status(eve, "PUT", path, {"name": "named", "retention_days": None, "idle": way}), 200)
+            self.assertEqual(read()["idle"], way)
         self.assertEqual(self.status(eve, "PUT", path, {"name": "The shop", "retention_days": 30}), 200)
         self.assertEqual(read(), {"name": "The shop", "retention_days": 30, "server_retention_days": 90, **none})
         self.assertIn("The shop", [app["name"] for app in json.loads(server.ask_as(eve, "GET", "/api/v1/apps")[2])["apps"]])
         self.assertEqual(self.status(eve, "PUT", path, {"name": "The shop", "retention_days": None}), 200)
         self.assertIsNone(read()["retention_days"])
         row = server.audit(eve, "/api/v1/apps/named/audit")[0]
-        self.assertEqual((row["action"], row["before"], row["after"]), ("settings.changed", "The shop; days that reports are kept: 30; reports a day: as the server is configured; bytes a day: as the server is configured; reports of an issue, version and day kept whole: as the server is configured",
-                                                                        "The shop; days that reports are kept: as the server is configured; reports a day: as the server is configured; bytes a day: as the server is configured; reports of an issue, version and day kept whole: as the server is configured"))
+        self.assertEqual((row["action"], row["before"], row["after"]), ("settings.changed", "The shop; days that reports are kept: 30; reports a day: as the server is configured; bytes a day: as the server is configured; reports of an issue, version and day kept whole: as the server is configured; without reports for long: archive",
+                                                                        "The shop; days that reports are kept: as the server is configured; reports a day: as the server is configured; bytes a day: as the server is configured; reports of an issue, version and day kept whole: as the server is configured; without reports for long: archive"))
 
     def test_admins_of_the_server_see_its_configuration(self):
         status, _, body = self.server.ask_as(self.root, "GET", "/api/v1/server")

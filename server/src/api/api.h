@@ -55,7 +55,8 @@ struct api {
     const struct api_setting *settings; /* borrowed, with the file that was read, "" if none */
     size_t setting_count;
     const char *config_file;
-    int retention_days;                         /* of apps that set none; 0: for ever */
+    int retention_days; /* of apps that set none; 0: for ever */
+    int idle_days;      /* issues and versions without reports for so many days are idle; 0: none are */
     int64_t quota_reports_day, quota_bytes_day; /* the same; 0: no limit */
     int64_t enough_per_issue_day;               /* the same; 0: all are kept */
 };

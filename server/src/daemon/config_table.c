@@ -78,6 +78,8 @@ const struct setting_row config_table[MIRE_SETTING_COUNT] = {
     [MIRE_SET_NEW_ISSUES_DAY] = {"new_issues_day", "5000", KIND_NUMBER, 0, 1000000, "the same of issues"},
     [MIRE_SET_UNUSED_SYMBOLS_DAYS] = {"unused_symbols_days", "365", KIND_NUMBER, 0, 36500,
                                       "debug files go when no report had frames of them for so many days; 0: never"},
+    [MIRE_SET_IDLE_DAYS] = {"idle_days", "365", KIND_NUMBER, 0, 36500,
+                            "issues and versions without reports for so many days are archived or deleted; 0: never"},
     [MIRE_SET_RETENTION_DAYS] = {"retention_days", "90", KIND_NUMBER, 0, 36500,
                                  "reports are kept so many days; 0: for ever"},
     [MIRE_SET_SYMBOL_DIRS] = {"symbol_dirs", "/usr/lib/debug", KIND_TEXT, 0, 0,

@@ -137,6 +137,7 @@ static int start_upkeep(struct daemon *daemon)
                                      .retention_days = (int)config_number(daemon->config, MIRE_SET_RETENTION_DAYS),
                                      .unused_symbols_days =
                                          (int)config_number(daemon->config, MIRE_SET_UNUSED_SYMBOLS_DAYS),
+                                     .idle_days = (int)config_number(daemon->config, MIRE_SET_IDLE_DAYS),
                                      .once = !(daemon->role & MIRE_ROLE_SERVE),
                                      .spread = daemon->role == MIRE_ROLE_SPREAD,
                                      .log = &daemon->log,

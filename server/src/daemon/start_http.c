@@ -85,6 +85,7 @@ static void show_settings(struct daemon *daemon)
     daemon->api.setting_count = MIRE_SETTING_COUNT;
     daemon->api.config_file = daemon->config->file;
     daemon->api.retention_days = (int)config_number(daemon->config, MIRE_SET_RETENTION_DAYS);
+    daemon->api.idle_days = (int)config_number(daemon->config, MIRE_SET_IDLE_DAYS);
     daemon->api.quota_reports_day = daemon->store.quota_reports;
     daemon->api.quota_bytes_day = daemon->store.quota_bytes;
     daemon->api.enough_per_issue_day = config_number(daemon->config, MIRE_SET_ENOUGH_PER_ISSUE_DAY);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/scope.h"
+#include "daemon/idle.h"
 #include "pg/pg.h"
 #include "rows/retention.h"
 
@@ -60,6 +61,8 @@ static int tell(struct pg *pg, const struct config *config, int ahead_days, FILE
         rc = rows_retention_rest(&rest, tx, (int32_t)config_number(config, MIRE_SET_UNUSED_SYMBOLS_DAYS), ahead_days);
     for (size_t i = 0; !rc && i < count; i++)
         print_app(out, &apps[i]);
+    if (!rc)
+        rc = idle_tell(tx, out, (int)config_number(config, MIRE_SET_IDLE_DAYS), ahead_days);
     if (!rc)
         print_rest(out, &rest);
     return rc;

@@ -1,6 +1,6 @@
 /*
  * upkeep.c - makes the database ready, then keeps its partitions, merges rollups, moves ramps on, looks at ignored and at
- * new issues, and sweeps the contents of debug files.
+ * new issues, sweeps the contents of debug files, and archives or deletes issues without reports.
  */
 #include "daemon/upkeep.h"
 
@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/scope.h"
+#include "daemon/idle.h"
 #include "daemon/merges.h"
 #include "daemon/ramps.h"
 #include "daemon/triage.h"
@@ -157,6 +158,7 @@ static void *run(void *context)
         if (round % ROUNDS == 0) {
             keep_partitions(upkeep, options->pg);
             sweep_symbols(upkeep);
+            (void)idle_step(options->pg, options->log, options->idle_days);
         }
     }
     upkeep->rc = rc;

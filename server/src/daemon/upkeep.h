@@ -21,7 +21,7 @@ struct upkeep_options {
     const char *conninfo;
     struct pg *pg;         /* held; released when the tables are ready */
     struct nearby *nearby; /* NULL: no issue is merged by itself in this process */
-    int retention_days, unused_symbols_days;
+    int retention_days, unused_symbols_days, idle_days;
     bool once;   /* end when ready */
     bool spread; /* spread the tables over the machines of a Citus cluster */
     const struct log *log;

@@ -153,12 +153,13 @@ int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug)
 int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct arena *arena, int32_t app)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT name, coalesce(retention_days, -1), coalesce(quota_reports_day, -1), "
-                      "coalesce(quota_bytes_day, -1), source_link, source_root, left_out,"
-                      " coalesce(enough_per_issue_day, -1), ticket_link, kept_tags, coalesce(merge_above, 0)::float8 "
-                      "FROM app WHERE app_id = $1",
-                      PG_INT4(app));
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT name, coalesce(retention_days, -1), coalesce(quota_reports_day, -1), "
+                 "coalesce(quota_bytes_day, -1), source_link, source_root, left_out,"
+                 " coalesce(enough_per_issue_day, -1), ticket_link, kept_tags, coalesce(merge_above, 0)::float8, idle "
+                 "FROM app WHERE app_id = $1",
+                 PG_INT4(app));
     if (rc)
         return rc;
     if (!pg_row_count(rows))
@@ -173,9 +174,10 @@ int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct ar
                                  .left_out = arena_strdup(arena, pg_text(rows, 0, 6)),
                                  .ticket_link = arena_strdup(arena, pg_text(rows, 0, 8)),
                                  .kept_tags = arena_strdup(arena, pg_text(rows, 0, 9)),
-                                 .merge_above = pg_real(rows, 0, 10)};
+                                 .merge_above = pg_real(rows, 0, 10),
+                                 .idle = arena_strdup(arena, pg_text(rows, 0, 11))};
     bool is_whole = out->name && out->source_link && out->source_root && out->left_out && out->ticket_link;
-    return is_whole && out->kept_tags ? 0 : MIRE_FAULT_MEMORY;
+    return is_whole && out->kept_tags && out->idle ? 0 : MIRE_FAULT_MEMORY;
 }
 
 int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings)
@@ -184,11 +186,12 @@ int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_sett
                     "UPDATE app SET name = $2, retention_days = nullif($3, -1), quota_reports_day = nullif($4, -1),"
                     " quota_bytes_day = nullif($5, -1), source_link = $6, source_root = $7, left_out = $8, "
                     "enough_per_issue_day = nullif($9, -1), ticket_link = $10, kept_tags = $11,"
-                    " merge_above = nullif($12::float8, 0) WHERE app_id = $1",
+                    " merge_above = nullif($12::float8, 0), idle = $13 WHERE app_id = $1",
                     PG_INT4(app), PG_TEXT(settings->name), PG_INT4((int32_t)settings->retention_days),
                     PG_INT8(settings->quota_reports), PG_INT8(settings->quota_bytes), PG_TEXT(settings->source_link),
                     PG_TEXT(settings->source_root), PG_TEXT(settings->left_out), PG_INT4((int32_t)settings->enough),
-                    PG_TEXT(settings->ticket_link), PG_TEXT(settings->kept_tags), PG_REAL(settings->merge_above));
+                    PG_TEXT(settings->ticket_link), PG_TEXT(settings->kept_tags), PG_REAL(settings->merge_above),
+                    PG_TEXT(settings->idle));
 }
 
 int rows_app_taken_read(const char **left_out, const char **kept_tags, struct pg_tx *tx, struct arena *arena,

@@ -69,6 +69,7 @@ struct app_settings {
     const char *left_out;               /* installations, 32 hex digits each, with blanks between */
     const char *kept_tags;              /* names of tags that events keep, with blanks between */
     double merge_above;                 /* similarity from which a new issue is merged by itself; 0: none is */
+    const char *idle;                   /* keep, archive, delete: issues and versions without reports for long */
     int64_t enough;                     /* reports of an issue, version and day kept whole; 0: all */
 };
 

@@ -86,6 +86,12 @@ int rows_rekey_fail(struct pg_tx *tx, const struct rekey_stored *stored);
 /* Count an attempt of a report in all its jobs. */
 int rows_rekey_count_attempt(struct pg_tx *tx, const struct report_key *key);
 
+/*
+ * Let an issue without kept reports lead to another one, which takes its counters. 1: done, 0: it has reports, below
+ * zero a fault.
+ */
+int rows_issue_leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to);
+
 /* Lock the issues of an app against others of these transactions until this one ends. */
 int rows_rekey_alone(struct pg_tx *tx, int32_t app_id);
 

@@ -97,8 +97,7 @@ static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
     return count ? rows_issue_hours_add(tx, arena, hours, count) : 0;
 }
 
-/* Let an issue without kept reports lead to another one. 1: done, 0: it has reports again, below zero a fault. */
-static int leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
+int rows_issue_leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)
 {
     int rc = has_kept(tx, app_id, from);
     if (rc)
@@ -184,7 +183,7 @@ static int leave_some(struct pg_tx *tx, struct arena *arena, int64_t job)
             continue;
         rc = rows_rekey_alone(tx, app_id);
         if (!rc)
-            rc = leave(tx, arena, app_id, pg_int(rows, i, 1), pg_int(rows, i, 2));
+            rc = rows_issue_leave(tx, arena, app_id, pg_int(rows, i, 1), pg_int(rows, i, 2));
         left += rc > 0;
     }
     return rc < 0 ? rc : left > 0;

@@ -216,7 +216,7 @@ static int open_again(struct pg_tx *tx, int64_t issue, const char *state, const 
 
 /* The reports of resolved and ignored issues: position in the list from 1, and the state. */
 static const char seen_sql[] =
-    "SELECT u.n, i.issue_id, i.state, i.state_version, i.state_from_next"
+    "SELECT u.n, i.issue_id, i.state, i.state_version, i.state_from_next, coalesce(i.until_devices = 1, false)"
     " FROM unnest($2::bigint[], $3::integer[]) WITH ORDINALITY u (issue_id, tree, n)"
     " LEFT JOIN issue_shown part ON part.app_id = $1 AND part.issue_id = u.issue_id AND part.tree = u.tree"
     "  AND u.tree <> 0"
@@ -242,10 +242,12 @@ int rows_triage_seen(struct pg_tx *tx, struct arena *arena, int32_t app, const s
         const char *version = reports[pg_int(rows, i, 0) - 1].version;
         const struct triage triage = {
             .resolved = *pg_text(rows, i, 2) == 'r', .version = pg_text(rows, i, 3), .from_next = pg_bool(rows, i, 4)};
-        if (pg_int(rows, i, 1) == opened || !triage_opens(&triage, version))
+        bool until_next = pg_bool(rows, i, 5); /* ignored until one device had it: this one */
+        if (pg_int(rows, i, 1) == opened || !(until_next || triage_opens(&triage, version)))
             continue;
         opened = pg_int(rows, i, 1);
-        rc = open_again(tx, opened, pg_text(rows, i, 2), triage.resolved ? "regressed" : "returned", version, version);
+        rc = open_again(tx, opened, pg_text(rows, i, 2), triage.resolved ? "regressed" : "returned", version,
+                        until_next ? "1 devices" : version);
     }
     return rc;
 }
@@ -257,7 +259,7 @@ int rows_triage_waiting(struct triage_waiting **out, size_t *count, struct pg_tx
         pg_query(&rows, tx,
                  "SELECT app_id, issue_id, coalesce(until_at <= now(), false), state_at, coalesce(until_devices, 0),"
                  " coalesce(until_per_1000, 0) FROM issue WHERE state = 'ignored'"
-                 " AND (until_at <= now() OR until_devices IS NOT NULL OR until_per_1000 IS NOT NULL)"
+                 " AND (until_at <= now() OR until_devices > 1 OR until_per_1000 IS NOT NULL)"
                  " ORDER BY issue_id");
 
     if (rc)

@@ -153,6 +153,7 @@ export const api = {
       quota_reports_day?: number | null;
       quota_bytes_day?: number | null;
       enough_per_issue_day?: number | null;
+      idle?: 'keep' | 'archive' | 'delete';
       source_link?: string;
       source_root?: string;
       ticket_link?: string;

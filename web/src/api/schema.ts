@@ -1654,6 +1654,13 @@ export interface components {
             enough_per_issue_day: number | null;
             /** @description Of apps that set none. */
             server_enough_per_issue_day: number;
+            /**
+             * @description Issues and versions without reports for server_idle_days. keep: they stay; archive: an issue is ignored until its next report, and a version is listed in time ranges in which it has reports; delete: an issue leads to the issue other of its kind, which takes its counters, and its comparisons are deleted; versions are archived.
+             * @enum {string}
+             */
+            idle: "keep" | "archive" | "delete";
+            /** @description 0: nothing is idle. */
+            server_idle_days: number;
             /** @description Reports that came in the last 7 days, in UTC, by outcome, newest day first. Some seconds late. */
             door: {
                 /** Format: date */
@@ -4978,6 +4985,11 @@ export interface operations {
                     left_out?: string[];
                     /** @description Absent: unchanged. */
                     enough_per_issue_day?: number | null;
+                    /**
+                     * @description Absent: unchanged.
+                     * @enum {string}
+                     */
+                    idle?: "keep" | "archive" | "delete";
                 };
             };
         };

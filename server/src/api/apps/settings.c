@@ -62,6 +62,8 @@ static void put_settings(struct call *call, const struct app_settings *settings)
         json_write_real(w, "merge_above", settings->merge_above);
     else
         json_write_null(w, "merge_above");
+    json_write_text(w, "idle", settings->idle);
+    json_write_i64(w, "server_idle_days", call->api->idle_days);
     put_days(w, "enough_per_issue_day", settings->enough);
     json_write_i64(w, "server_enough_per_issue_day", call->api->enough_per_issue_day);
 }
@@ -170,6 +172,21 @@ static enum bind_outcome read_merge_above(struct bind *bind, void *out, uint32_t
     return MIRE_BIND_OK;
 }
 
+static enum bind_outcome read_idle(struct bind *bind, void *out, uint32_t at)
+{
+    static const char *const ways[] = {"keep", "archive", "delete"};
+    struct app_settings *settings = out;
+    const char *text = NULL;
+    enum bind_outcome outcome = bind_text(&text, bind, at, 16);
+
+    for (size_t i = 0; !outcome && i < sizeof ways / sizeof *ways; i++)
+        if (!strcmp(text, ways[i])) {
+            settings->idle = ways[i];
+            return MIRE_BIND_OK;
+        }
+    return outcome ? outcome : bind_wrong(bind, "expected keep, archive or delete");
+}
+
 /* Words of at most `max` ASCII characters, with blanks between. */
 static enum bind_outcome join_words(const char **out, struct bind *bind, const char *const *words, size_t count,
                                     size_t max)
@@ -227,6 +244,7 @@ static const struct bind_field fields[] = {
     {"kept_tags", MIRE_BIND_OTHER, 0, .read = read_kept_tags},
     {"merge_above", MIRE_BIND_OTHER, 0, .read = read_merge_above},
     {"enough_per_issue_day", MIRE_BIND_OTHER, 0, .read = read_enough},
+    {"idle", MIRE_BIND_OTHER, 0, .read = read_idle},
 };
 
 /* Is the text empty, or the address of a page with the placeholder in it and without blanks? */
@@ -262,8 +280,9 @@ static const char *tell(struct call *call, const struct app_settings *settings)
     const char *merges = settings->merge_above > 0
                              ? arena_printf(call->arena, "; merges from %.0f %% on", settings->merge_above * 100)
                              : "";
-    return arena_printf(call->arena, "%s; %s; %s; %s; %s%s%s%s%s%s%s%s%s%s%s%s", settings->name, days, reports, bytes,
-                        enough, merges ? merges : "", *settings->source_link ? "; source " : "", settings->source_link,
+    return arena_printf(call->arena, "%s; %s; %s; %s; %s; without reports for long: %s%s%s%s%s%s%s%s%s%s%s%s",
+                        settings->name, days, reports, bytes, enough, settings->idle, merges ? merges : "",
+                        *settings->source_link ? "; source " : "", settings->source_link,
                         *settings->source_root ? "; built in " : "", settings->source_root,
                         *settings->ticket_link ? "; tickets " : "", settings->ticket_link,
                         *settings->left_out ? "; installations left out: " : "", settings->left_out,

@@ -19,5 +19,5 @@ stated AS (
 SELECT v.version, min(v.first_seen), coalesce(sum(c.reports), 0)::bigint, coalesce(sum(c.events), 0)::float8,
        coalesce(sum(o.issues), 0)::bigint, coalesce(max(s.resolved), 0)::bigint, coalesce(max(s.regressed), 0)::bigint
 FROM version v LEFT JOIN counted c USING (version_id) LEFT JOIN opened o USING (version_id) LEFT JOIN stated s ON s.version = v.version
-WHERE v.app_id = $1 AND {in_versions}
+WHERE v.app_id = $1 AND (NOT v.archived OR c.reports > 0) AND {in_versions}
 GROUP BY 1

@@ -13,7 +13,7 @@ import { carried, href, type SettingsPart } from '../../model/view';
 import { announce, Loaded, Panel } from '../parts';
 import { AuditPanel } from './audit';
 import { ForgetPanel } from './forget';
-import { Field, Form, useAttempt } from './forms';
+import { Choice, Field, Form, useAttempt } from './forms';
 import { Keys } from './keys';
 import { Links } from './links';
 import { Members } from './members';
@@ -95,9 +95,11 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
   const [keptTags, setKeptTags] = useState(settings.kept_tags.join(' '));
   const [enough, setEnough] = useState(settings.enough_per_issue_day?.toString() ?? '');
   const [alike, setAlike] = useState(inPercent(settings.merge_above));
+  const [idle, setIdle] = useState(settings.idle);
   const run = useAttempt();
   useEffect(() => {
     setName(settings.name);
+    setIdle(settings.idle);
     setAlike(inPercent(settings.merge_above));
     setDays(settings.retention_days?.toString() ?? '');
     setReports(settings.quota_reports_day?.toString() ?? '');
@@ -124,6 +126,7 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
           kept_tags: keptTags.split(/[\s,]+/).filter(Boolean),
           merge_above: alike.trim() === '' ? null : Number(alike) / 100,
           enough_per_issue_day: enough.trim() === '' ? null : Number(enough),
+          idle,
         });
         announce(say('Saved'));
         await Promise.all([
@@ -161,6 +164,18 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         )}
       />
       <p class="dim small">{say('Counters stay. If many days are due, one is deleted each hour.')}</p>
+      {settings.server_idle_days > 0 ? (
+        <Choice
+          label={say('Issues and versions without reports for {days} days', { days: settings.server_idle_days })}
+          value={idle}
+          set={setIdle}
+          options={[
+            ['keep', say('Stay')],
+            ['archive', say('Are archived until their next report')],
+            ['delete', say('Issues are deleted: their counts are those of the issue “other” of their kind')],
+          ]}
+        />
+      ) : null}
       <Field
         label={say('Reports stored a day')}
         value={reports}

@@ -104,7 +104,7 @@ function returned(why: string): string {
   const devices = /^(\d+) devices$/.exec(why);
   const rate = /^([\d.e+]+) per 1,000$/.exec(why);
   if (why === 'time') return say('the time');
-  if (devices) return say('{n} devices', { n: devices[1]! });
+  if (devices) return devices[1] === '1' ? say('its next report') : say('{n} devices', { n: devices[1]! });
   if (rate) return say('{n} hits per 1,000 sessions', { n: rate[1]! });
   return why;
 }
@@ -113,7 +113,10 @@ function until({ after }: ActivityAct): string {
   const parts = [
     after?.state_version ? say('until {version}', { version: after.state_version }) : '',
     after?.until_at ? say('until {time}', { time: moment(new Date(after.until_at), 'local', lang.value) }) : '',
-    after?.until_devices ? say('until {n} devices have it', { n: after.until_devices }) : '',
+    after?.until_devices === 1 ? say('until its next report') : '',
+    after?.until_devices && after.until_devices > 1
+      ? say('until {n} devices have it', { n: after.until_devices })
+      : '',
     after?.until_per_1000 ? say('until {n} hits per 1,000 sessions', { n: after.until_per_1000 }) : '',
   ];
   return parts.filter((one) => one !== '').join(say(' or '));
