@@ -114,9 +114,7 @@ function until({ after }: ActivityAct): string {
     after?.state_version ? say('until {version}', { version: after.state_version }) : '',
     after?.until_at ? say('until {time}', { time: moment(new Date(after.until_at), 'local', lang.value) }) : '',
     after?.until_devices === 1 ? say('until its next report') : '',
-    after?.until_devices && after.until_devices > 1
-      ? say('until {n} devices have it', { n: after.until_devices })
-      : '',
+    after?.until_devices && after.until_devices > 1 ? say('until {n} devices have it', { n: after.until_devices }) : '',
     after?.until_per_1000 ? say('until {n} hits per 1,000 sessions', { n: after.until_per_1000 }) : '',
   ];
   return parts.filter((one) => one !== '').join(say(' or '));
