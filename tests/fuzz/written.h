@@ -6,16 +6,19 @@
 #include "decode/write.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Abort if the written report is refused. False: out of memory. */
+/* Abort if the written report is refused; one that has no identifier yet gets one. False: out of memory. */
 static bool written_is_a_report(const struct report *report)
 {
     struct decode_fault fault;
-    struct report back;
+    struct report back, made = *report;
     struct arena arena;
     char *text;
     size_t len;
-    if (report_write(&text, &len, report))
+    if (!made.id[0])
+        memcpy(made.id, "00000000-0000-8000-8000-000000000000", sizeof made.id);
+    if (report_write(&text, &len, &made))
         return false;
     arena_init(&arena, 512u << 20);
     if (len <= MIRE_DECODE_PLAIN_MAX &&
