@@ -1,8 +1,10 @@
 /* Issues and versions without reports for a year, archived or deleted as their app says; every sum stays as it was. */
 #include "daemon/idle.h"
 
-#include "rows/alias.h"
+#include "base/clock.h"
+#include "base/scope.h"
 #include "rows/triage.h"
+#include "rows/versions.h"
 #include "support/pgtest.h"
 
 #include <setjmp.h>
@@ -84,6 +86,21 @@ static void check_sums(int64_t sums)
                      0);
 }
 
+/* The number of versions that the page lists for the days from `from` to `to` ago. */
+static int64_t listed(int64_t from, int64_t to)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(arena_fini) struct arena arena;
+    struct version_facts *facts;
+    size_t count = 0;
+    int64_t now_s = clock_wall_us() / 1000000;
+    const struct view view = {.app = 1, .span = {now_s - from * 86400, now_s - to * 86400}};
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
+    assert_int_equal(rows_version_facts_read(&facts, &count, tx, &arena, &view), 0);
+    return (int64_t)count;
+}
+
 static void an_archived_issue_waits_for_its_next_report(void **state)
 {
     (void)state;
@@ -97,6 +114,11 @@ static void an_archived_issue_waits_for_its_next_report(void **state)
         assert_int_equal(number("SELECT sum(version_id * archived::integer)::bigint FROM version"), 1);
     }
     check_sums(sums);
+    pgtest_run(pg, "INSERT INTO session_day SELECT 0, current_date - 850, 1, 1, '', 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0,"
+                   " 0, 0, 0");
+    assert_int_equal(listed(30, 0), 1);
+    assert_int_equal(listed(1000, 0), 2);
+    assert_int_equal(listed(860, 840), 2); /* sessions alone, and the one in use */
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     struct arena arena;
     arena_init(&arena, 1 << 20);

@@ -25,8 +25,9 @@ int rows_version_facts_read(struct version_facts **out, size_t *count, struct pg
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
-    const char *sql = SQL_FILL(arena, sql_version_facts, {"hour_in_view", HOUR_IN_VIEW},
-                               {"category_wanted", IS_WANTED("category", "$7", "$8")}, {"in_versions", IN_VERSIONS});
+    const char *sql =
+        SQL_FILL(arena, sql_version_facts, {"hour_in_view", HOUR_IN_VIEW}, {"session_day_in_view", SESSION_DAY_IN_VIEW},
+                 {"category_wanted", IS_WANTED("category", "$7", "$8")}, {"in_versions", IN_VERSIONS});
     if (!sql)
         return MIRE_FAULT_MEMORY;
     int rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind));

@@ -1655,7 +1655,7 @@ export interface components {
             /** @description Of apps that set none. */
             server_enough_per_issue_day: number;
             /**
-             * @description Issues and versions without reports for server_idle_days. keep: they stay; archive: an issue is ignored until its next report, and a version is listed in time ranges in which it has reports; delete: an issue leads to the issue other of its kind, which takes its counters, and its comparisons are deleted; versions are archived.
+             * @description Issues and versions without reports for server_idle_days. keep: they stay; archive: an issue is ignored until its next report, and a version is listed in time ranges in which it has reports or sessions; delete: an issue leads to the issue other of its kind, which takes its counters, and its comparisons are deleted; versions are archived.
              * @enum {string}
              */
             idle: "keep" | "archive" | "delete";

@@ -5,6 +5,8 @@ WITH counted AS (
     FROM version_hour
     WHERE {hour_in_view} AND {category_wanted}
     GROUP BY 1),
+used AS (
+    SELECT DISTINCT version_id FROM session_day WHERE {session_day_in_view}),
 shown AS (
     SELECT i.first_version_id, i.state, i.is_regressed, i.state_version
     FROM issue i
@@ -18,6 +20,6 @@ stated AS (
     FROM shown WHERE state_version <> '' GROUP BY 1)
 SELECT v.version, min(v.first_seen), coalesce(sum(c.reports), 0)::bigint, coalesce(sum(c.events), 0)::float8,
        coalesce(sum(o.issues), 0)::bigint, coalesce(max(s.resolved), 0)::bigint, coalesce(max(s.regressed), 0)::bigint
-FROM version v LEFT JOIN counted c USING (version_id) LEFT JOIN opened o USING (version_id) LEFT JOIN stated s ON s.version = v.version
-WHERE v.app_id = $1 AND (NOT v.archived OR c.reports > 0) AND {in_versions}
+FROM version v LEFT JOIN counted c USING (version_id) LEFT JOIN used u USING (version_id) LEFT JOIN opened o USING (version_id) LEFT JOIN stated s ON s.version = v.version
+WHERE v.app_id = $1 AND (NOT v.archived OR c.reports > 0 OR u.version_id IS NOT NULL) AND {in_versions}
 GROUP BY 1
