@@ -216,20 +216,24 @@ class Addresses(Case):
 
     def test_one_address_has_so_many_connections(self):
         socks = [self.server.connect() for _ in range(40)]
-        time.sleep(0.5)
-        closed = 0
-        for sock in socks:
-            sock.settimeout(0.05)
-            try:
-                closed += sock.recv(1) == b""
-            except ConnectionResetError:
-                closed += 1
-            except TimeoutError:
-                pass
+        closed = set()
+
+        def look():
+            for sock in set(socks) - closed:
+                sock.settimeout(0.01)
+                try:
+                    if sock.recv(1) == b"":
+                        closed.add(sock)
+                except ConnectionResetError:
+                    closed.add(sock)
+                except TimeoutError:
+                    pass
+            return len(closed)
+
+        mired.until("all but 20, or two that had come before, are closed", lambda: look() >= 18)
+        self.assertLessEqual(look(), 21)
         for sock in socks:
             sock.close()
-        self.assertGreaterEqual(closed, 18)
-        self.assertLessEqual(closed, 21)
         mired.until("there is room again", lambda: self.server.report(self.key) == 202)
         self.assertTrue(any('why="address"' in line and "127.0.0.1" in line for line in self.server.logged("http.cut")))
 
@@ -511,7 +515,7 @@ class Frozen(Case):
                 self.assertTrue(headers["Retry-After"])
                 self.assertEqual(self.server.ask("GET", "/api/v1/apps")[0], 503)
                 self.assertEqual(self.server.ask("GET", "/healthz")[0], 503)
-                self.assertLess(time.monotonic() - begun, 5)
+                self.assertLess(time.monotonic() - begun, 30)  # two seconds each; the database stays stopped for ever
         finally:
             for pid in stopped:
                 with contextlib.suppress(ProcessLookupError):
@@ -534,10 +538,13 @@ class Logs(Case):
         self.assertTrue(lines)
         self.assertLess(max(map(len, lines)), 600)
         self.assertLess(self.server.log.stat().st_size - before, 1 << 20)
-        time.sleep(1.1)
-        self.server.ask("GET", "/api/v1/nowhere")
-        skipped = [int(count) for count in re.findall(r"not_logged=(\d+)", self.server.log.read_text())]
-        self.assertGreaterEqual(sum(skipped) + len(lines), 3001)
+
+        def logged():
+            self.server.ask("GET", "/api/v1/nowhere")  # after a second a line says how many were not logged
+            skipped = [int(count) for count in re.findall(r"not_logged=(\d+)", self.server.log.read_text())]
+            return sum(skipped) + len(lines)
+
+        mired.until("every request is counted", lambda: logged() >= 3001)
 
 
 del Case

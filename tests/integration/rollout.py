@@ -380,7 +380,7 @@ class RolloutTest(unittest.TestCase):
         self.mired.url = url
         app.stdin.write("\n")
         app.stdin.flush()
-        time.sleep(0.7)
+        time.sleep(3)  # its threshold, and time for the check thread to get a processor
         app.kill()
         app.communicate(timeout=300)
 

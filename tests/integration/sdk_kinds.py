@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 from sdk_run import BINARY, SOURCE, check, unpack
 
 sys.path.insert(0, os.path.join(SOURCE, "tests/support"))
+from mired import until
 from starved import unless_starved
 
 APP = os.path.join(BINARY, "tests", "integration", "kinds_app")
@@ -133,21 +134,27 @@ class KindsTest(unittest.TestCase):
         self.assertGreater(weight_of(report, "planted_read"), 0.9)
 
     def test_an_idle_process_is_never_woken(self):
-        with subprocess.Popen(self.command("asleep", 4000)) as process:
-            time.sleep(1.5)
-            switches = [self.switches(process.pid), time.sleep(1.5), self.switches(process.pid)]
-            self.assertEqual(process.wait(300), 0)
-        self.assertEqual(switches[0], switches[2])
+        with subprocess.Popen(self.command("asleep", 600000)) as process:
+            try:
+                until("there is a check thread", lambda: self.switches(process.pid) is not None)
+                until("it is not woken", lambda: self.rests(process.pid), 60)
+            finally:
+                process.kill()
         self.assertEqual(self.reports(), [])
 
+    def rests(self, pid):
+        before = self.switches(pid)
+        time.sleep(1.5)
+        return self.switches(pid) == before
+
     def switches(self, pid):
-        """How often the check thread has slept."""
+        """How often the check thread has slept; None: there is none yet."""
         for task in glob.glob("/proc/%d/task/*/status" % pid):
             with open(task) as file:
                 fields = dict(line.split(":", 1) for line in file)
             if fields["Name"].strip() == "mire-check":
                 return int(fields["voluntary_ctxt_switches"])
-        raise AssertionError("no check thread")
+        return None
 
     def test_capture_takes_the_callers_stack_and_test_is_always_told(self):
         call, test = sorted(self.run_it("capture", 300), key=lambda report: report["event"]["trigger"])  # of one millisecond, perhaps
@@ -182,7 +189,7 @@ class KindsTest(unittest.TestCase):
             process.kill()
 
     def test_what_was_held_back_is_told_and_a_deadly_hang_never_is(self):
-        self.kill_in("again", 0, "foreground_ms=300", after_s=1.0)
+        self.kill_in("again", 0, "foreground_ms=300", after_s=3.0)
         self.run_it("asleep", 100)  # makes a report of what the killed one left behind
         first, last = [report["event"] for report in self.reports()]
         self.assertEqual((first["open"], last["open"], last["guess"]), (False, True, "blocked_and_killed"))

@@ -38,7 +38,7 @@ def kill_run(store, state):
     """The name of a run that is killed in that state."""
     with subprocess.Popen([APP, store, state], stdout=subprocess.PIPE, text=True) as process:
         run = process.stdout.readline().strip()
-        time.sleep(2.5)
+        time.sleep(5)  # two seconds, and time for the check thread to get a processor
         process.send_signal(signal.SIGKILL)
     return run
 

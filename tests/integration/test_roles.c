@@ -68,7 +68,7 @@ static void what_http_takes_in_work_works_on(void **state)
     httptest_close(&http);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 3);
     assert_int_equal(miredtest_spawn(&work_role, flags), 0);
-    for (int tick = 0; pgtest_number(pg, "SELECT count(*) FROM inbox") && tick < 500; tick++)
+    for (int tick = 0; pgtest_number(pg, "SELECT count(*) FROM inbox") && tick < 5000; tick++)
         usleep(20000);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
     assert_int_equal(pgtest_number(pg, "SELECT (SELECT count(*) FROM event) + (SELECT count(*) FROM dead_letter)"), 3);
@@ -85,7 +85,7 @@ static void while_the_database_is_away_the_answer_is_503(void **state)
     assert_int_equal(httptest_report(&http, key, body, miredtest_report(body, sizeof body, &id)), 503);
     assert_non_null(strstr(http.headers, "Retry-After: "));
     int status = 200;
-    for (int look = 0; status != 503 && look < 500; look++, usleep(20000)) { /* the database is asked twice a second */
+    for (int look = 0; status != 503 && look < 5000; look++, usleep(20000)) { /* the database is asked twice a second */
         if (status < 0) { /* an answer came too late for the test: its connection is of no more use */
             httptest_close(&http);
             assert_int_equal(httptest_open(&http, http_role.port), 0);
