@@ -7,7 +7,7 @@
 #   (where no such group can be made, it reports what it holds when it has grown)
 #
 # Stays until Ctrl-C; with DEMO_EXIT=1 it ends when the issues are shown. Files lie in /var/tmp/mire-demo-UID (DEMO_DIR) and
-# are made anew each time. Every process is a child of this one and dies with it, even by kill -9; all of them hold the
+# are created afresh each time. Every process is a child of this one and dies with it, even by kill -9; all of them hold the
 # lock of that folder, so the next demo begins when the last of them is gone.
 set -eu
 cd "$(dirname "$0")/.."

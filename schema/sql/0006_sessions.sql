@@ -80,7 +80,7 @@ COMMENT ON COLUMN session.footprint_peak_bytes IS 'Largest footprint of one of i
 COMMENT ON COLUMN session.launch_ms IS 'From the begin of the launch to the first wait for events, milliseconds.';
 COMMENT ON COLUMN session.frames_drawn IS 'Frames that the app told.';
 COMMENT ON COLUMN session.frames_dropped IS 'Frames that were due and did not come.';
-COMMENT ON INDEX session_by_time IS 'Serves: making the rollups of a day anew.';
+COMMENT ON INDEX session_by_time IS 'Serves: rebuilding the rollups of a day.';
 COMMENT ON TABLE session_other IS 'Sessions whose record carries a day that has no partition.';
 COMMENT ON INDEX session_is_stored_once IS 'Serves: idempotent storing.';
 

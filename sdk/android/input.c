@@ -1,6 +1,6 @@
 /*
  * input.c - see input.h. An event is answered by a message of its own, and several may wait: a window's wait ends when as
- * many answers went as events came, and begins anew with each answer before. The main thread writes.
+ * many answers went as events came, and begins again with each earlier answer. The main thread writes.
  */
 #include "android/input.h"
 

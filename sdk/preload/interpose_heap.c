@@ -1,6 +1,6 @@
 /*
  * interpose_heap.c - the calls that map, found here first because the library is preloaded. Each is a jump to its hook
- * (allochook/hooks.h); malloc and its kin are their hooks themselves (allochook/malloc.c). Declared here alone: the
+ * (allochook/hooks.h); malloc and similar functions are their own hooks (allochook/malloc.c). Declared here alone: the
  * libraries' own declarations differ in words.
  */
 #include "allochook/allochook.h"

@@ -28,7 +28,7 @@ struct search {
     char link[MIRE_OBJECT_LINK]; /* file with the DWARF, by .gnu_debuglink; "": no link */
     uint32_t link_crc;
     const char *wrong; /* problem of the last file examined; static */
-    bool anew;         /* convert again although a cache exists: a missing file has arrived */
+    bool again;        /* convert again although a cache exists: a missing file has arrived */
 };
 
 #define SEARCH_INIT(options_, id_, id_len_)                                                          \

@@ -112,7 +112,7 @@ static void convert_files(struct module **out, char *why, struct search *search)
     struct cache_slot place;
     if (!cache_directory_begin(&place, &key))
         return;
-    if (!search->anew && (cache_directory_open(out, &key) || cache_directory_refused(&key, search->path))) {
+    if (!search->again && (cache_directory_open(out, &key) || cache_directory_refused(&key, search->path))) {
         cache_directory_abort(&place, NULL);
         return;
     }
@@ -147,7 +147,7 @@ static int load(struct entry *entry, const struct symbols_options *options)
     int came = cache_directory_open(out, &key) ? missing_files_came(options, *out) : 0;
     if (came < 0 || (*out && !came))
         return came;
-    search.anew = came > 0;
+    search.again = came > 0;
     cache_close(*out);
     *out = NULL;
     rc = search_all(&search, entry->path);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /*
- * Goal: programs that leak are killed by the kernel for want of memory, in a group of processes that may have so much;
+ * Goal: programs that leak are killed by the kernel for lack of memory, in a group of processes that may have so much;
  * `mire run` tells, and the server says that it was a FOOM and names the function that leaked as Caller1: a program in
  * C++, python3 with a library of its own, redis-server as Debian ships it.
  */

@@ -271,7 +271,7 @@ def main():
     ways = [way for way in WAYS if options.only in way.name]
     for need, there in can.items():
         if not there:
-            print(f"not here, for want of a {need}:", *(way.name for way in ways if need in way.needs))
+            print(f"not here, for lack of a {need}:", *(way.name for way in ways if need in way.needs))
     ways = [way for way in ways if all(can[need] for need in way.needs)]
     tasks = [(way, number) for number in range(times) for way in ways]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -202,7 +202,7 @@ def limited(megabytes, words, **more):
 def of_a_run_without_memory(store):
     code = limited(64, [APP, store, "grow"])
     if code is None:
-        return print("no run was killed for want of memory: there is no memory control group here")
+        return print("no run was killed for lack of memory: there is no memory control group here")
     assert code == -signal.SIGKILL, code
     run(store, "start")
     run(store, "start")  # and nothing more the second time

@@ -28,7 +28,7 @@ void mire__call_stack_as_forget(struct call_stack *stack, uint32_t version);
 uint32_t mire__call_stack_as_walk(struct call_stack *stack, struct heap *heap, struct step_cache *steps,
                                   const struct self_frame *from);
 
-/* The same where stacks are so seldom asked for that none comes twice: the cache is not used. */
+/* The same without the cache, where stacks are requested too rarely for a stack to repeat. */
 uint32_t mire__call_stack_as_walk_once(struct call_stack *stack, struct heap *heap, struct step_cache *steps,
                                        const struct self_frame *from);
 

@@ -20,7 +20,7 @@ typedef uintptr_t gtype;
 #define ALWAYS_MALLOC  1     /* G_SLICE_CONFIG_ALWAYS_MALLOC */
 #define ALIGNMENT      16u   /* of a block, and of the private data before an instance */
 #define PRIVATE_MAX    8192u /* bytes in front of an instance at most; more, and it has no class */
-#define PRIVATE_DRAWN  1024u /* the same in sampled mode, where most searches are in vain */
+#define PRIVATE_DRAWN  1024u /* the same in sampled mode, where most searches fail */
 #define TYPES_MAX      2048u /* remembered */
 #define OFFSET_UNKNOWN 0xffffu
 

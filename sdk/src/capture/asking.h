@@ -54,7 +54,7 @@ enum mire_err mire__asking_start(uint64_t *number_out, uint32_t lane, mire_post_
 enum mire_err mire__asking_stop(uint64_t number);
 bool mire__asking_as_answer(uint64_t token);
 
-/* The lane's thread is gone without a word: its loop is response no more. Thread: check thread. */
+/* The lane's thread has ended without notice: its loop is not asked again. Thread: check thread. */
 void mire__asking_drop(uint32_t lane);
 
 /* Nobody is response any more. Thread: any, while there is no check thread; in a forked child as well. */

@@ -33,7 +33,7 @@
     X(frames_dropped,         0,     30,   10000, "frames dropped in a window, or within a scene, that make an event") \
     /* memory reports, if memory is recorded; 0 disables each */ \
     X(footprint_kib,          0,      0, 4294967295u, "a footprint that is reported") \
-    X(pressure_ppm,           0, 100000, 1000000, "share of 10 s in which the system stalled for want of memory") \
+    X(pressure_ppm,           0, 100000, 1000000, "share of 10 s in which the system stalled for lack of memory") \
     X(baseline_ms,            0, 600000, 86400000, "how long a healthy process runs before it is reported; then twice as long, ...") \
     X(snapshot_ms,            0, 300000, 86400000, "between two looks that growth is counted from") \
     /* rate limiter */ \

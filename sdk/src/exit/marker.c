@@ -24,7 +24,7 @@
 #define CRASHES        7
 #define QUITS          3
 #define DEPTH_MAX      3u
-#define REPAIRS_MARKED 8 /* a program that repairs more faults uses them by design: make no more files */
+#define REPAIRS_MARKED 8 /* a program that repairs more faults uses them by design: create no further files */
 #define REPAIRS_TAKEN  1 /* and after so many its own handler comes before the taking of the stack, which takes time */
 #define STACK_BYTES    (64u << 10)
 

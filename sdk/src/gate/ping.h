@@ -50,7 +50,7 @@ void mire__ping_posted(struct ping *ping, uint64_t token, bool queued, uint64_t 
 /* Read the answer. True: the token is answered; age and slack are its until the next post. */
 bool mire__ping_see(struct ping *ping, const struct ping_answer *answer);
 
-/* Excuse time in which the whole process stood still. */
+/* Excuse time in which the whole process was suspended. */
 void mire__ping_excuse(struct ping *ping, uint64_t late_ns);
 
 /* Count the age of the token from at_ns on, if that is after its post; the slack is then 0. */

@@ -23,7 +23,7 @@
  */
 enum mire_err mire__run_loop_observe(void);
 
-/* Observe it no more. Thread: the observed one. */
+/* Stop observing the loop. Thread: the observed one. */
 void mire__run_loop_forget(void);
 
 /* Observe none any more. Thread: any; a callback that runs just now has no effect on the gate. */

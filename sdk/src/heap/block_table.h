@@ -20,7 +20,7 @@ bool mire__block_table_as_put(struct live_block *was, bool *replaced, struct hea
  * Move a block out of its shadow entry: add an entry here and clear that one, unless another thread cleared it first.
  * At any instant header->moving and the shadow entry say where the block is.
  *   at, shadow  the shadow entry, and its value
- * Returns whether the block is here now. If not, for want of room or of a lock, it stays where it was; counted.
+ * Returns whether the block is here now. If not, for lack of room or of a lock, it stays where it was; counted.
  * Thread: reclaimer.
  */
 bool mire__block_table_as_adopt(struct heap *heap, uint64_t address, const struct live_block *block,

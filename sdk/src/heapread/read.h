@@ -44,7 +44,7 @@ struct heap_facts {
     bool stopped;     /* ended by itself, not by a kill */
     enum heap_mode mode, asked_mode;
     uint64_t interval_bytes, asked_interval_bytes; /* 0 in exact mode */
-    uint32_t degrade_count;                        /* times the interval was raised for want of room */
+    uint32_t degrade_count;                        /* times the interval was raised for lack of room */
     uint64_t degraded_ns;                          /* CLOCK_MONOTONIC of the first, 0: never */
     uint64_t inexact_ns; /* since when totals and peaks leave calls out; 0: they leave out none */
     uint64_t budget_bytes, used_bytes, used_most_bytes;

@@ -39,7 +39,7 @@ void mire__arch_as_regs_of_state(struct regs *out, const void *state);
 
 /*
  * Has the signal cut a wait short? There are calls that return EINTR after a handler ran, whatever SA_RESTART says
- * (signal(7) lists them): sleeps, poll and select and their kin, timed futexes, sockets with a timeout, System V IPC.
+ * (signal(7) lists them): sleeps, poll, select and similar calls, timed futexes, sockets with a timeout, System V IPC.
  *   ucontext  a signal handler's third argument
  * Returns the number of the system call; -1 if it was none of those, or cannot be begun again: where the number is not
  * in the code in front of the call, nor in a register (musl's waits, and glibc's since 2.41), as x86-64 forgets it; and

@@ -58,7 +58,7 @@ uint64_t mire__arch_as_thread_pointer(void)
     return (uint64_t)(uintptr_t)pthread_self();
 }
 
-/* mach_absolute_time, which mire__now_ns reads, costs no more. */
+/* mach_absolute_time, which mire__now_ns reads, costs the same. */
 bool mire__arch_has_counter(bool steady)
 {
     (void)steady;

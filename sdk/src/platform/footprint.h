@@ -68,7 +68,7 @@ struct oom_counts {
 /* Read the counts. The count of a cgroup that is gone, or has been replaced (see inode), is unknown. */
 void mire__oom_counts(struct oom_counts *out, const struct cgroup *cgroup);
 
-/* Share of the last 10 s in which a task stalled for want of memory, in millionths: in the cgroup, otherwise in the
+/* Share of the last 10 s in which a task stalled for lack of memory, in millionths: in the cgroup, otherwise in the
  * machine. 0 if the kernel does not count. */
 uint32_t mire__memory_pressure_ppm(const struct cgroup *cgroup);
 

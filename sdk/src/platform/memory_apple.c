@@ -85,7 +85,7 @@ void mire__pages_keep_small(void *pages, size_t size_bytes)
     (void)size_bytes;
 }
 
-/* The file has its blocks already (mire__file_reserve), so a store fails no more than for memory. */
+/* The file has its blocks already (mire__file_reserve), so a store fails only if memory is short. */
 bool mire__pages_claim(void *pages, size_t size_bytes)
 {
     for (size_t at = 0; at < size_bytes; at += 4096)

@@ -126,7 +126,7 @@ static bool is_outlived(const struct blackbox *box, uint32_t lane, const struct 
            end->verdict.verdict != MIRE_EXIT_ABORT;
 }
 
-/* False: not sealed for want of memory or disk, but wanted. */
+/* False: not sealed for lack of memory or disk, but wanted. */
 static bool seal_lane(struct recovery *recovery, struct blackbox *box, uint32_t lane, const struct exit_end *end)
 {
     const struct report_trace *trace = &recovery->trace;

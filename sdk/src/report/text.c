@@ -41,7 +41,7 @@ enum mire_err mire__text_pack(void **body_out, size_t *size_out, const char *tex
     if (!body)
         return MIRE_E_MEMORY;
     packed = mire__report_pack(body, cap, text, size, PACK_LEVEL);
-    if (packed > cap) { /* an error: into a buffer of the bound only for want of memory */
+    if (packed > cap) { /* an error: into a buffer of the bound only for lack of memory */
         mire__free(body);
         return MIRE_E_MEMORY;
     }

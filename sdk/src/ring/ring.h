@@ -20,7 +20,7 @@
 
 /* How the unwinder found a frame; the numbers are those of the wire format. */
 enum mire__found {
-    MIRE_FOUND_PC = 0,     /* where the thread stood */
+    MIRE_FOUND_PC = 0,     /* the innermost: the pc itself */
     MIRE_FOUND_FP = 1,     /* frame pointer */
     MIRE_FOUND_CFI = 2,    /* call frame information */
     MIRE_FOUND_SIGNAL = 3, /* interrupted by a signal handler further in */

@@ -40,7 +40,7 @@ struct told_stack {
 /* Serve this watched thread from now on. */
 void mire__told_open(uint32_t tid);
 
-/* Serve no more: await returns NULL. Thread: any. */
+/* Stop serving: await returns NULL. Thread: any. */
 void mire__told_close(void);
 
 /* Sleep until a stack is wanted. Returns the stack, which is empty, to be filled and given; NULL after close. */

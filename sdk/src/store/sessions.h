@@ -28,7 +28,7 @@ enum mire_err mire__store_session_load(void *out, size_t size, const struct stor
 /* Are the files accessible? Not for a process that has given up its rights, or has another root directory. */
 bool mire__store_sessions_seen(const struct store *store);
 
-/* Is there a session of this name? One that cannot be read, for want of memory or descriptors, is there. */
+/* Is there a session of this name? One that cannot be read, for lack of memory or descriptors, is there. */
 bool mire__store_session_is_there(const struct store *store, const char *name);
 
 /* Replace a file atomically; synced by MIRE_STORE_SYNC_ALWAYS only. Returns MIRE_OK, MIRE_E_STORE. */

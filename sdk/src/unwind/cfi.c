@@ -150,7 +150,7 @@ static void restore_rule(struct machine *machine, uint64_t reg)
         machine->row->rules[reg] = machine->scratch->initial.rules[reg];
 }
 
-/* DW_CFA_def_cfa and its kin, and the remembered rows. False if it is none of them. */
+/* The instructions DW_CFA_def_cfa*, and the remembered rows. False if it is none of them. */
 static bool run_cfa(struct machine *machine, struct cursor *cursor, uint8_t op)
 {
     struct cfi_row *row = machine->row;

@@ -27,7 +27,7 @@ struct unwinding {
     struct regs regs;
     uint8_t found; /* how the frame now in `regs` was found: enum unwound_by */
     bool exact;    /* regs.pc is an interrupted instruction, not a return address */
-    bool loose;    /* the stack pointer is a lower bound: a frame pointer says no more where calls push nothing */
+    bool loose;    /* the stack pointer is a lower bound: where calls push nothing, a frame pointer gives only that */
 };
 
 static bool word_in(uint64_t *out, uint64_t begin, const uint8_t *bytes, size_t size, uint64_t address)

@@ -22,7 +22,7 @@ struct stack_copy {
 
 /* How a frame was found. */
 enum unwound_by {
-    UNWOUND_PC,     /* where the thread stood */
+    UNWOUND_PC,     /* the innermost: the pc itself */
     UNWOUND_FP,     /* frame pointer */
     UNWOUND_CFI,    /* call frame information */
     UNWOUND_SIGNAL, /* interrupted by a signal handler further in */

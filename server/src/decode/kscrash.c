@@ -1,5 +1,5 @@
 /*
- * kscrash.c - KSCrash 2.x and 3.x: crashes, hangs, kills by the watchdog or for want of memory, profiles.
+ * kscrash.c - KSCrash 2.x and 3.x: crashes, hangs, kills by the watchdog or for lack of memory, profiles.
  *
  *     error.termination_reason                 memory_limit, memory_pressure   memory, foom
  *                                              hang                            event, killed in it

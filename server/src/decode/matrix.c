@@ -104,7 +104,7 @@ static uint64_t read_profile(struct ks *ks)
     return counted;
 }
 
-/* The stack that repeated in the ring is the hottest, with how often each frame stood in it. */
+/* The stack that repeated in the ring is the hottest, with the repeat of each frame in it. */
 static void keep_hot(struct ks *ks, const struct ks_stack *stack)
 {
     size_t depth = 0;

@@ -101,7 +101,7 @@ static void index_rules(void)
     index_rules_of(&anchored, true);
 }
 
-/* A name while it is written anew: the text before `pending` is. */
+/* A name while it is rewritten: the text before `pending` is done. */
 struct writing {
     const char *name, *file, *pending;
     size_t key_len, shown_len;
@@ -299,7 +299,7 @@ static void drop_types(struct writing *w)
     w->key_len = to;
 }
 
-/* Write the name anew. False: it stays as it is. */
+/* Rewrite the name. False: it is unchanged. */
 static bool rewrite(struct writing *w, struct name *out, const char *function, const char *file)
 {
     *out = (struct name){.key = function, .shown = function};

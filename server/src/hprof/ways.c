@@ -40,7 +40,7 @@ static uint32_t find(struct ways *ways, uint32_t parent, uint32_t label, uint32_
     return ways->count - 1;
 }
 
-/* Below a way; anew below "several" where that is too deep, or there are too many. */
+/* Below a way; again below "several" where that is too deep, or there are too many. */
 static uint32_t below(struct ways *ways, uint32_t parent, uint32_t label)
 {
     uint32_t way = ways->rows[parent].depth < WAYS_DEPTH ? find(ways, parent, label, WAYS_MAX) : UINT32_MAX;

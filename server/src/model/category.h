@@ -2,7 +2,7 @@
  * category.h - the kinds of trouble a report can tell of, as rows and API name them.
  *
  *     hang background launch killed threads   a watched thread did not come back: somebody waited
- *     frames                                  the display stood still: somebody waited
+ *     frames                                  the display froze: somebody waited
  *     cpu power disk                          the process used too much: nobody waited for it
  *     foom memory                             it was killed for the memory it held, or held much: the same
  *     crash                                   it ended by its own fault: the same

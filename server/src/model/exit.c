@@ -19,7 +19,7 @@ static const struct {
     {"rebooted", "the machine was rebooted"},
     {"background_kill", "killed in the background"},
     {"watchdog_kill", "killed while stuck"},
-    {"foom", "killed for want of memory"},
+    {"foom", "killed for lack of memory"},
     {"os_kill", "killed by the system or by somebody"},
     {"unknown", "nobody knows"},
 };

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define MIRE_EXIT_WORDS_MAX  64 /* rows of for, against and excluded */
-#define MIRE_EXIT_EXCLUSIONS 7  /* of a kill for want of memory */
+#define MIRE_EXIT_EXCLUSIONS 7  /* of a kill for lack of memory */
 
 struct exit_words {
     size_t count;

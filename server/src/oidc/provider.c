@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define S          UINT64_C(1000000000)
-#define LASTS_S    3600  /* then it is read anew */
+#define LASTS_S    3600  /* then it is read again */
 #define HOLDS_S    86400 /* so long it serves while the provider does not answer */
 #define AGAIN_S    3     /* after a failure */
 #define NEW_KEYS_S 3     /* after its keys were read */

@@ -23,7 +23,7 @@ int rows_hits_read(struct issue_hits **out, size_t *count, struct pg_tx *tx, str
                    const struct view *view);
 
 /*
- * Count devices, hits and events of some issues, and their reports anew: of days whose reports are no longer kept nothing
+ * Count devices, hits and events of some issues, and their reports again: of days whose reports are no longer kept nothing
  * is known. Exact while an issue has at most 256 devices, then an estimate (rollup/distinct.h). A device weighs as much as
  * the reports of its day do on average.
  *

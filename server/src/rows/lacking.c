@@ -53,7 +53,7 @@ struct set_files {
     size_t count;
 };
 
-/* Once a day each set is seen anew. Before that a statement changes nothing, and locks nothing. */
+/* Each set is marked as seen once a day. Until the next day a statement changes nothing, and locks nothing. */
 static int flush(struct set_files *files, struct pg_tx *tx)
 {
     int rc =

@@ -349,7 +349,7 @@ static void the_fuzz_corpus_is_of_this_version(void **state)
         snprintf(path, sizeof path, "%s/tests/fuzz/corpus/cache/%s.cache", MIRE_SOURCE_DIR, names[i]);
         const char *wrong = cache_open(&module, path, NULL, 0, true);
         if (wrong)
-            fail_msg("%s %s: convert such a file anew (symbols_options.cache_dir)", path, wrong);
+            fail_msg("%s %s: convert such a file again (symbols_options.cache_dir)", path, wrong);
         assert_int_equal(module_is_system(module), !strcmp(names[i], "system.dylib"));
         assert_int_equal(module_begin(module), 0);
         cache_close(module);

@@ -3765,7 +3765,7 @@ export interface components {
              */
             category: "foom" | "memory" | "test";
             reason: string;
-            /** @description Why the device looked: foom (it was killed for want of memory), demand, pressure, footprint, test. */
+            /** @description Why the device looked: foom (it was killed for lack of memory), demand, pressure, footprint, test. */
             trigger: string;
             /** @description The app's name for it; or empty. */
             name: string;

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define COOKIE      "oidc"
-#define LASTS_S     86400 /* of a sign-in: then the provider is asked again, and its groups count anew */
+#define LASTS_S     86400 /* of a sign-in: then the provider is asked again, and its groups are read again */
 #define NAMES_MAX   99    /* of one name, by numbers behind it */
 #define MEMBERS_MAX 512
 

@@ -1,4 +1,4 @@
-/* rekey.c - GET and POST .../rekey: stored reports that are derived anew, and asking for it. */
+/* rekey.c - GET and POST .../rekey: stored reports that are derived again, and the request for it. */
 #include "api/api.h"
 #include "api/body.h"
 #include "api/call.h"

@@ -1,4 +1,4 @@
--- Makes the rows of issue_shown of an app anew from its aliases; the old ones are deleted before.
+-- Rebuilds the rows of issue_shown of an app from its aliases; the old ones are deleted before.
 -- An alias of an issue whose reports moved on (issue.gone_to) holds for the issue they moved to; of several such the newest.
 -- Merging makes no circle, moving may close one: then all in it are shown as its oldest.
 --   $1   the app

@@ -64,7 +64,7 @@ final class Native {
 
     static native void closeStacks();
 
-    /** Sleeps until a stack is wanted. 0: no more is. */
+    /** Sleeps until a stack is wanted. 0: the watch has ended. */
     static native long awaitStack();
 
     static native void addFrame(long stack, String name, String file, int line);
