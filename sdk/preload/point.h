@@ -1,5 +1,5 @@
 /*
- * point.h - tells services from strangers among the processes that a program leaves behind: a daemon from a desktop's
+ * point.h - distinguishes services from strangers among the processes that a program leaves behind: a daemon from a desktop's
  * helpers.
  *
  *     the process runs the same executable                              a service

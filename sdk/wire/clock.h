@@ -1,5 +1,5 @@
 /*
- * clock.h - the header by which a device tells its wall clock with each request, the same on both sides.
+ * clock.h - the header by which a device sends its wall clock with each request, the same on both sides.
  *
  *     Mire-Clock: 1764194400123      milliseconds since 1970-01-01 UTC, when the request was sent
  *

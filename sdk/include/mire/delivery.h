@@ -5,7 +5,7 @@
  *     mire_start(options);
  *     ...
  *     mire_set_consent(MIRE_CONSENT_GIVEN);              once: the answer is kept with the reports
- *     mire_set_network(MIRE_NETWORK_METERED);            as the system tells
+ *     mire_set_network(MIRE_NETWORK_METERED);            as the system reports
  *
  * A report stays in the store until the server confirms that it is stored durably. Until then the library sends it
  * again under the same identifier, so that it counts once. docs/delivery.md lists all data that is sent.

@@ -13,7 +13,7 @@
  * Two modes, which can be changed at run time:
  *   exact    every block is recorded; counts and bytes are exact
  *   sampled  on average one block per `interval_bytes` allocated bytes is recorded. Sums over many blocks are unbiased,
- *            whatever the sizes. Cheap enough for production
+ *            for any sizes. Cheap enough for production
  *
  * Not recorded: allocators that are linked statically or called by other names (mallocx, mi_malloc), System V shared
  * memory (shmat), and system calls that the program makes directly.

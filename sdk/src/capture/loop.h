@@ -1,5 +1,5 @@
 /*
- * loop.h - tells the loop's own wait from a sleep inside its work.
+ * loop.h - distinguishes the loop's own wait from a sleep inside its work.
  *
  *     main > run > wait_for_events > poll       the stack of a wait, stored once while the thread slept in it
  *     main > run > nanosleep                    a sleep in a call of run itself: the loop waits

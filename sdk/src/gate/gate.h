@@ -1,5 +1,5 @@
 /*
- * gate.h - tells when a thread is busy and when it is idle.
+ * gate.h - records when a thread is busy and when it is idle.
  *
  *     poll() called        -> idle      the thread waits for work
  *     poll() returned      -> busy      a new turn begins, since now

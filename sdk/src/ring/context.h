@@ -1,5 +1,5 @@
 /*
- * context.h - what the app told of its moment (mire/context.h), as it lies in the blackbox.
+ * context.h - the context that the app set (mire/context.h), as stored in the blackbox.
  *
  *     text        [ version | copy 0 | copy 1 ]     the copy of a version is version mod 2; the other one is written next
  *     breadcrumb  [ number | at_ns | text ]         number 0 while it is written; slot = number mod 64

@@ -1,5 +1,5 @@
 /*
- * told.h - the stack of a thread as its virtual machine tells it: Java's, where the native stack shows only the machine.
+ * told.h - the stack of a thread as its virtual machine reports it: Java's, where the native stack shows only the machine.
  *
  *     check thread   ask -----------------------> takes the native stack ----------------> answer: names, or nothing
  *     VM's thread     '-> await: tid, begin -> asks its machine -> frame, frame, ... -> give --'

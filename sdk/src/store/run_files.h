@@ -4,7 +4,7 @@
  *     <n>.exit   evidence of its end: created first, deleted last; locked while the process is alive
  *     <n>.box    its blackbox, while it is watched
  *     <n>.heap   its memory tables
- *     <n>.crash  marks a crash, whatever its content
+ *     <n>.crash  marks a crash; its content has no meaning
  *
  * Thread: any.  Signal handler: no.
  */

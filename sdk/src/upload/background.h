@@ -1,6 +1,6 @@
 /*
  * background.h - a background NSURLSession: the system goes on with a transfer while the app is suspended, and after it
- * has ended. It sends files alone, and tells a delegate. One session serves all of a process, because its identifier names it.
+ * has ended. It sends only files, and notifies a delegate. One session serves all of a process, because its identifier names it.
  * Private to upload/.
  */
 #ifndef MIRE_UPLOAD_BACKGROUND_H

@@ -146,7 +146,7 @@ static int refuse_key(struct access *access, const struct request *request, stru
     reply_header(reply, "WWW-Authenticate", "Bearer realm=\"mire\"");
     if (dsn_is_of(request))
         return reply_error(reply, request, 401, "key",
-                           "The DSN has no good key of this project: mire key create APP --dsn makes one.");
+                           "The DSN has no valid key of this project: mire key create APP --dsn makes one.");
     return reply_error(reply, request, 401, "key",
                        "Send a good key of scope %s: Authorization: Bearer mk_... (mire key create APP --scope %s)",
                        scope, scope);
@@ -193,7 +193,7 @@ static int judge_person(struct access *access, const struct request *request, st
     if (least == MIRE_ACCESS_COUNT || (who == MIRE_MAY_SYMBOLS && !*app))
         return refuse_key(access, request, reply);
     if (who == MIRE_MAY_SELF && !has_account)
-        return reply_error(reply, request, 403, "role", "Sign in with an account to ask this; a token may not.");
+        return reply_error(reply, request, 403, "role", "This needs a sign-in with an account; a token is not enough.");
     if (asker->role >= least)
         return MIRE_HTTP_ADMITTED;
     atomic_fetch_add_explicit(&access->refused, 1, memory_order_relaxed);
@@ -239,7 +239,7 @@ static int judge_call(struct access *access, struct request *request, struct rep
         is_signed = is_signed || request_header(request, headers[i]);
     if (!is_signed) {
         atomic_fetch_add_explicit(&access->refused, 1, memory_order_relaxed);
-        return reply_error(reply, request, 401, "tracker.signature", "The call has no header with a signature.");
+        return reply_error(reply, request, 401, "tracker.signature", "The request has no header with a signature.");
     }
     access_client_of(&request->grant.client, access, request);
     unsigned wait_s = access_take_tokens(&what, access, request, &nobody);
@@ -265,7 +265,7 @@ int access_check(void *context, struct request *request, struct reply *reply)
         return rc;
     if (rc == ASKER_LATER) {
         atomic_fetch_add_explicit(&access->limited, 1, memory_order_relaxed);
-        return reply_retry(reply, request, 1, "busy", "Too many unknown keys are asked for now. Try again soon.");
+        return reply_retry(reply, request, 1, "busy", "Too many unknown keys are being checked. Try again soon.");
     }
     if (rc == ASKER_REFUSED)
         return refuse_key(access, request, reply);
@@ -283,8 +283,8 @@ int access_check(void *context, struct request *request, struct reply *reply)
 
 void access_metrics(struct access *access, struct text *out)
 {
-    metric_head(out, "mire_access_refused_total", "counter", "Requests without a good key of the scope they need.");
+    metric_head(out, "mire_access_refused_total", "counter", "Requests without a valid key of the required scope.");
     metric_value(out, "mire_access_refused_total", NULL, (double)access->refused);
-    metric_head(out, "mire_access_limited_total", "counter", "Requests answered 429 for coming too often.");
+    metric_head(out, "mire_access_limited_total", "counter", "Requests answered 429 by a rate limit.");
     metric_value(out, "mire_access_limited_total", NULL, (double)access->limited);
 }

@@ -112,7 +112,7 @@ bool origin_refuse(const char *hosts, bool may_be_nobody, const struct request *
             request, reply, 421, "host",
             "This server does not answer for that host. Name the host in public_url (docs/configuration.md).");
     if (is_foreign(request, changes))
-        return refuse(request, reply, 403, "origin", "A page of another origin may not ask this.");
+        return refuse(request, reply, 403, "origin", "A page of another origin may not send this request.");
     if (changes && may_be_nobody && !request_header(request, MIRE_CHANGE_HEADER))
         return refuse(request, reply, 403, "origin",
                       "A change without a key needs the header " MIRE_CHANGE_HEADER

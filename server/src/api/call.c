@@ -172,7 +172,7 @@ static int check_names(struct call *call, const struct call_kind *kind)
         for (n = 0; names[n]; n++)
             snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", n ? ", " : "", names[n]);
         reply_error(call->reply, call->request, 400, "parameter",
-                    twice ? "Parameter %.60s is given twice." : "Parameter %.60s is not known here; known: %s.", name,
+                    twice ? "Parameter %.60s is given twice." : "Parameter %.60s is unknown; known: %s.", name,
                     names[0] ? known : "none");
         return CALL_REPLIED;
     }

@@ -56,7 +56,7 @@ int change_moved(struct change *change)
 {
     char code[40];
     return change_refuse(change, 409, code_of(code, sizeof code, change, "moved"),
-                         "What holds is no longer the version named as base: look at it again, then change it.");
+                         "The version in force is no longer the one named as base: read it again, then change it.");
 }
 
 int change_store(struct change *change)

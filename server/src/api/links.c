@@ -244,7 +244,7 @@ static int answer_report_link(struct call *call)
     if (rc == 0)
         rc = see(call, &home);
     if (rc == READ_NONE)
-        return call_missing(call, "There is no report %s; it may not have been worked on yet.", name);
+        return call_missing(call, "There is no report %s; it may not have been processed yet.", name);
     if (rc != 0)
         return rc;
     char *path = path_of(call->arena, &home);

@@ -162,6 +162,6 @@ const size_t api_route_count = sizeof api_routes / sizeof *api_routes;
 int get_no_such_call(void *api, struct request *request, struct reply *reply)
 {
     (void)api;
-    return reply_error(reply, request, 404, NULL,
-                       "There is nothing at %.150s; schema/api/openapi.yaml lists what there is.", request->path);
+    return reply_error(reply, request, 404, NULL, "There is no endpoint at %.150s; schema/api/openapi.yaml lists them.",
+                       request->path);
 }

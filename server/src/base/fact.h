@@ -1,5 +1,5 @@
 /*
- * fact.h - a number that somebody may not have told.
+ * fact.h - a number that may be unknown.
  */
 #ifndef MIRE_BASE_FACT_H
 #define MIRE_BASE_FACT_H

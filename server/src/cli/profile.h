@@ -2,7 +2,7 @@
  * profile.h - a memory report for other tools: pprof's profile.proto, and collapsed stacks. Inside cli/ only.
  *
  *     inuse_objects, inuse_space    live blocks, and mappings as far as they lie in memory, by stack; the label
- *                                   `category` tells of what. Mappings of allocators for the blocks are not told again.
+ *                                   `category` names the category. Mappings of allocators for the blocks are not counted again.
  *     alloc_objects, alloc_space    what was ever allocated from the heap; of reports in exact mode only
  *
  * Tables have totals by category and not by stack. So freed memory, and live memory of stacks that were not reported,

@@ -260,8 +260,9 @@ int door_invite_first_admin(struct pg *pg, const struct log *log, const char *ba
     if (rc)
         return rc;
     snprintf(link, sizeof link, "%.250s/-/welcome#%s", base, secret);
-    log_event(log, MIRE_LOG_WARN, "mired.first_admin", LOG_TEXT("link", link),
-              LOG_TEXT("what", "There is no account yet. This link makes the first admin's, once, within a day."));
+    log_event(
+        log, MIRE_LOG_WARN, "mired.first_admin", LOG_TEXT("link", link),
+        LOG_TEXT("what", "There is no account yet. This link creates the first admin's account, once, within a day."));
     return 0;
 }
 

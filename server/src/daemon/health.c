@@ -40,11 +40,11 @@ static void add_inbox(struct text *out, struct pg *pg)
     metric_value(out, "mire_database_up", NULL, rc == 0);
     if (rc)
         return;
-    metric_head(out, "mire_inbox_reports", "gauge", "Stored reports that wait to be worked on.");
+    metric_head(out, "mire_inbox_reports", "gauge", "Stored reports that wait to be processed.");
     metric_value(out, "mire_inbox_reports", NULL, (double)depth.waiting);
     metric_head(out, "mire_inbox_oldest_seconds", "gauge", "Age of the oldest of them.");
     metric_value(out, "mire_inbox_oldest_seconds", NULL, (double)depth.oldest_us / 1e6);
-    metric_head(out, "mire_dead_letters", "gauge", "Reports that could not be worked on.");
+    metric_head(out, "mire_dead_letters", "gauge", "Reports that could not be processed.");
     metric_value(out, "mire_dead_letters", NULL, (double)depth.dead_letters);
 }
 

@@ -32,8 +32,8 @@ bool space_is_low(void *context)
     if (is_low != was_low)
         log_event(space->log, is_low ? MIRE_LOG_ERROR : MIRE_LOG_INFO, is_low ? "disk.full" : "disk.has_room",
                   LOG_TEXT("dir", space->dir), LOG_NUMBER("free_mb", free_bytes >> 20),
-                  LOG_TEXT("next", is_low
-                                       ? "Reports are refused until there is room: free some, or lower retention_days."
-                                       : ""));
+                  LOG_TEXT("next",
+                           is_low ? "Reports are refused until there is room: free disk space, or lower retention_days."
+                                  : ""));
     return is_low;
 }

@@ -7,7 +7,7 @@
  *     samples, threads, categories, memory stacks, notes   rows of the report
  *
  * Everything lies in the arena. All limits of the wire (wire/limits.h) hold: rows beyond them are left out, counted,
- * and noted by build_end. A lack of memory is remembered and told by build_end; until then every call is harmless.
+ * and noted by build_end. A lack of memory is remembered and returned by build_end; until then every call is harmless.
  * Tables are open addressing under a key of their own: names in foreign reports are anybody's. Thread: one.
  */
 #ifndef MIRE_DECODE_BUILD_H

@@ -1,6 +1,6 @@
 /*
- * facts.h - the facts of a report that reports, documents and the API all have, a table each: name, type and bounds stand
- * here alone. decode/ reads by these tables, document/ writes and reads, api/ writes.
+ * facts.h - the facts of a report that reports, documents and the API all have, a table each: name, type and bounds are
+ * here and nowhere else. decode/ reads by these tables, document/ writes and reads, api/ writes.
  */
 #ifndef MIRE_DOCUMENT_FACTS_H
 #define MIRE_DOCUMENT_FACTS_H

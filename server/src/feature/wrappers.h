@@ -1,5 +1,5 @@
 /*
- * wrappers.h - the app's own allocators, found by where they stand in a memory report's stacks. Inside feature/ only.
+ * wrappers.h - the app's own allocators, found by their position in a memory report's stacks. Inside feature/ only.
  *
  *     main > on_message > store_payload > mosquitto__calloc | calloc      a wrapper: every stack ends in it, two
  *     main > on_connect > new_context   > mosquitto__calloc | calloc      functions call it, it calls nothing else

@@ -100,7 +100,7 @@ void http_metrics(struct http_server *server, struct text *out)
             write_route(out, &server->counts[place], methods[server->options.tables[t].routes[r].method],
                         server->options.tables[t].routes[r].pattern);
     write_route(out, &server->counts[place], "", "");
-    metric_head(out, "mire_http_bodies_bytes", "gauge", "Memory that request bodies take now.");
+    metric_head(out, "mire_http_bodies_bytes", "gauge", "Memory of request bodies.");
     metric_value(out, "mire_http_bodies_bytes", NULL, (double)server->bodies_bytes);
     metric_head(out, "mire_http_active", "gauge", "Requests being answered now.");
     metric_value(out, "mire_http_active", NULL, server->active);

@@ -131,7 +131,8 @@ bool exchange_make_room(struct exchange *exchange)
             return true;
         }
     }
-    reply_retry(&exchange->reply, &exchange->request, 2, "busy", "Too much is being received now. Try again soon.");
+    reply_retry(&exchange->reply, &exchange->request, 2, "busy",
+                "The server is receiving too much data. Try again soon.");
     leave_body(exchange);
     return false;
 }
@@ -144,7 +145,7 @@ void exchange_refuse_body(struct exchange *exchange, int status, const char *cod
 
 void exchange_refuse_size(struct exchange *exchange)
 {
-    reply_error(&exchange->reply, &exchange->request, 413, "too_large", "At most %zu bytes are taken here.",
+    reply_error(&exchange->reply, &exchange->request, 413, "too_large", "The limit is %zu bytes.",
                 exchange->request.route->body_cap);
     leave_body(exchange);
 }

@@ -86,7 +86,7 @@ bool exchange_refuse(struct exchange *exchange)
         return true;
     }
     if ((exchange->announced || exchange->head.is_chunked) && !encoding_is_taken(request))
-        return !reply_error(&exchange->reply, request, 415, "encoding", "This Content-Encoding is not taken here.");
+        return !reply_error(&exchange->reply, request, 415, "encoding", "This Content-Encoding is not supported.");
     return false;
 }
 

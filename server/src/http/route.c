@@ -76,7 +76,8 @@ int http_ask(http_handler handler, void *context, struct request *request, struc
         reply->header_count = 0;
         if (rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED || rc == MIRE_FAULT_TIMEOUT)
             return reply_retry(reply, request, 2, "unavailable", "The database does not answer now. Try again soon.");
-        return reply_error(reply, request, 500, "internal", "Something went wrong here. The log names the request.");
+        return reply_error(reply, request, 500, "internal",
+                           "An internal error occurred. The log has the request's id.");
     }
     if (rc == MIRE_HTTP_DONE && reply->text.failed)
         return reply_error(reply, request, 500, "internal", "Memory ran out.");

@@ -95,7 +95,7 @@ static int parse_request_line(struct wire_head *out, const char **why, char *lin
     if (!*target)
         return refuse(why, 400, "The request line cannot be read.");
     if (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0)
-        return refuse(why, 400, "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+        return refuse(why, 400, "Only HTTP/1.1 and HTTP/1.0 are supported.");
     out->is_last = version[7] == '0';
     out->method = line;
     out->target = target;
@@ -106,9 +106,9 @@ static int take_length(struct wire_head *out, const char **why, const char *valu
 {
     size_t digits = strspn(value, "0123456789");
     if (out->has_length)
-        return refuse(why, 400, "Content-Length is there twice.");
+        return refuse(why, 400, "Content-Length occurs twice.");
     if (!digits || value[digits] || digits > DIGITS_MAX)
-        return refuse(why, 400, "Content-Length is no number.");
+        return refuse(why, 400, "Content-Length is not a number.");
     out->has_length = true;
     for (const char *at = value; *at; at++)
         out->length = out->length * 10 + (uint64_t)(*at - '0');
@@ -122,9 +122,9 @@ static int take_framing(struct wire_head *out, const char **why, const struct ht
         return take_length(out, why, header->value);
     if (!strcasecmp(header->name, "Transfer-Encoding")) {
         if (out->is_chunked)
-            return refuse(why, 400, "Transfer-Encoding is there twice.");
+            return refuse(why, 400, "Transfer-Encoding occurs twice.");
         if (strcasecmp(header->value, "chunked") != 0)
-            return refuse(why, 501, "The only Transfer-Encoding that is taken is chunked.");
+            return refuse(why, 501, "The only supported Transfer-Encoding is chunked.");
         out->is_chunked = true;
     } else if (!strcasecmp(header->name, "Host")) {
         if (out->host || !is_host(header->value))
@@ -144,7 +144,7 @@ static int parse_header(struct http_pair *out, const char **why, char *line)
 {
     char *colon = strchr(line, ':');
     if (*line == ' ' || *line == '\t')
-        return refuse(why, 400, "A header goes on in a second line.");
+        return refuse(why, 400, "A header continues on a second line, which is not allowed.");
     if (!colon || !wire_is_token(line, (size_t)(colon - line)))
         return refuse(why, 400, "A header cannot be read.");
     *colon = '\0';
@@ -176,6 +176,6 @@ int wire_parse(struct wire_head *out, const char **why, struct http_pair *header
     if (!out->host && !is_1_0)
         return refuse(why, 400, "Send one Host.");
     if (out->is_chunked && (out->has_length || is_1_0))
-        return refuse(why, 400, "The length of the body is told in two ways.");
+        return refuse(why, 400, "The body has both a Content-Length and a Transfer-Encoding.");
     return 0;
 }

@@ -123,7 +123,7 @@ void ingest_metrics(struct ingest *ingest, struct text *out)
     metric_value(out, "mire_ingest_queue_reports", NULL, (double)rows);
     metric_head(out, "mire_ingest_queue_bytes", "gauge", "Bytes of those reports.");
     metric_value(out, "mire_ingest_queue_bytes", NULL, (double)bytes);
-    metric_head(out, "mire_ingest_reports_total", "counter", "Reports, by what became of them at the door.");
+    metric_head(out, "mire_ingest_reports_total", "counter", "Reports received, by outcome.");
     metric_value(out, "mire_ingest_reports_total", "outcome=\"stored\"", (double)ingest->stored);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"duplicate\"", (double)ingest->duplicates);
     metric_value(out, "mire_ingest_reports_total", "outcome=\"quota\"", (double)ingest->over_quota);

@@ -110,7 +110,7 @@ int ingest_post_report(void *context, struct request *request, struct reply *rep
         return ingest_post_foreign(ingest, request, reply, format);
     if (!strcmp(encoding, "br") || !strcmp(encoding, "deflate"))
         return reply_error(reply, request, 415, "encoding",
-                           "A report of Mire's own is sent as it is, or by zstd or gzip.");
+                           "A report of Mire is sent plain, or compressed by zstd or gzip.");
     if (!request->may_block && needs->is_small && !needs->is_small(encoding, request->body, request->body_len))
         return MIRE_HTTP_BLOCKS;
     int rc = needs->check(needs->check_context, &seen, &problem, request->body, request->body_len, encoding);

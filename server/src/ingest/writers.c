@@ -93,7 +93,7 @@ static void answer(struct ingest *ingest, struct delivery *delivery)
         delivery->stored(delivery, reply);
     } else if (rc == MIRE_FAULT_SQL) {
         atomic_fetch_add_explicit(&ingest->refused_store, 1, memory_order_relaxed);
-        reply_error(reply, request, 500, "internal", "The report could not be stored. The log names the request.");
+        reply_error(reply, request, 500, "internal", "The report could not be stored. The log has the request's id.");
     } else {
         atomic_fetch_add_explicit(&ingest->refused_store, 1, memory_order_relaxed);
         reply_retry(reply, request, 5, "unavailable", "The report could not be stored now. Send it again soon.");

@@ -9,7 +9,7 @@
  *
  *     bind_write(w, "app", &app, fields, 2, MIRE_BIND_NULL)   {"name": "shop", "pid": null}
  *
- * Members are read in the order of the table, whatever their order in the document; those not in it are skipped; one
+ * Members are read in the order of the table, not in that of the document; those not in it are skipped; one
  * that is given twice is wrong. An absent member leaves its field unchanged. Texts and columns lie in the arena; texts
  * have no NUL inside (U+0000 reads as U+FFFD, which every store can hold).
  */

@@ -12,7 +12,7 @@
  *
  * Accepted is RFC 8259 and nothing else: UTF-8 without a mark in front, no comments, no trailing commas. Integers are
  * exact over the whole of int64 and uint64; what does not fit is a double; a number beyond the doubles is refused. A
- * name that stands twice in an object is kept twice on the tape, and the last one is found, as in most readers.
+ * name that occurs twice in an object is kept twice on the tape, and the last one is found, as in most readers.
  *
  * Cost: one malloc'd tape of 16 bytes a value, kept between documents. Depth is bounded, nothing recurses.
  * Thread: one reader at a time; a read document may be shared.

@@ -5,7 +5,7 @@
  * and ends when the interval is clear on the other side; between the two nothing changes. Both edges are so decided by
  * what is known, and noise about the bound opens and ends nothing: a value alone crosses a bound by chance, the more
  * often the fewer sessions it is of. Intervals: of shares Wilson (1927), of counts Garwood (1936), of devices that a
- * sample stands for Horvitz and Thompson (1952), of ratios of counts Clopper and Pearson (1934). Pure. Thread: any.
+ * sample represents Horvitz and Thompson (1952), of ratios of counts Clopper and Pearson (1934). Pure. Thread: any.
  */
 #ifndef MIRE_MODEL_ALERT_H
 #define MIRE_MODEL_ALERT_H

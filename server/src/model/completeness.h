@@ -1,7 +1,7 @@
 /*
  * completeness.h - how much of a recent day has usually arrived by now, from how late the records of earlier days came.
  *
- * Phones are offline, and the next start tells of a kill: a part of what happened yesterday comes tomorrow. The share
+ * Phones are offline, and the next start reports a kill: a part of what happened yesterday comes tomorrow. The share
  * that has come is estimated by the chain ladder (reporting delays: Lawless 1994): of the days that are old enough to
  * tell, the share of all that came within 2^(n+1) hours which came within 2^n; the product of these from n on is the
  * share that comes within 2^n hours. Pure.

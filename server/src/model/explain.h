@@ -8,7 +8,7 @@
  *   3. Fisher's exact test (1922), one-sided, holds the value's share of this issue's hits against its share of the others'
  *      hits; and, if the issue has thirty independent hits or more on the other side, against its share of these. Both
  *      values of p, times the number of values that were tried for all changes (Bonferroni), are at most 5 %.
- * Among several values, the one with the smallest share of the others' hits is the most specific, and is told. For a change
+ * Among several values, the one with the smallest share of the others' hits is the most specific, and is shown. For a change
  * for the better the sides are exchanged. Pure. Thread: any.
  */
 #ifndef MIRE_MODEL_EXPLAIN_H

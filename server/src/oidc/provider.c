@@ -192,8 +192,9 @@ static int refresh(struct oidc *oidc, char why[MIRE_OIDC_WHY], bool wants_new_ke
         if (rc == OIDC_UNREACHABLE)
             snprintf(oidc->failed_why, sizeof oidc->failed_why, "%s", why);
         if (rc == OIDC_UNREACHABLE)
-            log_event(oidc->options.log, MIRE_LOG_WARN, "oidc.unreachable", LOG_TEXT("why", why),
-                      LOG_TEXT("what", "People cannot sign in by it: check oidc_issuer, and the way to it."));
+            log_event(
+                oidc->options.log, MIRE_LOG_WARN, "oidc.unreachable", LOG_TEXT("why", why),
+                LOG_TEXT("what", "People cannot sign in through it: check oidc_issuer, and the network path to it."));
     }
     if (rc == OIDC_UNREACHABLE && is_young(have->read_ns, now_ns, HOLDS_S) &&
         is_young(have->keys_read_ns, now_ns, HOLDS_S))

@@ -61,8 +61,9 @@ int pg_distribute(struct pg *pg, bool is_asked, const struct log *log)
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int has = is_asked ? has_citus(pg) : pg_is_distributed(pg);
     if (is_asked && !has) {
-        log_event(log, MIRE_LOG_ERROR, "migrate.no_citus",
-                  LOG_TEXT("next", "Create the extension citus in this database on every machine, and add them."));
+        log_event(
+            log, MIRE_LOG_ERROR, "migrate.no_citus",
+            LOG_TEXT("next", "Create the extension citus in this database on every machine, and add the machines."));
         return MIRE_FAULT_BROKEN;
     }
     int rc = has > 0 ? list(&rows, pg) : has;

@@ -188,7 +188,7 @@ int embedded_place_init(struct embedded_place *location, struct problem *problem
     int rc = embedded_run_dir(location->run_dir, sizeof location->run_dir, root);
     if (rc || !make_private_dir(location, location->run_dir) ||
         !embedded_conninfo_format(location->conninfo, sizeof location->conninfo, location->run_dir)) {
-        problem_set(problem, "data_dir", "The socket directory %.150s cannot be made: %s.", location->run_dir,
+        problem_set(problem, "data_dir", "The socket directory %.150s cannot be created: %s.", location->run_dir,
                     strerror(errno));
         return MIRE_FAULT_SYSTEM;
     }

@@ -182,7 +182,7 @@ static void find_cut(struct pg_days *days, int32_t oldest, const struct log *log
     if (!days->keep || days->cut <= oldest + 1)
         return;
     log_event(log, MIRE_LOG_WARN, "partition.many_due", LOG_NUMBER("days", days->cut - oldest),
-              LOG_TEXT("next", "One day goes at a time. Check the clock of the database, and retention_days."));
+              LOG_TEXT("next", "One day is deleted at a time. Check the clock of the database, and retention_days."));
     days->cut = oldest + 1;
 }
 

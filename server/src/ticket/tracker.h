@@ -1,7 +1,7 @@
 /*
  * tracker.h - requests to the API of a tracker, and its answers.
  *
- * A ticket bears its id where the tracker can be asked for it, so that one that was made and not marked is found again:
+ * A ticket contains its id if the tracker can search for it, so that one that was made and not marked is found again:
  * GitHub and GitLab in a comment of the text, Jira as a label, Linear as the id of the ticket itself.
  */
 #ifndef MIRE_TICKET_TRACKER_H

@@ -70,7 +70,7 @@ static int find_by_link(struct alert_row *alert, const char **who, struct call *
         rc = READ_NONE;
     if (rc == READ_NONE)
         return call_missing(call,
-                            "This link is not good, or is older than a week. Sign in and open the alerts of the app.");
+                            "This link is invalid, or older than a week. Sign in and open the alerts of the app.");
     if (!rc)
         rc = rows_channel_find(&to, call->tx, call->arena, alert->app, channel);
     if (rc && rc != READ_NONE)

@@ -83,9 +83,9 @@ static int check(struct call *call, struct channel_asked *asked)
     if (!is_plain(asked->secret))
         return wrong(call, "A secret has no spaces.");
     if (!strcmp(asked->kind, "email"))
-        return are_addresses(asked->target) ? 0
-                                            : wrong(call, "The target of e-mail is one to 20 addresses with commas "
-                                                          "between.");
+        return are_addresses(asked->target)
+                   ? 0
+                   : wrong(call, "The target of e-mail is one to 20 addresses, separated by commas.");
     if (!strcmp(asked->kind, "pagerduty")) {
         if (!*asked->secret)
             return wrong(call, "PagerDuty needs the routing key of an Events API v2 integration as the secret.");

@@ -105,9 +105,9 @@ static int check_view(struct call *call, const struct alert_rule *rule)
     for (int i = 0; i < MIRE_CATEGORY_COUNT; i++)
         kinds[i] = category_name((enum event_category)i);
     if (!filter_is_good(call, rule->versions, NULL) || !filter_is_good(call, rule->channel, NULL))
-        return alerts_wrong(call, "Versions and channels are up to 64 with commas between, !x to exclude.");
+        return alerts_wrong(call, "Versions and channels are up to 64 names, separated by commas; !x excludes x.");
     if (!filter_is_good(call, rule->kinds, kinds))
-        return alerts_wrong(call, "Kinds are those of issues, with commas between, !x to exclude.");
+        return alerts_wrong(call, "Kinds are those of issues, separated by commas; !x excludes x.");
     return 0;
 }
 
@@ -118,7 +118,7 @@ static int check_channels(struct call *call, const int64_t *list, uint32_t count
 
     for (uint32_t i = 0; !rc && i < count; i++)
         rc = rows_channel_find(&channel, call->tx, call->arena, call->view.app, list[i]);
-    return rc == READ_NONE ? alerts_wrong(call, "A channel that is to be told is not one of the app's.") : rc;
+    return rc == READ_NONE ? alerts_wrong(call, "A channel of the rule is not a channel of the app.") : rc;
 }
 
 /* The number is one the kind allows. */
@@ -164,7 +164,7 @@ static int check_words(struct call *call, struct rule_asked *asked)
     if (strcmp(rule->scope, "newest") != 0 && strcmp(rule->scope, "each") != 0 && strcmp(rule->scope, "all") != 0)
         return alerts_wrong(call, "The scope of kind rate is newest, each or all.");
     if (*asked->against && !rule->against_week)
-        return alerts_wrong(call, "A rate is held against a value, or against the week before: week.");
+        return alerts_wrong(call, "A rate is compared with a value, or with the week before: week.");
     return 0;
 }
 
@@ -175,7 +175,7 @@ static int check_quiet(struct call *call, struct rule_asked *asked)
     asked->rule.quiet_from = from ? (int32_t)asked->quiet_from : -1;
     asked->rule.quiet_to = to ? (int32_t)asked->quiet_to : -1;
     if (from != to)
-        return alerts_wrong(call, "Quiet hours have a begin and an end.");
+        return alerts_wrong(call, "Quiet hours have a beginning and an end.");
     int rc = rows_alert_zone_check(call->tx, asked->rule.quiet_zone);
     return rc == READ_NONE ? alerts_wrong(call, "The zone of quiet hours is a name such as Europe/Berlin.") : rc;
 }
@@ -234,7 +234,7 @@ static const char *name_of(struct call *call, int64_t rule)
 
 static int no_rule(struct call *call, int64_t rule)
 {
-    return call_missing(call, "App %.63s has no rule %" PRId64 " that alerts.", call->slug, rule);
+    return call_missing(call, "App %.63s has no rule %" PRId64 " of alerts.", call->slug, rule);
 }
 
 static int answer_post_rule(struct call *call)

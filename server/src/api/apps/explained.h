@@ -1,4 +1,4 @@
-/* explained.h - which facet explains each change that is told (model/explain.h). */
+/* explained.h - the facet that explains each change that is shown (model/explain.h). */
 #ifndef MIRE_API_EXPLAINED_H
 #define MIRE_API_EXPLAINED_H
 

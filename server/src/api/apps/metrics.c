@@ -194,7 +194,7 @@ static void put_families(struct text *out, struct metrics_writing *w, size_t omi
     const struct span *span = &w->call->view.span;
 
     metric_head(out, "mire_app_window_seconds", "gauge",
-                "Time that all series of apps and versions are about: whole days in UTC, up to now.");
+                "Time that all series of apps and versions cover: whole days in UTC, up to now.");
     metric_value(out, "mire_app_window_seconds", NULL, (double)(span->to_s - span->from_s));
     metric_head(out, "mire_apps_omitted", "gauge", "Apps beyond the limit, those with the fewest reports.");
     metric_value(out, "mire_apps_omitted", NULL, (double)omitted);

@@ -34,7 +34,7 @@ static int answer_post_app(struct call *call)
     const char *name = *asked.name ? asked.name : asked.slug;
     rc = rows_app_add(call->tx, asked.slug, name);
     if (rc == ROWS_APP_THERE)
-        return call_problem(call, 409, "app.there", "There is an app of that slug; choose another one.");
+        return call_problem(call, 409, "app.there", "That slug is taken; choose another one.");
     if (!rc)
         rc = call_audit(call, &(struct audit_row){.action = "app.made", .subject = asked.slug, .after = name});
     if (!rc)

@@ -112,7 +112,7 @@ static int answer_remove(struct call *call)
         return call_missing(call, "\"%.40s\" is no number of a comment.", request_param(call->request, 2));
     int rc = rows_comment_remove(call->tx, call->view.app, call->issue, act, whose, grant->who);
     if (rc == TRIAGE_NONE)
-        return call_missing(call, "You have no such comment on this issue.");
+        return call_missing(call, "This issue has no such comment of yours.");
     if (!rc)
         rc = call_audit(
             call, &(struct audit_row){.action = "issue.comment_removed", .subject = request_param(call->request, 1)});

@@ -101,7 +101,7 @@ static int read_asked(struct regroup *asked, struct call *call, const struct bin
     if (rc == 0 && call->request->grant.account_id)
         asked->author = call->request->grant.who; /* who is known need not say it, and cannot say another */
     if (rc == 0 && (!*asked->author || !*asked->reason))
-        return refuse(call, 422, "issue.wrong", "Say who you are (author) and why (reason).");
+        return refuse(call, 422, "issue.wrong", "Give author and reason.");
     return rc == 1 ? CALL_REPLIED : rc;
 }
 
@@ -243,11 +243,11 @@ static int do_merge(struct call *call, struct regroup *asked, struct alias_act *
             rc = rows_alias_merge(call->tx, act, issue, call->issue);
         if (rc == MIRE_ALIAS_NONE)
             return refuse(call, 422, "issue.none",
-                          "An issue to merge is not there, or one is of memory and the other is not.");
+                          "An issue to merge does not exist, or only one of them is about memory.");
         if (rc != 0)
             return rc;
     }
-    return act->act ? 0 : refuse(call, 409, "issue.same", "They are shown as one issue already.");
+    return act->act ? 0 : refuse(call, 409, "issue.same", "They are already shown as one issue.");
 }
 
 static int answer_merge(struct call *call)
@@ -269,7 +269,7 @@ static int take_out(struct call *call, const int64_t *issues, size_t count, stru
 {
     int rc = rows_alias_take_out(call->tx, act, issues, count);
     if (rc == MIRE_ALIAS_NONE)
-        return refuse(call, 409, "issue.none", "None of these is merged into it, or no longer.");
+        return refuse(call, 409, "issue.none", "None of these is merged into it now.");
     return rc;
 }
 
@@ -284,7 +284,8 @@ static int do_scene(struct call *call, struct regroup *asked, struct alias_act *
         if (strcmp(members[i].caller2, asked->caller2) != 0)
             continue;
         if (members[i].issue == call->issue)
-            return refuse(call, 422, "issue.scene", "That scene is the issue's own: split the others off instead.");
+            return refuse(call, 422, "issue.scene",
+                          "That scene is the issue's main one: split off the others instead.");
         affect(all, members[i].issue);
         issues[wanted++] = members[i].issue;
     }
@@ -310,7 +311,7 @@ static int answer_split(struct call *call)
     int rc = read_asked(&asked, call, split_fields, sizeof split_fields / sizeof *split_fields);
 
     if (rc == 0 && !asked.tree_count == !asked.caller2)
-        return refuse(call, 422, "issue.wrong", "Say which trees to split off, or which caller2.");
+        return refuse(call, 422, "issue.wrong", "Name the trees to split off, or a caller2.");
     if (rc == 0)
         rc = begin(call);
     affect(&all, call->issue);
@@ -325,7 +326,7 @@ static int do_unmerge(struct call *call, struct regroup *asked, struct alias_act
     act->act = (int64_t)asked->act;
     int rc = rows_alias_undo(call->tx, act);
     if (rc == MIRE_ALIAS_NONE)
-        return refuse(call, 409, "issue.none", "Nothing of that holds any more.");
+        return refuse(call, 409, "issue.none", "None of that is in effect now.");
     return rc;
 }
 
@@ -338,7 +339,7 @@ static int answer_unmerge(struct call *call)
     int rc = read_asked(&asked, call, unmerge_fields, sizeof unmerge_fields / sizeof *unmerge_fields);
 
     if (rc == 0 && !asked.issue_count == !asked.act)
-        return refuse(call, 422, "issue.wrong", "Say which act to undo, or which issues to take out.");
+        return refuse(call, 422, "issue.wrong", "Name the act to undo, or the issues to take out.");
     if (rc == 0)
         rc = begin(call);
     if (rc == 0)

@@ -105,7 +105,7 @@ static const char *wrong_with(const struct triage_asked *asked)
     if (!asked->issue_count)
         return "Name the issues to change.";
     if (!asked->state && !asked->assignee)
-        return "Say the state, or whom to assign them to (assignee).";
+        return "Give the state, or the assignee.";
     if (asked->state && !is_state(asked->state))
         return "The state is open, resolved or ignored.";
     if (*asked->in && (!asked->state || strcmp(asked->state, "resolved") != 0))
@@ -216,7 +216,7 @@ static int answer_triage(struct call *call)
                                                  .assignee = asked.assignee},
                          asked.issues, asked.issue_count);
     if (rc == TRIAGE_NONE)
-        return call_missing(call, "App %s has not all of these issues; none was changed.", call->slug);
+        return call_missing(call, "App %s does not have all of these issues; none was changed.", call->slug);
     return rc ? rc
               : finish(call, batch, asked.issues, asked.issue_count,
                        &(struct audit_row){.action = asked.state ? "issue.state" : "issue.assigned",
@@ -237,7 +237,7 @@ static int answer_undo(struct call *call)
         rc = rows_triage_undo(&issues, &count, call->tx, call->arena, call->view.app, (int64_t)asked.batch,
                               call->request->grant.who);
     if (rc == TRIAGE_NONE)
-        return call_problem(call, 409, "triage.none", "There is nothing to undo: it was undone already.");
+        return call_problem(call, 409, "triage.none", "There is nothing to undo: that was undone before.");
     if (rc == TRIAGE_MOVED)
         return call_problem(call, 409, "triage.moved",
                             "An issue was changed since: look at its activity, then set its state.");

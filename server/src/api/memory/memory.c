@@ -182,7 +182,7 @@ static int answer_memory(struct call *call)
     if (rc)
         return rc;
     if (!doc.memory.known && position.row.subject_bytes < 0)
-        return call_missing(call, "This report of issue %.40s is none of memory.", request_param(call->request, 1));
+        return call_missing(call, "This report of issue %.40s is not about memory.", request_param(call->request, 1));
     put_memory(&call->json, &position, &doc);
     return 0;
 }

@@ -113,10 +113,10 @@ static int answer_post_account(struct call *call)
     const char *name = people_fold(call, asked.name);
     if (!name)
         return call_problem(call, 422, "account.name",
-                            "A name is an address of e-mail or a word of letters, digits and . _ @ + -.");
+                            "A name is an e-mail address or a word of letters, digits and . _ @ + -.");
     rc = rows_account_add(&account, call->tx, name, "local", "", asked.is_server_admin);
     if (rc == ACCOUNT_THERE)
-        return call_problem(call, 409, "account.there", "There is an account of that name.");
+        return call_problem(call, 409, "account.there", "That name is taken.");
     if (!rc && *asked.role)
         rc = rows_member_set(&before, call->tx, call->arena, account, MIRE_EVERY_APP, asked.role);
     if (!rc)
@@ -167,7 +167,7 @@ static int keep_an_admin(struct call *call)
         admins += all[i].is_server_admin && !all[i].disabled_us;
     if (rc || admins)
         return rc;
-    return call_problem(call, 409, "account.last", "This is the last admin of the server. Make another one first.");
+    return call_problem(call, 409, "account.last", "This is the last admin of the server. Create another one first.");
 }
 
 static int change_account(struct call *call, const struct account_row *account, const struct account_asked *asked)

@@ -104,7 +104,7 @@ int post_key(void *api, struct request *request, struct reply *reply)
 
 static int no_key(struct call *call, int64_t key)
 {
-    return call_missing(call, "App %.63s has no good key %" PRId64 ".", call->slug, key);
+    return call_missing(call, "App %.63s has no valid key %" PRId64 ".", call->slug, key);
 }
 
 static int answer_rotate_key(struct call *call)

@@ -57,8 +57,7 @@ static int fail(struct call *call, const char *outcome, const char *why)
 
 static int no_provider(struct call *call)
 {
-    return reply_error(call->reply, call->request, 404, NULL,
-                       "No OpenID provider is configured: docs/access.md says how.");
+    return reply_error(call->reply, call->request, 404, NULL, "No OpenID provider is configured: see docs/access.md.");
 }
 
 int get_oidc_start(void *api, struct request *request, struct reply *reply)

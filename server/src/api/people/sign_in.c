@@ -152,7 +152,7 @@ static int enter_by_code(struct call *call, const char *code)
     if (rc == CREDENTIAL_NONE)
         return call_problem(
             call, 401, "sign_in.wrong",
-            "This code was used, or is older than five minutes. Make another one on your profile page.");
+            "This code was used, or is older than five minutes. Create a new one on your profile page.");
     return rc ? rc : welcome(call, account, name, "by a code");
 }
 
@@ -245,9 +245,9 @@ static const struct bind_field welcome_fields[] = {
 
 static int refuse_link(struct call *call)
 {
-    return call_problem(call, 404, "welcome.link",
-                        "This link was used, or is too old. Ask an admin for another one, or run `mire user link NAME` "
-                        "on the server.");
+    return call_problem(
+        call, 404, "welcome.link",
+        "This link was used or has expired. Ask an admin for a new one, or run `mire user link NAME` on the server.");
 }
 
 /* Whose link it is. */
@@ -281,7 +281,7 @@ static int use_link(int64_t *account, const char **name, struct call *call, cons
     *name = people_fold(call, asked->name ? asked->name : "");
     if (!*name)
         return call_problem(call, 422, "account.name",
-                            "A name is an address of e-mail or a word of letters, digits and . _ @ + -.");
+                            "A name is an e-mail address or a word of letters, digits and . _ @ + -.");
     call->request->grant.who = *name;
     rc = rows_account_add(account, call->tx, *name, "local", "", true);
     if (rc == ACCOUNT_THERE)

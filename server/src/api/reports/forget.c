@@ -79,7 +79,7 @@ static const char *read_ask(struct forget_ask *out, struct forget_body *body)
     *out = (struct forget_ask){
         .key = (int64_t)body->key, .since_us = INT64_MIN, .until_us = INT64_MAX, .reason = body->reason};
     if (!body->reason[strspn(body->reason, " ")])
-        return "Give a reason: it stays in the audit log.";
+        return "Give a reason, for the audit log.";
     if (!!*body->install + !!body->key + !!*body->report != 1)
         return "Give one of install, key and report.";
     if (*body->install) {

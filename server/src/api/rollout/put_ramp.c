@@ -84,7 +84,7 @@ static int set_share(struct change *change, uint32_t ppm)
     if (rc == MIRE_DOCUMENT_MOVED)
         return change_moved(change);
     if (rc == MIRE_DOCUMENT_NONE)
-        return change_refuse(change, 422, "rollout.wrong", "There is no rule of that name that speaks of the plugin.");
+        return change_refuse(change, 422, "rollout.wrong", "No rule of that name mentions the plugin.");
     return rc;
 }
 
@@ -125,7 +125,7 @@ static int find_ramp(struct change *change)
             return 0;
         }
 
-    return change_refuse(change, 404, "rollout.ramp", "There is no ramp of that plugin.");
+    return change_refuse(change, 404, "rollout.ramp", "The plugin has no ramp.");
 }
 
 static int act_on_ramp(struct change *change)

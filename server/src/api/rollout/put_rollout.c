@@ -35,7 +35,7 @@ static int fill_from_body(struct change *change)
     if (text_failed(&text))
         return MIRE_FAULT_MEMORY;
     if (text.len > MIRE_ROLLOUT_TEXT_MAX)
-        return change_refuse(change, 413, "rollout.too_large", "The rules have more than a megabyte.");
+        return change_refuse(change, 413, "rollout.too_large", "The rules are larger than a megabyte.");
     change->row.rules = arena_copy(change->request->arena, text.bytes, text.len);
     return change->row.rules ? change_store(change) : MIRE_FAULT_MEMORY;
 }

@@ -254,8 +254,7 @@ static int read_part(struct upload_part *out, const struct request *request, str
     hash_blake2b(sum, HASH, request->body, request->body_len);
     if (text && strlen(text) == 2 * HASH && hex_parse(told, text, HASH) && !memcmp(sum, told, HASH))
         return 0;
-    (void)reply_error(reply, request, 422, "symbols.sum",
-                      "The part is not what was sent: its BLAKE2b-256 is another one.");
+    (void)reply_error(reply, request, 422, "symbols.sum", "The part was damaged on the way: its BLAKE2b-256 differs.");
     return 1;
 }
 
@@ -350,7 +349,7 @@ static int end_upload(const struct api *api, struct request *request, struct rep
         return rc;
     int done = has_hash(fd, upload->hash.bytes)
                    ? import_file(&kept, api, request, reply, fd, upload->name, upload)
-                   : reply_error(reply, request, 422, "symbols.hash", "The whole file has another BLAKE2b-256.");
+                   : reply_error(reply, request, 422, "symbols.hash", "The BLAKE2b-256 of the whole file differs.");
     rc = done || kept ? 0 : forget_upload(api, upload);
     return rc ? rc : done;
 }

@@ -88,11 +88,12 @@ static int answer_call(struct call *call)
         return rc;
     if (rc || !heard_is_signed(tracker.kind, tracker.secret, request_header(request, heard_header(tracker.kind)),
                                request->body, request->body_len))
-        return call_problem(call, 401, "tracker.signature",
-                            "The call is not signed with the secret of the app's tracker, or there is none.");
+        return call_problem(
+            call, 401, "tracker.signature",
+            "The request is not signed with the secret of the app's tracker, or the app has no tracker.");
     rc = heard_read(&heard, call->arena, tracker.kind, request->body, request->body_len);
     if (rc == HEARD_MALFORMED)
-        return call_problem(call, 400, "tracker.malformed", "The call is no JSON object.");
+        return call_problem(call, 400, "tracker.malformed", "The request is not a JSON object.");
     if (rc == HEARD_STATE)
         rc = hear(call, &tracker, &heard);
     json_write_open(&call->json, NULL, '{');

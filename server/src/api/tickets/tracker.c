@@ -107,7 +107,7 @@ static const char *wrong_with(const struct tracker_row *asked)
     if (!strcmp(asked->kind, "github") && !is_path(asked->project))
         return "A project of GitHub is owner/name.";
     if (!*asked->token || !is_plain(asked->token))
-        return "A tracker has a token, without spaces.";
+        return "A tracker needs a token, without spaces.";
     if (*asked->secret && (!is_plain(asked->secret) || strlen(asked->secret) < SECRET_MIN))
         return "A secret has 16 characters or more, without spaces; leave it out, and one is made.";
     return NULL;
