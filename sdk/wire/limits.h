@@ -14,7 +14,7 @@
 #define MIRE_WIRE_SAMPLES_MAX    4096u       /* one at_ms column; the ring thins long before */
 #define MIRE_WIRE_REPEAT_MAX     512u        /* deepest stack whose frames get a count */
 #define MIRE_WIRE_THREADS_MAX    1024u       /* other threads in one report */
-#define MIRE_WIRE_NOTES_MAX      64u         /* a format has some dozens of things to tell */
+#define MIRE_WIRE_NOTES_MAX      64u         /* a format has some dozens of notes */
 #define MIRE_WIRE_TRACE_MAX      1048576u    /* bytes of the system's trace of an end; a large app's ANR has 300 KB */
 #define MIRE_WIRE_BUCKETS_MAX    64u         /* rows of the histogram of turns */
 #define MIRE_WIRE_TRAIL_MAX      1024u       /* points of the footprint's way */

@@ -87,7 +87,7 @@ MIRE_API enum mire_err mire_set_tag(const char *name, const char *value);
  */
 MIRE_API enum mire_err mire_set_flag(const char *name, const char *value);
 
-/* How warm the device is, as Android and Apple's systems tell apps. */
+/* How warm the device is, as Android and Apple's systems report it to apps. */
 enum mire_thermal {
     MIRE_THERMAL_UNKNOWN = 0,
     MIRE_THERMAL_NOMINAL = 1, /* Android: none */

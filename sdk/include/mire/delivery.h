@@ -201,7 +201,7 @@ typedef uint64_t mire_clock_fn(void *context);
 /*
  * Set the wall clock that delivery uses for Retry-After and for the day of the byte limit, for an app that knows the
  * time better than the device. The clock may jump: no wait becomes longer than a day. Captured data, and the header that
- * tells the server the device's clock, always use the system's clocks.
+ * sends the device's clock to the server, always use the system's clocks.
  *
  *   clock    NULL, the default: the system's wall clock
  *   context  must stay valid until mire_stop

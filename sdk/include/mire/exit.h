@@ -60,7 +60,7 @@ enum {
 
 /*
  * Choose the signals that the library handles between mire_start and mire_stop. A handler that the app sets later
- * replaces the library's. Without its signal a crash cannot be told from a kill, unless mire-run is the parent.
+ * replaces the library's. Without its signal a crash cannot be distinguished from a kill, unless mire-run is the parent.
  *
  *   which  MIRE_SIGNALS_CRASH, MIRE_SIGNALS_QUIT, both (default) or 0
  *

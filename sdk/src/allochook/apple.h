@@ -3,7 +3,7 @@
  *
  *     zones_apple.c    the function pointers of each registered malloc_zone_t, a public structure: the real call runs
  *                      inside the hook, as elsewhere
- *     logger_apple.c   malloc_logger, a variable of libmalloc that no header declares: told after a block begins, and
+ *     logger_apple.c   malloc_logger, a variable of libmalloc that no header declares: called after a block begins, and
  *                      before it ends. It also sees zones whose pointers cannot be changed
  *
  * Mappings have no hooks: regions_apple.c reads them from the kernel instead, with the tag that each maker gave.
@@ -25,7 +25,7 @@ enum mire_err mire__zones_hook(void);
 void mire__zones_unhook(void);
 
 /*
- * Have libmalloc tell of each call, before its former listener.
+ * Have libmalloc report each call, before its former listener.
  * Returns MIRE_OK, MIRE_E_SYSTEM: there is no such variable.
  */
 enum mire_err mire__logger_hook(void);

@@ -28,7 +28,7 @@
 /*
  * The slow path of mire__fast_alloc. Each returns the block.
  *   slow         outside the slot: for any reason
- *   tell         outside the slot: counters of which the peaks are to be told
+ *   tell         outside the slot: counters by which the peaks are to be updated
  *   other_stack  inside, which it leaves: another stack than the expected one
  *   any_phase    inside: blocks are spread over all phases
  *   set_slow     inside: no shadow entry, or one in use
@@ -136,7 +136,7 @@ enum fast_end { FAST_NOT, FAST_DONE, FAST_UNTOLD };
  *   was        size and stack of the block, if it was known
  *   counts     its counters
  *   one_phase  mire__fast_is_one_phase; false is right, too, and slower
- * Returns FAST_NOT if nothing is done, FAST_UNTOLD if the peaks are to be told of these counters.
+ * Returns FAST_NOT if nothing is done, FAST_UNTOLD if the peaks are to be updated by these counters.
  */
 MIRE_FAST enum fast_end mire__fast_free(struct live_block *was, struct heap_count **counts,
                                         const struct collect_thread *self, const void *block, bool one_phase)

@@ -23,7 +23,7 @@
 enum lane_state { LANE_EMPTY, LANE_IDLE, LANE_RESTING, LANE_BUSY, LANE_LONG, LANE_OPEN, LANE_NO_LOOP };
 
 /*
- * The state for a loop that sleeps in calls without a hook. The gate sees one endless turn; samples tell work from
+ * The state for a loop that sleeps in calls without a hook. The gate sees one endless turn; samples distinguish work from
  * waiting. Between two samples only the sum of the thread's time is known. So if such a loop may have slept in between,
  * the samples count as one turn only if they cannot all have met it at work by chance.
  */

@@ -9,7 +9,7 @@
  *               the watched thread must have left its own sleep, as a stop makes it do
  *     starved   the watched thread waited for a processor
  *
- * Where the kernel does not tell of waits for a processor, each lateness in the sleep counts as a stop.
+ * Where the kernel does not report waits for a processor, each lateness in the sleep counts as a stop.
  *
  * Private to capture/. Thread: check thread.
  */

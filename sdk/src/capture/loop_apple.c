@@ -1,5 +1,5 @@
 /*
- * loop_apple.c - see loop.h. Run loops tell of their turns (gate/run_loop.h), but for those that run in a mode of the
+ * loop_apple.c - see loop.h. Run loops report their turns (gate/run_loop.h), but for those that run in a mode of the
  * app's own. Such a loop is known by its stack: it sleeps in the kernel, called by CoreFoundation itself.
  *
  *     mach_msg2_trap  mach_msg ...   __CFRunLoopServiceMachPort  __CFRunLoopRun      the loop waits

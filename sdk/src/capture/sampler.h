@@ -42,7 +42,7 @@ struct sampler {
     struct stack_snapshot snapshot;
     struct quiet_stack quiet; /* of the wanted thread; written while the request is IDLE */
     struct modules modules;
-    bool held;            /* at the last sample the thread's virtual machine may have stopped it, to tell its stack */
+    bool held;            /* at the last sample the thread's virtual machine may have stopped it, to report its stack */
     const char *turn;     /* what the thread's loop did at the last sample, by its virtual machine; "" if unknown */
     struct script script; /* its chain of frames follows the same handshake as the snapshot */
 };

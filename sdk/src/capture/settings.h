@@ -14,7 +14,7 @@
 /* clang-format off */
 #define MIRE_SETTINGS(X) \
     /* how long busy may last before it is a hang; the four kinds in the order of enum mire_kind */ \
-    X(foreground_ms,        250,   2000,   60000, "a turn, while the app is in the foreground or does not tell") \
+    X(foreground_ms,        250,   2000,   60000, "a turn, while the app is in the foreground, or its state is unknown") \
     X(background_ms,        250,   2000,   60000, "a turn, while the app is in the background") \
     X(launch_ms,            250,   2000,   60000, "from process start to the first wait") \
     X(unanswered_ms,        250,   2000,   60000, "a ping that nobody answers") \

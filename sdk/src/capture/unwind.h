@@ -2,7 +2,7 @@
  * unwind.h - from a thread's registers and a copy of its stack to the frames of a sample.
  *
  * The copy is walked by unwind/snapshot.h; frames of the script that the thread runs go between the others, and
- * recursion is folded (fold.h). Frames that a virtual machine told take the place of its own:
+ * recursion is folded (fold.h). Frames that a virtual machine reported take the place of its own:
  *
  *     native   epoll_wait  pollInner  [jit] [jit] [jit]  art_quick_invoke  libart  AndroidRuntime::start  main
  *     told                            nativePollOnce  next  loop  main

@@ -6,7 +6,7 @@
 
 #include "mire/delivery.h"
 
-/* The app told the network. Thread: any. */
+/* The app has set the network. Thread: any. */
 void mire__condition_network(enum mire_network network);
 
 /* Set the free memory and the free disk of the store's directory, if the last time is long ago. Thread: the worker. */

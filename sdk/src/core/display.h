@@ -12,7 +12,7 @@
 
 /*
  * Tell mire_frame_tick of each frame while the user scrolls; no effect where there is no CADisplayLink. End it.
- * Thread: the main one; the end from any, after which a frame that is under way may be told still.
+ * Thread: the main one; the end from any, after which a frame that is under way may still be reported.
  */
 void mire__display_watch(void);
 void mire__display_forget(void);

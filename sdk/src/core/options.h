@@ -31,7 +31,7 @@ struct mire_options {
     char app_version[MIRE_NAME_BYTES];
     char app_build[MIRE_NAME_BYTES];
     char channel[MIRE_NAME_BYTES];
-    char model[MIRE_NAME_BYTES]; /* this and the next three: empty: as the system tells */
+    char model[MIRE_NAME_BYTES]; /* this and the next three: empty: as the system reports */
     char device_class[MIRE_NAME_BYTES];
     char os[MIRE_NAME_BYTES];
     char os_version[MIRE_NAME_BYTES];

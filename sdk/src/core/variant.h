@@ -44,7 +44,7 @@ void mire__variant_unhook(void);
 bool mire__variant_marks_quit(const mire_options *options);
 
 /*
- * The calling thread is watched from now on, and no longer. Where loops tell of their turns its run loop is observed.
+ * The calling thread is watched from now on, and no longer. Where loops report their turns, its run loop is observed.
  */
 enum mire_err mire__variant_watch_thread(void);
 void mire__variant_unwatch_thread(void);

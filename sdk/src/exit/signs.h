@@ -47,14 +47,14 @@
     X(BACKGROUND, "background") \
     X(JUST_FOREGROUND, "just_foreground") /* in the foreground for less than a second */ \
     X(FOREGROUND, "foreground") \
-    X(GROUND_UNTOLD, "ground_untold")     /* the app does not tell */ \
+    X(GROUND_UNTOLD, "ground_untold")     /* the app has not set its state */ \
     X(STUCK, "stuck")                     /* a hang was open */ \
     X(NOT_STUCK, "not_stuck") \
     X(DEBUGGER, "debugger")               /* traced by another process */ \
     X(FOUND_LATE, "found_late")           /* ten minutes and more after it was last seen */ \
     /* memory */ \
     X(OOM_COUNTED, "oom_counted")         /* the kernel counts an OOM kill more in the run's cgroup */ \
-    X(OOM_COUNTED_ELSEWHERE, "oom_counted_elsewhere") /* in the system, and no cgroup tells */ \
+    X(OOM_COUNTED_ELSEWHERE, "oom_counted_elsewhere") /* in the system, and there is no cgroup */ \
     X(OOM_NOT_COUNTED, "oom_not_counted") \
     X(NEAR_LIMIT, "near_limit")           /* footprint at 85 % of its limit, or more */ \
     X(FAR_FROM_LIMIT, "far_from_limit")   /* below 50 % */ \

@@ -3,7 +3,7 @@
  * abort. quick_exit runs the program's own handlers first, so that a handler of the library, the last one, stands for it.
  *
  * Each hook `mire__hook_NAME` records the call (mire__gate_as_leave) and makes it. So a hang that the program itself
- * ended is told from one that ended in a kill. In a forked or vforked child the hooks record nothing. Like the calls,
+ * ended is distinguished from one that ended in a kill. In a forked or vforked child the hooks record nothing. Like the calls,
  * the hooks are signal-safe and may run in vfork children.
  */
 #ifndef MIRE_GATE_LEAVE_H

@@ -1,5 +1,5 @@
 /*
- * start_apple.c - opens the gate where loops tell of their turns (run_loop.h): no call is hooked.
+ * start_apple.c - opens the gate where loops report their turns (run_loop.h): no call is hooked.
  */
 #include "gate/state.h"
 

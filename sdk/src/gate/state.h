@@ -122,7 +122,7 @@ void mire__gate_as_try_ends(struct gate *gate);
 /*
  * Open the gate, once the hooks are ready for it.
  *   waits  of each thread at first: MIRE_WAITS_ALL, or MIRE_WAITS_MARKED where the system has no hooks and its loops
- *          tell of their turns
+ *          report their turns
  */
 void mire__gate_publish(const struct gate_options *options, int waits);
 

@@ -9,7 +9,7 @@
 #include "heap/shadow.h"
 
 /*
- * Add an entry. It replaces one with the same address, which *was tells.
+ * Add an entry. It replaces one with the same address, which is returned in *was.
  *   was      was->size is valid if *replaced
  * Returns false if there is no room or no lock; counted.
  */

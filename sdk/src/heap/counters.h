@@ -10,7 +10,7 @@
  *
  * Counters are all allocations and frees of a thread, by size class; so the sums over all slots are exact, also in
  * the file of a killed process, but for the call in flight. Peaks need the sum over all threads at one instant: each
- * thread tells the peaks its change since it told last, when that is more than MIRE_TELL_BYTES or MIRE_TELL_COUNT. So
+ * thread reports to the peaks its change since its last report, when that is more than MIRE_TELL_BYTES or MIRE_TELL_COUNT. So
  * a peak is exact where one thread allocates and frees a class; each other thread may add that much error, in either
  * direction.
  */
@@ -105,7 +105,7 @@ MIRE_INLINE void mire__slot_put(_Atomic int64_t *sum, int64_t what)
 
 /*
  * A block of `size` bytes begins to live.
- * Returns its counters if the peaks are to be told of them (mire__slot_as_tell), else NULL.
+ * Returns its counters if the peaks are to be updated by them (mire__slot_as_tell), else NULL.
  */
 MIRE_INLINE struct heap_count *mire__slot_raise(struct heap_slot *slot, uint64_t size)
 {
@@ -140,7 +140,7 @@ MIRE_INLINE struct heap_count *mire__slot_drop(struct heap_slot *slot, uint64_t 
                : NULL;
 }
 
-/* Both, and tell the peaks. */
+/* Both, and update the peaks. */
 static inline void mire__slot_as_count(struct heap *heap, struct heap_slot *slot, uint64_t size)
 {
     struct heap_count *untold = mire__slot_raise(slot, size);

@@ -34,7 +34,7 @@ enum heap_kind {
 
     /* Regions with a tag; no allocator's. The names are those of categories.c. */
     MIRE_KIND_TAGGED,
-    MIRE_KIND_RESERVED = MIRE_HEAP_KINDS /* addresses without memory, until mprotect: told by nobody */
+    MIRE_KIND_RESERVED = MIRE_HEAP_KINDS /* addresses without memory, until mprotect: in no report */
 };
 
 /* The size class of a block of so many bytes, 0..MIRE_HEAP_SIZES-1. */

@@ -22,7 +22,7 @@
  * A section has a fixed offset and room for the most it may hold. The file is sparse, and claimed parts count against
  * the budget. Unclaimed parts are never touched: on a full tmpfs even a read of them is SIGBUS, and on one with room
  * it takes a page. Everything is written by plain stores of single words, in an order that leaves a whole entry or
- * none at any instant; the rules at each type tell a half-done change. Numbers are in the machine's byte order: the
+ * none at any instant; the rules at each type identify a half-done change. Numbers are in the machine's byte order: the
  * file never leaves the machine. Readers take it for untrusted bytes all the same (read.h).
  *
  * Stack nodes. A node is a frame below a parent node, so it stands for a whole stack up to that frame. Nodes lie one
@@ -168,7 +168,8 @@ struct heap_header {
 struct heap_count {
     _Atomic int64_t count, bytes;           /* allocated, ever */
     _Atomic int64_t live_count, live_bytes; /* allocated less freed; what other threads allocated is freed here too */
-    _Atomic int64_t high_count, high_bytes; /* the highest of these since told, up to the last block freed; or `live` */
+    _Atomic int64_t high_count,
+        high_bytes; /* the highest of these since the last report, up to the last block freed; or `live` */
     _Atomic int64_t told_count, told_bytes; /* of them, what the peaks know of */
 };
 
@@ -184,7 +185,7 @@ struct heap_slot {
 #define MIRE_HEAP_KINDS 40u /* enum heap_kind, categories.h */
 
 struct heap_peak {
-    _Atomic int64_t count, bytes; /* live, as far as told */
+    _Atomic int64_t count, bytes; /* live, as of the threads' last reports */
     _Atomic int64_t peak_count, peak_bytes;
 };
 

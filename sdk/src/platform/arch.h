@@ -108,7 +108,7 @@ uint64_t mire__arch_as_counter(void);
 /*
  * Where the call before `return_address` goes, judged by the instruction's bytes.
  *   code       the MIRE_CALL_BYTES bytes in front of return_address
- *   target_out where it goes; 0 where only run time can tell
+ *   target_out where it goes; 0 where it is known at run time only
  * Returns false if there is no call there.
  */
 #define MIRE_CALL_BYTES 8

@@ -16,10 +16,10 @@ struct footprint {
     bool traced; /* a debugger is attached */
 };
 
-/* Zeros if the kernel does not tell. */
+/* Zeros if the kernel does not report it. */
 void mire__footprint(struct footprint *out);
 
-/* Number of open descriptors; 0 if the kernel does not tell. */
+/* Number of open descriptors; 0 if the kernel does not report it. */
 uint32_t mire__fd_count(void);
 
 /* The cgroup in which the process's memory is counted. */

@@ -57,7 +57,7 @@ bool mire__own_is_beside(void);
 
 /*
  * The calling thread is going to take a lock that the program's threads take too: if it is beside, the program's C
- * library is told that it is not alone, for good; takes 10 ms then.
+ * library is made to know that it is not alone, for good; takes 10 ms then.
  */
 void mire__own_share(void);
 
@@ -87,7 +87,7 @@ void mire__own_claim_arena(void);
 
 /*
  * The program is going to change its user. The C library changes that of each thread it knows of, if it knows that
- * there are any: if there is a second copy it is told so, by an ordinary thread that ends at once. Its allocations
+ * there are any: a second copy is made to know it, by an ordinary thread that ends at once. Its allocations
  * are the program's. Returns false if there is no thread to be had: our threads would stay who they are. Thread: any of
  * the program's, outside of handlers.
  */

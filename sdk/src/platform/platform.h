@@ -143,7 +143,7 @@ void mire__residence_close(struct residence *residence);
 
 /*
  * How many bytes of a mapping do.
- *   of_file  of a file's only what this process has touched counts, as it does in VmRSS; where the system does not tell
+ *   of_file  of a file's only what this process has touched counts, as it does in VmRSS; where the system does not report it
  *            (no /proc), all that may be in the kernel's cache
  */
 uint64_t mire__residence_bytes(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool of_file);
@@ -151,11 +151,11 @@ uint64_t mire__residence_bytes(const struct residence *residence, uint64_t addre
 /*
  * How many bytes of a range count in the footprint: the process's own pages, in memory or moved out.
  *   shared  of a shared mapping without a file on a disk: all pages that the process has
- * 0 where the system does not tell (residence->pagemap is -1).
+ * 0 where the system does not report it (residence->pagemap is -1).
  */
 uint64_t mire__residence_held(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool shared);
 
-/* The calling thread's stack, where the C library tells it without an allocation; false elsewhere. */
+/* The calling thread's stack, where the C library reports it without an allocation; false elsewhere. */
 bool mire__thread_own_stack(uint64_t *start_out, uint64_t *end_out);
 
 /* An address in the last page of the first thread's stack; 0: unknown. */
@@ -190,7 +190,7 @@ struct thread_state {
     uint64_t args[6]; /* of the system call; zeros if it is -1 */
 };
 
-/* Read the state of a thread. If the kernel does not tell, it counts as not blocked. Thread: any. */
+/* Read the state of a thread. If the kernel does not report it, it counts as not blocked. Thread: any. */
 void mire__thread_state(struct thread_state *out, uint32_t tid);
 
 /* Is this descriptor of the thread a terminal? Thread: any. */
@@ -217,7 +217,7 @@ bool mire__threads_visit(bool (*visit)(void *context, uint32_t tid), void *conte
 #define MIRE_THREAD_NAME_BYTES 18
 void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid);
 
-/* The calling thread's name, for the gate: no system call but one. False: the system does not tell. */
+/* The calling thread's name, for the gate: no system call but one. False: the system does not report it. */
 bool mire__thread_own_name(char out[MIRE_THREAD_NAME_BYTES]);
 
 /*
@@ -243,7 +243,7 @@ void mire__thread_counters(struct thread_counters *out, uint32_t tid);
 
 /*
  * waited: the time in which a thread waited for a processor, since its begin; a wait that still lasts counts when it ends.
- * 0 where the kernel does not tell. awake: that and the time in which it ran; the rest it slept, or was stopped.
+ * 0 where the kernel does not report it. awake: that and the time in which it ran; the rest it slept, or was stopped.
  */
 uint64_t mire__thread_waited_ns(uint32_t tid);
 uint64_t mire__thread_awake_ns(uint32_t tid);
@@ -253,7 +253,7 @@ struct io_bytes {
     uint64_t read, written;
 };
 
-/* A thread's bytes since it began, or the whole process's (tid 0). Zeros where the kernel does not tell. */
+/* A thread's bytes since it began, or the whole process's (tid 0). Zeros where the kernel does not report them. */
 void mire__io_bytes(struct io_bytes *out, uint32_t tid);
 
 struct process_counters {
@@ -262,7 +262,7 @@ struct process_counters {
 };
 void mire__process_counters(struct process_counters *out);
 
-/* Start of process pid, in ticks since boot: together with the boot id it tells processes with one pid apart. 0: no
+/* Start of process pid, in ticks since boot: together with the boot id it distinguishes processes with one pid. 0: no
  * such process. */
 uint64_t mire__process_start_ticks(uint32_t pid);
 

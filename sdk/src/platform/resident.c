@@ -40,7 +40,7 @@ struct wanted {
     uint64_t any, none;
 };
 
-/* Count the used ones among `pages` pages from `first` on, by number. False: the system does not tell. */
+/* Count the used ones among `pages` pages from `first` on, by number. False: the system does not report it. */
 static bool count_used(uint64_t *found, int pagemap, uint64_t first, uint64_t pages, struct wanted wanted)
 {
     uint64_t words[WORDS_AT_A_TIME];

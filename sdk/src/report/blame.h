@@ -25,7 +25,7 @@ struct blame {
  * Find the deepest function of the path: from the outermost frames of all samples inwards, as long as one function
  * holds MIRE_BLAME_PERCENT of the weight of all samples, including those without a stack. A recursive function is one
  * step.
- *   box   of the ring: its images tell which frames are the C library's
+ *   box   of the ring: its images identify the C library's frames
  *   wait  stack of the loop's wait; NULL: it is not known
  */
 void mire__blame_find(struct blame *out, const struct ring *ring, const struct blackbox *box,

@@ -50,7 +50,7 @@ struct memory_said {
     uint64_t taken_ns; /* CLOCK_MONOTONIC */
     uint64_t taken_wall_ms;
     uint32_t ground;               /* enum mire__ground */
-    const struct trail_row *trail; /* oldest first; the last one tells footprint and limit */
+    const struct trail_row *trail; /* oldest first; the last one has footprint and limit */
     uint32_t trail_rows;
     uint64_t footprint_peak_bytes;
     uint64_t threshold_bytes;
@@ -59,7 +59,7 @@ struct memory_said {
     /* How much of a mapping lies in memory (mire__residence_bytes): own process only, NULL in another's tables. */
     uint64_t (*resident)(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool of_file);
     const struct residence *residence;
-    const struct areas *areas; /* of this process; NULL: another's tables, or the kernel does not tell */
+    const struct areas *areas; /* of this process; NULL: another's tables, or the kernel does not report it */
     void (*on_read)(
         void *context); /* called after each MIRE_MEMORY_STRIDE blocks: pages that were read may be released */
     void *context;

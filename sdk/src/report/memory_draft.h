@@ -58,7 +58,7 @@ struct memory_draft {
     uint32_t row_count;
     struct memory_row gauges[MIRE_GAUGES_MAX]; /* amounts that the app measures */
     uint32_t gauge_count;
-    uint32_t *ranked; /* numbers of the rows told, most live bytes first */
+    uint32_t *ranked; /* numbers of the rows in the report, most live bytes first */
     struct memory_stack *stacks;
     uint32_t stack_count;
     struct trie trie;

@@ -8,7 +8,7 @@
  *     Mire                       the tables, and all other memory of the library
  *     Not explained              the rest
  *
- * For a living process the kernel tells the memory of each mapping. Every page of a large block is checked; small
+ * For a living process the kernel reports the memory of each mapping. Every page of a large block is checked; small
  * blocks count as touched. For a dead process the sources are the tables, the last look, and usually the largest
  * resident set from the parent's wait, which bounds the sum.
  */

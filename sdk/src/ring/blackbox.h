@@ -64,7 +64,7 @@ struct image {
     uint8_t id[MIRE_BUILD_ID_MAX];
 };
 
-/* Who told of a function. Java's are called "package.Class.method". */
+/* The source of a function's name. Java's are called "package.Class.method". */
 enum mire__language { MIRE_LANGUAGE_PYTHON, MIRE_LANGUAGE_JAVA };
 
 /* A function of a script; its texts end with a zero byte. */

@@ -25,7 +25,7 @@ enum mire__found {
     MIRE_FOUND_CFI = 2,    /* call frame information */
     MIRE_FOUND_SIGNAL = 3, /* interrupted by a signal handler further in */
     MIRE_FOUND_LR = 4,     /* link register */
-    MIRE_FOUND_SCRIPT = 5  /* a frame of a script, told by its interpreter */
+    MIRE_FOUND_SCRIPT = 5  /* a frame of a script, reported by its interpreter */
 };
 
 enum mire__sample_flag {

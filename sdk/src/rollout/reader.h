@@ -8,7 +8,7 @@
  *                                                    }
  *     good = mire__reader_end(&r);
  *
- * A failure sticks: later calls answer false and 0, and mire__reader_end tells. Nothing is allocated, and nothing
+ * A failure sticks: later calls answer false and 0, and mire__reader_end returns it. Nothing is allocated, and nothing
  * recurses deeper than MIRE_READER_DEPTH_MAX.
  */
 #ifndef MIRE_ROLLOUT_READER_H

@@ -47,7 +47,7 @@ struct store {
     char outbox_path[MIRE_STORE_PATH_MAX];
 };
 
-/* Put a report that cannot be written, and tells no losses, into the outbox. False: there is no outbox, or no room. */
+/* Put a report that cannot be written, and contains no losses, into the outbox. False: there is no outbox, or no room. */
 bool mire__outbox_put(struct store *store, const struct store_report *report);
 
 /* If the directory in which the store was opened can be written again, go on there. */

@@ -295,7 +295,7 @@ uint64_t mire__store_rollout_mark(struct store *store);
 
 /*
  * A blackbox: memory whose content the kernel keeps when the process is killed. Its blocks are reserved on disk before
- * they are stored to, so that no store fails. The mapping holds the file's lock, which tells that the owner is alive;
+ * they are stored to, so that no store fails. The mapping holds the file's lock, which shows that the owner is alive;
  * no descriptor stays open. A forked child does not inherit the mapping and must not access it.
  */
 struct store_box {

@@ -59,7 +59,7 @@ uint64_t mire__upload_backoff_ms(uint32_t failures, uint32_t first_ms, uint32_t 
 
 #define MIRE_CLOCK_LINE_BYTES 32
 
-/* Write the header that tells the device's clock (wire/clock.h). `cap` is at least MIRE_CLOCK_LINE_BYTES. */
+/* Write the header with the device's clock (wire/clock.h). `cap` is at least MIRE_CLOCK_LINE_BYTES. */
 void mire__upload_clock(char *line, size_t cap, uint64_t wall_ms);
 
 #define MIRE_METERED_BYTES (4u << 10) /* a report up to this size is small */
