@@ -55,7 +55,7 @@ const char *access_app_of(const struct request *request);
 
 /* The client's address: the last one in X-Forwarded-For that is not a trusted proxy's. */
 void access_client_of(struct http_peer *out, const struct access *access, const struct request *request);
-/* The client's country, if a trusted proxy tells two letters; else "". */
+/* The client's country, if a trusted proxy sends two letters; otherwise "". */
 void access_country_of(char out[3], const struct access *access, const struct request *request);
 bool access_is_proxy(const struct access *access, const struct http_peer *peer);
 

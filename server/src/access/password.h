@@ -15,7 +15,7 @@
 /* 0 or MIRE_FAULT_MEMORY. */
 int password_hash(char out[MIRE_PASSWORD_TEXT], const char *password);
 
-/* Does the password belong to what is stored? stored NULL: no, after the same work, so that the time tells nothing. */
+/* Does the password belong to what is stored? stored NULL: no, after the same work, so that the time reveals nothing. */
 bool password_fits(const char *stored, const char *password);
 
 #endif

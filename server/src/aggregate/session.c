@@ -27,7 +27,7 @@ static int32_t count_ends(const struct report_session *session, const char *verd
     return count;
 }
 
-/* -1: not told. */
+/* -1: unknown. */
 static int64_t told(struct fact fact)
 {
     return fact.known ? least(fact.value, INT64_MAX / 2) : -1;

@@ -1,7 +1,7 @@
 /*
  * bytes.h - little-endian numbers out of bytes that nobody vouches for.
  *
- * None of these checks a bound; each tells the most bytes it looks at, so that a caller can check once for many.
+ * None of these checks a bound; each documents the most bytes it reads, so that a caller can check once for many.
  */
 #ifndef MIRE_BASE_BYTES_H
 #define MIRE_BASE_BYTES_H

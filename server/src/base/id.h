@@ -55,7 +55,7 @@ bool hex_parse(uint8_t *out, const char *digits, size_t len);
 /* BLAKE2b of `len` bytes to `out_len` (16..64) bytes. */
 void hash_blake2b(uint8_t *out, size_t out_len, const void *bytes, size_t len);
 
-/* SHA-256 of `len` bytes: for hashes that others tell. */
+/* SHA-256 of `len` bytes: for hashes that come from outside. */
 #define MIRE_SHA256 32
 void hash_sha256(uint8_t out[MIRE_SHA256], const void *bytes, size_t len);
 

@@ -25,7 +25,7 @@
 struct key_command {
     const char *app, *scope, *label, *number, *server;
     bool dsn;
-    int64_t days; /* -1: not told */
+    int64_t days; /* -1: unknown */
     struct cli_database database;
 };
 

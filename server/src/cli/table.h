@@ -11,7 +11,7 @@
 
 /*
  * Append `text` in exactly `width` terminal columns: padded on the right (on the left if width is negative). A longer
- * text loses its begin, with "…" in front, because the end of a name tells more.
+ * text loses its begin, with "…" in front, because the end of a name is more specific.
  */
 void table_cell(struct text *out, const char *text, int width);
 

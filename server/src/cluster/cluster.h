@@ -5,7 +5,7 @@
  *     Caller1 load in scene onTimer    I-7, shown as I-1: one trouble, reached from several scenes
  *     ...
  *     the fifth scene                  I-9, shown as itself, as all further ones: load is a helper of many, and only
- *                                      the scene tells its troubles apart
+ *                                      the scene distinguishes its troubles
  *
  * The scene is in every key. An issue that is opened for a further scene of a known Caller1 (of the same kind and
  * reason) is shown as the first one, as long as there are fewer than MIRE_CLUSTER_SCENES. This is decided once: the

@@ -13,7 +13,7 @@ struct pg;
 /*
  * Look at the new issues of every app that merges by itself: those opened since the round before the last, the first
  * time the newest ones. An issue is merged into the open issue most like it that was opened before it, unless one of the
- * two was merged, split or taken out before. The activity and the audit log tell it, and it is undone like a merge by a
+ * two was merged, split or taken out before. The activity and the audit log have it, and it is undone like a merge by a
  * person. 0 or a fault, which is logged. Thread: upkeep's.
  */
 struct merges {

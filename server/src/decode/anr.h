@@ -22,12 +22,12 @@
 struct anr_thread {
     const char *name;
     uint64_t art_tid; /* 0: the thread is not attached to the runtime */
-    uint64_t sys_tid; /* 0: not told */
+    uint64_t sys_tid; /* 0: unknown */
     char state;       /* the kernel's letter */
     uint32_t node;
     bool waits;       /* to enter a monitor */
-    uint64_t monitor; /* 0: not told */
-    uint64_t held_by; /* art_tid; 0: not told */
+    uint64_t monitor; /* 0: unknown */
+    uint64_t held_by; /* art_tid; 0: unknown */
     int32_t owner;    /* row of the thread that holds it; -1: not known */
 };
 

@@ -41,7 +41,7 @@ bool look_is(const struct json *json, uint32_t at, const char *text);
 
 /* ---- modules ---- */
 
-struct apple_module { /* a loaded module, as the format tells it */
+struct apple_module { /* a loaded module, as the format has it */
     uint64_t begin, size;
     struct fact vmaddr; /* where it begins by its own headers; unknown: frames count from its beginning */
     uint8_t id[MIRE_BUILD_ID_MAX];

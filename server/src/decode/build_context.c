@@ -19,7 +19,7 @@
 #define VALUE_MAX_BYTES 127
 #define CRUMB_MAX_BYTES 256
 
-struct crumb { /* as the format tells it */
+struct crumb { /* as the format has it */
     uint64_t wall_ms;
     uint32_t order;
     const char *text;

@@ -1,7 +1,7 @@
 /*
  * build_context.h - the context of a foreign report, in the fields of the SDK's own (mire/context.h). Inside decode/ only.
  *
- *     what the formats tell                          becomes
+ *     what the formats contain                       becomes
  *     user id, e-mail or name                        user, always hashed as mire_set_user hashes it
  *     tags, flags, numbers of the device             tags
  *     screen, activity, transaction                  scene
@@ -46,7 +46,7 @@ void build_crumb(struct build *b, struct fact wall_ms, const char *text);
 
 /*
  * Put the context into b->report-> Breadcrumbs count from the start of the process, or from the oldest one; the clock of
- * the report begins there where the format tells none. After the report's times are known.
+ * the report begins there where the format has none. After the report's times are known.
  */
 void build_end_context(struct build *b);
 

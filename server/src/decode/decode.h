@@ -61,7 +61,7 @@ enum decode_outcome decode_report(struct report *out, struct arena *arena, struc
 enum decode_outcome decode_check(char id_out[37], struct decode_fault *fault, const char *format, const char *encoding,
                                  const void *body, size_t len);
 
-/* Does the body tell, before it is decoded, that it has at most MIRE_DECODE_SMALL bytes? It may lie to its own harm. */
+/* Does the body declare, before it is decoded, that it has at most MIRE_DECODE_SMALL bytes? It may lie to its own harm. */
 bool decode_is_small(const char *encoding, const void *body, size_t len);
 
 /*

@@ -20,7 +20,7 @@ struct format {
     enum decode_outcome (*document)(struct foreign *foreign, const struct json *json);
     enum decode_outcome (*whole)(struct foreign *foreign, const char *bytes, size_t len);
     enum decode_outcome (*stream)(struct foreign *foreign, struct foreign_stream *stream);
-    const char *ids; /* the format whose ids it has, if both tell of one thing; NULL: its own */
+    const char *ids; /* the format whose ids it has, if both describe one thing; NULL: its own */
 };
 
 #define MIRE_FORMAT_MIRE "mire" /* Mire's own: its documents are handed on as they are */

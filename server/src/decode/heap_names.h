@@ -16,7 +16,7 @@ struct heap_names {
     struct build_table table; /* first row of an address */
     uint64_t last;            /* address of the line before; 0: it had none */
     bool known;               /* the names of `last` came with another sample already */
-    uint64_t collected_ms;    /* wall time of the last collection; 0: not told */
+    uint64_t collected_ms;    /* wall time of the last collection; 0: unknown */
 };
 
 struct heap_name {

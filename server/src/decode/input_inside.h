@@ -9,7 +9,7 @@
 #define MIRE_UTF16_LITTLE "utf-16le"
 #define MIRE_UTF16_BIG    "utf-16be"
 
-/* Bytes from the last layer: 0 at the end, below zero a fault; input->broken: of the data, and input->fault tells it. */
+/* Bytes from the last layer: 0 at the end, below zero a fault; input->broken: of the data, and input->fault names it. */
 long layers_read(struct input *input, void *out, size_t room);
 
 /*

@@ -14,7 +14,7 @@ struct ips { /* a file: its first line, and what follows */
     const struct json *body; /* the rest, where it is JSON */
     const char *text;        /* the rest */
     size_t len, position;
-    uint32_t bug_type; /* 0: it tells none */
+    uint32_t bug_type; /* 0: it has none */
     const char *id;    /* incident_id; "" */
     struct fact wall_ms;
 };

@@ -27,7 +27,7 @@ struct ks_stack { /* a stack of a thread */
     uint32_t node;
     uint32_t count;          /* frames as written */
     uint32_t skipped;        /* frames that the producer left out */
-    const uint32_t *repeats; /* repeat_count of each, innermost first; NULL: not told */
+    const uint32_t *repeats; /* repeat_count of each, innermost first; NULL: unknown */
 };
 
 /* The stack of the thread at `at` (an object with backtrace.contents). */
@@ -48,7 +48,7 @@ void ks_crash(struct ks *ks);
 /* The event and its threads, by the table of kscrash.c. After ks_begin. */
 enum decode_outcome kscrash_rest(struct ks *ks);
 
-/* Ends the report and hands it on. `own` tells it from others with the same report.id. */
+/* Ends the report and hands it on. `own` distinguishes it from others with the same report.id. */
 enum decode_outcome ks_end(struct ks *ks, const char *own);
 
 /* User, tags and the state of app and device. */

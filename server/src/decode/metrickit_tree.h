@@ -11,7 +11,7 @@ bool metrickit_is_tree(const struct json *json, uint32_t at);
 
 /*
  * Add the frames, stacks and threads of a tree to the report, whose kind and duration are known. If the tree has
- * chains of threads, the attributed thread is the event's; the others are threads beside it. A note tells what is missing.
+ * chains of threads, the attributed thread is the event's; the others are threads beside it. A note names what is missing.
  *
  *   tree  0: the whole document
  */

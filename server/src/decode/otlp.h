@@ -5,7 +5,7 @@
  *     1.9   Profile {time_unix_nano 3 (fixed64), ...}, Sample {stack_index 1, values 4}
  *     1.7   Profile {location_indices 3, time_nanos 4}, Sample {locations_start_index 1, locations_length 2, value 3}
  *
- * The kinds of the fields tell the versions apart.
+ * The kinds of the fields distinguish the versions.
  */
 #ifndef MIRE_DECODE_OTLP_H
 #define MIRE_DECODE_OTLP_H

@@ -19,7 +19,7 @@ struct profile_amount {
 struct profile_row {
     uint32_t node;
     const char *category; /* build_text's; NULL: by size */
-    uint64_t block_bytes; /* 0: not told */
+    uint64_t block_bytes; /* 0: unknown */
     struct profile_amount live, total;
     uint64_t ns; /* of a profile of time */
 };
@@ -40,9 +40,9 @@ void profile_end_memory(struct profile_sums *profile, uint64_t taken_wall_ms);
 
 /*
  *   trigger      "cpu", or the profile's own word for time that was not spent on a CPU
- *   wall_ms      when it began; 0: not told
- *   duration_ns  how long was measured; 0: not told
- *   period_ns    between samples; 0: not told
+ *   wall_ms      when it began; 0: unknown
+ *   duration_ns  how long was measured; 0: unknown
+ *   period_ns    between samples; 0: unknown
  */
 void profile_end_time(struct profile_sums *profile, const char *trigger, uint64_t wall_ms, uint64_t duration_ns,
                       uint64_t period_ns);

@@ -17,7 +17,7 @@ struct tombstone_crash {
     struct fact signal, code, address;
     const char *signal_name; /* "SIGSEGV" */
     const char *message;     /* of abort, or the exception */
-    uint64_t wall_ms;        /* 0: not told */
+    uint64_t wall_ms;        /* 0: unknown */
     struct fact uptime_ms;
     bool java;
 };

@@ -1,5 +1,5 @@
 /*
- * when.h - instants as texts tell them. Inside decode/ only.
+ * when.h - instants as texts. Inside decode/ only.
  */
 #ifndef MIRE_DECODE_WHEN_H
 #define MIRE_DECODE_WHEN_H

@@ -98,7 +98,7 @@ struct rules_source {
     int version; /* 0: the text begins with "version NUMBER"; otherwise the version, and the text has none */
 };
 
-/* Read one pack alone. `text` is copied. On MIRE_RULES_WRONG the fault tells line and reason. */
+/* Read one pack alone. `text` is copied. On MIRE_RULES_WRONG the fault has line and reason. */
 enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, const char *text, size_t len);
 
 /* Packs of the caller's, the first asked first, then the built-in ones. Texts are copied. */

@@ -67,7 +67,7 @@ struct http_grant {
     const char *who;         /* name of the account or key, in the request's arena; "" for nobody */
     const char *via;         /* "sign-in", "token", "proxy", "key", "local" or "nobody"; static */
     struct http_peer client; /* behind trusted proxies */
-    char country[3];         /* of the client, as a trusted proxy tells it: "DE"; "" if none does */
+    char country[3];         /* of the client, as sent by a trusted proxy: "DE"; "" if none does */
 };
 
 /* Results of a handler besides a fault (below zero; answered as 503 for away, raced and timeout, else 500). */

@@ -30,7 +30,7 @@ struct inbox_row {
     int64_t received_us;     /* 0: now */
     bool clock_told;         /* the device sent the time of its clock with the report */
     int64_t clock_behind_ms; /* lag of that clock behind the server's; negative: it is ahead */
-    const char *country;     /* it was sent from: "DE"; "" or NULL: nobody tells */
+    const char *country;     /* it was sent from: "DE"; "" or NULL: unknown */
 };
 
 /*
@@ -55,7 +55,7 @@ struct inbox_claim {
     size_t body_len;
     bool clock_told; /* as in struct inbox_row */
     int64_t clock_behind_ms;
-    const char *country; /* "" if nobody tells */
+    const char *country; /* "" if unknown */
     int attempts;        /* that failed before */
 };
 

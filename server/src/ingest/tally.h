@@ -1,7 +1,7 @@
 /*
  * tally.h - counts of each app's reports at the door by their fate, and the app's budget of the day.
  *
- *     any thread: tally_take -> tally_count ... --every 2 s--> needs.tally adds to the table, tells budgets and today's sums
+ *     any thread: tally_take -> tally_count ... --every 2 s--> needs.tally adds to the table, returns budgets and today's sums
  *
  * The budget is in reports and bytes that are stored, by the database's day in UTC. Beyond it one report of
  * MIRE_TALLY_ONE_OF is stored, and the others are counted. All processes add to one table, and each knows the sums of

@@ -92,7 +92,7 @@ struct bind_table {
 enum bind_outcome bind_object(struct bind *bind, void *out, uint32_t at, const struct bind_field *fields, size_t count);
 
 /*
- * Write the members that the table names, in its order; a fact that nobody told as null, or not at all. Columns are not
+ * Write the members that the table names, in its order; an unknown fact as null, or not at all. Columns are not
  * written.
  */
 enum bind_unknown { MIRE_BIND_LEAVE_OUT, MIRE_BIND_NULL };

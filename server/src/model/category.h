@@ -1,5 +1,5 @@
 /*
- * category.h - the kinds of trouble a report can tell of, as rows and API name them.
+ * category.h - the kinds of trouble that a report can be about, as rows and API name them.
  *
  *     hang background launch killed threads   a watched thread did not come back: somebody waited
  *     frames                                  the display froze: somebody waited

@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #define MIRE_CHANGE_LEAST 30   /* reports of both sides together, below which nothing is said */
-#define MIRE_CHANGE_Q     0.05 /* of the changes told, the share that may be chance */
-#define MIRE_CHANGE_RATIO 1.25 /* a smaller change is not told, however certain */
+#define MIRE_CHANGE_Q     0.05 /* of the changes shown, the share that may be chance */
+#define MIRE_CHANGE_RATIO 1.25 /* a smaller change is not shown, however certain */
 
 struct change_side {
     int64_t reports, devices;

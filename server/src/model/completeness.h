@@ -12,7 +12,7 @@
 #include "model/rows.h"
 
 #define MIRE_COMPLETENESS_DAYS  60 /* looked at */
-#define MIRE_COMPLETENESS_LEAST 50 /* events of days that are over for five days: fewer tell nothing */
+#define MIRE_COMPLETENESS_LEAST 50 /* events of days that are over for five days: fewer prove nothing */
 #define MIRE_COMPLETENESS_WHOLE 0.995
 
 struct arrivals { /* of one day */

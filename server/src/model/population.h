@@ -28,7 +28,7 @@ struct population_category {
 
 struct population {
     struct arena *arena; /* for all its growing parts */
-    uint64_t reports;    /* that told */
+    uint64_t reports;    /* that have it */
     uint64_t weight;     /* of its processes: the base of quantiles */
     struct sketch footprint, held;
     size_t count, room;

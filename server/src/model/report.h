@@ -230,7 +230,7 @@ struct report_event {
     uint64_t begin_ns;   /* monotonic clock of the device */
     struct fact begin_wall_ms;
     uint32_t duration_ms;
-    uint32_t threshold_ms; /* 0: not told */
+    uint32_t threshold_ms; /* 0: unknown */
     bool open;             /* killed, or crashed, before the event was over */
     bool launch;
     bool foreground;
@@ -249,7 +249,7 @@ struct report_event {
     struct report_frames frames;
     struct report_suppressed suppressed;
     struct report_watched thread;
-    uint32_t period_ms; /* 0: not told */
+    uint32_t period_ms; /* 0: unknown */
     size_t sample_count;
     const struct report_sample *samples;
     struct report_blame blame;
@@ -371,7 +371,7 @@ void mapping_id(uint8_t out[MIRE_MAPPING_ID_LEN], int32_t app_id, const char *ve
 /* Events that this report stands for: 1 / p of its plugin, 1 if it was not sampled. At least 1. */
 double report_weight(const struct report *report);
 
-/* Share of installations that have a plugin on, in (0, 1]; 1 if the report does not tell. */
+/* Share of installations that have a plugin on, in (0, 1]; 1 if the report does not say it. */
 double report_share(const struct report *report, const char *plugin);
 
 #endif

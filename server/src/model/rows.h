@@ -74,11 +74,11 @@ struct event_row {
     bool foreground;
     bool foreground_known;
     double weight;
-    int64_t thread_count; /* -1: the device does not tell */
+    int64_t thread_count; /* -1: unknown */
     int64_t suppressed;   /* further events like this one, which the device only counted */
     int64_t suppressed_ms;
     const char *holder;      /* of the lock that the thread waited for; "" */
-    int64_t footprint_bytes; /* of memory; -1: not told, or no memory report */
+    int64_t footprint_bytes; /* of memory; -1: unknown, or no memory report */
     int64_t subject_bytes;   /* of memory: bytes of the category to blame; -1 of others */
     const char *exit;        /* verdict on the end of the process; "": it lived on, or the end is unknown */
     int32_t exit_ppm;        /* confidence in the verdict */
@@ -114,7 +114,7 @@ struct missing_debug_row {
     const char *build;
     bool sought;                /* in directories and at debuginfod servers */
     const char *defect;         /* the defect of the files that are there; "": none, or they have names only */
-    const uint8_t (*splits)[8]; /* split files that would tell more */
+    const uint8_t (*splits)[8]; /* split files that would have more */
     size_t split_count;
 };
 
@@ -128,7 +128,7 @@ struct baseline_row {
     int64_t received_us;
     uint8_t install[16];
     double weight;
-    int64_t footprint_bytes; /* -1: not told */
+    int64_t footprint_bytes; /* -1: unknown */
     int64_t held_bytes;
 };
 
@@ -183,10 +183,10 @@ struct session_row {
     int64_t part;
     bool over;
     bool loop;
-    int64_t duration_ms, foreground_ms; /* foreground -1: not told */
+    int64_t duration_ms, foreground_ms; /* foreground -1: unknown */
     int64_t hangs, hang_ms;             /* outside the background */
     int64_t sdk_cpu_us;
-    int64_t cpu_ms, footprint_peak_bytes, launch_ms, frames_drawn, frames_dropped; /* -1: not told */
+    int64_t cpu_ms, footprint_peak_bytes, launch_ms, frames_drawn, frames_dropped; /* -1: unknown */
     double weight;         /* sessions that the record stands for */
     double watched_weight; /* the same, if the session has a loop that was watched for hangs; else 0 */
     double time_ms;        /* denominator of rates: time in the foreground if it is known */

@@ -83,7 +83,7 @@ enum token_outcome {
 enum token_outcome token_check(const char **claims_out, const char **why_out, struct arena *arena, const char *token,
                                const char *keys, const struct token_wanted *wanted);
 
-/* person.c: who the claims tell of. 0 or MIRE_FAULT_MEMORY. Groups are added by person_add_groups. */
+/* person.c: the person whom the claims describe. 0 or MIRE_FAULT_MEMORY. Groups are added by person_add_groups. */
 int person_of(struct oidc_person *out, struct arena *arena, const char *issuer, const struct json *claims);
 
 /* True: the claims have the claim of groups, or so many that they are elsewhere. */

@@ -17,7 +17,7 @@
 /* Take reports of one app, as they were added, from version_hour, issue_hour, turn_hour and arrival_day. */
 int rows_hours_take(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count);
 
-/* Take session records of one app, and the ends of runs that they told, from session_day, session_end_day and
+/* Take session records of one app, and the ends of runs that they contain, from session_day, session_end_day and
  * arrival_day. */
 int rows_sessions_take(struct pg_tx *tx, struct arena *arena, const struct session_row *sessions, size_t count);
 int rows_session_ends_take(struct pg_tx *tx, struct arena *arena, const struct rows_session_end *ends, size_t count);

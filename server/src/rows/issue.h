@@ -25,7 +25,7 @@ struct bin {
 };
 
 struct value_row {
-    const char *name, *key;                   /* name: of a facet, as the API tells it */
+    const char *name, *key;                   /* name: of a facet, as in the API */
     int64_t here, here_total, all, all_total; /* all: of the app; 0 of holder, which is of the issue alone */
 };
 

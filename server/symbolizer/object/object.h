@@ -115,7 +115,7 @@ struct object_facts {
     bool universal;                     /* one of several slices; the facts are those of one slice */
     bool system;                        /* a library of Apple's systems, of which nobody has more than names */
     char arch[MIRE_OBJECT_ARCH];        /* "other": unknown */
-    uint64_t begin;                     /* where its headers tell the image to begin; 0 in a format without it */
+    uint64_t begin;                     /* the beginning of the image by its headers; 0 in a format without it */
     uint8_t alt_id[MIRE_OBJECT_ID_MAX]; /* build id of the dwz file, from .gnu_debugaltlink */
     size_t alt_id_len;                  /* 0: no dwz file */
     char alt_name[MIRE_OBJECT_ALT];     /* file name of the dwz file, cut; any bytes */

@@ -38,7 +38,7 @@ struct compared {
 };
 
 /* Worse issues first, then better ones, then the others; the largest change first. Without sessions on both sides
- * nothing is told. */
+ * nothing is shown. */
 struct comparison {
     struct compared_side before, after;
     struct compared *list;

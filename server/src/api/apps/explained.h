@@ -4,7 +4,7 @@
 
 #include "api/apps/compared.h"
 
-/* Fill `why` of the first 20 changes of the list that are told. 0 or a fault. */
+/* Fill `why` of the first 20 changes of the list that are shown. 0 or a fault. */
 int explained_read(struct comparison *comparison, struct call *call);
 
 #endif

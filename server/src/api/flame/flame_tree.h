@@ -32,7 +32,7 @@ struct flame {
     size_t size;
 };
 
-/* Merge the used nodes of a document below the frame map[0]; map tells each node's frame. 0, -1 out of memory. */
+/* Merge the used nodes of a document below the frame map[0]; map has each node's frame. 0, -1 out of memory. */
 int flame_add_nodes(struct flame *flame, uint32_t *map, const unsigned char *used, const struct resolved *doc);
 
 #endif

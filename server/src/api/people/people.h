@@ -36,7 +36,7 @@ int people_of_path(struct account_row *out, struct call *call, size_t param);
 /* Is it of these lengths? 0, or CALL_REPLIED. */
 int people_check_password(struct call *call, const char *password);
 
-/* Make a one-time link to set a password: "/-/welcome#mk_...", told once; earlier ones end. 0 or a fault. */
+/* Make a one-time link to set a password: "/-/welcome#mk_...", returned once; earlier ones end. 0 or a fault. */
 int people_make_link(const char **path_out, struct call *call, int64_t account);
 
 /* A number of a path. 0, or CALL_REPLIED. */
