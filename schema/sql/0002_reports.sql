@@ -31,7 +31,7 @@ COMMENT ON COLUMN report.format IS 'Format of the body: mire.';
 COMMENT ON COLUMN report.encoding IS 'Compression of the body: identity, zstd, gzip.';
 COMMENT ON COLUMN report.body IS 'The bytes as sent; of a report that is counted only a report of the format mire without stacks.';
 COMMENT ON COLUMN report.clock_behind_ms IS 'How far the device''s clock was behind the server''s when the report was sent, milliseconds, the time of the transfer included; negative: ahead; null: the device did not tell.';
-COMMENT ON COLUMN report.country IS 'Country that a trusted proxy told of the address it came from, two letters (proxy_country_header); empty if none did.';
+COMMENT ON COLUMN report.country IS 'Country of the address it came from, as sent by a trusted proxy, two letters (proxy_country_header); empty if none did.';
 COMMENT ON TABLE report_other IS 'Reports whose identifier carries a day that has no partition.';
 COMMENT ON INDEX report_is_stored_once IS 'Serves: idempotent storing, and reading one report.';
 

@@ -87,9 +87,9 @@ COMMENT ON COLUMN event.model IS 'Device model.';
 COMMENT ON COLUMN event.process_name IS 'Name of the process.';
 COMMENT ON COLUMN event.device_class IS 'Class of the device; empty if the device does not tell.';
 COMMENT ON COLUMN event.channel IS 'Release channel, as in session.';
-COMMENT ON COLUMN event.scene IS 'Scene that the app told; empty if it told none.';
+COMMENT ON COLUMN event.scene IS 'Scene that the app set; empty if it set none.';
 COMMENT ON COLUMN event.country IS 'As report.country.';
-COMMENT ON COLUMN event.user_hash IS 'Hash of the user''s id, 16 bytes, as libmire makes it; null if the app told no user, and of reports that are not kept whole.';
+COMMENT ON COLUMN event.user_hash IS 'Hash of the user''s id, 16 bytes, as libmire makes it; null if the app set no user, and of reports that are not kept whole.';
 COMMENT ON COLUMN event.tags IS 'The tags that app.kept_tags named when the event was stored, each in its name''s place, as name=value of at most 255 bytes; empty where the report has none.';
 COMMENT ON COLUMN event.sample_count IS 'Stacks in the report.';
 COMMENT ON COLUMN event.frame_count IS 'Distinct frames in the report.';
@@ -188,7 +188,7 @@ CREATE TABLE turn_hour (
     turns      double precision NOT NULL,
     CONSTRAINT turn_hour_counts_once PRIMARY KEY (slot, hour, app_id, version_id, from_ms)
 );
-COMMENT ON TABLE turn_hour IS 'Turns of watched loops by their length, as reports told them in one hour: also those too short to be reported. Devices that never report are not in it.';
+COMMENT ON TABLE turn_hour IS 'Turns of watched loops by their length, as reported in one hour: also those too short to be reported. Devices that never report are not in it.';
 COMMENT ON COLUMN turn_hour.slot IS 'Slot of the counter: hash(app, version) mod 64.';
 COMMENT ON COLUMN turn_hour.hour IS 'Hour in which the events happened (UTC, its beginning).';
 COMMENT ON COLUMN turn_hour.app_id IS 'App.';
@@ -234,7 +234,7 @@ COMMENT ON TABLE loss_day IS 'Records that devices lost or held back, as the rep
 COMMENT ON COLUMN loss_day.slot IS 'Slot of the counter: hash(app, version) mod 64.';
 COMMENT ON COLUMN loss_day.day IS 'Day that report was received, UTC.';
 COMMENT ON COLUMN loss_day.app_id IS 'App of the report.';
-COMMENT ON COLUMN loss_day.version_id IS 'Version that tells; an older one may have lost it.';
+COMMENT ON COLUMN loss_day.version_id IS 'Version that reports the loss; an older one may have lost it.';
 COMMENT ON COLUMN loss_day.reason IS 'Why, in the device''s words: full, age, write, refused, broken, big, short, suppressed, daily, format, consent, filtered; other for any else.';
 COMMENT ON COLUMN loss_day.lost IS 'How many records; not weighted.';
 COMMENT ON INDEX loss_day_is_counted_once IS 'Serves: adding, and sums of an app by reason over days.';

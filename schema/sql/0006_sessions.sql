@@ -71,14 +71,14 @@ COMMENT ON COLUMN session.model IS 'Device model.';
 COMMENT ON COLUMN session.process_name IS 'Name of the process.';
 COMMENT ON COLUMN session.device_class IS 'Class of the device; empty if the device does not tell.';
 COMMENT ON COLUMN session.country IS 'As report.country.';
-COMMENT ON COLUMN session.ends IS 'Runs whose end it tells.';
+COMMENT ON COLUMN session.ends IS 'Runs whose end it contains.';
 COMMENT ON COLUMN session.fooms IS 'Those that ran out of memory in the foreground.';
 COMMENT ON COLUMN session.watchdogs IS 'Those that were killed during a hang.';
 COMMENT ON COLUMN session.crashes IS 'Those that crashed or aborted.';
 COMMENT ON COLUMN session.cpu_ms IS 'CPU time of its processes, milliseconds; null if the device does not tell, as in the columns after it.';
 COMMENT ON COLUMN session.footprint_peak_bytes IS 'Largest footprint of one of its processes, bytes.';
 COMMENT ON COLUMN session.launch_ms IS 'From the begin of the launch to the first wait for events, milliseconds.';
-COMMENT ON COLUMN session.frames_drawn IS 'Frames that the app told.';
+COMMENT ON COLUMN session.frames_drawn IS 'Frames that the app reported.';
 COMMENT ON COLUMN session.frames_dropped IS 'Frames that were due and did not come.';
 COMMENT ON INDEX session_by_time IS 'Serves: rebuilding the rollups of a day.';
 COMMENT ON TABLE session_other IS 'Sessions whose record carries a day that has no partition.';
@@ -145,13 +145,13 @@ CREATE TABLE session_end_day (
     ends_sq    double precision NOT NULL,
     CONSTRAINT session_end_day_counts_once PRIMARY KEY (slot, day, app_id, version_id, channel, plugins, verdict)
 );
-COMMENT ON TABLE session_end_day IS 'How sessions ended, as records told in one day, by version, channel and set of plugins.';
+COMMENT ON TABLE session_end_day IS 'How sessions ended, as recorded in one day, by version, channel and set of plugins.';
 COMMENT ON COLUMN session_end_day.slot IS 'Slot of the counter: hash(app, version) mod 64.';
 COMMENT ON COLUMN session_end_day.day IS 'UTC day in which the sessions, or their parts, began.';
 COMMENT ON COLUMN session_end_day.app_id IS 'App.';
-COMMENT ON COLUMN session_end_day.version_id IS 'Version of the session that told it; of a run that was killed its own.';
+COMMENT ON COLUMN session_end_day.version_id IS 'Version of the session that recorded it; of a run that was killed its own.';
 COMMENT ON COLUMN session_end_day.channel IS 'Release channel.';
-COMMENT ON COLUMN session_end_day.plugins IS 'Plugins that ran in the session that told it, as in session.';
+COMMENT ON COLUMN session_end_day.plugins IS 'Plugins that ran in the session that recorded it, as in session.';
 COMMENT ON COLUMN session_end_day.verdict IS 'clean_exit, crash, foom, watchdog_kill and so on: exit.verdict of the wire; other of one that the server does not know.';
 COMMENT ON COLUMN session_end_day.ends IS 'Runs they stand for: sum of weights.';
 COMMENT ON COLUMN session_end_day.ends_sq IS 'Sum of squared weights.';

@@ -2,7 +2,7 @@
 
 -- A debug file of an app, or one that the server fetched for all of them (app_id 0). It names the frames of that app's reports
 -- alone. Its bytes are in symbol_chunk, once for all apps that sent the same. Of two files of an app with one build id the one that
--- tells more is used. Another hash means other contents: what was converted from the old ones is not used any more.
+-- has more is used. Another hash means other contents: what was converted from the old ones is not used any more.
 CREATE TABLE symbol_file (
     build_id    bytea       NOT NULL,
     kind        text        NOT NULL,
@@ -34,7 +34,7 @@ COMMENT ON COLUMN symbol_file.size_bytes IS 'Size of the file, bytes.';
 COMMENT ON COLUMN symbol_file.hash IS 'BLAKE2b-256 of its contents; what is converted from it is stored under that.';
 COMMENT ON COLUMN symbol_file.last_hash IS 'BLAKE2b-256 of the contents that the app sent last; another one than hash where those tell less.';
 COMMENT ON COLUMN symbol_file.source IS 'Where it came from: upload, or the address of a debuginfod server.';
-COMMENT ON COLUMN symbol_file.depth IS 'What it tells of the code: names: functions; lines: and lines (line tables, Breakpad, mappings); dwarf: and calls, types, variables. Empty: it was fetched and not looked at, and counts as dwarf.';
+COMMENT ON COLUMN symbol_file.depth IS 'What it has of the code: names: functions; lines: and lines (line tables, Breakpad, mappings); dwarf: and calls, types, variables. Empty: it was fetched and not looked at, and counts as dwarf.';
 COMMENT ON COLUMN symbol_file.defect IS 'Which parts of it are damaged, as found when it was sent; for people. Empty: none, or it was fetched and not read whole.';
 COMMENT ON COLUMN symbol_file.uploaded_at IS 'When it arrived.';
 COMMENT ON COLUMN symbol_file.used_on IS 'Day on which it arrived, or a report last had frames of it, a week late at most.';

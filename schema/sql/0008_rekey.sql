@@ -25,7 +25,7 @@ COMMENT ON TABLE rekey_job IS 'Sets of reports that are derived again. Reference
 COMMENT ON COLUMN rekey_job.job_id IS 'Number of the job.';
 COMMENT ON COLUMN rekey_job.app_id IS 'App whose reports they are.';
 COMMENT ON COLUMN rekey_job.cause IS 'symbols: debug files came; rules: rules changed; key: keys are made in another way.';
-COMMENT ON COLUMN rekey_job.preview IS 'Nothing is changed: rekey_flow tells what would be.';
+COMMENT ON COLUMN rekey_job.preview IS 'Nothing is changed: rekey_flow has what would be.';
 COMMENT ON COLUMN rekey_job.detail IS 'What changed, for people.';
 COMMENT ON COLUMN rekey_job.rules IS 'Of a preview: rules of the app in place of those it has; null: those it has.';
 COMMENT ON COLUMN rekey_job.state IS 'queueing: reports are still being queued; running; done; cancelled.';

@@ -21,7 +21,7 @@ COMMENT ON COLUMN app_rules.reason IS 'Why, in the author''s words.';
 COMMENT ON COLUMN app_rules.rules IS 'The rules, as server/src/feature/rules.h describes them, without a version line.';
 COMMENT ON INDEX app_rules_are_identified_by_app_and_number IS 'Serves: the rules that hold, and those of a number.';
 
--- Libraries that reports of an app have. One that nothing tells the owner of, and that one app alone has, is proposed to its team
+-- Libraries that reports of an app have. One of unknown owner, and that one app alone has, is proposed to its team
 -- as the app's own. Rows are never deleted, so a proposal that another app made void does not come back.
 CREATE TABLE app_module (
     app_id     integer     NOT NULL,
@@ -35,8 +35,8 @@ CREATE INDEX app_module_by_module ON app_module (module);
 COMMENT ON TABLE app_module IS 'Libraries that reports of an app have, at most 4,096 an app. Reference table.';
 COMMENT ON COLUMN app_module.app_id IS 'The app.';
 COMMENT ON COLUMN app_module.module IS 'Base name of the module without the version of a library: libcart.so.';
-COMMENT ON COLUMN app_module.path IS 'Its path on the device of the report that told it first.';
-COMMENT ON COLUMN app_module.unowned IS 'In some report of the app nothing told whose code it is, and it was on a stack.';
+COMMENT ON COLUMN app_module.path IS 'Its path on the device of the report that named it first.';
+COMMENT ON COLUMN app_module.unowned IS 'In some report of the app its owner was unknown, and it was on a stack.';
 COMMENT ON COLUMN app_module.first_seen IS 'When the first of those reports was worked on.';
 COMMENT ON INDEX app_module_is_told_once IS 'Serves: the modules of an app.';
 COMMENT ON INDEX app_module_by_module IS 'Serves: whether other apps have a module.';

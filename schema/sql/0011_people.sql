@@ -112,7 +112,7 @@ COMMENT ON COLUMN audit.action IS 'What was done, such as key.made.';
 COMMENT ON COLUMN audit.subject IS 'To what: the name of an account, an issue, the number of a key.';
 COMMENT ON COLUMN audit.before IS 'What held before; empty where nothing did.';
 COMMENT ON COLUMN audit.after IS 'What holds since; empty where nothing does.';
-COMMENT ON COLUMN audit.reason IS 'Why, in the actor''s words; empty if not told.';
+COMMENT ON COLUMN audit.reason IS 'Why, in the actor''s words; empty if not given.';
 COMMENT ON INDEX audit_is_identified_by_its_number IS 'Serves: the log of the whole server, newest first.';
 CREATE INDEX audit_of_an_app ON audit (app_id, audit_id DESC);
 COMMENT ON INDEX audit_of_an_app IS 'Serves: the log of an app, newest first.';

@@ -17,13 +17,13 @@ COMMENT ON TABLE release_mark IS 'Releases and deployments of versions. Referenc
 COMMENT ON COLUMN release_mark.app_id IS 'App.';
 COMMENT ON COLUMN release_mark.version IS 'Version as the app reports it; it need not have reported yet.';
 COMMENT ON COLUMN release_mark.environment IS 'Where it was released: production, staging, a channel of a store.';
-COMMENT ON COLUMN release_mark.commit IS 'Commit it was built from, hexadecimal; empty if nobody told.';
+COMMENT ON COLUMN release_mark.commit IS 'Commit it was built from, hexadecimal; empty if unknown.';
 COMMENT ON COLUMN release_mark.released_at IS 'When it was released there.';
 COMMENT ON COLUMN release_mark.made_by IS 'Who made the mark.';
 COMMENT ON COLUMN release_mark.made_at IS 'When.';
 COMMENT ON INDEX release_mark_is_one_in_an_environment IS 'Serves: the marks of an app, and the commit of a version.';
 
--- The commits that are new in a version, as its git log tells them. They are replaced together.
+-- The commits that are new in a version, as in its git log. They are replaced together.
 CREATE TABLE release_commit (
     app_id       integer     NOT NULL,
     version      text        NOT NULL,

@@ -21,7 +21,7 @@ COMMENT ON COLUMN tracker.app_id IS 'App it is of.';
 COMMENT ON COLUMN tracker.kind IS 'github, gitlab, jira or linear.';
 COMMENT ON COLUMN tracker.address IS 'Address of its API, without a slash at the end.';
 COMMENT ON COLUMN tracker.project IS 'github: owner/name; gitlab: path or number of the project; jira: key of the project; linear: id of the team.';
-COMMENT ON COLUMN tracker.token IS 'Secret with which tickets are made. The API never tells it.';
+COMMENT ON COLUMN tracker.token IS 'Secret with which tickets are made. The API never shows it.';
 COMMENT ON COLUMN tracker.secret IS 'What calls of the tracker''s webhook are signed with; of gitlab the token that they bear.';
 COMMENT ON COLUMN tracker.closed_resolves IS 'Closing a ticket resolves its issue in the newest version.';
 COMMENT ON COLUMN tracker.reopened_opens IS 'Reopening a ticket opens its issue.';
@@ -73,7 +73,7 @@ COMMENT ON COLUMN ticket.state IS 'waiting (to be made), failed (given up), open
 COMMENT ON COLUMN ticket.remote_id IS 'Its id in the tracker; empty until it is made.';
 COMMENT ON COLUMN ticket.name IS 'Name by which people call it: #12, SHOP-12; empty until it is made.';
 COMMENT ON COLUMN ticket.url IS 'Address of its page; empty until it is made.';
-COMMENT ON COLUMN ticket.changed_at IS 'Time of the newest change that the tracker told of; an older one is passed over.';
+COMMENT ON COLUMN ticket.changed_at IS 'Time of the newest change that the tracker reported; an older one is ignored.';
 COMMENT ON COLUMN ticket.fault IS 'Why the last attempt failed; empty if none did.';
 COMMENT ON INDEX ticket_is_identified_by_its_id IS 'Serves: marking a ticket.';
 COMMENT ON INDEX ticket_of_an_issue_is_one IS 'Serves: the ticket of an issue, and that it has one.';
