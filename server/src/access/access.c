@@ -148,7 +148,7 @@ static int refuse_key(struct access *access, const struct request *request, stru
         return reply_error(reply, request, 401, "key",
                            "The DSN has no valid key of this project: mire key create APP --dsn makes one.");
     return reply_error(reply, request, 401, "key",
-                       "Send a good key of scope %s: Authorization: Bearer mk_... (mire key create APP --scope %s)",
+                       "Send a valid key of scope %s: Authorization: Bearer mk_... (mire key create APP --scope %s)",
                        scope, scope);
 }
 

@@ -60,7 +60,7 @@ void show_event(const struct report *report, const struct feature *feature, cons
     print_ms("suspended", event->suspended_ms, "the machine slept; not in the hang's length");
     print_ms("slack", event->begin_slack_ms, "so much earlier it may have begun");
     print_ms("end", event->end_slack_ms, "so much later it may have ended");
-    print_ms("unsure", event->unsure_ms, "asleep, and it cannot be told whether its loop waited");
+    print_ms("unsure", event->unsure_ms, "asleep, and it is unknown whether its loop waited");
     if (event->suppressed.count)
         say(stdout, "suppressed %" PRIu64 " more like it, %" PRIu64 " ms together, were counted and not sent\n",
             event->suppressed.count, event->suppressed.duration_ms.value);

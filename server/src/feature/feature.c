@@ -43,7 +43,7 @@ static const char *explain_role(const struct resolved_location *location)
         return "app: no rule passes it over";
     if (location->role == MIRE_ROLE_RUNTIME)
         return "runtime: it calls main";
-    return location->image[0] ? "unknown: nothing tells whose module it is; a rule \"own MODULE\" makes it the app's"
+    return location->image[0] ? "unknown: the module has no known owner; a rule \"own MODULE\" makes it the app's"
                               : "unknown: code outside all modules";
 }
 
@@ -302,7 +302,7 @@ static void judge_marks(struct feature *out, struct finding *f)
     if (!category_may_be_nobodys(out->category))
         return;
     if (is_unsure(f->report))
-        f->found.how = "asleep, and it cannot be told whether its loop waited";
+        f->found.how = "asleep, and it is unknown whether its loop waited";
     if (f->marks.most == MIRE_CLASS_IDLE || is_unsure(f->report))
         out->category = MIRE_CATEGORY_IDLE;
     else if (f->marks.most == MIRE_CLASS_MEANINGLESS)

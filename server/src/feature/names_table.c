@@ -121,7 +121,7 @@ const struct name_rule name_rules[] = {
     {"$%d", "$", 0, "the compiler numbers the anonymous and local classes of a class", "a.Main$2$1.run",
      "a.Main$$.run"},
     /* Suffixes of C and C++ compilers and linkers */
-    {".__uniq.%d", "", HIDDEN, "Clang tells static functions of several files apart by a hash of the path",
+    {".__uniq.%d", "", HIDDEN, "Clang distinguishes static functions of several files by a hash of the path",
      "parse.__uniq.3829104", "parse"},
     {".llvm.%d", "", HIDDEN, "LLVM numbers functions that it makes visible to other modules", "parse.llvm.17263541",
      "parse"},
@@ -286,7 +286,7 @@ const struct name_rule name_rules[] = {
      "Cart.add(_:)"},
     {"%^outlined ", "outlined ", MADE, "the compiler moves code that copies values out", "outlined copy of Item?",
      "outlined copy of Item?"},
-    {"(%n in _%x)", "%n", 0, "the compiler tells private functions of several files apart by a hash",
+    {"(%n in _%x)", "%n", 0, "the compiler distinguishes private functions of several files by a hash",
      "Cart.(add in _7B4C8D2E)(_:)", "Cart.add(_:)"},
     {" #%d in ", " in ", 0, "the compiler numbers the local functions of a function", "walk #1 in Cart.add(_:)",
      "walk in Cart.add(_:)"},

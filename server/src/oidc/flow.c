@@ -292,7 +292,7 @@ static int ask_for_groups(struct oidc_person *person, char why[MIRE_OIDC_WHY], s
         return fail(why, OIDC_UNREACHABLE, "the provider does not tell about the person");
     const char *sub = oidc_member(arena, &json, 0, "sub"), *own = strchr(person->subject, ' ') + 1;
     if (!sub || strcmp(sub, own) != 0)
-        return fail(why, OIDC_UNTRUSTED, "the provider tells about another person");
+        return fail(why, OIDC_UNTRUSTED, "the provider's answer is about another person");
     person_add_groups(person, arena, oidc->options.groups_claim, &json);
     return OIDC_DONE;
 }

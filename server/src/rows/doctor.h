@@ -17,8 +17,8 @@ struct doctor_rows {
         rows_due;         /* days that retention drops from now on, and their reports, by the planner's estimate */
     int64_t default_rows; /* reports of two hours ago and earlier whose day has no partition */
     int64_t database_bytes;
-    int64_t keys_ending; /* good keys that expire within two weeks */
-    int64_t apps, keys;  /* apps, and good keys of scope ingest */
+    int64_t keys_ending; /* valid keys that expire within two weeks */
+    int64_t apps, keys;  /* apps, and valid keys of scope ingest */
     int64_t reports_day; /* received in the last day */
     int64_t missing;     /* debug files that reports miss */
     int64_t unvacuumed;  /* dead rows of the inbox, the busiest table */

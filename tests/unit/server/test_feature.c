@@ -239,7 +239,7 @@ static void a_sleep_that_may_be_the_loops_is_idle(void **state)
     struct feature f = find(s);
     assert_int_equal(f.category, MIRE_CATEGORY_IDLE);
     assert_int_equal(f.reason, MIRE_REASON_IDLE);
-    assert_non_null(strstr(f.why, "cannot be told whether its loop waited"));
+    assert_non_null(strstr(f.why, "is unknown whether its loop waited"));
     s->report.event.trigger = "call"; /* the app asked for it: no other reason is searched for */
     assert_int_equal(find(s).category, MIRE_CATEGORY_CUSTOM);
     stacks_free(s);

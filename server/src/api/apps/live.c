@@ -16,7 +16,7 @@ static int answer_live(struct call *call)
     if (!id || !*id)
         id = request_query(call->request, "seen");
     if (id && !live_parse(&seen, id))
-        return call_refuse(call, "seen", "the id of an event, as it was told");
+        return call_refuse(call, "seen", "the id of an event, as received");
     int rc = rows_news_read(&now, call->tx, &call->view.app, 1);
     if (rc)
         return rc;

@@ -136,7 +136,7 @@ static int tell_instead(struct symbol_file *kept, const struct symbol_file *bett
         kept->instead = arena_printf(arena, "%s is used, which has %s; this file has %s", name,
                                      depth_words(better->depth), depth_words(kept->depth));
     else
-        kept->instead = arena_printf(arena, "%s is used, which tells as much and came later", name);
+        kept->instead = arena_printf(arena, "%s is used, which has as much and arrived later", name);
     return kept->instead ? 0 : MIRE_FAULT_MEMORY;
 }
 
