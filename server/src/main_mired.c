@@ -2,6 +2,7 @@
  * main_mired.c - mired [ROLE] [FLAGS]: parses, runs the role, ends.
  */
 #include "base/spare.h"
+#include "base/vault.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/doctor.h"
@@ -19,17 +20,19 @@
 
 static void help(FILE *out)
 {
-    fprintf(out, "mired " MIRE_VERSION " - takes reports in, works on them, serves the dashboard\n\n"
-                 "usage: mired [serve|http|work|migrate|check|doctor|sweep] [--config FILE] [flags]\n\n"
-                 "  serve    everything in one process (default)\n"
-                 "  http     take reports in and answer questions\n"
-                 "  work     work on reports\n"
-                 "  migrate  bring the database's tables up to date and end\n"
-                 "           --citus, as the first flag: also spread them over the machines of a Citus cluster\n"
-                 "  check    read the configuration, print it and what is wrong with it, and end\n"
-                 "  doctor   look at configuration, disk, database and queues, say what to do, and end\n"
-                 "  sweep    --dry-run [DAYS]: say which reports upkeep deletes now, or DAYS days from now, and end\n\n"
-                 "A flag goes before MIRED_<NAME> in the environment, that before `name = value` in the file.\n\n");
+    fprintf(out,
+            "mired " MIRE_VERSION " - takes reports in, works on them, serves the dashboard\n\n"
+            "usage: mired [serve|http|work|migrate|check|doctor|sweep|rotate] [--config FILE] [flags]\n\n"
+            "  serve    everything in one process (default)\n"
+            "  http     take reports in and answer questions\n"
+            "  work     work on reports\n"
+            "  migrate  bring the database's tables up to date and end\n"
+            "           --citus, as the first flag: also spread them over the machines of a Citus cluster\n"
+            "  check    read the configuration, print it and what is wrong with it, and end\n"
+            "  doctor   look at configuration, disk, database and queues, say what to do, and end\n"
+            "  rotate   put a new key before those of secret_key_file and end; the next start seals secrets by it\n"
+            "  sweep    --dry-run [DAYS]: say which reports upkeep deletes now, or DAYS days from now, and end\n\n"
+            "A flag goes before MIRED_<NAME> in the environment, that before `name = value` in the file.\n\n");
     config_help(out);
 }
 
@@ -41,6 +44,21 @@ static int check(const struct config *config)
         printf("listen is not a loopback address and sign_in is no: everyone who reaches it can read all reports\n");
     printf(bad ? "%d problem(s)\n" : "no problems\n", bad);
     return bad ? 1 : 0;
+}
+
+static int rotate(const struct config *config)
+{
+    struct problem problem = MIRE_PROBLEM_INIT;
+    char path[MIRE_SETTING_MAX];
+    config_secret_key_file(path, config);
+    if (vault_rotate(&problem, path)) {
+        fprintf(stderr, "mired: %s\n", problem.text);
+        return 1;
+    }
+    printf("%s has a new first key. Restart every mired of the database, give each the same file, and remove the other "
+           "lines when mired doctor finds every secret sealed by the first key.\n",
+           path);
+    return 0;
 }
 
 /* Anywhere: `mired serve --help` asks the same as `mired --help`. */
@@ -67,14 +85,15 @@ int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        int role; /* -1: check, -2: doctor, -3: sweep */
+        int role; /* -1: check, -2: doctor, -3: sweep, -4: rotate */
     } roles[] = {{"serve", MIRE_ROLE_SERVE},
                  {"http", MIRE_ROLE_HTTP},
                  {"work", MIRE_ROLE_WORK},
                  {"migrate", MIRE_ROLE_MIGRATE},
                  {"check", -1},
                  {"doctor", -2},
-                 {"sweep", -3}};
+                 {"sweep", -3},
+                 {"rotate", -4}};
     static struct config config;
     struct problem problem = MIRE_PROBLEM_INIT;
     int role = MIRE_ROLE_SERVE, ahead_days = 0;
@@ -115,6 +134,8 @@ int main(int argc, char **argv)
     }
     if (role == -2)
         return doctor_run(&config, stdout) ? 1 : 0;
+    if (role == -4)
+        return rotate(&config);
     if (role == -3)
         return sweep_tell(&config, ahead_days, stdout);
     if (role < 0)

@@ -18,7 +18,6 @@ struct body {
     struct json_writer json;
     struct arena *arena;
     const struct alert_text *text;
-    const char *secret;
     const char *at; /* RFC 3339 */
 };
 
@@ -194,7 +193,6 @@ static void write_pagerduty(struct body *b)
     char id[MIRE_UUID_TEXT];
 
     uuid_format(id, &t->id);
-    json_write_text(w, "routing_key", b->secret);
     json_write_text(w, "event_action", !strcmp(t->occasion, "over") ? "resolve" : "trigger");
     json_write_text(w, "dedup_key",
                     t->alert ? arena_printf(b->arena, "mire-%s-%lld", t->app, (long long)t->alert) : id);
@@ -298,9 +296,9 @@ const char *alert_answer_member(const char *kind)
     return i < sizeof kinds / sizeof *kinds ? kinds[i].answer : NULL;
 }
 
-const char *alert_body(struct arena *arena, const char *kind, const struct alert_text *text, const char *secret)
+const char *alert_body(struct arena *arena, const char *kind, const struct alert_text *text)
 {
-    struct body body = {.arena = arena, .text = text, .secret = secret};
+    struct body body = {.arena = arena, .text = text};
     size_t i = find(kind);
     char at[32];
 

@@ -6,11 +6,13 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "json/write.h"
 #include "rows/outbox.h"
 
 #include <curl/curl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ANSWER_MAX 65536
@@ -72,6 +74,18 @@ static void sign_body(struct text *body, const char *plain, const char *secret, 
     base64_format(base64, mac, sizeof mac, MIRE_BASE64);
     text_printf(body, "{\"timestamp\":\"%" PRId64 "\",\"sign\":\"%s\",", now_s, base64);
     text_add(body, plain + 1);
+}
+
+/* PagerDuty's routing key is a member of the body. */
+static void add_routing_key(struct text *body, const char *plain, const char *secret)
+{
+    struct json_writer w;
+
+    json_write_begin(&w);
+    json_write_open(&w, NULL, '{');
+    json_write_text(&w, "routing_key", secret);
+    text_printf(body, "%s,%s", w.failed ? "" : w.text, plain + 1);
+    free(w.text);
 }
 
 /* --- the exchange --- */
@@ -150,6 +164,8 @@ void hook_send(struct hook_outcome *out, const struct hook_options *options, con
         sign_url(&url, to->secret, now_us / 1000);
     if (!strcmp(to->kind, "feishu") && *to->secret)
         sign_body(&body, message->body, to->secret, now_us / 1000000);
+    else if (!strcmp(to->kind, "pagerduty"))
+        add_routing_key(&body, message->body, to->secret);
     else
         text_add(&body, message->body);
     if (text_failed(&url) || text_failed(&body))

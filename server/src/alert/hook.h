@@ -12,13 +12,15 @@
 #include <sys/socket.h>
 
 struct outbox_message;
+struct vault;
 
 #define MIRE_HOOK_WHY 200
 
 struct hook_options {
-    bool private_too;    /* hooks may lead to private addresses */
-    const char *ca_file; /* certificates trusted besides the system's; "": none */
-    const char *smtp;    /* smtp://host:port or smtps://host:port; "": e-mail cannot be sent */
+    const struct vault *vault; /* opens the secrets of channels and trackers; hook_send itself takes them open */
+    bool private_too;          /* hooks may lead to private addresses */
+    const char *ca_file;       /* certificates trusted besides the system's; "": none */
+    const char *smtp;          /* smtp://host:port or smtps://host:port; "": e-mail cannot be sent */
     const char *smtp_user, *smtp_password;
     bool smtp_plain; /* without TLS */
     const char *mail_from;
@@ -33,7 +35,7 @@ struct hook_outcome {
     char why[MIRE_HOOK_WHY];
 };
 
-/* Send the message. Takes at most ten seconds to connect and twenty in all. */
+/* Send the message, whose channel's target and secret are open. Takes at most ten seconds to connect and twenty in all. */
 void hook_send(struct hook_outcome *out, const struct hook_options *options, const struct outbox_message *message,
                int64_t now_us);
 

@@ -40,10 +40,10 @@ int alert_text_of(struct alert_text *out, struct arena *arena, const struct aler
 
 /*
  * The body of a message in the format of a kind of channel: webhook, email and so on.
- *   secret  of the channel; pagerduty's routing key is a part of the body
+ * No secret is in it: hook_send adds pagerduty's routing key.
  * NULL: no memory, or no such kind.
  */
-const char *alert_body(struct arena *arena, const char *kind, const struct alert_text *text, const char *secret);
+const char *alert_body(struct arena *arena, const char *kind, const struct alert_text *text);
 
 /* Is it a kind of channel? */
 bool alert_channel_is_known(const char *kind);

@@ -8,12 +8,14 @@
 #include "base/log.h"
 #include "base/metric.h"
 #include "base/scope.h"
+#include "base/vault.h"
 #include "pg/pg.h"
 #include "rows/outbox.h"
 
 #include <curl/curl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
@@ -75,6 +77,23 @@ static int mark(struct sender *sender, struct pg_tx *tx, const struct outbox_mes
                                outcome->why);
 }
 
+/* Open what is sealed of the message's channel, and send it. */
+static void hand_over(struct hook_outcome *out, const struct hook_options *options, struct arena *arena,
+                      struct outbox_message *message)
+{
+    struct outbox_channel *to = &message->to;
+    int rc = vault_unseal(&to->target, options->vault, arena, MIRE_VAULT_CHANNEL_TARGET, to->app, to->target);
+
+    if (!rc)
+        rc = vault_unseal(&to->secret, options->vault, arena, MIRE_VAULT_CHANNEL_SECRET, to->app, to->secret);
+    if (!rc) {
+        hook_send(out, options, message, clock_wall_us());
+        return;
+    }
+    *out = (struct hook_outcome){.taken = false};
+    snprintf(out->why, sizeof out->why, "%s", vault_why(rc));
+}
+
 /* 1: one was sent or failed, 0: none is due, below zero a fault. */
 static int send_one(struct sender *sender, struct arena *arena)
 {
@@ -86,7 +105,7 @@ static int send_one(struct sender *sender, struct arena *arena)
 
     if (found <= 0)
         return found;
-    hook_send(&outcome, &sender->options.hook, &message, clock_wall_us());
+    hand_over(&outcome, &sender->options.hook, arena, &message);
     if (!outcome.taken && atomic_load(&sender->stopping))
         return 0;
     rc = mark(sender, tx, &message, &outcome);

@@ -54,7 +54,7 @@ static int write_one(struct watch *w, const struct alert_row *alert, const struc
         alert_ack_token(token, alert->ack_key, alert->alert, channel->channel, w->now_us / US + MIRE_ACK_S);
         own.ack_url = arena_printf(&w->arena, "%s/-/ack#%s", w->base, token);
     }
-    const char *body = alert_body(&w->arena, channel->kind, &own, channel->secret);
+    const char *body = alert_body(&w->arena, channel->kind, &own);
     if (!body)
         return MIRE_FAULT_MEMORY;
     w->written++;
@@ -307,7 +307,7 @@ int alert_send_test(struct pg_tx *tx, struct arena *arena, const struct outbox_c
                               .at_us = now_us};
 
     uuid_make(&text.id, now_us);
-    const char *body = alert_body(arena, channel->kind, &text, channel->secret);
+    const char *body = alert_body(arena, channel->kind, &text);
     if (!text.title || !text.url || !body)
         return MIRE_FAULT_MEMORY;
     return rows_message_add(tx, &(struct outbox_message){.id = text.id,

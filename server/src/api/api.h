@@ -20,6 +20,7 @@ struct live;
 struct log;
 struct nearby;
 struct slow;
+struct vault;
 struct oidc;
 struct oidc_role;
 struct pg;
@@ -51,6 +52,7 @@ struct api {
     /* Findings about this server (daemon/doctor.h); NULL: none. 0 or a fault. */
     int (*examine)(const void *examine_context, struct findings *out, struct arena *arena, struct pg_tx *tx);
     const void *examine_context;
+    const struct vault *vault;          /* seals secrets of trackers and channels; borrowed */
     const char *base;                   /* address in links of messages; borrowed, and set when the database is ready */
     const struct api_setting *settings; /* borrowed, with the file that was read, "" if none */
     size_t setting_count;

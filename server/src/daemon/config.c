@@ -181,6 +181,16 @@ int config_conninfo(char *out, size_t room, const struct config *config)
     return (size_t)snprintf(out, room, "%s", url) < room ? 0 : -1;
 }
 
+void config_secret_key_file(char out[MIRE_SETTING_MAX], const struct config *config)
+{
+    const char *path = config_text(config, MIRE_SET_SECRET_KEY_FILE);
+    const char *dir = config_text(config, MIRE_SET_DATA_DIR);
+    if (*path)
+        snprintf(out, MIRE_SETTING_MAX, "%s", path);
+    else
+        snprintf(out, MIRE_SETTING_MAX, "%.1000s/secret.key", dir);
+}
+
 struct log config_log(const struct config *config)
 {
     struct log log = {

@@ -27,6 +27,7 @@ enum setting {
     MIRE_SET_DATABASE_URL,
     MIRE_SET_DATABASE_READ_URL,
     MIRE_SET_DATA_DIR,
+    MIRE_SET_SECRET_KEY_FILE,
     MIRE_SET_DISK_RESERVE_MB,
     MIRE_SET_WEB_DIR,
     MIRE_SET_LOG_LEVEL,
@@ -154,6 +155,9 @@ enum access_mode config_mode(const struct config *config);
  * 0, or -1 if there is no database_url and no cluster.
  */
 int config_conninfo(char *out, size_t room, const struct config *config);
+
+/* The file of the key that seals secrets: secret_key_file, or secret.key in data_dir. */
+void config_secret_key_file(char out[MIRE_SETTING_MAX], const struct config *config);
 
 struct log config_log(const struct config *config);
 

@@ -17,6 +17,9 @@ const struct setting_row config_table[MIRE_SETTING_COUNT] = {
                                     "streaming replica of database_url that pages are read from; empty: none"},
     [MIRE_SET_DATA_DIR] = {"data_dir", "", KIND_TEXT, 0, 0,
                            "where mired keeps files; empty: /var/lib/mire (root) or ~/.local/share/mire"},
+    [MIRE_SET_SECRET_KEY_FILE] = {"secret_key_file", "", KIND_TEXT, 0, 0,
+                                  "file of the key that seals secrets of trackers and channels; made if there is none; "
+                                  "empty: secret.key in data_dir"},
     [MIRE_SET_DISK_RESERVE_MB] = {"disk_reserve_mb", "256", KIND_NUMBER, 0, 1 << 24,
                                   "with less free in data_dir reports and files are refused, MiB; 0: never"},
     [MIRE_SET_WEB_DIR] = {"web_dir", "", KIND_TEXT, 0, 0, "the built dashboard; empty: where it was installed"},

@@ -47,6 +47,20 @@ static int prepare_dirs(struct daemon *daemon)
     return rc;
 }
 
+/* The key of secrets; a first start makes it. */
+static int open_vault(struct daemon *daemon)
+{
+    struct problem problem = MIRE_PROBLEM_INIT;
+    char path[MIRE_SETTING_MAX];
+    if (!(daemon->role & (MIRE_ROLE_HTTP | MIRE_ROLE_WORK)))
+        return 0;
+    config_secret_key_file(path, daemon->config);
+    if (!vault_open_or_make(&daemon->vault, &problem, path))
+        return 0;
+    log_event(&daemon->log, MIRE_LOG_ERROR, "mired.secret_key", LOG_TEXT("why", problem.text));
+    return MIRE_FAULT_SYSTEM;
+}
+
 /* --- the database ------------------------------------------------------------------------------------------------ */
 
 static int start_embedded(struct daemon *daemon)
@@ -150,6 +164,8 @@ static int start(struct daemon *daemon)
 {
     int rc = prepare_dirs(daemon);
     if (!rc)
+        rc = open_vault(daemon);
+    if (!rc)
         rc = open_database(daemon);
     if (!rc)
         rc = inbox_wakeup_new(&daemon->wakeup);
@@ -205,6 +221,7 @@ static int stop(struct daemon *daemon)
         http_tls_close(daemon->tls);
         access_free(daemon->access);
         openid_stop(&daemon->openid);
+        vault_close(daemon->vault);
         pg_close(daemon->replica);
         pg_close(daemon->pg);
     }

@@ -18,7 +18,7 @@
 #define SPACE_BAD_MB  512
 #define SPACE_LOOK_MB 4096
 #define FILES_SPARE   512 /* descriptors beside those of connections */
-#define TEXTS_MAX     (64u << 10)
+#define TEXTS_MAX     (256u << 20)
 
 static enum finding_grade look_if(bool wrong)
 {

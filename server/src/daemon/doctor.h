@@ -17,6 +17,9 @@ int doctor_run(const struct config *config, FILE *out);
 /* The same findings, without the OpenID provider's, for api.examine. `config` is a const struct config *. 0 or a fault. */
 int doctor_examine(const void *config, struct findings *out, struct arena *arena, struct pg_tx *tx);
 
+/* Add the finding about the sealed secrets (doctor_secrets.c). 0 or a fault. */
+int doctor_add_secrets(struct findings *out, struct arena *arena, const struct config *config, struct pg_tx *tx);
+
 /* Add the findings about the content of the database (doctor_rows.c). 0 or a fault. */
 int doctor_add_rows(struct findings *out, struct arena *arena, const struct config *config, struct pg_tx *tx);
 

@@ -108,5 +108,5 @@ int doctor_add_rows(struct findings *out, struct arena *arena, const struct conf
     add_queue(out, &rows);
     add_flood(out, floods, count);
     add_keys(out, &rows);
-    return 0;
+    return doctor_add_secrets(out, arena, config, tx);
 }

@@ -7,6 +7,7 @@
 #include "alert/sender.h"
 #include "api/api.h"
 #include "api/slow.h"
+#include "base/vault.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/door.h"
@@ -33,6 +34,7 @@
 struct daemon {
     const struct config *config;
     struct log log;
+    struct vault *vault; /* of the roles that serve */
     enum daemon_role role;
     sigset_t signals; /* each ends mired; SIGHUP reads the certificate again if there is one */
     bool ended;       /* by one of the signals */

@@ -115,6 +115,7 @@ static int make_api(struct daemon *daemon)
                                .access = daemon->access,
                                .full_context = &daemon->space,
                                .is_full = daemon->embedded ? space_is_low : NULL,
+                               .vault = daemon->vault,
                                .base = daemon->base};
     daemon->api.oidc = daemon->openid.oidc;
     daemon->api.oidc_roles = daemon->openid.roles;

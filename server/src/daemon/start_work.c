@@ -2,6 +2,7 @@
  * start_work.c - starts the parts of the role work.
  */
 #include "daemon/parts.h"
+#include "daemon/seals.h"
 
 #include "base/fault.h"
 #include "postgres/distribute.h"
@@ -100,7 +101,8 @@ static int start_sender(struct daemon *daemon)
                                      .budget = {config_number(config, MIRE_SET_QUOTA_REPORTS_DAY),
                                                 (int64_t)config_number(config, MIRE_SET_QUOTA_MB_DAY) << 20},
                                      .every_s = (int32_t)config_number(config, MIRE_SET_ALERT_EVERY_S),
-                                     .hook = {.private_too = config_flag(config, MIRE_SET_ALERT_PRIVATE_HOOKS),
+                                     .hook = {.vault = daemon->vault,
+                                              .private_too = config_flag(config, MIRE_SET_ALERT_PRIVATE_HOOKS),
                                               .ca_file = config_text(config, MIRE_SET_ALERT_CA_FILE),
                                               .smtp = config_text(config, MIRE_SET_SMTP),
                                               .smtp_user = config_text(config, MIRE_SET_SMTP_USER),
@@ -120,7 +122,9 @@ int daemon_start_work(struct daemon *daemon)
 {
     daemon->symbol_dir_count =
         split(daemon->symbol_dirs, daemon->symbol_dirs_text, config_text(daemon->config, MIRE_SET_SYMBOL_DIRS), ":");
-    int rc = start_workers(daemon);
+    int rc = seals_renew(daemon->pg, daemon->vault, &daemon->log);
+    if (!rc)
+        rc = start_workers(daemon);
     if (!rc)
         rc = start_seek(daemon);
     return rc ? rc : start_sender(daemon);

@@ -79,10 +79,11 @@ int rows_channel_add(struct outbox_channel *channel, struct pg_tx *tx)
 int rows_channel_remove(struct pg_tx *tx, int32_t app, int64_t channel)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "UPDATE alert_channel SET removed_at = now() WHERE app_id = $1 AND channel_id = $2"
-                      " AND removed_at IS NULL",
-                      PG_INT4(app), PG_INT8(channel));
+    int rc = pg_query(
+        &rows, tx,
+        "UPDATE alert_channel SET removed_at = now(), target = '-', secret = '' WHERE app_id = $1 AND channel_id = $2"
+        " AND removed_at IS NULL",
+        PG_INT4(app), PG_INT8(channel));
     if (rc || !pg_touched(rows))
         return rc ? rc : READ_NONE;
     return pg_query(NULL, tx,

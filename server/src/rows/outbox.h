@@ -13,7 +13,8 @@
 struct outbox_channel {
     int64_t channel;
     int32_t app;
-    const char *kind, *name, *target, *secret, *made_by;
+    const char *kind, *name, *made_by;
+    const char *target, *secret; /* sealed, as they are stored (base/vault.h) */
     int64_t made_us;
     int64_t failed_us;     /* when the last message to it was given up; 0: never. Read only, as failed_as */
     const char *failed_as; /* why */
@@ -28,7 +29,7 @@ int rows_channel_find(struct outbox_channel *out, struct pg_tx *tx, struct arena
 /* Add a channel; its number is set. 0 or a fault. */
 int rows_channel_add(struct outbox_channel *channel, struct pg_tx *tx);
 
-/* Remove a channel; waiting messages to it are given up. 0, READ_NONE or a fault. */
+/* Remove a channel, and erase its target and secret; waiting messages to it are given up. 0, READ_NONE or a fault. */
 int rows_channel_remove(struct pg_tx *tx, int32_t app, int64_t channel);
 
 struct outbox_message {

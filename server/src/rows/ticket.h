@@ -10,7 +10,8 @@
 
 struct tracker_row {
     const char *kind; /* github, gitlab, jira, linear */
-    const char *address, *project, *token, *secret, *made_by;
+    const char *address, *project, *made_by;
+    const char *token, *secret; /* sealed, as they are stored (base/vault.h) */
     bool closed_resolves, reopened_opens;
 };
 

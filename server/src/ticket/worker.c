@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/scope.h"
+#include "base/vault.h"
 #include "rows/ticket.h"
 
 #include <poll.h>
@@ -102,12 +103,27 @@ static int look(struct attempt *attempt)
     return rc == TRACKER_MORE ? TRACKER_UNREADABLE : rc;
 }
 
+/* Open the token of the tracker. 0, TRACKER_UNREADABLE (see attempt->why) or a fault. */
+static int open_token(struct attempt *attempt)
+{
+    struct tracker_row *tracker = &attempt->tracker;
+    int rc = vault_unseal(&tracker->token, attempt->worker->options.hook.vault, attempt->arena,
+                          MIRE_VAULT_TRACKER_TOKEN, attempt->ticket.app, tracker->token);
+
+    if (rc > 0)
+        snprintf(attempt->why, sizeof attempt->why, "%s", vault_why(rc));
+    return rc > 0 ? TRACKER_UNREADABLE : rc;
+}
+
 /* Make it, or find it made. THERE, UNREADABLE (see attempt->why) or a fault. */
 static int make(struct attempt *attempt)
 {
     struct tracker_request request;
-    int rc = attempt->ticket.tries > 1 ? look(attempt) : TRACKER_NOT_THERE;
+    int rc = open_token(attempt);
 
+    if (rc)
+        return rc;
+    rc = attempt->ticket.tries > 1 ? look(attempt) : TRACKER_NOT_THERE;
     if (rc == TRACKER_NOT_THERE && !has_time(attempt)) {
         snprintf(attempt->why, sizeof attempt->why, "the tracker is slow");
         rc = TRACKER_UNREADABLE;

@@ -9,6 +9,7 @@
  *   api_probe NOW_US WEB_DIR     the clock is fixed at NOW_US
  */
 #include "api/api.h"
+#include "base/vault.h"
 #include "pg/pg.h"
 #include "rows/rollup.h"
 #include "support/pgtest.h"
@@ -109,7 +110,8 @@ int main(int argc, char **argv)
         return 2;
     now = strtoll(argv[1], NULL, 10);
     struct pg *pg = pgtest_database(2);
-    struct api api = {.pg = pg, .web_dir = argv[2], .now_us = now_us, .nearby = nearby_new()};
+    struct vault *vault = vault_for_once();
+    struct api api = {.pg = pg, .web_dir = argv[2], .now_us = now_us, .nearby = nearby_new(), .vault = vault};
     printf("%s\n", pgtest_database_conninfo());
     fflush(stdout);
     while (getline(&line, &room, stdin) > 0) {
@@ -121,6 +123,7 @@ int main(int argc, char **argv)
     }
     free(line);
     nearby_free(api.nearby);
+    vault_close(vault);
     pg_close(pg);
     return pgtest_stop(NULL);
 }

@@ -9,6 +9,7 @@
 #include "alert/watch.h"
 #include "api/handlers.h"
 #include "base/fault.h"
+#include "base/vault.h"
 #include "rows/audit.h"
 #include "rows/outbox.h"
 #include "rows/rows.h"
@@ -101,6 +102,15 @@ static const char *name_of(struct call *call, int64_t channel)
     return arena_printf(call->arena, "channel %" PRId64, channel);
 }
 
+static int seal(struct outbox_channel *channel, struct call *call, const char *target, const char *secret)
+{
+    const struct vault *vault = call->api->vault;
+
+    channel->target = vault_seal(vault, call->arena, MIRE_VAULT_CHANNEL_TARGET, channel->app, target);
+    channel->secret = vault_seal(vault, call->arena, MIRE_VAULT_CHANNEL_SECRET, channel->app, secret);
+    return channel->target && channel->secret ? 0 : MIRE_FAULT_MEMORY;
+}
+
 static int answer_post(struct call *call)
 {
     struct channel_asked asked = {.target = "", .secret = ""};
@@ -125,10 +135,10 @@ static int answer_post(struct call *call)
     struct outbox_channel channel = {.app = call->view.app,
                                      .kind = asked.kind,
                                      .name = asked.name,
-                                     .target = asked.target,
-                                     .secret = made ? secret : asked.secret,
                                      .made_by = call->request->grant.who ? call->request->grant.who : ""};
-    rc = rows_channel_add(&channel, call->tx);
+    rc = seal(&channel, call, asked.target, made ? secret : asked.secret);
+    if (!rc)
+        rc = rows_channel_add(&channel, call->tx);
     if (!rc)
         rc =
             call_audit(call, &(struct audit_row){.action = "alert.channel_made",

@@ -6,6 +6,7 @@
 #include "api/handlers.h"
 #include "api/params.h"
 #include "api/parts.h"
+#include "base/vault.h"
 #include "rows/alert.h"
 #include "rows/outbox.h"
 
@@ -96,33 +97,36 @@ void alerts_put_alert(struct json_writer *w, const char *key, const struct alert
     json_write_close(w, '}');
 }
 
-/* The target of a hook is its scheme and host alone: the rest of its URL may be a secret. */
-static void put_target(struct json_writer *w, struct arena *arena, const struct outbox_channel *channel)
+/* The target of a hook is its scheme and host alone: the rest of its URL may be a secret. "": it cannot be opened. */
+static int put_target(struct call *call, const struct outbox_channel *channel)
 {
-    const char *scheme = strstr(channel->target, "://");
-    const char *host = scheme ? scheme + 3 : NULL;
+    const char *target;
+    int rc =
+        vault_unseal(&target, call->api->vault, call->arena, MIRE_VAULT_CHANNEL_TARGET, channel->app, channel->target);
+    const char *scheme = strstr(target, "://");
+    size_t len = scheme ? (size_t)(scheme + 3 - target) + strcspn(scheme + 3, "/?#") : 0;
+    bool whole = !scheme || !strcmp(channel->kind, "email");
+    const char *shown = whole ? target : arena_printf(call->arena, "%.*s/…", (int)len, target);
 
-    if (!host || !strcmp(channel->kind, "email")) {
-        json_write_text(w, "target", channel->target);
-        return;
-    }
-    size_t len = (size_t)(host - channel->target) + strcspn(host, "/?#");
-    const char *shown = arena_printf(arena, "%.*s/…", (int)len, channel->target);
-    json_write_text(w, "target", shown ? shown : "");
+    json_write_text(&call->json, "target", shown ? shown : "");
+    return rc < 0 ? rc : 0;
 }
 
-static void put_channel(struct json_writer *w, struct arena *arena, const struct outbox_channel *channel)
+static int put_channel(struct call *call, const struct outbox_channel *channel)
 {
+    struct json_writer *w = &call->json;
+
     json_write_open(w, NULL, '{');
     json_write_i64(w, "id", channel->channel);
     json_write_text(w, "kind", channel->kind);
     json_write_text(w, "name", channel->name);
-    put_target(w, arena, channel);
+    int rc = put_target(call, channel);
     json_write_text(w, "made_by", channel->made_by);
     part_time(w, "made_at", channel->made_us);
     alerts_put_time(w, "failed_at", channel->failed_us);
     json_write_text(w, "failed_as", channel->failed_as);
     json_write_close(w, '}');
+    return rc;
 }
 
 static void put_message(struct json_writer *w, const struct outbox_message *message)
@@ -188,9 +192,10 @@ static int answer_alerts(struct call *call)
     json_write_close(w, ']');
     json_write_open(w, "channels", '[');
     for (size_t i = 0; i < channel_count; i++)
-        put_channel(w, call->arena, &channels[i]);
+        rc = put_channel(call, &channels[i]);
     json_write_close(w, ']');
-    rc = put_messages(call);
+    if (!rc)
+        rc = put_messages(call);
     json_write_close(w, '}');
     return rc;
 }

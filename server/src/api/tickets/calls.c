@@ -5,6 +5,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/parts.h"
+#include "base/vault.h"
 #include "rows/audit.h"
 #include "rows/issue.h"
 #include "rows/issues.h"
@@ -86,6 +87,13 @@ static int answer_call(struct call *call)
         rc = rows_tracker_read(&tracker, call->tx, call->arena, call->view.app);
     if (rc && rc != READ_NONE)
         return rc;
+    int opened = rc ? 0
+                    : vault_unseal(&tracker.secret, call->api->vault, call->arena, MIRE_VAULT_TRACKER_SECRET,
+                                   call->view.app, tracker.secret);
+    if (opened)
+        return opened < 0
+                   ? opened
+                   : call_problem(call, 503, "tracker.sealed", "The tracker cannot be heard: %s.", vault_why(opened));
     if (rc || !heard_is_signed(tracker.kind, tracker.secret, request_header(request, heard_header(tracker.kind)),
                                request->body, request->body_len))
         return call_problem(

@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 #include "api/parts.h"
 #include "base/fault.h"
+#include "base/vault.h"
 #include "rows/audit.h"
 #include "rows/rows.h"
 #include "rows/ticket.h"
@@ -93,8 +94,8 @@ static bool is_path(const char *text)
     return slash && is_name(text, (size_t)(slash - text)) && is_name(slash + 1, strlen(slash + 1));
 }
 
-/* The part that does not fit, in words; NULL: it fits. */
-static const char *wrong_with(const struct tracker_row *asked)
+/* The part that does not fit, in words; NULL: it fits. has_token: one is stored that it may keep. */
+static const char *wrong_with(const struct tracker_row *asked, bool has_token)
 {
     bool http = !strncmp(asked->address, "https://", 8) || !strncmp(asked->address, "http://", 7);
 
@@ -106,11 +107,24 @@ static const char *wrong_with(const struct tracker_row *asked)
         return "Name the project: owner/name, a key, a number or the id of a team.";
     if (!strcmp(asked->kind, "github") && !is_path(asked->project))
         return "A project of GitHub is owner/name.";
-    if (!*asked->token || !is_plain(asked->token))
+    if (!(*asked->token || has_token) || !is_plain(asked->token))
         return "A tracker needs a token, without spaces.";
     if (*asked->secret && (!is_plain(asked->secret) || strlen(asked->secret) < SECRET_MIN))
         return "A secret has 16 characters or more, without spaces; leave it out, and one is made.";
     return NULL;
+}
+
+/* Seal the token and the secret; one that is not given stays as it is stored. */
+static int seal(struct tracker_row *asked, struct call *call, const struct tracker_row *before)
+{
+    const struct vault *vault = call->api->vault;
+    struct arena *arena = call->arena;
+
+    asked->token = *asked->token ? vault_seal(vault, arena, MIRE_VAULT_TRACKER_TOKEN, call->view.app, asked->token)
+                                 : before->token;
+    asked->secret = *asked->secret ? vault_seal(vault, arena, MIRE_VAULT_TRACKER_SECRET, call->view.app, asked->secret)
+                                   : before->secret;
+    return asked->token && asked->secret ? 0 : MIRE_FAULT_MEMORY;
 }
 
 static int set(struct call *call, struct tracker_row *asked, const struct tracker_row *before)
@@ -121,10 +135,12 @@ static int set(struct call *call, struct tracker_row *asked, const struct tracke
 
     random_fill(bytes, sizeof bytes);
     hex_format(secret, bytes, sizeof bytes);
-    if (!*asked->secret)
-        asked->secret = is_new ? secret : before->secret;
+    if (is_new)
+        asked->secret = secret;
     asked->made_by = call->request->grant.who ? call->request->grant.who : "";
-    int rc = rows_tracker_write(call->tx, call->view.app, asked);
+    int rc = seal(asked, call, before);
+    if (!rc)
+        rc = rows_tracker_write(call->tx, call->view.app, asked);
     if (!rc)
         rc = call_audit(call,
                         &(struct audit_row){
@@ -164,9 +180,8 @@ static int answer_put(struct call *call)
     if (rc)
         return rc;
     bool is_same = !there && !strcmp(before.kind, asked.kind) && !strcmp(before.address, asked.address);
-    if (!*asked.token && is_same)
-        asked.token = before.token; /* a token goes to the host that it was given for, and to no other */
-    const char *wrong = wrong_with(&asked);
+    const char *wrong =
+        wrong_with(&asked, is_same); /* a token goes to the host that it was given for, and to no other */
     if (wrong)
         return call_problem(call, 422, "tracker.wrong", "%s", wrong);
     return set(call, &asked, there ? NULL : &before);

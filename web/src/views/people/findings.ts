@@ -22,6 +22,7 @@ export const FINDINGS: readonly string[] = [
   'flood',
   'keys',
   'keys that expire within two weeks',
+  'secrets',
   /* states */
   '{n} settings are wrong',
   'this machine alone',
@@ -46,6 +47,11 @@ export const FINDINGS: readonly string[] = [
   '{apps} apps, {keys} valid ingest keys',
   'no report was refused today',
   '{app}: {often} reports refused today by the rate limit, {beyond} beyond the budget; most come with the key {key}',
+  '{n} cannot be opened by the keys of {path}',
+  '{path} can be read by others than its owner',
+  '{n} are not sealed by the first key of {path}',
+  '{n}, sealed by the first key of {path}',
+  '{n} are stored, and {path} cannot be read as a key file',
   /* next steps */
   'mired check names them',
   'set tls_cert and tls_key, or put a proxy in front and name it in trusted_proxies',
@@ -67,6 +73,10 @@ export const FINDINGS: readonly string[] = [
   'if the key was stolen, mire key rotate; if the app grew, raise its budget in Settings, or app_requests_s',
   'mire key create APP',
   'mire key list APP shows them; mire key rotate replaces one',
+  'add the line of the key that sealed them to the file and restart mired, or set tracker and channels again',
+  'chmod 600, and chown to the user who runs mired',
+  'restart mired: it seals them at its start',
+  'run mired doctor as the user who runs mired; if the file is gone, restore it from its backup',
 ];
 
 const known = new Set(FINDINGS);
