@@ -40,7 +40,7 @@ it('the findings of the doctor are those that the page knows', async () => {
   const daemon = new URL('../../server/src/daemon/', import.meta.url);
   const read = (name: string) => readFile(new URL(name, daemon), 'utf8');
   const machine = (await read('doctor.c')).split('check_provider')[0]!;
-  const code = (machine + (await read('doctor_rows.c')))
+  const code = (machine + (await read('doctor_rows.c')) + (await read('doctor_secrets.c')))
     .replace(/\/\*[\s\S]*?\*\/|^#.*$|\b[NT]\("\w+"|\.name = "\w+"/gm, '')
     .replace(/"\s*"/g, '');
   const written = new Set([...code.matchAll(/"([^"]+)"/g)].map((match) => match[1]!));

@@ -84,7 +84,9 @@ static void add_routing_key(struct text *body, const char *plain, const char *se
     json_write_begin(&w);
     json_write_open(&w, NULL, '{');
     json_write_text(&w, "routing_key", secret);
-    text_printf(body, "%s,%s", w.failed ? "" : w.text, plain + 1);
+    if (!w.failed)
+        text_append(body, w.text, w.len);
+    text_printf(body, ",%s", plain + 1);
     free(w.text);
 }
 
