@@ -357,6 +357,35 @@ class TicketsTest(unittest.TestCase):
         self.assertLessEqual({"tracker.set", "tracker.removed", "ticket.asked"}, actions)
         self.assertNotIn(TOKENS["github"], json.dumps(self.mired.get(f"/apps/{self.app}/audit")))
 
+    def test_the_command(self):
+        self.prepare("command")
+        token = pathlib.Path(self.folder.name) / "token"
+        token.write_text(TOKENS["github"] + "\nnot this\n")
+
+        def tickets(*words, **more):
+            return self.mired.mire("tickets", *words, **more)
+
+        self.assertIn("no tracker", tickets("show", self.app))
+        self.assertIn("409", tickets("make", self.app, self.issue, code=1))
+        out = tickets("set", self.app, "github", self.tracker.url, "acme/shop", "--token-file", token, "--reopening-changes-nothing")
+        self.assertRegex(out, r"(?s)^github  acme/shop  http://127.*closing a ticket resolves its issue\nreopening one changes nothing\n"
+                              r"secret of the webhook, shown once: [0-9a-f]{64}\n$")
+        self.assertNotIn("secret", tickets("set", self.app, "github", self.tracker.url, "acme/shop"))
+        self.assertIn("no ticket", tickets("of", self.app, self.issue))
+        self.assertEqual(tickets("make", self.app, self.issue), "waiting\n")
+        self.made()
+        self.assertEqual(tickets("of", self.app, self.issue), f"open  #1  {self.tracker.url}/acme/shop/issues/1\n")
+        self.assertEqual(tickets("make", self.app, self.issue), tickets("of", self.app, self.issue))
+        (made,) = [one for one in self.tracker.asked if one["method"] == "POST"]
+        title, text = json.loads(made["raw"])["title"], self.mired.mire("issue", self.issue)
+        self.assertEqual(title, text.splitlines()[0].removeprefix("# ").replace("`", ""))
+        self.assertIn(text.splitlines()[2], json.loads(made["raw"])["body"])
+        self.assertEqual(made["headers"]["Authorization"], "Bearer " + TOKENS["github"])
+        tickets("remove", self.app)
+        self.assertIn("no tracker", tickets("show", self.app))
+        self.assertIn("cannot read", tickets("set", self.app, "github", self.tracker.url, "a/b", "--token-file", "/none", code=1))
+        self.assertIn("404", tickets("of", self.app, "I-99999999", code=1))
+
     def test_a_private_address_is_refused(self):
         with scratch("tickets-private") as folder:
             server = Mired(pathlib.Path(folder))

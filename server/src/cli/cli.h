@@ -54,6 +54,7 @@ int cli_run(int argc, char **argv);
 int cli_seed(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_symbols(int argc, char **argv);
+int cli_tickets(int argc, char **argv);
 int cli_user(int argc, char **argv);
 int cli_versions(int argc, char **argv);
 int cli_compare(int argc, char **argv);

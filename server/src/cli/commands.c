@@ -25,6 +25,7 @@ const struct cli_command cli_commands[] = {
     {"memory", "print what a process held in memory", cli_memory, NULL},
     {"symbols", "send debug files to the server, or look up names in one", cli_symbols, symbols_parts},
     {"release", "mark releases, and record the commits of a version", cli_release, NULL},
+    {"tickets", "create the ticket of an issue; set the tracker of an app", cli_tickets, NULL},
     {"alerts", "show alerts; change conditions and channels", cli_alerts, NULL},
     {"rollout", "show and change which installations run which monitors", cli_rollout, NULL},
     {"mcp", "answer an assistant over the Model Context Protocol", cli_mcp, NULL},

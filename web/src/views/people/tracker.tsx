@@ -28,13 +28,27 @@ const ADDRESSES: Record<Kind, string> = {
 
 export function TrackerSettings({ app }: { app: string }): JSX.Element {
   const result = useQuery(['tracker', app], (signal) => api.tracker(app, signal));
+  const [secret, setSecret] = useState(''); // outlives the form, which begins anew with a tracker of another kind
   return (
     <Panel title={say('Tracker')}>
       <Loaded result={result} rows={3} label={say('settings')}>
-        {(answer) => <Settings key={answer.tracker?.kind ?? ''} app={app} tracker={answer.tracker} />}
+        {(answer) => <Settings key={answer.tracker?.kind ?? ''} app={app} tracker={answer.tracker} tell={setSecret} />}
       </Loaded>
+      {secret === '' ? null : (
+        <Secret
+          text={secret}
+          label={say('Secret of the webhook')}
+          note={say('It is shown once. Enter it in the webhook of the tracker.')}
+        />
+      )}
     </Panel>
   );
+}
+
+interface SettingsProps {
+  app: string;
+  tracker: Tracker | null;
+  tell: (secret: string) => void;
 }
 
 function noteOf(kind: Kind): string {
@@ -51,14 +65,13 @@ function tokenNote(kind: Kind, tracker: Tracker | null): string {
   return kind === 'jira' ? say('In the cloud e-mail:token.') : '';
 }
 
-function Settings({ app, tracker }: { app: string; tracker: Tracker | null }): JSX.Element {
+function Settings({ app, tracker, tell }: SettingsProps): JSX.Element {
   const [kind, setKind] = useState<Kind>(tracker?.kind ?? 'github');
   const [address, setAddress] = useState(tracker?.address ?? ADDRESSES.github);
   const [project, setProject] = useState(tracker?.project ?? '');
   const [token, setToken] = useState('');
   const [resolves, setResolves] = useState(tracker?.closed_resolves ?? true);
   const [opens, setOpens] = useState(tracker?.reopened_opens ?? true);
-  const [secret, setSecret] = useState('');
   const [own, setOwn] = useState('');
   const run = useAttempt();
   const refresh = () =>
@@ -79,7 +92,7 @@ function Settings({ app, tracker }: { app: string; tracker: Tracker | null }): J
             ...(own === '' ? {} : { secret: own }),
           });
           setOwn('');
-          setSecret(answer.secret ?? secret);
+          if (answer.secret) tell(answer.secret);
           setToken('');
           announce(say('Saved'));
           await refresh();
@@ -121,13 +134,6 @@ function Settings({ app, tracker }: { app: string; tracker: Tracker | null }): J
           {say('Reopening a ticket opens its issue')}
         </label>
       </Form>
-      {secret === '' ? null : (
-        <Secret
-          text={secret}
-          label={say('Secret of the webhook')}
-          note={say('It is shown once. Enter it in the webhook of the tracker.')}
-        />
-      )}
       {tracker ? (
         <p class="dim small">
           {say('Address for the webhook of the tracker, with events of issues as JSON: {address}', {
@@ -139,7 +145,7 @@ function Settings({ app, tracker }: { app: string; tracker: Tracker | null }): J
             run={() =>
               void run.attempt(async () => {
                 await api.removeTracker(app);
-                setSecret('');
+                tell('');
                 await refresh();
               })
             }
