@@ -83,7 +83,7 @@ class Mired:
         port = self.folder / "port"
         port.unlink(missing_ok=True)
         self.process = self.popen([BINARY / "server/mired", "serve", "--listen=127.0.0.1:0", f"--data-dir={self.data}",
-                                   f"--port-file={port}", "--log-level=error", *self.settings])
+                                   f"--port-file={port}", "--log-level=error", "--local-images=no", *self.settings])
         until("mired starts", lambda: port.exists() or self.process.poll() is not None)
         assert self.process.poll() is None, "mired did not start"
         self.port = int(port.read_text())

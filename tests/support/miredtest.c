@@ -22,12 +22,13 @@
 static void run(const struct miredtest *mired, const char *const *flags, const char *port_file)
 {
     static const char program[] = MIRE_BINARY_DIR "/server/mired";
-    const char *argv[32] = {program,       mired->role ? mired->role : "serve",
-                            "--listen",    "127.0.0.1:0",
-                            "--data-dir",  mired->dir,
-                            "--port-file", port_file};
+    const char *argv[32] = {program,          mired->role ? mired->role : "serve",
+                            "--listen",       "127.0.0.1:0",
+                            "--data-dir",     mired->dir,
+                            "--port-file",    port_file,
+                            "--local-images", "no"};
     char log_path[96];
-    int at = 8;
+    int at = 10;
     while (flags && *flags && at < 31)
         argv[at++] = *flags++;
     snprintf(log_path, sizeof log_path, "%s.log", mired->dir);

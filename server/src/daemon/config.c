@@ -93,14 +93,25 @@ bool config_is_loopback(const struct config *config)
     return config_listen(address, &port, config) && (!strncmp(address, "127.", 4) || !strcmp(address, "::1"));
 }
 
+/* Do processes of this machine alone reach mired? */
+static bool is_private(const struct config *config)
+{
+    return config_is_loopback(config) && !*config_text(config, MIRE_SET_PUBLIC_URL) &&
+           !*config_text(config, MIRE_SET_TRUSTED_PROXIES);
+}
+
+bool config_reads_images(const struct config *config)
+{
+    const char *value = config_text(config, MIRE_SET_LOCAL_IMAGES);
+    return !strcmp(value, "yes") || (!strcmp(value, "auto") && is_private(config));
+}
+
 enum access_mode config_mode(const struct config *config)
 {
     const char *value = config_text(config, MIRE_SET_SIGN_IN);
-    bool is_private = config_is_loopback(config) && !*config_text(config, MIRE_SET_PUBLIC_URL) &&
-                      !*config_text(config, MIRE_SET_TRUSTED_PROXIES);
     if (!strcmp(value, "no"))
         return MIRE_MODE_OPEN;
-    return !strcmp(value, "auto") && is_private ? MIRE_MODE_SINGLE : MIRE_MODE_SIGN_IN;
+    return !strcmp(value, "auto") && is_private(config) ? MIRE_MODE_SINGLE : MIRE_MODE_SIGN_IN;
 }
 
 int config_secret(char out[MIRE_SETTING_MAX], const struct config *config, enum setting setting)

@@ -147,6 +147,9 @@ size_t config_proxies(struct http_peer *out, size_t most, const struct config *c
 /* Is `listen` an address that only this machine reaches? */
 bool config_is_loopback(const struct config *config);
 
+/* Are symbols also read from programs on this machine, by local_images? */
+bool config_reads_images(const struct config *config);
+
 /* How requests without a credential are taken: by sign_in; `auto` on loopback without public_url is MIRE_MODE_SINGLE. */
 enum access_mode config_mode(const struct config *config);
 

@@ -87,8 +87,10 @@ const struct setting_row config_table[MIRE_SETTING_COUNT] = {
                                  "reports are kept so many days; 0: for ever"},
     [MIRE_SET_SYMBOL_DIRS] = {"symbol_dirs", "/usr/lib/debug", KIND_TEXT, 0, 0,
                               "directories with .build-id/xx/yyyy.debug below, separated by :"},
-    [MIRE_SET_LOCAL_IMAGES] = {"local_images", "no", KIND_FLAG, 0, 0,
-                               "yes: also read symbols from the programs of this machine"},
+    [MIRE_SET_LOCAL_IMAGES] =
+        {"local_images", "auto", KIND_WORD, 0, 0,
+         "auto, yes, no: whether symbols are also read from programs on this machine; auto: while "
+         "it alone reaches mired"},
     [MIRE_SET_DEBUGINFOD] = {"debuginfod", "", KIND_SERVERS, 0, 0,
                              "debuginfod servers asked for debug files, separated by spaces; empty: none"},
     [MIRE_SET_DEBUGINFOD_MAX_MB] = {"debuginfod_max_mb", "1024", KIND_NUMBER, 1, 65536,

@@ -67,7 +67,7 @@ static int start_workers(struct daemon *daemon)
                               .symbol_dirs = daemon->symbol_dirs,
                               .symbol_dir_count = daemon->symbol_dir_count,
                               .by_slot = spread > 0,
-                              .local_images = config_flag(daemon->config, MIRE_SET_LOCAL_IMAGES)};
+                              .local_images = config_reads_images(config)};
     int rc = work_start(&daemon->work, &daemon->work_options);
     atomic_store(&daemon->health.work, daemon->work);
     if (!rc)

@@ -45,7 +45,6 @@ export async function startServer() {
     MIRED_DATA_DIR: join(dir, 'data'),
     MIRED_LISTEN: '127.0.0.1:0',
     MIRED_PORT_FILE: portFile,
-    MIRED_LOCAL_IMAGES: 'yes',
     MIRED_WEB_DIR: join(SOURCE, 'web/dist'),
   };
   const log = [];

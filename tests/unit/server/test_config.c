@@ -83,6 +83,27 @@ static void bad_values_are_counted(void **state)
     assert_int_equal(config_check(&config, NULL), 6);
 }
 
+static void images_are_read_where_only_this_machine_reports(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        bool read;
+    } rows[] = {{"", true},
+                {"listen = [::1]:80", true},
+                {"listen = 0.0.0.0:7117", false},
+                {"public_url = https://mire.example.com", false},
+                {"trusted_proxies = 127.0.0.1", false},
+                {"local_images = no", false},
+                {"listen = 0.0.0.0:7117\nlocal_images = yes", true}};
+    char *environment[] = {config_variable, NULL};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(load(rows[i].file, NULL, environment), 0);
+        assert_int_equal(config_reads_images(&config), rows[i].read);
+        assert_int_equal(config_check(&config, NULL), 0);
+    }
+}
+
 static void listen_reads_both_families(void **state)
 {
     (void)state;
@@ -129,6 +150,7 @@ int main(void)
         cmocka_unit_test(flags_win_over_environment_over_file_over_default),
         cmocka_unit_test(what_cannot_be_read_is_named),
         cmocka_unit_test(bad_values_are_counted),
+        cmocka_unit_test(images_are_read_where_only_this_machine_reports),
         cmocka_unit_test(listen_reads_both_families),
         cmocka_unit_test(a_password_is_not_printed),
     };
